@@ -68,7 +68,7 @@ TEST_WITH(a_childs_last_words_are_its_error, open_bench, close_bench)
 			 SL_ERR_IO);
 	assert_string_equal(error.text, "sh ended with status 3: why");
 	assert_int_equal(shell(*state, "kill -9 $$", NULL, &output, &error), SL_ERR_IO);
-	assert_string_equal(error.text, "sh ended with status 137: no word of why");
+	assert_string_equal(error.text, "sh ended with status 137: no message");
 }
 
 TEST_WITH(what_is_not_installed_is_not_found, open_bench, close_bench)

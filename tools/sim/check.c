@@ -120,16 +120,17 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
 			    (uint32_t)sim->options.parameters.quorum);
 	free(none);
-	sim->fresh = page; /* for when what this step signs has been seen */
+	sim->fresh = page; /* its edges are checked when this step's messages have been */
 	sl_sim_check_one_view(sim, page);
 }
 
-/* Takes `more` of the members from k on out, in every way. */
+/* Check the graph without any `more` of the members from k on. */
 static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page, bool *out, uint32_t k,
 			   uint64_t more)
 {
 	if (!in_one_piece(sim, page, out))
-		sl_sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
+		sl_sim_fail(sim, "t%u a%u is shared, but a small coalition can learn parts of the sum",
+			    page->t, page->a);
 	for (; more > 0 && k < page->n; k++) {
 		out[page->members[k]] = true;
 		try_coalitions(sim, page, out, k + 1, more - 1);
@@ -137,8 +138,8 @@ static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page
 	}
 }
 
-/* By trying all coalitions of c: what the privacy check lets share (PROTOCOL.md §2.3 What a coalition learns,
- * F2). */
+/* Try all coalitions of c learners on a view in which a learner shares (PROTOCOL.md §2.3 What a coalition
+ * learns, F2). */
 static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	bool *out = calloc(sim->n, sizeof *out);
@@ -151,7 +152,7 @@ static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 	free(out);
 }
 
-/* --- what goes in, and what comes out --- */
+/* --- encodings and results --- */
 
 static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
@@ -161,14 +162,14 @@ static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 	return count;
 }
 
-/* The model of learner i may be used again. */
+/* Check the reuse rule: learner i may encode its model again. */
 static void check_rule_b(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == t && page->of[i].x != NULL && page->of[i].draw == sim->learners[i].draw &&
 		    page->of[i].released && aborts(sim, page) < sim->options.parameters.tolerance + 1)
 			sl_sim_fail(sim,
-				    "learner %u encodes a model that it released in a%u, which %u fenced",
+				    "learner %u encodes a model that it released in a%u, which %u aborted",
 				    sim->ids[i], page->a, aborts(sim, page));
 }
 
@@ -207,7 +208,8 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 	}
 }
 
-/* The committed model against the plain mean of the models, in doubles: sigma digits are kept of each. */
+/* Compare the committed model with the plain mean of the models, in doubles. Encoding keeps some decimals of
+ * each. */
 static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
@@ -262,7 +264,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	}
 }
 
-/* What an Abort on disk says: never released, and never will be. */
+/* An Abort on disk: attempts up to what->a that are not released never will be. */
 static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
@@ -346,11 +348,11 @@ void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view
 {
 	for (uint32_t r = 0; r < view->degree; r++)
 		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].host.workspace.randomness[r].key))
-			sl_sim_fail(sim, "learner %u draws coins from a key that was used before",
+			sl_sim_fail(sim, "learner %u uses a key of random streams a second time",
 				    sim->ids[i]);
 }
 
-/* --- what leaves --- */
+/* --- vectors that are sent --- */
 
 #define CONSERVED_MOST 64u /* coordinates */
 
@@ -365,7 +367,7 @@ static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t itera
 	return &page->mixed[iteration];
 }
 
-/* A weighted sum of what i is about to send: of integers for metropolis, mod p for the others. */
+/* Return a weighted sum of the state that l sends: over the integers for metropolis, mod p for the others. */
 static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
 	const struct sl_view *view = l->host.view;
@@ -382,13 +384,14 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t el
 	return total;
 }
 
-/* By tree: what comes down is the sum of what was released. */
+/* Engine tree: the state that goes down is the sum of the released states. */
 static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
 {
 	const struct sl_sim_mixed *own = mixed_of(page, SL_TREE_OWN);
 	if (own->count != page->n ||
 	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
-		sl_sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
+		sl_sim_fail(sim, "a%u: learner %u sends down another vector than the sum", page->a,
+			    sim->ids[i]);
 }
 
 static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
@@ -466,7 +469,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 		sl_sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
 }
 
-/* --- what is said --- */
+/* --- reports and steps --- */
 
 static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {

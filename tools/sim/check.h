@@ -13,7 +13,7 @@
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt, released by this learner, can be completed: one of its participants
  * must have aborted it (the safety rule).
- *  - The privacy check held for every view that shared, whichever c learners pool what they see; phases move
+ *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
  */
 #pragma once
@@ -53,7 +53,7 @@ struct sl_sim_attempt {
 	size_t mixed_room;
 };
 
-void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at SPECTRUM */
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at ANALYSE */
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */
@@ -64,8 +64,8 @@ void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
 void sl_sim_check_free(struct sl_sim *sim);
 
-/* Return true if others may wait for learner i for ever: it was Ready in an attempt that they are in, and no
- * living learner has its masked state or the result. */
+/* Return true if other learners may wait for learner i for ever: it was Ready in one of their attempts, and
+ * no living learner has its masked state or the result. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */

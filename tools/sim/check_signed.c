@@ -45,8 +45,8 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 	listed->incarnation = state->incarnation;
 }
 
-/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done
- * both, and what it signed since may not have left it. */
+/* Return true if learner i may have signed, for this attempt, that it lists j (or, without `lists`, that it
+ * does not). After a restart it may have signed both, and the newer link state may not have been sent. */
 static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j,
 		     bool lists)
 {
@@ -71,7 +71,8 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 			bool one = may_list(sim, page, i, j, edge), both = may_list(sim, page, j, i, edge);
 			if (edge ? !one || !both : !one && !both)
 				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a,
-					    sim->ids[i], sim->ids[j], edge ? "one's word only" : "missing");
+					    sim->ids[i], sim->ids[j],
+					    edge ? "listed by one end only" : "missing");
 		}
 }
 
@@ -99,7 +100,8 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Their operators have aborted it: none of them will finish it, and without i none can. */
+/* Return true if the operators of all other members have aborted the attempt: without i, none can finish it.
+ */
 static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -137,7 +139,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
 			    ready->a);
 	if (ready->a <= sim->learners[i].aborted_a[ready->t])
-		sl_sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i],
+		sl_sim_fail(sim, "learner %u is ready for a%u, and aborted all up to a%u", sim->ids[i],
 			    ready->a, sim->learners[i].aborted_a[ready->t]);
 	if (ready->a <= *last)
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
@@ -161,7 +163,7 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->certificate.t < abort_record->t &&
 	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
-		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
+		sl_sim_fail(sim, "learner %u signs an Abort of a%u, which is not on its disk", sim->ids[i],
 			    abort_record->a);
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == abort_record->t && page->a <= abort_record->a && page->of[i].released &&
@@ -181,13 +183,12 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 		check_abort(sim, i, &action->send.message.abort);
 }
 
-/* A promise of a crashed learner binds no one after its restart. */
+/* Forget the promises of a crashed learner that are not on its disk. */
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->of[i].in) /* what is not on its disk its successor is not in; what is, it is in
-				       again */
+		if (page->of[i].in) /* the next life is in the attempt if it is on the disk */
 			page->of[i].ended = l->host.disk.a == 0 ||
 					    memcmp(l->host.disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);

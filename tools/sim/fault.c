@@ -118,14 +118,14 @@ static bool at_point(const struct point *point, const struct sl_action *action, 
 	       (work->kind == SL_WORK_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
 }
 
-/* --- chance --- */
+/* --- random numbers --- */
 
 static uint64_t below(struct sl_sim_faults *f, uint64_t bound)
 {
 	return sl_sim_random(&f->random) % bound;
 }
 
-/* Short mostly, long sometimes: evenly on a logarithmic scale. */
+/* Return a duration, mostly short: uniform on a logarithmic scale. */
 static uint64_t span_us(struct sl_sim_faults *f, uint64_t least_ms, uint64_t most_ms)
 {
 	uint64_t span = least_ms;
@@ -145,7 +145,7 @@ static void call(struct sl_sim_faults *f, uint64_t us, enum call what, uint32_t 
 					  .generation = what | kind << 8});
 }
 
-/* --- what each kind does, and how it ends --- */
+/* --- kinds of faults: how each begins and ends --- */
 
 static uint32_t other(struct sl_sim_faults *f, uint32_t i)
 {
@@ -175,7 +175,7 @@ static void slow_down(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 	call(f, span_us(f, 500, 60000), CALL_HEAL, i, SL_SIM_FAULT_SLOW_LINK, j);
 }
 
-/* Of what one says nothing arrives: a hole that TCP mends, or the end of the link. */
+/* Messages of one direction are delayed; a long silence ends the link. */
 static void deafen(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 {
 	uint64_t us = span_us(f, 200, 30000);
@@ -185,7 +185,8 @@ static void deafen(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 	call(f, us, CALL_HEAL, i, SL_SIM_FAULT_ONE_WAY, j);
 }
 
-/* Some of its links, each for a time of its own: what different peers say is heard in another order. */
+/* Hold messages of some links of i back, each for a time of its own: messages of different peers change their
+ * order. */
 static void hold_some(struct sl_sim_faults *f, uint32_t i)
 {
 	for (uint32_t j = 0; j < f->sim->n; j++) {
@@ -224,7 +225,7 @@ static void leave(struct sl_sim_faults *f, uint32_t i)
 	come_back_after(f, i, SL_SIM_FAULT_AWAY);
 }
 
-/* Half of the crashes come at once, half at a point of their own; see at_failpoint. */
+/* Half of the crashes come at once, half at a random point; see at_failpoint. */
 static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 {
 	if (kind == SL_SIM_FAULT_CRASH && f->pointed == NOBODY && below(f, 2) == 0) {
@@ -379,7 +380,7 @@ static void lie_in_ambush(struct sl_sim_faults *f)
 	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
 	    below(f, 2) == 0)
 		f->ambush.kind =
-			SL_SIM_FAULT_CLOCK; /* it no longer waits for learners that may have released */
+			SL_SIM_FAULT_CLOCK; /* its wait for learners that may have released times out */
 }
 
 static void want_next(struct sl_sim_faults *f)
@@ -418,8 +419,7 @@ static void after_step(struct sl_sim *sim, uint32_t i)
 		call(f, 0, CALL_AMBUSH, i, f->ambush.kind, 0);
 }
 
-/* The fault that was wanted in a phase comes in another when none is entered for a while (it has a serial
- * then). */
+/* Cause the wanted fault. With a serial it is the timeout: no learner has entered the wanted phase. */
 static void fire(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t serial)
 {
 	if (f->calm || (serial != 0 && (serial != f->want.serial || !f->want.armed)))
@@ -503,8 +503,8 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 	lie_in_ambush(f);
 }
 
-/* Choose among the learners that are down: their masked states are with living learners, or were never
- * promised. */
+/* Choose the lost learners among those that are down: only learners whose masked states no other learner
+ * needs. */
 static void lose_some(struct sl_sim_faults *f)
 {
 	uint32_t lost = 0;

@@ -1,11 +1,10 @@
-/* hosted.h - a learner in this process: its core, its vectors, the work that the core asked for, and what is
- * durable. The simulator (sim.h) and the in-process runner (runner.h) both consist of these.
+/* hosted.h - a learner in this process: its core, its vectors, the work that the core asked for, and its
+ * store. The simulator (sim.h) and the in-process runner (runner.h) both consist of these.
  *
- *   action --sl_hosted_ask--> work, in order --sl_hosted_run--> vectors and store --> an event, told by the
- * host
+ *   action --sl_hosted_ask--> work, in order --sl_hosted_run--> vectors and store --> an event of the host
  *
- * The host decides when work runs and when its result is told; packet.h has the messages. The state file of
- * an attempt lies in memory. Owns all that it points to, except `view`, which belongs to the core.
+ * The host decides when work runs and when the core gets its result; packet.h has the messages. The state
+ * file of an attempt lies in memory. Owns all that it points to, except `view`, which belongs to the core.
  */
 #pragma once
 

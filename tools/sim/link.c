@@ -1,4 +1,4 @@
-/* Links and what travels on them: every directed link is a queue, in order, with its own delays. */
+/* Links and their messages: every directed link is a queue, in order, with its own delays. */
 #include <assert.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ static bool wants(const struct sl_sim *sim, uint32_t i, uint32_t j)
 
 static void side_up(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	struct sl_sim_link *in = sl_sim_link(sim, j, i); /* what j says reaches i after i knows of the link */
+	struct sl_sim_link *in = sl_sim_link(sim, j, i); /* messages of j arrive after i knows of the link */
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms);
 	at = at > in->last ? at : in->last + 1; /* after the end of the link before */
 	in->up = true;
@@ -29,11 +29,11 @@ static void side_down(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	struct sl_sim_link *out = sl_sim_link(sim, i, j), *in = sl_sim_link(sim, j, i);
 	uint64_t at = sim->now + sl_sim_delay(sim, 5);
-	out->generation++; /* what is on its way is lost */
+	out->generation++; /* packets on their way are lost */
 	while (out->kept_count > 0)
 		sl_packet_drop(out->kept[--out->kept_count]);
 	out->up = false;
-	in->last = at > in->last ? at : in->last + 1; /* an up that has not been told yet comes first */
+	in->last = at > in->last ? at : in->last + 1; /* after a LINK_UP that is still on its way */
 	sl_sim_post(sim, in->last, (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
 }
 
@@ -51,7 +51,7 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 	if (!wants(sim, i, j) || link->up)
 		return;
 	if (!link->possible || link->cut || sim->learners[j].host.stopped) {
-		if (!link->refused) /* once is enough: it goes on dialling, and goes on failing */
+		if (!link->refused) /* reported once, however often it is dialled */
 			sl_sim_post(sim, sim->now,
 				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
 		link->refused = true;
@@ -77,8 +77,8 @@ void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set)
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sl_sim_link *link = sl_sim_link(sim, i, j);
 		if (sl_bit(set, j) && !link->up) {
-			link->refused &=
-				was[j / 64] >> (j % 64) & 1; /* asked anew, it says anew that it fails */
+			link->refused &= was[j / 64] >> (j % 64) &
+					 1; /* a failure is reported again when the link is wanted again */
 			sl_sim_post(sim, sim->now + sl_sim_delay(sim, 50),
 				    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 		} else if (!sl_bit(set, j) && link->up && !wants(sim, j, i)) {
@@ -146,7 +146,7 @@ static uint32_t row_of(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	int r = sl_view_neighbour(sim->learners[i].host.view, j);
 	if (r < 0)
-		sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i],
+		sl_sim_fail(sim, "a share of learner %u to %u, which is no neighbour", sim->ids[i],
 			    sim->ids[j]);
 	return (uint32_t)r;
 }

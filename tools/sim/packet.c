@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What `message` points to. */
+/* Return the bytes that `message` points to. */
 static const void *behind(const struct sl_message *m, size_t *bytes)
 {
 	const void *at = NULL;
@@ -26,7 +26,7 @@ static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
 {
 	struct sl_packet *packet = malloc(sizeof *packet + bytes + sizeof(sl_id));
 	if (packet == NULL)
-		abort(); /* what is on its way cannot be given up */
+		abort(); /* a message cannot be lost for want of memory */
 	atomic_init(&packet->references, 1);
 	packet->frame_bytes = 0;
 	packet->message = *m;

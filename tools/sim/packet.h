@@ -11,11 +11,11 @@ struct sl_packet {
 	atomic_uint references;
 	size_t frame_bytes; /* of the message as a frame; set by the in-process runner */
 	struct sl_message message;
-	_Alignas(64) uint8_t bytes[]; /* of the chunk, or what else the message points to */
+	_Alignas(64) uint8_t bytes[]; /* of the chunk, candidates or bits: message points here */
 };
 
-/* Return the packet of a Send of `learner`, with one reference. For SL_SOURCE_SHARES, payload->row says whose
- * share. */
+/* Return the packet of a Send of `learner`, with one reference. For SL_SOURCE_SHARES, payload->row is the
+ * receiver's position among the neighbours. */
 struct sl_packet *sl_packet_new(const struct sl_hosted *learner, const struct sl_message *message,
 				const struct sl_payload *payload);
 /* Return a packet with a copy of `message`, its chunk included. */

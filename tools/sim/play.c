@@ -8,7 +8,7 @@
 #include "common/base/bytes.h"
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
-#define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit of anybody */
+#define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
 #define SERVE_AGAIN_US (UINT64_C(60) * 1000 * 1000)
 
 struct playing {
@@ -28,7 +28,7 @@ void sl_sim_failed(struct sl_sim *sim, const char *text)
 	longjmp(playing->end, 1);
 }
 
-/* --- what a seed draws --- */
+/* --- the options of a seed --- */
 
 static uint64_t pick(uint64_t *random, const uint64_t *of, size_t count)
 {
@@ -58,7 +58,7 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 		    (UINT64_C(1) << 44) - 17);
 	p->decimals = p->p == UINT64_C(1020431) ? 2 : 4;
 	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
-	p->mixing = play->seed / 3 % 4; /* not drawn: the rest of a seed stays what it was */
+	p->mixing = play->seed / 3 % 4; /* not drawn, so that the other options of a seed do not change */
 	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
 	p->quorum = play->learners / 2 + 1 + PICK(random, 0, 0, 0, 1);
 	if (p->quorum > play->learners)
@@ -89,7 +89,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 	return sim;
 }
 
-/* So many may be lost: the others are a quorum, and pass the privacy check. */
+/* Return how many learners may be lost: the others are a quorum and pass the privacy check. */
 static uint32_t spare(const struct sl_sim *sim)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
@@ -97,7 +97,7 @@ static uint32_t spare(const struct sl_sim *sim)
 	return sim->n > least ? sim->n - (uint32_t)least : 0;
 }
 
-/* --- what is counted --- */
+/* --- counts --- */
 
 static uint32_t count(const struct sl_sim *sim, enum sl_report_kind kind)
 {
@@ -159,7 +159,7 @@ static void complain(struct sl_sim *sim, const struct playing *p)
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
 		if (!l->host.stopped)
-			sl_sim_fail(sim, "all is well since %llu s, but learner %u stays in %s of round %u",
+			sl_sim_fail(sim, "no fault for %llu s, but learner %u stays in %s of round %u",
 				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
 				    sl_phase_name(l->host.phase), l->host.committed + 1);
 	}
@@ -195,7 +195,7 @@ static void in_calm(struct playing *p, struct sl_sim *sim)
 static void play_on(struct playing *p, struct sl_sim *sim, sl_round until)
 {
 	if (setjmp(p->end) != 0)
-		return; /* what is left of this world is in no state to be freed */
+		return; /* the rest of this world cannot be freed */
 	sl_sim_start(sim);
 	under_faults(p, sim, until);
 	sl_sim_calm(&p->faults);

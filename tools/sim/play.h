@@ -39,7 +39,7 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 /* range.c */
 #define SL_SIM_JOBS_MOST 256u
 
-/* What a range of seeds adds up to. */
+/* The sums over a range of seeds. */
 struct sl_sim_totals {
 	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
 		restarts;
@@ -49,9 +49,9 @@ struct sl_sim_totals {
 };
 void sl_sim_totals_add(struct sl_sim_totals *totals, const struct sl_sim_outcome *outcome);
 
-/* Told each outcome; false: no more. */
+/* Take an outcome; return false to end the range. */
 typedef bool (*sl_sim_each)(void *context, const struct sl_sim_outcome *outcome);
 
-/* SL_ERR_IO when no process can be had. */
+/* Play a range. SL_ERR_IO: no process can be started. */
 int sl_sim_range_run(const struct sl_sim_play *range, sl_sim_each each, void *context,
 		     struct sl_error *error);

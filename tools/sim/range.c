@@ -42,7 +42,7 @@ void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 
 /* --- a worker --- */
 
-/* Play from *seed on, and keep it at what is being played. */
+/* Play the seeds of a worker from *seed on; *seed is always the one that is played. */
 static void work(const struct running *running, volatile uint64_t *seed, int out)
 {
 	struct sl_sim_play play = *running->range;
@@ -80,7 +80,7 @@ static int start(struct running *running, const int ends[2], struct sl_error *er
 	return SL_OK;
 }
 
-/* Tell each outcome, until all workers have ended. */
+/* Pass each outcome on, until all workers have ended. */
 static void listen_to(struct running *running, int pipe, sl_sim_each each, void *context)
 {
 	struct sl_sim_outcome outcome;
@@ -94,7 +94,7 @@ static void listen_to(struct running *running, int pipe, sl_sim_each each, void 
 	}
 }
 
-/* Wait for worker `w`. If it died, its seed has failed, and the next worker goes on after that. */
+/* Wait for worker `w`. If it died, its seed has failed; the seeds after it are left for the next worker. */
 static void await(struct running *running, uint32_t w, sl_sim_each each, void *context)
 {
 	struct sl_sim_outcome outcome = {.failed = true};
@@ -113,7 +113,7 @@ static void await(struct running *running, uint32_t w, sl_sim_each each, void *c
 	running->more = each(context, &outcome);
 }
 
-/* Play what is left. */
+/* Play the seeds that are left. */
 static int play_on(struct running *running, sl_sim_each each, void *context, struct sl_error *error)
 {
 	int ends[2];

@@ -24,7 +24,7 @@
 struct sl_runner_training {
 	uint32_t learner;
 	sl_round t;
-	uint64_t draw; /* another draw, another training */
+	uint64_t draw; /* number of the training; it decides the random numbers */
 	const float *committed;
 	float *model;
 	uint64_t weight; /* m_i; 1 unless changed */
@@ -35,7 +35,7 @@ struct sl_runner_commit {
 	uint32_t learner;
 	sl_round t;
 	uint32_t step;		    /* of the schedule, counted from 1 as played */
-	const struct sl_view *view; /* NULL: the round was shown to it by others, without the view */
+	const struct sl_view *view; /* NULL: the learner caught up, without the view */
 	const float *model;	    /* n */
 	const uint64_t *z;	    /* n+1 */
 	const uint8_t *digest;	    /* D */
@@ -65,7 +65,7 @@ struct sl_runner_options {
 	uint64_t seed;			    /* of the randomness */
 	bool verify;
 	uint32_t workers;	     /* threads that take turns; 0, 1: none but the caller's */
-	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
+	const uint32_t *coordinates; /* ascending, at most n: of the samples */
 	uint32_t coordinate_count;
 
 	/* Bytes of a message as a frame, for sl_runner_bytes: sl_codec_bytes. NULL: not counted. */
@@ -93,18 +93,18 @@ struct sl_runner_figures {
 
 struct sl_runner;
 
-/* What starlingd takes when nothing is said, with neighbours: control and max_degree as the schedule needs;
- * then the "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
+/* Set the defaults of starlingd, with a schedule also `neighbours: control` and the max_degree that it needs;
+ * then the "KEY=VALUE" strings. schedule: the one to be played, or NULL. */
 int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule,
 		       struct sl_settings *settings, struct sl_error *error);
 
-/* The options are borrowed, and so is what they point to. After an error nothing is left behind. */
+/* The options and all that they point to are borrowed. After an error nothing is left to close. */
 int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **runner,
 		   struct sl_error *error);
-/* A sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else it has
- * failed. */
+/* Run one sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else an
+ * error. */
 int sl_runner_step(struct sl_runner *runner, struct sl_error *error);
 void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures);
-/* Bytes of frames that learner i has sent since the start: what TLS adds to them is not counted. */
+/* Return the bytes of the frames that learner i has sent since the start, without those that TLS adds. */
 uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i);
 void sl_runner_close(struct sl_runner *runner);

@@ -1,5 +1,4 @@
-/* What learners say: packets for their receivers, delivered after the sweep; links, which are up while one
- * end wants them. */
+/* Delivery of packets after a sweep, and links, which are up while one end wants them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +84,7 @@ static void want_one(struct sl_runner *runner, uint32_t i, uint32_t j, bool was,
 	bool up = sl_bit(l->up, j);
 	if (is && !up && !peer->host.stopped)
 		set_link(runner, i, j, true);
-	else if (is && !was && !up) /* it does not answer; once is enough to say so */
+	else if (is && !was && !up) /* the peer has stopped; reported once */
 		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_EVENT_LINK_DOWN, .peer = j});
 	else if (!is && up && !sl_bit(peer->host.wanted, i))
 		set_link(runner, i, j, false);
@@ -119,7 +118,7 @@ static void spread(struct sl_runner *runner, uint32_t i, const struct sl_runner_
 		}
 }
 
-/* A learner that has ended: after what it said, its links fall. */
+/* End the links of a learner that has stopped, after its last messages. */
 static void leave(struct sl_runner *runner, uint32_t i)
 {
 	const struct sl_runner_learner *l = &runner->learners[i];

@@ -6,7 +6,7 @@
  *   runner_deliver.c   messages, links
  *   runner_look.c      sums and samples for the caller
  *
- * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under
+ * Within a sweep a learner belongs to the worker that has its turn; shared data is const, atomic, or under
  * the lock.
  */
 #pragma once
@@ -35,7 +35,7 @@ struct sl_runner_learner {
 	struct sl_runner_mail *inbox;
 	size_t inbox_count, inbox_room, inbox_done;
 	struct sl_runner_said *said, **said_end; /* in this sweep */
-	bool spoke;				 /* vectors, in this turn: enough for one */
+	bool spoke;				 /* it has sent vectors: its turn ends */
 	sl_ms due;
 	uint64_t bytes; /* sent */
 	uint64_t *up;	/* links that stand: bit set over the roster */
@@ -84,7 +84,7 @@ struct sl_runner {
 	bool sweeping, closing;
 	uint32_t busy; /* workers, beside the first */
 
-	pthread_mutex_t lock;	     /* of what follows, and of the caller's functions but `train` */
+	pthread_mutex_t lock;	     /* of the members below, and of the caller's functions except `train` */
 	struct sl_analysis analysis; /* of the view analysis_h */
 	uint8_t analysis_h[SL_HASH_BYTES];
 	int analysis_code;
@@ -108,15 +108,15 @@ int sl_runner_workers_open(struct sl_runner *runner);
 void sl_runner_workers_close(struct sl_runner *runner);
 /* Let every learner that has work take a turn. */
 void sl_runner_sweep(struct sl_runner *runner);
-/* The worker's time since the last call was spent on this. */
+/* Add the worker's processor time since the last call to *seconds. */
 void sl_runner_tick(struct sl_runner_worker *worker, double *seconds);
-/* Learner i ends the run. */
+/* End the run with an error of learner i. */
 void sl_runner_fail(struct sl_runner *runner, uint32_t i, const struct sl_error *error);
 
 /* runner_deliver.c */
-/* Keep what a Send or Links says until the sweep is over. */
+/* Keep a Send or Links until the sweep is over. */
 void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action);
-/* Deliver all that was said in this sweep. */
+/* Deliver the messages of this sweep. */
 void sl_runner_deliver(struct sl_runner *runner);
 /* Queue an event for learner i; the mail takes the reference of its packet over. */
 void sl_runner_post(struct sl_runner *runner, uint32_t i, struct sl_runner_mail mail);
@@ -127,5 +127,5 @@ void sl_runner_sum_add(struct sl_runner *runner, uint32_t i);
 bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i);
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t); /* up to t */
 void sl_runner_look(struct sl_runner *runner, uint32_t i, uint32_t chunk,
-		    uint64_t k);				   /* it shows this chunk's state */
+		    uint64_t k);				   /* this chunk's state is sent */
 void sl_runner_look_closing(struct sl_runner *runner, uint32_t i); /* all its states are at K */

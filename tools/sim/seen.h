@@ -1,4 +1,4 @@
-/* seen.h - a set of hashes: whether one was met before. NULL is the empty set. */
+/* seen.h - a set of hashes. NULL is the empty set. */
 #pragma once
 
 #include <stdbool.h>

@@ -52,8 +52,8 @@ static void check_job(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 	sl_sim_take_back(sim, i, job->buffers);
 }
 
-/* A job runs between the moment it was asked for and the moment its result is told; which one is random. A
- * record survives a crash from then on, also one that comes before the core hears of it. */
+/* Run work at a random time between the request and the event of its result. A record survives a crash from
+ * then on, even before the core knows that it is durable. */
 static void run(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -103,8 +103,7 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 		return;
 	}
 	if (fails(l, l->host.work)) {
-		sl_sim_crash(sim,
-			     i); /* it may not go on as if it were written; on the disk is what was there */
+		sl_sim_crash(sim, i); /* the disk keeps the older record */
 		return;
 	}
 	run(sim, i, l->host.work);
@@ -114,7 +113,7 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 	}
 	struct sl_work *work = sl_hosted_take(&l->host);
 	while (l->host.work != NULL && l->host.work->kind == SL_WORK_WIPE && !l->host.work->ran)
-		run(sim, i, l->host.work); /* before the core hears of the job that it waited for */
+		run(sim, i, l->host.work); /* before the event of the job that it waited for */
 	if (work->kind == SL_WORK_JOB)
 		sl_sim_deliver(sim, i,
 			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
@@ -168,7 +167,7 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 			sl_sim_post(sim, link->last,
 				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
 		}
-		link->up = back->up = false; /* what it said before still arrives */
+		link->up = back->up = false; /* its last messages still arrive */
 	}
 }
 

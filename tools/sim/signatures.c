@@ -1,5 +1,5 @@
-/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's;
- * in some runs real ones, each verified once, which shows that what is passed on is what was signed. */
+/* Signatures. Mostly a tag in their place, since signing and verifying are tasks of the shell; in some runs
+ * real ones, each verified once: a relayed message is the one that was signed. */
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -67,7 +67,8 @@ static void verify(struct sl_sim *sim, uint32_t receiver, const struct sl_messag
 		return;
 	const struct sl_sim_keys *keys = keys_of(sim, id);
 	if (keys == NULL || crypto_sign_verify_detached(signature, hash, sizeof hash, keys->public) != 0)
-		sl_sim_fail(sim, "learner %u hears what %u did not sign", sim->ids[receiver], id);
+		sl_sim_fail(sim, "learner %u receives a message that %u did not sign", sim->ids[receiver],
+			    id);
 }
 
 void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message)

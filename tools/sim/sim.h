@@ -55,7 +55,7 @@ struct sl_sim_event {
 	enum sl_sim_kind kind;
 	uint32_t learner, peer;
 	uint32_t generation; /* of the link, or of the training */
-	uint32_t life; /* of the learner: what was meant for one that crashed does not reach its successor */
+	uint32_t life;	     /* of the learner: an event of an earlier life is dropped */
 	struct sl_packet *packet;
 	uint64_t *range;
 };
@@ -89,7 +89,7 @@ struct sl_sim_learner {
 	enum sl_job_kind stuck;	  /* its jobs of this kind do not come back */
 	uint64_t ahead;		  /* us: its clock against the world's */
 	uint64_t paused_until;	  /* us: until then it does nothing, and then everything at once */
-	uint32_t slow_ms;	  /* of its jobs and disk, at most, on top of what is usual */
+	uint32_t slow_ms;	  /* of its jobs and disk, at most, in addition to delay_ms */
 	uint32_t training_ms;	  /* of the next training, at most; 0: 500 */
 	bool disk_fails;	  /* the next write does */
 	bool down;		  /* crashed, and not restarted */
@@ -106,10 +106,10 @@ struct sl_sim_learner {
 	sl_attempt *aborted_a; /* .. that it aborted on its disk */
 };
 
-struct sl_sim_link { /* i -> j; what is symmetric stands in both */
+struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions */
 	bool possible, cut, up, held, refused;
 	uint32_t generation, slow_ms;
-	uint64_t up_at, last; /* when its other end hears that it stands; when the latest message arrives */
+	uint64_t up_at, last; /* us: when its other end gets LINK_UP; when the latest message arrives */
 	struct sl_packet **kept;
 	uint32_t kept_count;
 };
@@ -117,7 +117,7 @@ struct sl_sim_link { /* i -> j; what is symmetric stands in both */
 struct sl_sim_note {
 	uint64_t at;
 	uint32_t learner;
-	struct sl_report report;	     /* its pointers are void; copies of what they led to: */
+	struct sl_report report;	     /* its pointers are not valid; copies: */
 	uint64_t set;			     /* the first 64 learners */
 	struct sl_edge edges[SL_ADVICE_MAX]; /* of TOLERANCE */
 	struct sl_link_state evidence[2];    /* without candidates */
@@ -145,12 +145,12 @@ struct sl_sim {
 	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
 	bool liars; /* a learner signs two things for one attempt: the rules on signatures do not apply */
-	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
+	/* Look at a message of learner i to j, and perhaps change it; return false to drop it. */
 	bool (*tap)(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
-	/* Looks at or changes what a job of learner i found, as soon as it has run. */
+	/* Look at or change the result of a job of learner i, as soon as it has run. */
 	void (*tap_result)(struct sl_sim *sim, uint32_t i, struct sl_job_result *result);
-	/* Whether learner i crashes here: before it does what `action` asks for, or (NULL) when work is done
-	 * and not told. */
+	/* Return true to crash learner i: before `action` is carried out, or (NULL) when `work` is done and
+	 * the core does not know it. */
 	bool (*failpoint)(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
 			  const struct sl_work *work);
 	void (*after_step)(struct sl_sim *sim, uint32_t i);
@@ -166,23 +166,22 @@ struct sl_sim {
  * clip 16, equal weights, weighted, shamir. */
 struct sl_sim *sl_sim_new(const struct sl_sim_options *options);
 void sl_sim_start(struct sl_sim *sim);
-/* Fails when a buffer was not given back. */
+/* Free the simulation. */
 void sl_sim_free(struct sl_sim *sim);
-/* What the program does with a run that failed (a test ends, a runner goes on to the next seed); must not
- * return. */
+/* Defined by the program: end the test, or go on to the next seed. */
 void sl_sim_failed(struct sl_sim *sim, const char *text) __attribute__((noreturn));
 /* Ends the run, with the seed. */
 void sl_sim_fail(struct sl_sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-bool sl_sim_step(struct sl_sim *sim);	  /* false: nothing will ever happen again */
-uint64_t sl_sim_next(struct sl_sim *sim); /* when it will (us); UINT64_MAX */
+bool sl_sim_step(struct sl_sim *sim);	  /* false: no event is left */
+uint64_t sl_sim_next(struct sl_sim *sim); /* time of the next event, us; UINT64_MAX: none */
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms);
 void sl_sim_run_until_round(struct sl_sim *sim, sl_round t);		  /* all learners have committed it */
 void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t); /* i has */
 void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase);
 const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
 						  enum sl_reason reason);
-/* At every learner that is there, now or before. */
+/* Every learner that runs has reported it, from now on or earlier. */
 void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason);
 void sl_sim_run_until_done(struct sl_sim *sim); /* all learners have stopped with SL_OK */
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code);
@@ -192,24 +191,23 @@ void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j);
 void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
 void sl_sim_isolate(struct sl_sim *sim, uint32_t i);	      /* from all others */
 void sl_sim_rejoin(struct sl_sim *sim, uint32_t i);
-void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
+void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps messages from now on */
 void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j);
-/* Posts a copy of what i said to j: late, in no order, and past the tap. */
+/* Deliver a copy of a message of i to j: late, in any order, and not through the tap. */
 void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
 		 uint32_t delay_ms);
 void sl_sim_playback(struct sl_sim *sim, const char *topology,
 		     uint32_t step); /* tell all learners their neighbours */
 void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count);
-/* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be
- * changed. */
+/* Crash learner i at once. Its config becomes that of a start from its disk, and may be changed. */
 void sl_sim_crash(struct sl_sim *sim, uint32_t i);
 void sl_sim_restart(struct sl_sim *sim, uint32_t i);
-/* As a crash, but what was not durable is lost, and its peers notice after that long only. */
+/* Crash learner i; writes that were not durable are lost, and its peers notice after notice_ms. */
 void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms);
-/* Nothing reaches it, and it does nothing, until then (us). Its links are no concern of this. */
+/* Delay all events of learner i until then (us). Its links stay up. */
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until);
 void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us); /* its clock does */
-/* How often i said it; the last one in *last, unless that is NULL or there is none. */
+/* Return the number of such reports of i; the last one in *last, unless that is NULL or there is none. */
 uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
 		      const struct sl_sim_note **last);
 
@@ -249,4 +247,4 @@ void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);
 void sl_sim_halt(struct sl_sim *sim, uint32_t i);
 void sl_sim_unlink(struct sl_sim *sim, uint32_t i,
-		   uint32_t notice_ms); /* stopped: its peers hear of it after what it said */
+		   uint32_t notice_ms); /* stopped: its peers notice after its last messages */

@@ -1,5 +1,5 @@
-/* trace.h - one step of a core as one line, "cause -> effect, effect": what tests compare and a failing run
- * prints.
+/* trace.h - one step of a core as one line, "cause -> effect, effect": tests compare it, a failing run prints
+ * it.
  *
  *   link up 2 -> hello to 2
  *   trained -> DISCOVER, links 2 3, hello to 2

@@ -1,5 +1,4 @@
-/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what
- * was said. */
+/* Verbs of tests: wait for a condition under a virtual deadline, break a link, look at reports. */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -13,7 +12,7 @@ static void go_on(struct sl_sim *sim, uint64_t since, const char *what)
 	if (sim->now > since + WAIT_US)
 		sl_sim_fail(sim, "waited an hour for %s", what);
 	if (!sl_sim_step(sim))
-		sl_sim_fail(sim, "nothing happens any more, waiting for %s", what);
+		sl_sim_fail(sim, "no event is left, waiting for %s", what);
 }
 
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms)

@@ -42,7 +42,7 @@ struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j
 	return &sim->links[(size_t)i * sim->n + j];
 }
 
-/* --- the queue of what is going to happen: a binary heap by time, then by order of posting --- */
+/* --- the event queue: a binary heap by time, then by order of posting --- */
 
 static bool before(const struct sl_sim_event *a, const struct sl_sim_event *b)
 {
@@ -235,7 +235,7 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	l->host.view = NULL;
 	l->host.config.incarnation++;
 	memset(l->host.workspace.x, 0xa5,
-	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* of memory, nothing is left */
+	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* memory is lost */
 	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
 	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof *l->host.workspace.trained);
 	sl_sim_disk_read(&l->host.disk, &l->host.config);
@@ -246,7 +246,7 @@ void sl_sim_crash(struct sl_sim *sim, uint32_t i)
 	end_life(sim, i, 0);
 }
 
-/* What was written and not made durable: it may be there, or gone, or in part one or the other. */
+/* A slot that was written and not synchronised is kept, or lost, or damaged. */
 static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
 {
 	uint64_t how = sl_sim_random(&sim->random);
@@ -330,7 +330,7 @@ static void reckon(struct sl_sim *sim, uint32_t i)
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 {
 	if (until < sim->learners[i].paused_until)
-		return; /* what waits for the end of the longer one would be overtaken */
+		return; /* the events that wait for the end of the longer pause keep their order */
 	sim->learners[i].paused_until = until;
 	if (sim->due[i] < until)
 		sim->due[i] = until;
@@ -431,7 +431,7 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		sl_sim_deliver(sim, event->learner, &e);
 }
 
-/* Whose deadline is next, and when (us). A core that asks again and again for the same moment spins. */
+/* Return the next deadline (us) and its learner. */
 static uint64_t next_deadline(struct sl_sim *sim, uint32_t *who)
 {
 	uint64_t least = UINT64_MAX;

@@ -1,5 +1,5 @@
-/* bare.h - TLS with nothing around it, between two threads over loopback: what an exchange of daemons is
- * compared with.
+/* bare.h - TLS with nothing around it, between two threads over loopback: the comparison for an exchange of
+ * daemons.
  */
 #pragma once
 

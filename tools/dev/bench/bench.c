@@ -12,7 +12,7 @@
 
 #define OTHERS_NOTED 0.1 /* of the machine */
 
-/* ---- the end that a user may want ---- */
+/* ---- interrupts ---- */
 
 static volatile sig_atomic_t stopped;
 
@@ -68,7 +68,7 @@ void sl_bench_take_away(const char *folder)
 	nftw(folder, take_away, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* ---- what cases say ---- */
+/* ---- figures and notes of a case ---- */
 
 struct sl_figure *sl_bench_figure(struct sl_bench *bench, const char *unit, const char *name, ...)
 {
@@ -124,7 +124,7 @@ static void note_load(struct sl_bench *bench)
 			100 * others);
 }
 
-/* Whether to go on. */
+/* Return false after an interrupt. */
 static bool run_case(struct sl_bench *bench, const struct sl_bench_case *c)
 {
 	struct sl_error error = {0};

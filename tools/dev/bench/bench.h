@@ -33,20 +33,20 @@ struct sl_bench_options {
 	size_t count;
 	uint32_t repeat;
 	bool json;
-	const char *folder; /* where the bench makes its own in */
+	const char *folder; /* in which the bench makes its own */
 };
 
 #define SL_FIGURES_MOST 32u
 #define SL_NOTES_MOST 8u
 #define SL_NOTE_BYTES 256u
 
-/* What the case that runs has come to so far. */
+/* The figures and notes of the running case so far. */
 struct sl_bench_result {
 	struct sl_figure figures[SL_FIGURES_MOST];
 	uint32_t figure_count;
 	char notes[SL_NOTES_MOST][SL_NOTE_BYTES];
 	uint32_t note_count;
-	double others; /* part of the machine that others took */
+	double others; /* part of the machine that other programs took */
 	double seconds;
 };
 
@@ -75,27 +75,27 @@ struct sl_bench {
 	bool failed;
 };
 
-/* Runs the cases asked for: the exit status. */
+/* Run the cases asked for; return the exit status. */
 int sl_bench_run(struct sl_bench *bench);
-/* From now on signals that ask for an end are noticed, and passed on to a child that runs. */
+/* Catch SIGINT, SIGTERM and SIGHUP, and pass them on to a running child. */
 void sl_bench_watch_signals(void);
-/* Whether the user wants an end; asked often. */
+/* Return true after an interrupt. */
 bool sl_bench_stopped(void);
 
 /* ---- for the cases ---- */
 
-/* A new figure; name and unit are copied. */
+/* Add a figure; name and unit are copied. */
 struct sl_figure *sl_bench_figure(struct sl_bench *bench, const char *unit, const char *name, ...)
 	__attribute__((format(printf, 3, 4)));
-/* One of one sample: median over median. */
+/* Add a figure of one sample: median over median. */
 void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below,
 		    const char *name);
-/* A line below the figures. */
+/* Add a line below the figures. */
 void sl_bench_note(struct sl_bench *bench, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What is being done now, on a terminal; SL_PENDING when the user wants an end. */
+/* Show the present step on a terminal; SL_PENDING after an interrupt. */
 int sl_bench_at(struct sl_bench *bench, const char *what, uint32_t done, uint32_t of);
 
-/* Deletes a folder and all that is in it. */
+/* Delete a folder and its content. */
 void sl_bench_take_away(const char *folder);
 
 int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
@@ -107,12 +107,12 @@ int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, s
 
 /* ---- child.c ---- */
 
-/* Runs argv[0] (found on PATH) with "KEY=VALUE" more in its environment, to its end; *output is all that it
- * printed, malloced. SL_ERR_NOTFOUND: there is no such program. Its last words on standard error are in the
+/* Run argv[0] (found on PATH) to its end, with "KEY=VALUE" more in its environment. *output: its standard
+ * output, malloced. SL_ERR_NOTFOUND: there is no such program. The last line of its standard error is in the
  * error. */
 int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment,
 		   char **output, struct sl_error *error);
-/* Interrupts the one that runs; for a signal handler. */
+/* Interrupt the running child; for a signal handler. */
 void sl_bench_child_stop(void);
 
 /* ---- show.c ---- */

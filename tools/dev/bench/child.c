@@ -41,12 +41,12 @@ void sl_bench_child_stop(void)
 		kill(running, SIGINT);
 }
 
-/* Its status as of waitpid. */
+/* Return the status of waitpid. */
 static int await(pid_t child)
 {
 	int status = 0;
 	running = child;
-	if (sl_bench_stopped()) /* before it was known which */
+	if (sl_bench_stopped()) /* interrupted before the child was known */
 		sl_bench_child_stop();
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
@@ -78,7 +78,7 @@ static int judge(const char *program, int status, int err, struct sl_error *erro
 		said[--length] = '\0';
 	const char *last = length > LAST_WORDS ? said + length - LAST_WORDS
 			   : length > 0	       ? said
-					       : "no word of why";
+					       : "no message";
 	if (strrchr(last, '\n') != NULL)
 		last = strrchr(last, '\n') + 1;
 	sl_err_set(error, SL_ERR_IO, "%s ended with status %d: %s",

@@ -10,9 +10,9 @@
 
 #define MEMORY_FOLDER "/dev/shm"
 
-/* ---- what a summary says, as figures ---- */
+/* ---- figures of a summary ---- */
 
-/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds that do not say are left out.
+/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds without it are left out.
  */
 static void add_samples(struct sl_figure *figure, const json_t *rows, const char *path, double scale)
 {
@@ -49,8 +49,8 @@ static int launch(struct sl_bench *bench, const struct sl_bench_daemons *what, c
 
 /* ---- one exchange ---- */
 
-/* From few iterations to many nothing grows but the exchanges: what these cost, both ends, mixing included.
- */
+/* The difference between many and few iterations is the cost of the exchanges: CPU of both ends, mixing
+ * included. */
 static void exchange_of(struct sl_figure *figure, const json_t *few, const json_t *many)
 {
 	for (size_t i = 1; i < json_array_size(few) && i < json_array_size(many); i++) {
@@ -86,8 +86,7 @@ int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, 
 
 /* ---- a round ---- */
 
-/* Nothing but the bytes through bare TLS, and making and mixing what `additive` and `exact` make and mix, on
- * all processors. */
+/* The bytes through bare TLS and the arithmetic of `additive` and `exact`, on all processors. */
 static int floor_of(struct sl_bench *bench, const struct sl_bench_daemons *what, const json_t *row,
 		    struct sl_figure *figure, struct sl_error *error)
 {
@@ -128,7 +127,7 @@ static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, s
 	return rc;
 }
 
-/* Where records cost no disk. */
+/* The same with records on a tmpfs. */
 static int rounds_in_memory(struct sl_bench *bench, const struct sl_bench_daemons *what,
 			    struct sl_error *error)
 {

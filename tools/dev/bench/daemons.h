@@ -1,8 +1,6 @@
-/* daemons.h - rounds of real daemons over loopback, by `starling launch`: what the launcher's summary says of
- * each.
+/* daemons.h - rounds of real daemons over loopback, by `starling launch`, and its summary of each.
  *
- * The first round makes the links and is not counted. Nothing is trained (`trainer: noise`), unless the case
- * says so.
+ * The first round makes the links and is not counted. The trainer is `noise`, except in the case `demo`.
  */
 #pragma once
 
@@ -11,11 +9,11 @@
 #define SL_RUN_SETS 6u
 
 struct sl_bench_daemons {
-	uint32_t learners, size; /* size: the setting noise_parameters; 0: the trainer that is usual */
+	uint32_t learners, size; /* size: the setting noise_parameters; 0: the default trainer */
 	const char *topology;
 	const char *set[SL_RUN_SETS]; /* "KEY=VALUE"; NULL after the last */
 	bool memory;		      /* again with the run folder on a tmpfs */
-	bool floor;		      /* and the least that it could take */
+	bool floor;		      /* and the least time that bytes and arithmetic take */
 };
 
 /* One launch of `rounds` rounds in `folder`/run; *rows: "rounds" of its summary, all of them exact. */

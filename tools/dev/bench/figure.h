@@ -1,4 +1,4 @@
-/* figure.h - one measured quantity: its samples, and what they come to. Pure. */
+/* figure.h - one measured quantity: its samples, median and spread. Pure. */
 #pragma once
 
 #include <jansson.h>
@@ -20,6 +20,6 @@ struct sl_spread {
 
 /* More than SL_SAMPLES_MOST are not kept. */
 void sl_figure_add(struct sl_figure *figure, double sample);
-/* All NaN of none. */
+/* All NaN without samples. */
 struct sl_spread sl_figure_spread(const struct sl_figure *figure);
 json_t *sl_figure_json(const struct sl_figure *figure);

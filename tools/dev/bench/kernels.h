@@ -1,10 +1,11 @@
-/* kernels.h - arithmetic alone, in CPU time of one thread: each adds so many samples to a figure. */
+/* kernels.h - arithmetic alone, in CPU time of one thread. Each function adds `samples` samples to a figure.
+ */
 #pragma once
 
 #include "common/field/share.h"
 #include "tools/dev/bench/bench.h"
 
-/* Nanoseconds of CPU that this thread has had. */
+/* Return the nanoseconds of CPU of this thread. */
 double sl_bench_thread_ns(void);
 
 /* ns for one share, randomness included; a coordinate has degree + 1 of them, the learner's own being one. */

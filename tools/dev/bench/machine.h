@@ -1,4 +1,4 @@
-/* machine.h - what the figures were taken on, and how much of it others wanted meanwhile. */
+/* machine.h - the machine of the figures, and the part of it that other programs took meanwhile. */
 #pragma once
 
 #include <jansson.h>
@@ -12,11 +12,10 @@ struct sl_machine {
 void sl_machine_look(struct sl_machine *machine);
 json_t *sl_machine_json(const struct sl_machine *machine);
 
-/* CPU seconds since the machine was started, of all programs; and of this one with all that it has started
- * and seen end. */
+/* CPU seconds since the machine was started, of all programs; and of this one with its ended children. */
 struct sl_cpu_clock {
 	double wall_s, all_s, own_s;
 };
 void sl_machine_cpu_clock_read(struct sl_cpu_clock *clock);
-/* The part of the machine, 0 to 1, that programs not ours took between the two. */
+/* Return the part of the machine, 0 to 1, that other programs took between the two. */
 double sl_machine_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to);

@@ -67,7 +67,7 @@ static int measure(struct sl_bench *bench, struct sl_store *store, uint32_t lear
 	return rc;
 }
 
-/* Write a page and wait until it is durable: what the disk takes without a database. */
+/* Write a page and wait until it is durable: the cost of the disk without a database. */
 static int measure_page(struct sl_bench *bench, const char *folder, struct sl_error *error)
 {
 	static const char page[4096];
