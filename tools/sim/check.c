@@ -274,7 +274,7 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durabl
 			page->of[i].aborted = page->of[i].ended = true;
 }
 
-static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
+static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
 	if (page == NULL || !page->of[i].in || page->a != record->what.a || record->ready_count != page->n)
@@ -285,7 +285,7 @@ static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_r
 	page->of[i].released = true;
 }
 
-void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	if (record->what.kind == SL_PERSIST_ABORTED)
 		check_aborted(sim, i, &record->what);
@@ -316,7 +316,7 @@ static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, u
 	const struct sl_slots *state_file = &sim->learners[j].host.workspace.state_file,
 			      *own = &sim->learners[i].host.workspace.state_file;
 	size_t at = position(page, i) * own->slot_bytes;
-	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
+	return disk->open.a != 0 && memcmp(disk->open.readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
 	       state_file->base != NULL && own->base != NULL &&
 	       memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
 }

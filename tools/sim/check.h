@@ -57,7 +57,7 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */
-void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record);
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record);
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
 void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);

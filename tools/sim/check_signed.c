@@ -135,7 +135,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 	if (page->of[i].ready)
 		return; /* again, over a new link */
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
-	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
+	if (disk->open.a != ready->a || memcmp(disk->open.readys[0].view, ready->view, SL_HASH_BYTES) != 0)
 		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
 			    ready->a);
 	if (ready->a <= sim->learners[i].aborted_a[ready->t])
@@ -189,8 +189,9 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 	struct sl_sim_learner *l = &sim->learners[i];
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->of[i].in) /* the next life is in the attempt if it is on the disk */
-			page->of[i].ended = l->host.disk.a == 0 ||
-					    memcmp(l->host.disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+			page->of[i].ended =
+				l->host.disk.open.a == 0 ||
+				memcmp(l->host.disk.open.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->host.phase = SL_PHASE_TRAIN;
 }

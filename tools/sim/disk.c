@@ -5,111 +5,89 @@
 
 static void *copy(const void *bytes, size_t size)
 {
-	void *to = size == 0 ? NULL : malloc(size);
+	void *to = bytes == NULL || size == 0 ? NULL : malloc(size);
 	if (to != NULL)
 		memcpy(to, bytes, size);
 	return to;
 }
 
-struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist, bool whole)
+struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
 {
-	struct sl_sim_record *record = calloc(1, sizeof *record);
-	if (record == NULL)
-		abort();
-	record->what = persist->what;
-	record->total_weight = persist->total_weight;
-	record->certificate =
-		copy(persist->certificate, persist->certificate == NULL ? 0 : sizeof *persist->certificate);
-	if (whole) {
-		record->view = copy(persist->view, persist->view_bytes);
-		record->view_bytes = persist->view_bytes;
-		record->readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys);
-		record->ready_count = persist->ready_count;
-	}
+	struct sl_persist record = *persist;
+	record.view = copy(persist->view, whole ? persist->view_bytes : 0);
+	record.readys = copy(persist->readys, whole ? persist->ready_count * sizeof *persist->readys : 0);
+	record.certificate = copy(persist->certificate, sizeof *persist->certificate);
 	return record;
 }
 
-void sl_sim_record_free(struct sl_sim_record *record)
+void sl_sim_disk_drop(struct sl_persist *record)
 {
-	if (record == NULL)
-		return;
-	free(record->view);
-	free(record->readys);
-	free(record->certificate);
-	free(record->packed);
-	free(record);
+	free((void *)record->view);
+	free((void *)record->readys);
+	free((void *)record->certificate);
 }
 
 static void forget_open(struct sl_sim_disk *disk)
 {
-	free(disk->view);
-	free(disk->readys);
-	disk->view = NULL;
-	disk->readys = NULL;
-	disk->a = 0;
+	free((void *)disk->open.view);
+	free((void *)disk->open.readys);
+	disk->open = (struct sl_open){.a = 0};
 }
 
-static void prepare(struct sl_sim_disk *disk, struct sl_sim_record *record)
+static void take_readys(struct sl_sim_disk *disk, struct sl_persist *record)
+{
+	free((void *)disk->open.readys);
+	disk->open.readys = record->readys;
+	disk->open.ready_count = record->ready_count;
+	record->readys = NULL;
+}
+
+static void prepare(struct sl_sim_disk *disk, struct sl_persist *record)
 {
 	forget_open(disk);
-	disk->a = record->what.a;
-	disk->view = record->view;
-	disk->readys = record->readys;
-	disk->open = (struct sl_open){.a = disk->a,
-				      .view = disk->view,
-				      .view_bytes = record->view_bytes,
-				      .readys = disk->readys,
-				      .ready_count = record->ready_count};
+	disk->open =
+		(struct sl_open){.a = record->what.a, .view = record->view, .view_bytes = record->view_bytes};
 	record->view = NULL;
-	record->readys = NULL;
+	take_readys(disk, record);
 }
 
-static void release(struct sl_sim_disk *disk, struct sl_sim_record *record)
-{
-	free(disk->readys);
-	disk->readys = record->readys;
-	record->readys = NULL;
-	disk->open.released = true;
-	disk->open.readys = disk->readys;
-	disk->open.ready_count = record->ready_count;
-	if (disk->released_count < SL_RELEASED_MAX)
-		disk->released[disk->released_count++] = record->what.a;
-}
-
-static void commit(struct sl_sim_disk *disk, struct sl_sim_record *record)
+static void commit(struct sl_sim_disk *disk, const struct sl_persist *record, uint8_t *result)
 {
 	free(disk->result);
-	disk->result = record->packed;
+	disk->result = result;
 	disk->certificate = *record->certificate;
-	record->packed = NULL;
 	forget_open(disk);
 	disk->aborted = disk->closed = 0;
 	disk->released_count = 0;
 }
 
-void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_sim_record *record)
+void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
 {
-	if (record->what.kind != SL_PERSIST_COMMIT && record->what.t <= disk->certificate.t)
+	const struct sl_durable *what = &record->what;
+	if (what->kind != SL_PERSIST_COMMIT && what->t <= disk->certificate.t)
 		return; /* of a round that was committed meanwhile: no start looks for it */
-	disk->t = record->what.t;
-	switch (record->what.kind) {
+	disk->t = what->t;
+	switch (what->kind) {
 	case SL_PERSIST_ABORTED:
-		disk->aborted = record->what.a > disk->aborted ? record->what.a : disk->aborted;
-		if (disk->a != 0 && !disk->open.released && disk->a <= disk->aborted)
+		disk->aborted = what->a > disk->aborted ? what->a : disk->aborted;
+		if (!disk->open.released && disk->open.a <= disk->aborted)
 			forget_open(disk);
 		break;
 	case SL_PERSIST_PREPARED:
 		prepare(disk, record);
 		break;
 	case SL_PERSIST_RELEASED:
-		release(disk, record);
+		take_readys(disk, record);
+		disk->open.released = true;
+		if (disk->released_count < SL_RELEASED_MAX)
+			disk->released[disk->released_count++] = what->a;
 		break;
 	case SL_PERSIST_CLOSED:
-		disk->closed = record->what.a;
+		disk->closed = what->a;
 		forget_open(disk);
 		break;
 	case SL_PERSIST_COMMIT:
-		commit(disk, record);
+		commit(disk, record, result);
 		break;
 	}
 }
@@ -123,7 +101,7 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	config->closed = disk->closed;
 	config->released_count = disk->released_count;
 	memcpy(config->released, disk->released, sizeof disk->released);
-	config->open = disk->a != 0 ? &disk->open : NULL;
+	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
 void sl_sim_disk_free(struct sl_sim_disk *disk)

@@ -115,7 +115,7 @@ static bool at_point(const struct point *point, const struct sl_action *action, 
 	if ((int)work->kind != point->kind)
 		return false;
 	return point->part ==
-	       (work->kind == SL_WORK_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
+	       (work->kind == SL_WORK_PERSIST ? (int)work->record.what.kind : (int)work->job.kind);
 }
 
 /* --- random numbers --- */

@@ -82,7 +82,7 @@ struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *actio
 			l->view = action->job.view;
 	} else if (action->kind == SL_ACTION_PERSIST) {
 		work->kind = SL_WORK_PERSIST;
-		work->record = sl_sim_record_new(&action->persist, whole);
+		work->record = sl_sim_disk_copy(&action->persist, whole);
 	} else if (action->kind == SL_ACTION_TRAIN) {
 		work->kind = SL_WORK_TRAIN;
 		work->t = action->train.t;
@@ -113,13 +113,17 @@ static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 	}
 }
 
-/* Pack Z for the record of a commit. */
-static void pack(const struct sl_hosted *l, struct sl_sim_record *record)
+/* Make a record durable, a commit with Z packed at the width of p. */
+static void write_record(struct sl_hosted *l, struct sl_persist *record)
 {
 	size_t count = l->workspace.n + 1;
-	uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
-	record->packed = insist(malloc(count * width));
-	sl_bytes_pack(record->packed, l->workspace.s, count, width);
+	uint8_t *result = NULL;
+	if (record->what.kind == SL_PERSIST_COMMIT) {
+		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
+		result = insist(malloc(count * width));
+		sl_bytes_pack(result, l->workspace.s, count, width);
+	}
+	sl_sim_disk_write(&l->disk, record, result);
 }
 
 void sl_hosted_run(struct sl_hosted *l, struct sl_work *work)
@@ -129,9 +133,7 @@ void sl_hosted_run(struct sl_hosted *l, struct sl_work *work)
 		sl_job_wipe(&l->workspace);
 		end_state_file(&l->workspace);
 	} else if (work->kind == SL_WORK_PERSIST) {
-		if (work->record->what.kind == SL_PERSIST_COMMIT)
-			pack(l, work->record);
-		sl_sim_disk_write(&l->disk, work->record);
+		write_record(l, &work->record);
 	} else if (work->kind == SL_WORK_JOB) {
 		prepare(&l->workspace, &work->job);
 		sl_job_run(&l->workspace, &work->job, &work->result);
@@ -150,6 +152,6 @@ struct sl_work *sl_hosted_take(struct sl_hosted *l)
 
 void sl_hosted_done(struct sl_work *work)
 {
-	sl_sim_record_free(work->record);
+	sl_sim_disk_drop(&work->record);
 	free(work);
 }

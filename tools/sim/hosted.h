@@ -17,9 +17,9 @@ struct sl_work {
 	enum sl_work_kind kind;
 	bool ran;
 	struct sl_job job;
-	struct sl_job_result result;  /* of the job, when it has run */
-	struct sl_sim_record *record; /* PERSIST */
-	sl_round t;		      /* TRAIN */
+	struct sl_job_result result; /* of the job, when it has run */
+	struct sl_persist record;    /* PERSIST: a copy */
+	sl_round t;		     /* TRAIN */
 	uint64_t draw;
 };
 

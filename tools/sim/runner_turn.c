@@ -123,7 +123,7 @@ static int train(struct sl_runner *runner, uint32_t i, const struct sl_work *wor
 	return rc;
 }
 
-static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_sim_record *record)
+static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_persist *record)
 {
 	const struct sl_runner_options *o = &w->runner->options;
 	struct sl_hosted *host = &w->runner->learners[i].host;
@@ -164,10 +164,10 @@ static void work_once(struct sl_runner_worker *w, uint32_t i)
 		tell = train(w->runner, i, work) == SL_OK;
 		break;
 	case SL_WORK_PERSIST:
-		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what};
+		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
 		sl_hosted_run(host, work);
-		if (work->record->what.kind == SL_PERSIST_COMMIT)
-			tell_commit(w, i, work->record);
+		if (work->record.what.kind == SL_PERSIST_COMMIT)
+			tell_commit(w, i, &work->record);
 		break;
 	case SL_WORK_WIPE:
 		sl_hosted_run(host, work);

@@ -60,7 +60,7 @@ static void run(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 	if (work->ran)
 		return;
 	if (work->kind == SL_WORK_PERSIST)
-		sl_sim_check_durable(sim, i, work->record);
+		sl_sim_check_durable(sim, i, &work->record);
 	if (work->kind == SL_WORK_JOB && work->job.kind == SL_JOB_ENCODE) {
 		l->slots = work->job.view->n;
 		l->own_slot = work->job.view->self;
@@ -117,11 +117,11 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 	if (work->kind == SL_WORK_JOB)
 		sl_sim_deliver(sim, i,
 			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
-	if (work->kind == SL_WORK_PERSIST && work->record->what.kind == SL_PERSIST_COMMIT)
-		l->host.committed = work->record->what.t;
+	if (work->kind == SL_WORK_PERSIST && work->record.what.kind == SL_PERSIST_COMMIT)
+		l->host.committed = work->record.what.t;
 	if (work->kind == SL_WORK_PERSIST)
 		sl_sim_deliver(sim, i,
-			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
+			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what});
 	sl_hosted_done(work);
 }
 
