@@ -1,4 +1,4 @@
-/* What cases are made of: children, rounds of three real daemons, kernels. */
+/* The parts of cases: children, rounds of three real daemons, kernels. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Samples, and what they come to. */
+/* Samples, their median and spread; the load of other programs. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

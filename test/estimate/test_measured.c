@@ -71,7 +71,7 @@ static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine
 	snprintf(with, sizeof with, "sharing=%s", sl_estimate_sharing_names[sharing]);
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(engine));
 	const struct sl_bench_daemons what = {
-		learners, FLOATS, topology, {with, mixing, "privacy_check=warn"}, false, false, 0};
+		learners, FLOATS, topology, {with, mixing, "privacy_check=warn"}, false, false};
 	double planned = planned_bytes(topology, learners, engine, sharing),
 	       measured = measured_bytes(&what, planned);
 	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,

@@ -1,4 +1,4 @@
-/* Every seed that failed once goes on being played. */
+/* Seeds that once failed are played in every test run. */
 #include <stdio.h>
 
 #include "test/lib/test.h"

@@ -1,5 +1,5 @@
-/* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many
- * processors. */
+/* A seed decides a run to the last line, independent of the seeds before it, of the trace and of the number
+ * of processes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +38,7 @@ TEST(test_seeds_differ)
 	}
 }
 
-/* Whoever looks at every step changes none. */
+/* A trace does not change the run. */
 TEST(test_same_lines)
 {
 	char *text[2];
@@ -96,7 +96,7 @@ TEST(test_jobs_change_nothing)
 	}
 }
 
-/* What is counted is what happened. */
+/* The totals are the sums of the outcomes. */
 TEST(test_totals)
 {
 	static struct heard heard;

@@ -1,5 +1,5 @@
-/* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run
- * depends on. */
+/* The in-process runner: every kind of topology and setting against the plain sum, samples, repeatability,
+ * errors. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #define PARAMETERS 40u
 #define ROUNDS 3u
 
-/* What came of a run. */
+/* The results of a run. */
 struct course {
 	uint32_t commits, inexact, samples, viewless;
 	uint8_t digests[ROUNDS + 1][SL_HASH_BYTES];
 	float model[PARAMETERS];
-	uint64_t seen; /* a digest of all states that were */
+	uint64_t seen; /* a digest of all sampled states */
 	uint32_t workers;
 	uint64_t iterations;   /* of all views, with k = 0 */
 	sl_round burst;	       /* the round whose training fails; 0: none */
@@ -87,7 +87,7 @@ static void schedule_of(const char *text, uint32_t steps, struct sl_schedule *sc
 		fail_msg("%s: %s", text, error.text);
 }
 
-/* Runs ROUNDS rounds with these settings, "KEY=VALUE KEY=VALUE". */
+/* Run ROUNDS rounds with these settings, "KEY=VALUE KEY=VALUE". */
 static int run(const struct sl_schedule *schedule, const char *settings_text, uint64_t seed,
 	       struct course *course, struct sl_error *error)
 {
@@ -150,7 +150,7 @@ TEST(test_topologies)
 	expect_exact(NULL, "");
 }
 
-/* Field, encoding, coins, a K that is given: the sum is the sum. */
+/* The sum is exact with every field, encoding and sharing, and with a given K. */
 TEST(test_settings)
 {
 	static const char *const texts[] = {
@@ -167,7 +167,8 @@ TEST(test_settings)
 	sl_schedule_close(&schedule);
 }
 
-/* The same seed, the same run, however many take turns; another one, other coins, and the same sums. */
+/* The same seed gives the same run with any number of workers; another seed gives other states and the same
+ * sums. */
 TEST(test_repeatable)
 {
 	struct course first = {.workers = 1}, again = {.workers = 4}, other = {0};
@@ -184,7 +185,7 @@ TEST(test_repeatable)
 	sl_schedule_close(&schedule);
 }
 
-/* A piece that does not reach a quorum commits nothing; the rest does, and shows it to who comes back. */
+/* A part below the quorum commits nothing; the other part commits, and the learners that return catch up. */
 TEST(test_parts)
 {
 	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},	{4, 5},	  {5, 6},
@@ -204,7 +205,7 @@ TEST(test_parts)
 	sl_schedule_close(&schedule);
 }
 
-/* No round can commit: said, not waited for. */
+/* No round can commit: the run ends with an error. */
 TEST(test_refused)
 {
 	struct course course = {0};

@@ -66,20 +66,18 @@ static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, u
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-/* Count the members of one component, without those in `out`, and the members left in all. */
-static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out,
-		      uint32_t *left)
+/* Return true if the members are connected without those in `out`. */
+static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
 {
-	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
+	uint32_t *queue = calloc(sim->n, sizeof *queue), count, left = 0;
 	bool *seen = calloc(sim->n, sizeof *seen);
-	*left = 0;
 	for (uint32_t k = page->n; k-- > 0;)
 		if (!out[page->members[k]]) {
 			queue[0] = page->members[k];
-			++*left;
+			left++;
 		}
 	seen[queue[0]] = true;
-	count = *left > 0;
+	count = left > 0;
 	for (uint32_t next = 0; next < count; next++)
 		for (uint32_t j = 0; j < sim->n; j++)
 			if (*edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
@@ -88,13 +86,7 @@ static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 			}
 	free(queue);
 	free(seen);
-	return count;
-}
-
-static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
-{
-	uint32_t left;
-	return reach(sim, page, out, &left) == left;
+	return count == left;
 }
 
 void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
