@@ -17,7 +17,7 @@ struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t
 
 static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view *view)
 {
-	struct sl_sim_attempt *page = calloc(1, sizeof *page);
+	struct sl_sim_attempt *page = sl_sim_alloc(sim, 1, sizeof *page);
 	*page = (struct sl_sim_attempt){.next = sim->attempts,
 					.t = view->t,
 					.a = view->a,
@@ -27,36 +27,15 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 					.elements = view->elements};
 	sim->attempts = page;
 	memcpy(page->h, view->h, SL_HASH_BYTES);
-	page->members = calloc(view->n, sizeof *page->members);
-	page->edge = calloc((size_t)sim->n * sim->n, sizeof *page->edge);
-	page->of = calloc(sim->n, sizeof *page->of);
+	page->members = sl_sim_copy(sim, view->members, view->n * sizeof *page->members);
+	page->edge = sl_sim_alloc(sim, (size_t)sim->n * sim->n, sizeof *page->edge);
+	page->of = sl_sim_alloc(sim, sim->n, sizeof *page->of);
 	for (uint32_t k = 0; k < view->n; k++)
 		page->of[view->members[k]].in = true;
-	page->out = malloc((size_t)sim->n * view->chunks * sizeof *page->out);
+	page->out = sl_sim_alloc(sim, (size_t)sim->n * view->chunks, sizeof *page->out);
 	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
 		page->out[k] = -1;
-	memcpy(page->members, view->members, view->n * sizeof *page->members);
 	return page;
-}
-
-static void close_page(struct sl_sim *sim, struct sl_sim_attempt *page)
-{
-	for (uint32_t i = 0; i < sim->n; i++) {
-		free(page->of[i].x);
-		free(page->of[i].theta);
-	}
-	void *owned[] = {page->members, page->edge, page->of, page->out, page->mixed, page};
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
-}
-
-void sl_sim_check_free(struct sl_sim *sim)
-{
-	while (sim->attempts != NULL) {
-		struct sl_sim_attempt *page = sim->attempts;
-		sim->attempts = page->next;
-		close_page(sim, page);
-	}
 }
 
 /* --- the privacy check --- */
@@ -174,10 +153,8 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
 	if (!l->host.config.privacy_check_warns)
 		check_privacy(sim, page);
-	page->of[i].x = malloc(view->elements * sizeof(uint64_t));
-	memcpy(page->of[i].x, l->host.workspace.x, view->elements * sizeof(uint64_t));
-	page->of[i].theta = malloc(l->host.workspace.n * sizeof(float));
-	memcpy(page->of[i].theta, l->host.workspace.trained, l->host.workspace.n * sizeof(float));
+	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
+	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained, l->host.workspace.n * sizeof(float));
 	page->of[i].weight = l->host.workspace.weight;
 	page->of[i].draw = l->draw;
 }
@@ -248,8 +225,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 		check_mean(sim, i, page);
 	if (sim->models[commit->t] == NULL) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
-		sim->models[commit->t] = malloc(bytes);
-		memcpy(sim->models[commit->t], l->host.workspace.committed, bytes);
+		sim->models[commit->t] = sl_sim_copy(sim, l->host.workspace.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
 		   memcmp(sim->models[commit->t], l->host.workspace.committed, bytes) != 0) {
 		sl_sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
@@ -348,12 +324,14 @@ void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view
 
 #define CONSERVED_MOST 64u /* coordinates */
 
-static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t iteration)
+static struct sl_sim_mixed *mixed_of(struct sl_sim *sim, struct sl_sim_attempt *page, uint64_t iteration)
 {
 	if (iteration >= page->mixed_room) {
 		size_t room = iteration * 2 + 16;
-		page->mixed = realloc(page->mixed, room * sizeof *page->mixed);
-		memset(page->mixed + page->mixed_room, 0, (room - page->mixed_room) * sizeof *page->mixed);
+		struct sl_sim_mixed *mixed = sl_sim_alloc(sim, room, sizeof *mixed);
+		if (page->mixed != NULL)
+			memcpy(mixed, page->mixed, page->mixed_room * sizeof *mixed);
+		page->mixed = mixed;
 		page->mixed_room = room;
 	}
 	return &page->mixed[iteration];
@@ -379,7 +357,7 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t el
 /* Engine tree: the state that goes down is the sum of the released states. */
 static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
 {
-	const struct sl_sim_mixed *own = mixed_of(page, SL_TREE_OWN);
+	const struct sl_sim_mixed *own = mixed_of(sim, page, SL_TREE_OWN);
 	if (own->count != page->n ||
 	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
 		sl_sim_fail(sim, "a%u: learner %u sends down another vector than the sum", page->a,
@@ -389,7 +367,7 @@ static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *pag
 static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_sim_mixed *mixed = mixed_of(page, iteration);
+	struct sl_sim_mixed *mixed = mixed_of(sim, page, iteration);
 	mixed->total += weigh_state(l, page->elements, iteration);
 	if (!sl_engine_rows[l->host.view->engine].rounds)
 		mixed->total %= page->p;

@@ -62,7 +62,6 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
 void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
-void sl_sim_check_free(struct sl_sim *sim);
 
 /* Return true if other learners may wait for learner i for ever: it was Ready in one of their attempts, and
  * no living learner has its masked state or the result. */

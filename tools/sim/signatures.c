@@ -48,7 +48,7 @@ void sl_sim_sign(const struct sl_sim *sim, struct sl_message *m)
 
 void sl_sim_signatures_begin(struct sl_sim *sim)
 {
-	sim->keys = calloc(sim->n, sizeof *sim->keys);
+	sim->keys = sl_sim_alloc(sim, sim->n, sizeof *sim->keys);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		uint8_t seed[crypto_sign_SEEDBYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 1};
 		crypto_sign_seed_keypair(sim->keys[i].public, sim->keys[i].secret, seed);

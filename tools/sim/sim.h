@@ -157,6 +157,7 @@ struct sl_sim {
 	void (*call)(struct sl_sim *sim,
 		     const struct sl_sim_event *event); /* SL_SIM_CALL: an event of the caller */
 	void *context;
+	struct sl_sim_memory *memory; /* of sl_sim_alloc */
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
 	struct sl_sim_trace trace;
@@ -225,6 +226,9 @@ static inline uint64_t sl_sim_random(uint64_t *state)
 }
 /* Generate the named topology in its step `step`; return the number of edges. */
 size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room);
+/* Return zeroed memory, or a copy of `bytes`, which lives as long as the simulation. */
+void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size);
+void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes);
 uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max); /* us */
 void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event);
 void sl_sim_event_free(struct sl_sim_event *event);

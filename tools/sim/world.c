@@ -92,6 +92,28 @@ void sl_sim_event_free(struct sl_sim_event *event)
 	free(event->range);
 }
 
+/* --- memory --- */
+
+struct sl_sim_memory {
+	struct sl_sim_memory *next;
+	_Alignas(16) uint8_t bytes[];
+};
+
+void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size)
+{
+	struct sl_sim_memory *memory = calloc(1, sizeof *memory + count * size);
+	if (memory == NULL)
+		abort();
+	memory->next = sim->memory;
+	sim->memory = memory;
+	return memory->bytes;
+}
+
+void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes)
+{
+	return memcpy(sl_sim_alloc(sim, 1, bytes), from, bytes);
+}
+
 /* --- building --- */
 
 static void set_defaults(struct sl_sim *sim)
@@ -132,9 +154,9 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	if (sl_hosted_open(&l->host, &config, sim->options.seed * 1000003u + i) != SL_OK)
 		abort();
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
-		l->listed[k].named = calloc(sl_bit_words(sim->n), sizeof(uint64_t));
-	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
-	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
+		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
+	l->ready_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->ready_a);
+	l->aborted_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->aborted_a);
 	l->host.workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
@@ -164,7 +186,7 @@ static void build_links(struct sl_sim *sim)
 {
 	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sim->links = calloc(room, sizeof *sim->links);
+	sim->links = sl_sim_alloc(sim, room, sizeof *sim->links);
 	const char *text = sim->options.topology;
 	if (sim->options.edges != NULL)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
@@ -184,11 +206,11 @@ struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 	sim->n = options->learners;
 	sim->random = options->seed;
 	set_defaults(sim);
-	sim->ids = calloc(sim->n, sizeof *sim->ids);
-	sim->learners = calloc(sim->n, sizeof *sim->learners);
-	sim->due = malloc(sim->n * sizeof *sim->due);
-	sim->digests = calloc(sim->options.parameters.rounds + 2, sizeof *sim->digests);
-	sim->models = calloc(sim->options.parameters.rounds + 2, sizeof *sim->models);
+	sim->ids = sl_sim_alloc(sim, sim->n, sizeof *sim->ids);
+	sim->learners = sl_sim_alloc(sim, sim->n, sizeof *sim->learners);
+	sim->due = sl_sim_alloc(sim, sim->n, sizeof *sim->due);
+	sim->digests = sl_sim_alloc(sim, sim->options.parameters.rounds + 2, sizeof *sim->digests);
+	sim->models = sl_sim_alloc(sim, sim->options.parameters.rounds + 2, sizeof *sim->models);
 	for (uint32_t i = 0; i < sim->n; i++)
 		sim->ids[i] = 3 * i + 2;
 	sim->trace.ids = sim->ids;
@@ -285,12 +307,8 @@ static void free_learner(struct sl_sim *sim, uint32_t i)
 	struct sl_sim_learner *l = &sim->learners[i];
 	l->host.stopped = true;
 	sl_sim_halt(sim, i);
-	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
-		free(l->listed[k].named);
-	void *owned[] = {l->ready_a, l->aborted_a, l->held};
 	sl_hosted_close(&l->host);
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+	free(l->held);
 }
 
 void sl_sim_free(struct sl_sim *sim)
@@ -304,15 +322,16 @@ void sl_sim_free(struct sl_sim *sim)
 			sl_packet_drop(sim->links[k].kept[m]);
 		free(sim->links[k].kept);
 	}
-	for (sl_round t = 0; t < sim->options.parameters.rounds + 2; t++)
-		free(sim->models[t]);
-	sl_sim_check_free(sim);
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
-	void *owned[] = {sim->keys,	sim->due, sim->heap,	sim->notes,  sim->links,
-			 sim->learners, sim->ids, sim->digests, sim->models, sim};
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+	free(sim->heap);
+	free(sim->notes);
+	while (sim->memory != NULL) {
+		struct sl_sim_memory *memory = sim->memory;
+		sim->memory = memory->next;
+		free(memory);
+	}
+	free(sim);
 }
 
 /* --- the clock --- */
