@@ -22,7 +22,7 @@ static void side_up(struct sl_sim *sim, uint32_t i, uint32_t j)
 	in->refused = false;
 	in->generation++;
 	in->last = in->up_at = at;
-	sl_sim_post(sim, at, (struct sl_sim_event){.kind = SL_SIM_LINK_UP, .learner = i, .peer = j});
+	sl_sim_post_core(sim, at, SL_EVENT_LINK_UP, i, j);
 }
 
 static void side_down(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -34,7 +34,7 @@ static void side_down(struct sl_sim *sim, uint32_t i, uint32_t j)
 		sl_packet_drop(out->kept[--out->kept_count]);
 	out->up = false;
 	in->last = at > in->last ? at : in->last + 1; /* after a LINK_UP that is still on its way */
-	sl_sim_post(sim, in->last, (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
+	sl_sim_post_core(sim, in->last, SL_EVENT_LINK_DOWN, i, j);
 }
 
 void sl_sim_fall(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -52,8 +52,7 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 		return;
 	if (!link->possible || link->cut || sim->learners[j].host.stopped) {
 		if (!link->refused) /* reported once, however often it is dialled */
-			sl_sim_post(sim, sim->now,
-				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
+			sl_sim_post_core(sim, sim->now, SL_EVENT_LINK_DOWN, i, j);
 		link->refused = true;
 		return;
 	}

@@ -248,7 +248,7 @@ int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 	if (rc == SL_PENDING) {
 		sl_runner_sweep(runner);
 		sl_runner_deliver(runner);
-		sl_runner_tick(runner->workers[0], &runner->deliver_s);
+		sl_runner_tick(&runner->workers[0], &runner->deliver_s);
 		runner->sweeps++;
 		heed_commits(runner);
 	}
@@ -276,7 +276,7 @@ void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures 
 	figures->deliver_s = runner->deliver_s;
 	for (uint32_t w = 0; w < runner->worker_count; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
-			figures->seconds[p] += runner->workers[w]->seconds[p];
+			figures->seconds[p] += runner->workers[w].seconds[p];
 	for (uint32_t i = 0; i < runner->n; i++) {
 		struct sl_core_status s;
 		sl_core_status(runner->learners[i].host.core, &s);

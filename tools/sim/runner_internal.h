@@ -74,7 +74,7 @@ struct sl_runner {
 	sl_round first;	  /* the last round that a learner has committed */
 	double deliver_s;
 
-	struct sl_runner_worker *workers[SL_RUNNER_WORKERS_MAX];
+	struct sl_runner_worker *workers;
 	uint32_t worker_count;
 	uint32_t *todo; /* learners that have a turn in this sweep */
 	uint32_t todo_count;

@@ -87,36 +87,31 @@ void sl_runner_sweep(struct sl_runner *runner)
 	atomic_store_explicit(&runner->next, 0, memory_order_relaxed);
 	if (runner->worker_count > 1)
 		open_gate(runner);
-	take_turns(runner->workers[0]);
+	take_turns(&runner->workers[0]);
 	if (runner->worker_count > 1)
 		shut_gate(runner);
 }
 
-/* --- their life --- */
-
-static uint32_t wanted(const struct sl_runner *runner)
-{
-	uint32_t most = runner->n < SL_RUNNER_WORKERS_MAX ? runner->n : SL_RUNNER_WORKERS_MAX;
-	uint32_t count = runner->options.workers > 1 ? runner->options.workers : 1;
-	return count < most ? count : most;
-}
+/* --- open and close --- */
 
 int sl_runner_workers_open(struct sl_runner *runner)
 {
+	uint32_t asked = runner->options.workers > 1 ? runner->options.workers : 1;
+	uint32_t most = runner->n < SL_RUNNER_WORKERS_MAX ? runner->n : SL_RUNNER_WORKERS_MAX;
+	uint32_t count = asked < most ? asked : most;
 	pthread_mutex_init(&runner->gate, NULL);
 	pthread_mutex_init(&runner->lock, NULL);
 	pthread_cond_init(&runner->open, NULL);
 	pthread_cond_init(&runner->done, NULL);
-	for (uint32_t k = 0; k < wanted(runner); k++) {
-		struct sl_runner_worker *w = calloc(1, sizeof *w);
-		if (w == NULL)
-			return SL_ERR_NOMEM;
+	runner->workers = calloc(count, sizeof *runner->workers);
+	if (runner->workers == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t k = 0; k < count; k++) {
+		struct sl_runner_worker *w = &runner->workers[k];
 		w->runner = runner;
-		if (k > 0 && pthread_create(&w->thread, NULL, run, w) != 0) {
-			free(w);
+		if (k > 0 && pthread_create(&w->thread, NULL, run, w) != 0)
 			return SL_ERR_NOMEM;
-		}
-		runner->workers[runner->worker_count++] = w;
+		runner->worker_count++;
 	}
 	return SL_OK;
 }
@@ -127,10 +122,7 @@ void sl_runner_workers_close(struct sl_runner *runner)
 	runner->closing = true;
 	pthread_cond_broadcast(&runner->open);
 	pthread_mutex_unlock(&runner->gate);
-	for (uint32_t k = 0; k < runner->worker_count; k++) {
-		struct sl_runner_worker *w = runner->workers[k];
-		if (k > 0)
-			pthread_join(w->thread, NULL);
-		free(w);
-	}
+	for (uint32_t k = 1; k < runner->worker_count; k++)
+		pthread_join(runner->workers[k].thread, NULL);
+	free(runner->workers);
 }

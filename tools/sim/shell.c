@@ -164,8 +164,7 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 		if (link->up) {
 			link->last = (link->last > sim->now ? link->last : sim->now) +
 				     notice_ms * UINT64_C(1000) + 1;
-			sl_sim_post(sim, link->last,
-				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
+			sl_sim_post_core(sim, link->last, SL_EVENT_LINK_DOWN, j, i);
 		}
 		link->up = back->up = false; /* its last messages still arrive */
 	}
@@ -188,13 +187,6 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
 			    (struct sl_sim_event){
 				    .kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
-}
-
-void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation)
-{
-	struct sl_sim_learner *l = &sim->learners[i];
-	if (!l->host.stopped && generation == l->training)
-		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_TRAINED});
 }
 
 static void compute(struct sl_sim *sim, uint32_t i, const struct sl_action *action)

@@ -39,20 +39,18 @@ struct sl_sim_options {
 };
 
 enum sl_sim_kind {
-	SL_SIM_START,
-	SL_SIM_LINK_UP,
-	SL_SIM_LINK_DOWN,
+	SL_SIM_CORE, /* `event` of the core */
 	SL_SIM_DIAL,
 	SL_SIM_MAIL,
 	SL_SIM_TRAINED,
 	SL_SIM_WORK,
-	SL_SIM_RANGE,
 	SL_SIM_CALL
 };
 
 struct sl_sim_event {
 	uint64_t at, seq; /* us */
 	enum sl_sim_kind kind;
+	enum sl_event_kind event;
 	uint32_t learner, peer;
 	uint32_t generation; /* of the link, or of the training */
 	uint32_t life;	     /* of the learner: an event of an earlier life is dropped */
@@ -231,6 +229,9 @@ void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size);
 void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes);
 uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max); /* us */
 void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event);
+/* Post an event of the core. */
+void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
+		      uint32_t peer);
 void sl_sim_event_free(struct sl_sim_event *event);
 void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event); /* one step of core i */
 struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j);
@@ -246,7 +247,6 @@ void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event);
 /* shell.c */
 void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i);
-void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation);
 void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer *buffer);
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);
 void sl_sim_halt(struct sl_sim *sim, uint32_t i);

@@ -146,7 +146,7 @@ void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size
 				sl_bit_set(range, edges[e].a);
 		}
 		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
-			    (struct sl_sim_event){.kind = SL_SIM_RANGE, .learner = i, .range = range});
+			    (struct sl_sim_event){.event = SL_EVENT_RANGE, .learner = i, .range = range});
 	}
 }
 

@@ -69,6 +69,12 @@ void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
 	push(sim, event);
 }
 
+void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
+		      uint32_t peer)
+{
+	sl_sim_post(sim, at, (struct sl_sim_event){.event = event, .learner = learner, .peer = peer});
+}
+
 static struct sl_sim_event pop(struct sl_sim *sim)
 {
 	struct sl_sim_event top = sim->heap[0], last = sim->heap[--sim->heap_count];
@@ -232,8 +238,7 @@ static void start_learner(struct sl_sim *sim, uint32_t i)
 	sim->due[i] = UINT64_MAX;
 	if (sl_hosted_start(&l->host) != SL_OK)
 		sl_sim_fail(sim, "the arena is too small");
-	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100),
-		    (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
+	sl_sim_post_core(sim, sim->now + sl_sim_delay(sim, 100), SL_EVENT_START, i, 0);
 }
 
 void sl_sim_start(struct sl_sim *sim)
@@ -415,18 +420,13 @@ void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
 static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 {
 	struct sl_sim_learner *l = &sim->learners[event->learner];
-	struct sl_event e = {.peer = event->peer, .range = event->range};
+	struct sl_event e = {.kind = event->event, .peer = event->peer, .range = event->range};
 	if (event->kind == SL_SIM_CALL)
 		sim->call(sim, event);
 	if (event->kind == SL_SIM_CALL || event->life != l->life)
 		return;
 	switch (event->kind) {
-	case SL_SIM_START:
-		e.kind = SL_EVENT_START;
-		break;
-	case SL_SIM_LINK_UP:
-	case SL_SIM_LINK_DOWN:
-		e.kind = event->kind == SL_SIM_LINK_UP ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN;
+	case SL_SIM_CORE:
 		break;
 	case SL_SIM_DIAL:
 		sl_sim_dial(sim, event->learner, event->peer);
@@ -435,14 +435,13 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		sl_sim_mail_arrives(sim, event);
 		return;
 	case SL_SIM_TRAINED:
-		sl_sim_train_done(sim, event->learner, event->generation);
-		return;
+		if (event->generation != l->training)
+			return;
+		e.kind = SL_EVENT_TRAINED;
+		break;
 	case SL_SIM_WORK:
 		sl_sim_work_due(sim, event->learner);
 		return;
-	case SL_SIM_RANGE:
-		e.kind = SL_EVENT_RANGE;
-		break;
 	case SL_SIM_CALL:
 		return;
 	}
