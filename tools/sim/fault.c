@@ -3,10 +3,10 @@
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-#define NOBODY UINT32_MAX
+#define NO_LEARNER UINT32_MAX
 #define LINK_DEAD_MS 6000u /* silence after which a link counts as lost */
 
-enum call { CALL_WANT, CALL_FIRE, CALL_AMBUSH, CALL_HEAL, CALL_DEAD };
+enum call { CALL_WANT, CALL_FIRE, CALL_RARE, CALL_HEAL, CALL_DEAD };
 
 static const char *const names[SL_SIM_FAULT_COUNT] = {
 #define X(name, text) [SL_SIM_FAULT_##name] = text,
@@ -228,7 +228,7 @@ static void leave(struct sl_sim_faults *f, uint32_t i)
 /* Half of the crashes come at once, half at a random point; see at_failpoint. */
 static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 {
-	if (kind == SL_SIM_FAULT_CRASH && f->pointed == NOBODY && below(f, 2) == 0) {
+	if (kind == SL_SIM_FAULT_CRASH && f->pointed == NO_LEARNER && below(f, 2) == 0) {
 		f->pointed = i;
 		f->point = (uint32_t)below(f, sl_sim_point_count);
 		call(f, span_us(f, 500, 20000), CALL_DEAD, i, SL_SIM_FAULT_CRASH, i);
@@ -358,7 +358,7 @@ static enum sl_sim_fault draw_kind(struct sl_sim_faults *f)
 
 static void want(struct sl_sim_faults *f)
 {
-	if (f->calm || f->count >= f->mix.most)
+	if (f->count >= f->mix.most)
 		return;
 	uint32_t serial = f->want.serial + 1;
 	f->want = (struct sl_sim_want){.armed = true,
@@ -368,18 +368,18 @@ static void want(struct sl_sim_faults *f)
 	call(f, span_us(f, 1000, 16000), CALL_FIRE, (uint32_t)below(f, f->sim->n), f->want.kind, serial);
 }
 
-static void lie_in_ambush(struct sl_sim_faults *f)
+static void want_rare(struct sl_sim_faults *f)
 {
 	static const enum sl_phase rare[] = {SL_PHASE_READY,   SL_PHASE_READY,	SL_PHASE_RELEASE,
 					     SL_PHASE_CONFIRM, SL_PHASE_COMMIT, SL_PHASE_RECOVER,
 					     SL_PHASE_CATCHUP};
-	f->ambush = (struct sl_sim_want){
+	f->rare_want = (struct sl_sim_want){
 		.armed = true, .kind = draw_kind(f), .phase = rare[below(f, sizeof rare / sizeof *rare)]};
 	if (f->mix.to_the_end && below(f, 2) == 0)
-		f->ambush.phase = SL_PHASE_DONE;
-	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
+		f->rare_want.phase = SL_PHASE_DONE;
+	if (f->rare_want.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
 	    below(f, 2) == 0)
-		f->ambush.kind =
+		f->rare_want.kind =
 			SL_SIM_FAULT_CLOCK; /* its wait for learners that may have released times out */
 }
 
@@ -388,7 +388,7 @@ static void want_next(struct sl_sim_faults *f)
 	call(f, 1 + below(f, f->mix.gap_ms * UINT64_C(1000)), CALL_WANT, 0, 0, 0);
 }
 
-static void strike(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
+static void cause(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	const struct sl_sim_learner *l = &f->sim->learners[i];
 	if (l->host.stopped || l->host.core == NULL || (kills(kind) && down(f->sim) >= f->mix.down_most))
@@ -415,26 +415,24 @@ static void after_step(struct sl_sim *sim, uint32_t i)
 		uint64_t us = below(f, 2) == 0 ? 0 : below(f, sim->options.delay_ms * UINT64_C(1000) + 1);
 		call(f, us, CALL_FIRE, i, f->want.kind, 0);
 	}
-	if (met(&f->ambush, &sim->learners[i]))
-		call(f, 0, CALL_AMBUSH, i, f->ambush.kind, 0);
+	if (met(&f->rare_want, &sim->learners[i]))
+		call(f, 0, CALL_RARE, i, f->rare_want.kind, 0);
 }
 
 /* Cause the wanted fault. With a serial it is the timeout: no learner has entered the wanted phase. */
 static void fire(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t serial)
 {
-	if (f->calm || (serial != 0 && (serial != f->want.serial || !f->want.armed)))
+	if (serial != 0 && (serial != f->want.serial || !f->want.armed))
 		return;
 	f->want.armed = false;
-	strike(f, kind, i);
+	cause(f, kind, i);
 	want_next(f);
 }
 
-static void ambush(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
+static void fire_rare(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
-	if (f->calm)
-		return;
-	strike(f, kind, i);
-	lie_in_ambush(f);
+	cause(f, kind, i);
+	want_rare(f);
 }
 
 static void dead(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t j)
@@ -449,13 +447,15 @@ static void dead(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, ui
 		come_back_after(f, i, kind);
 	}
 	if (kind == SL_SIM_FAULT_CRASH && f->pointed == i)
-		f->pointed = NOBODY;
+		f->pointed = NO_LEARNER;
 }
 
 static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 {
 	struct sl_sim_faults *f = sim->context;
 	enum sl_sim_fault kind = (enum sl_sim_fault)(event->generation >> 8);
+	if (f->calm)
+		return;
 	switch ((enum call)(event->generation & 255)) {
 	case CALL_WANT:
 		want(f);
@@ -463,16 +463,14 @@ static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 	case CALL_FIRE:
 		fire(f, kind, event->learner, event->peer);
 		break;
-	case CALL_AMBUSH:
-		ambush(f, kind, event->learner);
+	case CALL_RARE:
+		fire_rare(f, kind, event->learner);
 		break;
 	case CALL_HEAL:
-		if (!f->calm)
-			heal(f, kind, event->learner, event->peer);
+		heal(f, kind, event->learner, event->peer);
 		break;
 	case CALL_DEAD:
-		if (!f->calm)
-			dead(f, kind, event->learner, event->peer);
+		dead(f, kind, event->learner, event->peer);
 		break;
 	}
 }
@@ -484,7 +482,7 @@ static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	if (f->pointed != i || f->calm || !at_point(&points[f->point], action, work))
 		return false;
 	f->tally.point[f->point]++;
-	f->pointed = NOBODY;
+	f->pointed = NO_LEARNER;
 	come_back_after(f, i, SL_SIM_FAULT_CRASH);
 	return true;
 }
@@ -494,13 +492,13 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 	*f = (struct sl_sim_faults){.sim = sim,
 				    .mix = *mix,
 				    .random = ~sim->options.seed * UINT64_C(0x9e3779b97f4a7c15),
-				    .pointed = NOBODY};
+				    .pointed = NO_LEARNER};
 	sim->context = f;
 	sim->call = called;
 	sim->after_step = after_step;
 	sim->failpoint = at_failpoint;
 	want_next(f);
-	lie_in_ambush(f);
+	want_rare(f);
 }
 
 /* Choose the lost learners among those that are down: only learners whose masked states no other learner
@@ -520,7 +518,7 @@ void sl_sim_calm(struct sl_sim_faults *f)
 	struct sl_sim *sim = f->sim;
 	lose_some(f);
 	f->calm = true;
-	f->want.armed = f->ambush.armed = false;
+	f->want.armed = f->rare_want.armed = false;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		struct sl_sim_learner *l = &sim->learners[i];
 		l->slow_ms = l->training_ms = 0;

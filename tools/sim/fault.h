@@ -1,12 +1,10 @@
 /* fault.h - the faults of a run, drawn from a seed: kind, victim, and phase of the victim's round.
  *
- *   wanted --a learner enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm-->
- * healed
+ *   wanted --a learner enters the phase, or a timeout--> on --a timeout, or sl_sim_calm--> healed
  *
- * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds
- * less than many runs in each of which something else does. Counts, for the table of a range of seeds, how
- * often a kind met a phase, and at which point a crash came. Owns nothing but itself; acts through the verbs
- * of sim.h.
+ * Each run has some of the kinds and a density: many runs with different kinds find more than one run with
+ * all (swarm testing). Counts how often a kind met a phase, and at which point a crash came. Acts through the
+ * verbs of sim.h.
  */
 #pragma once
 
@@ -68,9 +66,9 @@ struct sl_sim_faults {
 	struct sl_sim *sim;
 	struct sl_sim_mix mix;
 	uint64_t random;
-	struct sl_sim_want want;   /* of any phase, and not for long */
-	struct sl_sim_want ambush; /* of a phase that few are in, or not for long: until it comes */
-	bool calm;		   /* faults have ended */
+	struct sl_sim_want want;      /* of any phase, until a timeout */
+	struct sl_sim_want rare_want; /* of a rare or short phase, without a timeout */
+	bool calm;		      /* faults have ended */
 	uint32_t count;
 	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
@@ -79,5 +77,6 @@ struct sl_sim_faults {
 
 /* Begin to cause faults in `sim`, which is not started yet. */
 void sl_sim_faults_begin(struct sl_sim_faults *faults, struct sl_sim *sim, const struct sl_sim_mix *mix);
-/* End all faults and restart the learners that are down, except some that the others can do without. */
+/* End all faults and restart the learners that are down, except up to lost_most that the others do not need.
+ */
 void sl_sim_calm(struct sl_sim_faults *faults);

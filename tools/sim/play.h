@@ -1,8 +1,9 @@
 /* play.h - one seed from beginning to end: a world drawn from it, faults for a while, then none, and every
  * learner must finish.
  *
- *   faults --a round drawn from the seed is committed, or time is up--> calm --every learner has committed
- * T--> over | no commit for CALM_MOST_MS: fails
+ *   faults --a round drawn from the seed is committed, or FAULTS_MOST_US--> calm
+ *   calm --every learner has committed T--> over
+ *        --no commit for CALM_MOST_US--> failed
  *
  * A range of seeds is played by several processes: an assertion of the core ends one seed, and another
  * process goes on after it. The seed, the learners and the rounds decide a run; the other seeds and processes

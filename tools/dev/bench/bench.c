@@ -39,19 +39,12 @@ void sl_bench_watch_signals(void)
 
 static int open_folder(struct sl_bench *bench)
 {
-	char within[PATH_MAX - 32];
-	if (realpath(bench->options.folder, bench->folder) == NULL ||
-	    strlen(bench->folder) >= sizeof within) {
-		fprintf(stderr, "starling-bench: --folder %s: %s\n", bench->options.folder, strerror(errno));
-		return SL_ERR_IO;
-	}
-	strcpy(within, bench->folder);
-	snprintf(bench->folder, sizeof bench->folder, "%s/starling-bench-XXXXXX", within);
-	if (mkdtemp(bench->folder) == NULL) {
-		fprintf(stderr, "starling-bench: cannot make a folder in %s: %s\n", within, strerror(errno));
-		return SL_ERR_IO;
-	}
-	return SL_OK;
+	char made[PATH_MAX];
+	snprintf(made, sizeof made, "%s/starling-bench-XXXXXX", bench->options.folder);
+	if (mkdtemp(made) != NULL && realpath(made, bench->folder) != NULL)
+		return SL_OK;
+	fprintf(stderr, "starling-bench: --folder %s: %s\n", bench->options.folder, strerror(errno));
+	return SL_ERR_IO;
 }
 
 static int take_away(const char *path, const struct stat *st, int flag, struct FTW *ftw)
