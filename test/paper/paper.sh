@@ -48,7 +48,7 @@ for part in a b c d e f g h i; do
 done
 for figure in a_trajectories b_consensus c_trajectories c_norms c_degrees e_time f_loss h_growth; do
 	has all/report.md "($figure.svg)" "($figure.csv)"
-	has all/figures.gp "set output '$figure.svg'"
+	has all/figures.gp "figure('$figure',"
 	if command -v gnuplot >/dev/null; then
 		grep -q '</svg>' "all/$figure.svg" || fail "no $figure.svg: $(cat err.txt)"
 	fi

@@ -1,332 +1,193 @@
 /* Part f: loss against rounds, with models averaged as floats and through the encodings. */
-#include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <uv.h>
 
-#include "tools/lib/csv.h"
+#include "tools/paper/csv.h"
 #include "tools/paper/run.h"
-#include "tools/paper/step.h"
-#include "tools/paper/document.h"
-#include "tools/paper/trainers.h"
 
 #define ROUNDS_MOST 25u
-#define WORKERS_MOST 4u
-#define QUICK_LEARNERS 10u
 #define TRAINS 0.5  /* of the gain of floats: less counts as not trained */
 #define EQUALS 0.02 /* of the loss of floats: a smaller difference counts as equal */
 
-enum way { FLOATS, WEIGHTED, LITERAL };
+enum way { FLOATS, WEIGHTED, PAPER };
 
-struct curve {
-	const char *name;
-	enum way way;
-	const char *decimals;
+static const struct {
+	const char *name, *set;
 	uint32_t hidden_units;
-	double mse[ROUNDS_MOST + 1]; /* before the first round, and after each */
+} plans[] = {
+	{"floats", "", 32},
+	{"weighted σ = 3", "encoding=weighted decimals=3", 32},
+	{"paper σ = 2", "encoding=paper decimals=2", 32},
+	{"paper σ = 4", "encoding=paper decimals=4", 32},
+	{"floats", "", 1},
+	{"weighted σ = 3", "encoding=weighted decimals=3", 1},
+	{"paper σ = 2", "encoding=paper decimals=2", 1},
 };
-
 #define CURVES 7u
-static const struct curve plan[CURVES] = {{"floats", FLOATS, "", 32, {0}},
-					  {"weighted σ = 3", WEIGHTED, "decimals=3", 32, {0}},
-					  {"paper σ = 2", LITERAL, "decimals=2", 32, {0}},
-					  {"paper σ = 4", LITERAL, "decimals=4", 32, {0}},
-					  {"floats", FLOATS, "", 1, {0}},
-					  {"weighted σ = 3", WEIGHTED, "decimals=3", 1, {0}},
-					  {"paper σ = 2", LITERAL, "decimals=2", 1, {0}}};
 #define OF_LARGE 4u /* the first curves are of 32 hidden units, the others of the paper's one */
 
-struct losses {
-	struct sl_paper *r;
-	uint32_t learners, rounds, first; /* first curve */
-	struct sl_schedule schedule;
-	struct curve curves[CURVES];
-	atomic_uint next;
+/* One curve, measured on a thread of libuv's pool. */
+struct curve {
+	uv_work_t work;
+	struct sl_run_plan plan;
+	struct sl_run run;
+	struct sl_paper own;	     /* failed checks, for the report once all curves are measured */
+	double mse[ROUNDS_MOST + 1]; /* before the first round, and after each */
+	struct sl_error error;
+	int rc;
 };
 
 /* ---- a curve ---- */
 
-static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+static int evaluate(struct curve *c, const float *model, uint32_t round)
 {
-	return trainer->ops->evaluate(trainer, model, mse, error);
+	struct sl_trainer *trainer = c->run.trainers[0];
+	return trainer->ops->evaluate(trainer, model, &c->mse[round], &c->error);
 }
 
-/* Train and average the models of one round as floats. */
-static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round,
-			   float *model, float *own, double *sum, struct sl_error *error)
+/* Train the models of one round and average them as floats. */
+static int train_floats(struct curve *c, uint32_t round, float *own, double *sum)
 {
-	size_t n = trainers[0]->ops->parameters(trainers[0]);
+	size_t n = c->run.parameters;
+	float *model = c->run.initial;
 	struct sl_training result;
 	memset(sum, 0, n * sizeof *sum);
-	for (uint32_t i = 0; i < learners; i++) {
+	for (uint32_t i = 0; i < c->plan.learners; i++) {
+		struct sl_trainer *t = c->run.trainers[i];
 		memcpy(own, model, n * sizeof *own);
-		int rc = trainers[i]->ops->train(trainers[i], own, round, NULL, NULL, &result, error);
+		int rc = t->ops->train(t, own, round, NULL, NULL, &result, &c->error);
 		if (rc != SL_OK)
 			return rc;
 		for (size_t l = 0; l < n; l++)
 			sum[l] += (double)own[l];
 	}
 	for (size_t l = 0; l < n; l++)
-		model[l] = (float)(sum[l] / learners);
-	return SL_OK;
+		model[l] = (float)(sum[l] / c->plan.learners);
+	return evaluate(c, model, round + 1);
 }
 
-static int average_floats(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			  struct sl_paper *own_report, struct sl_error *error)
+static int average_floats(struct curve *c)
 {
-	size_t n = trainers[0]->ops->parameters(trainers[0]);
-	float *model = calloc(n, sizeof *model), *own = calloc(n, sizeof *own);
-	double *sum = calloc(n, sizeof *sum);
-	int rc = model && own && sum ? SL_OK
-				     : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
-	if (rc == SL_OK)
-		trainers[0]->ops->initial(trainers[0], model);
-	for (uint32_t t = 0; rc == SL_OK && t < w->rounds; t++) {
-		rc = sl_write_at(own_report, c->name, (double)t / w->rounds);
+	float *own = sl_paper_memory(c->run.parameters, sizeof *own);
+	double *sum = sl_paper_memory(c->run.parameters, sizeof *sum);
+	int rc = SL_OK;
+	for (uint32_t t = 0; rc == SL_OK && t < c->run.settings.rounds; t++) {
+		rc = sl_paper_progress(&c->own, c->plan.what, (double)t / c->run.settings.rounds);
 		if (rc == SL_OK)
-			rc = round_of_floats(trainers, w->learners, t, model, own, sum, error);
-		if (rc == SL_OK)
-			rc = evaluate(trainers[0], model, &c->mse[t + 1], error);
+			rc = train_floats(c, t, own, sum);
 	}
-	free(model);
 	free(own);
 	free(sum);
 	return rc;
 }
 
-static int average_encoded(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			   const char *const *set, struct sl_paper *own_report, struct sl_error *error)
+static int average_encoded(struct curve *c)
 {
-	struct sl_run run;
-	struct sl_run_plan run_plan = {.what = c->name,
-				       .learners = w->learners,
-				       .parameters = trainers[0]->ops->parameters(trainers[0]),
-				       .schedule = &w->schedule,
-				       .mixing = "exact",
-				       .set = set,
-				       .trainers = trainers};
-	int rc = sl_run_open(&run, &run_plan, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = sl_run_play(&run, own_report, error);
-	for (uint32_t t = 0; rc == SL_OK && t < w->rounds; t++)
-		rc = evaluate(trainers[0], run.rounds[t].model, &c->mse[t + 1], error);
-	sl_run_close(&run);
+	int rc = sl_run_play(&c->run, &c->own, &c->error);
+	for (uint32_t t = 0; rc == SL_OK && t < c->run.settings.rounds; t++)
+		rc = evaluate(c, c->run.rounds[t].model, t + 1);
 	return rc;
 }
 
-static int start_and_average(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			     const char *const *set, struct sl_paper *own_report, struct sl_error *error)
+static void measure(uv_work_t *work)
 {
-	size_t n = trainers[0]->ops->parameters(trainers[0]);
-	float *model = calloc(n, sizeof *model);
-	if (model == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
-	trainers[0]->ops->initial(trainers[0], model);
-	int rc = evaluate(trainers[0], model, &c->mse[0], error);
-	free(model);
-	if (rc != SL_OK)
-		return rc;
-	if (c->way == FLOATS)
-		return average_floats(w, c, trainers, own_report, error);
-	return average_encoded(w, c, trainers, set, own_report, error);
+	struct curve *c = work->data;
+	c->rc = sl_run_open(&c->run, &c->plan, &c->error);
+	if (c->rc == SL_OK)
+		c->rc = evaluate(c, c->run.initial, 0);
+	if (c->rc == SL_OK)
+		c->rc = strcmp(c->plan.what, "floats") == 0 ? average_floats(c) : average_encoded(c);
+	sl_run_close(&c->run);
 }
 
-static int measure(const struct losses *w, struct curve *c, struct sl_paper *own_report,
-		   struct sl_error *error)
+/* Return the first failure of a curve. */
+static int measure_all(struct sl_paper *r, struct curve *curves, uint32_t first, struct sl_error *error)
 {
-	char rounds[32], hidden_units[32], data[SL_PATH_BYTES + 8];
-	const char *const set[] = {rounds,
-				   hidden_units,
-				   data,
-				   "modulus=2147483647",
-				   "sharing=additive",
-				   "privacy_check=warn",
-				   w->r->options.quick ? "epochs=1" : "epochs=5",
-				   c->way == LITERAL ? "encoding=paper" : "encoding=weighted",
-				   c->way == FLOATS ? NULL : c->decimals,
-				   NULL};
-	struct sl_settings settings;
-	struct sl_trainer **trainers;
-	snprintf(rounds, sizeof rounds, "rounds=%u", w->rounds);
-	snprintf(hidden_units, sizeof hidden_units, "hidden_units=%u", c->hidden_units);
-	snprintf(data, sizeof data, "data=%s", w->r->options.data);
-	int rc = sl_runner_settings(set, sl_run_set_count(set), &w->schedule, &settings, error);
-	if (rc == SL_OK)
-		rc = sl_trainers_open(&settings, w->learners, &trainers, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = start_and_average(w, c, trainers, set, own_report, error);
-	sl_trainers_close(trainers, w->learners);
-	return rc;
-}
-
-/* ---- all of them, as many at once as there are processors ---- */
-
-struct worker {
-	struct losses *losses;
-	pthread_t thread;
-	struct sl_paper own; /* failed checks, for the report once all workers have ended */
-	struct sl_error error;
-	int rc;
-};
-
-static void *work(void *context)
-{
-	struct worker *worker = context;
-	struct losses *w = worker->losses;
-	uint32_t i;
-	while (worker->rc == SL_OK && (i = atomic_fetch_add(&w->next, 1)) < CURVES)
-		worker->rc = measure(w, &w->curves[i], &worker->own, &worker->error);
-	if (worker->rc != SL_OK)
-		atomic_store(&w->next, CURVES); /* no worker begins another one */
-	return NULL;
-}
-
-static int finish(struct losses *w, struct worker *worker, struct sl_error *error)
-{
-	for (uint32_t b = 0; b < worker->own.broken_count && b < SL_BROKEN_MOST; b++)
-		sl_paper_broken(w->r, "%s", worker->own.broken[b]);
-	if (worker->rc != SL_OK && worker->rc != SL_PENDING)
-		*error = worker->error;
-	return worker->rc;
-}
-
-static void begin(struct losses *w, struct worker *worker, bool shows)
-{
-	*worker = (struct worker){.losses = w, .own = {.options = w->r->options, .stopped = w->r->stopped}};
-	worker->own.live = shows && w->r->live;
-	worker->own.part = 'f';
-	worker->own.begun = w->r->begun;
-}
-
-static int measure_all(struct losses *w, struct sl_error *error)
-{
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t count = processors < 2			   ? 1
-			 : processors > (long)WORKERS_MOST ? WORKERS_MOST
-							   : (uint32_t)processors;
-	struct worker *workers = calloc(count, sizeof *workers);
-	int rc = workers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
-	uint32_t started = 1;
-	if (rc != SL_OK)
-		return rc;
-	begin(w, &workers[0], true);
-	for (; started < count; started++) {
-		begin(w, &workers[started], false);
-		if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0)
-			break;
-	}
-	work(&workers[0]);
-	for (uint32_t i = 1; i < started; i++)
-		pthread_join(workers[i].thread, NULL);
-	for (uint32_t i = 0; i < started; i++) {
-		int ended = finish(w, &workers[i], error);
-		rc = rc == SL_OK ? ended : rc;
-	}
-	free(workers);
-	return rc;
-}
-
-/* ---- what it comes to ---- */
-
-static double last(const struct losses *w, uint32_t curve)
-{
-	return w->curves[curve].mse[w->rounds];
-}
-
-static void draw(const struct losses *w, const char *title, uint32_t first, uint32_t end)
-{
-	sl_document_panel(w->r, title, "round", "mean squared error of a pixel, on images held out", "y");
-	for (uint32_t i = first; i < end; i++)
-		fprintf(w->r->plots.out,
-			"%s rows('f_loss.csv', '%u,%s') using 3:4 with linespoints title '%s'%s",
-			i == first ? "plot" : "  ", w->curves[i].hidden_units, w->curves[i].name,
-			w->curves[i].name, i + 1 < end ? ", \\\n" : "\n");
-}
-
-static int write_csv(const struct losses *w, struct sl_error *error)
-{
-	struct sl_csv csv;
-	FILE *out = sl_paper_folder_file(&w->r->folder, "f_loss.csv", error);
-	if (out == NULL)
-		return error->code;
-	sl_csv_open(&csv, out, "hidden,averaging,round,mse");
-	for (uint32_t i = w->first; i < CURVES; i++)
-		for (uint32_t t = 0; t <= w->rounds; t++) {
-			sl_csv_whole(&csv, w->curves[i].hidden_units);
-			sl_csv_text(&csv, w->curves[i].name);
-			sl_csv_whole(&csv, t);
-			sl_csv_real(&csv, w->curves[i].mse[t]);
-			sl_csv_end(&csv);
+	uv_loop_t loop;
+	int rc = SL_OK;
+	if (uv_loop_init(&loop) != 0)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	for (uint32_t i = first; i < CURVES; i++)
+		uv_queue_work(&loop, &curves[i].work, measure, NULL);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	uv_loop_close(&loop);
+	for (uint32_t i = first; i < CURVES; i++) {
+		struct curve *c = &curves[i];
+		for (uint32_t b = 0; b < c->own.broken_count && b < SL_BROKEN_MOST; b++)
+			sl_paper_broken(r, "%s", c->own.broken[b]);
+		if (rc == SL_OK && c->rc != SL_OK) {
+			rc = c->rc;
+			*error = c->error;
 		}
-	return SL_OK;
+	}
+	return rc;
 }
 
-/* Of three curves in a row: floats, weighted, literal. */
-static void claim(struct losses *w, uint32_t floats)
+/* ---- the report ---- */
+
+/* Of three curves in a row: floats, weighted, paper. */
+static void claim(struct sl_paper *r, const struct curve *c, uint32_t hidden_units, uint32_t rounds)
 {
-	const struct curve *c = &w->curves[floats];
-	double from = c->mse[0], gain = from - last(w, floats), literal = last(w, floats + 2);
+	double from = c->mse[0], floats = c[FLOATS].mse[rounds], weighted = c[WEIGHTED].mse[rounds],
+	       printed = c[PAPER].mse[rounds];
 	char what[128];
-	bool trains = from - literal >= TRAINS * gain;
-	bool equal = fabs(last(w, floats + 1) - last(w, floats)) <= EQUALS * last(w, floats);
-	snprintf(what, sizeof what, "its encoding (paper) trains at σ = 2; h = %u, N = %u", c->hidden_units,
-		 w->learners);
-	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, trains), what, "σ = 2",
-		       "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds,
-		       last(w, floats));
+	snprintf(what, sizeof what, "its encoding (paper) trains at σ = 2; h = %u, N = %u", hidden_units,
+		 c->plan.learners);
+	sl_paper_claim(r, 'f', sl_paper_full_verdict(r, from - printed >= TRAINS * (from - floats)), what,
+		       "σ = 2", "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, printed, rounds,
+		       floats);
 	snprintf(what, sizeof what, "averaging through an encoding trains as with floats; h = %u",
-		 c->hidden_units);
-	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, equal), what, "no loss of accuracy",
-		       "weighted, σ = 3: %.4f; floats: %.4f", last(w, floats + 1), last(w, floats));
+		 hidden_units);
+	sl_paper_claim(r, 'f', sl_paper_full_verdict(r, fabs(weighted - floats) <= EQUALS * floats), what,
+		       "no loss of accuracy", "weighted, σ = 3: %.4f; floats: %.4f", weighted, floats);
 }
 
-static int write_part(struct losses *w, struct sl_error *error)
+static void write_part(struct sl_paper *r, const struct curve *curves, uint32_t first, uint32_t rounds)
 {
-	bool digits = strcmp(w->r->options.data, "digits") == 0;
-	sl_document_heading(w->r, "f. Loss against rounds");
-	sl_document_text(w->r,
-			 "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
-			 "floats; by rounds of this code "
-			 "with the encoding `weighted` (integers of σ digits, weights added up beside them); "
-			 "and with the paper's, `paper` "
-			 "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
-			 "keeps the integer part of a "
-			 "parameter, and little of it if N is large.",
-			 w->learners,
-			 digits ? "digits that the program draws (no MNIST was given: --data)"
-				: "the images given",
-			 w->learners);
-	sl_document_figure(w->r, "f_loss", 1, w->first == 0 ? 2 : 1);
-	if (w->first == 0)
-		draw(w, "32 hidden units, n = 50,992", 0, OF_LARGE);
-	draw(w, "1 hidden unit, n = 2,353, as in the paper", OF_LARGE, CURVES);
-	sl_document_caption(w->r, "Every round's sum was checked against the plain sum of the encodings.");
-	if (w->first == 0)
-		claim(w, 0);
-	claim(w, OF_LARGE);
-	return write_csv(w, error);
+	FILE *csv = sl_paper_folder_file(&r->folder, "f_loss.csv");
+	sl_csv_print(csv, "hidden,averaging,round,mse\n");
+	for (uint32_t i = first; i < CURVES; i++)
+		for (uint32_t t = 0; t <= rounds; t++)
+			sl_csv_print(csv, "%u,%s,%u,%g\n", plans[i].hidden_units, plans[i].name, t,
+				     curves[i].mse[t]);
+	sl_paper_value(r, "f_learners", "%u", curves[first].plan.learners);
+	sl_paper_value(r, "f_hidden", first == 0 ? "32 1" : "1");
+	sl_paper_value(r, "f_data",
+		       strcmp(r->options.data, "digits") == 0
+			       ? "digits that the program draws (no MNIST was given: --data)"
+			       : "the images given");
+	if (first == 0)
+		claim(r, curves, 32, rounds);
+	claim(r, &curves[OF_LARGE], 1, rounds);
 }
 
 int sl_paper_loss(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
-	struct losses w = {.r = r,
-			   .learners = quick ? QUICK_LEARNERS : SL_PAPER_LEARNERS,
-			   .rounds = quick ? 2 : ROUNDS_MOST,
-			   .first = quick ? OF_LARGE : 0};
-	memcpy(w.curves, plan, sizeof plan);
-	atomic_init(&w.next, w.first);
-	sl_schedule_init(&w.schedule, w.learners);
-	int rc = sl_step_add(&w.schedule, quick ? "regular:4" : "regular:10", 1, error);
+	uint32_t rounds = quick ? 2 : ROUNDS_MOST, first = quick ? OF_LARGE : 0;
+	struct curve *curves = sl_paper_memory(CURVES, sizeof *curves);
+	for (uint32_t i = first; i < CURVES; i++) {
+		struct curve *c = &curves[i];
+		c->work.data = c;
+		c->plan = (struct sl_run_plan){.what = plans[i].name,
+					       .learners = quick ? 10 : SL_PAPER_LEARNERS,
+					       .topologies = {quick ? "regular:4" : "regular:10"},
+					       .data = r->options.data};
+		snprintf(c->plan.set, sizeof c->plan.set,
+			 "rounds=%u hidden_units=%u modulus=2147483647 sharing=additive privacy_check=warn "
+			 "mixing=exact epochs=%u %s",
+			 rounds, plans[i].hidden_units, quick ? 1 : 5, plans[i].set);
+		c->own = (struct sl_paper){.options = r->options,
+					   .stopped = r->stopped,
+					   .live = r->live && i == first,
+					   .part = 'f',
+					   .begun = r->begun};
+	}
+	int rc = measure_all(r, curves, first, error);
 	if (rc == SL_OK)
-		rc = measure_all(&w, error);
-	if (rc == SL_OK)
-		rc = write_part(&w, error);
-	sl_schedule_close(&w.schedule);
+		write_part(r, curves, first, rounds);
+	free(curves);
 	return rc;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tools/lib/command.h"
-#include "tools/paper/reproduce.h"
+#include "tools/paper/paper.h"
 
 const char *argp_program_version = "starling-paper " SL_VERSION;
 
@@ -21,15 +21,14 @@ static const struct argp_option options[] = {
 	{"quick", KEY_QUICK, NULL, 0, "smaller, and not everything: seconds instead of minutes", 0},
 	{"octave", KEY_OCTAVE, "FILE", 0,
 	 "the paper's simulation, paper_octave.m, run by octave-cli to compare times", 0},
-	{"json", KEY_JSON, NULL, 0, "print the table as JSON", 0},
+	{"json", KEY_JSON, NULL, 0, "print the claims as JSON", 0},
 	{0}};
 
 static const char doc[] = "Measure the figures and tables of the paper's evaluation with this code. Write a "
 			  "report (report.md), the numbers as CSV, "
 			  "and figures (SVG) if gnuplot is installed.\v"
-			  "At the end a table is printed: each claim of the paper, its number, the number "
-			  "measured here, and whether the claim "
-			  "holds.\n"
+			  "At the end the claims are printed: the paper's number, the number measured here, "
+			  "and the verdict.\n"
 			  "\n"
 			  "Examples:\n"
 			  "  starling-paper --data DIR\n"
@@ -97,7 +96,7 @@ static char *filter(int key, const char *text, void *input)
 		return (char *)text;
 	fputs("Parts:\n", out);
 	for (char part = 'a'; part <= SL_PART_LAST; part++)
-		fprintf(out, "  %c  %s\n", part, sl_write_part_title(part));
+		fprintf(out, "  %c  %s\n", part, sl_paper_part_title(part));
 	fprintf(out, "\n%s", text);
 	fclose(out);
 	return whole;
@@ -113,15 +112,16 @@ static bool is_bad_input(int rc)
 
 int main(int argc, char **argv)
 {
-	struct sl_paper r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX},
-			     .stopped = sl_bench_stopped};
+	static struct sl_paper r;
+	r = (struct sl_paper){.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX},
+			      .stopped = sl_bench_stopped};
 	struct sl_error error = {0};
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "starling-paper");
 	sl_command_parse(&argp, argc, argv, &r.options);
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
-	int rc = sl_write_report(&r, &error);
+	int rc = sl_paper_report(&r, &error);
 	if (rc == SL_PENDING) {
 		fputs("starling-paper: interrupted; there is no report\n", stderr);
 		return SL_EXIT_INTERRUPTED;
@@ -131,5 +131,5 @@ int main(int argc, char **argv)
 		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
 	sl_paper_show(&r, stdout);
-	return sl_paper_status(&r);
+	return r.broken_count > 0 ? SL_EXIT_FAILED : 0;
 }

@@ -50,7 +50,7 @@ int sl_octave_run(struct sl_paper *r, const char *script, const char *const *env
 		assert(i + 3 < SETTINGS_MOST);
 		settings[i + 2] = environment[i];
 	}
-	if (sl_write_at(r, "Octave", 0) != SL_OK)
+	if (sl_paper_progress(r, "Octave", 0) != SL_OK)
 		return SL_PENDING;
 	return sl_bench_child(r->bench, argv, settings, output, error);
 }

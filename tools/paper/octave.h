@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "tools/paper/reproduce.h"
+#include "tools/paper/paper.h"
 
 #define SL_OCTAVE_WHY_BYTES 128u
 

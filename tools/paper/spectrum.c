@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/blas.h"
+#include "tools/paper/paper.h"
 
 #define SQUARES 20u /* powers up to 2^20 */
 
@@ -22,29 +23,23 @@ static void fill(const struct sl_graph *g, double *a)
 	}
 }
 
-/* n eigenvalues, ascending; destroys a. */
-static int eigenvalues(double *a, uint32_t n, double *values)
+/* Write the n eigenvalues, ascending; destroys a. */
+static void eigenvalues(double *a, uint32_t n, double *values)
 {
-	double *work = calloc(sl_blas_eigenvalues_work(n), sizeof *work);
-	if (work == NULL)
-		return SL_ERR_NOMEM;
+	double *work = sl_paper_memory(sl_blas_eigenvalues_work(n), sizeof *work);
 	int rc = sl_blas_eigenvalues(a, n, values, work);
+	assert(rc == SL_OK);
 	free(work);
-	return rc;
 }
 
-int sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen)
+void sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen)
 {
 	uint32_t n = graph->n;
-	double *a = calloc((size_t)n * (n + 1), sizeof *a);
-	if (a == NULL)
-		return SL_ERR_NOMEM;
-	double *values = a + (size_t)n * n;
+	double *a = sl_paper_memory((size_t)n * (n + 1), sizeof *a), *values = a + (size_t)n * n;
 	fill(graph, a);
-	int rc = eigenvalues(a, n, values);
+	eigenvalues(a, n, values);
 	*eigen = (struct sl_eigen){values[n - 2], values[0], fmax(fabs(values[n - 2]), fabs(values[0]))};
 	free(a);
-	return rc;
 }
 
 static void multiply(const double *a, const double *b, uint32_t n, double *product)
@@ -91,22 +86,18 @@ static void fill_squares(const struct sl_graph *graph, double *const *squares)
 		multiply(squares[bit - 1], squares[bit - 1], n, squares[bit]);
 }
 
-int sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm)
+void sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm)
 {
 	uint32_t n = graph->n;
 	size_t size = (size_t)n * n;
-	double *memory = calloc((SQUARES + 2) * size + n, sizeof *memory), *squares[SQUARES];
-	if (memory == NULL)
-		return SL_ERR_NOMEM;
+	double *memory = sl_paper_memory((SQUARES + 2) * size + n, sizeof *memory), *squares[SQUARES];
 	double *one = memory + SQUARES * size, *other = one + size, *values = other + size;
 	for (uint32_t bit = 0; bit < SQUARES; bit++)
 		squares[bit] = memory + bit * size;
 	fill_squares(graph, squares);
-	int rc = SL_OK;
-	for (uint32_t i = 0; rc == SL_OK && i < count; i++) {
-		rc = eigenvalues(power(squares, (uint64_t)k[i], n, one, other), n, values);
+	for (uint32_t i = 0; i < count; i++) {
+		eigenvalues(power(squares, (uint64_t)k[i], n, one, other), n, values);
 		norm[i] = n * fmax(fabs(values[0]), fabs(values[n - 1]));
 	}
 	free(memory);
-	return rc;
 }

@@ -12,9 +12,7 @@ struct sl_eigen {
 	double mu;	   /* the second largest modulus */
 };
 
-/* SL_ERR_NOMEM. */
-int sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen);
+void sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen);
 
-/* norm[i] = || N A^k[i] - 11' ||, the spectral norm, from the powers themselves (k[i] >= 1, whole).
- * SL_ERR_NOMEM. */
-int sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);
+/* Set norm[i] = || N A^k[i] - 11' ||, the spectral norm, from the powers themselves (k[i] >= 1, whole). */
+void sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);

@@ -4,13 +4,7 @@
 #include <stdlib.h>
 
 #include "common/field/metropolis.h"
-
-void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *truth, uint32_t count,
-		   uint32_t shown, double unit)
-{
-	*trace = (struct sl_trace){
-		.learners = learners, .count = count, .truth = truth, .shown = shown, .unit = unit};
-}
+#include "tools/paper/csv.h"
 
 void sl_trace_close(struct sl_trace *trace)
 {
@@ -34,17 +28,14 @@ static void choose_kept(struct sl_trace *trace)
 	trace->at[trace->kept - 1] = (double)trace->k;
 }
 
-static int begin(struct sl_trace *trace, uint64_t k)
+static void begin(struct sl_trace *trace, uint64_t k)
 {
 	trace->k = k;
-	trace->wrong = calloc(k + 1, sizeof *trace->wrong);
-	trace->seen = calloc(k + 1, sizeof *trace->seen);
-	trace->at = calloc(SL_TRACE_KEPT, sizeof *trace->at);
-	trace->values = calloc((size_t)trace->learners * SL_TRACE_KEPT, sizeof *trace->values);
-	if (trace->wrong == NULL || trace->seen == NULL || trace->at == NULL || trace->values == NULL)
-		return SL_ERR_NOMEM;
+	trace->wrong = sl_paper_memory(k + 1, sizeof *trace->wrong);
+	trace->seen = sl_paper_memory(k + 1, sizeof *trace->seen);
+	trace->at = sl_paper_memory(SL_TRACE_KEPT, sizeof *trace->at);
+	trace->values = sl_paper_memory((size_t)trace->learners * SL_TRACE_KEPT, sizeof *trace->values);
 	choose_kept(trace);
-	return SL_OK;
 }
 
 static int by_value(const void *a, const void *b)
@@ -63,12 +54,12 @@ static void keep(struct sl_trace *trace, uint32_t learner, uint64_t k, const str
 			(double)sl_field_centred(field, z) * trace->unit;
 }
 
-int sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sample)
+void sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sample)
 {
 	const struct sl_view *view = sample->view;
 	uint64_t k = sample->k, z;
-	if (trace->k == 0 && begin(trace, view->steps) != SL_OK)
-		return SL_ERR_NOMEM;
+	if (trace->k == 0)
+		begin(trace, view->steps);
 	assert(k <= trace->k && sample->count == trace->count && sample->learner < trace->learners);
 	for (uint32_t c = 0; c < sample->count; c++) {
 		sl_metropolis_close(&view->field, view->n, view->fraction, (const int64_t *)&sample->raw[c],
@@ -78,7 +69,6 @@ int sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sampl
 			keep(trace, sample->learner, k, &view->field, z);
 	}
 	trace->seen[k] += sample->count;
-	return SL_OK;
 }
 
 bool sl_trace_whole(const struct sl_trace *trace)
@@ -101,4 +91,22 @@ uint64_t sl_trace_settled(const struct sl_trace *trace)
 uint64_t sl_trace_wrong(const struct sl_trace *trace, uint64_t k)
 {
 	return trace->wrong[k < trace->k ? k : trace->k];
+}
+
+void sl_trace_header(FILE *csv, uint32_t learners)
+{
+	sl_csv_print(csv, "graph,k");
+	for (uint32_t i = 1; i <= learners; i++)
+		sl_csv_print(csv, ",learner_%u", i);
+	sl_csv_print(csv, "\n");
+}
+
+void sl_trace_write(FILE *csv, const struct sl_trace *trace, const char *graph)
+{
+	for (uint32_t a = 0; a < trace->kept; a++) {
+		sl_csv_print(csv, "%s,%g", graph, trace->at[a]);
+		for (uint32_t i = 0; i < trace->learners; i++)
+			sl_csv_print(csv, ",%g", trace->values[(size_t)i * SL_TRACE_KEPT + a]);
+		sl_csv_print(csv, "\n");
+	}
 }

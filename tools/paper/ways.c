@@ -4,30 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/bytes.h"
-#include "common/field/vector.h"
-#include "common/field/metropolis.h"
-#include "common/mixing/minimal_polynomial.h"
-#include "common/mixing/spectrum.h"
 #include "common/base/random.h"
-#include "tools/paper/reproduce.h"
+#include "common/field/metropolis.h"
+#include "common/field/share.h"
+#include "common/mixing/spectrum.h"
+#include "tools/paper/paper.h"
 
 #define STATES SL_WAY_STATES
 
-static size_t count_of(const struct sl_trial *t)
+static size_t count_of(const struct sl_ways_trial *t)
 {
 	return (size_t)t->graph->n * STATES;
 }
 
-int sl_ways_trial_open(struct sl_trial *t, const struct sl_graph *graph, double mu, uint64_t p)
+int sl_ways_trial_open(struct sl_ways_trial *t, const struct sl_graph *graph, double mu, uint64_t p)
 {
-	*t = (struct sl_trial){.graph = graph, .mu = mu, .k = sl_spectrum_iterations(p, graph->n, mu)};
+	*t = (struct sl_ways_trial){.graph = graph, .mu = mu, .k = sl_spectrum_iterations(p, graph->n, mu)};
 	assert(graph->n <= SL_PAPER_LEARNERS);
 	int rc = sl_field_init(&t->field, p);
-	t->s = calloc(count_of(t), sizeof *t->s);
-	t->sums = calloc(STATES, sizeof *t->sums);
-	if (rc != SL_OK || t->s == NULL || t->sums == NULL)
-		return rc != SL_OK ? rc : SL_ERR_NOMEM;
+	if (rc != SL_OK)
+		return rc;
+	t->s = sl_paper_memory(count_of(t), sizeof *t->s);
+	t->sums = sl_paper_memory(STATES, sizeof *t->sums);
 	uint64_t random = sl_random_seed(p, graph->n, t->k);
 	for (size_t i = 0; i < count_of(t); i++) {
 		t->s[i] = sl_random_next(&random) % p; /* not secret */
@@ -36,7 +34,7 @@ int sl_ways_trial_open(struct sl_trial *t, const struct sl_graph *graph, double 
 	return SL_OK;
 }
 
-void sl_ways_trial_close(struct sl_trial *t)
+void sl_ways_trial_close(struct sl_ways_trial *t)
 {
 	free(t->s);
 	free(t->sums);
@@ -46,50 +44,34 @@ void sl_ways_trial_close(struct sl_trial *t)
 
 /* a_ii s_i + sum_j a_ij s_j with a_ii = 1 - sum_j a_ij. Since a_ij are rounded, rows do not quite add up
  * to 1. */
-static void step_product(const struct sl_graph *g, const double *s, double *next)
-{
-	for (uint32_t i = 0; i < g->n; i++) {
-		double others = 0, sum[STATES] = {0};
-		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
-			uint32_t j = sl_graph_neighbours(g, i)[r];
-			double a = 1.0 / sl_graph_metropolis(g, i, j);
-			others += a;
-			for (uint32_t l = 0; l < STATES; l++)
-				sum[l] += a * s[(size_t)j * STATES + l];
-		}
-		for (uint32_t l = 0; l < STATES; l++)
-			next[(size_t)i * STATES + l] = (1 - others) * s[(size_t)i * STATES + l] + sum[l];
-	}
-}
-
-static void step_difference(const struct sl_graph *g, const double *s, double *next)
+static void step_reals(const struct sl_graph *g, enum sl_way way, const double *s, double *next)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		const double *own = s + (size_t)i * STATES;
-		double sum[STATES] = {0};
+		double others = 0, sum[STATES] = {0};
 		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
 			uint32_t j = sl_graph_neighbours(g, i)[r];
+			const double *from = way == SL_WAY_PRINTED ? own : s + (size_t)j * STATES;
 			double a = 1.0 / sl_graph_metropolis(g, i, j);
+			others += a;
 			for (uint32_t l = 0; l < STATES; l++)
-				sum[l] += a * (s[(size_t)j * STATES + l] - own[l]);
+				sum[l] += a * (from[l] - (way == SL_WAY_DIFFERENCE ? own[l] : 0));
 		}
 		for (uint32_t l = 0; l < STATES; l++)
-			next[(size_t)i * STATES + l] = own[l] + sum[l];
+			next[(size_t)i * STATES + l] =
+				(way == SL_WAY_DIFFERENCE ? 1 : 1 - others) * own[l] + sum[l];
 	}
 }
 
-static uint32_t wrong_reals(const struct sl_trial *t,
-			    void (*step)(const struct sl_graph *, const double *, double *))
+static uint32_t wrong_reals(const struct sl_ways_trial *t, enum sl_way way)
 {
 	size_t count = count_of(t);
-	double *memory = calloc(2 * count, sizeof *memory), *s = memory, *next = memory + count;
+	double *memory = sl_paper_memory(2 * count, sizeof *memory), *s = memory, *next = memory + count;
 	uint32_t wrong = 0;
-	if (memory == NULL)
-		abort();
 	for (size_t i = 0; i < count; i++)
 		s[i] = (double)t->s[i];
 	for (uint64_t k = 0; k < t->k; k++) {
-		step(t->graph, s, next);
+		step_reals(t->graph, way, s, next);
 		double *kept = s;
 		s = next;
 		next = kept;
@@ -118,14 +100,12 @@ static void step_fixed(const struct sl_graph *g, const int64_t *old, int64_t *ne
 	}
 }
 
-static uint32_t wrong_fixed(const struct sl_trial *t)
+static uint32_t wrong_fixed(const struct sl_ways_trial *t)
 {
 	size_t count = count_of(t);
 	uint32_t f = sl_spectrum_fraction_bits(t->field.bits), wrong = 0;
-	int64_t *memory = calloc(2 * count, sizeof *memory), *x = memory, *next = memory + count;
+	int64_t *memory = sl_paper_memory(2 * count, sizeof *memory), *x = memory, *next = memory + count;
 	uint64_t z;
-	if (memory == NULL)
-		abort();
 	sl_metropolis_open(t->s, f, count, x);
 	for (uint64_t k = 0; k < t->k; k++) {
 		step_fixed(t->graph, x, next);
@@ -141,86 +121,58 @@ static uint32_t wrong_fixed(const struct sl_trial *t)
 	return wrong;
 }
 
-/* ---- the field: `exact` ---- */
-
-struct exact {
-	uint64_t *x, *sum, *r;
-	uint8_t *packed; /* of all learners, as sent */
-	uint32_t degree;
-};
-
-static void step_exact(const struct sl_trial *t, const struct exact *e, uint64_t c)
+uint32_t sl_ways_wrong(const struct sl_ways_trial *t, enum sl_way way)
 {
-	const struct sl_graph *g = t->graph;
-	const uint8_t *states[SL_PAPER_LEARNERS];
-	uint64_t weights[SL_PAPER_LEARNERS + 1];
-	size_t bytes = (size_t)STATES * t->field.bytes;
-	sl_bytes_pack(e->packed, e->x, count_of(t), t->field.bytes);
-	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t degree = sl_graph_degree(g, i);
-		weights[degree] = 1;
-		for (uint32_t r = 0; r < degree; r++) {
-			uint32_t j = sl_graph_neighbours(g, i)[r];
-			states[r] = e->packed + j * bytes;
-			weights[r] = sl_field_inverse(&t->field, sl_graph_metropolis(g, i, j));
-			weights[degree] = sl_field_sub(&t->field, weights[degree], weights[r]);
-		}
-		sl_vector_update(&t->field, e->x + (size_t)i * STATES, e->sum + (size_t)i * STATES, c, STATES,
-				 states, weights, degree);
-	}
+	if (way != SL_WAY_FIXED)
+		return wrong_reals(t, way);
+	if (t->field.bits > sl_spectrum_p_bits(sl_spectrum_width_need(t->graph, t->mu)))
+		return SL_WAY_REFUSED;
+	return wrong_fixed(t);
 }
 
-static uint32_t mix_exact(const struct sl_trial *t, const struct exact *e)
+/* ---- c_tau != 0: Lemma 2, by counting every polynomial over a small field ---- */
+
+#define SMALL_P 7u
+#define TAU 2u
+#define PAIRS (SMALL_P * SMALL_P)
+
+/* Count in count[x][h1 h2] the polynomials of secret x that give two colluders these shares. */
+static void count_shares(const struct sl_sharing *sharing, bool zero_allowed, uint32_t count[SMALL_P][PAIRS])
 {
-	uint32_t wrong = 0;
-	for (size_t i = 0; i < count_of(t); i++)
-		e->sum[i] = sl_field_mul(&t->field, e->r[0], e->x[i]);
-	for (uint32_t k = 1; k <= e->degree; k++)
-		step_exact(t, e, e->r[k]);
-	sl_vector_scale(&t->field, e->sum, count_of(t),
-			sl_minimal_polynomial_scale(&t->field, e->r, e->degree, t->graph->n));
-	for (size_t i = 0; i < count_of(t); i++)
-		wrong += e->sum[i] != t->sums[i % STATES];
-	return wrong;
+	uint64_t h[TAU];
+	for (uint64_t x = 0; x < SMALL_P; x++)
+		for (uint64_t c2 = zero_allowed ? 0 : 1; c2 < SMALL_P; c2++)
+			for (uint64_t c1 = 0; c1 < SMALL_P; c1++) {
+				uint64_t coefficients[TAU] = {c1, c2};
+				for (uint32_t r = 0; r < TAU; r++)
+					sl_share_evaluate(sharing, r, &x, coefficients, 1, 1, &h[r]);
+				count[x][h[0] * SMALL_P + h[1]]++;
+			}
 }
 
-static uint32_t wrong_exact(const struct sl_trial *t)
+double sl_ways_share_distance(bool zero_allowed)
 {
-	static const uint8_t seed[SL_HASH_BYTES];
-	size_t count = count_of(t), bytes = sl_minimal_polynomial_scratch(t->graph->n, t->graph->edges);
-	void *scratch = malloc(bytes);
+	static const sl_id neighbours[TAU] = {1, 2};
+	uint8_t memory[4096];
 	struct sl_arena arena;
-	struct exact e = {.x = calloc(count, 8),
-			  .sum = calloc(count, 8),
-			  .r = calloc(t->graph->n, 8),
-			  .packed = calloc(count, 8)};
-	uint32_t wrong = SL_WAY_REFUSED;
-	if (scratch == NULL || e.x == NULL || e.sum == NULL || e.r == NULL || e.packed == NULL)
-		abort();
-	memcpy(e.x, t->s, count * sizeof *e.x);
-	sl_arena_init(&arena, scratch, bytes);
-	if (sl_minimal_polynomial(t->graph, &t->field, seed, e.r, &e.degree, &arena) == SL_OK)
-		wrong = mix_exact(t, &e);
-	void *owned[] = {scratch, e.x, e.sum, e.r, e.packed};
-	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-		free(owned[i]);
-	return wrong;
-}
-
-/* ---- all of them ---- */
-
-uint32_t sl_ways_wrong(const struct sl_trial *t, enum sl_way way)
-{
-	switch (way) {
-	case SL_WAY_PRODUCT:
-		return wrong_reals(t, step_product);
-	case SL_WAY_DIFFERENCE:
-		return wrong_reals(t, step_difference);
-	case SL_WAY_FIXED:
-		if (t->field.bits > sl_spectrum_p_bits(sl_spectrum_width_need(t->graph, t->mu)))
-			return SL_WAY_REFUSED;
-		return wrong_fixed(t);
-	default:
-		return wrong_exact(t);
-	}
+	struct sl_field field;
+	struct sl_sharing sharing;
+	uint32_t count[SMALL_P][PAIRS] = {{0}};
+	double most = 0;
+	sl_arena_init(&arena, memory, sizeof memory);
+	int rc = sl_field_init(&field, SMALL_P);
+	if (rc == SL_OK)
+		rc = sl_share_init(&sharing, &field, 3, neighbours, TAU, &arena);
+	assert(rc == SL_OK);
+	count_shares(&sharing, zero_allowed, count);
+	for (uint32_t x = 0; x < SMALL_P; x++)
+		for (uint32_t y = 0; y < SMALL_P; y++) {
+			double apart = 0, all = 0;
+			for (uint32_t pair = 0; pair < PAIRS; pair++) {
+				apart += fabs((double)count[x][pair] - (double)count[y][pair]);
+				all += count[x][pair];
+			}
+			most = fmax(most, apart / 2 / all);
+		}
+	return most;
 }
