@@ -117,7 +117,7 @@ refused() { # STATUS, WHY, then what starling-paper is asked
 }
 refused 2 '--only a,z: letters from a to' --only a,z -o bad
 refused 2 '--only : letters' --only '' -o bad
-refused 2 "'c' is not an option" -o bad c
+refused 2 "unexpected argument 'c'" -o bad c
 refused 2 'nowhere.m: No such file' --quick --only e --octave nowhere.m -o bad
 refused 2 'nowhere' --quick --only a --data nowhere -o bad
 refused 1 'cannot make the folder no/such' --quick --only d -o no/such

@@ -128,9 +128,9 @@ TEST_WITH(clear_errors, folder_enter, folder_leave)
 	assert_int_equal(sh("\"$S\" logs --level loud empty 2> err"), 2);
 	expect_file("err", "starling logs: --level: 'loud' is not one of debug, info, warn, error\n");
 	assert_int_equal(sh("\"$S\" logs --round 0 empty 2> err"), 2);
-	expect_file("err", "starling logs: --round: '0' is not a round, 1 or more\n");
+	expect_file("err", "starling logs: --round 0: must be a whole number from 1 to 4294967295\n");
 	assert_int_equal(sh("\"$S\" logs 2> err"), 2);
-	expect_file("err", "starling logs: which run folder? see 'starling logs --help'\n");
+	expect_file("err", "starling logs: give the run folder; see 'starling logs --help'\n");
 }
 
 TEST_WITH(a_closed_pipe_is_quiet, folder_enter, folder_leave)
@@ -265,7 +265,7 @@ TEST_WITH(keygen_prints_its_line_only, folder_enter, folder_leave)
 TEST_WITH(keygen_refuses_bad_words, folder_enter, folder_leave)
 {
 	assert_int_equal(sh("\"$S\" keygen --id 0 --name c --address h:1 2> err"), 2);
-	expect_file("err", "starling keygen: --id: '0' is not a whole number from 1 to 4294967295\n");
+	expect_file("err", "starling keygen: --id 0: must be a whole number from 1 to 4294967295\n");
 	assert_int_equal(sh("\"$S\" keygen --id 1 --name c 2> err"), 2);
 	expect_file("err",
 		    "starling keygen: --id, --name and --address are needed; see 'starling keygen --help'\n");

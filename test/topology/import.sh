@@ -92,7 +92,7 @@ refused 'a.edges: an edge list takes no --every' import a.edges --every 5 --form
 refused 'b.edges: no node; a schedule needs two or more' import b.edges
 printf '1 1\n' >one.edges
 refused 'one.edges: one node; a schedule needs two or more' import one.edges
-refused "walk.movements: a movement (bonnmotion) needs --range, the range of a radio in metres" import walk.movements
+refused "walk.movements: a movement (bonnmotion) needs --range, the reach of a link in metres" import walk.movements
 refused 'walk.tcl: a movement (ns2) takes no --by' import walk.tcl --by t --range 5
 refused 'walk.tcl: a movement (ns2) is one file, not 2' import walk.tcl walk.tcl --range 5
 refused 'walk.tcl:1: "$node_(0)" is no time' import walk.tcl --range 5 --format bonnmotion

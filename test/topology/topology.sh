@@ -85,7 +85,7 @@ printf 'learners 4\nstep 1-2\nstep\n' >parts.txt
 printf 'learners 4\nstep 1-5\n' >bad.txt
 refused 'bad.txt:2: edge 1-5: unknown learner 5' analyze bad.txt
 refused 'ring: give the number of learners with -n' analyze ring
-refused '-n 1: must be a whole number from 2 to 2000' analyze ring -n 1
+refused '--learners 1: must be a whole number from 2 to 2000' analyze ring -n 1
 refused '--modulus 10: not a prime' analyze ring -n 5 --modulus 10
 refused 'nowhere.txt: neither a file nor a topology (complete, ring,' analyze nowhere.txt -n 5
 refused 'a.txt: no such topology; see starling topology generate --help' generate a.txt -n 12

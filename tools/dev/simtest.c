@@ -61,20 +61,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct command *c = state->input;
 	switch (key) {
 	case KEY_SEED:
-		c->range.seed = sl_number_or_usage(state, "--seed", arg, 0, UINT64_MAX / 2);
+		c->range.seed = sl_option_number(state, "seed", arg, 0, UINT64_MAX / 2);
 		c->seed_given = true;
 		return 0;
 	case KEY_SEEDS:
-		c->range.seeds = sl_number_or_usage(state, "--seeds", arg, 1, UINT64_MAX / 2);
+		c->range.seeds = sl_option_number(state, "seeds", arg, 1, UINT64_MAX / 2);
 		return 0;
 	case KEY_LEARNERS:
-		c->range.learners = (uint32_t)sl_number_or_usage(state, "--learners", arg, 3, 64);
+		c->range.learners = (uint32_t)sl_option_number(state, "learners", arg, 3, 64);
 		return 0;
 	case KEY_ROUNDS:
-		c->range.rounds = (sl_round)sl_number_or_usage(state, "--rounds", arg, 1, 10000);
+		c->range.rounds = (sl_round)sl_option_number(state, "rounds", arg, 1, 10000);
 		return 0;
 	case 'j':
-		c->range.jobs = (uint32_t)sl_number_or_usage(state, "--jobs", arg, 1, SL_SIM_JOBS_MOST);
+		c->range.jobs = (uint32_t)sl_option_number(state, "jobs", arg, 1, SL_SIM_JOBS_MOST);
 		return 0;
 	case KEY_TRACE:
 		c->trace = true;

@@ -1,46 +1,17 @@
 /* starling-paper: its command line and exit status. */
-#include <argp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/lib/command.h"
+#include "tools/lib/option.h"
 #include "tools/paper/paper.h"
 
 const char *argp_program_version = "starling-paper " SL_VERSION;
 
-enum { KEY_DATA = 256, KEY_QUICK, KEY_ONLY, KEY_OCTAVE, KEY_JSON };
-
 #define FOLDER_USUAL "reproduced"
 
-static const struct argp_option options[] = {
-	{"output", 'o', "FOLDER", 0, "folder of the report (" FOLDER_USUAL ")", 0},
-	{"data", KEY_DATA, "DIR", 0,
-	 "folder of IDX images such as MNIST (default: digits drawn by the program)", 0},
-	{"only", KEY_ONLY, "PARTS", 0, "only these parts, as in d,e", 0},
-	{"quick", KEY_QUICK, NULL, 0, "smaller, and not everything: seconds instead of minutes", 0},
-	{"octave", KEY_OCTAVE, "FILE", 0,
-	 "the paper's simulation, paper_octave.m, run by octave-cli to compare times", 0},
-	{"json", KEY_JSON, NULL, 0, "print the claims as JSON", 0},
-	{0}};
-
-static const char doc[] = "Measure the figures and tables of the paper's evaluation with this code. Write a "
-			  "report (report.md), the numbers as CSV, "
-			  "and figures (SVG) if gnuplot is installed.\v"
-			  "At the end the claims are printed: the paper's number, the number measured here, "
-			  "and the verdict.\n"
-			  "\n"
-			  "Examples:\n"
-			  "  starling-paper --data DIR\n"
-			  "      all parts, in some minutes; then read reproduced/report.md\n"
-			  "  starling-paper --quick --only d -o table\n"
-			  "\n"
-			  "Exit status: 0 the report is written, whichever claims hold; 1 failed, or this "
-			  "code does not do what it promises; 2 bad "
-			  "usage, or missing or damaged input; 130 interrupted, no report.\n";
-
-static void parse_parts(struct sl_paper_options *o, const char *text, struct argp_state *state)
+static void take_parts(struct argp_state *state, const char *text, void *options)
 {
+	struct sl_paper_options *o = options;
 	o->parts = 0;
 	for (const char *at = text;; at += 2) {
 		if (*at < 'a' || *at > SL_PART_LAST || (at[1] != ',' && at[1] != '\0'))
@@ -53,35 +24,18 @@ static void parse_parts(struct sl_paper_options *o, const char *text, struct arg
 	}
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct sl_paper_options *o = state->input;
-	switch (key) {
-	case 'o':
-		o->folder = arg;
-		return 0;
-	case KEY_DATA:
-		o->data = arg;
-		return 0;
-	case KEY_ONLY:
-		parse_parts(o, arg, state);
-		return 0;
-	case KEY_QUICK:
-		o->quick = true;
-		return 0;
-	case KEY_OCTAVE:
-		o->octave = arg;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
+static const struct sl_option own[] = {
+	{"output", 'o', "FOLDER", "folder of the report (" FOLDER_USUAL ")",
+	 SL_SETS(struct sl_paper_options, folder)},
+	{"data", 0, "DIR", "folder of IDX images such as MNIST (default: digits drawn by the program)",
+	 SL_SETS(struct sl_paper_options, data)},
+	{"only", 0, "PARTS", "only these parts, as in d,e", .take = take_parts},
+	{"quick", 0, NULL, "smaller, and not everything: seconds instead of minutes",
+	 SL_SETS(struct sl_paper_options, quick)},
+	{"octave", 0, "FILE", "the paper's simulation, paper_octave.m, run by octave-cli to compare times",
+	 SL_SETS(struct sl_paper_options, octave)},
+	{"json", 0, NULL, "print the claims as JSON", SL_SETS(struct sl_paper_options, json)},
+	{0}};
 
 /* List the parts in the help, before the examples. */
 static char *filter(int key, const char *text, void *input)
@@ -102,7 +56,23 @@ static char *filter(int key, const char *text, void *input)
 	return whole;
 }
 
-static const struct argp argp = {options, parse, NULL, doc, NULL, filter, NULL};
+static const struct sl_usage usage = {
+	.options = own,
+	.filter = filter,
+	.doc = "Measure the figures and tables of the paper's evaluation with this code. Write a "
+	       "report (report.md), the numbers as CSV, "
+	       "and figures (SVG) if gnuplot is installed.\v"
+	       "At the end the claims are printed: the paper's number, the number measured here, "
+	       "and the verdict.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling-paper --data DIR\n"
+	       "      all parts, in some minutes; then read reproduced/report.md\n"
+	       "  starling-paper --quick --only d -o table\n"
+	       "\n"
+	       "Exit status: 0 the report is written, whichever claims hold; 1 failed, or this "
+	       "code does not do what it promises; 2 bad "
+	       "usage, or missing or damaged input; 130 interrupted, no report.\n"};
 
 /* Return true if `rc` says that input is missing or damaged. */
 static bool is_bad_input(int rc)
@@ -118,7 +88,7 @@ int main(int argc, char **argv)
 	struct sl_error error = {0};
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "starling-paper");
-	sl_command_parse(&argp, argc, argv, &r.options);
+	sl_option_parse(&usage, argc, argv, &r.options);
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
 	int rc = sl_paper_report(&r, &error);

@@ -1,5 +1,4 @@
 /* `starling abort`: tell learners that a released attempt will never be finished. */
-#include <argp.h>
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -9,12 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/number.h"
 #include "common/base/err.h"
-#include "common/base/number.h"
 #include "common/base/types.h"
-#include "tools/lib/command.h"
 #include "tools/lib/control_query.h"
+#include "tools/lib/option.h"
 
 #define LEARNERS_MOST 64u /* names given with --learner */
 #define ANSWER_MS 10000
@@ -29,74 +26,63 @@ struct abort_command {
 	size_t count;
 };
 
-static const struct argp_option options[] = {
-	{"round", 'r', "T", 0, "Round whose open attempt to abort (required)", 0},
-	{"run", 'd', "FOLDER", 0,
-	 "All learners of this run folder, or of a folder of learners set up by hand", 0},
-	{"learner", 'l', "NAME", 0, "Only this learner of the folder, by name or id; may be repeated", 0},
-	{"control", 'c', "SOCKET", 0, "The learner with this control socket", 0},
-	{"yes", 'y', NULL, 0, "Do not ask for confirmation", 0},
-	{0},
-};
-
-static const char doc[] =
-	"Abort an attempt that cannot be finished: one of its participants is lost for good, and no other "
-	"learner has its masked "
-	"state."
-	"\vTell every learner that still waits; with --run, all of them are told. The cost:\n"
-	"- the models trained for the round are invalidated: each learner trains another one, which differs "
-	"by training noise only;\n"
-	"- a fork, if the lost learner had committed the round alone: when it comes back, its model differs, "
-	"and it is refused "
-	"until its state folder is moved away.\n"
-	"If a learner is only late or switched off, wait for it instead: the round goes on by itself when it "
-	"is back.\n"
-	"\n"
-	"Examples:\n"
-	"  starling abort --round 7 --run RUNFOLDER\n"
-	"  starling abort --round 7 --run RUNFOLDER --learner learner-03 --yes\n"
-	"  starling abort --round 7 --control /run/starling/control.sock\n"
-	"\n"
-	"Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none had, or "
-	"one did not, 2 bad usage.";
-
-static error_t parse(int key, char *value, struct argp_state *state)
+static void take_learner(struct argp_state *state, const char *value, void *options)
 {
-	struct abort_command *a = state->input;
-	switch (key) {
-	case 'r':
-		if (!sl_number_parse(value, 1, UINT32_MAX, &a->round))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
-				     value);
-		return 0;
-	case 'd':
-		a->run = value;
-		return 0;
-	case 'l':
-		if (a->learner_count == LEARNERS_MOST)
-			argp_failure(state, SL_EXIT_USAGE, 0, "more than %u --learner", LEARNERS_MOST);
-		a->learners[a->learner_count++] = value;
-		return 0;
-	case 'c':
-		a->control = value;
-		return 0;
-	case 'y':
-		a->yes = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", value);
-		return 0;
-	case ARGP_KEY_END:
-		if (a->round == 0)
-			argp_error(state, "--round T is required");
-		if ((a->run == NULL) == (a->control == NULL) || (a->learner_count > 0 && a->run == NULL))
-			argp_error(state, "which learners? give --run FOLDER, with or without --learner, or "
-					  "--control SOCKET");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct abort_command *a = options;
+	if (a->learner_count == LEARNERS_MOST)
+		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u --learner", LEARNERS_MOST);
+	a->learners[a->learner_count++] = value;
 }
+
+static const struct sl_option own[] = {
+	{"round", 'r', "T", "round whose open attempt to abort (required)",
+	 SL_SETS(struct abort_command, round), 1, UINT32_MAX},
+	{"run", 'd', "FOLDER", "all learners of this run folder, or of a folder of learners set up by hand",
+	 SL_SETS(struct abort_command, run)},
+	{"learner", 'l', "NAME", "only this learner of the folder, by name or id; may be repeated",
+	 .take = take_learner},
+	{"control", 'c', "SOCKET", "the learner with this control socket",
+	 SL_SETS(struct abort_command, control)},
+	{"yes", 'y', NULL, "do not ask for confirmation", SL_SETS(struct abort_command, yes)},
+	{0}};
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct abort_command *a = options;
+	if (a->round == 0)
+		argp_error(state, "--round T is required");
+	if ((a->run == NULL) == (a->control == NULL) || (a->learner_count > 0 && a->run == NULL))
+		argp_error(state, "which learners? give --run FOLDER, with or without --learner, or "
+				  "--control SOCKET");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.check = check,
+	.doc = "Abort an attempt that cannot be finished: one of its participants is lost for good, and no "
+	       "other "
+	       "learner has its masked "
+	       "state."
+	       "\vTell every learner that still waits; with --run, all of them are told. The cost:\n"
+	       "- the models trained for the round are invalidated: each learner trains another one, which "
+	       "differs "
+	       "by training noise only;\n"
+	       "- a fork, if the lost learner had committed the round alone: when it comes back, its model "
+	       "differs, "
+	       "and it is refused "
+	       "until its state folder is moved away.\n"
+	       "If a learner is only late or switched off, wait for it instead: the round goes on by itself "
+	       "when it "
+	       "is back.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling abort --round 7 --run RUNFOLDER\n"
+	       "  starling abort --round 7 --run RUNFOLDER --learner learner-03 --yes\n"
+	       "  starling abort --round 7 --control /run/starling/control.sock\n"
+	       "\n"
+	       "Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none "
+	       "had, or "
+	       "one did not, 2 bad usage."};
 
 /* ---- which learners ---- */
 
@@ -308,7 +294,7 @@ static int run(struct abort_command *a)
 int sl_cmd_abort(int argc, char **argv)
 {
 	struct abort_command a = {0};
-	sl_command_parse(&(struct argp){options, parse, NULL, doc, NULL, NULL, NULL}, argc, argv, &a);
+	sl_option_parse(&usage, argc, argv, &a);
 	if (!a.yes && !isatty(STDIN_FILENO)) {
 		fprintf(stderr, "starling abort: standard input is no terminal: confirm with --yes\n");
 		return SL_EXIT_USAGE;

@@ -1,21 +1,16 @@
 /* `starling estimate`: its command line, and the graph that it names. */
-#include <argp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/number.h"
 #include "common/field/encoding.h"
 #include "tools/lib/option.h"
-#include "tools/lib/command.h"
 #include "tools/estimate/show.h"
 #include "tools/lib/schedule_graph.h"
 #include "tools/starling/topology.h"
 
 #define LEARNERS_USUAL 10u
 #define LEARNERS_MOST 1000000u
-
-enum { KEY_FLOATS = 256, KEY_MODULUS, KEY_SEED, KEY_JSON };
 
 struct command {
 	const char *topology;
@@ -25,67 +20,43 @@ struct command {
 	struct sl_estimate_input input; /* p 0: auto */
 };
 
-static const struct argp_option options[] = {
-	{"learners", 'n', "N", 0, "learners, up to 1000000 (10, or the number in the schedule)", 0},
-	{"floats", KEY_FLOATS, "COUNT", 0, "parameters of a model (50992)", 0},
-	{"modulus", KEY_MODULUS, "PRIME", 0, "p of the field (the smallest that fits)", 0},
-	{"seed", KEY_SEED, "S", 0, "seed of random topologies (1)", 0},
-	{"json", KEY_JSON, NULL, 0, "print JSON", 0},
-	{0}};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_modulus(struct argp_state *state, const char *value, void *options)
 {
-	struct command *c = state->input;
-	switch (key) {
-	case 'n':
-		c->learners = (uint32_t)sl_number_or_usage(state, "-n", arg, 2, LEARNERS_MOST);
-		return 0;
-	case KEY_FLOATS:
-		c->input.floats = sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
-		return 0;
-	case KEY_MODULUS:
-		c->input.p = sl_prime_or_usage(state, "--modulus", arg);
-		return 0;
-	case KEY_SEED:
-		c->seed = sl_number_or_usage(state, "--seed", arg, 0, INT64_MAX);
-		return 0;
-	case KEY_JSON:
-		c->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (c->topology != NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is a second topology; give one", arg);
-		c->topology = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (c->topology == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "no topology given: NAME[:PARAMETER] or a file; see 'starling estimate "
-				     "--help'");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	((struct command *)options)->input.p = sl_prime_or_usage(state, value);
 }
 
-static const char doc[] = "Estimate what a round costs: exchanges, bytes and memory, for each engine and "
-			  "each way of sharing. Up to 2,000 learners "
-			  "the graph itself is analyzed; above that, formulas of its family are used: <= "
-			  "marks a bound, ~ an approximation.\v"
-			  "Topologies are those of `starling topology`; of a topology that changes from step "
-			  "to step, the first step counts.\n"
-			  "MB each is the mean over learners, MB most and MB memory are of the busiest; all "
-			  "MB but memory are sent, signed records "
-			  "included. An exchange is with all neighbours at once; those of tree are steps up "
-			  "and down the tree.\n"
-			  "\n"
-			  "Examples:\n"
-			  "  starling estimate regular:10 -n 100 --floats 1000000\n"
-			  "  starling estimate regular:16 -n 1000000\n"
-			  "  starling estimate walk.txt --json\n"
-			  "\n"
-			  "Exit status: 0 done; 1 failed; 2 bad usage.\n";
-static const struct argp argp = {options, parse, "NAME[:PARAMETER]|FILE", doc, NULL, NULL, NULL};
+static const struct sl_option own[] = {
+	{"learners", 'n', "N", "learners, up to 1000000 (10, or the number in the schedule)",
+	 SL_SETS(struct command, learners), 2, LEARNERS_MOST},
+	{"floats", 0, "COUNT", "parameters of a model (50992)", SL_SETS(struct command, input.floats), 1,
+	 SL_ELEMENTS_MAX - 1},
+	{"modulus", 0, "PRIME", "p of the field (the smallest that fits)", .take = take_modulus},
+	{"seed", 0, "S", "seed of random topologies (1)", SL_SETS(struct command, seed), 0, INT64_MAX},
+	{"json", 0, NULL, "print JSON", SL_SETS(struct command, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "NAME[:PARAMETER]|FILE",
+	.missing = "no topology given: NAME[:PARAMETER] or a file",
+	.argument = offsetof(struct command, topology),
+	.doc = "Estimate what a round costs: exchanges, bytes and memory, for each engine and "
+	       "each way of sharing. Up to 2,000 learners "
+	       "the graph itself is analyzed; above that, formulas of its family are used: <= "
+	       "marks a bound, ~ an approximation.\v"
+	       "Topologies are those of `starling topology`; of a topology that changes from step "
+	       "to step, the first step counts.\n"
+	       "MB each is the mean over learners, MB most and MB memory are of the busiest; all "
+	       "MB but memory are sent, signed records "
+	       "included. An exchange is with all neighbours at once; those of tree are steps up "
+	       "and down the tree.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling estimate regular:10 -n 100 --floats 1000000\n"
+	       "  starling estimate regular:16 -n 1000000\n"
+	       "  starling estimate walk.txt --json\n"
+	       "\n"
+	       "Exit status: 0 done; 1 failed; 2 bad usage.\n"};
 
 /* ---- the graph ---- */
 
@@ -165,8 +136,7 @@ int sl_cmd_estimate(int argc, char **argv)
 	struct command c = {.seed = 1, .input.floats = SL_FLOATS_USUAL};
 	struct sl_estimated planned;
 	struct sl_error error = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
-		return SL_EXIT_USAGE;
+	sl_option_parse(&usage, argc, argv, &c);
 	int rc = look_at_graph(&c, &error);
 	if (rc != SL_OK) {
 		fprintf(stderr, "starling estimate: %s\n", error.text);

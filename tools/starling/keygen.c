@@ -1,15 +1,13 @@
 /* `starling keygen`: make a learner's identity, or show its roster line. */
-#include <argp.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/number.h"
 #include "common/config/roster.h"
 #include "daemon/net/identity.h"
-#include "tools/lib/command.h"
+#include "tools/lib/option.h"
 
 #define MEMBER_FILE "member.yaml"
 #define FOLDER_BYTES 1024
@@ -20,70 +18,53 @@ struct keygen {
 	bool show;
 };
 
-enum { KEY_ID = 256, KEY_NAME, KEY_ADDRESS, KEY_DIR, KEY_SHOW };
-
-static const struct argp_option options[] = {
-	{"id", KEY_ID, "ID", 0, "Id of this learner, 1 or more, unique in the roster", 0},
-	{"name", KEY_NAME, "NAME", 0, "Name of this learner: letters, digits, '.', '_' and '-'", 0},
-	{"address", KEY_ADDRESS, "HOST:PORT", 0, "Address at which the other learners reach it", 0},
-	{"dir", KEY_DIR, "DIR", 0, "Folder of the identity (identity)", 0},
-	{"show", KEY_SHOW, NULL, 0, "Print the roster line of the identity in DIR, and make none", 0},
-	{0},
-};
-
-static const char doc[] = "Make the identity of a learner (a secret key and its certificate) and print its "
-			  "roster line, which holds no secret.\v"
-			  "Examples:\n"
-			  "  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-			  "  starling keygen --show --dir identity\n"
-			  "\n"
-			  "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "
-			  "printed line to every learner; all "
-			  "learners use the same roster.\n";
-
-/* Exit with status 2 if `code` is an error. */
-static void take_text(struct argp_state *state, const char *option, int code, const struct sl_error *error)
+static void take_name(struct argp_state *state, const char *value, void *options)
 {
-	if (code != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "%s: %s", option, error->text);
+	struct sl_member *m = &((struct keygen *)options)->member;
+	struct sl_error error;
+	if (sl_roster_name_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--name: %s", error.text);
+	snprintf(m->name, sizeof m->name, "%s", value);
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static void take_address(struct argp_state *state, const char *value, void *options)
 {
-	struct keygen *keygen = state->input;
-	struct sl_member *m = &keygen->member;
-	struct sl_error error = {0};
-	uint64_t id = 0;
-	switch (key) {
-	case KEY_ID:
-		if (!sl_number_parse(value, 1, UINT32_MAX, &id))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u",
-				     value, UINT32_MAX);
-		m->id = (sl_id)id;
-		return 0;
-	case KEY_NAME:
-		take_text(state, "--name", sl_roster_name_check(value, &error), &error);
-		snprintf(m->name, sizeof m->name, "%s", value);
-		return 0;
-	case KEY_ADDRESS:
-		take_text(state, "--address", sl_roster_address_check(value, &error), &error);
-		snprintf(m->address, sizeof m->address, "%s", value);
-		return 0;
-	case KEY_DIR:
-		if (value[0] == '\0' || strlen(value) + sizeof MEMBER_FILE + 1 > FOLDER_BYTES)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--dir: not a usable path");
-		keygen->folder = value;
-		return 0;
-	case KEY_SHOW:
-		keygen->show = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", value);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct sl_member *m = &((struct keygen *)options)->member;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(m->address, sizeof m->address, "%s", value);
 }
+
+static const struct sl_option own[] = {
+	{"id", 0, "ID", "id of this learner, 1 or more, unique in the roster",
+	 SL_SETS(struct keygen, member.id), 1, UINT32_MAX},
+	{"name", 0, "NAME", "name of this learner: letters, digits, '.', '_' and '-'", .take = take_name},
+	{"address", 0, "HOST:PORT", "address at which the other learners reach it", .take = take_address},
+	{"dir", 0, "DIR", "folder of the identity (identity)", SL_SETS(struct keygen, folder)},
+	{"show", 0, NULL, "print the roster line of the identity in DIR, and make none",
+	 SL_SETS(struct keygen, show)},
+	{0}};
+
+static void check(struct argp_state *state, const void *options)
+{
+	const char *folder = ((const struct keygen *)options)->folder;
+	if (folder[0] == '\0' || strlen(folder) + sizeof MEMBER_FILE + 1 > FOLDER_BYTES)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--dir: not a usable path");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.check = check,
+	.doc = "Make the identity of a learner (a secret key and its certificate) and print its "
+	       "roster line, which holds no secret.\v"
+	       "Examples:\n"
+	       "  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+	       "  starling keygen --show --dir identity\n"
+	       "\n"
+	       "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "
+	       "printed line to every learner; all "
+	       "learners use the same roster.\n"};
 
 static int fail(const struct sl_error *error)
 {
@@ -186,8 +167,7 @@ static int make(struct keygen *keygen)
 
 int sl_cmd_keygen(int argc, char **argv)
 {
-	static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
 	struct keygen keygen = {.folder = "identity"};
-	sl_command_parse(&argp, argc, argv, &keygen);
+	sl_option_parse(&usage, argc, argv, &keygen);
 	return keygen.show ? show(&keygen) : make(&keygen);
 }

@@ -1,69 +1,35 @@
 /* `starling launch`: its command line. */
-#include <argp.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/graph/generate.h"
 #include "tools/launch/launch.h"
-#include "tools/lib/command.h"
 #include "tools/lib/option.h"
-
-enum {
-	KEY_ROUNDS = 256,
-	KEY_TOPOLOGY,
-	KEY_DATA,
-	KEY_RUN_DIR,
-	KEY_RESUME,
-	KEY_SEED,
-	KEY_SET,
-	KEY_VERIFY,
-	KEY_JSON,
-	KEY_STEP_SECONDS,
-	KEY_NO_RESTART,
-	KEY_CHAOS
-};
+#include "tools/starling/run_options.h"
 
 #define STEP_SECONDS 30.0
-#define STEP_SECONDS_MAX 86400.0
-#define KILLS_MAX 1000000u
 
-static const struct argp_option options[] = {
-	{"learners", 'n', "N", 0, "how many daemons (10, or what the schedule says)", 0},
-	{"rounds", KEY_ROUNDS, "T", 0, "rounds to commit (10)", 0},
-	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "who is in range of whom (regular:4, redrawn each step)",
-	 0},
-	{"data", KEY_DATA, "DIR", 0, "folder of IDX files, or \"digits\", drawn by the program (digits)", 0},
-	{"run-dir", KEY_RUN_DIR, "DIR", 0,
-	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
-	{"resume", KEY_RESUME, "RUNFOLDER", 0, "resume the launched run in this folder", 0},
-	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0,
-	 "any daemon setting, each at most once (starlingd --settings lists them)", 0},
-	{"verify", KEY_VERIFY, NULL, 0,
-	 "gather every learner's secret encoding, check each model bit for bit, delete them", 0},
-	{"json", KEY_JSON, NULL, 0, "print the summary as JSON; progress goes to standard error", 0},
-	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
-	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
-	{"chaos", KEY_CHAOS, "KILLS", 0,
-	 "kill a learner with SIGKILL, whichever and whenever --seed says, so many times; each is started "
-	 "again",
-	 0},
-	{"no-restart", KEY_NO_RESTART, NULL, 0, "a learner that dies ends the run", 0},
+static const struct sl_option own[] = {
+	{"run-dir", 0, "DIR", "new or empty folder for everything that the run writes (./run-DATE-TIME)",
+	 SL_SETS(struct sl_launch_options, run_dir)},
+	{"resume", 0, "RUNFOLDER", "resume the launched run in this folder",
+	 SL_SETS(struct sl_launch_options, resume)},
+	{"verify", 0, NULL,
+	 "gather every learner's secret encoding, check each model bit for bit, delete them",
+	 SL_SETS(struct sl_launch_options, verify)},
+	{"step-seconds", 0, "S",
+	 "give up a step of the schedule when all learners have looked for each other this long (30)",
+	 SL_SETS(struct sl_launch_options, step_s), .real_most = 86400},
+	{"chaos", 0, "KILLS",
+	 "kill a learner with SIGKILL so many times, at times that --seed decides; each is started again",
+	 SL_SETS(struct sl_launch_options, chaos), 1, 1000000},
+	{"no-restart", 0, NULL, "a learner that dies ends the run",
+	 SL_SETS(struct sl_launch_options, no_restart)},
 	{0}};
 
-static double seconds_or_usage(struct argp_state *state, const char *text)
+/* Refuse options that a resumed run cannot change, and kills that end the run. */
+static void check(struct argp_state *state, const void *options)
 {
-	char *end = NULL;
-	double value = strtod(text, &end);
-	if (end == text || *end != '\0' || !(value > 0 && value <= STEP_SECONDS_MAX))
-		argp_failure(state, SL_EXIT_USAGE, 0, "--step-seconds %s: must be above 0, at most %g", text,
-			     STEP_SECONDS_MAX);
-	return value;
-}
-
-/* Refuse options that only a new run can have. */
-static void check_resume(struct argp_state *state, const struct sl_launch_options *o)
-{
+	const struct sl_launch_options *o = options;
 	const char *option = o->learners != 0	   ? "--learners"
 			     : o->topology != NULL ? "--topology"
 			     : o->data != NULL	   ? "--data"
@@ -71,102 +37,41 @@ static void check_resume(struct argp_state *state, const struct sl_launch_option
 			     : o->seed_said	   ? "--seed"
 			     : o->sets > 0	   ? "--set"
 						   : NULL;
-	if (option != NULL)
+	if (o->no_restart && o->chaos > 0)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--chaos and --no-restart: a killed learner must be started again");
+	if (o->resume != NULL && option != NULL)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--resume and %s: a resumed run keeps its settings; leave %s out, or start a "
 			     "new run without --resume",
 			     option, option);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct sl_launch_options *o = state->input;
-	switch (key) {
-	case 'n':
-		o->learners = (uint32_t)sl_number_or_usage(state, "-n", arg, 2, SL_LEARNERS_MAX);
-		return 0;
-	case KEY_ROUNDS:
-		o->rounds = (uint32_t)sl_number_or_usage(state, "--rounds", arg, 1, SL_ROUNDS_MAX);
-		return 0;
-	case KEY_TOPOLOGY:
-		o->topology = arg;
-		return 0;
-	case KEY_DATA:
-		o->data = arg;
-		return 0;
-	case KEY_RUN_DIR:
-		o->run_dir = arg;
-		return 0;
-	case KEY_RESUME:
-		o->resume = arg;
-		return 0;
-	case KEY_SEED:
-		o->seed_said = true;
-		o->seed = sl_number_or_usage(state, "--seed", arg, 0,
-					     INT64_MAX); /* JSON has no larger integers */
-		return 0;
-	case KEY_SET:
-		o->set[o->sets++] = arg;
-		return 0;
-	case KEY_VERIFY:
-		o->verify = true;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	case KEY_STEP_SECONDS:
-		o->step_s = seconds_or_usage(state, arg);
-		return 0;
-	case KEY_CHAOS:
-		o->chaos = (uint32_t)sl_number_or_usage(state, "--chaos", arg, 1, KILLS_MAX);
-		return 0;
-	case KEY_NO_RESTART:
-		o->no_restart = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->no_restart && o->chaos > 0)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--chaos and --no-restart: who is killed must be started again");
-		if (o->resume != NULL)
-			check_resume(state, o);
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "unexpected argument '%s'; see 'starling launch --help'", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp argp = {
-	options,
-	parse,
-	NULL,
-	"Run N daemons on this machine: identities, roster and logs in a run "
-	"folder, a radio that plays the topology "
-	"schedule, a line per round. Nothing is left running at the end.\v"
-	"Examples:\n"
-	"  starling launch\n"
-	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-	"  starling launch --topology walk.txt --set decimals=3 --set split=by_label\n"
-	"  starling launch --verify --chaos 10\n"
-	"  starling launch --resume run-20261122-015350\n"
-	"  starling launch --json >summary.json\n"
-	"\n"
-	"A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
-	"deaths within a minute, or three in a row before it was up, end the run.\n"
-	"\n"
-	"In the last column, \"same\" says that all learners committed the same model, "
-	"which is the exact mean by construction; \"exact\" that --verify has "
-	"recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
-	"gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
-	"\n"
-	"Exit status: 0 every round committed, and the same or exact; 1 failed or not "
-	"exact; 2 bad input; 130 interrupted. See also: starling topology --help\n",
-	NULL,
-	NULL,
-	NULL};
+static const struct sl_usage usage = {
+	.options = own,
+	.common = sl_run_options,
+	.check = check,
+	.doc = "Run N daemons on this machine: identities, roster and logs in a run "
+	       "folder, playback of the topology "
+	       "schedule, a line per round. Nothing is left running at the end.\v"
+	       "Examples:\n"
+	       "  starling launch\n"
+	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
+	       "  starling launch --topology walk.txt --set decimals=3 --set split=by_label\n"
+	       "  starling launch --verify --chaos 10\n"
+	       "  starling launch --resume run-20261122-015350\n"
+	       "  starling launch --json >summary.json\n"
+	       "\n"
+	       "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
+	       "deaths within a minute, or three in a row before it was up, end the run.\n"
+	       "\n"
+	       "In the last column, \"same\" says that all learners committed the same model, "
+	       "which is the exact mean by construction; \"exact\" that --verify has "
+	       "recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
+	       "gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
+	       "\n"
+	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
+	       "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n"};
 
 static int run(const struct sl_launch_options *o)
 {
@@ -198,7 +103,7 @@ int sl_cmd_launch(int argc, char **argv)
 	o.set = calloc((size_t)argc + 1, sizeof *o.set);
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;
-	sl_command_parse(&argp, argc, argv, &o);
+	sl_option_parse(&usage, argc, argv, &o);
 	int status = run(&o);
 	free(o.set);
 	return status;

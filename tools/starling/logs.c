@@ -1,4 +1,3 @@
-#include <argp.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -7,10 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/number.h"
 #include "daemon/runtime/log.h"
-#include "tools/lib/command.h"
 #include "tools/lib/log_merge.h"
+#include "tools/lib/option.h"
 
 #define POLL_MS 200
 
@@ -40,61 +38,44 @@ struct seen {
 
 static volatile sig_atomic_t interrupted;
 
-static const struct argp_option options[] = {
-	{"round", 'r', "N", 0, "Only records of round N", 0},
-	{"learner", 'l', "ID", 0, "Only records of this learner, by id or name", 0},
-	{"level", 'L', "LEVEL", 0, "Only debug, info, warn or error and what is worse (default: debug)", 0},
-	{"follow", 'f', NULL, 0, "Go on with what is written from now on, until Ctrl-C", 0},
-	{"json", 'j', NULL, 0, "Print the records as they stand in the files", 0},
-	{0},
-};
-
-static const char doc[] = "Prints the logs of all learners of a run as one, in the order of time (UTC).\v"
-			  "Examples:\n"
-			  "  starling logs RUNFOLDER --follow\n"
-			  "  starling logs RUNFOLDER --round 3 --level warn\n"
-			  "  starling logs RUNFOLDER --learner 7 --json | jq .event\n";
-
-static error_t parse(int key, char *value, struct argp_state *state)
+static void take_learner(struct argp_state *state, const char *value, void *options)
 {
-	struct logs *logs = state->input;
-	switch (key) {
-	case 'r':
-		if (!sl_number_parse(value, 1, UINT32_MAX, &logs->round))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
-				     value);
-		return 0;
-	case 'l':
-		logs->learner = value;
-		if (!sl_number_parse(value, 1, UINT32_MAX, &logs->learner_id))
-			logs->learner_id = 0;
-		return 0;
-	case 'L':
-		logs->level = sl_level_find(value);
-		if (logs->level < 0)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--level: '%s' is not one of debug, info, warn, error", value);
-		return 0;
-	case 'f':
-		logs->follow = true;
-		return 0;
-	case 'j':
-		logs->json = true;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (logs->folder)
-			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second",
-				     value);
-		logs->folder = value;
-		return 0;
-	case ARGP_KEY_END:
-		if (logs->folder == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "which run folder? see 'starling logs --help'");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	struct logs *logs = options;
+	(void)state;
+	logs->learner = value;
+	if (!sl_number_parse(value, 1, UINT32_MAX, &logs->learner_id))
+		logs->learner_id = 0;
 }
+
+static void take_level(struct argp_state *state, const char *value, void *options)
+{
+	struct logs *logs = options;
+	logs->level = sl_level_find(value);
+	if (logs->level < 0)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error",
+			     value);
+}
+
+static const struct sl_option own[] = {
+	{"round", 'r', "N", "only records of round N", SL_SETS(struct logs, round), 1, UINT32_MAX},
+	{"learner", 'l', "ID", "only records of this learner, by id or name", .take = take_learner},
+	{"level", 'L', "LEVEL", "only debug, info, warn or error, and more severe records (debug)",
+	 .take = take_level},
+	{"follow", 'f', NULL, "go on with what is written from now on, until Ctrl-C",
+	 SL_SETS(struct logs, follow)},
+	{"json", 'j', NULL, "print the records as they stand in the files", SL_SETS(struct logs, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "RUNFOLDER",
+	.missing = "give the run folder",
+	.argument = offsetof(struct logs, folder),
+	.doc = "Print the logs of all learners of a run as one, in the order of time (UTC).\v"
+	       "Examples:\n"
+	       "  starling logs RUNFOLDER --follow\n"
+	       "  starling logs RUNFOLDER --round 3 --level warn\n"
+	       "  starling logs RUNFOLDER --learner 7 --json | jq .event\n"};
 
 static bool of_learner(const struct logs *logs, const struct sl_record *record)
 {
@@ -270,13 +251,12 @@ static void catch_signals(void)
 
 int sl_cmd_logs(int argc, char **argv)
 {
-	static const struct argp argp = {options, parse, "RUNFOLDER", doc, NULL, NULL, NULL};
 	struct logs logs = {.level = SL_DEBUG, .colour = sl_log_colour(STDOUT_FILENO)};
 	struct sl_log_merge merge;
 	struct seen seen = {0};
 	struct sl_error error = {0};
 	int status = 0;
-	sl_command_parse(&argp, argc, argv, &logs);
+	sl_option_parse(&usage, argc, argv, &logs);
 	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
 		return fail(&error);
 	if (logs.follow) {

@@ -8,77 +8,25 @@
 #include "common/field/field.h"
 #include "common/graph/generate.h"
 #include "common/base/suggest.h"
-#include "tools/lib/option.h"
 #include "tools/lib/terminal.h"
 
 /* ---- where a schedule comes from ---- */
 
-enum { KEY_STEPS = 1000, KEY_SEED };
-
-static const struct argp_option source_options[] = {
-	{"learners", 'n', "N", 0, "number of learners", 0},
-	{"steps", KEY_STEPS, "S", 0, "number of steps (10; 1 where all steps are the same)", 0},
-	{"seed", KEY_SEED, "S", 0, "seed of random topologies (1)", 0},
+const struct sl_option sl_topology_source[] = {
+	{"learners", 'n', "N", "number of learners", SL_SETS(struct sl_topology_request, learners), 2,
+	 SL_LEARNERS_MAX},
+	{"steps", 0, "S", "number of steps (10; 1 where all steps are the same)",
+	 SL_SETS(struct sl_topology_request, steps), 1, SL_TOPOLOGY_STEPS_MAX},
+	{"seed", 0, "S", "seed of random topologies (1)", SL_SETS(struct sl_topology_request, seed), 0,
+	 UINT64_MAX},
 	{0}};
 
-static error_t parse_source(int key, char *arg, struct argp_state *state)
+void sl_topology_check_output(struct argp_state *state, const void *options)
 {
-	struct sl_topology_request *q = state->input;
-	switch (key) {
-	case 'n':
-		q->learners = (uint32_t)sl_number_or_usage(state, "-n", arg, 2, SL_LEARNERS_MAX);
-		return 0;
-	case KEY_STEPS:
-		q->steps = (uint32_t)sl_number_or_usage(state, "--steps", arg, 1, SL_TOPOLOGY_STEPS_MAX);
-		return 0;
-	case KEY_SEED:
-		q->seed = sl_number_or_usage(state, "--seed", arg, 0, UINT64_MAX);
-		return 0;
-	case ARGP_KEY_ARG:
-		if (q->text != NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "\"%s\" is a second topology; give one", arg);
-		q->text = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (q->text == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "no topology given: NAME[:PARAMETER], a file, or -");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp source = {source_options, parse_source, NULL, NULL, NULL, NULL, NULL};
-const struct argp_child sl_topology_source[] = {{&source, 0, NULL, 0}, {0}};
-
-error_t sl_topology_option(int key, char *arg, struct argp_state *state)
-{
-	struct sl_topology_options *o = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		if (state->child_inputs != NULL)
-			state->child_inputs[0] = &o->request;
-		return 0;
-	case SL_KEY_TOLERANCE:
-		o->tolerance =
-			(uint32_t)sl_number_or_usage(state, "--tolerance", arg, 0, SL_LEARNERS_MAX - 2);
-		return 0;
-	case SL_KEY_JSON:
-		o->json = true;
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->writes && o->json && o->output == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--json prints on standard output: write the schedule to a file with -o "
-				     "FILE");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
+	const struct sl_topology_options *o = options;
+	if (o->json && o->output == NULL)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--json prints on standard output: write the schedule to a file with -o FILE");
 }
 
 char *sl_topology_families(int key, const char *text, void *input)
@@ -99,17 +47,17 @@ char *sl_topology_families(int key, const char *text, void *input)
 	return all;
 }
 
-void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void *input)
+void sl_topology_parse_args(const struct sl_usage *usage, int argc, char **argv, void *options)
 {
 	sl_command_set_name(argv, "starling topology %s", argv[0]);
-	sl_command_parse(argp, argc, argv, input);
+	sl_option_parse(usage, argc, argv, options);
 }
 
-uint64_t sl_prime_or_usage(struct argp_state *state, const char *option, const char *text)
+uint64_t sl_prime_or_usage(struct argp_state *state, const char *text)
 {
-	uint64_t p = sl_number_or_usage(state, option, text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);
+	uint64_t p = sl_option_number(state, "modulus", text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);
 	if (!sl_field_is_prime(p))
-		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: not a prime", option, text);
+		argp_failure(state, SL_EXIT_USAGE, 0, "--modulus %s: not a prime", text);
 	return p;
 }
 

@@ -2,33 +2,30 @@
  * shared options, exit status. */
 #pragma once
 
-#include <argp.h>
-
-#include "tools/lib/command.h"
+#include "tools/lib/option.h"
 #include "tools/topology/topology.h"
 
-/* Options of several verbs. */
+/* Fields of several verbs, with which their options begin. */
 struct sl_topology_options {
 	struct sl_topology_request request;
 	uint32_t tolerance; /* c, learners that may collude */
 	const char *output; /* where a schedule goes; NULL: standard output */
-	bool writes;	    /* the verb writes a schedule: --json then needs an output */
 	bool json;
 };
-enum { SL_KEY_TOLERANCE = 2000, SL_KEY_JSON };
 
-/* Parse SL_KEY_..., 'o', and the input of argp's children. A verb's own parser calls it for every other key;
- * the input begins with struct sl_topology_options. */
-error_t sl_topology_option(int key, char *arg, struct argp_state *state);
-
-/* -n, --steps, --seed and the topology itself, as argp children. Their input is the request, whose seed the
- * verb has set. */
-extern const struct argp_child sl_topology_source[];
-/* Insert the list of families into the help, before the examples (argp help filter). */
+/* -n, --steps and --seed: fields of struct sl_topology_request, whose seed the verb has set. */
+extern const struct sl_option sl_topology_source[];
+/* The topology itself, and the list of families in the help. */
+#define SL_TOPOLOGY_USAGE(what)                                                                              \
+	.arguments = (what), .common = sl_topology_source,                                                   \
+	.missing = "no topology given: NAME[:PARAMETER], a file, or -",                                      \
+	.argument = offsetof(struct sl_topology_request, text), .filter = sl_topology_families
 char *sl_topology_families(int key, const char *text, void *input);
+/* Refuse --json without -o for a verb that writes a schedule. */
+void sl_topology_check_output(struct argp_state *state, const void *options);
 
 /* Parse the arguments of "starling topology VERB"; argv[0] is the verb. */
-void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void *input);
+void sl_topology_parse_args(const struct sl_usage *usage, int argc, char **argv, void *options);
 
 /* Open a file for writing, or standard output for NULL. Return NULL after an error. */
 FILE *sl_topology_open(const char *path, struct sl_error *error);
@@ -42,8 +39,8 @@ int sl_topology_status(int rc, const struct sl_error *error);
 
 /* Parameters of the autoencoder that is trained by default: 28 x 28 to 32 units and back. */
 #define SL_FLOATS_USUAL 50992u
-/* Return the prime that `text` gives for `option`; a usage error otherwise. */
-uint64_t sl_prime_or_usage(struct argp_state *state, const char *option, const char *text);
+/* Return the prime that `text` gives for --modulus; a usage error otherwise. */
+uint64_t sl_prime_or_usage(struct argp_state *state, const char *text);
 
 int sl_topology_generate(int argc, char **argv);
 int sl_topology_import(int argc, char **argv);

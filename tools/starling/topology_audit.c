@@ -2,13 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/lib/option.h"
 #include "tools/topology/audit.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/participants.h"
 #include "tools/topology/weak.h"
-
-enum { KEY_COALITION = 256, KEY_SUSPECTS, KEY_TOLERANCE, KEY_QUORUM, KEY_UNCHANGED };
 
 #define EXIT_NOT_PRIVATE 3
 
@@ -19,8 +16,9 @@ struct options {
 	bool unchanged;
 };
 
-static void check(const struct options *o, struct argp_state *state)
+static void check(struct argp_state *state, const void *options)
 {
+	const struct options *o = options;
 	if (o->coalition != NULL && o->common.tolerance != 0)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--coalition names learners, --tolerance searches for coalitions: give one of "
@@ -30,72 +28,55 @@ static void check(const struct options *o, struct argp_state *state)
 			     "--unchanged needs a coalition: name one with --coalition");
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_suspects(struct argp_state *state, const char *value, void *options)
 {
-	struct options *o = state->input;
-	switch (key) {
-	case KEY_COALITION:
-		o->coalition = arg;
-		return 0;
-	case KEY_SUSPECTS:
-		argp_failure(state, SL_EXIT_USAGE, 0, "--suspects is now called --coalition");
-		return 0;
-	case KEY_TOLERANCE:
-		o->common.tolerance =
-			(uint32_t)sl_number_or_usage(state, "--tolerance", arg, 1, SL_WEAK_MOST);
-		return 0;
-	case KEY_QUORUM:
-		o->quorum = (uint32_t)sl_number_or_usage(state, "--quorum", arg, 2, SL_LEARNERS_MAX);
-		return 0;
-	case KEY_UNCHANGED:
-		o->unchanged = true;
-		return 0;
-	case ARGP_KEY_END:
-		check(o, state);
-		return 0;
-	default:
-		return sl_topology_option(key, arg, state);
-	}
+	(void)value;
+	(void)options;
+	argp_failure(state, SL_EXIT_USAGE, 0, "--suspects is now called --coalition");
 }
 
-static const struct argp_option options[] = {
-	{"coalition", KEY_COALITION, "ID,ID...", 0, "learners that pool all they see", 0},
-	{"suspects", KEY_SUSPECTS, "ID,ID...", OPTION_HIDDEN, NULL, 0},
-	{"tolerance", KEY_TOLERANCE, "C", 0,
-	 "without --coalition: try all coalitions of up to C learners (1)", 0},
-	{"quorum", KEY_QUORUM, "Q", 0, "learners that a round takes (more than half)", 0},
-	{"unchanged", KEY_UNCHANGED, NULL, 0,
+static const struct sl_option own[] = {
+	{"coalition", 0, "ID,ID...", "learners that pool all they see", SL_SETS(struct options, coalition)},
+	{"suspects", 0, "ID,ID...", NULL, .take = take_suspects},
+	{"tolerance", 0, "C", "without --coalition: try all coalitions of up to C learners (1)",
+	 SL_SETS(struct options, common.tolerance), 1, SL_WEAK_MOST},
+	{"quorum", 0, "Q", "learners that a round takes (more than half)", SL_SETS(struct options, quorum), 2,
+	 SL_LEARNERS_MAX},
+	{"unchanged", 0, NULL,
 	 "with --coalition: assume that models do not change between steps, and combine what the steps "
 	 "reveal",
-	 0},
-	{"json", SL_KEY_JSON, NULL, 0, "print the report as JSON, with all lists in full", 0},
+	 SL_SETS(struct options, unchanged)},
+	{"json", 0, NULL, "print the report as JSON, with all lists in full",
+	 SL_SETS(struct options, common.json)},
 	{0}};
-static const struct argp argp = {
-	options,
-	parse,
-	"NAME[:PARAMETER]|FILE",
-	"Report what learners that pool all they see learn about the models of the others: exactly which "
-	"sums, step by step, "
-	"if each step is played as it is. \"-\" reads the schedule from standard input.\v"
-	"Without the coalition, the other learners fall into groups that reach each other only through it. "
-	"The coalition "
-	"learns the sum of the models of each group, and nothing else. One group reveals no more than the "
-	"mean, which every "
-	"participant gets; a group of one learner reveals its model. If no model changed between the steps, "
-	"the sums of all "
-	"steps could be combined; training changes them. Learners that are not connected to the majority do "
-	"not take part.\n"
-	"\n"
-	"Examples:\n"
-	"  starling topology audit walk.txt --coalition 3,5\n"
-	"  starling topology audit walk.txt\n"
-	"  starling topology audit grid -n 25 --tolerance 2\n"
-	"\n"
-	"Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 bad "
-	"input.\n",
-	sl_topology_source,
-	sl_topology_families,
-	NULL};
+
+static const struct sl_usage usage = {
+	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own, .check = check,
+	.doc = "Report what learners that pool all they see learn about the models of the others: exactly "
+	       "which "
+	       "sums, step by step, "
+	       "if each step is played as it is. \"-\" reads the schedule from standard input.\v"
+	       "Without the coalition, the other learners fall into groups that reach each other only "
+	       "through it. "
+	       "The coalition "
+	       "learns the sum of the models of each group, and nothing else. One group reveals no more than "
+	       "the "
+	       "mean, which every "
+	       "participant gets; a group of one learner reveals its model. If no model changed between the "
+	       "steps, "
+	       "the sums of all "
+	       "steps could be combined; training changes them. Learners that are not connected to the "
+	       "majority do "
+	       "not take part.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling topology audit walk.txt --coalition 3,5\n"
+	       "  starling topology audit walk.txt\n"
+	       "  starling topology audit grid -n 25 --tolerance 2\n"
+	       "\n"
+	       "Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 "
+	       "bad "
+	       "input.\n"};
 
 static int mark_coalition(const char *text, uint32_t n, bool *mark, struct sl_error *error)
 {
@@ -163,7 +144,7 @@ int sl_topology_audit(int argc, char **argv)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	bool beyond = false;
-	sl_topology_parse_args(&argp, argc, argv, &o);
+	sl_topology_parse_args(&usage, argc, argv, &o);
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
 	if (rc == SL_OK)
 		rc = audit(&o, &schedule, &beyond, &error);

@@ -6,32 +6,33 @@
 #define STEPS_SAID 12u /* steps with new links that are printed; JSON has them all */
 #define LINKS_SAID 8u  /* links of a step that are printed */
 
-static const struct argp_option options[] = {
-	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
-	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
-	{"json", SL_KEY_JSON, NULL, 0, "print what was added as JSON on standard output; needs -o", 0},
+static const struct sl_option own[] = {
+	{"tolerance", 0, "C", "how many learners may collude (1)",
+	 SL_SETS(struct sl_topology_options, tolerance), 0, SL_LEARNERS_MAX - 2},
+	{"output", 'o', "FILE", "write the schedule there (standard output)",
+	 SL_SETS(struct sl_topology_options, output)},
+	{"json", 0, NULL, "print what was added as JSON on standard output; needs -o",
+	 SL_SETS(struct sl_topology_options, json)},
 	{0}};
-static const struct argp argp = {
-	options,
-	sl_topology_option,
-	"NAME[:PARAMETER]|FILE",
-	"Add links to a schedule until every step tolerates C colluding learners: until the others stay "
-	"connected without "
-	"any C of them.\v"
-	"A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; for "
-	"larger C none of the "
-	"added links can be left out. The added links are printed on standard error. \"-\" reads the "
-	"schedule from standard "
-	"input. Comments of a schedule are not kept.\n"
-	"\n"
-	"Examples:\n"
-	"  starling topology augment walk.txt -o safe.txt\n"
-	"  starling topology augment star -n 10 --tolerance 2 | starling topology analyze -\n"
-	"\n"
-	"Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input.\n",
-	sl_topology_source,
-	sl_topology_families,
-	NULL};
+
+static const struct sl_usage usage = {
+	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own, .check = sl_topology_check_output,
+	.doc = "Add links to a schedule until every step tolerates C colluding learners: until the others "
+	       "stay "
+	       "connected without "
+	       "any C of them.\v"
+	       "A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; "
+	       "for "
+	       "larger C none of the "
+	       "added links can be left out. The added links are printed on standard error. \"-\" reads the "
+	       "schedule from standard "
+	       "input. Comments of a schedule are not kept.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling topology augment walk.txt -o safe.txt\n"
+	       "  starling topology augment star -n 10 --tolerance 2 | starling topology analyze -\n"
+	       "\n"
+	       "Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input.\n"};
 
 /* ---- the added links ---- */
 
@@ -119,8 +120,8 @@ static int run(const struct sl_topology_options *o, struct sl_error *error)
 
 int sl_topology_augment(int argc, char **argv)
 {
-	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1, .writes = true};
+	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1};
 	struct sl_error error = {0};
-	sl_topology_parse_args(&argp, argc, argv, &o);
+	sl_topology_parse_args(&usage, argc, argv, &o);
 	return sl_topology_status(run(&o, &error), &error);
 }

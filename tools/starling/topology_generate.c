@@ -1,17 +1,15 @@
 /* `starling topology generate`. */
 #include "tools/starling/topology.h"
 
-static const struct argp argp = {NULL,
-				 NULL, /* its input goes to the first child */
-				 "NAME[:PARAMETER]",
-				 "Write a topology schedule to standard output.\v"
-				 "Examples:\n"
-				 "  starling topology generate regular:4 -n 10 --steps 20 >moving.txt\n"
-				 "  starling topology generate geometric:0.5 -n 12 --seed 7 >walk.txt\n"
-				 "  starling launch --topology walk.txt\n",
-				 sl_topology_source,
-				 sl_topology_families,
-				 NULL};
+static const struct sl_option own[] = {{0}};
+
+static const struct sl_usage usage = {
+	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]"), .options = own,
+	.doc = "Write a topology schedule to standard output.\v"
+	       "Examples:\n"
+	       "  starling topology generate regular:4 -n 10 --steps 20 >moving.txt\n"
+	       "  starling topology generate geometric:0.5 -n 12 --seed 7 >walk.txt\n"
+	       "  starling launch --topology walk.txt\n"};
 
 static int check_name(const char *text, struct sl_error *error)
 {
@@ -31,7 +29,7 @@ int sl_topology_generate(int argc, char **argv)
 	struct sl_topology_request request = {.seed = 1};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	sl_topology_parse_args(&argp, argc, argv, &request);
+	sl_topology_parse_args(&usage, argc, argv, &request);
 	int rc = check_name(request.text, &error);
 	if (rc == SL_OK)
 		rc = sl_topology_schedule(&request, &schedule, &error);

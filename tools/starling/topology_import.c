@@ -3,12 +3,9 @@
 #include <string.h>
 
 #include "tools/topology/import.h"
-#include "tools/lib/option.h"
 #include "tools/lib/terminal.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/json.h"
-
-enum { KEY_FORMAT = 256, KEY_RANGE, KEY_EVERY, KEY_STEPS, KEY_BY };
 
 struct options {
 	struct sl_topology_options common;
@@ -16,108 +13,83 @@ struct options {
 	const char **files;
 };
 
-static double positive_or_usage(struct argp_state *state, const char *option, const char *text, double most)
+static void take_by(struct argp_state *state, const char *text, void *options)
 {
-	double value = 0;
-	char *end = NULL;
-	if (text[strspn(text, "0123456789.eE+-")] == '\0')
-		value = strtod(text, &end);
-	if (end == NULL || *end != '\0' || !(value > 0 && value <= most))
-		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: must be above 0, at most %g", option, text,
-			     most);
-	return value;
-}
-
-static void take_by(struct options *o, const char *text, struct argp_state *state)
-{
+	struct sl_import_request *q = &((struct options *)options)->request;
 	uint64_t column;
 	if (*text == '\0')
 		argp_failure(state, SL_EXIT_USAGE, 0, "--by needs a key, or a column from 3 on");
 	else if (text[strspn(text, "0123456789")] != '\0')
-		o->request.by = text;
+		q->by = text;
 	else if (sl_number_parse(text, 3, 1000, &column))
-		o->request.by_column = (uint32_t)column;
+		q->by_column = (uint32_t)column;
 	else
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--by %s: columns 1 and 2 are the nodes; from 3 to 1000", text);
 }
 
-static void take_format(struct options *o, const char *text, struct argp_state *state)
+static void take_format(struct argp_state *state, const char *text, void *options)
 {
-	o->request.format = sl_import_format_find(text);
-	if (o->request.format == SL_IMPORT_FORMATS)
+	struct sl_import_request *q = &((struct options *)options)->request;
+	q->format = sl_import_format_find(text);
+	if (q->format == SL_IMPORT_FORMATS)
 		argp_failure(state, SL_EXIT_USAGE, 0, "--format %s: must be edges, bonnmotion or ns2", text);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static void take_file(struct argp_state *state, const char *text, void *options)
 {
-	struct options *o = state->input;
-	struct sl_import_request *q = &o->request;
-	switch (key) {
-	case KEY_FORMAT:
-		take_format(o, arg, state);
-		return 0;
-	case KEY_RANGE:
-		q->range_m = positive_or_usage(state, "--range", arg, SL_IMPORT_RANGE_MAX);
-		return 0;
-	case KEY_EVERY:
-		q->every_s = positive_or_usage(state, "--every", arg, SL_IMPORT_EVERY_MAX);
-		return 0;
-	case KEY_STEPS:
-		q->steps = (uint32_t)sl_number_or_usage(state, "--steps", arg, 1, SL_IMPORT_STEPS_MAX);
-		return 0;
-	case KEY_BY:
-		take_by(o, arg, state);
-		return 0;
-	case ARGP_KEY_ARG:
-		o->files[q->count++] = arg;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_failure(state, SL_EXIT_USAGE, 0, "no file given; \"-\" is standard input");
-		return 0;
-	default:
-		return sl_topology_option(key, arg, state);
-	}
+	struct options *o = options;
+	(void)state;
+	o->files[o->request.count++] = text;
 }
 
-static const struct argp_option options[] = {
-	{"format", KEY_FORMAT, "FORMAT", 0, "edges, bonnmotion or ns2 (detected)", 0},
-	{"range", KEY_RANGE, "METRES", 0, "movements: range of a radio", 0},
-	{"every", KEY_EVERY, "SECONDS", 0, "movements: time between two steps (10)", 0},
-	{"by", KEY_BY, "KEY", 0, "edges: key, or column from 3 on, of the step or time of an edge", 0},
-	{"steps", KEY_STEPS, "S", 0, "import only the first S steps", 0},
-	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
-	{"json", SL_KEY_JSON, NULL, 0, "print the summary as JSON on standard output; needs -o", 0},
+static const struct sl_option own[] = {
+	{"format", 0, "FORMAT", "edges, bonnmotion or ns2 (detected)", .take = take_format},
+	{"range", 0, "METRES", "movements: distance up to which two nodes are linked",
+	 SL_SETS(struct options, request.range_m), .real_most = SL_IMPORT_RANGE_MAX},
+	{"every", 0, "SECONDS", "movements: time between two steps (10)",
+	 SL_SETS(struct options, request.every_s), .real_most = SL_IMPORT_EVERY_MAX},
+	{"by", 0, "KEY", "edges: key, or column from 3 on, of the step or time of an edge", .take = take_by},
+	{"steps", 0, "S", "import only the first S steps", SL_SETS(struct options, request.steps), 1,
+	 SL_IMPORT_STEPS_MAX},
+	{"output", 'o', "FILE", "write the schedule there (standard output)",
+	 SL_SETS(struct options, common.output)},
+	{"json", 0, NULL, "print the summary as JSON on standard output; needs -o",
+	 SL_SETS(struct options, common.json)},
 	{0}};
-static const struct argp argp = {
-	options,
-	parse,
-	"FILE...",
-	"Make a schedule from recorded data: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
-	"edges: two names in each line, as NetworkX writes them; data after them is skipped, # starts a "
-	"comment, and a loop "
-	"adds a node without a link. Each file is a step, in the order given. With --by, each edge has its "
-	"own step or time, "
-	"and the times that occur become the steps.\n"
-	"\n"
-	"bonnmotion, ns2: one file, also .gz. Steps are taken at regular times from 0 to the end of the last "
-	"movement; two nodes "
-	"are in range if they are within METRES of each other at that time. Heights are not used.\n"
-	"\n"
-	"Nodes whose names are not 1 to N become learners in numeric or alphabetical order; comments in the "
-	"schedule give their "
-	"names.\n"
-	"\n"
-	"Examples:\n"
-	"  starling topology import monday.edges tuesday.edges >week.txt\n"
-	"  starling topology import contacts.edges --by time -o contacts.txt\n"
-	"  starling topology import city.movements.gz --range 150 >city.txt\n"
-	"  starling launch --topology city.txt\n"
-	"\n"
-	"Exit status: 0 done; 1 failed; 2 bad input.\n",
-	NULL,
-	NULL,
-	NULL};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "FILE...",
+	.missing = "no file given; \"-\" is standard input",
+	.take = take_file,
+	.check = sl_topology_check_output,
+	.doc = "Make a schedule from recorded data: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
+	       "edges: two names in each line, as NetworkX writes them; data after them is skipped, # starts "
+	       "a "
+	       "comment, and a loop "
+	       "adds a node without a link. Each file is a step, in the order given. With --by, each edge "
+	       "has its "
+	       "own step or time, "
+	       "and the times that occur become the steps.\n"
+	       "\n"
+	       "bonnmotion, ns2: one file, also .gz. Steps are taken at regular times from 0 to the end of "
+	       "the last "
+	       "movement; two nodes "
+	       "are in range if they are within METRES of each other at that time. Heights are not used.\n"
+	       "\n"
+	       "Nodes whose names are not 1 to N become learners in numeric or alphabetical order; comments "
+	       "in the "
+	       "schedule give their "
+	       "names.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling topology import monday.edges tuesday.edges >week.txt\n"
+	       "  starling topology import contacts.edges --by time -o contacts.txt\n"
+	       "  starling topology import city.movements.gz --range 150 >city.txt\n"
+	       "  starling launch --topology city.txt\n"
+	       "\n"
+	       "Exit status: 0 done; 1 failed; 2 bad input.\n"};
 
 /* ---- summary ---- */
 
@@ -199,13 +171,13 @@ static int run(const struct options *o, struct sl_error *error)
 
 int sl_topology_import(int argc, char **argv)
 {
-	struct options o = {.common.writes = true};
+	struct options o = {.files = NULL};
 	struct sl_error error = {0};
 	o.files = calloc((size_t)argc + 1, sizeof *o.files);
 	if (o.files == NULL)
 		return SL_EXIT_FAILED;
 	o.request.files = o.files;
-	sl_topology_parse_args(&argp, argc, argv, &o);
+	sl_topology_parse_args(&usage, argc, argv, &o);
 	int rc = run(&o, &error);
 	free(o.files);
 	return sl_topology_status(rc, &error);

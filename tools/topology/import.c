@@ -199,7 +199,7 @@ static int check_options(const struct sl_import_request *q, enum sl_import_forma
 			   force);
 	else if (!edges && !(q->range_m > 0))
 		sl_err_set(error, SL_ERR_INVALID,
-			   "a movement (%s) needs --range, the range of a radio in metres%s", name, force);
+			   "a movement (%s) needs --range, the reach of a link in metres%s", name, force);
 	else
 		return SL_OK;
 	return rejection_first(q, error);

@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct sl_bench_options *o = state->input;
 	switch (key) {
 	case KEY_REPEAT:
-		o->repeat = (uint32_t)sl_number_or_usage(state, "--repeat", arg, 1, SL_REPEAT_MOST);
+		o->repeat = (uint32_t)sl_option_number(state, "repeat", arg, 1, SL_REPEAT_MOST);
 		return 0;
 	case KEY_JSON:
 		o->json = true;
