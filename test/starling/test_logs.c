@@ -124,7 +124,8 @@ TEST_WITH(clear_errors, folder_enter, folder_leave)
 	assert_int_equal(sh("\"$S\" logs none 2> err"), 2);
 	expect_file("err", "starling logs: none: No such file or directory\n");
 	assert_int_equal(sh("mkdir empty; \"$S\" logs empty 2> err"), 2);
-	expect_file("err", "starling logs: empty: holds no logs (no NAME/log.jsonl)\n");
+	expect_file("err", "starling logs: empty: no log.jsonl in it or in its folders; a learner writes one "
+			   "with the setting `log: log.jsonl`\n");
 	assert_int_equal(sh("\"$S\" logs --level loud empty 2> err"), 2);
 	expect_file("err", "starling logs: --level: 'loud' is not one of debug, info, warn, error\n");
 	assert_int_equal(sh("\"$S\" logs --round 0 empty 2> err"), 2);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/runtime/log.h"
-#include "tools/lib/log_merge.h"
+#include "tools/starling/log_merge.h"
 #include "tools/lib/option.h"
 
 #define POLL_MS 200

@@ -1,8 +1,8 @@
 /* log_merge.h - the logs of a run folder merged by time.
  *
- * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and returns the earliest of their next
- * records. The order within a file is kept, even where its clock went back. Owns the files; filters and
- * output are the caller's.
+ * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, a line of each at a time, and returns the earliest of
+ * their next records. The order within a file is kept, even where its clock went back. Owns the files;
+ * filters and output are the caller's.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "tools/lib/log_merge.h"
+#include "tools/starling/log_merge.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,54 +11,19 @@
 #include <unistd.h>
 
 #define LOG_FILE "log.jsonl"
-#define BUFFER_BYTES 16384u
 
 struct sl_log_source {
 	char *name; /* relative to the folder */
-	int fd;
-	char *buffer;
-	size_t from, used, room; /* unread bytes are buffer[from..used) */
+	FILE *in;
+	char *line; /* the last one read */
+	size_t bytes, room;
 	size_t lines;
-	bool skipping; /* inside a line longer than any record */
-	bool at_head;  /* json, record and line hold its next record */
+	bool at_head; /* json, record and line hold its next record */
 	json_t *json;
 	struct sl_record record;
-	size_t line_at, line_bytes;
 };
 
 /* ---- one file ---- */
-
-static bool make_room(struct sl_log_source *s)
-{
-	if (s->from > 0) {
-		memmove(s->buffer, s->buffer + s->from, s->used - s->from);
-		s->used -= s->from;
-		s->from = 0;
-	}
-	if (s->used < s->room)
-		return true;
-	char *larger = realloc(s->buffer, s->room ? 2 * s->room : BUFFER_BYTES);
-	if (larger == NULL)
-		return false;
-	s->buffer = larger;
-	s->room = s->room ? 2 * s->room : BUFFER_BYTES;
-	return true;
-}
-
-/* Return false if there is nothing more for now. */
-static bool read_more(struct sl_log_source *s)
-{
-	ssize_t n;
-	if (!make_room(s))
-		return false;
-	do
-		n = read(s->fd, s->buffer + s->used, s->room - s->used);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return false;
-	s->used += (size_t)n;
-	return true;
-}
 
 static void note_malformed(struct sl_log_merge *merge, const struct sl_log_source *s, size_t line)
 {
@@ -66,77 +31,46 @@ static void note_malformed(struct sl_log_merge *merge, const struct sl_log_sourc
 		snprintf(merge->first_malformed, sizeof merge->first_malformed, "%s:%zu", s->name, line);
 }
 
-/* Drop the part of an overlong line that has been read; the line is counted once, at its end. */
-static void skip_overlong(struct sl_log_source *s)
+/* Read the next line. While the file is followed, a line without its newline is left for the next call. */
+static bool next_line(const struct sl_log_merge *merge, struct sl_log_source *s)
 {
-	if (s->used - s->from > SL_LOG_RECORD_BYTES_MAX) {
-		s->from = s->used;
-		s->skipping = true;
+	off_t start = ftello(s->in);
+	clearerr(s->in);
+	ssize_t n = getline(&s->line, &s->room, s->in);
+	if (n <= 0)
+		return false;
+	bool whole = s->line[n - 1] == '\n';
+	if (!whole && merge->follow) {
+		fseeko(s->in, start, SEEK_SET);
+		return false;
 	}
-}
-
-/* Find the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a
- * line. */
-static bool next_line(struct sl_log_merge *merge, struct sl_log_source *s)
-{
-	size_t searched = 0;
-	for (;;) {
-		char *start = s->buffer + s->from;
-		size_t have = s->used - s->from;
-		char *end = have > searched ? memchr(start + searched, '\n', have - searched) : NULL;
-		if (end == NULL) {
-			searched = have;
-			if (read_more(s)) {
-				skip_overlong(s);
-				searched = s->skipping ? 0 : searched;
-				continue;
-			}
-			if (merge->follow || (s->used == s->from && !s->skipping))
-				return false;
-			end = s->buffer + s->used;
-		}
-		s->line_at = s->from;
-		s->line_bytes = (size_t)(end - (s->buffer + s->from));
-		s->from += s->line_bytes;
-		if (s->from < s->used)
-			s->from++;
-		s->lines++;
-		return true;
-	}
-}
-
-static bool parse_line(struct sl_log_source *s)
-{
-	s->json = json_loadb(s->buffer + s->line_at, s->line_bytes, 0, NULL);
-	sl_record_read(&s->record, s->json);
-	if (s->record.time)
-		return true;
-	json_decref(s->json);
-	s->json = NULL;
-	return false;
+	s->bytes = (size_t)n - whole;
+	s->lines++;
+	return true;
 }
 
 /* Read up to the next record of the file; return false if there is none for now. */
 static bool advance(struct sl_log_merge *merge, struct sl_log_source *s)
 {
 	while (next_line(merge, s)) {
-		bool overlong = s->skipping;
-		s->skipping = false;
-		if (overlong || !parse_line(s)) {
-			note_malformed(merge, s, s->lines);
-			continue;
-		}
-		s->at_head = true;
-		return true;
+		if (s->bytes <= SL_LOG_RECORD_BYTES_MAX)
+			s->json = json_loadb(s->line, s->bytes, 0, NULL);
+		sl_record_read(&s->record, s->json);
+		s->at_head = s->record.time != NULL;
+		if (s->at_head)
+			return true;
+		json_decref(s->json);
+		s->json = NULL;
+		note_malformed(merge, s, s->lines);
 	}
 	return false;
 }
 
 static void close_source(struct sl_log_source *s)
 {
-	close(s->fd);
+	fclose(s->in);
 	json_decref(s->json);
-	free(s->buffer);
+	free(s->line);
 	free(s->name);
 	free(s);
 }
@@ -226,15 +160,16 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 		return SL_OK;
 	}
 	struct sl_log_source *s = calloc(1, sizeof *s);
-	char *copy = strdup(name);
-	if (!s || !copy || grow(merge) != SL_OK) {
+	if (s != NULL) {
+		s->name = strdup(name);
+		s->in = fdopen(fd, "r");
+	}
+	if (s == NULL || s->name == NULL || s->in == NULL || grow(merge) != SL_OK) {
+		free(s != NULL ? s->name : NULL);
 		free(s);
-		free(copy);
 		close(fd);
 		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
 	}
-	s->name = copy;
-	s->fd = fd;
 	merge->sources[merge->count++] = s;
 	return SL_OK;
 }
@@ -297,7 +232,11 @@ int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follo
 	raise_file_limit();
 	int code = sl_log_merge_refresh(merge, error);
 	if (code == SL_OK && merge->count == 0)
-		code = sl_err_set(error, SL_ERR_NOTFOUND, "%s: holds no logs (no NAME/" LOG_FILE ")", folder);
+		code = sl_err_set(error, SL_ERR_NOTFOUND,
+				  "%s: no " LOG_FILE
+				  " in it or in its folders; a learner writes one with the "
+				  "setting `log: " LOG_FILE "`",
+				  folder);
 	if (code != SL_OK)
 		sl_log_merge_close(merge);
 	return code;
@@ -316,7 +255,7 @@ void sl_log_merge_close(struct sl_log_merge *merge)
 
 bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item)
 {
-	/* The caller no longer uses the last record: its buffer may move. */
+	/* The caller no longer uses the last record: its line is read over. */
 	if (merge->given_out) {
 		struct sl_log_source *s = merge->sources[merge->last];
 		merge->given_out = false;
@@ -331,6 +270,6 @@ bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item)
 	merge->last = pop(merge);
 	merge->given_out = true;
 	const struct sl_log_source *s = merge->sources[merge->last];
-	*item = (struct sl_log_item){&s->record, s->buffer + s->line_at, s->line_bytes};
+	*item = (struct sl_log_item){&s->record, s->line, s->bytes};
 	return true;
 }
