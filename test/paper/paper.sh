@@ -1,24 +1,9 @@
 #!/bin/sh
 # starling-paper from the command line: paper.sh STARLING-PAPER
-set -eu
-paper=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "${0%/*}/../lib/head.sh"
+paper=$program
 mkdir "$folder/bin" "$folder/here"
 cd "$folder/here"
-
-fail() {
-	echo "paper: $*" >&2
-	exit 1
-}
-
-has() { # FILE, then what stands in it
-	file=$1
-	shift
-	for part in "$@"; do
-		grep -qF -e "$part" "$file" || fail "no $part in $file: $(head -c 3000 "$file")"
-	done
-}
 
 # An Octave that is quick: it prints what the paper's simulation prints, as its environment asks.
 cat >"$folder/bin/octave-cli" <<'END'

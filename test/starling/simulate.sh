@@ -1,20 +1,8 @@
 #!/bin/sh
 # `starling simulate` as a user meets it: command.sh STARLING
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-	echo "${0##*/}: $*" >&2
-	exit 1
-}
-status() {
-	code=0
-	"$starling" simulate "$@" >out 2>err || code=$?
-	echo "$code"
-}
+. "${0%/*}/../lib/head.sh"
+starling=$program
+command=simulate
 noise="--set trainer=noise --set noise_parameters=20"
 
 [ "$(status --help)" = 0 ] || fail "--help"
@@ -76,10 +64,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
 # Bad input: one line, nothing lost.
 while IFS='|' read -r arguments why; do
 	# shellcheck disable=SC2086
-	[ "$(status $arguments)" = 2 ] || fail "$arguments: not a usage error"
-	[ "$(wc -l <err)" = 1 ] || fail "$arguments: says $(cat err)"
-	grep -qF -e "$why" err || fail "$arguments: says $(cat err)"
-	[ ! -s out ] || fail "$arguments: answers nevertheless"
+	refused "$why" $arguments
 done <<'WRONG'
 -n 1|must be a whole number from 2
 extra|unexpected argument

@@ -1,18 +1,18 @@
 #!/bin/sh
 # `starling topology audit` as a user starts it: argument 1 is the program.
-. "${0%/*}/starling.sh"
+. "${0%/*}/../lib/head.sh"
+starling=$program
+command=topology
 
 # What the audit answers: its exit status, and a line of the report, however it is broken.
 answers() { # STATUS LINE, then what audit is asked
 	wanted_status=$1
 	wanted=$2
 	shift 2
-	status=0
-	"$starling" topology audit "$@" >out.txt 2>err.txt || status=$?
-	[ $status = "$wanted_status" ] || fail "$* ended with $status: $(cat out.txt err.txt)"
-	[ ! -s err.txt ] || fail "$* complains: $(cat err.txt)"
-	awk 'length($0) > 80 { exit 1 }' out.txt || fail "$* is wider than 80 columns"
-	tr -s '\n ' ' ' <out.txt | grep -qF -e "$wanted" || fail "$*: $(cat out.txt)"
+	[ "$(status audit "$@")" = "$wanted_status" ] || fail "$* does not end with $wanted_status: $(cat out err)"
+	[ ! -s err ] || fail "$* complains: $(cat err)"
+	awk 'length($0) > 80 { exit 1 }' out || fail "$* is wider than 80 columns"
+	tr -s '\n ' ' ' <out | grep -qF -e "$wanted" || fail "$*: $(cat out)"
 }
 
 # The paper's graphs: a hub sees every model, a spoke none, the middle of a line two sums.
@@ -25,6 +25,11 @@ answers 3 'step 1: learn the models of learners 1, 3 and 5 (2 and 4 cut them apa
 answers 0 'What learners 1 and 2 of 4 learn together' complete -n 4 --coalition 1,2
 answers 3 'step 1: learn the model of learner 3, the only other participant' complete -n 3 --coalition 1,2,1
 
+answers 0 'step 1: only the sum of all the others PRIVATE: together they learn no more than the mean.' line -n 5 --coalition 1,5
+answers 3 'step 1: learns the model of learner 1, and x3+x4+x5 (2 cuts them apart)' line -n 5 --coalition 2
+answers 3 'step 1: learn the model of learner 2, and x4+x5+x6 (1 and 3 cut them apart)' ring -n 6 --coalition 1,3
+answers 3 'The privacy check refuses such a round at tolerance 3. ' complete -n 4 --coalition 1,2,3
+
 # A family that moves, a file and a pipe; each step for itself, and all together.
 printf 'learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\nstep 1-4 2-3 1-5 2-5 3-5 4-5\n' >pairs.txt
 answers 3 'step 3: learns x1+x4 and x2+x3 (5 cuts them apart) all steps: if no model changes between steps, learns the models of learners 1, 2, 3 and 4 NOT PRIVATE: it learns more than the mean. The privacy check refuses such a round at tolerance 1; starling topology augment --tolerance 1 adds the missing links.' pairs.txt --coalition 5
@@ -36,11 +41,22 @@ cmp out.txt piped.txt || fail "a pipe is audited otherwise than a file"
 answers 0 'PRIVATE: it learns no more' augmented.txt --coalition 5
 answers 0 'PRIVATE: no learner learns more than the mean' augmented.txt
 
+head -3 pairs.txt >two.txt
+answers 3 'all steps: if no model changes between steps, learns x1-x4, x2+x4 and x3+x4' two.txt --coalition 5
+printf 'learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\n' >once.txt
+answers 3 'step 3: only the sum of all the others all steps: no more than that, even if no model changes between steps NOT PRIVATE: it learns more than the mean in 1 of 3 rounds.' once.txt --coalition 2
+printf 'learners 4\nstep 1-2 3-4\nstep 1-2\n' >never.txt
+answers 0 'steps 1 to 2: no round: 2 of 4 learners are connected, and the quorum is 3 PRIVATE: no step has a round.' never.txt --coalition 1
+answers 0 'PRIVATE: no step has a round.' never.txt
+
 # Who is absent takes no part, and stands out only if models stay as they are.
 printf 'learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 1-3 3-4 1-4\n' >absent.txt
 answers 0 'PRIVATE while models change' absent.txt --coalition 1
 answers 3 'NOT PRIVATE: it learns no more than the mean in each round, but more from all' absent.txt --coalition 1 --unchanged
 answers 0 'step 2: no round: 4 of 5 learners are connected, and the quorum is 5' absent.txt --coalition 1 --unchanged --quorum 5
+
+printf 'learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n' >apart.txt # 6 cuts off only those that are absent
+answers 0 'PRIVATE: no learner learns more than the mean.' apart.txt
 
 # Nobody is named: the weak points, at most a dozen of them.
 answers 3 'learner 2, step 1: learns the model of learner 1, and x3+x4+x5' line -n 5

@@ -1,6 +1,8 @@
 #!/bin/sh
 # `starling topology augment` as a user starts it: argument 1 is the program.
-. "${0%/*}/starling.sh"
+. "${0%/*}/../lib/head.sh"
+starling=$program
+command=topology
 
 # A line becomes a ring; a ring stays one; what is cut off is taken in.
 printf '# mine\nlearners 4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 1-3\n' >a.txt

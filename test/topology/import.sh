@@ -1,6 +1,8 @@
 #!/bin/sh
 # `starling topology import` as a user starts it: argument 1 is the program.
-. "${0%/*}/starling.sh"
+. "${0%/*}/../lib/head.sh"
+starling=$program
+command=topology
 
 # A file is a step, in the order given; the numbers of NetworkX begin at 0.
 printf '0 1 {}\n1 2 {"weight": 3}\n3 3\n' >a.edges

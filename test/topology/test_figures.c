@@ -1,4 +1,4 @@
-/* Figures of a step, against known values of small graphs and of the paper's. */
+/* Bytes and limits of a step. topology.sh has the other figures, for graphs of the paper and small ones. */
 #include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
@@ -31,28 +31,10 @@ static void draw(struct world *w, const char *family, uint32_t n)
 	ask(w, PAPER_P, SL_ENGINE_SET_ALL);
 }
 
-static void write(struct world *w, const char *text)
-{
-	w->schedule = schedule_of(text);
-	ask(w, PAPER_P, SL_ENGINE_SET_ALL);
-}
-
 static void close_world(struct world *w)
 {
 	sl_figures_close(&w->f);
 	sl_schedule_close(&w->schedule);
-}
-
-static enum sl_privacy check(const struct world *w, uint64_t c)
-{
-	return sl_privacy_check(w->f.graph.n, w->f.analysis.kappa, c);
-}
-
-static void refusal_is(const struct world *w, uint64_t c, const char *expected)
-{
-	char text[512];
-	sl_figures_refusal(&w->f, c, text, sizeof text);
-	assert_string_equal(text, expected);
 }
 
 static void ids_are(const uint32_t *vertices, uint32_t count, const char *expected)
@@ -64,93 +46,12 @@ static void ids_are(const uint32_t *vertices, uint32_t count, const char *expect
 	assert_string_equal(text, expected);
 }
 
-TEST(test_star)
-{
-	struct world w;
-	draw(&w, "star", 10);
-	assert_int_equal(w.f.graph.n, 10);
-	assert_int_equal(w.f.graph.edges, 9);
-	assert_true(w.f.analysis.components == 1 && w.f.analysis.largest == 10);
-	assert_true(w.f.analysis.mu > 0.89 && w.f.analysis.mu < 0.91);
-	assert_int_equal(w.f.analysis.kappa, 1);
-	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "1");
-	assert_int_equal(w.f.analysis.degree, 2); /* PROTOCOL.md §8.3 exact */
-	assert_int_equal(w.f.analysis.depth, 1);
-	assert_int_equal(check(&w, 0), SL_PRIVACY_KEPT);
-	assert_int_equal(check(&w, 1), SL_PRIVACY_CUT);
-	refusal_is(&w, 0, "");
-	refusal_is(&w, 1,
-		   "tolerance 1 is not met: learner 1 alone could learn sums over parts of the others' "
-		   "models; missing links: 2-3, 3-4, "
-		   "4-5, 5-6, 6-7, 7-8, 8-9, 9-10");
-	close_world(&w);
-}
-
-TEST(test_line)
-{
-	struct world w;
-	draw(&w, "line", 5);
-	assert_int_equal(w.f.analysis.kappa, 1);
-	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "2, 3 and 4");
-	assert_int_equal(w.f.analysis.degree, 4);
-	assert_int_equal(w.f.analysis.depth, 2);
-	refusal_is(&w, 1,
-		   "tolerance 1 is not met: any one of learners 2, 3 and 4 could learn sums over parts of "
-		   "the others' models; missing link: "
-		   "1-5");
-	close_world(&w);
-}
-
-TEST(test_ring)
-{
-	struct world w;
-	draw(&w, "ring", 6);
-	assert_int_equal(w.f.analysis.kappa, 2);
-	assert_int_equal(w.f.analysis.cut_count, 2);
-	assert_int_equal(w.f.analysis.depth, 3);
-	assert_int_equal(check(&w, 1), SL_PRIVACY_KEPT);
-	assert_int_equal(check(&w, 2), SL_PRIVACY_CUT);
-	close_world(&w);
-}
-
-TEST(test_complete)
-{
-	struct world w;
-	draw(&w, "complete", 5);
-	assert_int_equal(w.f.analysis.kappa, 4);
-	assert_int_equal(w.f.analysis.cut_count, 0);
-	assert_int_equal(w.f.k, 1);
-	assert_int_equal(w.f.analysis.degree, 1);
-	assert_int_equal(w.f.analysis.depth, 1);
-	assert_int_equal(check(&w, 3), SL_PRIVACY_KEPT); /* N - 2 may collude */
-	assert_int_equal(check(&w, 4), SL_PRIVACY_FEW);
-	assert_int_equal(check(&w, UINT32_MAX), SL_PRIVACY_FEW);
-	refusal_is(&w, 4,
-		   "5 learners are too few for tolerance 4: colluding learners could compute the remaining "
-		   "model from the mean; at least 6 "
-		   "must take part");
-	close_world(&w);
-}
-
-TEST(test_parts)
-{
-	struct world w;
-	write(&w, "learners 6\nstep 1-2 2-3 4-5\n");
-	assert_int_equal(w.f.analysis.components, 3);
-	assert_int_equal(w.f.analysis.largest, 3);
-	assert_int_equal(w.f.analysis.kappa, 0);
-	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "2");
-	assert_true(w.f.analysis.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 &&
-		    w.f.bytes_most == 0);
-	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 0);
-	refusal_is(&w, 0, "not connected: 3 parts, the largest of 3 learners");
-	close_world(&w);
-}
-
 TEST(test_each_step_has_its_own)
 {
 	struct world w;
-	write(&w, "learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
+	w.schedule = schedule_of(
+		"learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
+	ask(&w, PAPER_P, SL_ENGINE_SET_ALL);
 	static const uint32_t kappa[] = {1, 2, 0, 3}, articulation[] = {1, 0, 0, 0};
 	for (uint32_t s = 0; s < 4; s++) {
 		assert_int_equal(sl_figures_step(&w.f, s), SL_OK);
@@ -186,15 +87,6 @@ TEST(test_bytes_of_the_fallback)
 	close_world(&w);
 }
 
-TEST(test_the_exact_engine_may_be_skipped)
-{
-	struct world w = {.schedule = draw_schedule("star", 10, 1)};
-	ask(&w, PAPER_P, SL_ENGINE_SET_ALL & ~SL_ENGINE_SET(SL_ENGINE_EXACT));
-	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 1 && w.f.k < UINT64_MAX &&
-		    w.f.bytes_most == 0);
-	close_world(&w);
-}
-
 /* Where p leaves metropolis no room, and where p is too small for the exact engine. */
 TEST(test_the_field)
 {
@@ -205,23 +97,6 @@ TEST(test_the_field)
 	ask(&w, 397, SL_ENGINE_SET_ALL);
 	assert_int_equal(w.f.analysis.degree, 0);
 	close_world(&w);
-}
-
-static void expect_k(const char *text, uint64_t k, uint32_t exact)
-{
-	struct world w;
-	draw(&w, text, 100);
-	assert_int_equal(w.f.k, k);
-	assert_int_equal(w.f.analysis.degree, exact);
-	close_world(&w);
-}
-
-TEST(test_the_papers_graphs)
-{
-	expect_k("neighbours:20", 215, 6);
-	expect_k("neighbours:40", 80, 3);
-	expect_k("star", 2133, 2);
-	expect_k("line", 65155, 99);
 }
 
 TEST(test_ids_in_a_sentence)

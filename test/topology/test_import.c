@@ -15,16 +15,11 @@ struct world { /* what a test reads into */
 	struct sl_contacts contacts;
 };
 
-static int setup(void **state)
-{
-	struct world *w = calloc(1, sizeof *w);
-	w->names = calloc(1, sizeof *w->names);
-	w->tracks = calloc(1, sizeof *w->tracks);
-	*state = w;
-	return 0;
-}
+static struct sl_import_names names;
+static struct sl_import_tracks tracks;
+static struct world world = {.names = &names, .tracks = &tracks}, *const w = &world;
 
-static void empty(struct world *w)
+static void empty(void)
 {
 	sl_import_text_close(&w->text);
 	sl_import_tracks_close(w->tracks);
@@ -35,51 +30,70 @@ static void empty(struct world *w)
 	w->error = (struct sl_error){0};
 }
 
-static int teardown(void **state)
+static int setup(void **state)
 {
-	struct world *w = *state;
-	empty(w);
-	free(w->names);
-	free(w->tracks);
-	free(w);
+	(void)state;
+	empty();
 	return 0;
 }
 
 /* Starts anew with a text of its own. */
-static void say(struct world *w, const char *text)
+static void say(const char *text)
 {
-	empty(w);
+	empty();
 	if (sl_import_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
 		fail_msg("%s", w->error.text);
 }
 
-#define SUCCEEDS(w, call)                                                                                    \
+#define SUCCEEDS(call)                                                                                       \
 	do {                                                                                                 \
 		if ((call) != SL_OK)                                                                         \
-			fail_msg("%s", (w)->error.text);                                                     \
+			fail_msg("%s", w->error.text);                                                       \
 	} while (0)
+
+/* Read the text as a file of the format. */
+static int read_as(enum sl_import_format format, const struct sl_import_request *request, const char *text)
+{
+	say(text);
+	return format == SL_IMPORT_EDGES ? sl_import_edges(&w->text, request, 4, w->names, &w->contacts)
+	       : format == SL_IMPORT_NS2 ? sl_import_ns2(&w->text, w->names, w->tracks)
+					 : sl_import_bonnmotion(&w->text, w->names, w->tracks);
+}
+
+static void moves(enum sl_import_format format, const char *text)
+{
+	SUCCEEDS(read_as(format, NULL, text));
+}
+
+/* Expect an error for each pair of a text and its error, up to NULL. */
+static void faults_are(enum sl_import_format format, const struct sl_import_request *request,
+		       const char *const (*faults)[2])
+{
+	for (; (*faults)[0] != NULL; faults++) {
+		assert_int_equal(read_as(format, request, (*faults)[0]), SL_ERR_FORMAT);
+		assert_string_equal(w->error.text, (*faults)[1]);
+	}
+}
 
 /* ---- text ---- */
 
-TEST_WITH(test_lines, setup, teardown)
+TEST_WITH(test_lines, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "\xef\xbb\xbf"
-	       "a\r\n\nb\tc\nlast");
+	say("\xef\xbb\xbf"
+	    "a\r\n\nb\tc\nlast");
 	assert_string_equal(sl_import_text_line(&w->text), "   a ");
 	assert_string_equal(sl_import_text_line(&w->text), "");
 	assert_string_equal(sl_import_text_line(&w->text), "b\tc");
 	assert_int_equal(w->text.line, 3);
 	assert_string_equal(sl_import_text_line(&w->text), "last");
 	assert_null(sl_import_text_line(&w->text));
-	say(w, "");
+	say("");
 	assert_null(sl_import_text_line(&w->text));
 }
 
-TEST_WITH(test_a_copy_reads_the_same_lines, setup, teardown)
+TEST_WITH(test_a_copy_reads_the_same_lines, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "a\r\n\nb\n");
+	say("a\r\n\nb\n");
 	struct sl_import_text copy = w->text;
 	while (sl_import_text_line(&copy) != NULL)
 		;
@@ -89,9 +103,8 @@ TEST_WITH(test_a_copy_reads_the_same_lines, setup, teardown)
 	assert_null(sl_import_text_line(&w->text));
 }
 
-TEST_WITH(test_what_is_no_text, setup, teardown)
+TEST_WITH(test_what_is_no_text, setup, setup)
 {
-	struct world *w = *state;
 	static const struct {
 		const char *bytes;
 		size_t count;
@@ -104,31 +117,30 @@ TEST_WITH(test_what_is_no_text, setup, teardown)
 		{"\x1f\x8b\x08", 3, "f:1: a byte 0x1f: not a text file"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		empty(w);
+		empty();
 		assert_int_equal(
 			sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
 			SL_ERR_FORMAT);
 		assert_string_equal(w->error.text, cases[i].error);
 		assert_null(w->text.bytes);
 	}
-	SUCCEEDS(w, sl_import_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
+	SUCCEEDS(sl_import_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
 }
 
-TEST_WITH(test_a_file_has_a_limit, setup, teardown)
+TEST_WITH(test_a_file_has_a_limit, setup, setup)
 {
-	struct world *w = *state;
 	char path[] = P_tmpdir "/import-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, "0123456789", 10) == 10);
 	close(fd);
 	assert_int_equal(sl_import_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
 	assert_non_null(strstr(w->error.text, ": more than 0 MB of text"));
-	SUCCEEDS(w, sl_import_text_read(&w->text, path, 10, &w->error));
+	SUCCEEDS(sl_import_text_read(&w->text, path, 10, &w->error));
 	assert_string_equal(sl_import_text_line(&w->text), "0123456789");
 	unlink(path);
 }
 
-TEST_WITH(test_numbers, setup, teardown)
+TEST_WITH(test_numbers, setup, setup)
 {
 	static const char *const bad[] = {"",	  "nan",   "NaN",  "inf",   "-inf", "infinity",
 					  "0x10", "1e400", "1e10", "-1e10", "1,5",  "1.2.3",
@@ -145,11 +157,11 @@ TEST_WITH(test_numbers, setup, teardown)
 
 /* ---- names ---- */
 
-static void sorted_are(struct world *w, const char *given, const char *expected)
+static void sorted_are(const char *given, const char *expected)
 {
 	char got[256] = "", copy[256];
 	uint32_t index, vertex[SL_LEARNERS_MAX];
-	empty(w);
+	empty();
 	snprintf(copy, sizeof copy, "%s", given);
 	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
 		assert_int_equal(sl_import_names_index(w->names, word, strlen(word), &index), SL_OK);
@@ -160,20 +172,18 @@ static void sorted_are(struct world *w, const char *given, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-TEST_WITH(test_names_in_order, setup, teardown)
+TEST_WITH(test_names_in_order, setup, setup)
 {
-	struct world *w = *state;
-	sorted_are(w, "10 9 0 100 2 10", "0 2 9 10 100");
-	sorted_are(w, "10 -9 0 -100 2", "-100 -9 0 2 10");
-	sorted_are(w, "99999999999999999999999 100000000000000000000000 007 7 8",
+	sorted_are("10 9 0 100 2 10", "0 2 9 10 100");
+	sorted_are("10 -9 0 -100 2", "-100 -9 0 2 10");
+	sorted_are("99999999999999999999999 100000000000000000000000 007 7 8",
 		   "007 7 8 99999999999999999999999 100000000000000000000000");
-	sorted_are(w, "b 10 9 a Z", "10 9 Z a b"); /* one word among them: bytes */
-	sorted_are(w, "1.5 10 9", "1.5 10 9");
+	sorted_are("b 10 9 a Z", "10 9 Z a b"); /* one word among them: bytes */
+	sorted_are("1.5 10 9", "1.5 10 9");
 }
 
-TEST_WITH(test_a_name_finds_its_learner, setup, teardown)
+TEST_WITH(test_a_name_finds_its_learner, setup, setup)
 {
-	struct world *w = *state;
 	uint32_t index, vertex[SL_LEARNERS_MAX];
 	for (uint32_t i = 0; i < 3; i++)
 		assert_int_equal(sl_import_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
@@ -182,13 +192,12 @@ TEST_WITH(test_a_name_finds_its_learner, setup, teardown)
 	sl_import_names_sort(w->names, vertex);
 	assert_true(vertex[0] == 2 && vertex[1] == 0 && vertex[2] == 1);
 	assert_false(sl_import_names_same(w->names));
-	sorted_are(w, "3 1 2", "1 2 3");
+	sorted_are("3 1 2", "1 2 3");
 	assert_true(sl_import_names_same(w->names));
 }
 
-TEST_WITH(test_as_many_names_as_learners, setup, teardown)
+TEST_WITH(test_as_many_names_as_learners, setup, setup)
 {
-	struct world *w = *state;
 	char name[SL_NAME_BYTES + 1];
 	uint32_t index;
 	for (uint32_t i = 0; i < 2 * SL_LEARNERS_MAX; i++) { /* each twice */
@@ -198,15 +207,15 @@ TEST_WITH(test_as_many_names_as_learners, setup, teardown)
 	}
 	assert_int_equal(sl_import_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
 	memset(name, 'x', sizeof name);
-	empty(w);
+	empty();
 	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
 	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
 }
 
 /* ---- edge lists ---- */
 
-/* "a-b@when ..." */
-static void contacts_are(struct world *w, const char *expected)
+/* Compare with "a-b@when ...". */
+static void contacts_are(const char *expected)
 {
 	char got[512] = "";
 	for (size_t i = 0; i < w->contacts.count; i++) {
@@ -218,78 +227,70 @@ static void contacts_are(struct world *w, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void edges_are(struct world *w, const char *text, const struct sl_import_request *request,
-		      const char *expected)
+static void edges_are(const char *text, const struct sl_import_request *request, const char *expected)
 {
-	say(w, text);
-	SUCCEEDS(w, sl_import_edges(&w->text, request, 4, w->names, &w->contacts));
-	contacts_are(w, expected);
+	SUCCEEDS(read_as(SL_IMPORT_EDGES, request, text));
+	contacts_are(expected);
 }
 
-TEST_WITH(test_edge_lists, setup, teardown)
+TEST_WITH(test_edge_lists, setup, setup)
 {
-	struct world *w = *state;
 	static const struct sl_import_request plain = {0}, key = {.by = "t"}, column = {.by_column = 4};
-	edges_are(w, "# a graph\n\n0 1\n1 2 {}\n2\t3 {'weight': 7, 'colour': 'green'}\n 3  0 7 green # red\n",
+	edges_are("# a graph\n\n0 1\n1 2 {}\n2\t3 {'weight': 7, 'colour': 'green'}\n 3  0 7 green # red\n",
 		  &plain, "0-1@4 1-2@4 2-3@4 3-0@4");
-	edges_are(w,
-		  "a,b\nb, c,{'x': 1}\r\nnord,s\xc3\xbc"
+	edges_are("a,b\nb, c,{'x': 1}\r\nnord,s\xc3\xbc"
 		  "d 1",
 		  &plain,
 		  "a-b@4 b-c@4 nord-s\xc3\xbc"
 		  "d 1@4");
-	edges_are(w, "5 5", &plain, "5-5@4");
-	edges_are(w, "", &plain, "");
-	edges_are(w, "a b {'at': 3, 't': 2}\nb c {\"t\" : \"7.5\"}\nc a {'t':-1e3}", &key,
+	edges_are("5 5", &plain, "5-5@4");
+	edges_are("", &plain, "");
+	edges_are("a b {'at': 3, 't': 2}\nb c {\"t\" : \"7.5\"}\nc a {'t':-1e3}", &key,
 		  "a-b@2 b-c@7.5 c-a@-1000");
-	edges_are(w, "a b x 2 y\nb c  -  3", &column, "a-b@2 b-c@3");
-	edges_are(w, "a,b,x,2", &column, "a-b@2");
+	edges_are("a b x 2 y\nb c  -  3", &column, "a-b@2 b-c@3");
+	edges_are("a,b,x,2", &column, "a-b@2");
 }
 
-TEST_WITH(test_edge_lists_with_faults, setup, teardown)
+TEST_WITH(test_edge_lists_with_faults, setup, setup)
 {
-	struct world *w = *state;
-	static const struct {
-		const char *text;
-		struct sl_import_request request;
-		const char *error;
-	} cases[] = {
-		{"1 2\n3\n", {0}, "f:2: \"3\" is half an edge; one reads \"u v\""},
-		{"1 2\n3 # 4\n", {0}, "f:2: \"3\" is half an edge; one reads \"u v\""},
-		{",b\n", {0}, "f:1: \"b\" is half an edge; one reads \"u v\""},
+	static const struct sl_import_request none = {0}, by_key = {.by = "t"}, third = {.by_column = 3},
+					      fourth = {.by_column = 4};
+	static const char *const plain[][2] = {
+		{"1 2\n3\n", "f:2: \"3\" is half an edge; one reads \"u v\""},
+		{"1 2\n3 # 4\n", "f:2: \"3\" is half an edge; one reads \"u v\""},
+		{",b\n", "f:1: \"b\" is half an edge; one reads \"u v\""},
 		{"north side,south side",
-		 {0},
 		 "f:1: \"side,south\" has a comma: are blanks part of the names? They "
 		 "cannot be here"},
-		{"a b\na b {'s': 1}", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
-		{"a b {'t': 1}\na b {'xt': 1}", {.by = "t"}, "f:2: the edge has no 't' that says its step"},
-		{"a b {'t': }", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
-		{"a b t", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
-		{"a b {'t'", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
-		{"a b {'t': nan}", {.by = "t"}, "f:1: 't', \"nan\", is no step or time up to 1e+15"},
-		{"a b {'t': 'x'}", {.by = "t"}, "f:1: 't', \"x\", is no step or time up to 1e+15"},
-		{"a b 1e16", {.by_column = 3}, "f:1: column 3, \"1e16\", is no step or time up to 1e+15"},
-		{"a b 1", {.by_column = 4}, "f:1: the edge has no column 4 that says its step"},
 		{"a 0123456789012345678901234567890123456789012345678901234567890123",
-		 {0},
 		 "f:1: \"0123456789012345678901234567890123456789...\": a name of more than 63 bytes"},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		say(w, cases[i].text);
-		assert_int_equal(sl_import_edges(&w->text, &cases[i].request, 0, w->names, &w->contacts),
-				 SL_ERR_FORMAT);
-		assert_string_equal(w->error.text, cases[i].error);
-	}
+		{NULL, NULL}};
+	static const char *const keyed[][2] = {
+		{"a b\na b {'s': 1}", "f:1: the edge has no 't' that says its step"},
+		{"a b {'t': 1}\na b {'xt': 1}", "f:2: the edge has no 't' that says its step"},
+		{"a b {'t': }", "f:1: the edge has no 't' that says its step"},
+		{"a b t", "f:1: the edge has no 't' that says its step"},
+		{"a b {'t'", "f:1: the edge has no 't' that says its step"},
+		{"a b {'t': nan}", "f:1: 't', \"nan\", is no step or time up to 1e+15"},
+		{"a b {'t': 'x'}", "f:1: 't', \"x\", is no step or time up to 1e+15"},
+		{NULL, NULL}};
+	static const char *const in_third[][2] = {
+		{"a b 1e16", "f:1: column 3, \"1e16\", is no step or time up to 1e+15"}, {NULL, NULL}};
+	static const char *const in_fourth[][2] = {
+		{"a b 1", "f:1: the edge has no column 4 that says its step"}, {NULL, NULL}};
+	faults_are(SL_IMPORT_EDGES, &none, plain);
+	faults_are(SL_IMPORT_EDGES, &by_key, keyed);
+	faults_are(SL_IMPORT_EDGES, &third, in_third);
+	faults_are(SL_IMPORT_EDGES, &fourth, in_fourth);
 }
 
-TEST_WITH(test_one_node_too_many, setup, teardown)
+TEST_WITH(test_one_node_too_many, setup, setup)
 {
-	struct world *w = *state;
 	char *text = malloc(SL_LEARNERS_MAX * 8), *at = text;
 	const struct sl_import_request plain = {0};
 	for (uint32_t i = 0; i <= SL_LEARNERS_MAX; i++)
 		at += sprintf(at, "0 %u\n", i);
-	say(w, text);
+	say(text);
 	free(text);
 	assert_int_equal(sl_import_edges(&w->text, &plain, 0, w->names, &w->contacts), SL_ERR_FORMAT);
 	assert_string_equal(w->error.text, "f:2001: node 2001, \"2000\", is one too many");
@@ -297,44 +298,38 @@ TEST_WITH(test_one_node_too_many, setup, teardown)
 
 /* ---- where nodes are ---- */
 
-static void is_at(const struct world *w, uint32_t node, double t, double x, double y)
+static void is_at(uint32_t node, double t, double x, double y)
 {
 	struct sl_place at = sl_import_tracks_at(&w->tracks->track[node], t);
 	if (fabs(at.x - x) > 1e-9 || fabs(at.y - y) > 1e-9)
 		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
 }
 
-TEST_WITH(test_bonnmotion, setup, teardown)
+TEST_WITH(test_bonnmotion, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
-	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	moves(SL_IMPORT_BONNMOTION,
+	      "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
 	assert_int_equal(w->tracks->count, 3);
-	is_at(w, 0, 0, 10, 20);
-	is_at(w, 0, 5, 10, 20);
-	is_at(w, 0, 7.5, 15, 30);
-	is_at(w, 0, 15, 30, 60);
-	is_at(w, 0, 1e9, 30, 60);
-	is_at(w, 1, 0, -1, -2); /* before its first place */
-	is_at(w, 2, 2.5, 2.5, 0);
+	is_at(0, 0, 10, 20);
+	is_at(0, 5, 10, 20);
+	is_at(0, 7.5, 15, 30);
+	is_at(0, 15, 30, 60);
+	is_at(0, 1e9, 30, 60);
+	is_at(1, 0, -1, -2); /* before its first place */
+	is_at(2, 2.5, 2.5, 0);
 	assert_true(sl_import_tracks_end(w->tracks) == 15);
 }
 
-TEST_WITH(test_bonnmotion_with_heights, setup, teardown)
+TEST_WITH(test_bonnmotion_with_heights, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
-	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
-	is_at(w, 0, 5, 6, 12);
-	is_at(w, 1, 5, 5, 6);
+	moves(SL_IMPORT_BONNMOTION, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
+	is_at(0, 5, 6, 12);
+	is_at(1, 5, 5, 6);
 }
 
-TEST_WITH(test_bonnmotion_with_faults, setup, teardown)
+TEST_WITH(test_bonnmotion_with_faults, setup, setup)
 {
-	struct world *w = *state;
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
+	static const char *const faults[][2] = {
 		{"0 1 2\n0 1 2 3 4\n", "f:2: 5 numbers, which are no places \"t x y\""},
 		{"0 1 2 3 4 5 6 7",
 		 "f:1: 8 numbers, which are no places \"t x y\" (a file with heights must begin with "
@@ -352,94 +347,80 @@ TEST_WITH(test_bonnmotion_with_faults, setup, teardown)
 		{"1e300 0 0", "f:1: \"1e300\" is no time up to 1e+09"},
 		{"0 0 0 1 2 x", "f:1: \"x\" is no coordinate up to 1e+09"},
 		{"1 0 0 1 0 1", "f:1: two places at time 1"},
+		{NULL, NULL},
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		say(w, cases[i].text);
-		assert_int_equal(sl_import_bonnmotion(&w->text, w->names, w->tracks), SL_ERR_FORMAT);
-		assert_string_equal(w->error.text, cases[i].error);
-	}
-	say(w, "1 0 0 1 0 0"); /* said twice */
-	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	faults_are(SL_IMPORT_BONNMOTION, NULL, faults);
+	say("1 0 0 1 0 0"); /* said twice */
+	SUCCEEDS(sl_import_bonnmotion(&w->text, w->names, w->tracks));
 }
 
-TEST_WITH(test_ns2, setup, teardown)
+TEST_WITH(test_ns2, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "#\n# nodes: 3\n#\nset val(nn) 3\n"
-	       "$node_(0) set X_ 0\n$node_(0) set Y_ 0.0\n$node_(0) set Z_ 7\r\n"
-	       "$god_ set-dist 0 1 2\n"
-	       "$ns_ at 10.0 \"$node_(0) setdest 30.0 40.0 5.0\"\n"
-	       "$ns_ at 12 \"$god_ set-dist 1 2 1\"\n"
-	       "$ns at 4 \"$node_(2) setdest 8 0 1\" ; # comment\n"
-	       "$ns_ at 2 \"$node_(2) setdest 4 0 0\"\n"
-	       "  $ns_ at 15 \"$node_(1) set X_ 100\"\n"
-	       "$ns_ at 15 \"$node_(1) set Y_ 200\"\n"
-	       "$node_(1) set Y_ 2\n$node_(1) set X_ 1\n$node_(02) set X_ 0\n$node_(2) set Y_ 0");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	moves(SL_IMPORT_NS2,
+	      "#\n# nodes: 3\n#\nset val(nn) 3\n"
+	      "$node_(0) set X_ 0\n$node_(0) set Y_ 0.0\n$node_(0) set Z_ 7\r\n"
+	      "$god_ set-dist 0 1 2\n"
+	      "$ns_ at 10.0 \"$node_(0) setdest 30.0 40.0 5.0\"\n"
+	      "$ns_ at 12 \"$god_ set-dist 1 2 1\"\n"
+	      "$ns at 4 \"$node_(2) setdest 8 0 1\" ; # comment\n"
+	      "$ns_ at 2 \"$node_(2) setdest 4 0 0\"\n"
+	      "  $ns_ at 15 \"$node_(1) set X_ 100\"\n"
+	      "$ns_ at 15 \"$node_(1) set Y_ 200\"\n"
+	      "$node_(1) set Y_ 2\n$node_(1) set X_ 1\n$node_(02) set X_ 0\n$node_(2) set Y_ 0");
 	assert_int_equal(w->tracks->count, 3);
 	assert_string_equal(w->names->name[1], "2"); /* in the order met */
-	is_at(w, 0, 0, 0, 0);
-	is_at(w, 0, 10, 0, 0);
-	is_at(w, 0, 15, 15, 20); /* 25 m of 50, at 5 m/s */
-	is_at(w, 0, 20, 30, 40);
-	is_at(w, 0, 99, 30, 40);
-	is_at(w, 2, 14.999, 1, 2);
-	is_at(w, 2, 15, 100, 200);
-	is_at(w, 1, 4, 0, 0); /* speed 0: stays */
-	is_at(w, 1, 8, 4, 0);
+	is_at(0, 0, 0, 0);
+	is_at(0, 10, 0, 0);
+	is_at(0, 15, 15, 20); /* 25 m of 50, at 5 m/s */
+	is_at(0, 20, 30, 40);
+	is_at(0, 99, 30, 40);
+	is_at(2, 14.999, 1, 2);
+	is_at(2, 15, 100, 200);
+	is_at(1, 4, 0, 0); /* speed 0: stays */
+	is_at(1, 8, 4, 0);
 	assert_true(sl_import_tracks_end(w->tracks) == 20);
 }
 
-TEST_WITH(test_ns2_changes_its_mind, setup, teardown)
+TEST_WITH(test_ns2_changes_its_mind, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
-	       "$ns_ at 5 \"$node_(7) setdest 5 100 10\"\n" /* later in time, earlier in the file */
-	       "$ns_ at 0 \"$node_(7) setdest 10 0 1\"\n"   /* at 5 it is half way there */
-	       "$ns_ at 20 \"$node_(7) setdest 6 100 1e-30\"\n");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
-	is_at(w, 0, 2, 2, 0);
-	is_at(w, 0, 5, 5, 0);
-	is_at(w, 0, 10, 5, 50);
-	is_at(w, 0, 15, 5, 100);
-	is_at(w, 0, 1e9, 5, 100); /* creeps */
+	moves(SL_IMPORT_NS2,
+	      "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
+	      "$ns_ at 5 \"$node_(7) setdest 5 100 10\"\n" /* later in time, earlier in the file */
+	      "$ns_ at 0 \"$node_(7) setdest 10 0 1\"\n"   /* at 5 it is half way there */
+	      "$ns_ at 20 \"$node_(7) setdest 6 100 1e-30\"\n");
+	is_at(0, 2, 2, 0);
+	is_at(0, 5, 5, 0);
+	is_at(0, 10, 5, 50);
+	is_at(0, 15, 5, 100);
+	is_at(0, 1e9, 5, 100); /* creeps */
 }
 
-TEST_WITH(test_ns2_jumps_on_its_way, setup, teardown)
+TEST_WITH(test_ns2_jumps_on_its_way, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
-	       "$ns_ at 4 \"$n(0) set Y_ 50\"");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
-	is_at(w, 0, 3, 3, 0);
-	is_at(w, 0, 4, 4, 50);
-	is_at(w, 0, 100, 4, 50);
+	moves(SL_IMPORT_NS2, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
+			     "$ns_ at 4 \"$n(0) set Y_ 50\"");
+	is_at(0, 3, 3, 0);
+	is_at(0, 4, 4, 50);
+	is_at(0, 100, 4, 50);
 }
 
-TEST_WITH(test_ns2_without_orders, setup, teardown)
+TEST_WITH(test_ns2_without_orders, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "# nothing\nset val(nn) 0");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	moves(SL_IMPORT_NS2, "# nothing\nset val(nn) 0");
 	assert_int_equal(w->tracks->count, 0);
-	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
-	is_at(w, 0, 5, 1, 2);
-	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 0\"");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
-	is_at(w, 0, 8, 1, 2);
+	moves(SL_IMPORT_NS2, "$node_(0) set X_ 1\n$node_(0) set Y_ 2");
+	is_at(0, 5, 1, 2);
+	moves(SL_IMPORT_NS2, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 0\"");
+	is_at(0, 8, 1, 2);
 	assert_true(sl_import_tracks_end(w->tracks) == 7);
-	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 1e-320\"");
-	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
-	is_at(w, 0, 8, 1, 2);
+	moves(SL_IMPORT_NS2,
+	      "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 1e-320\"");
+	is_at(0, 8, 1, 2);
 }
 
-TEST_WITH(test_ns2_with_faults, setup, teardown)
+TEST_WITH(test_ns2_with_faults, setup, setup)
 {
-	struct world *w = *state;
-	static const struct {
-		const char *text, *error;
-	} cases[] = {
+	static const char *const faults[][2] = {
 		{"$node_(0) set X_ 1", "f: node 0 is never given its X_ and Y_"},
 		{"$ns_ at 1 \"$node_(3) setdest 1 2 3\"", "f: node 3 is never given its X_ and Y_"},
 		{"$node_(0) set X_ 1\nhello", "f:2: an ns-2 movement has no line that begins with \"hello\""},
@@ -464,17 +445,14 @@ TEST_WITH(test_ns2_with_faults, setup, teardown)
 		{"$ns_ at 1 \"$node_(0) setdest 1\"", "f:1: the coordinate is missing"},
 		{"$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "f:1: \"-3\" is no speed from 0 to 1e+09"},
 		{"$ns_ at 1 \"$node_(0) setdest 1 2 3 4\"", "f:1: unexpected \"4\""},
+		{NULL, NULL},
 	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		say(w, cases[i].text);
-		assert_int_equal(sl_import_ns2(&w->text, w->names, w->tracks), SL_ERR_FORMAT);
-		assert_string_equal(w->error.text, cases[i].error);
-	}
+	faults_are(SL_IMPORT_NS2, NULL, faults);
 }
 
 /* ---- who is in range ---- */
 
-static void links_are(struct world *w, double range_m, double every_s, uint32_t steps, const char *expected)
+static void links_are(double range_m, double every_s, uint32_t steps, const char *expected)
 {
 	static const uint32_t vertex[] = {2, 0, 1};
 	struct sl_schedule schedule;
@@ -487,24 +465,21 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	sl_schedule_close(&schedule);
 }
 
-TEST_WITH(test_in_range_at_the_instant, setup, teardown)
+TEST_WITH(test_in_range_at_the_instant, setup, setup)
 {
-	struct world *w = *state;
-	say(w, "0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
-	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
-	links_are(w, 5, 5, 3, "learners 3\nstep 1-3\nstep 2-3\nstep\n");
-	links_are(w, 4.999999, 5, 3, "learners 3\nstep\nstep 2-3\nstep\n");
-	links_are(w, 10, 5, 3, "learners 3\nstep 1-3\nstep 1-2 1-3 2-3\nstep 1-3\n");
-	links_are(w, 5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
+	say("0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
+	SUCCEEDS(sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	links_are(5, 5, 3, "learners 3\nstep 1-3\nstep 2-3\nstep\n");
+	links_are(4.999999, 5, 3, "learners 3\nstep\nstep 2-3\nstep\n");
+	links_are(10, 5, 3, "learners 3\nstep 1-3\nstep 1-2 1-3 2-3\nstep 1-3\n");
+	links_are(5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
 }
 
-TEST_WITH(test_links_have_a_limit, setup, teardown)
+TEST_WITH(test_links_have_a_limit, setup, setup)
 {
-	struct world *w = *state;
 	static const uint32_t vertex[] = {0, 1, 2};
 	struct sl_schedule schedule;
-	say(w, "0 0 0\n0 0 0\n0 0 0\n");
-	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	moves(SL_IMPORT_BONNMOTION, "0 0 0\n0 0 0\n0 0 0\n");
 	sl_schedule_init(&schedule, 3);
 	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
 	sl_schedule_close(&schedule);
@@ -515,9 +490,8 @@ TEST_WITH(test_links_have_a_limit, setup, teardown)
 
 /* ---- which format ---- */
 
-TEST_WITH(test_guess, setup, teardown)
+TEST_WITH(test_guess, setup, setup)
 {
-	struct world *w = *state;
 	static const struct {
 		const char *text;
 		enum sl_import_format format;
@@ -537,7 +511,7 @@ TEST_WITH(test_guess, setup, teardown)
 		{"set val(nn) 2\n", SL_IMPORT_NS2},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		say(w, cases[i].text);
+		say(cases[i].text);
 		if (sl_import_guess(&w->text) != cases[i].format)
 			fail_msg("\"%s\" is taken for %s", cases[i].text,
 				 sl_import_format_name(sl_import_guess(&w->text)));

@@ -1,6 +1,8 @@
 #!/bin/sh
 # `starling topology` as a user starts it: argument 1 is the program.
-. "${0%/*}/starling.sh"
+. "${0%/*}/../lib/head.sh"
+starling=$program
+command=topology
 
 # What generate writes, analyze reads; and it is the same for the same seed, another for another.
 "$starling" topology generate regular:4 -n 12 --steps 3 --seed 5 >a.txt
@@ -33,6 +35,10 @@ expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.8 0.8" complete -n 3
 expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 0.8 0.8" complete -n 3 --tolerance 2
 expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.4 0.4" complete -n 3 --seeded
 expect "1 99 1 2.0 99 0.9900 1 0 2133 - 2 - -" star -n 100 --modulus 1020431 --tolerance 0 --no-exact --floats 9
+
+expect "1! 99 1 2.0 2 0.9997 1 0 65155 99 100 30.3 30.6" line -n 100 --modulus 1020431
+expect "1! 6 2 2.0 2 0.6667 2 1 62 3 6 1.6 1.6" ring -n 6 --tolerance 2
+expect "1 10 4 4.0 4 0.0000 4 3 1 1 2 1.6 1.6" complete -n 5 --tolerance 3
 
 # What is refused, and why; at most a dozen notes, and lists that are cut short.
 says() { # WANTED, then what analyze is asked
@@ -100,7 +106,5 @@ refused '--tolerance 1999: must be a whole number from 0 to 1998' analyze ring -
 refused '--tolerance -1: must be a whole number' analyze ring -n 5 --tolerance -1
 refused '--floats 0: must be a whole number' analyze ring -n 5 --floats 0
 refused 'standard input:1: the file has no step' analyze - </dev/null
-status=0
-"$starling" topology 2>err.txt || status=$?
-[ $status = 2 ] || fail "no verb ended with $status"
-has err.txt 'Usage: starling topology generate'
+[ "$(status)" = 2 ] || fail "no verb is no error"
+has err 'Usage: starling topology generate'
