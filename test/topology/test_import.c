@@ -165,7 +165,7 @@ static void sorted_are(const char *given, const char *expected)
 	snprintf(copy, sizeof copy, "%s", given);
 	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
 		assert_int_equal(sl_import_names_index(w->names, word, strlen(word), &index), SL_OK);
-	assert_int_equal(sl_import_names_sort(w->names, vertex), SL_OK);
+	sl_import_names_sort(w->names, vertex);
 	for (uint32_t i = 0; i < w->names->count; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i == 0 ? "" : " ",
 			 w->names->name[i]);

@@ -94,6 +94,33 @@ bool sl_command_sibling(const char *name, char path[static PATH_MAX])
 	return false;
 }
 
+/* ---- memory ---- */
+
+static void out_of_memory(void)
+{
+	fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+	exit(SL_EXIT_FAILED);
+}
+
+void *sl_command_memory(size_t count, size_t size)
+{
+	void *memory = calloc(count, size);
+	if (memory == NULL)
+		out_of_memory();
+	return memory;
+}
+
+void *sl_command_grow(void *items, size_t count, size_t *room, size_t size)
+{
+	if (items != NULL && count < *room)
+		return items;
+	*room = 2 * *room + 64 > count ? 2 * *room + 64 : count + 1;
+	void *more = reallocarray(items, *room, size);
+	if (more == NULL)
+		out_of_memory();
+	return more;
+}
+
 /* ---- options ---- */
 
 static const struct argp_option builtin[] = {{"help", '?', NULL, 0, NULL, 0},

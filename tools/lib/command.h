@@ -43,6 +43,12 @@ void sl_command_parse(const struct argp *argp, int argc, char **argv, void *inpu
 /* Return the name by which the user called this program, for suggested command lines. */
 const char *sl_command_program(void);
 
+/* Return zeroed memory for `count` items. Without memory the program ends with status SL_EXIT_FAILED: for
+ * programs that have nothing to clean up. */
+void *sl_command_memory(size_t count, size_t size);
+/* Return `items`, moved if needed, with room for one item more than `count`. The same without memory. */
+void *sl_command_grow(void *items, size_t count, size_t *room, size_t size);
+
 /* Keep errno of a write to standard output that has just failed, for the message at exit. */
 void sl_command_output_failed(void);
 

@@ -70,8 +70,8 @@ static int train_floats(struct curve *c, uint32_t round, float *own, double *sum
 
 static int average_floats(struct curve *c)
 {
-	float *own = sl_paper_memory(c->run.parameters, sizeof *own);
-	double *sum = sl_paper_memory(c->run.parameters, sizeof *sum);
+	float *own = sl_command_memory(c->run.parameters, sizeof *own);
+	double *sum = sl_command_memory(c->run.parameters, sizeof *sum);
 	int rc = SL_OK;
 	for (uint32_t t = 0; rc == SL_OK && t < c->run.settings.rounds; t++) {
 		rc = sl_paper_progress(&c->own, c->plan.what, (double)t / c->run.settings.rounds);
@@ -167,7 +167,7 @@ int sl_paper_loss(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
 	uint32_t rounds = quick ? 2 : ROUNDS_MOST, first = quick ? OF_LARGE : 0;
-	struct curve *curves = sl_paper_memory(CURVES, sizeof *curves);
+	struct curve *curves = sl_command_memory(CURVES, sizeof *curves);
 	for (uint32_t i = first; i < CURVES; i++) {
 		struct curve *c = &curves[i];
 		c->work.data = c;

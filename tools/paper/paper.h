@@ -16,6 +16,7 @@
 #include <time.h>
 
 #include "tools/dev/bench/bench.h"
+#include "tools/lib/command.h"
 #include "tools/paper/folder.h"
 
 /* The simulation of the paper's section Performance Evaluation. */
@@ -75,9 +76,6 @@ static inline bool sl_paper_wanted(const struct sl_paper *r, char part)
 {
 	return (r->options.parts >> (part - 'a') & 1) != 0;
 }
-
-/* Return zeroed memory for `count` items. Without memory the program ends with a message. */
-void *sl_paper_memory(size_t count, size_t size);
 
 /* Set @name@ of the templates; a further text of the same name follows after ", ". */
 void sl_paper_value(struct sl_paper *r, const char *name, const char *format, ...)

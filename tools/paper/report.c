@@ -54,15 +54,6 @@ static char first_wanted(const struct sl_paper *r, const char *letters)
 	return *letters;
 }
 
-void *sl_paper_memory(size_t count, size_t size)
-{
-	void *memory = calloc(count, size);
-	if (memory != NULL)
-		return memory;
-	fputs("starling-paper: out of memory\n", stderr);
-	exit(SL_EXIT_FAILED);
-}
-
 /* ---- claims ---- */
 
 static const char *const verdicts[] = {[SL_HOLDS] = "holds",

@@ -36,7 +36,7 @@ int sl_run_graph_open(struct sl_run_graph *graph, const char *topology, uint32_t
 	int rc = add_step(&schedule, topology, error);
 	if (rc == SL_OK) {
 		size_t edges = sl_schedule_count(&schedule, 0), bytes = 4096 + 64 * (edges + learners);
-		graph->memory = sl_paper_memory(1, bytes);
+		graph->memory = sl_command_memory(1, bytes);
 		sl_arena_init(&arena, graph->memory, bytes);
 		rc = sl_graph_init(&graph->graph, learners, sl_schedule_edges(&schedule, 0), edges, &arena);
 		if (rc != SL_OK)
@@ -61,11 +61,11 @@ static void open_round(struct sl_run *run, struct sl_run_round *round)
 	double unit = 1.0 / run->plan->learners;
 	for (uint32_t d = 0; d < run->settings.decimals; d++)
 		unit /= 10;
-	round->sum = sl_paper_memory(n + 1, sizeof *round->sum);
-	round->mean = sl_paper_memory(n, sizeof *round->mean);
-	round->z = sl_paper_memory(n + 1, sizeof *round->z);
-	round->model = sl_paper_memory(n, sizeof *round->model);
-	round->truth = sl_paper_memory(count + 1, sizeof *round->truth);
+	round->sum = sl_command_memory(n + 1, sizeof *round->sum);
+	round->mean = sl_command_memory(n, sizeof *round->mean);
+	round->z = sl_command_memory(n + 1, sizeof *round->z);
+	round->model = sl_command_memory(n, sizeof *round->model);
+	round->truth = sl_command_memory(count + 1, sizeof *round->truth);
 	round->trace = (struct sl_trace){.learners = run->plan->learners,
 					 .count = count,
 					 .truth = round->truth,
@@ -108,7 +108,7 @@ static int open_trainers(struct sl_run *run, struct sl_error *error)
 	uint32_t count = run->plan->learners;
 	run->parameters = run->plan->parameters;
 	if (run->plan->data != NULL) {
-		run->trainers = sl_paper_memory(count, sizeof *run->trainers);
+		run->trainers = sl_command_memory(count, sizeof *run->trainers);
 		for (uint32_t i = 0; i < count; i++) {
 			int rc = sl_autoencoder_trainer_open(&run->settings, i, count, &run->trainers[i],
 							     error);
@@ -117,7 +117,7 @@ static int open_trainers(struct sl_run *run, struct sl_error *error)
 		}
 		run->parameters = run->trainers[0]->ops->parameters(run->trainers[0]);
 	}
-	run->initial = sl_paper_memory(run->parameters, sizeof *run->initial);
+	run->initial = sl_command_memory(run->parameters, sizeof *run->initial);
 	if (run->trainers != NULL)
 		run->trainers[0]->ops->initial(run->trainers[0], run->initial);
 	return SL_OK;
@@ -136,8 +136,8 @@ int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_er
 		rc = open_trainers(run, error);
 	if (rc != SL_OK)
 		return rc;
-	run->encoded = sl_paper_memory(run->parameters + 1, sizeof *run->encoded);
-	run->rounds = sl_paper_memory(run->settings.rounds, sizeof *run->rounds);
+	run->encoded = sl_command_memory(run->parameters + 1, sizeof *run->encoded);
+	run->rounds = sl_command_memory(run->settings.rounds, sizeof *run->rounds);
 	for (uint32_t t = 0; t < run->settings.rounds; t++)
 		open_round(run, &run->rounds[t]);
 	return SL_OK;

@@ -26,7 +26,7 @@ static void fill(const struct sl_graph *g, double *a)
 /* Write the n eigenvalues, ascending; destroys a. */
 static void eigenvalues(double *a, uint32_t n, double *values)
 {
-	double *work = sl_paper_memory(sl_blas_eigenvalues_work(n), sizeof *work);
+	double *work = sl_command_memory(sl_blas_eigenvalues_work(n), sizeof *work);
 	int rc = sl_blas_eigenvalues(a, n, values, work);
 	assert(rc == SL_OK);
 	free(work);
@@ -35,7 +35,7 @@ static void eigenvalues(double *a, uint32_t n, double *values)
 void sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen)
 {
 	uint32_t n = graph->n;
-	double *a = sl_paper_memory((size_t)n * (n + 1), sizeof *a), *values = a + (size_t)n * n;
+	double *a = sl_command_memory((size_t)n * (n + 1), sizeof *a), *values = a + (size_t)n * n;
 	fill(graph, a);
 	eigenvalues(a, n, values);
 	*eigen = (struct sl_eigen){values[n - 2], values[0], fmax(fabs(values[n - 2]), fabs(values[0]))};
@@ -90,7 +90,7 @@ void sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint
 {
 	uint32_t n = graph->n;
 	size_t size = (size_t)n * n;
-	double *memory = sl_paper_memory((SQUARES + 2) * size + n, sizeof *memory), *squares[SQUARES];
+	double *memory = sl_command_memory((SQUARES + 2) * size + n, sizeof *memory), *squares[SQUARES];
 	double *one = memory + SQUARES * size, *other = one + size, *values = other + size;
 	for (uint32_t bit = 0; bit < SQUARES; bit++)
 		squares[bit] = memory + bit * size;

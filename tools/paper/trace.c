@@ -31,10 +31,10 @@ static void choose_kept(struct sl_trace *trace)
 static void begin(struct sl_trace *trace, uint64_t k)
 {
 	trace->k = k;
-	trace->wrong = sl_paper_memory(k + 1, sizeof *trace->wrong);
-	trace->seen = sl_paper_memory(k + 1, sizeof *trace->seen);
-	trace->at = sl_paper_memory(SL_TRACE_KEPT, sizeof *trace->at);
-	trace->values = sl_paper_memory((size_t)trace->learners * SL_TRACE_KEPT, sizeof *trace->values);
+	trace->wrong = sl_command_memory(k + 1, sizeof *trace->wrong);
+	trace->seen = sl_command_memory(k + 1, sizeof *trace->seen);
+	trace->at = sl_command_memory(SL_TRACE_KEPT, sizeof *trace->at);
+	trace->values = sl_command_memory((size_t)trace->learners * SL_TRACE_KEPT, sizeof *trace->values);
 	choose_kept(trace);
 }
 

@@ -24,8 +24,8 @@ int sl_ways_trial_open(struct sl_ways_trial *t, const struct sl_graph *graph, do
 	int rc = sl_field_init(&t->field, p);
 	if (rc != SL_OK)
 		return rc;
-	t->s = sl_paper_memory(count_of(t), sizeof *t->s);
-	t->sums = sl_paper_memory(STATES, sizeof *t->sums);
+	t->s = sl_command_memory(count_of(t), sizeof *t->s);
+	t->sums = sl_command_memory(STATES, sizeof *t->sums);
 	uint64_t random = sl_random_seed(p, graph->n, t->k);
 	for (size_t i = 0; i < count_of(t); i++) {
 		t->s[i] = sl_random_next(&random) % p; /* not secret */
@@ -66,7 +66,7 @@ static void step_reals(const struct sl_graph *g, enum sl_way way, const double *
 static uint32_t wrong_reals(const struct sl_ways_trial *t, enum sl_way way)
 {
 	size_t count = count_of(t);
-	double *memory = sl_paper_memory(2 * count, sizeof *memory), *s = memory, *next = memory + count;
+	double *memory = sl_command_memory(2 * count, sizeof *memory), *s = memory, *next = memory + count;
 	uint32_t wrong = 0;
 	for (size_t i = 0; i < count; i++)
 		s[i] = (double)t->s[i];
@@ -104,7 +104,7 @@ static uint32_t wrong_fixed(const struct sl_ways_trial *t)
 {
 	size_t count = count_of(t);
 	uint32_t f = sl_spectrum_fraction_bits(t->field.bits), wrong = 0;
-	int64_t *memory = sl_paper_memory(2 * count, sizeof *memory), *x = memory, *next = memory + count;
+	int64_t *memory = sl_command_memory(2 * count, sizeof *memory), *x = memory, *next = memory + count;
 	uint64_t z;
 	sl_metropolis_open(t->s, f, count, x);
 	for (uint64_t k = 0; k < t->k; k++) {

@@ -2,6 +2,7 @@
 #include "tools/topology/analyze.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tools/lib/table.h"
@@ -10,20 +11,30 @@
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
 
-enum { STEP, EDGES, LEAST, MEAN, MOST, MU, KAPPA, C, K, EXACT, TREE, MB_MEAN, MB_MOST, COLUMNS };
-
+#define COLUMNS 13u
 static const struct sl_column table[COLUMNS] = {
-	[STEP] = {"step", 6, false},   [EDGES] = {"edges", 7, false}, [LEAST] = {"min", 5, false},
-	[MEAN] = {"mean", 6, false},   [MOST] = {"max", 5, false},    [MU] = {"mu", 7, false},
-	[KAPPA] = {"kappa", 6, false}, [C] = {"c", 5, false},	      [K] = {"K", 8, false},
-	[EXACT] = {"exact", 6, false}, [TREE] = {"tree", 5, false},   [MB_MEAN] = {"mean", 7, false},
-	[MB_MOST] = {"max", 7, false},
+	{"step", 6, false}, {"edges", 7, false}, {"min", 5, false}, {"mean", 6, false}, {"max", 5, false},
+	{"mu", 7, false},   {"kappa", 6, false}, {"c", 5, false},   {"K", 8, false},	{"exact", 6, false},
+	{"tree", 5, false}, {"mean", 7, false},	 {"max", 7, false},
+};
+/* The field of a step's JSON for each column, a member of it, and the digits of a real number; megabytes have
+ * their own format. */
+static const struct {
+	const char *field, *member;
+	int digits;
+} cells_of[COLUMNS] = {
+	{"step", NULL, 0},    {"edges", NULL, 0}, {"degree", "min", 0}, {"degree", "mean", 1},
+	{"degree", "max", 0}, {"mu", NULL, 4},	  {"kappa", NULL, 0},	{"tolerance", NULL, 0},
+	{"k", NULL, 0},	      {"exact", NULL, 0}, {"tree", NULL, 0},	{"bytes", "mean", -1},
+	{"bytes", "max", -1},
 };
 
 struct report {
 	const struct sl_analyze_request *request;
 	struct sl_figures figures; /* of the step at hand */
 	FILE *out;
+	json_t *rows; /* of all steps; NULL: a table is printed */
+	struct sl_annotations remarks;
 };
 
 static bool refused(const struct report *r)
@@ -57,62 +68,80 @@ static void write_metropolis(FILE *out, const struct sl_figures *f)
 		fprintf(out, "more than %u exchanges", SL_ITERATIONS_MAX);
 }
 
-/* Return the remark on the step, "" without one; to free(). NULL: out of memory. */
-static char *remark_of(const struct report *r)
+static void write_remark(FILE *out, const struct report *r)
 {
 	const struct sl_figures *f = &r->figures;
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	if (out == NULL)
-		return NULL;
 	write_privacy(out, r);
 	if (f->analysis.components == 1 && !f->metropolis) {
 		fputs(ftell(out) > 0 ? "; " : "", out);
 		write_metropolis(out, f);
 	}
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+}
+
+/* ---- JSON ---- */
+
+static json_t *count_json(uint64_t count, bool known)
+{
+	return known ? json_integer((json_int_t)count) : json_null();
+}
+
+static json_t *bytes_json(const struct sl_figures *f)
+{
+	return f->bytes_most > 0 ? json_pack("{s:f, s:f}", "mean", f->bytes_mean, "max", f->bytes_most)
+				 : json_null();
+}
+
+static json_t *step_json(const struct report *r, uint32_t step)
+{
+	const struct sl_figures *f = &r->figures;
+	const struct sl_analysis *a = &f->analysis;
+	uint32_t smallest = a->kappa < a->cut_count ? a->kappa : a->cut_count;
+	return json_pack(
+		"{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:o, s:I, s:o, "
+		"s:o, "
+		"s:b, s:I, s:b, s:o, s:b}",
+		"step", (json_int_t)step + 1, "learners", (json_int_t)f->graph.n, "edges",
+		(json_int_t)f->graph.edges, "degree", "min", (json_int_t)sl_graph_degree_min(&f->graph),
+		"mean", 2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),
+		"connected", a->components == 1, "components", (json_int_t)a->components, "largest",
+		(json_int_t)a->largest, "kappa", (json_int_t)a->kappa, "tolerance",
+		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest),
+		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0), "mu", a->mu, "k",
+		count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
+		count_json(a->degree, a->degree > 0), "tree",
+		count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis, "floats",
+		(json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes", bytes_json(f), "refused",
+		refused(r));
 }
 
 /* ---- the table ---- */
 
-static void put_megabytes(double bytes, char cell[static SL_CELL_BYTES])
+/* Write a number of the step's JSON, "-" for null. */
+static void put_cell(const json_t *value, int digits, char cell[static SL_CELL_BYTES])
 {
-	double mb = bytes / 1e6;
-	if (!(bytes > 0))
+	double mb = json_number_value(value) / 1e6;
+	if (json_is_null(value) || value == NULL)
 		snprintf(cell, SL_CELL_BYTES, "-");
+	else if (json_is_integer(value))
+		snprintf(cell, SL_CELL_BYTES, "%lld", (long long)json_integer_value(value));
+	else if (digits >= 0)
+		snprintf(cell, SL_CELL_BYTES, "%.*f", digits, json_real_value(value));
 	else if (mb >= 1e6)
 		snprintf(cell, SL_CELL_BYTES, "%.0e", mb);
 	else
 		snprintf(cell, SL_CELL_BYTES, "%.*f", mb >= 1000 ? 0 : 1, mb);
 }
 
-static void put_count(uint64_t count, bool known, char cell[static SL_CELL_BYTES])
-{
-	snprintf(cell, SL_CELL_BYTES, known ? "%llu" : "-", (unsigned long long)count);
-}
-
-static void print_row(const struct report *r, uint32_t step)
+static void print_row(const struct report *r, const json_t *row)
 {
 	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
-	const struct sl_figures *f = &r->figures;
-	const struct sl_analysis *a = &f->analysis;
-	snprintf(cells[STEP], SL_CELL_BYTES, "%u%s", step + 1, refused(r) ? "!" : " ");
-	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", f->graph.edges);
-	snprintf(cells[LEAST], SL_CELL_BYTES, "%u", sl_graph_degree_min(&f->graph));
-	snprintf(cells[MEAN], SL_CELL_BYTES, "%.1f", 2.0 * f->graph.edges / f->graph.n);
-	snprintf(cells[MOST], SL_CELL_BYTES, "%u", sl_graph_degree_max(&f->graph));
-	snprintf(cells[MU], SL_CELL_BYTES, "%.4f", a->mu);
-	snprintf(cells[KAPPA], SL_CELL_BYTES, "%u", a->kappa);
-	put_count((uint64_t)a->kappa - 1, a->kappa > 0, cells[C]);
-	put_count(f->k, f->k != UINT64_MAX, cells[K]);
-	put_count(a->degree, a->degree > 0, cells[EXACT]);
-	put_count(2 * (uint64_t)a->depth, a->depth > 0, cells[TREE]);
-	put_megabytes(f->bytes_mean, cells[MB_MEAN]);
-	put_megabytes(f->bytes_most, cells[MB_MOST]);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		const json_t *value = json_object_get(row, cells_of[i].field);
+		if (cells_of[i].member != NULL)
+			value = json_object_get(value, cells_of[i].member);
+		put_cell(value, cells_of[i].digits, cells[i]);
+	}
+	strcat(cells[0], refused(r) ? "!" : " ");
 	sl_table_line(table, COLUMNS, cells, line);
 	fprintf(r->out, "%s\n", line);
 	fflush(r->out); /* the next step may take a second */
@@ -144,101 +173,43 @@ static void show_progress(const struct report *r, uint32_t step)
 		fputs("\r\033[K", stderr);
 }
 
-/* Analyse all steps and hand each to `visit`. */
-static int for_each_step(struct report *r, int (*visit)(struct report *r, uint32_t step, void *into),
-			 void *into, struct sl_error *error)
+static int add_step(struct report *r, uint32_t step)
+{
+	int rc = sl_figures_step(&r->figures, step);
+	if (rc != SL_OK)
+		return rc;
+	json_t *row = step_json(r, step);
+	write_remark(r->remarks.out, r);
+	if (r->rows == NULL) {
+		print_row(r, row);
+		sl_annotations_add(&r->remarks, step);
+		json_decref(row);
+		return SL_OK;
+	}
+	char *remark = sl_annotations_take(&r->remarks);
+	json_object_set_new(row, "note", *remark != '\0' ? json_string(remark) : json_null());
+	free(remark);
+	return json_array_append_new(r->rows, row) == 0 ? SL_OK : SL_ERR_NOMEM;
+}
+
+static int print_steps(struct report *r, struct sl_error *error)
 {
 	int rc = SL_OK;
 	uint32_t steps = r->figures.schedule->steps;
+	r->rows = r->request->json ? json_array() : NULL;
+	if (r->rows == NULL)
+		print_header(r);
 	for (uint32_t s = 0; rc == SL_OK && s < steps; s++) {
 		show_progress(r, s);
-		rc = sl_figures_step(&r->figures, s);
-		if (rc == SL_OK)
-			rc = visit(r, s, into);
+		rc = add_step(r, s);
 		if (rc != SL_OK)
 			sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 	}
 	show_progress(r, steps);
-	return rc;
-}
-
-static int add_row(struct report *r, uint32_t step, void *annotations)
-{
-	print_row(r, step);
-	sl_annotations_add(annotations, step, remark_of(r));
-	return SL_OK;
-}
-
-static int print_table(struct report *r, struct sl_error *error)
-{
-	struct sl_annotations annotations = {.count = 0};
-	print_header(r);
-	int rc = for_each_step(r, add_row, &annotations, error);
-	sl_annotations_print(&annotations, r->out);
-	return rc;
-}
-
-/* ---- JSON ---- */
-
-static json_t *count_json(uint64_t count, bool known)
-{
-	return known ? json_integer((json_int_t)count) : json_null();
-}
-
-static json_t *bytes_json(const struct sl_figures *f)
-{
-	return f->bytes_most > 0 ? json_pack("{s:f, s:f}", "mean", f->bytes_mean, "max", f->bytes_most)
-				 : json_null();
-}
-
-static json_t *graph_json(const struct report *r, uint32_t step)
-{
-	const struct sl_figures *f = &r->figures;
-	const struct sl_analysis *a = &f->analysis;
-	uint32_t smallest = a->kappa < a->cut_count ? a->kappa : a->cut_count;
-	return json_pack(
-		"{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "step",
-		(json_int_t)step + 1, "learners", (json_int_t)f->graph.n, "edges", (json_int_t)f->graph.edges,
-		"degree", "min", (json_int_t)sl_graph_degree_min(&f->graph), "mean",
-		2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),
-		"connected", a->components == 1, "components", (json_int_t)a->components, "largest",
-		(json_int_t)a->largest, "kappa", (json_int_t)a->kappa, "tolerance",
-		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest),
-		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0));
-}
-
-static json_t *mixing_json(const struct report *r)
-{
-	const struct sl_figures *f = &r->figures;
-	const struct sl_analysis *a = &f->analysis;
-	return json_pack("{s:f, s:o, s:I, s:o, s:o, s:b, s:I, s:b, s:o}", "mu", a->mu, "k",
-			 count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
-			 count_json(a->degree, a->degree > 0), "tree",
-			 count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis,
-			 "floats", (json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes",
-			 bytes_json(f));
-}
-
-static int add_json(struct report *r, uint32_t step, void *rows)
-{
-	char *remark = remark_of(r);
-	json_t *row = graph_json(r, step), *mixing = mixing_json(r);
-	json_t *rest = json_pack("{s:b, s:s?}", "refused", refused(r), "note",
-				 remark != NULL && *remark != '\0' ? remark : NULL);
-	free(remark);
-	bool made = row != NULL && json_object_update(row, mixing) == 0 && json_object_update(row, rest) == 0;
-	json_decref(mixing);
-	json_decref(rest);
-	return json_array_append_new(rows, row) == 0 && made ? SL_OK : SL_ERR_NOMEM;
-}
-
-static int print_json(struct report *r, struct sl_error *error)
-{
-	json_t *rows = json_array();
-	int rc = for_each_step(r, add_json, rows, error);
-	if (rc == SL_OK)
-		return sl_json_print(rows, r->out, error);
-	json_decref(rows);
+	if (rc == SL_OK && r->rows != NULL)
+		return sl_json_print(r->rows, r->out, error);
+	json_decref(r->rows);
+	sl_annotations_print(&r->remarks, r->out);
 	return rc;
 }
 
@@ -247,10 +218,9 @@ int sl_analyze_print(const struct sl_schedule *schedule, const struct sl_analyze
 {
 	struct report r = {.request = request, .out = out};
 	int rc = sl_figures_open(&r.figures, schedule, &request->figures);
-	if (rc != SL_OK)
-		sl_err_set(error, rc, "%s", sl_err_text(rc));
-	else
-		rc = (request->json ? print_json : print_table)(&r, error);
+	sl_annotations_open(&r.remarks);
+	rc = rc == SL_OK ? print_steps(&r, error) : sl_err_set(error, rc, "%s", sl_err_text(rc));
+	sl_annotations_close(&r.remarks);
 	sl_figures_close(&r.figures);
 	return rc;
 }

@@ -1,5 +1,6 @@
 #include "tools/topology/annotations.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,34 @@ static bool same_as_before(struct sl_annotations *annotations, uint32_t step, co
 	return true;
 }
 
-void sl_annotations_add(struct sl_annotations *annotations, uint32_t step, char *text)
+void sl_annotations_open(struct sl_annotations *annotations)
 {
-	bool kept = text == NULL || *text == '\0' || same_as_before(annotations, step, text);
+	*annotations = (struct sl_annotations){.count = 0};
+	annotations->out = open_memstream(&annotations->written, &annotations->bytes);
+	assert(annotations->out != NULL);
+}
+
+void sl_annotations_close(struct sl_annotations *annotations)
+{
+	fclose(annotations->out);
+	free(annotations->written);
+	for (uint32_t i = 0; i < annotations->count; i++)
+		free(annotations->text[i]);
+}
+
+char *sl_annotations_take(struct sl_annotations *annotations)
+{
+	fclose(annotations->out);
+	char *text = annotations->written;
+	annotations->out = open_memstream(&annotations->written, &annotations->bytes);
+	assert(annotations->out != NULL);
+	return text;
+}
+
+void sl_annotations_add(struct sl_annotations *annotations, uint32_t step)
+{
+	char *text = sl_annotations_take(annotations);
+	bool kept = *text == '\0' || same_as_before(annotations, step, text);
 	if (kept || annotations->count == SL_ANNOTATIONS_MOST) {
 		annotations->left_out += !kept;
 		free(text);
@@ -29,22 +55,22 @@ void sl_annotations_add(struct sl_annotations *annotations, uint32_t step, char 
 	annotations->count++;
 }
 
-static void print_line(const struct sl_annotations *annotations, uint32_t i, FILE *out)
+void sl_annotations_say(struct sl_annotations *annotations, FILE *to)
 {
-	uint32_t first = annotations->first[i] + 1, last = annotations->last[i] + 1;
-	if (first == last)
-		sl_terminal_print(out, "step %u: %s\n", first, annotations->text[i]);
-	else
-		sl_terminal_print(out, "steps %u to %u: %s\n", first, last, annotations->text[i]);
+	char *text = sl_annotations_take(annotations);
+	sl_terminal_print(to, "%s", text);
+	free(text);
 }
 
-void sl_annotations_print(struct sl_annotations *annotations, FILE *out)
+void sl_annotations_print(const struct sl_annotations *annotations, FILE *to)
 {
 	for (uint32_t i = 0; i < annotations->count; i++) {
-		print_line(annotations, i, out);
-		free(annotations->text[i]);
+		uint32_t first = annotations->first[i] + 1, last = annotations->last[i] + 1;
+		if (first == last)
+			sl_terminal_print(to, "step %u: %s\n", first, annotations->text[i]);
+		else
+			sl_terminal_print(to, "steps %u to %u: %s\n", first, last, annotations->text[i]);
 	}
 	if (annotations->left_out > 0)
-		fprintf(out, "... and %u more steps; --json lists all\n", annotations->left_out);
-	*annotations = (struct sl_annotations){.count = 0};
+		fprintf(to, "... and %u more steps; --json lists all\n", annotations->left_out);
 }

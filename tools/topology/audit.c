@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "tools/lib/terminal.h"
+#include "tools/lib/command.h"
 #include "tools/topology/annotations.h"
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
@@ -14,7 +14,8 @@ struct inquiry {
 	const struct sl_audit_request *request;
 	struct sl_participants participants;
 	struct sl_leakage leakage; /* over all steps so far */
-	void *memory;		   /* of the audit */
+	struct sl_annotations text;
+	void *memory; /* of the audit */
 	uint32_t rounds,
 		beyond; /* steps with a quorum; steps in which the coalition learns more than the mean */
 	uint32_t groups_most; /* sums learned in a step, at most */
@@ -26,12 +27,11 @@ static int open_inquiry(struct inquiry *q, const struct sl_audit_request *reques
 	struct sl_arena arena;
 	uint32_t n = request->schedule->learners;
 	size_t bytes = sl_leakage_bytes(n);
-	*q = (struct inquiry){.request = request, .memory = malloc(bytes)};
-	int rc = sl_participants_open(&q->participants, request->schedule, request->quorum);
-	if (q->memory == NULL || rc != SL_OK)
-		return SL_ERR_NOMEM;
+	*q = (struct inquiry){.request = request, .memory = sl_command_memory(1, bytes)};
+	sl_participants_open(&q->participants, request->schedule, request->quorum);
+	sl_annotations_open(&q->text);
 	sl_arena_init(&arena, q->memory, bytes);
-	rc = sl_field_init(&field, SL_P_MERSENNE31);
+	int rc = sl_field_init(&field, SL_P_MERSENNE31);
 	if (rc == SL_OK)
 		rc = sl_leakage_init(&q->leakage, n, &field, &arena);
 	return rc == SL_OK ? sl_leakage_coalition(&q->leakage, request->coalition, request->count) : rc;
@@ -40,25 +40,23 @@ static int open_inquiry(struct inquiry *q, const struct sl_audit_request *reques
 static void close_inquiry(struct inquiry *q)
 {
 	sl_participants_close(&q->participants);
+	sl_annotations_close(&q->text);
 	free(q->memory);
 }
 
-static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
+static void ask_step(struct inquiry *q, uint32_t step)
 {
 	struct sl_participants *m = &q->participants;
-	int rc = sl_participants_at(m, step);
-	if (rc != SL_OK)
-		return sl_err_set(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
+	sl_participants_at(m, step);
 	sl_participants_without(m, q->request->coalition, q->request->count);
 	if (m->present_count == 0)
-		return SL_OK;
+		return;
 	uint32_t groups = sl_leakage_round(&q->leakage, &m->graph, m->present, NULL);
 	assert(groups == m->groups);
 	q->rounds++;
 	q->beyond += sl_participants_beyond(m);
 	if (groups > q->groups_most)
 		q->groups_most = groups;
-	return SL_OK;
 }
 
 /* Return whether all steps together reveal more than one of them alone. */
@@ -74,29 +72,6 @@ static bool verdict(const struct inquiry *q)
 
 /* ---- text ---- */
 
-typedef void (*writer)(FILE *out, const struct inquiry *q);
-
-/* Return what `write` writes, to free(); NULL when memory is short. */
-static char *text_of(writer write, const struct inquiry *q)
-{
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *out = open_memstream(&text, &bytes);
-	if (out == NULL)
-		return NULL;
-	write(out, q);
-	fclose(out);
-	return text;
-}
-
-static void print(writer write, const struct inquiry *q, FILE *out)
-{
-	char *text = text_of(write, q);
-	if (text != NULL)
-		sl_terminal_print(out, "%s", text);
-	free(text);
-}
-
 static void write_heading(FILE *out, const struct inquiry *q)
 {
 	const struct sl_audit_request *r = q->request;
@@ -105,11 +80,6 @@ static void write_heading(FILE *out, const struct inquiry *q)
 	fprintf(out, " of %u %s from the rounds. ", r->schedule->learners,
 		r->count == 1 ? "learns" : "learn together");
 	fputs(SL_LEARNED_LEGEND "\n", out);
-}
-
-static void write_step(FILE *out, const struct inquiry *q)
-{
-	sl_leakage_text_learned(out, &q->participants, q->request->coalition, q->request->count, true);
 }
 
 static void write_together(FILE *out, const struct inquiry *q)
@@ -146,20 +116,20 @@ static void write_verdict(FILE *out, const struct inquiry *q)
 
 static int print_text(struct inquiry *q, FILE *out, struct sl_error *error)
 {
-	struct sl_annotations annotations = {.count = 0};
-	int rc = SL_OK;
-	print(write_heading, q, out);
-	for (uint32_t s = 0; rc == SL_OK && s < q->request->schedule->steps; s++) {
-		rc = ask_step(q, s, error);
-		if (rc == SL_OK)
-			sl_annotations_add(&annotations, s, text_of(write_step, q));
+	const struct sl_audit_request *r = q->request;
+	(void)error;
+	write_heading(q->text.out, q);
+	sl_annotations_say(&q->text, out);
+	for (uint32_t s = 0; s < r->schedule->steps; s++) {
+		ask_step(q, s);
+		sl_leakage_text_learned(q->text.out, &q->participants, r->coalition, r->count, true);
+		sl_annotations_add(&q->text, s);
 	}
-	sl_annotations_print(&annotations, out);
-	if (rc == SL_OK) {
-		print(write_together, q, out);
-		print(write_verdict, q, out);
-	}
-	return rc;
+	sl_annotations_print(&q->text, out);
+	write_together(q->text.out, q);
+	write_verdict(q->text.out, q);
+	sl_annotations_say(&q->text, out);
+	return SL_OK;
 }
 
 /* ---- JSON ---- */
@@ -196,8 +166,8 @@ static json_t *span_json(const struct inquiry *q)
 {
 	const struct sl_leakage *a = &q->leakage;
 	json_t *revealed = json_array(), *basis = json_array();
-	int32_t *coefficients = calloc(a->n, sizeof *coefficients);
-	for (uint32_t v = 0; coefficients != NULL && v < a->n; v++) {
+	int32_t *coefficients = sl_command_memory(a->n, sizeof *coefficients);
+	for (uint32_t v = 0; v < a->n; v++) {
 		if (sl_leakage_reveals(a, v))
 			json_array_append_new(revealed, json_integer((json_int_t)v + 1));
 		if (sl_leakage_row(a, v) != NULL)
@@ -215,15 +185,9 @@ static int print_json(struct inquiry *q, FILE *out, struct sl_error *error)
 {
 	const struct sl_audit_request *r = q->request;
 	json_t *steps = json_array();
-	int rc = SL_OK;
-	for (uint32_t s = 0; rc == SL_OK && s < r->schedule->steps; s++) {
-		rc = ask_step(q, s, error);
-		if (rc == SL_OK)
-			json_array_append_new(steps, step_json(q, s));
-	}
-	if (rc != SL_OK) {
-		json_decref(steps);
-		return rc;
+	for (uint32_t s = 0; s < r->schedule->steps; s++) {
+		ask_step(q, s);
+		json_array_append_new(steps, step_json(q, s));
 	}
 	json_t *all = json_pack("{s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "learners",
 				(json_int_t)r->schedule->learners, "quorum", (json_int_t)r->quorum,

@@ -1,7 +1,7 @@
 /* Which coalitions learn more than the mean. */
 #include <stdlib.h>
 
-#include "tools/lib/terminal.h"
+#include "tools/topology/annotations.h"
 #include "tools/topology/audit.h"
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
@@ -12,29 +12,20 @@
 
 /* ---- text ---- */
 
-struct report {
-	const struct sl_audit_request *request;
-	const struct sl_weak *weak;
-	struct sl_participants participants;
-};
-
 /* Write "learner 4, step 3 (and 2 more): learns x1+x2 and x3+x5". */
-static int write_coalition(struct report *r, size_t at, FILE *out)
+static void write_coalition(const struct sl_weak *weak, size_t at, struct sl_participants *m, FILE *out)
 {
-	const struct sl_weak_point *p = &r->weak->point[at];
-	size_t steps = sl_weak_next(r->weak, at) - at;
-	int rc = sl_participants_at(&r->participants, p->step);
-	if (rc != SL_OK)
-		return rc;
-	sl_participants_without(&r->participants, p->member, p->size);
+	const struct sl_weak_point *p = &weak->point[at];
+	size_t steps = sl_weak_next(weak, at) - at;
+	sl_participants_at(m, p->step);
+	sl_participants_without(m, p->member, p->size);
 	sl_ids_write_learners(out, p->member, p->size);
 	fprintf(out, ", step %u", p->step + 1);
 	if (steps > 1)
 		fprintf(out, " (and %zu more)", steps - 1);
 	fputs(": ", out);
-	sl_leakage_text_learned(out, &r->participants, p->member, p->size, false);
+	sl_leakage_text_learned(out, m, p->member, p->size, false);
 	fputc('\n', out);
-	return SL_OK;
 }
 
 static size_t count_coalitions(const struct sl_weak *weak)
@@ -45,11 +36,12 @@ static size_t count_coalitions(const struct sl_weak *weak)
 	return count;
 }
 
-static void write_verdict(const struct report *r, size_t coalitions, FILE *out)
+static void write_verdict(const struct sl_audit_request *r, const struct sl_weak *weak, size_t coalitions,
+			  FILE *out)
 {
-	uint32_t c = r->request->tolerance, n = r->request->schedule->learners;
+	uint32_t c = r->tolerance, n = r->schedule->learners;
 	char who[96];
-	if (r->weak->rounds == 0) {
+	if (weak->rounds == 0) {
 		fputs("PRIVATE: no step has a round.\n", out);
 		return;
 	}
@@ -67,50 +59,36 @@ static void write_verdict(const struct report *r, size_t coalitions, FILE *out)
 	sl_leakage_text_not_private(out, who, 1, 1, c, n);
 }
 
-static void write_heading(const struct report *r, FILE *out)
+static void write_heading(const struct sl_audit_request *r, FILE *out)
 {
-	uint32_t c = r->request->tolerance;
+	uint32_t c = r->tolerance;
 	fputs("What ", out);
 	if (c == 1)
-		fprintf(out, "each of %u learners learns alone", r->request->schedule->learners);
+		fprintf(out, "each of %u learners learns alone", r->schedule->learners);
 	else
-		fprintf(out, "up to %u of %u learners learn together", c, r->request->schedule->learners);
+		fprintf(out, "up to %u of %u learners learn together", c, r->schedule->learners);
 	fputs(" from the rounds, if more than the mean. " SL_LEARNED_LEGEND "\n", out);
 }
 
-static int write_report(struct report *r, FILE *out)
-{
-	size_t said = 0, coalitions = count_coalitions(r->weak);
-	write_heading(r, out);
-	for (size_t at = 0; at < r->weak->count && said < COALITIONS_SAID;
-	     at = sl_weak_next(r->weak, at), said++) {
-		int rc = write_coalition(r, at, out);
-		if (rc != SL_OK)
-			return rc;
-	}
-	if (coalitions > said)
-		fprintf(out, "... and %zu more; --json lists all\n", coalitions - said);
-	write_verdict(r, coalitions, out);
-	return SL_OK;
-}
-
-static int print_text(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out,
+static int print_text(const struct sl_audit_request *r, const struct sl_weak *weak, FILE *out,
 		      struct sl_error *error)
 {
-	struct report r = {.request = request, .weak = weak};
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *memory = open_memstream(&text, &bytes);
-	int rc = sl_participants_open(&r.participants, request->schedule, request->quorum);
-	if (memory == NULL)
-		rc = SL_ERR_NOMEM;
-	if (rc == SL_OK)
-		rc = write_report(&r, memory);
-	if (memory != NULL && fclose(memory) == 0 && rc == SL_OK)
-		sl_terminal_print(out, "%s", text);
-	free(text);
-	sl_participants_close(&r.participants);
-	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
+	size_t said = 0, coalitions = count_coalitions(weak);
+	struct sl_participants participants;
+	struct sl_annotations text;
+	(void)error;
+	sl_participants_open(&participants, r->schedule, r->quorum);
+	sl_annotations_open(&text);
+	write_heading(r, text.out);
+	for (size_t at = 0; at < weak->count && said < COALITIONS_SAID; at = sl_weak_next(weak, at), said++)
+		write_coalition(weak, at, &participants, text.out);
+	if (coalitions > said)
+		fprintf(text.out, "... and %zu more; --json lists all\n", coalitions - said);
+	write_verdict(r, weak, coalitions, text.out);
+	sl_annotations_say(&text, out);
+	sl_annotations_close(&text);
+	sl_participants_close(&participants);
+	return SL_OK;
 }
 
 /* ---- JSON ---- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/command.h"
 #include "tools/topology/import_parts.h"
 
 static const char *const format_names[] = {
@@ -114,8 +115,8 @@ static int add_steps(const struct sl_import_request *request, const struct sl_co
 {
 	bool by_time = timed(request);
 	size_t at = 0, most = request->steps != 0 ? request->steps : SIZE_MAX;
-	struct sl_edge *edges = calloc(c->count + 1, sizeof *edges);
-	int rc = edges == NULL ? SL_ERR_NOMEM : SL_OK;
+	struct sl_edge *edges = sl_command_memory(c->count + 1, sizeof *edges);
+	int rc = SL_OK;
 	if (!by_time && request->count < most)
 		most = request->count;
 	while (rc == SL_OK && schedule->steps < most && (at < c->count || !by_time)) {
@@ -264,9 +265,7 @@ static int make_schedule(struct reading *r, struct sl_error *error)
 	if (names->count < 2)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s; a schedule needs two or more",
 				  names->count == 0 ? "no node" : "one node");
-	int rc = sl_import_names_sort(names, vertex);
-	if (rc != SL_OK)
-		return sl_err_set(error, rc, "%s", sl_err_text(rc));
+	sl_import_names_sort(names, vertex);
 	sl_schedule_init(schedule, names->count);
 	if (r->import->format == SL_IMPORT_EDGES)
 		return contacts_schedule(r->request, &r->contacts, vertex, schedule, error);
@@ -276,14 +275,13 @@ static int make_schedule(struct reading *r, struct sl_error *error)
 int sl_import(const struct sl_import_request *request, struct sl_import *import, struct sl_error *error)
 {
 	struct reading r = {.request = request, .import = import};
-	*import = (struct sl_import){.format = request->format, .names = calloc(1, sizeof *import->names)};
-	r.tracks = calloc(1, sizeof *r.tracks);
-	int rc = import->names == NULL || r.tracks == NULL ? sl_err_set(error, SL_ERR_NOMEM, "out of memory")
-							   : read_files(&r, error);
+	*import = (struct sl_import){.format = request->format,
+				     .names = sl_command_memory(1, sizeof *import->names)};
+	r.tracks = sl_command_memory(1, sizeof *r.tracks);
+	int rc = read_files(&r, error);
 	if (rc == SL_OK && make_schedule(&r, error) != SL_OK)
 		rc = rejection_first(request, error);
-	if (r.tracks != NULL)
-		sl_import_tracks_close(r.tracks);
+	sl_import_tracks_close(r.tracks);
 	free(r.tracks);
 	free(r.contacts.contact);
 	if (rc != SL_OK)

@@ -22,9 +22,8 @@ static int add_place(const struct reader *r, const double *number)
 							   : "");
 	if (last != NULL && place.t == last->t && (place.x != last->x || place.y != last->y))
 		return sl_import_text_fail(r->text, "two places at time %g", place.t);
-	return sl_import_tracks_add(r->track, place) == SL_OK
-		       ? SL_OK
-		       : sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
+	sl_import_tracks_add(r->track, place);
+	return SL_OK;
 }
 
 static int unlike_places(const struct reader *r, uint32_t count)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/command.h"
 #include "tools/topology/import_parts.h"
 
 #define WHEN_MAX 1e15 /* of a step or time in the data of an edge; whole numbers stay exact */
@@ -14,18 +15,10 @@ struct reader {
 	struct sl_contacts *contacts;
 };
 
-static int keep(struct sl_contacts *c, struct sl_contact contact)
+static void keep(struct sl_contacts *c, struct sl_contact contact)
 {
-	if (c->count == c->room) {
-		size_t room = c->room * 2 + 1024;
-		struct sl_contact *more = reallocarray(c->contact, room, sizeof *more);
-		if (more == NULL)
-			return SL_ERR_NOMEM;
-		c->contact = more;
-		c->room = room;
-	}
+	c->contact = sl_command_grow(c->contact, c->count, &c->room, sizeof contact);
 	c->contact[c->count++] = contact;
-	return SL_OK;
 }
 
 /* Cut off the next word, without the blanks around it. */
@@ -107,8 +100,8 @@ static int read_line(const struct reader *r, char *line)
 		rc = sl_import_name(r->text, r->names, to, strlen(to), &contact.edge.b);
 	if (rc == SL_OK)
 		rc = read_when(r, rest, between, &contact.when);
-	if (rc == SL_OK && keep(r->contacts, contact) != SL_OK)
-		rc = sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
+	if (rc == SL_OK)
+		keep(r->contacts, contact);
 	return rc;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/command.h"
+
 static uint32_t hash(const char *name, size_t length)
 {
 	uint32_t h = 2166136261u; /* FNV-1a: collisions only slow down the import of that file */
@@ -69,12 +71,10 @@ static int words_up(const void *x, const void *y)
 	return strcmp(((const struct entry *)x)->name, ((const struct entry *)y)->name);
 }
 
-int sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX])
+void sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX])
 {
 	bool numbers = true;
-	struct entry *all = calloc(names->count + 1, sizeof *all);
-	if (all == NULL)
-		return SL_ERR_NOMEM;
+	struct entry *all = sl_command_memory(names->count + 1, sizeof *all);
 	for (uint32_t i = 0; i < names->count; i++) {
 		memcpy(all[i].name, names->name[i], SL_NAME_BYTES);
 		all[i].index = i;
@@ -86,7 +86,6 @@ int sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static S
 		vertex[all[v].index] = v;
 	}
 	free(all);
-	return SL_OK;
 }
 
 bool sl_import_names_same(const struct sl_import_names *names)

@@ -24,9 +24,8 @@ static_assert(SL_NAMES_SLOTS >= 2 * SL_LEARNERS_MAX && SL_LEARNERS_MAX < UINT16_
  * nodes. */
 int sl_import_names_index(struct sl_import_names *names, const char *name, size_t length, uint32_t *index);
 
-/* Sort the names; vertex[index] is the vertex that the index became. No sl_import_names_index after this.
- * SL_ERR_NOMEM. */
-int sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX]);
+/* Sort the names; vertex[index] is the vertex that the index became. No sl_import_names_index after this. */
+void sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX]);
 
 /* Return whether every learner i has the name "i". */
 bool sl_import_names_same(const struct sl_import_names *names);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/command.h"
 #include "tools/topology/import_parts.h"
 
 enum order { GO, JUMP_X, JUMP_Y };
@@ -42,14 +43,7 @@ static int read_node(struct reader *r, const char *word, uint32_t *node)
 
 static int keep(struct reader *r, const struct event *event)
 {
-	if (r->count == r->room) {
-		size_t room = r->room * 2 + 256;
-		struct event *events = reallocarray(r->events, room, sizeof *events);
-		if (events == NULL)
-			return sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
-		r->events = events;
-		r->room = room;
-	}
+	r->events = sl_command_grow(r->events, r->count, &r->room, sizeof *r->events);
 	r->events[r->count++] = *event;
 	return SL_OK;
 }
@@ -194,49 +188,43 @@ static struct sl_place cut(struct sl_track *track, double t)
 	return here;
 }
 
-static int play(struct sl_track *track, const struct event *event)
+static void play(struct sl_track *track, const struct event *event)
 {
 	struct sl_place here = cut(track, event->t);
-	int rc = sl_import_tracks_add(track, here);
+	sl_import_tracks_add(track, here);
 	if (event->order != GO) {
 		*(event->order == JUMP_X ? &here.x : &here.y) = event->x;
-		return rc == SL_OK ? sl_import_tracks_add(track, here) : rc;
+		sl_import_tracks_add(track, here);
+		return;
 	}
 	double way = hypot(event->x - here.x, event->y - here.y);
-	if (rc != SL_OK || way == 0 || event->speed == 0)
-		return rc;
-	/* At the end, or never. */
-	return sl_import_tracks_add(track,
-				    (struct sl_place){event->t + way / event->speed, event->x, event->y});
+	if (way > 0 && event->speed > 0) /* at the end, or never */
+		sl_import_tracks_add(track,
+				     (struct sl_place){event->t + way / event->speed, event->x, event->y});
 }
 
 static int play_all(struct reader *r, struct sl_import_tracks *tracks)
 {
-	int rc = SL_OK;
 	for (uint32_t i = 0; i < r->names->count; i++) {
 		if (isnan(r->start[i][0]) || isnan(r->start[i][1]))
 			return sl_err_set(r->text->error, SL_ERR_FORMAT,
 					  "%s: node %s is never given its X_ and Y_", r->text->name,
 					  r->names->name[i]);
-		rc = sl_import_tracks_add(&tracks->track[tracks->count++],
-					  (struct sl_place){0, r->start[i][0], r->start[i][1]});
-		if (rc != SL_OK)
-			break;
+		sl_import_tracks_add(&tracks->track[tracks->count++],
+				     (struct sl_place){0, r->start[i][0], r->start[i][1]});
 	}
 	if (r->count > 0)
 		qsort(r->events, r->count, sizeof *r->events, in_time);
-	for (size_t i = 0; rc == SL_OK && i < r->count; i++)
-		rc = play(&tracks->track[r->events[i].node], &r->events[i]);
-	return rc == SL_OK ? SL_OK : sl_err_set(r->text->error, rc, "%s: %s", r->text->name, sl_err_text(rc));
+	for (size_t i = 0; i < r->count; i++)
+		play(&tracks->track[r->events[i].node], &r->events[i]);
+	return SL_OK;
 }
 
 int sl_import_ns2(struct sl_import_text *text, struct sl_import_names *names, struct sl_import_tracks *tracks)
 {
 	struct reader r = {.text = text, .names = names};
 	int rc = SL_OK;
-	r.start = calloc(SL_LEARNERS_MAX, sizeof *r.start);
-	if (r.start == NULL)
-		return sl_err_set(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
+	r.start = sl_command_memory(SL_LEARNERS_MAX, sizeof *r.start);
 	for (char *line; rc == SL_OK && (line = sl_import_text_line(text)) != NULL;)
 		rc = read_line(&r, line);
 	if (rc == SL_OK)

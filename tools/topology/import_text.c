@@ -10,16 +10,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static int grow(struct sl_import_text *text, size_t *room)
-{
-	size_t more = *room * 2 + 65536;
-	char *bytes = realloc(text->bytes, more);
-	if (bytes == NULL)
-		return sl_err_set(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
-	text->bytes = bytes;
-	*room = more;
-	return SL_OK;
-}
+#include "tools/lib/command.h"
+
+#define READ_LEAST 65536u
 
 static int unreadable(const struct sl_import_text *text, gzFile file)
 {
@@ -34,8 +27,7 @@ static int unpack(struct sl_import_text *text, gzFile file, size_t bytes_max)
 {
 	size_t room = 0;
 	for (int got = 1; got > 0; text->count += (size_t)got) {
-		if (room - text->count < 4096 && grow(text, &room) != SL_OK)
-			return SL_ERR_NOMEM;
+		text->bytes = sl_command_grow(text->bytes, text->count + READ_LEAST, &room, 1);
 		size_t want = room - 1 - text->count; /* a zero byte ends the last line */
 		got = gzread(file, text->bytes + text->count, want < (1u << 30) ? (unsigned)want : 1u << 30);
 		if (got < 0)
@@ -114,9 +106,7 @@ int sl_import_text_copy(struct sl_import_text *text, const char *name, const voi
 			struct sl_error *error)
 {
 	*text = (struct sl_import_text){.name = name, .count = count, .error = error};
-	text->bytes = malloc(count + 1);
-	if (text->bytes == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", name);
+	text->bytes = sl_command_memory(count + 1, 1);
 	memcpy(text->bytes, bytes, count);
 	int rc = check(text);
 	if (rc != SL_OK)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "tools/lib/command.h"
+
 void sl_import_tracks_close(struct sl_import_tracks *tracks)
 {
 	for (uint32_t i = 0; i < tracks->count; i++)
@@ -9,18 +11,10 @@ void sl_import_tracks_close(struct sl_import_tracks *tracks)
 	tracks->count = 0;
 }
 
-int sl_import_tracks_add(struct sl_track *track, struct sl_place place)
+void sl_import_tracks_add(struct sl_track *track, struct sl_place place)
 {
-	if (track->count == track->room) {
-		size_t room = track->room * 2 + 8;
-		struct sl_place *places = reallocarray(track->place, room, sizeof *places);
-		if (places == NULL)
-			return SL_ERR_NOMEM;
-		track->place = places;
-		track->room = room;
-	}
+	track->place = sl_command_grow(track->place, track->count, &track->room, sizeof place);
 	track->place[track->count++] = place;
-	return SL_OK;
 }
 
 /* Return the number of places at `t` or before. */
@@ -79,9 +73,9 @@ int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint3
 			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule)
 {
 	size_t n = tracks->count, links = 0;
-	struct sl_place *place = calloc(n + 1, sizeof *place);
-	struct sl_edge *edges = calloc(n * n / 2 + 1, sizeof *edges);
-	int rc = place == NULL || edges == NULL ? SL_ERR_NOMEM : SL_OK;
+	struct sl_place *place = sl_command_memory(n + 1, sizeof *place);
+	struct sl_edge *edges = sl_command_memory(n * n / 2 + 1, sizeof *edges);
+	int rc = SL_OK;
 	for (uint32_t s = 0; rc == SL_OK && s < steps; s++) {
 		size_t count = links_at(tracks, vertex, s * every_s, range_m, place, edges);
 		links += count;

@@ -26,8 +26,8 @@ struct sl_import_tracks {
 
 void sl_import_tracks_close(struct sl_import_tracks *tracks);
 
-/* Append a place, not before the last one in time. SL_ERR_NOMEM. */
-int sl_import_tracks_add(struct sl_track *track, struct sl_place place);
+/* Append a place, not before the last one in time. */
+void sl_import_tracks_add(struct sl_track *track, struct sl_place place);
 
 /* Return the position at time `t`; the track must not be empty. */
 struct sl_place sl_import_tracks_at(const struct sl_track *track, double t);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "tools/lib/command.h"
 #include "tools/topology/ids.h"
 
 #define TERMS_MOST 8u /* written of a sum; of a longer one TERMS_SAID */
@@ -33,8 +34,8 @@ static void write_between(FILE *out, uint32_t nth, bool last)
 /* Write the models that are revealed, which matter most. Return their number. */
 static uint32_t write_alone(FILE *out, const struct sl_participants *m)
 {
-	uint32_t count = 0, *alone = calloc(m->groups + 1, sizeof *alone);
-	for (uint32_t g = 0; alone != NULL && g < m->groups; g++)
+	uint32_t count = 0, *alone = sl_command_memory(m->groups + 1, sizeof *alone);
+	for (uint32_t g = 0; g < m->groups; g++)
 		if (sl_participants_size(m, g) == 1)
 			alone[count++] = m->member[m->start[g]];
 	if (count > 0)
@@ -67,8 +68,8 @@ static void write_groups(FILE *out, const struct sl_participants *m)
 
 static void write_left_out(FILE *out, const struct sl_participants *m)
 {
-	uint32_t n = m->graph.n, count = 0, *left = calloc(n, sizeof *left);
-	for (uint32_t v = 0; left != NULL && v < n; v++)
+	uint32_t n = m->graph.n, count = 0, *left = sl_command_memory(n, sizeof *left);
+	for (uint32_t v = 0; v < n; v++)
 		if (!m->present[v])
 			left[count++] = v;
 	if (count > 0) {
@@ -147,17 +148,15 @@ static void write_rows(FILE *out, const struct sl_leakage *leakage, uint32_t row
 
 void sl_leakage_text_span(FILE *out, const struct sl_leakage *leakage)
 {
-	uint32_t count = 0, *revealed = calloc(leakage->n, sizeof *revealed);
-	int32_t *coefficients = calloc(leakage->n, sizeof *coefficients);
-	if (revealed != NULL && coefficients != NULL) {
-		for (uint32_t v = 0; v < leakage->n; v++)
-			if (sl_leakage_reveals(leakage, v))
-				revealed[count++] = v;
-		if (count > 0)
-			write_models(out, revealed, count);
-		fputs(count > 0 && leakage->rank > count ? ", and " : "", out);
-		write_rows(out, leakage, leakage->rank - count, coefficients);
-	}
+	uint32_t count = 0, *revealed = sl_command_memory(leakage->n, sizeof *revealed);
+	int32_t *coefficients = sl_command_memory(leakage->n, sizeof *coefficients);
+	for (uint32_t v = 0; v < leakage->n; v++)
+		if (sl_leakage_reveals(leakage, v))
+			revealed[count++] = v;
+	if (count > 0)
+		write_models(out, revealed, count);
+	fputs(count > 0 && leakage->rank > count ? ", and " : "", out);
+	write_rows(out, leakage, leakage->rank - count, coefficients);
 	free(revealed);
 	free(coefficients);
 }

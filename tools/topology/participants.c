@@ -3,26 +3,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/command.h"
 #include "tools/lib/schedule_graph.h"
 
-int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
-			 uint32_t quorum)
+void sl_participants_open(struct sl_participants *m, const struct sl_schedule *schedule, uint32_t quorum)
 {
 	uint32_t n = schedule->learners;
 	size_t bytes = sl_schedule_graph_bytes(n, sl_schedule_graph_edges_most(schedule));
-	*participants =
-		(struct sl_participants){.schedule = schedule, .quorum = quorum, .memory = malloc(bytes)};
-	if (participants->memory == NULL)
-		return SL_ERR_NOMEM;
-	sl_arena_init(&participants->arena, participants->memory, bytes);
-	participants->present = SL_ARENA_TAKE(&participants->arena, n, bool);
-	participants->out = SL_ARENA_TAKE(&participants->arena, n, bool);
-	participants->start = SL_ARENA_TAKE(&participants->arena, (size_t)n + 1, uint32_t);
-	participants->member = SL_ARENA_TAKE(&participants->arena, n, uint32_t);
-	participants->label = SL_ARENA_TAKE(&participants->arena, n, uint32_t);
-	participants->stack = SL_ARENA_TAKE(&participants->arena, n, uint32_t);
-	participants->mark = sl_arena_mark(&participants->arena);
-	return participants->stack == NULL ? SL_ERR_NOMEM : SL_OK;
+	*m = (struct sl_participants){
+		.schedule = schedule, .quorum = quorum, .memory = sl_command_memory(1, bytes)};
+	sl_arena_init(&m->arena, m->memory, bytes);
+	m->present = SL_ARENA_TAKE(&m->arena, n, bool);
+	m->out = SL_ARENA_TAKE(&m->arena, n, bool);
+	m->start = SL_ARENA_TAKE(&m->arena, (size_t)n + 1, uint32_t);
+	m->member = SL_ARENA_TAKE(&m->arena, n, uint32_t);
+	m->label = SL_ARENA_TAKE(&m->arena, n, uint32_t);
+	m->stack = SL_ARENA_TAKE(&m->arena, n, uint32_t);
+	m->mark = sl_arena_mark(&m->arena);
 }
 
 void sl_participants_close(struct sl_participants *participants)
@@ -52,13 +49,12 @@ static void gather(struct sl_participants *m)
 		m->present[v] = m->label[v] == chosen;
 }
 
-int sl_participants_at(struct sl_participants *participants, uint32_t step)
+void sl_participants_at(struct sl_participants *m, uint32_t step)
 {
-	sl_arena_reset(&participants->arena, participants->mark);
-	int rc = sl_schedule_graph(participants->schedule, step, &participants->graph, &participants->arena);
-	if (rc == SL_OK)
-		gather(participants);
-	return rc;
+	sl_arena_reset(&m->arena, m->mark);
+	int rc = sl_schedule_graph(m->schedule, step, &m->graph, &m->arena);
+	assert(rc == SL_OK); /* there is room for each step */
+	gather(m);
 }
 
 /* Fill member[], in order, from the sizes in start[], and turn these into positions. */
@@ -77,28 +73,24 @@ static void list_members(struct sl_participants *m)
 			m->member[m->stack[m->label[v]]++] = v;
 }
 
-void sl_participants_without(struct sl_participants *participants, const uint32_t *learners, size_t count)
+void sl_participants_without(struct sl_participants *m, const uint32_t *learners, size_t count)
 {
-	uint32_t n = participants->graph.n;
-	participants->groups = 0;
-	memset(participants->label, 0xff, n * sizeof *participants->label);
+	m->groups = 0;
+	memset(m->label, 0xff, m->graph.n * sizeof *m->label);
 	for (size_t i = 0; i < count; i++)
-		participants->out[learners[i]] = true;
-	for (uint32_t v = 0; v < n; v++)
-		if (participants->present[v] && !participants->out[v] &&
-		    participants->label[v] == UINT32_MAX) {
-			uint32_t size = sl_graph_component(&participants->graph, v, participants->groups,
-							   participants->out, participants->label,
-							   participants->stack);
-			participants->start[participants->groups++] = size;
+		m->out[learners[i]] = true;
+	for (uint32_t v = 0; v < m->graph.n; v++)
+		if (m->present[v] && !m->out[v] && m->label[v] == UINT32_MAX) {
+			uint32_t size =
+				sl_graph_component(&m->graph, v, m->groups, m->out, m->label, m->stack);
+			m->start[m->groups++] = size;
 		}
 	for (size_t i = 0; i < count; i++)
-		participants->out[learners[i]] = false;
-	list_members(participants);
+		m->out[learners[i]] = false;
+	list_members(m);
 }
 
-bool sl_participants_beyond(const struct sl_participants *participants)
+bool sl_participants_beyond(const struct sl_participants *m)
 {
-	return participants->groups > 1 ||
-	       (participants->groups == 1 && sl_participants_size(participants, 0) == 1);
+	return m->groups > 1 || (m->groups == 1 && sl_participants_size(m, 0) == 1);
 }

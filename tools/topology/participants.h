@@ -32,13 +32,13 @@ static inline uint32_t sl_participants_majority(uint32_t n)
 	return n / 2 + 1;
 }
 
-/* Open for steps of `schedule`; quorum is at least the majority. SL_ERR_NOMEM. */
-int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
-			 uint32_t quorum);
+/* Open for steps of `schedule`; quorum is at least the majority. */
+void sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
+			  uint32_t quorum);
 void sl_participants_close(struct sl_participants *participants);
 
 /* Find the participants of a step. */
-int sl_participants_at(struct sl_participants *participants, uint32_t step);
+void sl_participants_at(struct sl_participants *participants, uint32_t step);
 
 /* Find the groups of the participants without `count` learners, ordered by their least member. */
 void sl_participants_without(struct sl_participants *participants, const uint32_t *learners, size_t count);

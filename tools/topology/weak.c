@@ -5,6 +5,7 @@
 
 #include "common/graph/connectivity.h"
 #include "tools/topology/participants.h"
+#include "tools/lib/command.h"
 #include "tools/lib/schedule_graph.h"
 
 struct search {
@@ -23,14 +24,7 @@ static int keep(struct search *s, const uint32_t *member, uint32_t size)
 	struct sl_weak *w = s->weak;
 	if (w->count == SL_WEAK_POINTS_MOST)
 		return SL_ERR_RANGE;
-	if (w->count == w->room) {
-		size_t room = w->room * 2 + 64;
-		struct sl_weak_point *point = reallocarray(w->point, room, sizeof *point);
-		if (point == NULL)
-			return SL_ERR_NOMEM;
-		w->point = point;
-		w->room = room;
-	}
+	w->point = sl_command_grow(w->point, w->count, &w->room, sizeof *w->point);
 	struct sl_weak_point *p = &w->point[w->count++];
 	*p = (struct sl_weak_point){.size = size, .step = s->step};
 	memcpy(p->member, member, size * sizeof *member);
@@ -169,30 +163,16 @@ static int search_step(struct search *s)
 		return repeat(s);
 	}
 	s->from = s->weak->count;
-	int rc = sl_participants_at(&s->participants, s->step);
-	if (rc != SL_OK || s->participants.present_count == 0)
-		return rc;
+	sl_participants_at(&s->participants, s->step);
+	if (s->participants.present_count == 0)
+		return SL_OK;
 	s->weak->rounds++;
 	for (uint32_t v = 0, i = 0; v < s->participants.graph.n; v++)
 		if (s->participants.present[v])
 			s->present[i++] = v;
 	sl_arena_reset(&s->scratch, 0);
-	rc = find_alone(s);
+	int rc = find_alone(s);
 	return rc == SL_OK ? find_together(s) : rc;
-}
-
-static int open_search(struct search *s, const struct sl_schedule *schedule, uint32_t quorum)
-{
-	uint32_t n = schedule->learners;
-	size_t bytes =
-		4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_schedule_graph_edges_most(schedule));
-	s->memory = malloc(bytes);
-	s->present = calloc(n, sizeof *s->present);
-	int rc = sl_participants_open(&s->participants, schedule, quorum);
-	if (s->memory == NULL || s->present == NULL)
-		return SL_ERR_NOMEM;
-	sl_arena_init(&s->scratch, s->memory, bytes);
-	return rc;
 }
 
 static int search_all(struct search *s, struct sl_error *error)
@@ -214,10 +194,17 @@ static int search_all(struct search *s, struct sl_error *error)
 int sl_weak_find(struct sl_weak *weak, const struct sl_schedule *schedule, uint32_t quorum, uint32_t c,
 		 struct sl_error *error)
 {
-	struct search s = {.weak = weak, .c = c};
+	uint32_t n = schedule->learners;
+	size_t bytes =
+		4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_schedule_graph_edges_most(schedule));
+	struct search s = {.weak = weak,
+			   .c = c,
+			   .memory = sl_command_memory(1, bytes),
+			   .present = sl_command_memory(n, sizeof *s.present)};
 	*weak = (struct sl_weak){.rounds = 0};
-	int rc = open_search(&s, schedule, quorum);
-	rc = rc == SL_OK ? search_all(&s, error) : sl_err_set(error, rc, "%s", sl_err_text(rc));
+	sl_arena_init(&s.scratch, s.memory, bytes);
+	sl_participants_open(&s.participants, schedule, quorum);
+	int rc = search_all(&s, error);
 	sl_participants_close(&s.participants);
 	free(s.memory);
 	free(s.present);
