@@ -3,14 +3,11 @@
 #include "tools/lib/table.h"
 #include "tools/lib/terminal.h"
 
-enum { ENGINE, SHARING, EXCHANGES, EACH, MOST, ALL, MEMORY, COLUMNS };
-
-static const struct sl_column table[COLUMNS] = {
-	[ENGINE] = {"engine", 12, true},	[SHARING] = {"sharing", 10, true},
-	[EXCHANGES] = {"exchanges", 11, false}, [EACH] = {"MB each", 10, false},
-	[MOST] = {"MB most", 10, false},	[ALL] = {"MB all", 11, false},
-	[MEMORY] = {"MB memory", 11, false},
+static const struct sl_column table[] = {
+	{"engine", 12, true},	{"sharing", 10, true}, {"exchanges", 11, false}, {"MB each", 10, false},
+	{"MB most", 10, false}, {"MB all", 11, false}, {"MB memory", 11, false},
 };
+#define COLUMNS (sizeof table / sizeof *table)
 
 static const char *const certainty[] = {[SL_EXACTLY] = "", [SL_AT_MOST] = "<=", [SL_ABOUT] = "~"};
 
@@ -31,16 +28,15 @@ static enum sl_certainty certainty_of(const struct sl_estimate_figures *g, enum 
 static void show_cost(const struct sl_estimate_input *input, const struct sl_estimated *planned,
 		      enum sl_engine engine, uint32_t sharing, FILE *out)
 {
-	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES];
 	const struct sl_estimate_cost *cost = &planned->costs[engine][sharing];
-	snprintf(cells[ENGINE], SL_CELL_BYTES, "%s", sl_engine_name(engine));
-	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_estimate_sharing_names[sharing]);
-	snprintf(cells[EXCHANGES], SL_CELL_BYTES, "%s%llu", certainty[certainty_of(&input->graph, engine)],
+	const double bytes[] = {cost->bytes_mean, cost->bytes_most, cost->bytes_all, cost->memory};
+	snprintf(cells[0], SL_CELL_BYTES, "%s", sl_engine_name(engine));
+	snprintf(cells[1], SL_CELL_BYTES, "%s", sl_estimate_sharing_names[sharing]);
+	snprintf(cells[2], SL_CELL_BYTES, "%s%llu", certainty[certainty_of(&input->graph, engine)],
 		 (unsigned long long)cost->exchanges);
-	amount(cost->bytes_mean / 1e6, cells[EACH]);
-	amount(cost->bytes_most / 1e6, cells[MOST]);
-	amount(cost->bytes_all / 1e6, cells[ALL]);
-	amount(cost->memory / 1e6, cells[MEMORY]);
+	for (size_t i = 0; i < 4; i++)
+		amount(bytes[i] / 1e6, cells[3 + i]);
 	sl_table_line(table, COLUMNS, cells, line);
 	fprintf(out, "%s\n", line);
 }

@@ -10,7 +10,6 @@
 #include "common/base/blas.h"
 #include "tools/lib/command.h"
 #include "tools/paper/csv.h"
-#include "tools/paper/octave.h"
 #include "tools/paper/values.h"
 
 /* Parts that one function measures: their letters and titles. */
@@ -203,22 +202,22 @@ static void write_files(struct sl_paper *r)
 /* Run gnuplot in the folder of the report. Without it, or if it fails, say how to draw the figures. */
 static void draw(struct sl_paper *r)
 {
-	char folder[PATH_MAX], *output = NULL;
-	const char *const argv[] = {"env", "-C", folder, "gnuplot", "figures.gp", NULL};
+	char folder[PATH_MAX], setting[PATH_MAX + 16], *output = NULL;
+	const char *const argv[] = {"gnuplot", "-e", "cd system('printenv FOLDER')", "figures.gp", NULL};
+	const char *const environment[] = {setting, NULL};
 	struct sl_error error = {0};
 	if (first_wanted(r, FIGURED) == '\0' || realpath(r->options.folder, folder) == NULL ||
 	    sl_paper_progress(r, "gnuplot", 1) != SL_OK)
 		return;
-	if (!sl_octave_installed("gnuplot"))
-		sl_err_set(&error, SL_ERR_NOTFOUND, "gnuplot is not installed (package gnuplot-nox)");
-	else
-		sl_bench_child(r->bench, argv, NULL, &output, &error);
+	snprintf(setting, sizeof setting, "FOLDER=%s", folder);
+	int rc = sl_bench_child(r->bench, argv, environment, &output, &error);
 	free(output);
-	if (error.code != SL_OK)
+	if (rc != SL_OK && rc != SL_PENDING)
 		fprintf(stderr,
 			"starling-paper: the figures are not drawn: %s; to draw them: cd %s && gnuplot "
 			"figures.gp\n",
-			error.text, r->options.folder);
+			rc == SL_ERR_NOTFOUND ? "gnuplot is not installed (package gnuplot-nox)" : error.text,
+			r->options.folder);
 }
 
 /* ---- the whole ---- */

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/lib/command.h"
+
 #define LOG_FILE "log.jsonl"
 
 struct sl_log_source {
@@ -97,6 +99,7 @@ static void swap(size_t *a, size_t *b)
 
 static void push(struct sl_log_merge *merge, size_t source)
 {
+	merge->heap = sl_command_grow(merge->heap, merge->heap_size, &merge->heap_room, sizeof *merge->heap);
 	size_t i = merge->heap_size++;
 	merge->heap[i] = source;
 	for (; i > 0 && earlier(merge, merge->heap[i], merge->heap[(i - 1) / 2]); i = (i - 1) / 2)
@@ -127,23 +130,6 @@ static bool known(const struct sl_log_merge *merge, const char *name)
 	return false;
 }
 
-static int grow(struct sl_log_merge *merge)
-{
-	if (merge->count < merge->room)
-		return SL_OK;
-	size_t room = merge->room ? 2 * merge->room : 64;
-	void *sources = realloc(merge->sources, room * sizeof *merge->sources);
-	if (sources)
-		merge->sources = sources;
-	void *heap = realloc(merge->heap, room * sizeof *merge->heap);
-	if (heap)
-		merge->heap = heap;
-	if (!sources || !heap)
-		return SL_ERR_NOMEM;
-	merge->room = room;
-	return SL_OK;
-}
-
 /* Add `name`, relative to the open folder, if it is a log and new. */
 static int add(struct sl_log_merge *merge, int folder, const char *name, struct sl_error *error)
 {
@@ -159,17 +145,11 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 		close(fd);
 		return SL_OK;
 	}
-	struct sl_log_source *s = calloc(1, sizeof *s);
-	if (s != NULL) {
-		s->name = strdup(name);
-		s->in = fdopen(fd, "r");
-	}
-	if (s == NULL || s->name == NULL || s->in == NULL || grow(merge) != SL_OK) {
-		free(s != NULL ? s->name : NULL);
-		free(s);
-		close(fd);
-		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
-	}
+	struct sl_log_source *s = sl_command_memory(1, sizeof *s);
+	s->name = strdup(name);
+	s->in = fdopen(fd, "r");
+	assert(s->name != NULL && s->in != NULL);
+	merge->sources = sl_command_grow(merge->sources, merge->count, &merge->room, sizeof s);
 	merge->sources[merge->count++] = s;
 	return SL_OK;
 }

@@ -21,7 +21,7 @@ struct sl_log_merge {
 	struct sl_log_source **sources;
 	size_t count, room;
 	size_t *heap; /* sources that have a record, the earliest on top */
-	size_t heap_size;
+	size_t heap_size, heap_room;
 	bool given_out; /* the caller uses the record of source `last` */
 	size_t last;
 	bool follow; /* a last line is read only once it has its newline */

@@ -103,14 +103,7 @@ static void see_learner(struct seen *seen, const struct sl_record *record)
 	for (size_t i = 0; i < seen->count; i++)
 		if (seen->learners[i].id == id && strcmp(seen->learners[i].name, name) == 0)
 			return;
-	if (seen->count == seen->room) {
-		size_t room = seen->room ? 2 * seen->room : 16;
-		struct known *more = reallocarray(seen->learners, room, sizeof *more);
-		if (more == NULL)
-			return;
-		seen->learners = more;
-		seen->room = room;
-	}
+	seen->learners = sl_command_grow(seen->learners, seen->count, &seen->room, sizeof *seen->learners);
 	seen->learners[seen->count].id = id;
 	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
 }
