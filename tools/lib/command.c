@@ -121,6 +121,19 @@ void *sl_command_grow(void *items, size_t count, size_t *room, size_t size)
 	return more;
 }
 
+int sl_command_unknown(const char *called, const char *what, const char *word, const char *const *names)
+{
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+	for (; *names != NULL; names++)
+		sl_suggest(word, *names, &best, &distance);
+	if (best != NULL)
+		fprintf(stderr, "%s: unknown %s '%s'; did you mean '%s'?\n", called, what, word, best);
+	else
+		fprintf(stderr, "%s: unknown %s '%s'; see '%s --help'\n", called, what, word, called);
+	return SL_EXIT_USAGE;
+}
+
 /* ---- options ---- */
 
 static const struct argp_option builtin[] = {{"help", '?', NULL, 0, NULL, 0},

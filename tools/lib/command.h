@@ -40,6 +40,10 @@ void sl_command_set_name(char **argv, const char *format, ...) __attribute__((fo
  */
 void sl_command_parse(const struct argp *argp, int argc, char **argv, void *input);
 
+/* Say that `word` is none of the `what` of the program `called`, such as its commands: the name nearest to it
+ * in `names` (ended by NULL), or where they are listed. Return SL_EXIT_USAGE. */
+int sl_command_unknown(const char *called, const char *what, const char *word, const char *const *names);
+
 /* Return the name by which the user called this program, for suggested command lines. */
 const char *sl_command_program(void);
 

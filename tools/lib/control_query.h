@@ -1,5 +1,5 @@
-/* control_query.h - one request to several daemons' control sockets at once: who answers is not kept waiting
- * by who does not. */
+/* control_query.h - one request to the control sockets of several daemons at once, with one deadline for all
+ * replies. */
 #pragma once
 
 #include <jansson.h>
@@ -16,6 +16,7 @@ struct sl_control_query {
 	json_t *reply; /* NULL: it did not answer in time */
 };
 
-/* Fills in error and reply of all that are not to be skipped; what was there before is let go. SL_ERR_NOMEM.
+/* Set error and reply of all that are not skipped, after `wait_ms` at the latest; an earlier reply is
+ * released.
  */
-int sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms);
+void sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms);

@@ -119,9 +119,9 @@ static int find_run(struct abort_command *a)
 		fprintf(stderr, "starling abort: %s: %s\n", a->run, strerror(errno));
 		return SL_EXIT_USAGE;
 	}
-	a->asked = calloc((size_t)count + 1, sizeof *a->asked);
+	a->asked = sl_command_memory((size_t)count + 1, sizeof *a->asked);
 	for (int i = 0; i < count; i++) {
-		if (a->asked != NULL && find_socket(a, entries[i]->d_name, &a->asked[a->count]))
+		if (find_socket(a, entries[i]->d_name, &a->asked[a->count]))
 			a->count++;
 		free(entries[i]);
 	}
@@ -139,9 +139,7 @@ static int find_run(struct abort_command *a)
 static int find_one(struct abort_command *a)
 {
 	const char *slash = strrchr(a->control, '/');
-	a->asked = calloc(1, sizeof *a->asked);
-	if (a->asked == NULL)
-		return SL_EXIT_FAILED;
+	a->asked = sl_command_memory(1, sizeof *a->asked);
 	a->count = 1;
 	snprintf(a->asked->shown, sizeof a->asked->shown, "%s", a->control);
 	snprintf(a->asked->socket, sizeof a->asked->socket, "%s", slash == NULL ? a->control : slash + 1);
@@ -247,14 +245,10 @@ static int tell_all(const struct abort_command *a)
 	return done > 0 && silent == 0 ? 0 : SL_EXIT_FAILED;
 }
 
-static int request_all(struct abort_command *a, json_t *request)
+static void request_all(struct abort_command *a, json_t *request)
 {
-	int rc =
-		request == NULL ? SL_ERR_NOMEM : sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
+	sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
 	json_decref(request);
-	if (rc != SL_OK)
-		fprintf(stderr, "starling abort: out of memory\n");
-	return rc;
 }
 
 /* ---- confirmation ---- */
@@ -277,8 +271,7 @@ static bool confirmed(const struct abort_command *a)
 
 static int run(struct abort_command *a)
 {
-	if (request_all(a, json_pack("{s:s}", "op", "status")) != SL_OK)
-		return SL_EXIT_FAILED;
+	request_all(a, json_pack("{s:s}", "op", "status"));
 	int status = show_all(a);
 	if (status != 0)
 		return status;
@@ -286,8 +279,7 @@ static int run(struct abort_command *a)
 		fprintf(stderr, "starling abort: nothing was aborted\n");
 		return SL_EXIT_FAILED;
 	}
-	if (request_all(a, json_pack("{s:s, s:I}", "op", "abort", "round", (json_int_t)a->round)) != SL_OK)
-		return SL_EXIT_FAILED;
+	request_all(a, json_pack("{s:s, s:I}", "op", "abort", "round", (json_int_t)a->round));
 	return tell_all(a);
 }
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/suggest.h"
 #include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
 
@@ -61,20 +60,15 @@ static void print_help(FILE *out)
 
 static int unknown_command(const char *name)
 {
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	const char *names[COMMANDS + 1] = {NULL};
 	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
 		if (strcmp(name, renamed[i].name) == 0) {
 			fprintf(stderr, "starling: there is no command '%s': %s\n", name, renamed[i].now);
 			return SL_EXIT_USAGE;
 		}
 	for (size_t i = 0; i < COMMANDS; i++)
-		sl_suggest(name, commands[i].name, &best, &distance);
-	if (best)
-		fprintf(stderr, "starling: unknown command '%s'; did you mean '%s'?\n", name, best);
-	else
-		fprintf(stderr, "starling: unknown command '%s'; see 'starling --help'\n", name);
-	return SL_EXIT_USAGE;
+		names[i] = commands[i].name;
+	return sl_command_unknown("starling", "command", name, names);
 }
 
 static int run(const struct sl_command *command, int argc, char **argv)

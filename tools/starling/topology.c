@@ -7,7 +7,6 @@
 
 #include "common/field/field.h"
 #include "common/graph/generate.h"
-#include "common/base/suggest.h"
 #include "tools/lib/terminal.h"
 
 /* ---- where a schedule comes from ---- */
@@ -122,21 +121,15 @@ static const char *const renamed[][2] = {{"show", "analyze"}, {"repair", "augmen
 
 static int unknown_verb(const char *word)
 {
-	const char *best = NULL;
-	size_t distance = SIZE_MAX;
+	const char *names[VERBS + 1] = {NULL};
 	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
 		if (strcmp(word, renamed[i][0]) == 0) {
 			fprintf(stderr, "starling topology: '%s' is now called '%s'\n", word, renamed[i][1]);
 			return SL_EXIT_USAGE;
 		}
 	for (size_t i = 0; i < VERBS; i++)
-		sl_suggest(word, verbs[i].name, &best, &distance);
-	if (best != NULL)
-		fprintf(stderr, "starling topology: unknown verb '%s'; did you mean '%s'?\n", word, best);
-	else
-		fprintf(stderr, "starling topology: unknown verb '%s'; see 'starling topology --help'\n",
-			word);
-	return SL_EXIT_USAGE;
+		names[i] = verbs[i].name;
+	return sl_command_unknown("starling topology", "verb", word, names);
 }
 
 int sl_cmd_topology(int argc, char **argv)
