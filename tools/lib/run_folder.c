@@ -2,8 +2,8 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +37,14 @@ static void name_run(struct sl_run_folder *folder)
 		folder->name[0] = 'r';
 }
 
-/* Why mkdir did not. */
+/* Name the cause of a failed mkdir: a missing parent, or `reason`. */
 static int cannot_make(const char *path, int reason, struct sl_error *error)
 {
-	char parent[PATH_MAX];
+	char copy[PATH_MAX];
 	struct stat st;
-	snprintf(parent, sizeof parent, "%s", path);
-	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
-		parent[n - 1] = '\0';
-	char *slash = strrchr(parent, '/');
-	if (slash != NULL && slash != parent)
-		*slash = '\0';
-	if (reason == ENOENT && slash != NULL && stat(parent, &st) != 0)
+	snprintf(copy, sizeof copy, "%s", path);
+	const char *parent = dirname(copy);
+	if (reason == ENOENT && stat(parent, &st) != 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path,
 				  parent);
 	return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
@@ -144,38 +140,29 @@ void sl_run_folder_remove(const struct sl_run_folder *folder)
 		rmdir(folder->path);
 }
 
-static int write_all(int fd, const char *bytes, size_t count)
+/* Write a new file and make it durable; return false with errno. */
+static bool write_file(const char *path, const char *bytes, size_t count)
 {
-	while (count > 0) {
-		ssize_t n = write(fd, bytes, count);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		bytes += n;
-		count -= (size_t)n;
-	}
-	return fsync(fd);
+	FILE *out = fopen(path, "we");
+	if (out == NULL)
+		return false;
+	bool written = fwrite(bytes, 1, count, out) == count && fflush(out) == 0 && fsync(fileno(out)) == 0;
+	int reason = errno;
+	bool closed = fclose(out) == 0;
+	errno = written ? errno : reason;
+	return written && closed;
 }
 
 int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
 			struct sl_error *error)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
-	int n = snprintf(path, sizeof path, "%s/%s", folder->path, file);
-	int m = snprintf(temporary, sizeof temporary, "%s/%s.new", folder->path, file);
-	if (n >= PATH_MAX || m >= PATH_MAX)
+	if (sl_run_folder_file(folder, file, path) != SL_OK ||
+	    snprintf(temporary, sizeof temporary, "%s.new", path) >= PATH_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", file);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	bool bad = fd < 0 || write_all(fd, bytes, count) != 0;
-	int reason = errno;
-	if (fd >= 0 && close(fd) != 0 && !bad) {
-		bad = true;
-		reason = errno;
-	}
-	if (!bad && rename(temporary, path) == 0)
+	if (write_file(temporary, bytes, count) && rename(temporary, path) == 0)
 		return SL_OK;
-	reason = bad ? reason : errno;
+	int reason = errno;
 	unlink(temporary);
 	return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
 }
