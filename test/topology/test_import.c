@@ -1,9 +1,9 @@
 /* What others recorded, as schedules: the readers of edge lists and movements, and where nodes are when. */
+#include "test/config/settings_folder.h"
 #include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "tools/topology/import_parts.h"
 
@@ -30,18 +30,24 @@ static void empty(void)
 	w->error = (struct sl_error){0};
 }
 
-static int setup(void **state)
+static int leave(void **state)
 {
-	(void)state;
 	empty();
-	return 0;
+	return folder_leave(state);
+}
+
+static int read_bytes(const void *bytes, size_t count)
+{
+	FILE *file = fopen("f", "we");
+	assert_true(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0);
+	empty();
+	return sl_import_text_read(&w->text, "f", SL_IMPORT_BYTES_MAX, &w->error);
 }
 
 /* Starts anew with a text of its own. */
 static void say(const char *text)
 {
-	empty();
-	if (sl_import_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
+	if (read_bytes(text, strlen(text)) != SL_OK)
 		fail_msg("%s", w->error.text);
 }
 
@@ -77,7 +83,7 @@ static void faults_are(enum sl_import_format format, const struct sl_import_requ
 
 /* ---- text ---- */
 
-TEST_WITH(test_lines, setup, setup)
+TEST_WITH(test_lines, folder_enter, leave)
 {
 	say("\xef\xbb\xbf"
 	    "a\r\n\nb\tc\nlast");
@@ -91,7 +97,7 @@ TEST_WITH(test_lines, setup, setup)
 	assert_null(sl_import_text_line(&w->text));
 }
 
-TEST_WITH(test_a_copy_reads_the_same_lines, setup, setup)
+TEST_WITH(test_a_copy_reads_the_same_lines, folder_enter, leave)
 {
 	say("a\r\n\nb\n");
 	struct sl_import_text copy = w->text;
@@ -103,7 +109,7 @@ TEST_WITH(test_a_copy_reads_the_same_lines, setup, setup)
 	assert_null(sl_import_text_line(&w->text));
 }
 
-TEST_WITH(test_what_is_no_text, setup, setup)
+TEST_WITH(test_what_is_no_text, folder_enter, leave)
 {
 	static const struct {
 		const char *bytes;
@@ -114,33 +120,26 @@ TEST_WITH(test_what_is_no_text, setup, setup)
 		{"\x1b[2J", 4, "f:1: a byte 0x1b: not a text file"},
 		{"a\n\n\x7f", 4, "f:3: a byte 0x7f: not a text file"},
 		{"caf\xc3\xa9 \xc2\x9b", 8, "f:1: a byte 0xc2: not a text file"},
-		{"\x1f\x8b\x08", 3, "f:1: a byte 0x1f: not a text file"},
+		{"\x1f\x8c\x08", 3, "f:1: a byte 0x1f: not a text file"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		empty();
-		assert_int_equal(
-			sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
-			SL_ERR_FORMAT);
+		assert_int_equal(read_bytes(cases[i].bytes, cases[i].count), SL_ERR_FORMAT);
 		assert_string_equal(w->error.text, cases[i].error);
 		assert_null(w->text.bytes);
 	}
-	SUCCEEDS(sl_import_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
+	SUCCEEDS(read_bytes("caf\xc3\xa9 \xc2\xa0\xc2", 8));
 }
 
-TEST_WITH(test_a_file_has_a_limit, setup, setup)
+TEST_WITH(test_a_file_has_a_limit, folder_enter, leave)
 {
-	char path[] = P_tmpdir "/import-XXXXXX";
-	int fd = mkstemp(path);
-	assert_true(fd >= 0 && write(fd, "0123456789", 10) == 10);
-	close(fd);
-	assert_int_equal(sl_import_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
+	folder_put("ten", "0123456789");
+	assert_int_equal(sl_import_text_read(&w->text, "ten", 9, &w->error), SL_ERR_FORMAT);
 	assert_non_null(strstr(w->error.text, ": more than 0 MB of text"));
-	SUCCEEDS(sl_import_text_read(&w->text, path, 10, &w->error));
+	SUCCEEDS(sl_import_text_read(&w->text, "ten", 10, &w->error));
 	assert_string_equal(sl_import_text_line(&w->text), "0123456789");
-	unlink(path);
 }
 
-TEST_WITH(test_numbers, setup, setup)
+TEST_WITH(test_numbers, folder_enter, leave)
 {
 	static const char *const bad[] = {"",	  "nan",   "NaN",  "inf",   "-inf", "infinity",
 					  "0x10", "1e400", "1e10", "-1e10", "1,5",  "1.2.3",
@@ -172,7 +171,7 @@ static void sorted_are(const char *given, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-TEST_WITH(test_names_in_order, setup, setup)
+TEST_WITH(test_names_in_order, folder_enter, leave)
 {
 	sorted_are("10 9 0 100 2 10", "0 2 9 10 100");
 	sorted_are("10 -9 0 -100 2", "-100 -9 0 2 10");
@@ -182,7 +181,7 @@ TEST_WITH(test_names_in_order, setup, setup)
 	sorted_are("1.5 10 9", "1.5 10 9");
 }
 
-TEST_WITH(test_a_name_finds_its_learner, setup, setup)
+TEST_WITH(test_a_name_finds_its_learner, folder_enter, leave)
 {
 	uint32_t index, vertex[SL_LEARNERS_MAX];
 	for (uint32_t i = 0; i < 3; i++)
@@ -196,7 +195,7 @@ TEST_WITH(test_a_name_finds_its_learner, setup, setup)
 	assert_true(sl_import_names_same(w->names));
 }
 
-TEST_WITH(test_as_many_names_as_learners, setup, setup)
+TEST_WITH(test_as_many_names_as_learners, folder_enter, leave)
 {
 	char name[SL_NAME_BYTES + 1];
 	uint32_t index;
@@ -233,7 +232,7 @@ static void edges_are(const char *text, const struct sl_import_request *request,
 	contacts_are(expected);
 }
 
-TEST_WITH(test_edge_lists, setup, setup)
+TEST_WITH(test_edge_lists, folder_enter, leave)
 {
 	static const struct sl_import_request plain = {0}, key = {.by = "t"}, column = {.by_column = 4};
 	edges_are("# a graph\n\n0 1\n1 2 {}\n2\t3 {'weight': 7, 'colour': 'green'}\n 3  0 7 green # red\n",
@@ -251,7 +250,7 @@ TEST_WITH(test_edge_lists, setup, setup)
 	edges_are("a,b,x,2", &column, "a-b@2");
 }
 
-TEST_WITH(test_edge_lists_with_faults, setup, setup)
+TEST_WITH(test_edge_lists_with_faults, folder_enter, leave)
 {
 	static const struct sl_import_request none = {0}, by_key = {.by = "t"}, third = {.by_column = 3},
 					      fourth = {.by_column = 4};
@@ -284,7 +283,7 @@ TEST_WITH(test_edge_lists_with_faults, setup, setup)
 	faults_are(SL_IMPORT_EDGES, &fourth, in_fourth);
 }
 
-TEST_WITH(test_one_node_too_many, setup, setup)
+TEST_WITH(test_one_node_too_many, folder_enter, leave)
 {
 	char *text = malloc(SL_LEARNERS_MAX * 8), *at = text;
 	const struct sl_import_request plain = {0};
@@ -305,7 +304,7 @@ static void is_at(uint32_t node, double t, double x, double y)
 		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
 }
 
-TEST_WITH(test_bonnmotion, setup, setup)
+TEST_WITH(test_bonnmotion, folder_enter, leave)
 {
 	moves(SL_IMPORT_BONNMOTION,
 	      "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
@@ -320,14 +319,14 @@ TEST_WITH(test_bonnmotion, setup, setup)
 	assert_true(sl_import_tracks_end(w->tracks) == 15);
 }
 
-TEST_WITH(test_bonnmotion_with_heights, setup, setup)
+TEST_WITH(test_bonnmotion_with_heights, folder_enter, leave)
 {
 	moves(SL_IMPORT_BONNMOTION, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
 	is_at(0, 5, 6, 12);
 	is_at(1, 5, 5, 6);
 }
 
-TEST_WITH(test_bonnmotion_with_faults, setup, setup)
+TEST_WITH(test_bonnmotion_with_faults, folder_enter, leave)
 {
 	static const char *const faults[][2] = {
 		{"0 1 2\n0 1 2 3 4\n", "f:2: 5 numbers, which are no places \"t x y\""},
@@ -354,7 +353,7 @@ TEST_WITH(test_bonnmotion_with_faults, setup, setup)
 	SUCCEEDS(sl_import_bonnmotion(&w->text, w->names, w->tracks));
 }
 
-TEST_WITH(test_ns2, setup, setup)
+TEST_WITH(test_ns2, folder_enter, leave)
 {
 	moves(SL_IMPORT_NS2,
 	      "#\n# nodes: 3\n#\nset val(nn) 3\n"
@@ -381,7 +380,7 @@ TEST_WITH(test_ns2, setup, setup)
 	assert_true(sl_import_tracks_end(w->tracks) == 20);
 }
 
-TEST_WITH(test_ns2_changes_its_mind, setup, setup)
+TEST_WITH(test_ns2_changes_its_mind, folder_enter, leave)
 {
 	moves(SL_IMPORT_NS2,
 	      "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
@@ -395,7 +394,7 @@ TEST_WITH(test_ns2_changes_its_mind, setup, setup)
 	is_at(0, 1e9, 5, 100); /* creeps */
 }
 
-TEST_WITH(test_ns2_jumps_on_its_way, setup, setup)
+TEST_WITH(test_ns2_jumps_on_its_way, folder_enter, leave)
 {
 	moves(SL_IMPORT_NS2, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
 			     "$ns_ at 4 \"$n(0) set Y_ 50\"");
@@ -404,7 +403,7 @@ TEST_WITH(test_ns2_jumps_on_its_way, setup, setup)
 	is_at(0, 100, 4, 50);
 }
 
-TEST_WITH(test_ns2_without_orders, setup, setup)
+TEST_WITH(test_ns2_without_orders, folder_enter, leave)
 {
 	moves(SL_IMPORT_NS2, "# nothing\nset val(nn) 0");
 	assert_int_equal(w->tracks->count, 0);
@@ -418,7 +417,7 @@ TEST_WITH(test_ns2_without_orders, setup, setup)
 	is_at(0, 8, 1, 2);
 }
 
-TEST_WITH(test_ns2_with_faults, setup, setup)
+TEST_WITH(test_ns2_with_faults, folder_enter, leave)
 {
 	static const char *const faults[][2] = {
 		{"$node_(0) set X_ 1", "f: node 0 is never given its X_ and Y_"},
@@ -465,7 +464,7 @@ static void links_are(double range_m, double every_s, uint32_t steps, const char
 	sl_schedule_close(&schedule);
 }
 
-TEST_WITH(test_in_range_at_the_instant, setup, setup)
+TEST_WITH(test_in_range_at_the_instant, folder_enter, leave)
 {
 	say("0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
 	SUCCEEDS(sl_import_bonnmotion(&w->text, w->names, w->tracks));
@@ -475,7 +474,7 @@ TEST_WITH(test_in_range_at_the_instant, setup, setup)
 	links_are(5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
 }
 
-TEST_WITH(test_links_have_a_limit, setup, setup)
+TEST_WITH(test_links_have_a_limit, folder_enter, leave)
 {
 	static const uint32_t vertex[] = {0, 1, 2};
 	struct sl_schedule schedule;
@@ -490,7 +489,7 @@ TEST_WITH(test_links_have_a_limit, setup, setup)
 
 /* ---- which format ---- */
 
-TEST_WITH(test_guess, setup, setup)
+TEST_WITH(test_guess, folder_enter, leave)
 {
 	static const struct {
 		const char *text;

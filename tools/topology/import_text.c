@@ -102,18 +102,6 @@ int sl_import_text_read(struct sl_import_text *text, const char *name, size_t by
 	return rc;
 }
 
-int sl_import_text_copy(struct sl_import_text *text, const char *name, const void *bytes, size_t count,
-			struct sl_error *error)
-{
-	*text = (struct sl_import_text){.name = name, .count = count, .error = error};
-	text->bytes = sl_command_memory(count + 1, 1);
-	memcpy(text->bytes, bytes, count);
-	int rc = check(text);
-	if (rc != SL_OK)
-		sl_import_text_close(text);
-	return rc;
-}
-
 void sl_import_text_close(struct sl_import_text *text)
 {
 	free(text->bytes);

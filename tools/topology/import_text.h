@@ -23,9 +23,6 @@ struct sl_import_text {
  * space. */
 int sl_import_text_read(struct sl_import_text *text, const char *name, size_t bytes_max,
 			struct sl_error *error);
-/* The same for bytes of the caller, which are copied. For tests. */
-int sl_import_text_copy(struct sl_import_text *text, const char *name, const void *bytes, size_t count,
-			struct sl_error *error);
 void sl_import_text_close(struct sl_import_text *text);
 
 /* Return the next line without its end, NULL after the last. Lines may be read from a copy of *text without
