@@ -466,7 +466,7 @@ CLUSTER_TEST(bad_input)
 		{"--chaos 3 --no-restart",
 		 "--chaos and --no-restart: a learner that is killed must be started again"},
 		{"extra", "starling launch: unexpected argument 'extra'"},
-		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
+		{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},
 		{"--run-dir no/such/folder",
 		 "no/such/folder: cannot make the run folder: no/such does not exist\n"},
