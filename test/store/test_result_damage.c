@@ -246,7 +246,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 {
 	const char *hash = "checksum is not 64 hexadecimal digits",
 		   *list = "digests is not a list of Digests",
-		   *length = "hash, key or signature of a wrong length";
+		   *length = "hash, key, signature or nonce of a wrong length";
 	const char *const cases[][3] = {
 		{"format", "starling-result-2", "the format is not starling-result-3"},
 		{"n", "4", "a result of another n"},
