@@ -21,7 +21,7 @@
 #define SL_MODULUS_AUTO 0u
 
 enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE };
-enum sl_split { SL_SPLIT_IID, SL_SPLIT_BY_LABEL };
+enum sl_partition { SL_PARTITION_NONE, SL_PARTITION_IID, SL_PARTITION_BY_LABEL };
 enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
 enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
 enum sl_privacy_check { SL_PRIVACY_ENFORCE, SL_PRIVACY_WARN };

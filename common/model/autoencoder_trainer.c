@@ -175,7 +175,7 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
 				struct sl_trainer **trainer, struct sl_error *error)
 {
-	struct sl_deal deal = {s->split, rank, learners};
+	struct sl_deal all = {SL_PARTITION_NONE, 0, 1}, part = {s->partition, rank, learners};
 	*trainer = NULL;
 	struct builtin *t = calloc(1, sizeof *t);
 	if (t == NULL)
@@ -187,7 +187,8 @@ int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint
 	t->rank = rank;
 	t->learning_rate = (float)s->learning_rate;
 	t->seed = s->seed;
-	int rc = sl_images_dataset_load(s->data, &deal, &t->set, error);
+	int rc = sl_images_dataset_load(s->data, s->partition == SL_PARTITION_NONE ? &all : &part, &t->set,
+					error);
 	if (rc == SL_OK)
 		rc = memory_take(t, error);
 	if (rc != SL_OK) {

@@ -160,8 +160,8 @@ static int load_labels(const char *folder, const char *prefix, uint32_t count, u
 	int rc = stream_open(&s, folder, prefix, "labels-idx1-ubyte", error);
 	if (rc == SL_ERR_NOTFOUND)
 		return sl_err_set(error, rc,
-				  "%s: no %s-labels-idx1-ubyte or .gz, which `split: by_label` needs", folder,
-				  prefix);
+				  "%s: no %s-labels-idx1-ubyte or .gz, which `partition: by_label` needs",
+				  folder, prefix);
 	if (rc != SL_OK)
 		return rc;
 	*labels = malloc(count);
@@ -192,7 +192,7 @@ static int read_images(struct stream *s, uint32_t count, const uint64_t *slice, 
 	return stream_end(s, error);
 }
 
-/* Read the header, the labels if the split needs them, and the images. */
+/* Read the header, the labels if the partition needs them, and the images. */
 static int load_from(struct stream *s, const char *folder, const char *prefix, const struct sl_deal *deal,
 		     struct sl_dataset *set, struct sl_error *error)
 {
@@ -208,7 +208,7 @@ static int load_from(struct stream *s, const char *folder, const char *prefix, c
 				  "%s: offset 4: %" PRIu32 " images are too few for %" PRIu32
 				  " learners and %" PRIu32 " held out",
 				  s->path, count, deal->learners, held);
-	if (deal->split == SL_SPLIT_BY_LABEL)
+	if (deal->partition == SL_PARTITION_BY_LABEL)
 		rc = load_labels(folder, prefix, count, &labels, error);
 	if (rc == SL_OK && (slice = sl_images_deal(deal, labels, count - held)) == NULL)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", s->path);

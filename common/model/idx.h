@@ -4,7 +4,7 @@
  *      labels  00 00 08 01 | count | count labels
  *
  * The images are those of train-images-idx3-ubyte, otherwise t10k-images-idx3-ubyte, each plain or with .gz;
- * `split: by_label` also reads the labels file with the same prefix. Only the learner's slice and the
+ * `partition: by_label` also reads the labels file with the same prefix. Only the learner's slice and the
  * held-out images stay in memory. An error about contents starts with "FILE: offset N:", N counted in
  * unpacked bytes.
  */

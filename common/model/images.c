@@ -44,7 +44,7 @@ uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint
 	uint64_t *slice = calloc(sl_bit_words(pool) + 1, sizeof *slice);
 	if (slice == NULL)
 		return NULL;
-	if (deal->split == SL_SPLIT_BY_LABEL)
+	if (deal->partition == SL_PARTITION_BY_LABEL)
 		slice_by_label(deal, labels, pool, slice);
 	else
 		slice_iid(deal, pool, slice);

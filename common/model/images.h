@@ -6,6 +6,7 @@
  *      |  dealt to the learners            |  held out     |
  *
  * The last 1,000 are held out; of a set smaller than 2,000, the last tenth (at least one). The pool is dealt
+ *   none:     all of it, as to one learner of R = 1;
  *   iid:      image i to learner i mod R;
  *   by_label: stably sorted by label, then cut into R blocks; learner r has the places r*pool/R to
  * (r+1)*pool/R - 1. With ten learners and ten classes most learners have one or two labels, some three. A
@@ -20,9 +21,9 @@
 #define SL_PIXELS (SL_IMAGE_SIDE * SL_IMAGE_SIDE)
 #define SL_IMAGES_MAX 10000000u /* in a set; bounds the memory that a header can claim */
 
-/* The slice of learner `rank` of `learners`. */
+/* The slice of learner `rank` of `learners`; with SL_PARTITION_NONE that is 0 of 1. */
 struct sl_deal {
-	enum sl_split split;
+	enum sl_partition partition;
 	uint32_t rank, learners;
 };
 
@@ -47,7 +48,7 @@ void sl_images_dataset_free(struct sl_dataset *set);
 uint32_t sl_images_held_out(uint32_t total);
 
 /* Return the images of the pool that are dealt to the learner, as a bit set to free(); NULL: out of memory.
- * `labels`, one for each image of the pool, is only read for SL_SPLIT_BY_LABEL. */
+ * `labels`, one for each image of the pool, is only read for SL_PARTITION_BY_LABEL. */
 uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
 
 /* Return room for one more image, to be filled by the caller; NULL: out of memory. */

@@ -453,7 +453,7 @@ CLUSTER_TEST(bad_input)
 		{"--data .", ": no train-images-idx3-ubyte"},
 		{"--data few", "images are too few for 10 learners"},
 		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
-		{"--data few -n 2 --set split=by_label", "no train-labels-idx1-ubyte"},
+		{"--data few -n 2 --set partition=by_label", "no train-labels-idx1-ubyte"},
 		{"--set decimals=3x", "decimals"},
 		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
 		{"--topology range.txt", "range.txt:2"},

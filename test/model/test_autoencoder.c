@@ -116,8 +116,12 @@ TEST(gradient_of_tanh_and_squared_error)
 
 static struct sl_settings settings_small(const char *data)
 {
-	struct sl_settings s = {
-		.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
+	struct sl_settings s = {.hidden_units = 4,
+				.learning_rate = 0.02,
+				.batch = 10,
+				.epochs = 1,
+				.seed = 3,
+				.partition = SL_PARTITION_IID};
 	strcpy(s.data, data);
 	return s;
 }
@@ -195,6 +199,19 @@ TEST(another_draw_another_model)
 	free(first);
 	free(other);
 	free(again);
+	t->ops->close(t);
+}
+
+/* A folder of one's own is trained on as a whole, however many learners the roster has. */
+TEST(own_data_is_not_dealt_out)
+{
+	struct sl_settings s = settings_small("digits");
+	s.partition = SL_PARTITION_NONE;
+	s.batch = 1000;
+	struct sl_trainer *t = open_trainer(&s, 5, 90);
+	float *model = initial(t);
+	assert_int_equal(train(t, model, 1).samples, 9000);
+	free(model);
 	t->ops->close(t);
 }
 

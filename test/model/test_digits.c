@@ -7,9 +7,9 @@
 
 #include "common/model/digits.h"
 
-static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learners)
+static struct sl_dataset load(enum sl_partition partition, uint32_t rank, uint32_t learners)
 {
-	struct sl_deal deal = {split, rank, learners};
+	struct sl_deal deal = {partition, rank, learners};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	int rc = sl_images_dataset_load("digits", &deal, &set, &error);
@@ -20,7 +20,7 @@ static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learn
 
 TEST(each_learner_draws_its_part_of_one_pool)
 {
-	struct sl_dataset first = load(SL_SPLIT_IID, 0, 10), last = load(SL_SPLIT_IID, 9, 10);
+	struct sl_dataset first = load(SL_PARTITION_IID, 0, 10), last = load(SL_PARTITION_IID, 9, 10);
 	uint8_t image[SL_PIXELS];
 	assert_int_equal(first.mine.count, 900);
 	assert_int_equal(last.mine.count, 900);
@@ -61,7 +61,7 @@ TEST(ten_classes_about_equally)
 
 TEST(more_learners_than_images)
 {
-	struct sl_deal deal = {SL_SPLIT_IID, 0, 9001};
+	struct sl_deal deal = {SL_PARTITION_IID, 0, 9001};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	assert_int_equal(sl_images_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);
