@@ -59,11 +59,56 @@ const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS] = {
 #include "common/config/settings.def"
 };
 
+/* Former names of keys (value NULL) and of values. */
+static const struct {
+	const char *key, *value, *now;
+} renamed[] = {
+	{"gate", NULL, "privacy_check"},
+	{"p", NULL, "modulus"},
+	{"sigma", NULL, "decimals"},
+	{"clip", NULL, "clipping_range"},
+	{"clip_policy", NULL, "clipping"},
+	{"weight", NULL, "weighting"},
+	{"coins", NULL, "randomness"},
+	{"k", NULL, "iterations"},
+	{"k_rule", NULL, "iterations_rule"},
+	{"degree_max", NULL, "max_degree"},
+	{"in_range", NULL, "neighbours"},
+	{"straggler_wait", NULL, "straggler_timeout"},
+	{"silent_wait", NULL, "hello_timeout"},
+	{"flood_wait", NULL, "agreement_timeout"},
+	{"ready_wait", NULL, "prepare_timeout"},
+	{"stall_wait", NULL, "stall_timeout"},
+	{"settle_wait", NULL, "confirm_timeout"},
+	{"linger", NULL, "serve_after_end"},
+	{"size", NULL, "noise_parameters"},
+	{"hidden", NULL, "hidden_units"},
+	{"unsafe_reveal", NULL, "unsafe_dump_encoding"},
+	{"privacy_check", "refuse", "enforce"},
+	{"encoding", "literal", "paper"},
+	{"randomness", "stream", "prg"},
+	{"iterations_rule", "floor", "at_least"},
+	{"iterations_rule", "fixed", "exactly"},
+	{"neighbours", "told", "control"},
+	{"split", NULL, "partition"},
+};
+
 const struct sl_setting *sl_settings_table_find(const char *key)
 {
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		if (strcmp(sl_settings_table[i].key, key) == 0)
 			return &sl_settings_table[i];
+	return NULL;
+}
+
+const char *sl_settings_table_renamed(const char *key, const char *value)
+{
+	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+		const char *old = renamed[i].value;
+		if (strcmp(renamed[i].key, key) == 0 &&
+		    (value ? old && strcmp(old, value) == 0 : old == NULL))
+			return renamed[i].now;
+	}
 	return NULL;
 }
 
