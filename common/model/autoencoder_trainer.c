@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "common/model/autoencoder.h"
@@ -15,6 +16,7 @@
 
 struct builtin {
 	struct sl_trainer base; /* first member: converted by pointer */
+	struct sl_tensor tensors[4];
 	struct sl_dataset set;
 	struct sl_autoencoder net;
 	uint32_t *order; /* order of the images in an epoch */
@@ -172,6 +174,17 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "trainer: out of memory");
 }
 
+/* Name the parts of a model (autoencoder.h). */
+static void name_tensors(struct builtin *t)
+{
+	const struct sl_tensor tensors[] = {{"encoder.weight", 2, {t->hidden_units, SL_PIXELS}},
+					    {"encoder.bias", 1, {t->hidden_units}},
+					    {"decoder.weight", 2, {SL_PIXELS, t->hidden_units}},
+					    {"decoder.bias", 1, {SL_PIXELS}}};
+	memcpy(t->tensors, tensors, sizeof tensors);
+	t->base.tensors = (struct sl_tensors){t->tensors, 4};
+}
+
 int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
 				struct sl_trainer **trainer, struct sl_error *error)
 {
@@ -182,6 +195,7 @@ int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->hidden_units = s->hidden_units;
+	name_tensors(t);
 	t->batch = s->batch;
 	t->epochs = s->epochs;
 	t->rank = rank;

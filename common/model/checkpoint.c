@@ -1,9 +1,7 @@
-/* checkpoint.c - a model as a file of one tensor (safetensors.h).
+/* checkpoint.c - a model as a file of tensors (safetensors.h).
  *
- *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats,
- * little-endian
- *
- * "shapes" says how the n floats of a trainer are laid out, as far as n tells it.
+ *   {"__metadata__":{...},"bias":{"data_offsets":[12,16],"dtype":"F32","shape":[1]},...}, then the floats,
+ * little-endian, in the order of the trainer
  */
 #include "common/model/checkpoint.h"
 
@@ -12,10 +10,9 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "common/model/autoencoder.h"
 
 #define FORMAT "starling-1"
 #define PATH_BYTES 4096u
@@ -35,42 +32,79 @@ static void sum_of(const float *model, size_t n, uint8_t checksum[static SL_HASH
 	crypto_generichash(checksum, SL_HASH_BYTES, (const uint8_t *)model, n * sizeof *model, NULL, 0);
 }
 
-static void shapes_of(uint64_t n, char *text, size_t bytes)
+/* Return the entry of a tensor whose floats begin at `begin` bytes; NULL: out of memory. */
+static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
 {
-	uint64_t h = n < SL_PIXELS ? 0 : (n - SL_PIXELS) / (2 * SL_PIXELS + 1);
-	if (h > 0 && h <= UINT32_MAX && sl_autoencoder_parameters((uint32_t)h) == n)
-		snprintf(text, bytes, "W1 %" PRIu64 "x%u, b1 %" PRIu64 ", W2 %ux%" PRIu64 ", b2 %u", h,
-			 SL_PIXELS, h, SL_PIXELS, h, SL_PIXELS);
-	else
-		snprintf(text, bytes, "%" PRIu64, n);
+	json_t *shape = json_array();
+	int rc = 0;
+	for (uint32_t d = 0; d < tensor->dimensions; d++)
+		rc |= json_array_append_new(shape, json_integer((json_int_t)tensor->shape[d]));
+	if (rc != 0) {
+		json_decref(shape);
+		return NULL;
+	}
+	return json_pack("{s:s,s:o,s:[I,I]}", "dtype", "F32", "shape", shape, "data_offsets",
+			 (json_int_t)begin, (json_int_t)(begin + 4 * sl_tensor_elements(tensor)));
+}
+
+static int put_tensors(json_t *header, const struct sl_tensors *tensors)
+{
+	uint64_t begin = 0;
+	int rc = 0;
+	for (uint32_t i = 0; i < tensors->count; i++) {
+		const struct sl_tensor *tensor = &tensors->items[i];
+		rc |= json_object_set_new(header, tensor->name, entry_of(tensor, begin));
+		begin += 4 * sl_tensor_elements(tensor);
+	}
+	return rc;
 }
 
 /* Return the header; NULL if the name of the run is not UTF-8 or memory is short. */
-static json_t *header_of(const struct sl_checkpoint *c)
+static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors *tensors)
 {
-	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16],
-		learners[16], weight[24];
+	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], round[16], learners[16],
+		weight[24];
 	sodium_bin2hex(digest, sizeof digest, c->digest, sizeof c->digest);
 	sodium_bin2hex(checksum, sizeof checksum, c->checksum, sizeof c->checksum);
-	shapes_of(c->n, shapes, sizeof shapes);
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
-	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__",
-			 "format", FORMAT, "run", c->run, "round", round, "digest", digest, "learners",
-			 learners, "total_weight", weight, "checksum", checksum, "shapes", shapes, "model",
-			 "dtype", "F32", "shape", (json_int_t)c->n, "data_offsets", (json_int_t)0,
-			 (json_int_t)(4 * c->n));
+	json_t *header = json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s}}", "__metadata__", "format", FORMAT,
+				   "run", c->run, "round", round, "digest", digest, "learners", learners,
+				   "total_weight", weight, "checksum", checksum);
+	if (put_tensors(header, tensors) == 0)
+		return header;
+	json_decref(header);
+	return NULL;
 }
 
-int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
-			struct sl_error *error)
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
+			const struct sl_tensors *tensors, const float *model, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
 	sl_checkpoint_name(checkpoint->round, name);
 	sum_of(model, checkpoint->n, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model,
-				    error);
+	return sl_safetensors_write(folder, name, header_of(checkpoint, tensors), model,
+				    checkpoint->n * sizeof *model, error);
+}
+
+void sl_checkpoint_link(const char *folder, sl_round round)
+{
+	char name[SL_FILE_NAME_BYTES];
+	int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	sl_checkpoint_name(round, name);
+	unlinkat(at, SL_CHECKPOINT_LATEST SL_TEMPORARY, 0);
+	if (symlinkat(name, at, SL_CHECKPOINT_LATEST SL_TEMPORARY) == 0)
+		renameat(at, SL_CHECKPOINT_LATEST SL_TEMPORARY, at, SL_CHECKPOINT_LATEST);
+	if (at >= 0)
+		close(at);
+}
+
+bool sl_checkpoint_delete(const char *folder, sl_round round)
+{
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
+	sl_checkpoint_name(round, name);
+	return (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path && unlink(path) == 0;
 }
 
 /* ---- reading ---- */
@@ -78,11 +112,11 @@ int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, co
 /* The functions that return a text return the flaw that they found, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
-	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *shapes;
+	const char *format, *run, *round, *digest, *learners, *weight, *checksum;
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
-			&run, "round", &round, "digest", &digest, "learners", &learners, "total_weight",
-			&weight, "checksum", &checksum, "shapes", &shapes) != 0)
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
+			"round", &round, "digest", &digest, "learners", &learners, "total_weight", &weight,
+			"checksum", &checksum) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -101,20 +135,74 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 		       : "digest or checksum is not 64 hexadecimal digits";
 }
 
-static const char *tensor_parse(const json_t *root, struct sl_checkpoint *c)
+/* The bytes of a tensor within the data. */
+struct extent {
+	json_int_t begin, end;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct extent *a = left, *b = right;
+	return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
+				    : (a->end > b->end) - (a->end < b->end);
+}
+
+static const char *tensor_parse(json_t *entry, struct extent *extent)
 {
 	const char *type;
-	const json_t *metadata;
-	json_int_t n, begin, end;
-	if (json_unpack((json_t *)root, "{s:o,s:{s:s,s:[I!],s:[I,I!]!}!}", "__metadata__", &metadata, "model",
-			"dtype", &type, "shape", &n, "data_offsets", &begin, &end) != 0)
+	json_t *shape, *side;
+	size_t d;
+	json_int_t bytes = 4;
+	if (json_unpack(entry, "{s:s,s:o,s:[I,I!]!}", "dtype", &type, "shape", &shape, "data_offsets",
+			&extent->begin, &extent->end) != 0 ||
+	    !json_is_array(shape))
 		return "the header is not that of a model";
 	if (strcmp(type, "F32") != 0)
-		return "the model is not F32";
-	if (n < 0 || n > SL_ELEMENTS_MAX || begin != 0 || end != 4 * n)
+		return "a tensor is not F32";
+	json_array_foreach(shape, d, side)
+	{
+		json_int_t length = json_integer_value(side);
+		if (!json_is_integer(side) || length < 0 || __builtin_mul_overflow(bytes, length, &bytes))
+			return "a shape is not that of a tensor";
+	}
+	if (extent->begin < 0 || __builtin_sub_overflow(extent->end, bytes, &extent->end) ||
+	    extent->end != extent->begin)
 		return "shape and data_offsets do not agree";
-	c->n = (uint64_t)n;
-	return metadata_parse(metadata, c);
+	extent->end += bytes;
+	return NULL;
+}
+
+/* Set c->n if the tensors lie one after the other. */
+static const char *extents_join(struct extent *extents, size_t count, struct sl_checkpoint *c)
+{
+	json_int_t end = 0;
+	qsort(extents, count, sizeof *extents, compare);
+	for (size_t i = 0; i < count; end = extents[i++].end)
+		if (extents[i].begin != end)
+			return "the tensors do not lie one after the other";
+	if (end > (json_int_t)(4 * (uint64_t)SL_ELEMENTS_MAX))
+		return "the model is too large";
+	c->n = (uint64_t)end / 4;
+	return NULL;
+}
+
+static const char *tensors_parse(json_t *root, struct sl_checkpoint *c)
+{
+	const char *name, *wrong = NULL;
+	json_t *entry;
+	size_t count = 0;
+	struct extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
+	if (extents == NULL)
+		return "out of memory";
+	json_object_foreach(root, name, entry)
+	{
+		if (wrong == NULL && strcmp(name, "__metadata__") != 0)
+			wrong = tensor_parse(entry, &extents[count++]);
+	}
+	if (wrong == NULL)
+		wrong = extents_join(extents, count, c);
+	free(extents);
+	return wrong != NULL ? wrong : metadata_parse(json_object_get(root, "__metadata__"), c);
 }
 
 /* Read and check the header. */
@@ -124,7 +212,7 @@ static const char *header_read(int fd, struct sl_checkpoint *c)
 	uint64_t begin;
 	const char *wrong = sl_safetensors_header(fd, &root, &begin);
 	if (wrong == NULL)
-		wrong = tensor_parse(root, c);
+		wrong = tensors_parse(root, c);
 	json_decref(root);
 	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, 4 * c->n);
 }

@@ -1,7 +1,7 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
- * state/round-000003.safetensors: one F32 tensor "model" of shape [n] and metadata {format, run, round,
- * digest, learners, total_weight, checksum, shapes}, the same bytes at all learners. It is written to a
+ * state/round-000003.safetensors: the tensors of the trainer by name, all F32, and metadata {format, run,
+ * round, digest, learners, total_weight, checksum}, the same bytes at all learners. It is written to a
  * temporary file, synchronised and renamed, and the folder is synchronised: a file with this name is
  * complete. A failed fsync is never retried.
  */
@@ -10,6 +10,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 #include "common/model/safetensors.h"
+#include "common/model/tensors.h"
 
 struct sl_checkpoint {
 	char run[SL_NAME_BYTES];
@@ -25,9 +26,16 @@ struct sl_checkpoint {
 /* Write the file name of the checkpoint of `round`. */
 void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 
-/* Write `model` to `folder`; sets checkpoint->checksum. */
-int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
-			struct sl_error *error);
+/* Write `model`, which consists of `tensors`, to `folder`; sets checkpoint->checksum. */
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
+			const struct sl_tensors *tensors, const float *model, struct sl_error *error);
+
+/* Let SL_CHECKPOINT_LATEST in `folder` be a symbolic link to the checkpoint of `round`. Without it nothing is
+ * lost: it is for people and their programs. */
+#define SL_CHECKPOINT_LATEST "latest.safetensors"
+void sl_checkpoint_link(const char *folder, sl_round round);
+/* Delete the checkpoint of `round`; return false if there is none. */
+bool sl_checkpoint_delete(const char *folder, sl_round round);
 
 /* Read the checkpoint of `round`; SL_ERR_NOTFOUND if `run` has none. If `model` is not NULL, read its `n`
  * floats too: SL_ERR_INVALID if the file has another number, SL_ERR_FORMAT if it is damaged; both errors name

@@ -9,6 +9,7 @@
 
 struct noise {
 	struct sl_trainer base; /* first member: converted by pointer */
+	struct sl_tensor tensor;
 	size_t size;
 	uint32_t rank;
 	uint64_t seed;
@@ -70,6 +71,8 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->size = s->noise_parameters;
+	t->tensor = (struct sl_tensor){"model", 1, {t->size}};
+	t->base.tensors = (struct sl_tensors){&t->tensor, 1};
 	t->rank = rank;
 	t->seed = s->seed;
 	t->bound = (float)s->clipping_range;

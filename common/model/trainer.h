@@ -9,6 +9,7 @@
 
 #include "common/base/err.h"
 #include "common/config/settings.h"
+#include "common/model/tensors.h"
 
 struct sl_trainer;
 
@@ -35,6 +36,7 @@ struct sl_trainer_ops {
 
 struct sl_trainer {
 	const struct sl_trainer_ops *ops;
+	struct sl_tensors tensors; /* of a model; together n floats */
 };
 
 /* Open the trainer that `settings` name for learner `rank` of `learners` (0-based, roster order). */

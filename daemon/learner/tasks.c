@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
 struct task {
@@ -170,12 +171,29 @@ static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 	return sl_masked_states_wanted(&task->daemon->masked_states, task->t, t, a);
 }
 
+/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already. */
+static void forget_checkpoints(const struct sl_daemon *daemon, sl_round committed)
+{
+	const struct sl_settings *settings = daemon->settings;
+	struct sl_store_round round = {.t = committed};
+	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL)
+		return;
+	for (uint32_t kept = 1; kept < settings->keep_checkpoints; kept++)
+		if (sl_store_round_before(daemon->store, round.t, &round, NULL) != SL_OK)
+			return;
+	while (sl_store_round_before(daemon->store, round.t, &round, NULL) == SL_OK &&
+	       sl_checkpoint_delete(settings->state, round.t))
+		;
+}
+
 static void run_forget(struct sl_task *base)
 {
 	const struct task *task = (struct task *)base;
 	const struct sl_settings *settings = task->daemon->settings;
 	if (atomic_load(&task->daemon->failed))
 		return; /* the failed task may be the commit */
+	sl_checkpoint_link(settings->state, task->t);
+	forget_checkpoints(task->daemon, task->t);
 	sl_result_forget(settings->state, settings->run, task->t);
 	sl_state_file_sweep(settings->state, is_wanted, task);
 }

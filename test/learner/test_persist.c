@@ -50,10 +50,13 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 	return said("row");
 }
 
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
-			       struct sl_error *error)
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
+			       const struct sl_tensors *tensors, const float *model, struct sl_error *error);
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
+			       const struct sl_tensors *tensors, const float *model, struct sl_error *error)
 {
 	(void)folder;
+	(void)tensors;
 	(void)model;
 	(void)error;
 	checkpoint->checksum[0] = 1;
@@ -127,11 +130,13 @@ static struct sl_daemon *learner_;
 
 static int setup(void **state)
 {
-	static const struct sl_settings settings = {.id = 1};
+	static const struct sl_settings settings = {.id = 1, .state = "no such folder"};
+	static struct sl_trainer trainer;
 	static const struct sl_view view = {.self = 2};
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
 	(void)state;
 	daemon->settings = &settings;
+	daemon->trainer = &trainer;
 	daemon->masked_states.committed = (struct sl_state_file){.t = 2, .a = 1};
 	daemon->masked_states.spare = (struct sl_state_file){.t = 1, .a = 2};
 	daemon->workspace.n = 3;

@@ -40,6 +40,8 @@ static void initial(const struct sl_trainer *trainer, float *model)
 }
 
 static const struct sl_trainer_ops ops = {.initial = initial};
+static const struct sl_tensor tensor = {"model", 1, {N}};
+static const struct sl_tensors tensors = {&tensor, 1};
 
 static int setup(void **state)
 {
@@ -190,7 +192,7 @@ static void write_files(const char *folder, sl_round t, struct sl_store_round *r
 	float model[N] = {(float)t, (float)t, (float)t};
 	uint8_t z[4 * (N + 1)] = {(uint8_t)t};
 	sl_store_round_fill(round, &certificate, 3);
-	assert_int_equal(sl_checkpoint_write(folder, &c, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(folder, &c, &tensors, model, NULL), SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
 	assert_int_equal(sl_result_write(folder, RUN, &certificate, N, z, sizeof z, round->result_sum, NULL),
 			 SL_OK);
@@ -272,14 +274,14 @@ TEST_WITH(another_checkpoint_is_not_believed, setup, folder_teardown)
 	float model[N] = {7, 7, 7};
 	commit(*state, 1);
 	commit(*state, 2);
-	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(*state, &other, &tensors, model, NULL), SL_OK);
 	expect_start(*state, 1, 2, false,
 		     "round-000002.safetensors: is not the checkpoint that was committed");
 	commit(*state, 2);
 	expect_start(*state, 2, 0, true, NULL);
 	other.digest[0] = 9;
 	model[0] = model[1] = model[2] = 2;
-	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(*state, &other, &tensors, model, NULL), SL_OK);
 	expect_start(*state, 1, 2, false,
 		     "round-000002.safetensors: is not the checkpoint that was committed");
 }

@@ -14,6 +14,8 @@
 #define FIRST "round-000001.safetensors"
 
 static const float floats[N] = {0.5f, -2.0f, 1e-30f};
+static const struct sl_tensor parts[] = {{"w", 2, {1, 2}}, {"b", 0, {0}}};
+static const struct sl_tensors tensors = {parts, 2};
 
 static struct sl_checkpoint checkpoint_of(const char *run, sl_round round)
 {
@@ -28,7 +30,7 @@ static void write_round(const char *folder, const char *run, sl_round round)
 {
 	struct sl_checkpoint c = checkpoint_of(run, round);
 	struct sl_error error = {0};
-	int rc = sl_checkpoint_write(folder, &c, floats, &error);
+	int rc = sl_checkpoint_write(folder, &c, &tensors, floats, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 }
@@ -47,9 +49,9 @@ TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 		"\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
 		"\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
 		"\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
-		"\"a\",\"shapes\":\"3\","
-		"\"total_weight\":\"18446744073709551615\"},"
-		"\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
+		"\"a\",\"total_weight\":\"18446744073709551615\"},"
+		"\"b\":{\"data_offsets\":[8,12],\"dtype\":\"F32\",\"shape\":[]},"
+		"\"w\":{\"data_offsets\":[0,8],\"dtype\":\"F32\",\"shape\":[1,2]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
@@ -70,7 +72,7 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	struct sl_error error = {0};
 	float model[N] = {0};
 	char name[SL_FILE_NAME_BYTES];
-	assert_int_equal(sl_checkpoint_write(*state, &wrote, floats, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_write(*state, &wrote, &tensors, floats, &error), SL_OK);
 	sl_checkpoint_name(wrote.round, name);
 	assert_string_equal(name, "round-1000000.safetensors");
 	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, N, &read, model, &error), SL_OK);
@@ -84,18 +86,20 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, 0, &read, NULL, &error), SL_OK);
 }
 
-TEST_WITH(shapes_of_an_autoencoder, folder_setup, folder_teardown)
+TEST_WITH(the_link_leads_to_the_latest, folder_setup, folder_teardown)
 {
-	struct sl_checkpoint c = checkpoint_of("a", 1);
-	struct sl_error error = {0};
 	size_t size;
-	c.n = 1569 * 2 + 784;
-	float *model = calloc(c.n, sizeof *model);
-	assert_int_equal(sl_checkpoint_write(*state, &c, model, &error), SL_OK);
-	free(model);
-	uint8_t *bytes = folder_get(*state, FIRST, &size);
-	bytes[size] = 0;
-	assert_non_null(strstr((char *)bytes + 8, "\"shapes\":\"W1 2x784, b1 2, W2 784x2, b2 784\""));
+	write_round(*state, "a", 1);
+	sl_checkpoint_link(*state, 1);
+	write_round(*state, "a", 2);
+	sl_checkpoint_link(*state, 2);
+	sl_checkpoint_link(folder_path(*state, "no"), 2);
+	assert_int_equal(folder_count(*state), 3);
+	assert_true(sl_checkpoint_delete(*state, 1));
+	assert_false(sl_checkpoint_delete(*state, 1));
+	uint8_t *bytes = folder_get(*state, SL_CHECKPOINT_LATEST, &size);
+	bytes[size - 1] = '\0';
+	assert_non_null(memmem(bytes, size, "\"round\":\"2\"", 11));
 	free(bytes);
 }
 
@@ -178,12 +182,15 @@ TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][3] = {
 		{"{\"__m", "[\"__m", "the header is not JSON"},
-		{"\"model\":", "\"nodel\":", "the header is not that of a model"},
 		{"\"dtype\"", "\"shape\"", "the header is not JSON"}, /* a key twice */
-		{"\"F32\"", "\"F64\"", "the model is not F32"},
-		{"\"shape\":[3]", "\"shape\":[2]", "shape and data_offsets do not agree"},
-		{"[0,12]", "[1,13]", "shape and data_offsets do not agree"},
-		{"[0,12]", "[0, 8]", "shape and data_offsets do not agree"},
+		{"\"dtype\"", "\"dtipe\"", "the header is not that of a model"},
+		{"\"shape\":[]", "\"shape\":{}", "the header is not that of a model"},
+		{"\"F32\"", "\"F64\"", "a tensor is not F32"},
+		{"[1,2]", "[1,3]", "shape and data_offsets do not agree"},
+		{"[1,2]", "[-1]]", "the header is not JSON"},
+		{"[1,2]", "[-12]", "a shape is not that of a tensor"},
+		{"[8,12]", "[4, 8]", "the tensors do not lie one after the other"},
+		{"[0,8]", "[1,9]", "the tensors do not lie one after the other"},
 		{"\"digest\":", "\"dygest\":", "the metadata are not those of a checkpoint"},
 		{"\"10\",\"round\"", "1234,\"round\"", "the metadata are not those of a checkpoint"},
 		{"starling-1", "starling-2", "the format is not starling-1"},
@@ -228,7 +235,7 @@ TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
 	small.rlim_max = kept.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = sl_checkpoint_write(*state, &c, floats, &error);
+	int rc = sl_checkpoint_write(*state, &c, &tensors, floats, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; check "
@@ -240,8 +247,9 @@ TEST_WITH(bad_requests_are_errors, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("\xff", 1);
 	struct sl_error error = {0};
-	assert_int_equal(sl_checkpoint_write(*state, &c, floats, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_checkpoint_write(*state, &c, &tensors, floats, &error), SL_ERR_INVALID);
 	strcpy(c.run, "a");
-	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error), SL_ERR_IO);
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, &tensors, floats, &error),
+			 SL_ERR_IO);
 	assert_int_equal(folder_count(*state), 0);
 }

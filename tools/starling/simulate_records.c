@@ -27,7 +27,8 @@ static void save(struct sl_simulation *s, const struct sl_runner_commit *commit)
 					   .total_weight = commit->total_weight,
 					   .n = s->plan.n};
 	memcpy(checkpoint.digest, commit->digest, SL_HASH_BYTES);
-	if (sl_checkpoint_write(s->save, &checkpoint, commit->model, &s->error) == SL_OK)
+	if (sl_checkpoint_write(s->save, &checkpoint, &s->trainers[commit->learner]->tensors, commit->model,
+				&s->error) == SL_OK)
 		s->save = NULL;
 }
 
