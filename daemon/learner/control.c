@@ -1,16 +1,13 @@
 #include "daemon/learner/control.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "common/config/settings.h"
+#include "daemon/runtime/unix_socket.h"
 
 #define LINE_BYTES (64u << 10)
 #define BACKLOG_BYTES (4u << 20) /* a watcher that does not read is disconnected */
@@ -154,30 +151,12 @@ static void on_record(void *context, const char *line, size_t bytes)
 
 /* ---- opening and closing ---- */
 
-static int bind_path(int fd, const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	if (strlen(path) >= sizeof address.sun_path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(address.sun_path, path);
-	return bind(fd, (struct sockaddr *)&address, sizeof address);
-}
-
 static int listen_on(struct sl_control *control, struct sl_error *error)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mode_t mask = umask(0177); /* 0600 from the first moment */
-	unlink(control->path);	   /* a stale file: the lock of the state folder is held */
-	int rc = fd < 0 ? -1 : bind_path(fd, control->path);
-	umask(mask);
-	if (rc < 0 || listen(fd, 16) < 0) {
-		int saved = errno;
-		if (fd >= 0)
-			close(fd);
-		return sl_err_set(error, SL_ERR_IO, "control socket %s: %s", control->path, strerror(saved));
-	}
+	int fd;
+	int rc = sl_unix_socket_listen(control->path, "control socket", &fd, error);
+	if (rc != SL_OK)
+		return rc;
 	uv_pipe_open(&control->listener, fd);
 	rc = uv_listen((uv_stream_t *)&control->listener, 16, on_connection);
 	return rc == 0 ? SL_OK

@@ -1,0 +1,37 @@
+#include "daemon/runtime/unix_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 16
+
+static int bind_path(int fd, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	if (strlen(path) >= sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	strcpy(address.sun_path, path);
+	return bind(fd, (struct sockaddr *)&address, sizeof address);
+}
+
+int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl_error *error)
+{
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t mask = umask(0177); /* 0600 from the first moment */
+	unlink(path);
+	int rc = *fd < 0 ? -1 : bind_path(*fd, path);
+	umask(mask);
+	if (rc == 0 && listen(*fd, BACKLOG) == 0)
+		return SL_OK;
+	int saved = errno;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return sl_err_set(error, SL_ERR_IO, "%s %s: %s", what, path, strerror(saved));
+}

@@ -1,0 +1,9 @@
+/* unix_socket.h - a listening Unix stream socket that only the owner of the process can connect to. */
+#pragma once
+
+#include "common/base/err.h"
+
+/* Listen on `path` with mode 0600 and return the descriptor, not blocking and closed on exec, in *fd. A file
+ * that is left over there is replaced: the caller holds the lock of the state folder. `what` begins the
+ * error. */
+int sl_unix_socket_listen(const char *path, const char *what, int *fd, struct sl_error *error);
