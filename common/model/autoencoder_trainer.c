@@ -70,20 +70,20 @@ static double batch_train(struct builtin *t, float *model, uint32_t first, uint3
 
 /* Train one pass over the slice; in the last epoch *loss becomes the mean over the images. SL_PENDING if
  * *stop is true. */
-static int epoch_train(struct builtin *t, float *model, uint32_t epoch, const atomic_bool *stop,
-		       atomic_uint *progress, double *loss)
+static int epoch_train(struct builtin *t, const struct sl_training_request *request, float *model,
+		       uint32_t epoch, double *loss)
 {
 	uint32_t images = t->set.mine.count;
 	bool last = epoch + 1 == t->epochs;
 	double sum = 0;
 	for (uint32_t first = 0; first < images; first += t->batch) {
-		if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed))
+		if (request->stop != NULL && atomic_load_explicit(request->stop, memory_order_relaxed))
 			return SL_PENDING;
 		uint32_t count = images - first < t->batch ? images - first : t->batch;
 		sum += batch_train(t, model, first, count, last);
 		uint64_t done = (uint64_t)epoch * images + first + count;
-		if (progress != NULL)
-			atomic_store_explicit(progress,
+		if (request->progress != NULL)
+			atomic_store_explicit(request->progress,
 					      (unsigned)(done * 1000 / ((uint64_t)t->epochs * images)),
 					      memory_order_relaxed);
 	}
@@ -98,19 +98,19 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop,
-		 atomic_uint *progress, struct sl_training *result, struct sl_error *error)
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+		 struct sl_training *result, struct sl_error *error)
 {
 	struct builtin *t = owned(trainer);
 	double begun = seconds_now(), loss = 0;
-	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
+	uint64_t random = sl_random_seed(t->seed, t->rank, request->draw);
 	/* Each training starts from the same order, so that it depends on its nonce and not on earlier
 	 * trainings. */
 	for (uint32_t i = 0; i < t->set.mine.count; i++)
 		t->order[i] = i;
 	for (uint32_t epoch = 0; epoch < t->epochs; epoch++) {
 		shuffle(t->order, t->set.mine.count, &random);
-		int rc = epoch_train(t, model, epoch, stop, progress, &loss);
+		int rc = epoch_train(t, request, model, epoch, &loss);
 		if (rc != SL_OK)
 			return rc;
 	}
@@ -154,7 +154,11 @@ static void trainer_close(struct sl_trainer *trainer)
 	free(t);
 }
 
-static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, trainer_close};
+static const struct sl_trainer_ops ops = {.parameters = parameters,
+					  .initial = initial,
+					  .train = train,
+					  .evaluate = evaluate,
+					  .close = trainer_close};
 
 /* Allocate the memory that depends on the number of images. */
 static int memory_take(struct builtin *t, struct sl_error *error)

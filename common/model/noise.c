@@ -31,17 +31,16 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, viewed(trainer)->size * sizeof *model);
 }
 
-static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop,
-		 atomic_uint *progress, struct sl_training *result, struct sl_error *error)
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+		 struct sl_training *result, struct sl_error *error)
 {
 	const struct noise *t = viewed(trainer);
-	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
-	(void)stop;
+	uint64_t random = sl_random_seed(t->seed, t->rank, request->draw);
 	(void)error;
 	for (size_t i = 0; i < t->size; i++)
 		model[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
-	if (progress != NULL)
-		atomic_store_explicit(progress, 1000, memory_order_relaxed);
+	if (request->progress != NULL)
+		atomic_store_explicit(request->progress, 1000, memory_order_relaxed);
 	*result = (struct sl_training){.samples = 1};
 	return SL_OK;
 }
@@ -60,7 +59,11 @@ static void noise_close(struct sl_trainer *trainer)
 	free(trainer);
 }
 
-static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, noise_close};
+static const struct sl_trainer_ops ops = {.parameters = parameters,
+					  .initial = initial,
+					  .train = train,
+					  .evaluate = evaluate,
+					  .close = noise_close};
 
 int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer,
 		  struct sl_error *error)

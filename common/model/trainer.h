@@ -1,7 +1,7 @@
 /* trainer.h - the interface of trainers, and the built-in ones: an autoencoder, and noise.
  *
- * All functions but sl_trainer_open are called by the training thread, one at a time, and may be slow. A
- * trainer owns its data and its working memory; models are arrays of n floats owned by the caller.
+ * All functions but sl_trainer_open and `notice` are called by the training thread, one at a time, and may be
+ * slow. A trainer owns its data and its working memory; models are arrays of n floats owned by the caller.
  */
 #pragma once
 
@@ -19,18 +19,34 @@ struct sl_training {
 	double seconds;	  /* duration */
 };
 
+struct sl_training_request {
+	sl_round round;
+	uint64_t draw;		 /* nonce of this training: the order of the samples depends on it */
+	const atomic_bool *stop; /* NULL: is not stopped */
+	atomic_uint *progress;	 /* goes from 0 to 1000; NULL: not wanted */
+};
+
+/* A committed round. */
+struct sl_trainer_commit {
+	sl_round round;
+	uint32_t learners;
+	uint64_t total_weight;
+};
+
 struct sl_trainer_ops {
 	/* Return n, the number of floats of a model. */
 	size_t (*parameters)(const struct sl_trainer *);
 	/* Set `model` to the initial model, the same at all learners with the same seed. */
 	void (*initial)(const struct sl_trainer *, float *model);
-	/* Train `model`, the committed or initial one, in place. `draw` is the nonce of this training: the
-	 * order of the samples depends on it. SL_PENDING if *stop became true. *progress goes from 0 to 1000.
-	 */
-	int (*train)(struct sl_trainer *, float *model, uint64_t draw, const atomic_bool *stop,
-		     atomic_uint *progress, struct sl_training *result, struct sl_error *error);
+	/* Train `model`, the committed or initial one, in place. SL_PENDING if *stop became true. */
+	int (*train)(struct sl_trainer *, const struct sl_training_request *request, float *model,
+		     struct sl_training *result, struct sl_error *error);
 	/* Compute the mean squared error of `model` on held-out data; NaN if the trainer has no such data. */
 	int (*evaluate)(struct sl_trainer *, const float *model, double *mse, struct sl_error *error);
+	/* Take notice of a committed model. NULL: not needed. */
+	void (*show)(struct sl_trainer *, const struct sl_trainer_commit *commit, const float *model);
+	/* Take notice of why the round waits; called by the loop thread at any time. NULL: not needed. */
+	void (*notice)(struct sl_trainer *, const char *text);
 	void (*close)(struct sl_trainer *);
 };
 

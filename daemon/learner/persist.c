@@ -154,7 +154,9 @@ static void committed(struct record *record)
 	sl_result_close(&daemon->next_result);
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
-	sl_tasks_evaluate(daemon, record->certificate.t);
+	sl_tasks_evaluate(daemon,
+			  &(struct sl_trainer_commit){record->certificate.t, record->certificate.learners,
+						      record->persist.total_weight});
 }
 
 static void done(struct sl_task *base)

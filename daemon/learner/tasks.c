@@ -22,6 +22,7 @@ struct task {
 	sl_round t;
 	uint64_t draw;
 	struct sl_training training;
+	struct sl_trainer_commit commit;
 	double mse;
 	int code;
 	struct sl_error error;
@@ -211,6 +212,8 @@ static void run_evaluate(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_trainer *trainer = task->daemon->trainer;
+	if (trainer->ops->show != NULL)
+		trainer->ops->show(trainer, &task->commit, task->daemon->workspace.committed);
 	task->code =
 		trainer->ops->evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
 }
@@ -229,10 +232,11 @@ static void evaluate_done(struct sl_task *base)
 	free(task);
 }
 
-void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
+void sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_commit *commit)
 {
 	struct task *task = task_new(daemon, run_evaluate, evaluate_done);
-	task->t = t;
+	task->t = commit->round;
+	task->commit = *commit;
 	sl_worker_add(&daemon->train, &task->base);
 }
 
@@ -242,8 +246,9 @@ static void run_train(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
 	atomic_store(&daemon->training_permille, 0);
-	task->code = daemon->trainer->ops->train(daemon->trainer, daemon->workspace.trained, task->draw,
-						 &daemon->stop_training, &daemon->training_permille,
+	struct sl_training_request request = {task->t, task->draw, &daemon->stop_training,
+					      &daemon->training_permille};
+	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/core/core.h"
+#include "common/model/trainer.h"
 
 struct sl_daemon;
 
@@ -14,7 +15,7 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
 void sl_tasks_wipe(struct sl_daemon *daemon);
 /* Queue the removal of the files that the commit of round `t` makes useless. */
 void sl_tasks_forget(struct sl_daemon *daemon, sl_round t);
-/* Queue the evaluation of the model committed in round `t`. */
-void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
+/* Queue showing the committed model to the trainer, and its evaluation. */
+void sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_commit *commit);
 /* Log `text` and end the learner with status 1. Queued disk writes are skipped. */
 void sl_tasks_fatal(struct sl_daemon *daemon, const char *text);

@@ -111,10 +111,10 @@ int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_ro
 	return SL_ERR_NOTFOUND;
 }
 
-void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
+void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_commit *commit)
 {
 	(void)daemon;
-	(void)t;
+	(void)commit;
 }
 
 void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)

@@ -123,6 +123,8 @@ void cluster_open(struct cluster *c, uint32_t n, const char *settings)
 						      {"data", "digits"},
 						      {"hidden_units", "1"},
 						      {"unsafe_dump_encoding", "true"},
+						      {"keep_checkpoints", "all"},
+						      {"partition", "iid"},
 						      {"log_level", "debug"}};
 	struct sl_error error = {0};
 	struct words words = {.count = 0};

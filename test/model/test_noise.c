@@ -23,7 +23,9 @@ static float *trained(double clipping_range, uint64_t seed, uint32_t rank, uint6
 	assert_int_equal(t->ops->parameters(t), SIZE);
 	float *model = calloc(SIZE, sizeof *model);
 	assert_non_null(model);
-	assert_int_equal(t->ops->train(t, model, draw, NULL, &progress, &result, NULL), SL_OK);
+	assert_int_equal(t->ops->train(t, &(struct sl_training_request){1, draw, NULL, &progress}, model,
+				       &result, NULL),
+			 SL_OK);
 	assert_int_equal(progress, 1000);
 	assert_int_equal(result.samples, 1);
 	t->ops->close(t);

@@ -57,7 +57,8 @@ static int train_floats(struct curve *c, uint32_t round, float *own, double *sum
 	for (uint32_t i = 0; i < c->plan.learners; i++) {
 		struct sl_trainer *t = c->run.trainers[i];
 		memcpy(own, model, n * sizeof *own);
-		int rc = t->ops->train(t, own, round, NULL, NULL, &result, &c->error);
+		int rc = t->ops->train(t, &(struct sl_training_request){.round = round, .draw = round}, own,
+				       &result, &c->error);
 		if (rc != SL_OK)
 			return rc;
 		for (size_t l = 0; l < n; l++)

@@ -173,7 +173,8 @@ static int make_model(struct sl_run *run, struct sl_runner_training *training, s
 	if (run->trainers != NULL) {
 		struct sl_trainer *t = run->trainers[training->learner];
 		memcpy(training->model, training->committed, run->parameters * sizeof *training->model);
-		return t->ops->train(t, training->model, training->draw, NULL, NULL, &result, error);
+		return t->ops->train(t, &(struct sl_training_request){.draw = training->draw},
+				     training->model, &result, error);
 	}
 	uint64_t random = sl_random_seed(SEED, training->learner, training->t);
 	for (size_t l = 0; l < run->parameters; l++)

@@ -22,7 +22,7 @@ int sl_runner_settings(const char *const *set, size_t count, const struct sl_sch
 		       struct sl_settings *settings, struct sl_error *error)
 {
 	char degree[32];
-	const char **all = calloc(count + 2, sizeof *all);
+	const char **all = calloc(count + 3, sizeof *all);
 	if (all == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	size_t own = 0;
@@ -31,6 +31,7 @@ int sl_runner_settings(const char *const *set, size_t count, const struct sl_sch
 		all[own++] = degree;
 		all[own++] = "neighbours=control";
 	}
+	all[own++] = "partition=iid"; /* the learners have one data set */
 	memcpy(all + own, set, count * sizeof *set);
 	int rc = sl_settings_assign(all, own + count, settings, error);
 	free(all);

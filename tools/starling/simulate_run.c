@@ -31,7 +31,8 @@ static int train(void *context, struct sl_runner_training *training, struct sl_e
 	struct sl_training result;
 	uint64_t draw = (UINT64_C(1) << 40) + training->draw; /* that of a daemon in its first life */
 	memcpy(training->model, training->committed, s->plan.n * sizeof *training->model);
-	int rc = trainer->ops->train(trainer, training->model, draw, NULL, NULL, &result, error);
+	int rc = trainer->ops->train(trainer, &(struct sl_training_request){.draw = draw}, training->model,
+				     &result, error);
 	if (rc != SL_OK)
 		return sl_err_wrap(error, "%s", s->roster.members[training->learner].name);
 	training->weight = s->plan.settings.weighting == SL_WEIGHTING_SAMPLES ? result.samples : 1;
