@@ -288,22 +288,22 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Complete the path of the control socket and check its length: a Unix socket address has room for 107 bytes.
- */
-static int complete_control(struct parse *parse, struct sl_error *error)
+/* Complete the path of the socket `row`, which is `path` (of SL_PATH_BYTES), and check its length: a Unix
+ * socket address has room for 107 bytes. */
+static int complete_socket(struct parse *parse, size_t row, char *path, struct sl_error *error)
 {
-	struct sl_settings *s = parse->settings;
+	const char *key = sl_settings_table[row].key;
 	char text[256];
-	int n = (int)strlen(s->control);
+	int n = (int)strlen(path);
 	if (n == 0)
-		n = snprintf(s->control, sizeof s->control, "%.1000s/control.sock", s->state);
+		n = snprintf(path, SL_PATH_BYTES, "%.1000s/%s.sock", parse->settings->state, key);
 	if ((size_t)n < sizeof((struct sockaddr_un *)0)->sun_path)
 		return SL_OK;
 	snprintf(text, sizeof text,
-		 "the path of the control socket has %d bytes, more than the %zu possible; set `control` to "
-		 "a shorter one",
-		 n, sizeof((struct sockaddr_un *)0)->sun_path - 1);
-	return fail_at(parse, given(parse, SL_ROW_control) ? SL_ROW_control : SL_ROW_state, error, text);
+		 "the path of the %s socket has %d bytes, more than the %zu possible; set `%s` to a shorter "
+		 "one",
+		 key, n, sizeof((struct sockaddr_un *)0)->sun_path - 1, key);
+	return fail_at(parse, given(parse, row) ? row : SL_ROW_state, error, text);
 }
 
 static int read_file(struct parse *parse, struct sl_error *error)
@@ -346,7 +346,9 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 	if (code == SL_OK)
 		code = check_together(&parse, error);
 	if (code == SL_OK)
-		code = complete_control(&parse, error);
+		code = complete_socket(&parse, SL_ROW_control, settings->control, error);
+	if (code == SL_OK)
+		code = complete_socket(&parse, SL_ROW_application, settings->application, error);
 	return code;
 }
 

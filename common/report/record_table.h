@@ -176,6 +176,7 @@
 	  "|round {round} has used all of its {limit} attempts: this learner stops; remove the cause, "      \
 	  "then start it again")                                                                             \
 	/* the daemon: start and end */                                                                      \
+	X(APPLICATION, "application", SL_INFO, "reason", "{reason}")                                         \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \

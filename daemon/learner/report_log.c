@@ -174,6 +174,16 @@ static void note_awaited(struct sl_daemon *daemon, const struct sl_record *recor
 	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
 }
 
+/* Tell the trainer why the round waits. */
+static void tell_trainer(struct sl_daemon *daemon, const struct sl_record *record)
+{
+	char text[SL_RECORD_TEXT_BYTES];
+	if (daemon->trainer->ops->notice == NULL)
+		return;
+	json_decref(sl_record_write(record, &daemon->roster, text, sizeof text));
+	daemon->trainer->ops->notice(daemon->trainer, text);
+}
+
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
 {
 	char name[64];
@@ -219,4 +229,6 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		record.control = control;
 	}
 	sl_report_log_record(daemon, &record);
+	if (r->kind == SL_REPORT_WAITING)
+		tell_trainer(daemon, &record);
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -9,6 +10,7 @@
 
 #include "common/config/core_config.h"
 #include "common/report/modulus.h"
+#include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/report_log.h"
@@ -143,13 +145,79 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_validate(daemon->settings, &daemon->roster, daemon->self, error);
-	if (rc == SL_OK)
+	if (rc == SL_OK && daemon->settings->trainer != SL_TRAINER_APPLICATION)
 		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
 				     error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
 	return rc == SL_OK ? sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error)
 			   : rc;
+}
+
+/* ---- the application ---- */
+
+struct saying {
+	struct sl_task base;
+	struct sl_daemon *daemon;
+	char text[96];
+};
+
+static void say_nothing(struct sl_task *base)
+{
+	(void)base;
+}
+
+static void log_saying(struct sl_task *base)
+{
+	struct saying *saying = (struct saying *)base;
+	sl_report_log_reason(saying->daemon, SL_RECORD_APPLICATION, saying->text);
+	free(saying);
+}
+
+/* Log `text` on the loop thread. */
+static void say_application(void *context, const char *text)
+{
+	struct sl_daemon *daemon = context;
+	if (daemon->compute.back.loop == NULL) { /* during the setup there is only one thread */
+		sl_report_log_reason(daemon, SL_RECORD_APPLICATION, text);
+		return;
+	}
+	struct saying *saying = calloc(1, sizeof *saying);
+	if (saying == NULL)
+		abort();
+	*saying = (struct saying){{.run = say_nothing, .done = log_saying}, daemon, ""};
+	snprintf(saying->text, sizeof saying->text, "%s", text);
+	sl_worker_add(&daemon->compute, &saying->base);
+}
+
+/* Wait for the application: only it knows the size of the model. */
+static int open_application(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_application_config config = {.settings = daemon->settings,
+					       .roster = &daemon->roster,
+					       .self = daemon->self,
+					       .say = say_application,
+					       .context = daemon};
+	char text[SL_PATH_BYTES + 64];
+	if (daemon->settings->trainer != SL_TRAINER_APPLICATION)
+		return SL_OK;
+	snprintf(text, sizeof text, "waiting for an application on %s", daemon->settings->application);
+	sl_report_log_reason(daemon, SL_RECORD_APPLICATION, text);
+	return sl_application_open(&config, &daemon->trainer, error);
+}
+
+/* Show the trainer the committed model that the learner goes on from. */
+static void show_model(struct sl_daemon *daemon)
+{
+	struct sl_store_round last;
+	const struct sl_trainer_ops *ops = daemon->trainer->ops;
+	if (ops->show == NULL || daemon->core_config.committed == 0 ||
+	    sl_store_last_round(daemon->store, &last, NULL) != SL_OK)
+		return;
+	ops->show(
+		daemon->trainer,
+		&(struct sl_trainer_commit){daemon->core_config.committed, last.learners, last.total_weight},
+		daemon->workspace.committed);
 }
 
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)
@@ -160,6 +228,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
+	if (rc == SL_OK)
+		rc = open_application(daemon, error);
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -172,12 +242,16 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = open_core(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_loop_open(daemon, error);
+	if (rc == SL_OK && s->trainer == SL_TRAINER_APPLICATION)
+		rc = sl_application_serve(daemon->trainer, error);
 	if (rc == SL_OK)
 		rc = sl_loop_listen(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_identity_hold(s->identity, &daemon->identity, error);
 	if (rc == SL_OK)
 		warn(daemon);
+	if (rc == SL_OK)
+		show_model(daemon);
 	return rc;
 }
 

@@ -1,0 +1,438 @@
+#include "daemon/application/application.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/application/line_socket.h"
+#include "daemon/application/shared_vector.h"
+#include "daemon/application/tensor_list.h"
+
+#define VERSION 1
+#define POLL_MS 200 /* the longest time until a request to stop is seen */
+#define PLACE_BYTES 320u
+
+struct application {
+	struct sl_trainer base; /* first member: converted by pointer */
+	struct sl_application_config config;
+	size_t n;
+	bool opened; /* the first application has joined: base.tensors, n and the vectors are there */
+	bool ending;
+	pthread_t thread;
+	bool serving; /* the thread runs */
+
+	/* Under the mutex: */
+	pthread_mutex_t mutex;
+	pthread_cond_t answered;
+	struct sl_line_socket socket;
+	bool joined;
+	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
+	sl_round wanted;		  /* the round whose vector is awaited; 0: none */
+	bool again;			  /* it was asked for before */
+	sl_round committed;		  /* the round whose model is in `down`; 0: none */
+	uint32_t learners;		  /* that took part in it; 0: not known since the start */
+	uint64_t total_weight;		  /* of them */
+	bool have;			  /* the answer: */
+	uint64_t weight;
+	double loss;
+};
+
+static struct application *owned(struct sl_trainer *trainer)
+{
+	return (struct application *)trainer;
+}
+
+/* ---- to the application ---- */
+
+static void send_object(struct application *a, json_t *object)
+{
+	sl_line_socket_send(&a->socket, object, NULL, 0);
+}
+
+static void send_joined(struct application *a)
+{
+	const struct sl_settings *s = a->config.settings;
+	const int fds[] = {a->up.fd, a->down.fd};
+	json_t *object = json_pack("{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:f, s:b}", "type", "joined",
+				   "version", VERSION, "learner", (json_int_t)s->id, "name",
+				   a->config.roster->members[a->config.self].name, "learners",
+				   (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds,
+				   "elements", (json_int_t)a->n, "clipping_range", s->clipping_range,
+				   "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
+	sl_line_socket_send(&a->socket, object, fds, 2);
+}
+
+static void send_train(struct application *a)
+{
+	send_object(a, json_pack("{s:s, s:I, s:I, s:b}", "type", "train", "round", (json_int_t)a->wanted,
+				 "committed", (json_int_t)a->committed, "again", a->again));
+}
+
+static void send_mean(struct application *a)
+{
+	send_object(a, json_pack("{s:s, s:I, s:I, s:I}", "type", "mean", "round", (json_int_t)a->committed,
+				 "learners", (json_int_t)a->learners, "total_weight",
+				 (json_int_t)a->total_weight));
+}
+
+static bool is_last(const struct application *a)
+{
+	return a->committed >= a->config.settings->rounds;
+}
+
+/* Tell the application where the learner is. */
+static void send_standing(struct application *a)
+{
+	if (a->wanted != 0 && !a->have) {
+		send_train(a);
+	} else if (a->committed != 0 && is_last(a)) {
+		send_mean(a);
+		send_object(a, json_pack("{s:s}", "type", "done"));
+	}
+}
+
+/* Send an error and drop the application. */
+static void refuse(struct application *a, const char *text)
+{
+	send_object(a, json_pack("{s:s, s:s}", "type", "error", "text", text));
+	sl_line_socket_drop(&a->socket);
+}
+
+/* ---- join ---- */
+
+/* Take the tensors of the first application of this process. */
+static int open_vectors(struct application *a, const struct sl_tensors *tensors, struct sl_error *error)
+{
+	size_t n = (size_t)sl_tensor_list_elements(tensors);
+	int rc = sl_shared_vector_open(&a->up, n, error);
+	if (rc == SL_OK)
+		rc = sl_shared_vector_open(&a->down, n, error);
+	if (rc != SL_OK) {
+		sl_shared_vector_close(&a->up);
+		return rc;
+	}
+	a->base.tensors = *tensors;
+	a->n = n;
+	a->opened = true;
+	return SL_OK;
+}
+
+static int take_tensors(struct application *a, const json_t *message, struct sl_error *error)
+{
+	struct sl_tensors tensors;
+	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), &tensors, error);
+	if (rc == SL_OK && !a->opened) {
+		rc = open_vectors(a, &tensors, error);
+		if (rc == SL_OK)
+			return SL_OK; /* owned by the trainer now */
+	} else if (rc == SL_OK) {
+		rc = sl_tensor_list_compare(&a->base.tensors, &tensors, error);
+	}
+	free((void *)tensors.items);
+	return rc;
+}
+
+static void say(struct application *a, const char *what)
+{
+	char text[96];
+	snprintf(text, sizeof text, "the application (process %d) has %s", (int)a->socket.pid, what);
+	if (a->config.say != NULL)
+		a->config.say(a->config.context, text);
+}
+
+static void take_join(struct application *a, const json_t *message)
+{
+	struct sl_error error = {0};
+	json_int_t version = json_integer_value(json_object_get(message, "version"));
+	if (a->joined) {
+		refuse(a, "joined twice");
+	} else if (version != VERSION) {
+		snprintf(error.text, sizeof error.text,
+			 "this learner speaks version %d of the protocol, not %lld", VERSION,
+			 (long long)version);
+		refuse(a, error.text);
+	} else if (take_tensors(a, message, &error) != SL_OK) {
+		refuse(a, error.text);
+	} else {
+		a->joined = true;
+		say(a, "joined");
+		send_joined(a);
+		send_standing(a);
+	}
+}
+
+/* ---- trained ---- */
+
+/* Return the first element that cannot be encoded, or n. */
+static size_t flaw(const struct application *a)
+{
+	const struct sl_settings *s = a->config.settings;
+	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
+	for (size_t i = 0; i < a->n; i++)
+		if (!isfinite(a->up.values[i]) || fabs((double)a->up.values[i]) > most)
+			return i;
+	return a->n;
+}
+
+/* Return why the vector and its weight cannot be used, or NULL. */
+static const char *check_answer(const struct application *a, uint64_t weight, char *text, size_t size)
+{
+	const struct sl_settings *s = a->config.settings;
+	char place[PLACE_BYTES];
+	size_t at = flaw(a);
+	if (s->weighting == SL_WEIGHTING_SAMPLES && (weight < 1 || weight > s->max_weight)) {
+		snprintf(text, size, "the weight %" PRIu64 " is not within 1 and max_weight, %" PRIu64,
+			 weight, s->max_weight);
+		return text;
+	}
+	if (at == a->n)
+		return NULL;
+	sl_tensor_list_place(&a->base.tensors, at, place, sizeof place);
+	if (isfinite(a->up.values[at]))
+		snprintf(text, size, "%s is %g, beyond clipping_range %g: the training may have diverged",
+			 place, (double)a->up.values[at], s->clipping_range);
+	else
+		snprintf(text, size, "%s is not a finite number: the training has diverged", place);
+	return text;
+}
+
+static void take_trained(struct application *a, const json_t *message)
+{
+	char text[SL_ERROR_BYTES];
+	const json_t *weight = json_object_get(message, "weight");
+	json_int_t round = json_integer_value(json_object_get(message, "round"));
+	uint64_t value = weight == NULL ? 1 : (uint64_t)json_integer_value(weight);
+	const char *wrong = a->wanted == 0 || (json_int_t)a->wanted != round || a->have
+				    ? "no vector is awaited for this round"
+				    : check_answer(a, value, text, sizeof text);
+	if (wrong != NULL) {
+		send_object(a,
+			    json_pack("{s:s, s:I, s:s}", "type", "refused", "round", round, "text", wrong));
+		return;
+	}
+	a->weight = value;
+	a->loss = json_number_value(json_object_get(json_object_get(message, "metrics"), "loss"));
+	a->have = true;
+	pthread_cond_signal(&a->answered);
+}
+
+/* ---- the socket thread ---- */
+
+static void take_line(struct application *a, const char *line)
+{
+	json_t *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	const char *type = json_string_value(json_object_get(message, "type"));
+	if (type != NULL && strcmp(type, "join") == 0)
+		take_join(a, message);
+	else if (type != NULL && a->joined && strcmp(type, "trained") == 0)
+		take_trained(a, message);
+	else
+		refuse(a, "expected one JSON object per line: first join, then trained");
+	json_decref(message);
+}
+
+/* Take what the application has sent, or that it is gone. */
+static void take_lines(struct application *a)
+{
+	const char *line;
+	while ((line = sl_line_socket_next(&a->socket)) != NULL)
+		take_line(a, line);
+	if (a->joined && a->socket.peer < 0) {
+		a->joined = false;
+		say(a, "left");
+	}
+}
+
+/* The end of one application comes before the next. */
+static void serve(struct application *a)
+{
+	take_lines(a);
+	if (sl_line_socket_accept(&a->socket))
+		take_lines(a);
+}
+
+static void *run(void *argument)
+{
+	struct application *a = argument;
+	bool ending = false;
+	while (!ending) {
+		bool ready = sl_line_socket_wait(&a->socket, POLL_MS);
+		pthread_mutex_lock(&a->mutex);
+		if (ready)
+			serve(a);
+		ending = a->ending;
+		pthread_mutex_unlock(&a->mutex);
+	}
+	return NULL;
+}
+
+/* ---- the trainer ---- */
+
+static size_t parameters(const struct sl_trainer *trainer)
+{
+	return ((const struct application *)trainer)->n;
+}
+
+/* The application has an initial model of its own. */
+static void initial(const struct sl_trainer *trainer, float *model)
+{
+	memset(model, 0, parameters(trainer) * sizeof *model);
+}
+
+static struct timespec deadline_of(long ms)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_nsec += ms * 1000000L;
+	at.tv_sec += at.tv_nsec / 1000000000L;
+	at.tv_nsec %= 1000000000L;
+	return at;
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Wait for the answer. SL_PENDING if *stop became true. */
+static int await(struct application *a, const atomic_bool *stop)
+{
+	while (!a->have && !atomic_load(stop)) {
+		struct timespec until = deadline_of(POLL_MS);
+		pthread_cond_timedwait(&a->answered, &a->mutex, &until);
+	}
+	return a->have ? SL_OK : SL_PENDING;
+}
+
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+		 struct sl_training *result, struct sl_error *error)
+{
+	struct application *a = owned(trainer);
+	double begun = seconds_now();
+	(void)error;
+	pthread_mutex_lock(&a->mutex);
+	a->again = a->wanted == request->round;
+	a->wanted = request->round;
+	a->have = false;
+	if (request->round > 1 && a->committed != request->round - 1) {
+		memcpy(a->down.values, model, a->n * sizeof *model);
+		a->committed = request->round - 1;
+	}
+	if (a->joined)
+		send_train(a);
+	int rc = await(a, request->stop);
+	if (rc == SL_OK) {
+		memcpy(model, a->up.values, a->n * sizeof *model);
+		*result = (struct sl_training){a->loss, a->weight, seconds_now() - begun};
+	}
+	pthread_mutex_unlock(&a->mutex);
+	atomic_store(request->progress, 1000);
+	return rc;
+}
+
+/* Hand the committed model to the application. */
+static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const float *model)
+{
+	struct application *a = owned(trainer);
+	pthread_mutex_lock(&a->mutex);
+	memcpy(a->down.values, model, a->n * sizeof *model);
+	a->committed = commit->round;
+	a->learners = commit->learners;
+	a->total_weight = commit->total_weight;
+	if (a->wanted <= a->committed)
+		a->wanted = 0;
+	if (a->joined) {
+		send_mean(a);
+		if (is_last(a))
+			send_object(a, json_pack("{s:s}", "type", "done"));
+	}
+	pthread_mutex_unlock(&a->mutex);
+}
+
+static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+{
+	(void)trainer;
+	(void)model;
+	(void)error;
+	*mse = NAN;
+	return SL_OK;
+}
+
+static void notice(struct sl_trainer *trainer, const char *text)
+{
+	struct application *a = owned(trainer);
+	pthread_mutex_lock(&a->mutex);
+	if (a->joined)
+		send_object(a, json_pack("{s:s, s:s}", "type", "waiting", "text", text));
+	pthread_mutex_unlock(&a->mutex);
+}
+
+/* ---- opening and closing ---- */
+
+static void application_free(struct application *a)
+{
+	if (a->config.settings != NULL && a->socket.listener >= 0)
+		unlink(a->config.settings->application);
+	sl_line_socket_close(&a->socket);
+	sl_shared_vector_close(&a->up);
+	sl_shared_vector_close(&a->down);
+	free((void *)a->base.tensors.items);
+	pthread_cond_destroy(&a->answered);
+	pthread_mutex_destroy(&a->mutex);
+	free(a);
+}
+
+static void application_close(struct sl_trainer *trainer)
+{
+	struct application *a = owned(trainer);
+	pthread_mutex_lock(&a->mutex);
+	a->ending = true;
+	pthread_mutex_unlock(&a->mutex);
+	if (a->serving)
+		pthread_join(a->thread, NULL);
+	application_free(a);
+}
+
+static const struct sl_trainer_ops ops = {.parameters = parameters,
+					  .initial = initial,
+					  .train = train,
+					  .show = show,
+					  .notice = notice,
+					  .evaluate = evaluate,
+					  .close = application_close};
+
+int sl_application_open(const struct sl_application_config *config, struct sl_trainer **trainer,
+			struct sl_error *error)
+{
+	struct application *a = calloc(1, sizeof *a);
+	*trainer = NULL;
+	if (a == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	a->base.ops = &ops;
+	a->config = *config;
+	pthread_mutex_init(&a->mutex, NULL);
+	pthread_cond_init(&a->answered, NULL);
+	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
+	while (rc == SL_OK && !a->opened)
+		if (sl_line_socket_wait(&a->socket, POLL_MS))
+			serve(a);
+	if (rc != SL_OK) {
+		application_free(a);
+		return rc;
+	}
+	*trainer = &a->base;
+	return SL_OK;
+}
+
+int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
+{
+	struct application *a = owned(trainer);
+	a->serving = pthread_create(&a->thread, NULL, run, a) == 0;
+	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");
+}

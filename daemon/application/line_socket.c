@@ -1,0 +1,150 @@
+#include "daemon/application/line_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/runtime/unix_socket.h"
+
+#define FDS_MAX 2u
+
+int sl_line_socket_open(struct sl_line_socket *s, const char *path, struct sl_error *error)
+{
+	*s = (struct sl_line_socket){.listener = -1, .peer = -1, .line = malloc(SL_LINE_SOCKET_BYTES)};
+	if (s->line == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	return sl_unix_socket_listen(path, "application socket", &s->listener, error);
+}
+
+void sl_line_socket_close(struct sl_line_socket *s)
+{
+	sl_line_socket_drop(s);
+	if (s->listener >= 0)
+		close(s->listener);
+	free(s->line);
+	*s = (struct sl_line_socket){.listener = -1, .peer = -1};
+}
+
+void sl_line_socket_drop(struct sl_line_socket *s)
+{
+	if (s->peer >= 0)
+		close(s->peer);
+	s->peer = -1;
+	s->used = s->taken = 0;
+}
+
+bool sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
+{
+	struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN}, {.fd = s->peer, .events = POLLIN}};
+	return poll(fds, 2, timeout_ms) > 0;
+}
+
+/* ---- sending ---- */
+
+static void put_fds(struct msghdr *message, const int *fds, size_t count)
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(count * sizeof *fds);
+	memcpy(CMSG_DATA(header), fds, count * sizeof *fds);
+}
+
+/* Send a line at once; the descriptors go with its first byte. */
+static bool send_line(int fd, const char *text, size_t size, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+	} control = {0};
+	struct iovec part = {(void *)text, size};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+	if (count > 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = CMSG_SPACE(count * sizeof *fds);
+		put_fds(&message, fds, count);
+	}
+	return sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size;
+}
+
+static bool send_object(int fd, json_t *object, const int *fds, size_t count)
+{
+	char *text = json_dumps(object, JSON_COMPACT);
+	json_decref(object);
+	if (text == NULL)
+		return false;
+	size_t size = strlen(text);
+	text[size] = '\n'; /* in the place of the terminating zero */
+	bool sent = send_line(fd, text, size + 1, fds, count);
+	free(text);
+	return sent;
+}
+
+void sl_line_socket_send(struct sl_line_socket *s, json_t *object, const int *fds, size_t count)
+{
+	if (s->peer < 0)
+		json_decref(object);
+	else if (!send_object(s->peer, object, fds, count))
+		sl_line_socket_drop(s);
+}
+
+/* ---- receiving ---- */
+
+static void refuse(int fd, const char *why)
+{
+	send_object(fd, json_pack("{s:s, s:s}", "type", "error", "text", why), NULL, 0);
+	close(fd);
+}
+
+bool sl_line_socket_accept(struct sl_line_socket *s)
+{
+	struct ucred who = {0};
+	socklen_t size = sizeof who;
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return false;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0 ||
+	    (who.uid != geteuid() && who.uid != 0)) {
+		refuse(fd, "this learner belongs to another user");
+		return false;
+	}
+	if (s->peer >= 0) {
+		refuse(fd, "another application has joined this learner");
+		return false;
+	}
+	s->peer = fd;
+	s->pid = who.pid;
+	return true;
+}
+
+/* Move what follows the line that was returned last to the front. */
+static void drop_taken(struct sl_line_socket *s)
+{
+	s->used -= s->taken;
+	memmove(s->line, s->line + s->taken, s->used);
+	s->taken = 0;
+}
+
+const char *sl_line_socket_next(struct sl_line_socket *s)
+{
+	char *newline;
+	if (s->peer < 0)
+		return NULL;
+	drop_taken(s);
+	while ((newline = memchr(s->line, '\n', s->used)) == NULL) {
+		ssize_t got = recv(s->peer, s->line + s->used, SL_LINE_SOCKET_BYTES - s->used, MSG_DONTWAIT);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0 || (got < 0 && errno != EAGAIN) || s->used == SL_LINE_SOCKET_BYTES)
+			sl_line_socket_drop(s);
+		if (got <= 0)
+			return NULL;
+		s->used += (size_t)got;
+	}
+	*newline = '\0';
+	s->taken = (size_t)(newline - s->line) + 1;
+	return s->line;
+}

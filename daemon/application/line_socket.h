@@ -1,0 +1,36 @@
+/* line_socket.h - lines of JSON over a Unix stream socket, one peer at a time.
+ *
+ *      listener  -- accept -->  peer (of the same user, or root)
+ *
+ * Used by one thread at a time. A second peer gets one line that says so, and is closed. */
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "common/base/err.h"
+
+#define SL_LINE_SOCKET_BYTES (1u << 20) /* of a line: the tensors of a large model */
+
+struct sl_line_socket {
+	int listener, peer; /* -1: none */
+	pid_t pid;	    /* of the peer */
+	char *line;	    /* bytes received and not yet used up */
+	size_t used, taken; /* taken: of the line that was returned last */
+};
+
+int sl_line_socket_open(struct sl_line_socket *socket, const char *path, struct sl_error *error);
+void sl_line_socket_close(struct sl_line_socket *socket);
+
+/* Wait at most `timeout_ms` for a connection or bytes. Return true if there are any. */
+bool sl_line_socket_wait(const struct sl_line_socket *socket, int timeout_ms);
+/* Take a waiting connection, if there is one. Return true if there is a new peer. */
+bool sl_line_socket_accept(struct sl_line_socket *socket);
+/* Take what the peer has sent, and return its next complete line, without the newline; NULL: none yet, or the
+ * peer is gone. The line is valid until the next call. */
+const char *sl_line_socket_next(struct sl_line_socket *socket);
+/* Send `object`, whose reference is taken over, and `count` descriptors, at most two. A peer that does not
+ * read is dropped. */
+void sl_line_socket_send(struct sl_line_socket *socket, json_t *object, const int *fds, size_t count);
+void sl_line_socket_drop(struct sl_line_socket *socket);

@@ -1,0 +1,20 @@
+/* shared_vector.h - floats in memory that this process shares with another one.
+ *
+ * The memory is a memfd of fixed size: the other process can change its contents, but it cannot shrink it
+ * under this one. */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/base/err.h"
+
+struct sl_shared_vector {
+	float *values;
+	size_t count;
+	int fd; /* to pass on */
+};
+
+/* Make `count` zeros. SL_ERR_NOMEM. */
+int sl_shared_vector_open(struct sl_shared_vector *vector, size_t count, struct sl_error *error);
+/* Also of a zeroed struct. */
+void sl_shared_vector_close(struct sl_shared_vector *vector);

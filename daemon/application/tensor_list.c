@@ -1,0 +1,149 @@
+#include "daemon/application/tensor_list.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPE_BYTES 192u
+
+static int read_shape(const json_t *shape, struct sl_tensor *tensor)
+{
+	size_t d;
+	json_t *side;
+	tensor->dimensions = (uint32_t)json_array_size(shape);
+	if (!json_is_array(shape) || json_array_size(shape) > SL_TENSOR_DIMENSIONS_MAX)
+		return SL_ERR_INVALID;
+	json_array_foreach(shape, d, side)
+	{
+		json_int_t length = json_integer_value(side);
+		if (!json_is_integer(side) || length < 0 || length > (json_int_t)SL_ELEMENTS_MAX)
+			return SL_ERR_INVALID;
+		tensor->shape[d] = (uint64_t)length;
+	}
+	return SL_OK;
+}
+
+static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_error *error)
+{
+	const char *name = json_string_value(json_object_get(entry, "name"));
+	if (name == NULL || *name == '\0' || strlen(name) >= sizeof tensor->name)
+		return sl_err_set(error, SL_ERR_INVALID, "a tensor needs a name of 1 to %zu bytes",
+				  sizeof tensor->name - 1);
+	strcpy(tensor->name, name);
+	if (read_shape(json_object_get(entry, "shape"), tensor) != SL_OK)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "tensor %s: the shape is a list of at most %u lengths", name,
+				  SL_TENSOR_DIMENSIONS_MAX);
+	return SL_OK;
+}
+
+static const struct sl_tensor *find(const struct sl_tensors *tensors, const char *name)
+{
+	for (uint32_t i = 0; i < tensors->count; i++)
+		if (strcmp(tensors->items[i].name, name) == 0)
+			return &tensors->items[i];
+	return NULL;
+}
+
+/* Add the elements of `tensor` to *sum; SL_ERR_RANGE: too many. */
+static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
+{
+	uint64_t elements = 1;
+	for (uint32_t d = 0; d < tensor->dimensions; d++) {
+		elements *= tensor->shape[d]; /* both are at most 2^28 */
+		if (elements >= SL_ELEMENTS_MAX)
+			return SL_ERR_RANGE;
+	}
+	*sum += elements;
+	return *sum >= SL_ELEMENTS_MAX ? SL_ERR_RANGE : SL_OK;
+}
+
+static int read_items(const json_t *list, struct sl_tensor *items, struct sl_error *error)
+{
+	struct sl_tensors before = {items, 0};
+	uint64_t sum = 0;
+	for (; before.count < json_array_size(list); before.count++) {
+		struct sl_tensor *tensor = &items[before.count];
+		int rc = read_tensor(json_array_get(list, before.count), tensor, error);
+		if (rc != SL_OK)
+			return rc;
+		if (find(&before, tensor->name) != NULL)
+			return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s",
+					  tensor->name);
+		if (add_elements(tensor, &sum) != SL_OK)
+			return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements",
+					  SL_ELEMENTS_MAX - 1);
+	}
+	return sum > 0 ? SL_OK : sl_err_set(error, SL_ERR_INVALID, "the model has no elements");
+}
+
+int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct sl_error *error)
+{
+	struct sl_tensor *items = calloc(json_array_size(list) + 1, sizeof *items);
+	*tensors = (struct sl_tensors){0};
+	if (items == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = read_items(list, items, error);
+	if (rc != SL_OK) {
+		free(items);
+		return rc;
+	}
+	*tensors = (struct sl_tensors){items, (uint32_t)json_array_size(list)};
+	return SL_OK;
+}
+
+uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < tensors->count; i++)
+		sum += sl_tensor_elements(&tensors->items[i]);
+	return sum;
+}
+
+/* "[3,17]" */
+static void shape_text(const uint64_t *shape, uint32_t dimensions, char text[static SHAPE_BYTES])
+{
+	size_t used = (size_t)snprintf(text, SHAPE_BYTES, "[");
+	for (uint32_t d = 0; d < dimensions; d++)
+		used += (size_t)snprintf(text + used, SHAPE_BYTES - used, "%s%" PRIu64, d > 0 ? "," : "",
+					 shape[d]);
+	snprintf(text + used, SHAPE_BYTES - used, "]");
+}
+
+static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)
+{
+	return a->dimensions == b->dimensions &&
+	       memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
+}
+
+int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
+			   struct sl_error *error)
+{
+	char here[SHAPE_BYTES], there[SHAPE_BYTES];
+	for (uint32_t i = 0; i < known->count && i < other->count; i++) {
+		const struct sl_tensor *a = &known->items[i], *b = &other->items[i];
+		shape_text(a->shape, a->dimensions, here);
+		shape_text(b->shape, b->dimensions, there);
+		if (strcmp(a->name, b->name) != 0 || !same_shape(a, b))
+			return sl_err_set(error, SL_ERR_INVALID, "tensor %u is %s %s in this run, not %s %s",
+					  i + 1, a->name, here, b->name, there);
+	}
+	if (known->count != other->count)
+		return sl_err_set(error, SL_ERR_INVALID, "the model has %u tensors in this run, not %u",
+				  known->count, other->count);
+	return SL_OK;
+}
+
+void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char *text, size_t size)
+{
+	char place[SHAPE_BYTES];
+	uint64_t at[SL_TENSOR_DIMENSIONS_MAX];
+	const struct sl_tensor *tensor = tensors->items;
+	while (index >= sl_tensor_elements(tensor))
+		index -= sl_tensor_elements(tensor++);
+	for (uint32_t d = tensor->dimensions; d-- > 0; index /= tensor->shape[d])
+		at[d] = index % tensor->shape[d];
+	shape_text(at, tensor->dimensions, place);
+	snprintf(text, size, "%s%s", tensor->name, tensor->dimensions > 0 ? place : "");
+}

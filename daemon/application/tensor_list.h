@@ -1,0 +1,18 @@
+/* tensor_list.h - the tensors that an application states when it joins. */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/base/err.h"
+#include "common/model/tensors.h"
+
+/* Read [{"name":..., "shape":[...]}, ...] into tensors->items, to be freed. SL_ERR_INVALID: not of this form,
+ * empty, or a name twice; SL_ERR_RANGE: more elements than a model may have. */
+int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct sl_error *error);
+/* Return the elements of all tensors together. */
+uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors);
+/* SL_OK if both are equal; otherwise the error names the first tensor that differs, with both shapes. */
+int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
+			   struct sl_error *error);
+/* Write the place of element `index` of the model to `text`: "layer.weight[3,17]". */
+void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char *text, size_t size);
