@@ -1,0 +1,84 @@
+"""A learner that follows a script: what it sends, and what it expects to hear."""
+from __future__ import annotations
+
+import array
+import json
+import mmap
+import os
+import socket
+import tempfile
+import threading
+
+import numpy as np
+
+
+class FakeLearner:
+    """Listens on `path`; run `script(learner)` on a thread with `with FakeLearner(script) as learner`."""
+
+    def __init__(self, script) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "application.sock")
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(self.path)
+        self._listener.listen()
+        self._listener.settimeout(20)
+        self._script, self.failure = script, None
+        self._thread = threading.Thread(target=self._run)
+        self._fds = []
+        self.tensors = []
+
+    def __enter__(self) -> FakeLearner:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._thread.join(30)
+        self._listener.close()
+        self.folder.cleanup()
+        if self.failure is not None:
+            raise self.failure
+
+    def _run(self) -> None:
+        try:
+            self._script(self)
+        except BaseException as failure:
+            self.failure = failure
+        finally:
+            self.drop()
+
+    def accept(self) -> None:
+        """Take a connection and answer its join."""
+        self._peer, _ = self._listener.accept()
+        self._peer.settimeout(20)
+        self._lines = self._peer.makefile("r")
+        self.tensors = self.hear("join")["tensors"]
+        elements = sum(int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors)
+        if not self._fds:
+            self._fds = [os.memfd_create("up"), os.memfd_create("down")]
+            for fd in self._fds:
+                os.ftruncate(fd, 4 * elements)
+            self.up, self.down = (np.frombuffer(mmap.mmap(fd, 4 * elements), dtype="<f4") for fd in self._fds)
+        joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": 5,
+                  "elements": elements, "clipping_range": 16.0, "weighted": True}
+        self._peer.sendmsg([json.dumps(joined).encode() + b"\n"],
+                           [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", self._fds))])
+
+    def drop(self) -> None:
+        if hasattr(self, "_peer"):
+            self._lines.close()
+            self._peer.close()
+
+    def tell(self, kind: str, **fields: object) -> None:
+        self._peer.sendall(json.dumps({"type": kind, **fields}).encode() + b"\n")
+
+    def hear(self, kind: str) -> dict:
+        message = json.loads(self._lines.readline() or '{"type": "the end"}')
+        assert message["type"] == kind, message
+        return message
+
+    def train(self, round: int, committed: int, again: bool = False) -> None:
+        self.tell("train", round=round, committed=committed, again=again)
+
+    def mean(self, round: int, value: float) -> None:
+        self.down[:] = value
+        self.tell("mean", round=round, learners=3, total_weight=30)

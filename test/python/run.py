@@ -1,0 +1,14 @@
+"""Run the tests of the Python package; status 77 where numpy is missing."""
+import sys
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tools" / "python")]
+try:
+    import numpy  # noqa: F401
+except ImportError:
+    print("numpy is not installed (Debian: python3-numpy)")
+    sys.exit(77)
+result = unittest.TextTestRunner().run(unittest.defaultTestLoader.discover(str(HERE)))
+sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)

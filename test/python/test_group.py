@@ -1,0 +1,121 @@
+"""The application's side of the protocol, against a learner that follows a script."""
+import unittest
+
+import numpy as np
+import starling
+from fake_learner import FakeLearner
+
+
+class Rounds(unittest.TestCase):
+    def test_two_rounds(self):
+        def script(learner):
+            learner.accept()
+            self.assertEqual(learner.tensors, [{"name": "w", "shape": [2]}, {"name": "b", "shape": []}])
+            for t in (1, 2):
+                learner.train(t, t - 1)
+                said = learner.hear("trained")
+                self.assertEqual((said["round"], said["weight"], said["metrics"]), (t, 7, {"loss": 0.5}))
+                self.assertEqual(list(learner.up), [t, t, 3])
+                learner.tell("waiting", text="round 1: waiting for ana (1)")
+                learner.mean(t, 10 * t)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            model, rounds = {"w": np.zeros(2), "b": 3.0}, []
+            with starling.join(model, learner.path) as group:
+                self.assertIsNone(group.model)
+                for t in group:
+                    rounds.append(t)
+                    model = group.mean({"w": np.full(2, float(t)), "b": 3.0}, weight=7, metrics={"loss": 0.5})
+                    self.assertEqual(model["w"].tolist(), [10 * t, 10 * t])
+                    self.assertEqual((model["b"], group.participants, group.total_weight), (10 * t, 3, 30))
+        self.assertEqual(rounds, [1, 2])
+
+    def test_a_round_that_must_be_trained_again_comes_again(self):
+        def script(learner):
+            learner.accept()
+            learner.down[:] = 4
+            learner.train(3, 2)
+            learner.hear("trained")
+            learner.train(3, 2, again=True)
+            self.assertEqual(learner.hear("trained")["round"], 3)
+            learner.mean(3, 5)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            seen = []
+            with starling.join(np.zeros(1), learner.path) as group:
+                for t in group:
+                    self.assertEqual(group.model.tolist(), [4])
+                    seen.append((t, float(group.mean(np.ones(1))[0])))
+        self.assertEqual(seen, [(3, 4), (3, 5)])
+
+    def test_a_new_program_begins_with_the_committed_model(self):
+        def script(learner):
+            learner.accept()
+            learner.down[:] = 4
+            learner.train(3, 2)
+            self.assertEqual(learner.hear("trained")["round"], 3)
+            self.assertEqual(learner.up[0], 4.5)
+            learner.mean(3, 5)
+            learner.tell("done")
+
+        for declared in (np.zeros(1), None):
+            with self.subTest(declared=declared), FakeLearner(script) as learner:
+                model = np.zeros(1)
+                with starling.join(declared, learner.path) as group:
+                    for _ in group:  # a first model that was not trained from the committed one is not sent
+                        model = group.mean(model + 0.5)
+                self.assertEqual(model.tolist(), [5])
+
+    def test_a_learner_that_starts_again_gets_the_vector_again(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.drop()
+            learner.accept()
+            learner.train(1, 0)
+            self.assertEqual(learner.hear("trained")["round"], 1)
+            learner.drop()
+            learner.accept()
+            learner.mean(1, 9)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            with starling.join(np.zeros(1), learner.path) as group:
+                self.assertEqual([group.mean(np.ones(1)).tolist() for _ in group], [[9]])
+
+    def test_errors_of_the_learner(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.tell("refused", round=1, text="model[0] is not a finite number")
+            learner.hear("trained")
+            learner.tell("error", text="over")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            with self.assertRaisesRegex(starling.Refused, "finite"):
+                group.mean(np.array([np.nan]))
+            with self.assertRaisesRegex(starling.Error, "over"):
+                group.mean(np.ones(1))
+
+    def test_a_model_of_another_shape(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+
+        with FakeLearner(script) as learner, starling.join({"w": np.zeros(2)}, learner.path) as group:
+            with self.assertRaisesRegex(ValueError, r"w \[3\], was w \[2\]"):
+                group.mean({"w": np.zeros(3)})
+
+    def test_no_socket(self):
+        with self.assertRaisesRegex(starling.Error, "STARLING_SOCKET"):
+            starling.join(path="")
+        with self.assertRaisesRegex(ValueError, "no floats"):
+            starling.join({"count": np.array(3)}, "nowhere")
+
+
+if __name__ == "__main__":
+    unittest.main()

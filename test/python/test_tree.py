@@ -1,0 +1,71 @@
+"""Models as nested containers, and as one vector."""
+import unittest
+from collections import OrderedDict, namedtuple
+
+import numpy as np
+from starling import tree
+
+Pair = namedtuple("Pair", "left right")
+
+
+def through(model):
+    """Flatten `model` and build it again."""
+    known = tree.tensors(model)
+    vector = np.zeros(sum(tensor.size for tensor in known), dtype="<f4")
+    tree.flatten(model, known, vector)
+    return tree.unflatten(model, vector)
+
+
+class Tree(unittest.TestCase):
+    def test_names_and_shapes_in_order(self):
+        model = {"z": [np.zeros((2, 3)), 1.0], "a": (np.float32(2),), "count": np.array(5), "flag": True}
+        self.assertEqual(tree.tensors(model), [tree.Tensor("z.0", (2, 3)), tree.Tensor("z.1", ()), tree.Tensor("a.0", ())])
+        self.assertEqual(tree.tensors(np.zeros(4)), [tree.Tensor("model", (4,))])
+
+    def test_structure_order_and_dtypes_are_kept(self):
+        model = OrderedDict(z=Pair(np.arange(6, dtype=np.float16).reshape(2, 3), [1.5, -2.0]), a=(np.float64(0.25),),
+                            count=np.array([7, 8]), fortran=np.asfortranarray(np.arange(6.0).reshape(2, 3)))
+        back = through(model)
+        self.assertIsInstance(back, OrderedDict)
+        self.assertEqual(list(back), ["z", "a", "count", "fortran"])
+        self.assertIsInstance(back["z"], Pair)
+        np.testing.assert_array_equal(back["z"].left, model["z"].left)
+        self.assertEqual(back["z"].left.dtype, np.float16)
+        self.assertEqual(back["z"].right, [1.5, -2.0])
+        self.assertEqual((back["a"][0], type(back["a"][0])), (0.25, np.float64))
+        self.assertIs(back["count"], model["count"])
+        np.testing.assert_array_equal(back["fortran"], model["fortran"])
+
+    def test_the_result_does_not_share_memory(self):
+        model = np.zeros(3)
+        back = through(model)
+        back += 1
+        self.assertEqual(model.tolist(), [0, 0, 0])
+
+    def test_what_cannot_be_averaged(self):
+        for leaf in ("text", np.zeros(2, dtype=complex), None):
+            with self.assertRaises(TypeError):
+                tree.tensors({"w": leaf})
+
+    def test_a_changed_model(self):
+        known = tree.tensors({"w": np.zeros(2)})
+        with self.assertRaisesRegex(ValueError, "2 tensors, were 1"):
+            tree.flatten({"w": np.zeros(2), "b": np.zeros(1)}, known, np.zeros(2, dtype="<f4"))
+
+    def test_torch_state_dict(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed")
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3))
+        state = net.state_dict()
+        back = through(state)
+        self.assertEqual(list(back), list(state))
+        for name, tensor in state.items():
+            self.assertTrue(torch.equal(back[name], tensor), name)
+            self.assertEqual(back[name].dtype, tensor.dtype)
+        net.load_state_dict(back)
+
+
+if __name__ == "__main__":
+    unittest.main()
