@@ -464,7 +464,7 @@ CLUSTER_TEST(bad_input)
 		{"-n 2 --set privacy_check=enforce", "2 learners are too few for tolerance 1"},
 		{"--chaos 0", "--chaos 0: must be"},
 		{"--chaos 3 --no-restart",
-		 "--chaos and --no-restart: a learner that is killed must be started again"},
+		 "--chaos and --no-restart: a killed learner must be started again"},
 		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},

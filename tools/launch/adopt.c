@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "common/base/bytes.h"
+#include "common/model/checkpoint.h"
 #include "daemon/store/result.h"
 #include "tools/launch/launch.h"
 
@@ -16,8 +17,12 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	const struct sl_plan *plan = l->launch->plan;
 	char state[PATH_MAX];
 	struct sl_error error;
+	struct sl_checkpoint checkpoint = {.n = plan->n};
 	sl_run_folder_path(&plan->folder, l->index, "state", state);
-	return sl_result_open(state, plan->settings.run, plan->n, t, result, &error) == SL_OK;
+	if (checkpoint.n == 0 &&
+	    sl_checkpoint_read(state, plan->settings.run, t, 0, &checkpoint, NULL, &error) != SL_OK)
+		return false;
+	return sl_result_open(state, plan->settings.run, checkpoint.n, t, result, &error) == SL_OK;
 }
 
 static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,

@@ -9,12 +9,15 @@
 
 #include "common/base/bytes.h"
 #include "tools/lib/command.h"
+#include "tools/launch/commands.h"
 #include "tools/launch/verify.h"
 
 #define TICK_MS 100u
 #define POLL_TICKS 3u	/* the bar moves about three times a second */
 #define START_MS 20000u /* until the control sockets must be there, and a little more for many learners */
 #define START_MS_A_LEARNER 300u
+#define JOIN_MS 10000u /* until a command should have joined */
+#define JOIN_AGAIN_MS 30000u
 #define LOST_MS 5000u /* a daemon may outlive its control connection by this */
 #define TERM_MS 2000u /* after `stop` */
 #define KILL_MS 5000u
@@ -54,6 +57,7 @@ void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
 	vsnprintf(launch->error, sizeof launch->error, format, args);
 	va_end(args);
 	launch->failed = true;
+	sl_commands_kill(launch->commands, SIGTERM);
 	end(launch);
 }
 
@@ -62,6 +66,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	struct sl_launch *launch = handle->data;
 	bool again = launch->signal != 0;
 	launch->signal = number;
+	sl_commands_kill(launch->commands, again ? SIGKILL : SIGTERM);
 	end(launch);
 	if (again) {
 		launch->end_stage = 2;
@@ -83,8 +88,11 @@ static void let_go(struct sl_launch *launch)
 static void tick_ending(struct sl_launch *launch, uint64_t now)
 {
 	uint64_t waited = now - launch->end_ms;
+	if ((launch->failed || launch->signal != 0) && waited >= KILL_MS)
+		sl_commands_kill(launch->commands, SIGKILL);
 	if (launch->running == 0) {
-		let_go(launch);
+		if (sl_commands_running(launch->commands) == 0) /* after the last round they may go on */
+			let_go(launch);
 	} else if (waited >= KILL_MS && launch->end_stage < 2) {
 		launch->end_stage = 2;
 		sl_child_kill_all(launch, SIGKILL);
@@ -144,10 +152,25 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 		end(launch);
 }
 
+/* Say from time to time how many applications have not joined: their learners have no control socket yet. */
+static void say_unjoined(struct sl_launch *launch, uint64_t now)
+{
+	uint32_t waiting = 0;
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		waiting += !launch->learners[i].connected && !launch->learners[i].exited &&
+			   now - launch->learners[i].started_ms > JOIN_MS;
+	if (launch->commands == NULL || waiting == 0 || now - launch->wait_said_ms < JOIN_AGAIN_MS)
+		return;
+	launch->wait_said_ms = now;
+	sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet", waiting,
+			 waiting == 1 ? "" : "s");
+}
+
 /* Connect to daemons that have started, and fail if one has no connection for long. */
 static void tick_connections(struct sl_launch *launch, uint64_t now)
 {
 	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
+	say_unjoined(launch, now);
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
 		struct sl_learner *l = &launch->learners[i];
 		if (l->exited)
@@ -156,7 +179,7 @@ static void tick_connections(struct sl_launch *launch, uint64_t now)
 			sl_launch_fail(launch,
 				       "the control connection to %s ended (%s), and the daemon runs on",
 				       l->name, l->lost_why);
-		else if (!l->connected && now - l->started_ms > deadline)
+		else if (!l->connected && now - l->started_ms > deadline && launch->commands == NULL)
 			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
 				       (unsigned long long)deadline / 1000);
 		else if (!l->connected)
@@ -245,6 +268,9 @@ static void spawn_all(struct sl_launch *launch)
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
 		if (sl_child_spawn(&launch->learners[i], &error) != SL_OK)
 			sl_launch_fail(launch, "%s", error.text);
+	if (launch->plan->options.command != NULL && !launch->ending &&
+	    sl_commands_open(&launch->commands, launch, &error) != SL_OK)
+		sl_launch_fail(launch, "%s", error.text);
 }
 
 static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progress *progress)
@@ -269,7 +295,10 @@ static void say_task(struct sl_launch *launch)
 {
 	const struct sl_settings *s = &launch->plan->settings;
 	const char *folder = strcmp(s->data, "digits") == 0 ? NULL : s->data;
-	if (s->trainer == SL_TRAINER_NOISE)
+	if (launch->plan->options.command != NULL)
+		sl_progress_line(launch->progress, "%u learners run %s", launch->plan->learners,
+				 launch->plan->options.command[0]);
+	else if (s->trainer == SL_TRAINER_NOISE)
 		sl_progress_line(launch->progress, "%u learners draw random models of %zu parameters",
 				 launch->plan->learners, launch->plan->n);
 	else
@@ -296,6 +325,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	int status = sl_launch_result(&launch);
 	sl_round_table_close(&launch.rounds);
 	sl_wait_close(&launch);
+	sl_commands_free(launch.commands);
 	free(launch.learners);
 	return status;
 }

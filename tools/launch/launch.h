@@ -40,6 +40,7 @@ struct sl_launch_options {
 	uint32_t chaos;	  /* how often to kill a learner */
 	const char **set; /* "KEY=VALUE" */
 	size_t sets;
+	char *const *command; /* to run for each learner, with its arguments; NULL: none */
 };
 
 /* State of a run that is resumed; all 0 in a new run. */
@@ -52,6 +53,7 @@ struct sl_resume {
 };
 
 struct sl_launch;
+struct sl_commands;
 
 /* What is known before the first daemon starts. */
 struct sl_plan {
@@ -61,7 +63,7 @@ struct sl_plan {
 	struct sl_settings settings; /* of the first learner */
 	uint32_t learners, quorum;
 	uint64_t p;
-	size_t n; /* parameters of a model */
+	size_t n; /* parameters of a model; 0: of an application, not known */
 	const char *topology;
 	char topology_text[128]; /* of a resumed run */
 	struct sl_resume resume;
@@ -179,7 +181,8 @@ struct sl_launch {
 	int signal;    /* that interrupted the run; 0: none */
 	char error[SL_ERROR_BYTES + PATH_MAX];
 	bool failed;
-	bool unwritten; /* summary.json */
+	bool unwritten;		      /* summary.json */
+	struct sl_commands *commands; /* applications; NULL: none */
 };
 
 /* Run the plan to its end; return the exit status. */

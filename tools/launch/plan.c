@@ -13,12 +13,14 @@
 
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
-#define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
-#define REDRAWS_MOST 1000u /* a longer run plays its schedule again from the start */
+#define REDRAWS_SPARE 10u /* moving learners are not connected in every step */
+#define OF_APPLICATIONS 4u
+#define WEIGHT_MOST "1000000" /* of an application, unless max_weight is set */
+#define REDRAWS_MOST 1000u    /* a longer run plays its schedule again from the start */
 
 /* These differ between learners, or the launcher cannot work without its own value. */
-static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity",  "state",
-				       "control", "log",    "log_format", "neighbours"};
+static const char *const reserved[] = {"id",	  "listen",	 "roster", "identity",	 "state",
+				       "control", "application", "log",	   "log_format", "neighbours"};
 
 static bool is_of(const char *key, const char *assignment)
 {
@@ -40,6 +42,10 @@ static int check_set(const struct sl_launch_options *o, size_t i, struct sl_erro
 	int rc = sl_settings_check(set, error);
 	if (rc != SL_OK)
 		return rc;
+	if (strcmp(set, "trainer=application") == 0 && o->command == NULL)
+		snprintf(why, sizeof why, "name the application: starling launch ... -- COMMAND");
+	if (is_of("trainer", set) && o->command != NULL)
+		snprintf(why, sizeof why, "%s is the trainer", o->command[0]);
 	if (strcmp(set, "log_level=warn") == 0 || strcmp(set, "log_level=error") == 0)
 		snprintf(why, sizeof why, "the launcher needs the records of level info");
 	for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
@@ -168,30 +174,39 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		{"run", plan->folder.name},
 		{"rounds", rounds},
 		{"data", data},
+		{"partition", "iid"},
 		{"seed", seed},
 		{"max_degree", degree},
 		{"hello_timeout",
 		 "10"}, /* the topology playback names peers that a busy machine may take a while to link */
+		{"keep_checkpoints", o->verify ? "all" : "5"},
 		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
+		{"trainer", "application"}, /* from here on: of applications */
+		{"application", "application.sock"},
+		{"weighting", "samples"},
+		{"max_weight", WEIGHT_MOST},
 	};
-	return sl_run_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets,
-			   error);
+	size_t count = sizeof settings / sizeof *settings;
+	return sl_run_fill(&plan->folder, settings, o->command != NULL ? count : count - OF_APPLICATIONS,
+			   o->set, o->sets, error);
 }
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
 {
 	char path[PATH_MAX],
-		control[] = "control=/control.sock"; /* short, wherever the folder is: see spawn */
+		/* short, wherever the folder is: see spawn */
+		control[] = "control=/control.sock", application[] = "application=/application.sock";
 	const struct sl_launch_options *o = &plan->options;
-	const char **set = calloc(o->sets + 1, sizeof *set);
+	const char **set = calloc(o->sets + 2, sizeof *set);
 	if (set == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	/* given once more, so that an error names the --set and not a file that is about to vanish */
 	for (size_t i = 0; i < o->sets; i++)
 		set[i] = o->set[i];
 	set[o->sets] = control;
+	set[o->sets + 1] = application;
 	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
-	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
+	int rc = sl_settings_load(path, set, o->sets + 2, &plan->settings, error);
 	free(set);
 	return rc;
 }
@@ -200,6 +215,8 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 static int check_data(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_trainer *trainer;
+	if (plan->settings.trainer == SL_TRAINER_APPLICATION)
+		return SL_OK;
 	int rc = sl_trainer_open(&plan->settings, 0, plan->learners, &trainer, error);
 	if (rc != SL_OK)
 		return rc;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tools/lib/command.h"
+#include "tools/launch/commands.h"
 #include "tools/launch/launch.h"
 #include "tools/lib/terminal.h"
 
@@ -81,7 +82,9 @@ static int exit_status(const struct sl_launch *launch)
 {
 	if (launch->signal != 0)
 		return 128 + launch->signal;
-	return !launch->failed && !launch->unwritten && sl_summary_all(launch, false) ? 0 : SL_EXIT_FAILED;
+	if (launch->failed || launch->unwritten || !sl_summary_all(launch, false))
+		return SL_EXIT_FAILED;
+	return sl_commands_status(launch->commands);
 }
 
 int sl_launch_result(struct sl_launch *launch)

@@ -24,18 +24,41 @@ static json_t *read_header(FILE *file, uint64_t *bytes)
 	return header;
 }
 
-/* n, if the header speaks of one float vector that begins right after it and ends with the file. */
-static bool take_header(const json_t *header, uint64_t header_bytes, uint64_t file_bytes, size_t *n)
+/* Return the bytes of a tensor of floats; -1: it is something else. */
+static json_int_t bytes_of(const json_t *entry)
 {
 	const char *type;
-	json_int_t from, to, elements;
-	if (json_unpack((json_t *)header, "{s:{s:s, s:[I!], s:[I, I!]}}", "model", "dtype", &type, "shape",
-			&elements, "data_offsets", &from, &to) != 0)
-		return false;
-	if (strcmp(type, "F32") != 0 || elements < 1 || elements > (json_int_t)SL_ELEMENTS_MAX)
-		return false;
-	*n = (size_t)elements;
-	return from == 0 && to == 4 * elements && file_bytes == 8 + header_bytes + (uint64_t)to;
+	json_t *shape, *side;
+	json_int_t from, to, bytes = 4;
+	size_t d;
+	if (json_unpack((json_t *)entry, "{s:s, s:o, s:[I, I!]}", "dtype", &type, "shape", &shape,
+			"data_offsets", &from, &to) != 0 ||
+	    strcmp(type, "F32") != 0)
+		return -1;
+	json_array_foreach(shape, d, side)
+	{
+		if (json_integer_value(side) < 0 ||
+		    __builtin_mul_overflow(bytes, json_integer_value(side), &bytes))
+			return -1;
+	}
+	return from >= 0 && to - from == bytes ? bytes : -1;
+}
+
+/* Set n if the header names tensors of floats that fill the rest of the file. */
+static bool take_header(json_t *header, uint64_t header_bytes, uint64_t file_bytes, size_t *n)
+{
+	const char *name;
+	json_t *entry;
+	uint64_t sum = 0;
+	json_object_foreach(header, name, entry)
+	{
+		json_int_t bytes = strcmp(name, "__metadata__") == 0 ? 0 : bytes_of(entry);
+		if (bytes < 0 || bytes > (json_int_t)(4 * (uint64_t)SL_ELEMENTS_MAX))
+			return false;
+		sum += (uint64_t)bytes;
+	}
+	*n = (size_t)(sum / 4);
+	return sum > 0 && file_bytes == 8 + header_bytes + sum;
 }
 
 int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error)
@@ -56,5 +79,5 @@ int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, st
 		return SL_OK;
 	fclose(tensor->file);
 	return sl_err_set(error, SL_ERR_FORMAT,
-			  "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
+			  "%s: not a checkpoint: its header and its tensors of floats do not agree", path);
 }

@@ -12,5 +12,5 @@ struct sl_tensor_file {
 	size_t n;
 };
 
-/* Opens a safetensors file that holds one F32 tensor "model" of shape [n], and nothing after it. */
+/* Open a safetensors file whose F32 tensors have n elements together, and nothing after them. */
 int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);

@@ -47,13 +47,26 @@ static void check(struct argp_state *state, const void *options)
 			     option, option);
 }
 
+/* Take what follows "--" as the command. */
+static void take_command(struct argp_state *state, const char *argument, void *options)
+{
+	struct sl_launch_options *o = options;
+	if (state->quoted == 0 || state->next <= state->quoted)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "unexpected argument '%s'; see 'starling launch --help'", argument);
+	o->command = &state->argv[state->next - 1];
+	state->next = state->argc;
+}
+
 static const struct sl_usage usage = {
 	.options = own,
 	.common = sl_run_options,
+	.arguments = "[-- COMMAND [ARGUMENT...]]",
+	.take = take_command,
 	.check = check,
 	.doc = "Run N daemons on this machine: identities, roster and logs in a run "
 	       "folder; play the topology schedule to them and print a line per round. Nothing is left "
-	       "running at the end.\v"
+	       "running at the end. With a COMMAND, run it once for each learner, as its trainer.\v"
 	       "Examples:\n"
 	       "  starling launch\n"
 	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
@@ -61,6 +74,7 @@ static const struct sl_usage usage = {
 	       "  starling launch --verify --chaos 10\n"
 	       "  starling launch --resume run-20261122-015350\n"
 	       "  starling launch --json >summary.json\n"
+	       "  starling launch -n 4 -- python3 train.py\n"
 	       "\n"
 	       "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
 	       "deaths within a minute, or three in a row before it was up, end the run.\n"

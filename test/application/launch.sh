@@ -1,0 +1,103 @@
+#!/bin/sh
+# `starling launch -- COMMAND` with real daemons: launch.sh STARLING STARLINGD PYTHON PACKAGE
+set -eu
+starling=$(realpath "$1")
+python=$3
+export PYTHONPATH="$4"
+"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+	echo "$1" >&2
+	cat out err >&2
+	exit 1
+}
+
+# run STATUS ARGUMENT...: launch three learners and expect the status.
+run() {
+	expected=$1
+	shift
+	status=0
+	rm -rf run
+	"$starling" launch -n 3 --run-dir run "$@" >out 2>err || status=$?
+	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
+}
+
+cat >train.py <<'END'
+import os
+import numpy as np
+import starling
+
+me = int(os.environ["STARLING_LEARNER"])
+assert os.environ["STARLING_LEARNERS"] == "3" and os.path.isdir(os.environ["STARLING_RUN_DIR"])
+model = {"w": np.zeros((2, 2)), "steps": np.array(me)}
+with starling.join(model) as group:
+    for t in group:
+        model["w"] = np.full((2, 2), float(me + t))
+        model = group.mean(model, weight=me, metrics={"loss": 1.0 / t})
+        assert np.allclose(model["w"], (1 * 1 + 2 * 2 + 3 * 3) / 6 + t, atol=1e-4), model
+        assert model["steps"] == me and group.participants == 3 and group.total_weight == 6
+print("the end of", me)
+END
+
+# A run while learners are killed; what the commands print is shown and kept; five checkpoints and a link remain.
+run 0 --rounds 8 --chaos 2 -- "$python" train.py
+grep -q '8 of 8 rounds, all the same' out || grep -q '8 of 8 rounds' out || fail "not all rounds"
+grep -q '^learner-02: the end of 2$' out || fail "no output of the command"
+grep -q '^the end of 3$' run/learner-03/output.txt || fail "the output is not kept"
+[ "$(ls run/learner-01/state/round-*.safetensors | wc -l)" -eq 5 ] || fail "not five checkpoints"
+[ "$(readlink run/learner-01/state/latest.safetensors)" = round-000008.safetensors ] || fail "no link to the latest"
+grep -q '"w":{"data_offsets":\[0,16\],"dtype":"F32","shape":\[2,2\]}' run/learner-01/state/latest.safetensors ||
+	fail "the tensor has no name"
+
+# The encodings of the applications add up.
+run 0 --rounds 2 --verify -- "$python" train.py
+grep -q 'all exact' out || fail "not exact"
+
+# Commands that cannot be used.
+run 1 -- ./no-such-command
+grep -q 'no-such-command: no such command' err || fail "a missing command is not named"
+run 1 -- train.py
+grep -q 'train.py: ' err || fail "a file that is no program is not named"
+run 1 -- sh -c 'echo some words; exit 3'
+grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
+grep -q '^learner-01: some words$' out || fail "its words are not shown"
+run 1 -- true
+grep -q 'ended before the first round was committed' err || fail "an end without a round is not named"
+cat >die.py <<'END'
+import os
+import numpy as np
+import starling
+with starling.join(np.zeros(2)) as group:
+    for t in group:
+        if t == 2 and os.environ["STARLING_LEARNER"] == "2":
+            os.abort()
+        group.mean(np.ones(2))
+END
+run 1 --rounds 5 -- "$python" die.py
+grep -q 'the command of learner-02 ended with status 134' err || fail "a crash is not named"
+run 2 --set trainer=application
+grep -q 'name the application: starling launch ... -- COMMAND' err || fail "the missing command is not asked for"
+run 2 --set trainer=noise -- true
+grep -q 'true is the trainer' err || fail "two trainers are not refused"
+
+# A value that cannot be encoded is named by tensor and place; what a command leaves behind is ended with it.
+cat >diverge.py <<'END'
+import subprocess
+import numpy as np
+import starling
+child = subprocess.Popen(["sleep", "1000"])
+open(f"child-{child.pid}", "w").close()
+with starling.join({"w": np.zeros((2, 2))}) as group:
+    for t in group:
+        group.mean({"w": np.array([[0, 0], [0, np.nan]])})
+END
+run 1 --rounds 5 -- "$python" diverge.py
+grep -q 'w\[1,1\] is not a finite number: the training has diverged' out || fail "the place is not named"
+for child in child-*; do
+	case $(ps -o stat= -p "${child#child-}") in
+	'' | Z*) ;; # gone, or ended and not reaped
+	*) fail "$child runs on" ;;
+	esac
+done

@@ -1,0 +1,227 @@
+#include "tools/launch/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_BYTES 4096u
+#define VARIABLES 4u
+
+struct command {
+	struct sl_commands *commands;
+	uint32_t index; /* of the learner */
+	uv_process_t process;
+	uv_pipe_t output;
+	int file; /* output.txt */
+	bool running;
+	int status;
+	char line[LINE_BYTES]; /* that is not complete yet */
+	size_t used;
+};
+
+struct sl_commands {
+	struct sl_launch *launch;
+	uint32_t count, running;
+	struct command items[];
+};
+
+/* ---- output ---- */
+
+static void show_line(const struct command *c, const char *line, size_t bytes)
+{
+	sl_progress_line(c->commands->launch->progress, "%s: %.*s",
+			 c->commands->launch->learners[c->index].name, (int)bytes, line);
+}
+
+/* Show the complete lines, and one that is too long in pieces. */
+static void show_lines(struct command *c)
+{
+	char *start = c->line, *end = c->line + c->used, *newline;
+	while ((newline = memchr(start, '\n', (size_t)(end - start))) != NULL) {
+		show_line(c, start, (size_t)(newline - start));
+		start = newline + 1;
+	}
+	c->used = (size_t)(end - start);
+	memmove(c->line, start, c->used);
+	if (c->used == sizeof c->line) {
+		show_line(c, c->line, c->used);
+		c->used = 0;
+	}
+}
+
+static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
+{
+	struct command *c = handle->data;
+	(void)suggested;
+	*buffer = uv_buf_init(c->line + c->used, (unsigned)(sizeof c->line - c->used));
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
+{
+	struct command *c = stream->data;
+	if (count > 0) {
+		ssize_t kept =
+			write(c->file, buffer->base, (size_t)count); /* a full disk must not stop the run */
+		(void)kept;
+		c->used += (size_t)count;
+		show_lines(c);
+	} else if (count < 0) {
+		if (c->used > 0)
+			show_line(c, c->line, c->used);
+		uv_close((uv_handle_t *)stream, NULL);
+		close(c->file);
+	}
+}
+
+/* ---- processes ---- */
+
+/* Fail the run if a command ended before the last round, or with an error. */
+static void judge(struct command *c)
+{
+	struct sl_launch *launch = c->commands->launch;
+	const char *name = launch->learners[c->index].name;
+	if (launch->ending)
+		return;
+	if (c->status != 0)
+		sl_launch_fail(launch,
+			       "the command of %s ended with status %d; its output is in %s/%s/output.txt",
+			       name, c->status, launch->plan->folder.shown, name);
+	else if (launch->learners[c->index].committed == 0)
+		sl_launch_fail(launch, "the command of %s ended before the first round was committed", name);
+	else if (launch->learners[c->index].committed < launch->rounds.most)
+		sl_launch_fail(launch, "the command of %s ended after round %u of %u", name,
+			       launch->learners[c->index].committed, launch->rounds.most);
+}
+
+static void on_exit_of(uv_process_t *process, int64_t status, int signal)
+{
+	struct command *c = process->data;
+	c->status = signal != 0 ? 128 + signal : (int)status;
+	c->running = false;
+	c->commands->running--;
+	kill(-process->pid, SIGTERM); /* what it has left behind */
+	uv_close((uv_handle_t *)process, NULL);
+	judge(c);
+}
+
+static int spawn(struct command *c, char **environment, struct sl_error *error)
+{
+	struct sl_launch *launch = c->commands->launch;
+	char *const *argv = launch->plan->options.command;
+	uv_stdio_container_t stdio[3] = {
+		{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
+	uv_process_options_t options = {.exit_cb = on_exit_of,
+					.file = argv[0],
+					.args = (char **)argv,
+					.env = environment,
+					.flags = UV_PROCESS_DETACHED,
+					.stdio = stdio,
+					.stdio_count = 3};
+	int ends[2];
+	int rc = uv_pipe(ends, UV_NONBLOCK_PIPE, 0);
+	if (rc != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", argv[0], uv_strerror(rc));
+	stdio[1].data.fd = stdio[2].data.fd = ends[1];
+	uv_pipe_init(&launch->loop, &c->output, 0);
+	c->output.data = c->process.data = c;
+	uv_pipe_open(&c->output, ends[0]);
+	rc = uv_spawn(&launch->loop, &c->process, &options);
+	close(ends[1]);
+	if (rc == 0) {
+		c->running = true;
+		c->commands->running++;
+		uv_read_start((uv_stream_t *)&c->output, on_allocate, on_read);
+		return SL_OK;
+	}
+	uv_close((uv_handle_t *)&c->output, NULL);
+	uv_close((uv_handle_t *)&c->process, NULL);
+	close(c->file);
+	return sl_err_set(error, rc == UV_ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", argv[0],
+			  rc == UV_ENOENT ? "no such command" : uv_strerror(rc));
+}
+
+/* The environment of the caller with four more variables; NULL: out of memory. The first four are to be
+ * freed. */
+static char **environment_of(const struct command *c)
+{
+	const struct sl_launch *launch = c->commands->launch;
+	const struct sl_run_folder *folder = &launch->plan->folder;
+	size_t count = 0;
+	while (environ[count] != NULL)
+		count++;
+	char **made = calloc(count + VARIABLES + 1, sizeof *made);
+	if (made == NULL)
+		return NULL;
+	memcpy(made + VARIABLES, environ, count * sizeof *made);
+	if (asprintf(&made[0], "STARLING_SOCKET=%s/application.sock", launch->learners[c->index].folder) <
+		    0 ||
+	    asprintf(&made[1], "STARLING_LEARNER=%u", c->index + 1) < 0 ||
+	    asprintf(&made[2], "STARLING_LEARNERS=%u", launch->plan->learners) < 0 ||
+	    asprintf(&made[3], "STARLING_RUN_DIR=%s", folder->path) < 0)
+		abort();
+	return made;
+}
+
+static int start(struct command *c, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	sl_run_folder_path(&c->commands->launch->plan->folder, c->index, "output.txt", path);
+	c->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (c->file < 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	char **environment = environment_of(c);
+	if (environment == NULL)
+		abort();
+	int rc = spawn(c, environment, error);
+	for (size_t i = 0; i < VARIABLES; i++)
+		free(environment[i]);
+	free(environment);
+	return rc;
+}
+
+int sl_commands_open(struct sl_commands **out, struct sl_launch *launch, struct sl_error *error)
+{
+	uint32_t count = launch->plan->learners;
+	struct sl_commands *commands = calloc(1, sizeof *commands + count * sizeof *commands->items);
+	*out = commands;
+	if (commands == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	commands->launch = launch;
+	commands->count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		commands->items[i].commands = commands;
+		commands->items[i].index = i;
+		int rc = start(&commands->items[i], error);
+		if (rc != SL_OK)
+			return rc;
+	}
+	return SL_OK;
+}
+
+void sl_commands_kill(struct sl_commands *commands, int signal)
+{
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
+		if (commands->items[i].running)
+			kill(-commands->items[i].process.pid, signal);
+}
+
+uint32_t sl_commands_running(const struct sl_commands *commands)
+{
+	return commands == NULL ? 0 : commands->running;
+}
+
+int sl_commands_status(const struct sl_commands *commands)
+{
+	int worst = 0;
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
+		worst = commands->items[i].status > worst ? commands->items[i].status : worst;
+	return worst;
+}
+
+void sl_commands_free(struct sl_commands *commands)
+{
+	free(commands);
+}
