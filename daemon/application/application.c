@@ -2,11 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "daemon/application/line_socket.h"
 #include "daemon/application/shared_vector.h"
@@ -22,12 +22,12 @@ struct application {
 	size_t n;
 	bool opened; /* the first application has joined: base.tensors, n and the vectors are there */
 	bool ending;
-	pthread_t thread;
+	uv_thread_t thread;
 	bool serving; /* the thread runs */
 
 	/* Under the mutex: */
-	pthread_mutex_t mutex;
-	pthread_cond_t answered;
+	uv_mutex_t mutex;
+	uv_cond_t answered;
 	struct sl_line_socket socket;
 	bool joined;
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
@@ -217,7 +217,7 @@ static void take_trained(struct application *a, const json_t *message)
 	a->weight = value;
 	a->loss = json_number_value(json_object_get(json_object_get(message, "metrics"), "loss"));
 	a->have = true;
-	pthread_cond_signal(&a->answered);
+	uv_cond_signal(&a->answered);
 }
 
 /* ---- the socket thread ---- */
@@ -255,19 +255,18 @@ static void serve(struct application *a)
 		take_lines(a);
 }
 
-static void *run(void *argument)
+static void run(void *argument)
 {
 	struct application *a = argument;
 	bool ending = false;
 	while (!ending) {
 		bool ready = sl_line_socket_wait(&a->socket, POLL_MS);
-		pthread_mutex_lock(&a->mutex);
+		uv_mutex_lock(&a->mutex);
 		if (ready)
 			serve(a);
 		ending = a->ending;
-		pthread_mutex_unlock(&a->mutex);
+		uv_mutex_unlock(&a->mutex);
 	}
-	return NULL;
 }
 
 /* ---- the trainer ---- */
@@ -283,16 +282,6 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, parameters(trainer) * sizeof *model);
 }
 
-static struct timespec deadline_of(long ms)
-{
-	struct timespec at;
-	clock_gettime(CLOCK_REALTIME, &at);
-	at.tv_nsec += ms * 1000000L;
-	at.tv_sec += at.tv_nsec / 1000000000L;
-	at.tv_nsec %= 1000000000L;
-	return at;
-}
-
 static double seconds_now(void)
 {
 	struct timespec now;
@@ -303,10 +292,8 @@ static double seconds_now(void)
 /* Wait for the answer. SL_PENDING if *stop became true. */
 static int await(struct application *a, const atomic_bool *stop)
 {
-	while (!a->have && !atomic_load(stop)) {
-		struct timespec until = deadline_of(POLL_MS);
-		pthread_cond_timedwait(&a->answered, &a->mutex, &until);
-	}
+	while (!a->have && !atomic_load(stop))
+		uv_cond_timedwait(&a->answered, &a->mutex, POLL_MS * UINT64_C(1000000));
 	return a->have ? SL_OK : SL_PENDING;
 }
 
@@ -316,7 +303,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	struct application *a = owned(trainer);
 	double begun = seconds_now();
 	(void)error;
-	pthread_mutex_lock(&a->mutex);
+	uv_mutex_lock(&a->mutex);
 	a->again = a->wanted == request->round;
 	a->wanted = request->round;
 	a->have = false;
@@ -331,7 +318,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 		memcpy(model, a->up.values, a->n * sizeof *model);
 		*result = (struct sl_training){a->loss, a->weight, seconds_now() - begun};
 	}
-	pthread_mutex_unlock(&a->mutex);
+	uv_mutex_unlock(&a->mutex);
 	atomic_store(request->progress, 1000);
 	return rc;
 }
@@ -340,7 +327,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const float *model)
 {
 	struct application *a = owned(trainer);
-	pthread_mutex_lock(&a->mutex);
+	uv_mutex_lock(&a->mutex);
 	memcpy(a->down.values, model, a->n * sizeof *model);
 	a->committed = commit->round;
 	a->learners = commit->learners;
@@ -352,7 +339,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 		if (is_last(a))
 			send_object(a, json_pack("{s:s}", "type", "done"));
 	}
-	pthread_mutex_unlock(&a->mutex);
+	uv_mutex_unlock(&a->mutex);
 }
 
 static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
@@ -367,10 +354,10 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 static void notice(struct sl_trainer *trainer, const char *text)
 {
 	struct application *a = owned(trainer);
-	pthread_mutex_lock(&a->mutex);
+	uv_mutex_lock(&a->mutex);
 	if (a->joined)
 		send_object(a, json_pack("{s:s, s:s}", "type", "waiting", "text", text));
-	pthread_mutex_unlock(&a->mutex);
+	uv_mutex_unlock(&a->mutex);
 }
 
 /* ---- opening and closing ---- */
@@ -383,19 +370,19 @@ static void application_free(struct application *a)
 	sl_shared_vector_close(&a->up);
 	sl_shared_vector_close(&a->down);
 	free((void *)a->base.tensors.items);
-	pthread_cond_destroy(&a->answered);
-	pthread_mutex_destroy(&a->mutex);
+	uv_cond_destroy(&a->answered);
+	uv_mutex_destroy(&a->mutex);
 	free(a);
 }
 
 static void application_close(struct sl_trainer *trainer)
 {
 	struct application *a = owned(trainer);
-	pthread_mutex_lock(&a->mutex);
+	uv_mutex_lock(&a->mutex);
 	a->ending = true;
-	pthread_mutex_unlock(&a->mutex);
+	uv_mutex_unlock(&a->mutex);
 	if (a->serving)
-		pthread_join(a->thread, NULL);
+		uv_thread_join(&a->thread);
 	application_free(a);
 }
 
@@ -416,8 +403,8 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	a->base.ops = &ops;
 	a->config = *config;
-	pthread_mutex_init(&a->mutex, NULL);
-	pthread_cond_init(&a->answered, NULL);
+	if (uv_mutex_init(&a->mutex) != 0 || uv_cond_init(&a->answered) != 0)
+		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
 	while (rc == SL_OK && !a->opened)
 		if (sl_line_socket_wait(&a->socket, POLL_MS))
@@ -433,6 +420,6 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
 {
 	struct application *a = owned(trainer);
-	a->serving = pthread_create(&a->thread, NULL, run, a) == 0;
+	a->serving = uv_thread_create(&a->thread, run, a) == 0;
 	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");
 }

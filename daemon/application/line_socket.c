@@ -88,7 +88,7 @@ void sl_line_socket_send(struct sl_line_socket *s, json_t *object, const int *fd
 	if (s->peer < 0)
 		json_decref(object);
 	else if (!send_object(s->peer, object, fds, count))
-		sl_line_socket_drop(s);
+		shutdown(s->peer, SHUT_RDWR); /* the thread that receives drops it */
 }
 
 /* ---- receiving ---- */

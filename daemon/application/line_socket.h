@@ -2,7 +2,8 @@
  *
  *      listener  -- accept -->  peer (of the same user, or root)
  *
- * Used by one thread at a time. A second peer gets one line that says so, and is closed. */
+ * One thread waits, accepts and receives. Another may send, if a lock keeps it apart from all but the
+ * waiting. A second peer gets one line that says so, and is closed. */
 #pragma once
 
 #include <jansson.h>
@@ -30,7 +31,7 @@ bool sl_line_socket_accept(struct sl_line_socket *socket);
 /* Take what the peer has sent, and return its next complete line, without the newline; NULL: none yet, or the
  * peer is gone. The line is valid until the next call. */
 const char *sl_line_socket_next(struct sl_line_socket *socket);
-/* Send `object`, whose reference is taken over, and `count` descriptors, at most two. A peer that does not
- * read is dropped. */
+/* Send `object`, whose reference is taken over, and `count` descriptors, at most two. The
+ * connection to a peer that does not read is ended. */
 void sl_line_socket_send(struct sl_line_socket *socket, json_t *object, const int *fds, size_t count);
 void sl_line_socket_drop(struct sl_line_socket *socket);
