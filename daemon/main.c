@@ -47,7 +47,7 @@ static const char documentation[] = "One Starling learner: trains a model on its
 				    "\n"
 				    "Exit status: 0 after the last round or when told to end, 1 when the run "
 				    "failed or the port, the address or the "
-				    "disk cannot be had now, 2 when the configuration, the identity, the "
+				    "disk cannot be used now, 2 when the configuration, the identity, the "
 				    "roster or the data cannot be used.";
 
 static bool parse_format(const char *text, enum sl_settings_format *format)

@@ -7,7 +7,7 @@
 
 #include "common/base/types.h"
 
-#define SL_ARENA_ALIGNMENT 64u /* of a piece, which costs at most as many bytes beside its own */
+#define SL_ARENA_ALIGNMENT 64u /* of a piece; at most so many bytes are lost for each */
 
 struct sl_arena {
 	uint8_t *base;

@@ -39,7 +39,7 @@
 #define SL_P_BITS_MAX 61u	 /* p < 2^61 */
 #define SL_MIXING_P_BITS_MAX 44u /* int64 states of metropolis: p up to 2^44 */
 #define SL_ROUNDS_MAX 1000000u
-#define SL_ATTEMPTS_MAX (1u << 24) /* of one round: years, at one per 30 s */
+#define SL_ATTEMPTS_MAX (1u << 24) /* of one round: 16 years, at one per 30 s */
 #define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 learners needs about 10^7 and is refused */
 
 #define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more continues in the next */

@@ -4,8 +4,8 @@
 #include "common/compute/workspace.h"
 
 struct sl_job_mix_row {
-	/* Take from the scratch what the engine needs, and fill it; of every engine, since ENCODE comes
-	 * before the choice. SL_ERR_NOMEM. */
+	/* Take memory from the scratch and fill it. Called for every engine, since ENCODE runs before an
+	 * engine is chosen. SL_ERR_NOMEM. */
 	int (*open)(struct sl_workspace *workspace, const struct sl_view *view);
 	/* Write chunk `chunk->index` of the own state to `out`. NULL: masked states and states are elements
 	 * of Z_p. */
@@ -18,8 +18,8 @@ struct sl_job_mix_row {
 	 * do. */
 	int (*take)(struct sl_workspace *workspace, const struct sl_view *view,
 		    const struct sl_buffer *buffer);
-	/* Make the state of exchange k+1, `count` elements from `at` on, of workspace->states. NULL: taking
-	 * them was all. */
+	/* Make `count` elements, from `at` on, of the state of exchange k+1 from workspace->states. NULL:
+	 * `take` has done all. */
 	void (*step)(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		     uint64_t k);
 	/* Make Z of the last state; return the rounding margin. NULL: the last state is Z. */

@@ -1,6 +1,5 @@
-/* attempt_number.h - what is believed of an attempt number in another learner's message (PROTOCOL.md §7.7
- * Attempt numbers). Numbers rise by ones and are used up in the end, so one liar must not be able to raise
- * them at will.
+/* attempt_number.h - limits on the attempt numbers in messages of other learners (PROTOCOL.md §7.7 Attempt
+ * numbers). A round has SL_ATTEMPTS_MAX numbers, so that one faulty learner must not be able to use them up.
  */
 #pragma once
 

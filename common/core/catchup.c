@@ -74,8 +74,8 @@ static void leave(struct sl_core *core)
 	sl_move_to(core, core->catchup.back);
 }
 
-/* The peer did not show the round that it claims. Its claim is unproven, so each request in vain doubles the
- * pause before the next one to it. */
+/* Leave CATCHUP without the result that the peer claims. Each such request doubles the pause before the next
+ * one to this peer. */
 static void in_vain(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
@@ -85,7 +85,7 @@ static void in_vain(struct sl_core *core)
 	leave(core);
 }
 
-/* Give up on the peer until it claims a later round or its link comes up anew. */
+/* Request nothing more from the peer until it claims a later round or its link comes up again. */
 static void give_up(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];

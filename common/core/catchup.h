@@ -6,7 +6,7 @@
 void sl_catchup_enter(struct sl_core *core);
 bool sl_catchup_advance(struct sl_core *core);
 sl_ms sl_catchup_deadline(const struct sl_core *core);
-/* The peer that is asked was lost: its link fell, or it has committed another round meanwhile. */
+/* End the requests to `peer`: its link fell, or it has committed another round meanwhile. */
 void sl_catchup_lost(struct sl_core *core, uint32_t peer);
 /* The fetched result is durable. */
 void sl_catchup_durable(struct sl_core *core);
@@ -18,6 +18,6 @@ uint32_t sl_catchup_source(const struct sl_core *core);
 /* A Digest, a chunk of a Result has come. */
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
-/* ABSORB is done; ADOPT. */
+/* Take the result of ABSORB; of ADOPT. */
 void sl_catchup_absorbed(struct sl_core *core, const struct sl_job_result *result);
 void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result);

@@ -1,5 +1,5 @@
-/* certificate.h - what the last committed round is shown with to learners that catch up: digests of distinct
- * signers that agree with one another, and chunks of Z (PROTOCOL.md §11.3 Certificates and signers).
+/* certificate.h - the certificate of the last committed round, for learners that catch up: matching digests
+ * of distinct signers, and chunks of Z (PROTOCOL.md §11.3 Certificates and signers).
  */
 #pragma once
 
@@ -16,7 +16,7 @@ bool sl_certificate_agrees(const struct sl_certificate *certificate, const struc
 void sl_certificate_greet(struct sl_core *core);
 /* Attest the last result, which was fetched from a peer: sign its digest for the peers of `to`. */
 void sl_certificate_attest(struct sl_core *core, const uint64_t *to);
-/* The certificate has another signer: show it to peers that were shown too few. */
+/* Send the certificate, which has a new signer, to the peers that received it with too few. */
 void sl_certificate_signed(struct sl_core *core);
 /* Answer a request for the last result. */
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request);

@@ -36,8 +36,8 @@ static void complete_certificate(struct sl_core *core)
 			sl_certificate_add(certificate, &core->exchange[r].digest);
 }
 
-/* The result is not the sum of N models: a bug or a lie. Summing up again would give the same, so the learner
- * stops. */
+/* Stop: the result is not the sum of N models, since a learner violated the protocol or has a bug. Recovery
+ * would give the same sum. */
 static void refuse_result(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);

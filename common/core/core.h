@@ -8,10 +8,10 @@
  *
  *   pointer                      owner    valid
  *   in an event                  shell    during the step
- *   `buffer` of a chunk message  core     until it comes back, once: in a job that uses it, or in a DROP
- * action in an action                 core     until the next step view of a job                core until
- * the job's result is handed in the core itself              shell    as long as the arena of sl_core_init;
- * nothing else is to be freed
+ *   `buffer` of a chunk message  core     until the core returns it, once: in a job or in a DROP action
+ *   in an action                 core     until the next step
+ *   view of a job                core     until the result of the job is handed in
+ *   the core itself              shell    as long as the arena of sl_core_init; nothing else is freed
  *
  * To read the room: the diagram in common/protocol/phase.h, the table in phases.c, then the map in state.h.
  * To follow one event: sl_core_step in step.c.
@@ -51,7 +51,7 @@ struct sl_core_config {
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest aborted attempt; 0: none */
-	sl_attempt closed;  /* highest released attempt that was aborted; 0: none */
+	sl_attempt closed;  /* highest closed attempt; 0: none */
 	uint32_t released_count;
 	sl_attempt released[SL_RELEASED_MAX]; /* attempts whose masked state may have left, ascending */
 	const struct sl_open

@@ -119,7 +119,7 @@ void sl_emit_drop_held(struct sl_core *core)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
 
-/* In CATCHUP a learner stands where it would go back to. */
+/* Return the status for a Hello; in CATCHUP, that of the phase to which the learner goes back. */
 static enum sl_peer_status status(const struct sl_core *core)
 {
 	enum sl_phase phase = core->phase == SL_PHASE_CATCHUP ? core->catchup.back : core->phase;

@@ -65,8 +65,8 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Return true if the view contains an earlier incarnation of `signer`, which has forgotten the attempt:
- * others now agree with it on another view of the same number. */
+/* Return true if the view contains an earlier incarnation of `signer`. The restarted learner does not know
+ * the attempt, and agrees with others on another view of the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE &&

@@ -1,8 +1,8 @@
 /* ready.h - READY and RELEASE: the barrier before the first masked state leaves
  * (PROTOCOL.md §7.11 Ready, §7.12 Release).
  *
- *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys here --> RELEASED durable -->
- * MIX
+ *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys received
+ *                    --> RELEASED durable --> MIX
  */
 #pragma once
 

@@ -12,8 +12,8 @@ void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t fr
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 void sl_relay_own_ready(struct sl_core *core);
 void sl_relay_own_abort(struct sl_core *core);
-/* Return true if a link state is passed on: it is of this round or a later one, or only says where its signer
- * stands. */
+/* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only
+ * shows the round of its signer. */
 bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state);
 /* A link came up: its other end has no record. */
 void sl_relay_forget(struct sl_core *core, uint32_t link);

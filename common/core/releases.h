@@ -27,7 +27,8 @@ void sl_releases_abort_durable(struct sl_core *core, sl_attempt a);
 /* Return true if `signer` has not released attempt `a`, or will not complete it. Participants that have not
  * released it need not do so either. */
 bool sl_releases_aborted(const struct sl_core *core, uint32_t signer, sl_attempt a);
-/* Return another participant of the view that has given the attempt up, or SL_NOBODY. */
+/* Return another participant of the view that has aborted or closed the attempt, or SL_NOBODY. */
 uint32_t sl_releases_abort_of_view(const struct sl_core *core);
-/* Return true if all other participants have: without this learner none completes the attempt. */
+/* Return true if all other participants have aborted or closed the attempt. Without this learner, none of
+ * them completes it. */
 bool sl_releases_aborted_by_all(const struct sl_core *core);

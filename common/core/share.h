@@ -9,7 +9,7 @@ sl_ms sl_share_deadline(const struct sl_core *core);
 uint32_t sl_share_permille(const struct sl_core *core);
 /* A chunk of a Share has come. */
 void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
-/* ENCODE is done; SHARE or EXPAND; GATHER. */
+/* Take the result of ENCODE; of SHARE or EXPAND; of GATHER. */
 void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result);
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result);
 void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result);

@@ -8,9 +8,8 @@
 #include "common/field/kernels/table.h"
 
 #define BLOCK 256u /* coordinates per block: 20 rows of coefficients are 40 KiB */
-#define STRIDE                                                                                               \
-	(BLOCK + 8u)	    /* not a power of two: the column of a coordinate would fall into one cache set  \
-			     */
+/* Not a power of two, with which the column of a coordinate would fall into one cache set. */
+#define STRIDE (BLOCK + 8u)
 #define WEIGHTS_MOST 65536u /* words of prepared weights, 512 KiB: those of all points up to degree 127 */
 
 const char *sl_share_kind_name(enum sl_sharing_kind kind)

@@ -47,7 +47,7 @@ static inline uint32_t sl_engine_tree_window(uint32_t depth)
 #define SL_ENGINE_SET(engine) (1u << (engine))
 #define SL_ENGINE_SET_ALL (SL_ENGINE_SET(SL_ENGINES) - 1u)
 
-/* What each engine would take on one graph. */
+/* The cost of each engine on one graph. */
 struct sl_engine_costs {
 	uint64_t k;	   /* exchanges of metropolis; SL_ITERATIONS_NONE; 0: not analysed */
 	uint32_t degree;   /* of r, the exchanges of exact; 0: it cannot run, or was not analysed */
@@ -62,7 +62,7 @@ struct sl_engine_costs {
  * run, by the bytes of the busiest learner and a price for each exchange. */
 enum sl_engine_choice { SL_CHOICE_NAMED, SL_CHOICE_FIRST, SL_CHOICE_CHEAPEST };
 
-/* What one value of the parameter means: a row of the table. */
+/* One value of the parameter `mixing`: a row of the table. */
 struct sl_engine_row {
 	enum sl_engine_choice choice;
 	uint32_t p_bits;      /* of the largest p: states must not overflow */
@@ -111,8 +111,8 @@ static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchang
 {
 	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
 }
-/* By tree, a learner sends one vector to its parent, one to a neighbour that keeps its masked state, and Z to
- * each child; all `n` learners, `keepers` of which have such a neighbour, send sl_engine_tree_all. */
+/* By tree, a learner sends one vector to its parent, one to its backup, and Z to each child: at most
+ * sl_engine_tree_most. All `n` learners, of which `backups` have a backup, send sl_engine_tree_all. */
 static inline uint64_t sl_engine_tree_most(uint32_t children)
 {
 	return (uint64_t)children + 2;

@@ -1,7 +1,8 @@
 /* checkpoint.c - a model as a file of tensors (safetensors.h).
  *
- *   {"__metadata__":{...},"bias":{"data_offsets":[12,16],"dtype":"F32","shape":[1]},...}, then the floats,
- * little-endian, in the order of the trainer
+ *   {"__metadata__":{...},"bias":{"data_offsets":[12,16],"dtype":"F32","shape":[1]},...}
+ *
+ * and then the floats, little-endian, in the order of the trainer.
  */
 #include "common/model/checkpoint.h"
 

@@ -30,8 +30,8 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 			const struct sl_tensors *tensors, const float *model, struct sl_error *error);
 
-/* Let SL_CHECKPOINT_LATEST in `folder` be a symbolic link to the checkpoint of `round`. Without it nothing is
- * lost: it is for people and their programs. */
+/* Make SL_CHECKPOINT_LATEST in `folder` a symbolic link to the checkpoint of `round`, for users and their
+ * programs. Starling does not read it, so that a failure is ignored. */
 #define SL_CHECKPOINT_LATEST "latest.safetensors"
 void sl_checkpoint_link(const char *folder, sl_round round);
 /* Delete the checkpoint of `round`; return false if there is none. */

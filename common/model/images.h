@@ -5,12 +5,15 @@
  *      0                                 pool            total
  *      |  dealt to the learners            |  held out     |
  *
- * The last 1,000 are held out; of a set smaller than 2,000, the last tenth (at least one). The pool is dealt
- *   none:     all of it, as to one learner of R = 1;
- *   iid:      image i to learner i mod R;
- *   by_label: stably sorted by label, then cut into R blocks; learner r has the places r*pool/R to
- * (r+1)*pool/R - 1. With ten learners and ten classes most learners have one or two labels, some three. A
- * data set owns copies of the slice and of the held-out images, one byte a pixel.
+ * The last 1,000 are held out; of a set smaller than 2,000, the last tenth (at least one). The setting
+ * `partition` says how the pool is dealt to R learners:
+ *
+ *   none      every learner has the whole pool
+ *   iid       learner r has the images i with i mod R = r
+ *   by_label  the pool is stably sorted by label; learner r has the places r*pool/R to (r+1)*pool/R - 1
+ *
+ * With by_label, ten learners and ten classes, most learners have one or two labels, some three. A data set
+ * owns copies of the slice and of the held-out images, one byte a pixel.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* message.h - the messages between learners, as plain structs. Room wire converts them to bytes and back.
  *
- *   Hello      to each link, when it comes up and when the status of the sender changes (PROTOCOL.md §6.6
- * Hello) LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
+ *   Hello      over each link, at its start and at each change of status (PROTOCOL.md §6.6 Hello)
+ *   LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
  *   Ready      signed, flooded: has all shares, commits to its masked state (PROTOCOL.md §6.8 Ready)
  *   Digest     signed, to neighbours and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
  *   Request    to one neighbour: requests a result or a masked state (PROTOCOL.md §6.10 Request)
@@ -65,15 +65,15 @@ enum sl_peer_status {
 	X(S, HASH, 7, roster)
 
 /* The parameters that the learners of a view agree on (PROTOCOL.md §3 Parameters and how they are agreed),
- * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least,
- * most, flaw). SAME: the
- * values must be equal, or the attempt ends. MOST: the largest value counts (the paper's maximum consensus).
+ * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least, most, flaw).
+ * SAME: the values must be equal, or the attempt ends. MOST: the largest value counts (the paper's maximum
+ * consensus).
  *
  *   n           floats of the model; the vectors have one element more, the weight
  *   p           prime of the field; 0: auto
  *   rounds      T
  *   tolerance   c; at least two learners do not collude
- *   clipping_range   bits of a double
+ *   clipping_range  bits of a double
  *   max_weight  1: equal weights
  *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
  *   k           floor under K; with iterations_rule, K itself

@@ -1,18 +1,18 @@
 /* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says
  * what happens in each.
  *
- *          trained         window closed      privacy check      all shares held
+ *          trained             window closed      privacy check       all shares held
  *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
- *     ^ ^                ^                   |                    |                       | all Readys
- *     | |                +------------- aborted -----------------+-----------------------+ v
- *     | |                                                                              RELEASE
- *     | |                                                                                 | durable: own
- * state goes out | |                                                                                 v
- *     +-+---------------- COMMIT <---------------- CONFIRM <------------------------------- MIX
- *           next round      | durable     digests        K iterations
+ *    ^ ^                 ^                   |                   |                     |  | all Readys
+ *    | |                 +--- aborted -------+-------------------+---------------------+  v
+ *    | |                                                                               RELEASE
+ *    | |                                                              RELEASED durable    |
+ *    | |                                                                                  v
+ *    +-+---------------- COMMIT <---------------- CONFIRM <----------------------------- MIX
+ *        next round         | durable  digests              all exchanges done
  *                           v
- *                          DONE   after round T; from TRAIN at the start, if round T is committed already.
- * Back to TRAIN if the others agreed on more rounds
+ *                         DONE   after round T; from TRAIN at the start, if round T is committed already.
+ *                                Back to TRAIN if the others agreed on more rounds.
  *
  *   RELEASE, MIX, CONFIRM --a neighbour is lost--> RECOVER --all masked states are here--> CONFIRM
  *                        the attempt can never complete: '--> DISCOVER, or TRAIN if the model is invalidated

@@ -10,15 +10,15 @@
 struct sl_used {
 	sl_attempt a;
 	uint64_t draw;	   /* of the model that went in */
-	uint64_t *members; /* bit set over the roster; empty: an attempt of an earlier start, its participants
-			      are not known any more */
+	uint64_t *members; /* participants, a bit set over the roster; empty: unknown, since the attempt is
+			      of an earlier start */
 	uint64_t *aborted; /* the members that have signed an Abort of this attempt */
 };
 
 struct sl_release_log {
-	sl_attempt aborted; /* no attempt up to this one is ever released here, but those used; 0: none was
-			       given up */
-	sl_attempt closed;  /* of those used, none up to this one is finished here any more; 0: none */
+	sl_attempt aborted; /* highest aborted attempt; 0: none. No attempt up to it is released here, except
+			       those in `used` */
+	sl_attempt closed;  /* highest closed attempt; 0: none. None of `used` up to it is finished here */
 	uint32_t count;
 	struct sl_used used[SL_RELEASED_MAX]; /* ascending by a */
 };

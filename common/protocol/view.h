@@ -21,7 +21,7 @@ enum {
 	SL_ROLE_BACKED_UP = 16, /* gives its masked state to this learner to keep */
 };
 
-/* What a State brings when the engine is tree, as its iteration. */
+/* The iteration of a State when the engine is tree. */
 enum {
 	SL_TREE_OWN = 0,  /* the sender's masked state; iteration 0 is that with every engine */
 	SL_TREE_UP = 1,	  /* the sum over the sender and the learners below it */

@@ -1,7 +1,7 @@
 /* view_codec.h - a view as bytes: what h is the hash of, and what is kept on disk beside a prepared attempt.
  *
- *    t | a | p | parameters, in the order of SL_PARAMETERS | previous[32] | N | N x (id, incarnation) | edges
- * x (id, id)
+ *    t | a | p | parameters, in the order of SL_PARAMETERS | previous[32] | N | N x (id, incarnation)
+ *      | edges x (id, id)
  *
  * Every number is 8 bytes, little-endian. Members ascend by id, edges by their first and then their second
  * end, the first the smaller.

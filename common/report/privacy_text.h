@@ -1,11 +1,11 @@
 /* privacy_text.h - the one sentence for a refusal of the privacy check (common/mixing/privacy.h): cause, then
  * remedy.
  *
- *   2 learners are too few for tolerance 1: colluding learners could compute the remaining model from the
- * mean; at least 3 must take part
+ *   2 learners are too few for tolerance 1: colluding learners could compute the remaining model from
+ *   the mean; at least 3 must take part
  *
- *   tolerance 1 is not met: ana (2) alone could learn sums over parts of the others' models; missing links:
- * 2-5, 5-9
+ *   tolerance 1 is not met: ana (2) alone could learn sums over parts of the others' models; missing
+ *   links: 2-5, 5-9
  */
 #pragma once
 

@@ -1,8 +1,11 @@
 /* record.h - the log records of a learner, as values: what the daemon writes and what every tool reads.
  *
  *   core report -> sl_record_report -\
- *                                     sl_record -> sl_record_write -> sentence + JSON fields -> log file,
- * control socket daemon (link, roster, store ...) -/ | sl_record <- sl_record_read <- JSON object <----'
+ *                                     sl_record -> sl_record_write -> sentence, JSON object
+ *   daemon (link, roster, store ...) -/                                              |
+ *                                                                 log file, control socket
+ *                                                                                    |
+ *   tools:                            sl_record <- sl_record_read <------------------+
  *
  * record_table.h states each record once: its event, level, fields and sentence. The in-process runner fills
  * the same records from the same reports, and reads them without the way through JSON.

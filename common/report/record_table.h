@@ -162,7 +162,7 @@
 	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
 	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
-	  "so the difference of the two sums tells about them")                                              \
+	  "so the difference of the two sums may expose them")                                               \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \
 	X(REJECTED_MORE, "rejected", SL_WARN, "peer reason unsaid",                                          \
 	  "{who}: {reason} (and {unsaid} more before)")                                                      \

@@ -32,7 +32,7 @@ struct application {
 	bool joined;
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
 	sl_round wanted;		  /* the round whose vector is awaited; 0: none */
-	bool again;			  /* it was asked for before */
+	bool again;			  /* the vector was requested before */
 	sl_round committed;		  /* the round whose model is in `down`; 0: none */
 	uint32_t learners;		  /* that took part in it; 0: not known since the start */
 	uint64_t total_weight;		  /* of them */
@@ -84,7 +84,7 @@ static bool is_last(const struct application *a)
 	return a->committed >= a->config.settings->rounds;
 }
 
-/* Tell the application where the learner is. */
+/* Repeat the pending request to the application or, after the last round, the mean and `done`. */
 static void send_standing(struct application *a)
 {
 	if (a->wanted != 0 && !a->have) {
@@ -247,7 +247,7 @@ static void take_lines(struct application *a)
 	}
 }
 
-/* The end of one application comes before the next. */
+/* Serve the socket once: the end of one application is handled before the next connection. */
 static void serve(struct application *a)
 {
 	take_lines(a);
@@ -276,7 +276,7 @@ static size_t parameters(const struct sl_trainer *trainer)
 	return ((const struct application *)trainer)->n;
 }
 
-/* The application has an initial model of its own. */
+/* Set zeros: the application has an initial model of its own. */
 static void initial(const struct sl_trainer *trainer, float *model)
 {
 	memset(model, 0, parameters(trainer) * sizeof *model);

@@ -166,7 +166,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
 	if (daemon->crypto.back.loop != NULL)
-		sl_worker_close(&daemon->crypto); /* last: offloaded links come back and say goodbye */
+		sl_worker_close(&daemon->crypto); /* last: offloads end, and their links send close_notify */
 	uv_run(&daemon->loop, UV_RUN_NOWAIT);
 	uv_walk(&daemon->loop, close_handle, NULL);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);

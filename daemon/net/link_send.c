@@ -222,7 +222,7 @@ void sl_link_encrypt(struct sl_link *link)
 		fill_offload(link);
 }
 
-/* Frames that the kernel would not accept stay unencrypted, because links share them. */
+/* Encrypt no more than the kernel accepts: frames that wait unencrypted are shared by links. */
 void sl_link_pump(struct sl_link *link)
 {
 	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->offload.away) {

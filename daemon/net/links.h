@@ -10,8 +10,8 @@
  * waits as frames that links share. Large amounts are encrypted and decrypted by a crypto worker
  * (tls_offload.c), small ones at once.
  *
- *   want -> connect -> handshake (both pins verified) -> up ... frames, pings ... -> down -> retry in 0.25-15
- * s
+ *   want -> connect -> handshake (both pins verified) -> up ... frames, pings ... -> down
+ *     -> retry in 0.25-15 s
  */
 #pragma once
 

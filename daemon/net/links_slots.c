@@ -304,8 +304,8 @@ static void on_tick(uv_timer_t *timer)
 	}
 }
 
-/* Close the oldest connection without a pinned key when there are too many, so that strangers cannot take all
- * descriptors. */
+/* Close the oldest connection without a pinned key when there are too many, so that unknown peers cannot take
+ * all descriptors. */
 static void make_room(struct sl_links *links)
 {
 	struct sl_link *oldest = NULL;

@@ -167,7 +167,7 @@ struct standing {
 	struct attempt found;	/* attempt of that number; state 0: none. Its bytes are owned copies */
 	uint8_t *view, *readys; /* they */
 	sl_attempt open;	/* prepared or released attempt; 0: none */
-	uint32_t released;	/* released or invalidated attempts */
+	uint32_t released;	/* released or closed attempts */
 	sl_attempt aborted;
 };
 

@@ -1,7 +1,8 @@
 /* result.c - Z and its certificate as a file of one tensor (common/model/safetensors.h).
  *
- *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an
- * element
+ *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}
+ *
+ * and then Z, b bytes an element.
  *
  * "digests" is the payload of each signer's Digest message in hexadecimal, separated by spaces. The checksum
  * is BLAKE2b-256 of Z and of the other metadata as JSON: nothing in the file can change unseen.

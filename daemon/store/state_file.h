@@ -1,7 +1,7 @@
 /* state_file.h - the masked states of one attempt as a file: state/attempt-000007-000002.states, a slot for
  * each participant.
  *
- *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (layout: common/compute/job.h)
+ *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (layout: common/compute/slots.h)
  *
  * Vectors are kept in a file and not in memory: a recovering learner holds all N of them. The file is sparse
  * and mapped. A slot is reserved before it is written, so that a full disk is an error and not a SIGBUS. The

@@ -72,9 +72,9 @@ enum sl_attempt_state {
 /* Release log of a round that is not committed, for the start of the core. */
 struct sl_promises {
 	sl_attempt aborted; /* last aborted attempt; 0: none */
-	sl_attempt closed;  /* last invalidated attempt; 0: none */
+	sl_attempt closed;  /* last closed attempt; 0: none */
 	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* released or invalidated, ascending */
+	sl_attempt released[SL_RELEASED_MAX]; /* released or closed, ascending */
 	sl_attempt a;			      /* open attempt; 0: none */
 	struct sl_open open;
 	uint8_t *view; /* memory of `open`; owned */

@@ -1,10 +1,10 @@
 /* proxy.h - a bad network on loopback, between daemons that do not know of it.
  *
  * For each ordered pair of learners there is a port, on which `from` dials `to`; what arrives there is passed
- *on to the port where `to` listens. A fault is of a direction, from -> to, whichever of the two has dialled.
- *It applies at once, to present connections and to later ones. Learners are counted from 1, as their ids.
+ * on to the port where `to` listens. A fault has a direction, from -> to, whichever of the two has dialled.
+ * It applies at once, to present connections and to later ones. Learners are counted from 1, as their ids.
  *
- *	from --> proxy_port(from, to) --[delay, swallow, stall, truncate]--> the real port of `to`
+ *   from --> proxy_port(from, to) --[delay, swallow, stall, truncate]--> the real port of `to`
  *
  * The proxy is one thread with a loop of its own; the functions may be called from the thread of the test.
  */

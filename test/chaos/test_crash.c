@@ -75,7 +75,7 @@ static void die_everywhere(const struct kind *kind, bool all, enum sl_failpoint 
 	}
 }
 
-/* What each has on disk is all that there is. */
+/* All learners crash at the same failpoint: only their disks are left. */
 TEST(all_die_at_every_second_place)
 {
 	die_everywhere(&usual, true, 0, 2);

@@ -83,7 +83,7 @@ static void expect_evidence(const struct driver *p, uint8_t first, uint8_t secon
 	}
 }
 
-/* Evidence is reported once a round, so that a liar cannot fill the disk. */
+/* Evidence is reported once a round, so that an equivocating learner cannot fill the disk. */
 TEST(evidence_in_train)
 {
 	struct driver *p = driver_new(4, 4);

@@ -116,8 +116,8 @@ TEST(random_ones)
 	expect_family("geometric:0.15", 500);
 }
 
-/* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all
- * that. */
+/* The formulas give the number of learners with a backup and the most children of the real tree, and at most
+ * 3N - 2 vectors. */
 TEST(what_the_tree_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};

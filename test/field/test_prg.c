@@ -92,7 +92,7 @@ TEST(split_draws)
 	}
 }
 
-/* What is added and subtracted are the elements that a draw gives, from wherever the stream stands. */
+/* sl_prg_add adds or subtracts the elements that sl_prg_fill would write, from any position of the stream. */
 TEST(added_draws)
 {
 	static uint64_t drawn[3000], s[3000], was[3000];

@@ -98,7 +98,7 @@ TEST(same_distribution)
 	exhaustive(7, 2, (const sl_id[]){6, 5, 1});
 }
 
-/* What sl_share computes in blocks, against Horner and the weight, one element at a time. */
+/* Compare sl_share, which works in blocks, with sl_share_evaluate times the weight, element by element. */
 static void compare_with_evaluate(uint64_t p, uint32_t degree, size_t count)
 {
 	struct sl_arena arena = arena_of((size_t)16 << 20);

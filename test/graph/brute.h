@@ -71,7 +71,7 @@ static inline size_t brute_edges(const struct brute *b, struct sl_edge *edges)
 	return count;
 }
 
-/* What v reaches without the vertices of `gone`. */
+/* Return the set that `v` reaches without the vertices of `gone`. */
 static inline uint32_t brute_reach(const struct brute *b, uint32_t v, uint32_t gone)
 {
 	uint32_t reached = 1u << v, before = 0;

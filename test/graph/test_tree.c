@@ -128,7 +128,7 @@ TEST(backups)
 	struct sl_graph ring = graph_of("ring", 10);
 	struct sl_tree tree;
 	assert_int_equal(sl_tree_init(&tree, &ring, &arena), SL_OK);
-	for (uint32_t v = 0; v < 10; v++) /* on a ring all but who hangs on the next one are kept by it */
+	for (uint32_t v = 0; v < 10; v++) /* the backup is the next vertex, unless that is the parent */
 		assert_int_equal(sl_tree_backup(tree.parent, &ring, v),
 				 v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10
 										  : (v + 1) % 10);

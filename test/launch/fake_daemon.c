@@ -1,24 +1,29 @@
 /* fake_daemon.c - a daemon for tests of the launcher: it speaks the control protocol and writes the files,
- *and nothing else.
+ * and nothing else.
  *
  * Every step in which it has a peer gives one commit, of a model that every fake can compute alone. It is
- *built as `starlingd` beside the launcher under test, which finds it there. FAKE_FAULT="learner:kind:round"
- *makes one go wrong:
+ * built as `starlingd` beside the launcher under test, which finds it there. FAKE_FAULT="learner:kind:round"
+ * gives one of them a fault:
  *
- *	die      says why on standard error and in its log, ends with status 3
- *	digest   reports another digest          margin   reports a margin of 0.4
- *	flip     one bit of its checkpoint       reveal   another encoding
- *	linger   does not hear `stop` and SIGTERM (any round)
- *	stall    commits nothing from that round on
- *	lost     commits nothing from that round on, and waits for learner 3's masked state
- *	clamp    clamped 47,000 parameters         late     evaluates after it has finished, and ends
- *	sleep    stops when it has revealed an encoding, and never goes on
- *	crash    is killed, once                   again    is killed, each time
- *	early    is killed before it is up, each time
- *	mute     is killed once, when it has committed and not said so
- *	redo     is killed once, when it has revealed an encoding; then it has trained another model
- *	final    says why the round cannot be, and ends with status 1
- *	usage    ends with status 2                 quit     ends with status 0, once
+ *   die      logs an error, also on standard error, and ends with status 3
+ *   digest   reports another digest
+ *   margin   reports a margin of 0.4
+ *   flip     changes one bit of its checkpoint
+ *   reveal   dumps another encoding
+ *   linger   ignores `stop` and SIGTERM (any round)
+ *   stall    commits nothing from that round on
+ *   lost     commits nothing from that round on, and waits for learner 3's masked state
+ *   clamp    reports 47,000 clamped parameters
+ *   late     evaluates after it has finished, and ends
+ *   sleep    stops for ever after it has dumped an encoding
+ *   crash    is killed, once
+ *   again    is killed, each time
+ *   early    is killed before it is up, each time
+ *   mute     is killed once, after a commit that it has not reported
+ *   redo     is killed once, after it has dumped an encoding; then it has trained another model
+ *   final    reports an error that a restart cannot cure, and ends with status 1
+ *   usage    ends with status 2
+ *   quit     ends with status 0, once
  *
  * Started again, it goes on after its last checkpoint.
  */
@@ -200,7 +205,7 @@ static void write_checkpoint(const struct fake *f, unsigned round)
 		die(path);
 }
 
-/* Whether this is the first time. */
+/* Return true on the first call in this folder. */
 static bool once(void)
 {
 	int fd = open("once", O_CREAT | O_EXCL | O_WRONLY, 0600);

@@ -125,7 +125,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Whether learner 1 may pass it on without a complaint. */
+/* Return true if `message`, relayed by learner 1, is accepted without a warning. */
 static bool heard(const struct sl_message *message)
 {
 	size_t size = sl_codec_bytes(message), header = SL_FRAME_HEADER_BYTES;

@@ -59,7 +59,7 @@ CLUSTER_TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 	cluster_signal(c, 3, SIGCONT);
 	expect_outcome(c, 0, "learner-01: attempt ", "learner-03: does not answer; left out");
 	expect_outcome(c, 0, " of round 1 is aborted",
-		       ", RECOVER; no learner in reach has the masked state of learner-04 (4)");
+		       ", RECOVER; no linked learner has the masked state of learner-04 (4)");
 	expect_abort(c, "1", "--yes", 0, "learner-03: attempt ",
 		     "learner-01: no attempt of that round is open here");
 	cluster_finish(c);

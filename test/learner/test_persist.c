@@ -177,7 +177,7 @@ static void persist(enum sl_persist_kind kind)
 	sl_persist_add(learner_, &p);
 }
 
-/* What was written, and what the core hears of: as many as succeeded. */
+/* Check that the writes are those of `text`, and that the core gets `durable` SL_EVENT_DURABLE. */
 static void expect(const char *text, uint32_t durable)
 {
 	sl_worker_close(&learner_->compute);

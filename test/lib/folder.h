@@ -20,7 +20,7 @@ const char *folder_path(const char *folder, const char *name);
 void folder_put(const char *folder, const char *name, const void *bytes, size_t size);
 uint8_t *folder_get(const char *folder, const char *name, size_t *size);
 
-/* How many files it has. */
+/* Return the number of files in `folder`. */
 size_t folder_count(const char *folder);
 
 /* IDX bytes, to free(): image i begins with i as 32 bits and is filled with i % 251; label i is labels[i]. */

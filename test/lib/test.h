@@ -1,14 +1,14 @@
 /* test.h - test cases that register themselves, on top of cmocka. Include it instead of <cmocka.h>:
  *
- *	TEST(small_graphs)
- *	{
- *		assert_int_equal(edges("ring", 4), 4);
- *	}
+ *   TEST(small_graphs)
+ *   {
+ *           assert_int_equal(edges("ring", 4), 4);
+ *   }
  *
  * main() is in test.c. A program may be linked from several files. `PROGRAM` runs all cases, file by file, in
- *source order; `PROGRAM FILE[:CASE]...` runs those named; `PROGRAM --list` lists them. FILE is the source
- *file's name without folder, "test_" and ".c". Exit status: 0 passed, 1 a case failed, 2 usage error, 77
- *every case was skipped. */
+ * source order; `PROGRAM FILE[:CASE]...` runs those named; `PROGRAM --list` lists them. FILE is the source
+ * file's name without folder, "test_" and ".c". Exit status: 0 passed, 1 a case failed, 2 usage error, 77
+ * every case was skipped. */
 #pragma once
 
 #include <setjmp.h>

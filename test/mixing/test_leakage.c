@@ -150,7 +150,7 @@ static void watch(struct world *world, uint32_t which, uint32_t set, struct sums
 					 : known->entry[first + group[v]][v] == 1);
 }
 
-/* What the coalition knows of unchanged models after these rounds. */
+/* Check the span that the coalition knows after these rounds, with unchanged models. */
 static void expect_rounds(struct world *world, const uint32_t *which, uint32_t count, uint32_t set)
 {
 	uint32_t n = world->leakage.n, members[LEARNERS], size = 0;

@@ -6,7 +6,7 @@
 
 #define DENSE_MOST 40u
 
-/* Whether the a-b edge is in the graph, from the lists. */
+/* Return true if the edge a-b is in the neighbour lists. */
 static bool linked(const struct sl_graph *g, uint32_t a, uint32_t b)
 {
 	for (uint32_t k = 0; k < sl_graph_degree(g, a); k++)
@@ -57,7 +57,8 @@ struct powers {
 	uint32_t count;
 };
 
-/* Whether W^k, flattened in `row`, depends on the lower powers: then combination says how. */
+/* Return true if W^k, flattened in `row`, is a linear combination of the lower powers, and write its
+ * coefficients to `combination`. */
 static bool depends(struct powers *powers, const struct sl_field *field, uint64_t *row, uint64_t *combination)
 {
 	for (uint32_t b = 0; b < powers->count; b++) {

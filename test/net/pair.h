@@ -24,7 +24,7 @@ struct net {
 				 process waited for a processor */
 };
 
-/* Whether ends have a crypto worker; true at first. */
+/* true (the default): both ends have a crypto worker. */
 extern bool pair_offloads;
 
 struct end {

@@ -159,7 +159,7 @@ static bool fallen(void *argument)
 	return s->pair->ends[1].downs > 0;
 }
 
-/* What is no frame ends the link, and with it whatever comes behind. */
+/* A malformed frame ends the link; the bytes behind it are dropped. */
 TEST_BOTH(what_is_no_frame_ends_the_link)
 {
 	struct sending s;
@@ -182,8 +182,8 @@ static bool blocked(void *argument)
 	return end_link(s->end)->in_flight > 0;
 }
 
-/* What the kernel does not take is encrypted for one write at most, however often there is something to send;
- * the rest waits as frames, which links share, and control frames pass them. */
+/* While the kernel accepts no bytes, at most one write is encrypted ahead, however often frames are sent. The
+ * other frames wait unencrypted; control frames go before vectors. */
 TEST_BOTH(little_is_encrypted_ahead)
 {
 	struct sending s;

@@ -1,4 +1,4 @@
-/* What a link knows of its speed: nothing, a floor, and the limit of an emulator. */
+/* The measured speed of a link: unknown, a lower bound, and the emulator's limit. */
 #include <stdint.h>
 
 #include "test/lib/test.h"
@@ -42,7 +42,7 @@ static bool arrived(void *argument)
 	return pair->ends[1].received == pair->ends[0].sent;
 }
 
-/* How long they took, s. */
+/* Send `count` vectors; return the seconds that they took. */
 static double send_vectors(struct pair *pair, uint32_t count)
 {
 	uint64_t start = uv_hrtime();

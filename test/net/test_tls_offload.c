@@ -1,4 +1,4 @@
-/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at
+/* TLS offload: while the crypto worker encrypts and decrypts, frames keep their order, and a link may end at
  * any moment. */
 #include <stdint.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the parts of the report compute, against what is known; and that a wrong number is noticed. */
+/* The parts of the report compute known numbers; a wrong number is reported. */
 #include "test/lib/test.h"
 
 #include <math.h>
@@ -181,7 +181,7 @@ TEST(test_wrong_mixing)
 	sl_run_close(&run);
 }
 
-/* Right, wrong again, right: it settles the second time. */
+/* Right, wrong again, right: the iteration from which everything stays right is the later one. */
 TEST(test_confirmed)
 {
 	uint64_t wrong[] = {9, 4, 0, 2, 0, 0};

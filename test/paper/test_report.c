@@ -136,7 +136,7 @@ TEST(test_folder)
 	remove_place(&p);
 }
 
-/* What cannot be written whole has no name. */
+/* A file that cannot be written completely does not get its name. */
 TEST(test_full_disk)
 {
 	struct place p;

@@ -182,7 +182,7 @@ TEST(test_sentences)
 		      "privacy", SL_WARN,
 		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
 		      "the difference of "
-		      "the two sums tells about them");
+		      "the two sums may expose them");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_CAUGHT_UP, .peer = 1, .caught_up = {6, 3, 2, {0xab}}},
 		"caught_up", SL_INFO,

@@ -1,4 +1,4 @@
-/* What a process says it has taken. */
+/* CPU time and memory of this process. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -99,7 +99,7 @@ static struct kept *kept_of(const char *path)
 	return NULL;
 }
 
-/* What was there before the test began stays. */
+/* Keep the contents that `path` had before the test began. */
 static struct kept *keep(const char *path)
 {
 	struct stat status;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a loss of power leaves of what was not there to stay. */
+/* The part of the changes that were not synchronised which survives a loss of power. */
 enum disk_loss {
 	DISK_NOTHING, /* none of it */
 	DISK_ALL,     /* all of it */

@@ -1,4 +1,4 @@
-/* Result files as a broken disk or a stranger would leave them: refused with a reason, or not ours. */
+/* Damaged and foreign result files: refused with a reason, or ignored as those of another run. */
 #include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
@@ -120,7 +120,7 @@ TEST_WITH(cut_anywhere, folder_setup, folder_teardown)
 	free(bytes);
 }
 
-/* What was written a moment ago is shown unread: all but the data is looked at. */
+/* sl_result_show checks a file that was just written except for its data. */
 TEST_WITH(just_written_is_believed, folder_setup, folder_teardown)
 {
 	size_t size;

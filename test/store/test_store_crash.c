@@ -61,7 +61,7 @@ static unsigned steps_of_round(struct sl_store *store, sl_round t)
 	return steps;
 }
 
-/* How many steps the store knows of, which must be whole. */
+/* Return the number of steps on record; each must be complete. */
 static unsigned steps_of(struct sl_store *store)
 {
 	struct sl_store_round last = {0};

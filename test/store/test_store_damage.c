@@ -141,7 +141,7 @@ TEST_WITH(an_empty_one_is_not_a_new_one, make_in_folder, folder_teardown)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is empty"));
 }
 
-/* What was recorded, or refused. */
+/* Return true if the store opens with the recorded rows; false if it is refused. */
 static bool opens_as_made(const char *folder)
 {
 	struct sl_store_owner owner = made_owner();

@@ -246,7 +246,7 @@ TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 	expect_incarnation(*state, 2); /* that start was counted */
 }
 
-/* What an earlier store or a crash left is no part of the new one. */
+/* A new store removes the files that an earlier store or a crash left. */
 TEST_WITH(leftovers_go, setup, folder_teardown)
 {
 	folder_put(*state, DATABASE ".tmp", "half", 4);

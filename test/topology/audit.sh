@@ -49,7 +49,7 @@ printf 'learners 4\nstep 1-2 3-4\nstep 1-2\n' >never.txt
 answers 0 'steps 1 to 2: no round: 2 of 4 learners are connected, and the quorum is 3 PRIVATE: no step has a round.' never.txt --coalition 1
 answers 0 'PRIVATE: no step has a round.' never.txt
 
-# Who is absent takes no part, and stands out only if models stay as they are.
+# An absent learner takes no part in a step. Its model is exposed only if models do not change between steps.
 printf 'learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 1-3 3-4 1-4\n' >absent.txt
 answers 0 'PRIVATE while models change' absent.txt --coalition 1
 answers 3 'NOT PRIVATE: it learns no more than the mean in each round, but more from all' absent.txt --coalition 1 --unchanged
@@ -58,7 +58,7 @@ answers 0 'step 2: no round: 4 of 5 learners are connected, and the quorum is 5'
 printf 'learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n' >apart.txt # 6 cuts off only those that are absent
 answers 0 'PRIVATE: no learner learns more than the mean.' apart.txt
 
-# Nobody is named: the weak points, at most a dozen of them.
+# Without --coalition: the weak coalitions, at most a dozen of them.
 answers 3 'learner 2, step 1: learns the model of learner 1, and x3+x4+x5' line -n 5
 answers 3 'NOT PRIVATE: 3 of 5 learners learn more than the mean.' line -n 5
 answers 3 'learner 5, step 1 (and 2 more): learns x1+x2 and x3+x4' pairs.txt

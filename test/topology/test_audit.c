@@ -1,4 +1,4 @@
-/* What a coalition learns, against a search by other means on all small graphs. audit.sh has the reports. */
+/* The audit agrees with an independent search on all small graphs. audit.sh tests the reports. */
 #include "test/topology/schedules.h"
 
 #include "test/graph/brute.h"
@@ -19,7 +19,7 @@ static struct sl_schedule played(const struct brute *b, uint32_t steps)
 	return schedule;
 }
 
-/* The part that has a majority, or nobody. */
+/* Return the component that has a majority, or the empty set. */
 static uint32_t majority_of(const struct brute *b)
 {
 	for (uint32_t v = 0; v < b->n; v++)
@@ -28,7 +28,7 @@ static uint32_t majority_of(const struct brute *b)
 	return 0;
 }
 
-/* Whom the first of `set` reaches within `within`. */
+/* Return the vertices that the first vertex of `set` reaches within `within`. */
 static uint32_t part_of(const struct brute *b, uint32_t set, uint32_t within)
 {
 	return brute_reach(b, (uint32_t)__builtin_ctz(set), ~within);

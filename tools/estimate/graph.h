@@ -3,17 +3,27 @@
  * For a given graph (N up to SL_LEARNERS_MAX) everything is computed. For a family at any N there are
  * formulas, with d the degree, W = I - L_w the Metropolis-Hastings matrix, w_ij = 1 / (max(d_i, d_j) + 1):
  *
- *   family        mu                                                      deg r           depth
- *   complete      0                                                       1               1
- *   ring          1 - 2(1 - cos(2 pi / N)) / 3, or 1/3 if that is more    floor(N/2)      floor(N/2)
- *   line          1 - 2(1 - cos(pi / N)) / 3                              N - 1           floor(N/2)
- *   star          1 - 1/N                                                 2               1
- *   nearest:k     max_j |sin((k+1) pi j/N) / sin(pi j/N)| / (k+1)         <= floor(N/2)   ceil(floor(N/2) /
- * (k/2)) neighbours:k  max_j |1 + k cos(2 pi j/s)| / (k+1), s = 2N/k           floor(s/2), +1 unless 4 | s
- * floor(s/2), 2 at least grid a x b    <= 1 - 2(1 - cos(pi / max(a, b))) / 5                   <= N - 1
- * floor(a/2) + floor(b/2) regular:d     ~ (2 sqrt(d - 1) + 1) / (d + 1)                         <= N - 1 ~ 1
- * + log_(d-1) (N ln(N / ln N) / d) geometric:r   ~ 1 - (pi r)^2 / 8                                      <= N
- * - 1        ~ 1.1 / (r sqrt 2)
+ *   family        mu
+ *   complete      0
+ *   ring          1 - 2(1 - cos(2 pi / N)) / 3, or 1/3 if that is more
+ *   line          1 - 2(1 - cos(pi / N)) / 3
+ *   star          1 - 1/N
+ *   nearest:k     max_j |sin((k+1) pi j/N) / sin(pi j/N)| / (k+1)
+ *   neighbours:k  max_j |1 + k cos(2 pi j/s)| / (k+1), s = 2N/k
+ *   grid a x b    <= 1 - 2(1 - cos(pi / max(a, b))) / 5
+ *   regular:d     ~ (2 sqrt(d - 1) + 1) / (d + 1)
+ *   geometric:r   ~ 1 - (pi r)^2 / 8
+ *
+ *   family        deg r                          depth
+ *   complete      1                              1
+ *   ring          floor(N/2)                     floor(N/2)
+ *   line          N - 1                          floor(N/2)
+ *   star          2                              1
+ *   nearest:k     <= floor(N/2)                  ceil(floor(N/2) / (k/2))
+ *   neighbours:k  floor(s/2), +1 unless 4 | s    floor(s/2), 2 at least
+ *   grid a x b    <= N - 1                       floor(a/2) + floor(b/2)
+ *   regular:d     <= N - 1                       ~ 1 + log_(d-1) (N ln(N / ln N) / d)
+ *   geometric:r   <= N - 1                       ~ 1.1 / (r sqrt 2)
  *
  * Formulas without a sign are exact (deg r but for primes that divide a difference of eigenvalues, about
  * N^2/p of all); "<=" is a bound; "~" an estimate: by Friedman's theorem, and of a step of variance r^2/4 in

@@ -165,7 +165,7 @@ static char *tail(const struct sl_learner *l, const char *file, size_t least)
 	return text;
 }
 
-/* Where the last few lines of a text begin. */
+/* Return the place where the last few lines of `text` begin. */
 static const char *last_lines(const char *text)
 {
 	const char *at = text + strlen(text);

@@ -1,15 +1,15 @@
 /* launch.h - `starling launch`: run N daemons on this machine, play a topology schedule to them, and show
- *their rounds.
+ * their rounds.
  *
  * One libuv loop. The daemons' log records come over their control sockets (tools/lib/control_client). They
- *are put together into rounds (tools/lib/round_table), which move the schedule on (playback.c) and are shown
- *(rows.c). The last round, a failure and a signal end the run; the loop then runs until no child is left.
+ * are put together into rounds (tools/lib/round_table), which move the schedule on (playback.c) and are shown
+ * (rows.c). The last round, a failure and a signal end the run; the loop then runs until no child is left.
  *
- *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
- *over
+ *   starting --all connected--> running --last round, failure, signal--> ending
+ *            --no child, no handle--> over
  *
- * A learner that dies is started again (restart.c), and is told its neighbours again. Rounds that it
- *committed without reporting them are looked up in its folder (adopt.c).
+ * A learner that dies is restarted (restart.c) and gets its neighbours again. Rounds that it committed
+ * without reporting them are looked up in its folder (adopt.c).
  *
  * The launcher does not coordinate rounds: it tells each learner its neighbours, and otherwise only listens.
  */
@@ -111,9 +111,9 @@ struct sl_learner {
 	uint32_t starts;
 	/* of its last start */
 	uint64_t started_ms;
-	size_t log_from, stderr_from; /* what it says begins there */
+	size_t log_from, stderr_from; /* sizes of its log and stderr.txt at its start */
 	bool spawned, exited, closed; /* closed: the handle is free for another process */
-	bool judged, final;	      /* final: it has said of a round why it cannot go on */
+	bool judged, final;	      /* final: it logged an error that a restart cannot cure */
 	uint32_t killed;	      /* which kill of --chaos that was; 0: none */
 	int64_t exit_status;
 	int exit_signal;
@@ -173,7 +173,7 @@ struct sl_launch {
 	uint32_t barren;		 /* steps in a row that passed without a commit */
 	double idle_s;			 /* under this step: no learner trained or was in a view */
 	char reason[SL_ERROR_BYTES];	 /* why the last attempt failed */
-	uint64_t moved_ms, wait_said_ms; /* the last step of anybody; the last word of a wait, 0: none */
+	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
 
 	bool ending;
 	uint64_t end_ms;

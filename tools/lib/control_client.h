@@ -1,10 +1,10 @@
 /* control_client.h - one connection to a daemon's control socket: JSON objects, one a line, both ways.
  *
- *	idle --connect--> connecting --> open --> (end of file, error, close) --> idle
- *	                       `-- refused --> idle
+ *   idle --connect--> connecting --> open --> (end of file, error, close) --> idle
+ *                          `-- refused --> idle
  *
- * A libuv handle lives outside idle. What the daemon says is handed over object by object, replies and log
- *records alike; a reply has "ok", a record has "event". Owns its handle and its buffer, not its context.
+ * A libuv handle exists in all states but idle. Each JSON object of the daemon is handed over, replies and
+ * log records alike; a reply has "ok", a record has "event". Owns its handle and its buffer, not its context.
  */
 #pragma once
 
@@ -46,12 +46,12 @@ struct sl_control_client {
 void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop,
 			    const struct sl_control_client_events *events, void *context);
 
-/* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again.
- */
+/* Connect an idle connection to `folder`/control.sock, once. `opened` follows, or the connection is
+ * idle again. */
 void sl_control_client_connect(struct sl_control_client *control, const char *folder);
 
-/* Sends one request, whose reference it takes; dropped unless open. */
+/* Send `request`, whose reference is taken over. It is dropped unless the connection is open. */
 void sl_control_client_send(struct sl_control_client *control, json_t *request);
 
-/* Lets go; idle when the loop has run. `ended` is not called. */
+/* Close the connection, which is idle once the loop has run. `ended` is not called. */
 void sl_control_client_close(struct sl_control_client *control);

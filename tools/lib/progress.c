@@ -122,7 +122,7 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 	sl_progress_line(progress, "%s%s", line, remarks);
 }
 
-/* What can be said of the models of all rounds together; not verified, no more than was looked at. */
+/* Return the verdict on the models of all rounds. Without `verified`, it rests on their reports. */
 static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, bool verified)
 {
 	bool complete = shown == rounds->most;

@@ -24,8 +24,8 @@ struct sl_bar {
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 
-/* A line of text, broken between words where the terminal ends; a bar goes out of its way and comes back with
- * the next sl_progress_bar. */
+/* Print a line of text, broken between words where the terminal ends. A bar is cleared first; the next
+ * sl_progress_bar draws it again. */
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -35,11 +35,11 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
 
-/* The last lines: what the first `shown` rounds came to, and what was cut to `clip`. */
+/* Print the last lines: the result of the first `shown` rounds, and the parameters that were clamped. */
 void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
 		       double clipping_range, bool verified);
 
-/* Draws the bar, cut between words where the terminal ends; nothing in a pipe. */
+/* Draw the bar, cut between words where the terminal ends; in a pipe, do nothing. */
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar);
 void sl_progress_clear(struct sl_progress *progress);
 

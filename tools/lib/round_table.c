@@ -105,7 +105,7 @@ void sl_round_table_view(struct sl_round_row *row, const struct sl_record *recor
 
 const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "settle"};
 
-/* fmax passes over what is not known, NaN. */
+/* Unknown costs are NaN, which fmax ignores. */
 static void add_costs(struct sl_round_row *row, const struct sl_record *record)
 {
 	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->ready_ms, record->mix_ms,
@@ -143,7 +143,7 @@ static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 		row->aggregate_s = fmax(row->aggregate_s, record->aggregate_s);
 }
 
-/* ---- who has the model ---- */
+/* ---- learners that have the model ---- */
 
 static const uint64_t *members_of(const struct sl_round_row *row, sl_attempt a)
 {
@@ -169,7 +169,7 @@ void sl_round_table_member(struct sl_round_row *row, uint32_t learner, sl_attemp
 	sl_bit_set(who, learner);
 }
 
-/* In the view that committed: as all were, or as it has said. */
+/* Return true if `learner` was in the view that committed: by its own record, or because all were. */
 static bool took_part(const struct sl_round_row *row, uint32_t learner)
 {
 	const uint64_t *members = members_of(row, row->attempt);
@@ -189,7 +189,7 @@ bool sl_round_table_absent(const struct sl_round_row *row, uint64_t *set)
 	return count == sl_round_table_missing(row);
 }
 
-/* Whom the round was shown, and who took part: known once the attempt is. */
+/* Count the participants that adopted the result. They are known only when the attempt that committed is. */
 static void settle(struct sl_round_row *row)
 {
 	for (uint32_t i = 0; i < row->roster; i++) {

@@ -3,8 +3,8 @@
  *	RUN/roster.yaml  RUN/schedule.txt  RUN/summary.json
  *	RUN/learner-01/{config.yaml, identity/{key.pem,cert.pem}, state/, log.jsonl, control.sock, stderr.txt}
  *
- * Paths inside it are relative, so that it may be moved. It owns the folder until it is closed: one that
- * could not be filled is taken away again.
+ * Paths inside it are relative, so that it may be moved. The caller removes a folder that it could not fill
+ * (sl_run_folder_remove).
  */
 #pragma once
 
@@ -21,11 +21,11 @@ struct sl_run_folder {
 	bool created; /* else it was there, and empty */
 };
 
-/* Makes it, or takes an empty one. SL_ERR_BUSY if there is something in it. */
+/* Make the folder `path`, or use an empty one. SL_ERR_BUSY if it is not empty. */
 int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
 		       struct sl_error *error);
 
-/* Makes a new one, called `path` or, if that is there already, path-2, path-3, ... */
+/* Make a new folder, called `path` or, if that exists, path-2, path-3, ... */
 int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners,
 		      struct sl_error *error);
 
@@ -40,9 +40,9 @@ int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const
 /* RUN/FILE. SL_ERR_RANGE if it is too long for a path. */
 int sl_run_folder_file(const struct sl_run_folder *folder, const char *file, char path[static PATH_MAX]);
 
-/* Takes away what is in it, and itself if it was made by open. */
+/* Remove the contents, and the folder itself if sl_run_folder_open made it. */
 void sl_run_folder_remove(const struct sl_run_folder *folder);
 
-/* Writes RUN/FILE whole or not at all: temporary, fsync, rename. */
+/* Write RUN/FILE completely or not at all: temporary file, fsync, rename. */
 int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
 			struct sl_error *error);

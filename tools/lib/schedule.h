@@ -2,12 +2,12 @@
  *
  * The text form, one step a line ('#' starts a comment):
  *
- *	learners 4
- *	step 1-2 2-3 3-4
- *	step                    (an empty step: no learner is in range of another)
+ *   learners 4
+ *   step 1-2 2-3 3-4
+ *   step                    (an empty step: no learner is in range of another)
  *
  * A file names learners by id 1..N; in memory they are vertices 0..N-1, as in graph.h. After the last step,
- *playback starts again at the first. A schedule owns its arrays.
+ * playback starts again at the first. A schedule owns its arrays.
  */
 #pragma once
 

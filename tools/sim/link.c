@@ -140,7 +140,7 @@ void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_mes
 	post_packet(sim, i, j, at > up ? at : up + 1, sl_packet_copy(message));
 }
 
-/* Which of the shares is for learner `j`. */
+/* Return the row of the share for learner `j`. */
 static uint32_t row_of(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	int r = sl_view_neighbour(sim->learners[i].host.view, j);

@@ -181,7 +181,7 @@ static void work_once(struct sl_runner_worker *w, uint32_t i)
 
 /* --- mail --- */
 
-/* Hand the next event of the inbox to the core. */
+/* Hand the next queued event to the core. */
 static void take(struct sl_runner_worker *w, uint32_t i)
 {
 	struct sl_runner_learner *l = &w->runner->learners[i];

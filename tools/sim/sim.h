@@ -28,7 +28,7 @@
 struct sl_sim_options {
 	uint64_t seed;
 	uint32_t learners;
-	const char *topology;	     /* possible links; with `radio`, of each step. NULL: complete */
+	const char *topology;	     /* possible links; with `playback`, of each step. NULL: complete */
 	const struct sl_edge *edges; /* or these, edge_count of them */
 	uint32_t edge_count;
 	bool playback;			 /* topology playback: a graph a round; all links are possible */
@@ -161,8 +161,8 @@ struct sl_sim {
 	struct sl_sim_trace trace;
 };
 
-/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a privacy check that only warns, sigma 4,
- * clip 16, equal weights, weighted, shamir. */
+/* Return a simulation. Defaults: n = 8 floats, p auto, 1 round, a majority as quorum, c = 1, a privacy check
+ * that only warns, 4 decimals, clipping range 16, equal weights, encoding weighted, sharing shamir. */
 struct sl_sim *sl_sim_new(const struct sl_sim_options *options);
 void sl_sim_start(struct sl_sim *sim);
 /* Free the simulation. */

@@ -28,11 +28,11 @@ struct known {
 	char name[SL_NAME_BYTES];
 };
 
-/* What there is, for whoever asks for what there is not. */
+/* Learners and rounds found in the logs, named in the error if the wanted ones have no record. */
 struct seen {
 	struct known *learners;
 	size_t count, room;
-	bool learner, round;  /* those asked for, the round by that learner */
+	bool learner, round;  /* found: the wanted learner; its wanted round */
 	uint64_t first, last; /* rounds; 0: none */
 };
 
@@ -92,7 +92,7 @@ static bool wanted(const struct logs *logs, const struct sl_record *record)
 	return (logs->round == 0 || record->round == logs->round) && of_learner(logs, record);
 }
 
-/* ---- what there is ---- */
+/* ---- learners and rounds found ---- */
 
 static void see_learner(struct seen *seen, const struct sl_record *record)
 {
@@ -157,7 +157,7 @@ static void say_rounds(const struct logs *logs, const struct seen *seen)
 			(unsigned long long)seen->last);
 }
 
-/* Says what was asked for in vain: a status. */
+/* Print an error if the wanted learner or round has no record. Return the exit status. */
 static int judge(const struct logs *logs, struct seen *seen)
 {
 	if (interrupted || ferror(stdout))
@@ -183,7 +183,7 @@ static bool print(const struct logs *logs, const struct sl_log_item *item)
 	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;
 }
 
-/* false when standard output takes no more */
+/* Print all wanted records; return false if standard output cannot be written. */
 static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
 {
 	struct sl_log_item item;
@@ -197,7 +197,7 @@ static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struc
 	return true;
 }
 
-/* Waits a poll's time; false when it is time to end: Ctrl-C, or nobody reads standard output any more. */
+/* Wait POLL_MS; return false to end: after Ctrl-C, or if the reader of standard output has gone. */
 static bool wait_for_more(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
@@ -216,7 +216,7 @@ static int fail(const struct sl_error *error)
 	return error->code == SL_ERR_NOTFOUND ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }
 
-/* Whoever has written nothing yet may still do so: that is said, and waited for. */
+/* Print records as they are written. A wanted learner without a record is reported, and waited for. */
 static int follow(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
 {
 	struct sl_error error = {0};

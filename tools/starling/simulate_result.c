@@ -1,4 +1,4 @@
-/* What a simulation came to: for people, for programs, for spreadsheets. */
+/* The result of a simulation: as text, as JSON, as CSV. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a named coalition learns. */
+/* The report on what a named coalition learns. */
 #include "tools/topology/audit.h"
 
 #include <assert.h>

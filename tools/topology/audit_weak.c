@@ -1,4 +1,4 @@
-/* Which coalitions learn more than the mean. */
+/* The report on the coalitions that learn more than the mean. */
 #include <stdlib.h>
 
 #include "tools/topology/annotations.h"

@@ -55,8 +55,8 @@ static bool control(const unsigned char *byte, bool last)
 	return *byte == 0x7f || (*byte == 0xc2 && !last && byte[1] >= 0x80 && byte[1] < 0xa0);
 }
 
-/* What is quoted in messages and written into schedules must do nothing to a terminal. Carriage returns and a
- * byte order mark become blanks. */
+/* Refuse control characters, since messages and schedules quote the text. Carriage returns and a byte order
+ * mark become blanks. */
 static int check(struct sl_import_text *text)
 {
 	unsigned char *bytes = (unsigned char *)text->bytes;

@@ -1,18 +1,22 @@
 /* Sums of products by the 52-bit multiplier: its low and high halves go into sums of their own, which hold
  * 2,000 of them without a carry, and only the sums are reduced (Montgomery, by 2^52 at a time).
  *
- * Narrow p, below 2^48: a product is one pair,      sum0 += lo(a w), sum1 += hi(a w),             S = sum0 +
- * 2^52 sum1. Else a = a0 + 2^43 a1, w = w0 + 2^52 w1, and u = 2^43 w mod p = u0 + 2^31 u1, so that most
- * products fit one half: sum0 += lo(a0 w0) + a1 u0,  sum1 += hi(a0 w0) + a0 w1,  sum2 += a1 u1,     S = sum0
- * + 2^52 sum1 + 2^31 sum2.
+ * Narrow p, below 2^48: a product is one pair.
+ *
+ *     sum0 += lo(a w),  sum1 += hi(a w),  S = sum0 + 2^52 sum1
+ *
+ * Other p: a = a0 + 2^43 a1, w = w0 + 2^52 w1, u = 2^43 w mod p = u0 + 2^31 u1. Most products fit one half.
+ *
+ *     sum0 += lo(a0 w0) + a1 u0,  sum1 += hi(a0 w0) + a0 w1,  sum2 += a1 u1
+ *     S = sum0 + 2^52 sum1 + 2^31 sum2
  */
 #include "common/field/kernels/avx512.h"
 #include "common/field/montgomery.h"
 
-#define INLINE                                                                                               \
-	static inline __attribute__((always_inline)) /* so that sizes are constants and sums are registers   \
-						      */
-#define COLUMNS 4u				     /* vectors of a narrow tile */
+/* Inlined, so that sizes are constants and sums are registers. */
+#define INLINE static inline __attribute__((always_inline))
+
+#define COLUMNS 4u /* vectors of a narrow tile */
 #define COLUMNS_WIDE 2u
 #define SPLIT 43u /* bits of a0 */
 #define HALF 31u  /* bits of u0 */
