@@ -54,7 +54,7 @@ const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[st
 /* Return the setting that an operator changes to change the parameter. */
 static const char *setting_of(const char *parameter)
 {
-	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden_units`) of size" : parameter;
+	return strcmp(parameter, "n") == 0 ? "a model of size" : parameter;
 }
 
 /* ---- reasons that concern the graph or the parameters ---- */

@@ -193,7 +193,9 @@ static const char *check_answer(const struct application *a, uint64_t weight, ch
 		return NULL;
 	sl_tensor_list_place(&a->base.tensors, at, place, sizeof place);
 	if (isfinite(a->up.values[at]))
-		snprintf(text, size, "%s is %g, beyond clipping_range %g: the training may have diverged",
+		snprintf(text, size,
+			 "%s is %g, beyond clipping_range %g: raise clipping_range, unless the training has "
+			 "diverged",
 			 place, (double)a->up.values[at], s->clipping_range);
 	else
 		snprintf(text, size, "%s is not a finite number: the training has diverged", place);
@@ -375,15 +377,22 @@ static void application_free(struct application *a)
 	free(a);
 }
 
-static void application_close(struct sl_trainer *trainer)
+void sl_application_stop(struct sl_trainer *trainer)
 {
 	struct application *a = owned(trainer);
+	if (!a->serving)
+		return;
 	uv_mutex_lock(&a->mutex);
 	a->ending = true;
 	uv_mutex_unlock(&a->mutex);
-	if (a->serving)
-		uv_thread_join(&a->thread);
-	application_free(a);
+	uv_thread_join(&a->thread);
+	a->serving = false;
+}
+
+static void application_close(struct sl_trainer *trainer)
+{
+	sl_application_stop(trainer);
+	application_free(owned(trainer));
 }
 
 static const struct sl_trainer_ops ops = {.parameters = parameters,

@@ -30,3 +30,5 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 			struct sl_error *error);
 /* Serve the socket from now on, by a thread. */
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error);
+/* Serve no longer, and call `say` no more. The trainer may still be called. */
+void sl_application_stop(struct sl_trainer *trainer);

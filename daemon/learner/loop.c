@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
 #include "daemon/learner/report_log.h"
@@ -155,6 +156,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 {
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
+	if (daemon->settings->trainer == SL_TRAINER_APPLICATION && daemon->trainer != NULL)
+		sl_application_stop(daemon->trainer); /* its thread adds tasks to the workers */
 	if (daemon->compute.back.loop != NULL)
 		sl_worker_close(&daemon->compute); /* first: the last commit queues an evaluation, which is
 						      still logged */

@@ -10,12 +10,12 @@ class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):
             learner.accept()
-            self.assertEqual(learner.tensors, [{"name": "w", "shape": [2]}, {"name": "b", "shape": []}])
+            self.assertEqual(learner.tensors, [{"name": "b", "shape": []}, {"name": "w", "shape": [2]}])
             for t in (1, 2):
                 learner.train(t, t - 1)
                 said = learner.hear("trained")
                 self.assertEqual((said["round"], said["weight"], said["metrics"]), (t, 7, {"loss": 0.5}))
-                self.assertEqual(list(learner.up), [t, t, 3])
+                self.assertEqual(list(learner.up), [3, t, t])
                 learner.tell("waiting", text="round 1: waiting for ana (1)")
                 learner.mean(t, 10 * t)
             learner.tell("done")
@@ -109,6 +109,19 @@ class Rounds(unittest.TestCase):
         with FakeLearner(script) as learner, starling.join({"w": np.zeros(2)}, learner.path) as group:
             with self.assertRaisesRegex(ValueError, r"w \[3\], was w \[2\]"):
                 group.mean({"w": np.zeros(3)})
+
+    def test_weights_and_a_forgotten_mean(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            for weight in (0, -3, 1.5):
+                with self.assertRaisesRegex(ValueError, "whole number"):
+                    group.mean(np.ones(1), weight=weight)
+            with self.assertRaisesRegex(starling.Error, "must call mean"):
+                for _ in group:
+                    pass
 
     def test_no_socket(self):
         with self.assertRaisesRegex(starling.Error, "STARLING_SOCKET"):

@@ -19,7 +19,7 @@ def through(model):
 class Tree(unittest.TestCase):
     def test_names_and_shapes_in_order(self):
         model = {"z": [np.zeros((2, 3)), 1.0], "a": (np.float32(2),), "count": np.array(5), "flag": True}
-        self.assertEqual(tree.tensors(model), [tree.Tensor("z.0", (2, 3)), tree.Tensor("z.1", ()), tree.Tensor("a.0", ())])
+        self.assertEqual(tree.tensors(model), [tree.Tensor("a.0", ()), tree.Tensor("z.0", (2, 3)), tree.Tensor("z.1", ())])
         self.assertEqual(tree.tensors(np.zeros(4)), [tree.Tensor("model", (4,))])
 
     def test_structure_order_and_dtypes_are_kept(self):
@@ -36,6 +36,14 @@ class Tree(unittest.TestCase):
         self.assertIs(back["count"], model["count"])
         np.testing.assert_array_equal(back["fortran"], model["fortran"])
 
+    def test_the_order_of_a_dict_does_not_matter(self):
+        one, other = {"a": np.ones(2), "b": np.zeros(1)}, {"b": np.zeros(1), "a": np.ones(2)}
+        self.assertEqual(tree.tensors(one), tree.tensors(other))
+        vector = np.zeros(3, dtype="<f4")
+        tree.flatten(other, tree.tensors(one), vector)
+        self.assertEqual(vector.tolist(), [1, 1, 0])
+        self.assertEqual(list(tree.unflatten(other, vector)), ["b", "a"])
+
     def test_the_result_does_not_share_memory(self):
         model = np.zeros(3)
         back = through(model)
@@ -50,7 +58,7 @@ class Tree(unittest.TestCase):
     def test_a_changed_model(self):
         known = tree.tensors({"w": np.zeros(2)})
         with self.assertRaisesRegex(ValueError, "2 tensors, were 1"):
-            tree.flatten({"w": np.zeros(2), "b": np.zeros(1)}, known, np.zeros(2, dtype="<f4"))
+            tree.flatten({"w": np.zeros(2), "x": np.zeros(1)}, known, np.zeros(2, dtype="<f4"))
 
     def test_torch_state_dict(self):
         try:

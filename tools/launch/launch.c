@@ -294,10 +294,12 @@ static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progre
 static void say_task(struct sl_launch *launch)
 {
 	const struct sl_settings *s = &launch->plan->settings;
+	char *const *command = launch->plan->options.command;
 	const char *folder = strcmp(s->data, "digits") == 0 ? NULL : s->data;
-	if (launch->plan->options.command != NULL)
-		sl_progress_line(launch->progress, "%u learners run %s", launch->plan->learners,
-				 launch->plan->options.command[0]);
+	if (command != NULL)
+		sl_progress_line(launch->progress, "%u learners run %s%s%s", launch->plan->learners,
+				 command[0], command[1] != NULL ? " " : "",
+				 command[1] != NULL ? command[1] : "");
 	else if (s->trainer == SL_TRAINER_NOISE)
 		sl_progress_line(launch->progress, "%u learners draw random models of %zu parameters",
 				 launch->plan->learners, launch->plan->n);

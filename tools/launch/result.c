@@ -73,8 +73,9 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 	sl_terminal_shell_word(launch->plan->options.program, program, sizeof program);
 	sl_terminal_shell_word(shown, folder, sizeof folder);
 	sl_progress_clear(launch->progress);
-	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "",
-		folder);
+	fprintf(launch->progress->out, "%s%s %s %s%s%s\n", lead, program, command, *shown == '-' ? "./" : "",
+		folder,
+		launch->commands != NULL && strcmp(command, "launch --resume") == 0 ? " -- COMMAND" : "");
 	fflush(launch->progress->out);
 }
 
@@ -102,7 +103,7 @@ int sl_launch_result(struct sl_launch *launch)
 	if (sl_run_folder_path(&launch->plan->folder, 0, "log.jsonl", log) != SL_OK || access(log, F_OK) != 0)
 		return exit_status(launch); /* no learner came up */
 	sl_launch_command(launch, "next: ", "logs");
-	if (launch->signal != 0)
+	if (launch->signal != 0 || (launch->failed && launch->commands != NULL))
 		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
 }

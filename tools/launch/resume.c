@@ -72,19 +72,27 @@ static int read_schedule(struct sl_plan *plan, struct sl_error *error)
 
 static int read_settings(struct sl_plan *plan, struct sl_error *error)
 {
-	const char *const control = "control=/control.sock"; /* short, as the learner sees it in its folder */
+	/* short, as the learner sees them in its folder */
+	const char *const sockets[] = {"control=/control.sock", "application=/application.sock"};
 	struct sl_launch_options *o = &plan->options;
 	char path[PATH_MAX];
 	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
 	if (access(path, R_OK) != 0)
 		return not_a_run(o->resume, "no configuration of its learners in it", error);
-	int rc = sl_settings_load(path, &control, 1, &plan->settings, error);
+	int rc = sl_settings_load(path, sockets, 2, &plan->settings, error);
 	if (rc != SL_OK)
 		return rc;
 	if (o->verify && !plan->settings.unsafe_dump_encoding)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "--resume and --verify: this run was started without --verify; leave it "
 				  "out, or start a new run");
+	if ((plan->settings.trainer == SL_TRAINER_APPLICATION) != (o->command != NULL))
+		return sl_err_set(error, SL_ERR_INVALID,
+				  o->command == NULL
+					  ? "--resume %s: its learners run a command; give it again: "
+					    "starling launch --resume RUNFOLDER -- COMMAND"
+					  : "--resume %s: its learners do not run a command; leave it out",
+				  o->resume);
 	if (o->rounds != 0 && o->rounds < plan->settings.rounds)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "--rounds %u: this run has %u rounds, and they can only be raised",

@@ -6,7 +6,9 @@ import json
 import mmap
 import os
 import socket
+import sys
 import time
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ from starling import tree
 
 VERSION = 1
 RETRY_SECONDS = 0.2
+SAY_SECONDS = 5.0
 
 
 class Error(RuntimeError):
@@ -92,7 +95,7 @@ class Group:
         self.round = self.committed = self.participants = self.total_weight = 0
         self.waiting = ""
         self._again = False
-        self._asked = False
+        self._asked = self._averaged = self._weighted = False
         self._has_model = False  # the application has got a committed model, or there was none when it began
         if model is not None:
             self._declare(model)
@@ -121,6 +124,7 @@ class Group:
     def _connect(self) -> None:
         """Connect and join; wait as long as the learner is not there."""
         self.close()
+        begun = time.monotonic()
         while True:
             try:
                 self._connection = _Connection(self._path)
@@ -128,6 +132,9 @@ class Group:
                 return
             except (ConnectionError, FileNotFoundError):
                 self.close()
+                if time.monotonic() - begun > SAY_SECONDS:
+                    print(f"starling: waiting for a learner on {self._path}", file=sys.stderr, flush=True)
+                    begun = float("inf")
                 time.sleep(RETRY_SECONDS)
 
     def _join(self) -> None:
@@ -138,6 +145,7 @@ class Group:
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
+        self._weighted = answer["weighted"]
         up, down = self._connection.fds
         self._up, self._down = _map(up, answer["elements"]), _map(down, answer["elements"])
         self._asked = False
@@ -183,7 +191,10 @@ class Group:
                 self._await_request()
             if self._done:
                 return
+            self._averaged = False
             yield self.round or 1
+            if not self._averaged:
+                raise Error("the loop over the rounds must call mean in each of them")
 
     @property
     def model(self) -> Any:
@@ -196,12 +207,13 @@ class Group:
     def mean(self, model: Any, weight: int = 1, metrics: dict[str, float] | None = None) -> Any:
         """Return the weighted mean of the models of all learners, as soon as the round is committed.
 
-        `weight`: a whole number, such as the number of samples; it counts only with `weighting: samples`.
+        `weight`: a whole number from 1, such as the number of samples; it counts only with `weighting: samples`.
         `metrics`: for the log of the own learner; "loss" is shown.
 
         If the learner asks for another training of this round, or goes on from a committed model that this application
         did not train from, the result is that committed model: the loop then yields the round again.
         Raises Refused if a value is not finite or beyond `clipping_range`."""
+        self._averaged = True
         if self._template is None:
             self._declare(model)
         self._await_request()
@@ -223,8 +235,14 @@ class Group:
 
     def _send(self, model: Any, weight: int, metrics: dict[str, float] | None) -> None:
         assert self._connection is not None
+        if weight != int(weight) or weight < 1:
+            raise ValueError(f"a weight is a whole number from 1, not {weight}")
+        if weight != 1 and not self._weighted:
+            self._weighted = True
+            warnings.warn("the weight does not count: the learner has not set weighting: samples", stacklevel=3)
         tree.flatten(model, self._tensors, self._up)
-        message = {"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics or {}}
+        numbers = {name: float(value) for name, value in (metrics or {}).items()}
+        message = {"type": "trained", "round": self.round, "weight": int(weight), "metrics": numbers}
         self._asked = False
         try:
             self._connection.send(message)

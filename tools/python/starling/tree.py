@@ -19,10 +19,15 @@ def _array(leaf: Any) -> np.ndarray:
     return np.asarray(leaf)
 
 
+def _sorted_items(mapping: Mapping) -> list[tuple[Any, Any]]:
+    """All learners must send their tensors in one order, whatever the order of their dicts."""
+    return sorted(mapping.items(), key=lambda item: str(item[0]))
+
+
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield (name, leaf) in order; names join the keys and places with dots."""
+    """Yield (name, leaf), dicts in the order of their keys; names join the keys and places with dots."""
     if isinstance(value, Mapping):
-        for key, part in value.items():
+        for key, part in _sorted_items(value):
             yield from _leaves(part, (*path, str(key)))
     elif isinstance(value, (list, tuple)):
         for place, part in enumerate(value):
@@ -95,8 +100,8 @@ def unflatten(model: Any, vector: np.ndarray) -> Any:
     def build(value: Any, name: str) -> Any:
         nonlocal begin
         if isinstance(value, Mapping):
-            parts = [(key, build(part, str(key))) for key, part in value.items()]
-            return type(value)(parts)
+            parts = {key: build(part, str(key)) for key, part in _sorted_items(value)}
+            return type(value)((key, parts[key]) for key in value)
         if isinstance(value, (list, tuple)):
             made = [build(part, name) for part in value]
             if isinstance(value, list):
