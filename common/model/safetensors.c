@@ -13,7 +13,7 @@
 #include "common/model/disk_error.h"
 #include "common/config/settings.h"
 
-#define HEADER_BYTES_MAX (64u << 10)
+#define HEADER_BYTES_MAX (8u << 20) /* of a model with thousands of tensors */
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "the length of the header is written in the byte order of the machine");

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -13,7 +12,8 @@
 #include "daemon/application/tensor_list.h"
 
 #define VERSION 1
-#define POLL_MS 200 /* the longest time until a request to stop is seen */
+#define POLL_MS 200    /* the longest time until a request to stop is seen */
+#define JOIN_MS 10000u /* until a connection must have joined */
 #define PLACE_BYTES 320u
 
 struct application {
@@ -30,6 +30,7 @@ struct application {
 	uv_cond_t answered;
 	struct sl_line_socket socket;
 	bool joined;
+	uint64_t called_ms;		  /* when the application connected */
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
 	sl_round wanted;		  /* the round whose vector is awaited; 0: none */
 	bool again;			  /* the vector was requested before */
@@ -44,6 +45,11 @@ struct application {
 static struct application *owned(struct sl_trainer *trainer)
 {
 	return (struct application *)trainer;
+}
+
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
 }
 
 /* ---- to the application ---- */
@@ -168,12 +174,12 @@ static void take_join(struct application *a, const json_t *message)
 /* ---- trained ---- */
 
 /* Return the first element that cannot be encoded, or n. */
-static size_t flaw(const struct application *a)
+static size_t flaw(const struct application *a, const float *values)
 {
 	const struct sl_settings *s = a->config.settings;
 	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
 	for (size_t i = 0; i < a->n; i++)
-		if (!isfinite(a->up.values[i]) || fabs((double)a->up.values[i]) > most)
+		if (!isfinite(values[i]) || fabs((double)values[i]) > most)
 			return i;
 	return a->n;
 }
@@ -183,7 +189,7 @@ static const char *check_answer(const struct application *a, uint64_t weight, ch
 {
 	const struct sl_settings *s = a->config.settings;
 	char place[PLACE_BYTES];
-	size_t at = flaw(a);
+	size_t at = flaw(a, a->up.values);
 	if (s->weighting == SL_WEIGHTING_SAMPLES && (weight < 1 || weight > s->max_weight)) {
 		snprintf(text, size, "the weight %" PRIu64 " is not within 1 and max_weight, %" PRIu64,
 			 weight, s->max_weight);
@@ -200,6 +206,11 @@ static const char *check_answer(const struct application *a, uint64_t weight, ch
 	else
 		snprintf(text, size, "%s is not a finite number: the training has diverged", place);
 	return text;
+}
+
+static void refuse_vector(struct application *a, json_int_t round, const char *why)
+{
+	send_object(a, json_pack("{s:s, s:I, s:s}", "type", "refused", "round", round, "text", why));
 }
 
 static void take_trained(struct application *a, const json_t *message)
@@ -252,9 +263,14 @@ static void take_lines(struct application *a)
 /* Serve the socket once: the end of one application is handled before the next connection. */
 static void serve(struct application *a)
 {
+	bool called = sl_line_socket_called(&a->socket); /* first: the caller may be the one that has left */
 	take_lines(a);
-	if (sl_line_socket_accept(&a->socket))
+	if (!a->joined && a->socket.peer >= 0 && now_ms() - a->called_ms > JOIN_MS)
+		refuse(a, "expected join within 10 s");
+	if (called && sl_line_socket_accept(&a->socket)) {
+		a->called_ms = now_ms();
 		take_lines(a);
+	}
 }
 
 static void run(void *argument)
@@ -264,7 +280,7 @@ static void run(void *argument)
 	while (!ending) {
 		bool ready = sl_line_socket_wait(&a->socket, POLL_MS);
 		uv_mutex_lock(&a->mutex);
-		if (ready)
+		if (ready || !a->joined)
 			serve(a);
 		ending = a->ending;
 		uv_mutex_unlock(&a->mutex);
@@ -284,13 +300,6 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, parameters(trainer) * sizeof *model);
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* Wait for the answer. SL_PENDING if *stop became true. */
 static int await(struct application *a, const atomic_bool *stop)
 {
@@ -303,10 +312,10 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 		 struct sl_training *result, struct sl_error *error)
 {
 	struct application *a = owned(trainer);
-	double begun = seconds_now();
+	uint64_t begun = now_ms();
 	(void)error;
 	uv_mutex_lock(&a->mutex);
-	a->again = a->wanted == request->round;
+	a->again = a->wanted == request->round || request->again;
 	a->wanted = request->round;
 	a->have = false;
 	if (request->round > 1 && a->committed != request->round - 1) {
@@ -315,11 +324,16 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	}
 	if (a->joined)
 		send_train(a);
-	int rc = await(a, request->stop);
-	if (rc == SL_OK) {
+	int rc;
+	while ((rc = await(a, request->stop)) == SL_OK) {
 		memcpy(model, a->up.values, a->n * sizeof *model);
-		*result = (struct sl_training){a->loss, a->weight, seconds_now() - begun};
+		if (flaw(a, model) == a->n)
+			break;
+		a->have = false; /* it was changed after the check */
+		refuse_vector(a, a->wanted, "the vector was changed after `trained` was sent");
 	}
+	if (rc == SL_OK)
+		*result = (struct sl_training){a->loss, a->weight, (double)(now_ms() - begun) / 1000};
 	uv_mutex_unlock(&a->mutex);
 	atomic_store(request->progress, 1000);
 	return rc;
@@ -415,9 +429,10 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 	if (uv_mutex_init(&a->mutex) != 0 || uv_cond_init(&a->answered) != 0)
 		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
-	while (rc == SL_OK && !a->opened)
-		if (sl_line_socket_wait(&a->socket, POLL_MS))
-			serve(a);
+	while (rc == SL_OK && !a->opened) {
+		sl_line_socket_wait(&a->socket, POLL_MS);
+		serve(a);
+	}
 	if (rc != SL_OK) {
 		application_free(a);
 		return rc;

@@ -42,6 +42,11 @@ bool sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
 	return poll(fds, 2, timeout_ms) > 0;
 }
 
+bool sl_line_socket_called(const struct sl_line_socket *s)
+{
+	return poll(&(struct pollfd){.fd = s->listener, .events = POLLIN}, 1, 0) > 0;
+}
+
 /* ---- sending ---- */
 
 static void put_fds(struct msghdr *message, const int *fds, size_t count)

@@ -26,6 +26,8 @@ void sl_line_socket_close(struct sl_line_socket *socket);
 
 /* Wait at most `timeout_ms` for a connection or bytes. Return true if there are any. */
 bool sl_line_socket_wait(const struct sl_line_socket *socket, int timeout_ms);
+/* Return true if a connection waits. */
+bool sl_line_socket_called(const struct sl_line_socket *socket);
 /* Take a waiting connection, if there is one. Return true if there is a new peer. */
 bool sl_line_socket_accept(struct sl_line_socket *socket);
 /* Take what the peer has sent, and return its next complete line, without the newline; NULL: none yet, or the

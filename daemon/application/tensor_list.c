@@ -30,6 +30,8 @@ static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_
 	if (name == NULL || *name == '\0' || strlen(name) >= sizeof tensor->name)
 		return sl_err_set(error, SL_ERR_INVALID, "a tensor needs a name of 1 to %zu bytes",
 				  sizeof tensor->name - 1);
+	if (strcmp(name, "__metadata__") == 0) /* a key of checkpoints */
+		return sl_err_set(error, SL_ERR_INVALID, "a tensor cannot have the name %s", name);
 	strcpy(tensor->name, name);
 	if (read_shape(json_object_get(entry, "shape"), tensor) != SL_OK)
 		return sl_err_set(error, SL_ERR_INVALID,

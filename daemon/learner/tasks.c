@@ -246,8 +246,13 @@ static void run_train(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
 	atomic_store(&daemon->training_permille, 0);
-	struct sl_training_request request = {task->t, task->draw, &daemon->stop_training,
-					      &daemon->training_permille};
+	const struct sl_core_config *start = &daemon->core_config;
+	struct sl_training_request request = {.round = task->t,
+					      .draw = task->draw,
+					      .stop = &daemon->stop_training,
+					      .progress = &daemon->training_permille,
+					      .again = task->t == start->committed + 1 &&
+						       start->released_count > 0};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
 }

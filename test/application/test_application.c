@@ -323,6 +323,8 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
 		 "\"w\",\"shape\":[1]}]}",
 		 "two tensors have the name w"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"__metadata__\",\"shape\":[1]}]}",
+		 "a tensor cannot have the name __metadata__"},
 	};
 	struct client c, bad;
 	begin(&c, *state);
@@ -361,6 +363,34 @@ TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 	client_open(&c, *state);
 	tell(&c, JOIN);
 	hear(&c, "{\"type\":\"joined\"");
+	end(&c);
+}
+
+/* The leaving of one and the coming of the next are told apart, however fast they are. */
+TEST_WITH(many_come_and_go, folder_setup, folder_teardown)
+{
+	struct client c;
+	begin(&c, *state);
+	for (int i = 0; i < 500; i++) {
+		client_close(&c);
+		client_open(&c, *state);
+		tell(&c, JOIN);
+		hear(&c, "{\"type\":\"joined\"");
+	}
+	end(&c);
+}
+
+/* A model that a crash may have left released is asked for as one that must differ. */
+TEST_WITH(a_start_after_a_release_asks_again, folder_setup, folder_teardown)
+{
+	struct client c;
+	begin(&c, *state);
+	learner.request = (struct sl_training_request){
+		.round = 1, .stop = &learner.stop, .progress = &learner.progress, .again = true};
+	pthread_create(&learner.training, NULL, train, NULL);
+	hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+	tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(0, 1);
 	end(&c);
 }
 

@@ -151,8 +151,10 @@ static struct sl_training train(struct sl_trainer *trainer, float *model, uint64
 	struct sl_training result;
 	atomic_bool stop = false;
 	atomic_uint progress = 0;
-	int rc = trainer->ops->train(trainer, &(struct sl_training_request){1, draw, &stop, &progress}, model,
-				     &result, &error);
+	int rc = trainer->ops->train(
+		trainer,
+		&(struct sl_training_request){.round = 1, .draw = draw, .stop = &stop, .progress = &progress},
+		model, &result, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(atomic_load(&progress), 1000);
@@ -242,8 +244,10 @@ TEST(stops_when_told)
 	struct sl_error error = {0};
 	atomic_bool stop = true;
 	atomic_uint progress = 0;
-	assert_int_equal(t->ops->train(t, &(struct sl_training_request){1, 1, &stop, &progress}, model,
-				       &result, &error),
+	assert_int_equal(t->ops->train(t,
+				       &(struct sl_training_request){
+					       .round = 1, .draw = 1, .stop = &stop, .progress = &progress},
+				       model, &result, &error),
 			 SL_PENDING);
 	assert_int_equal(atomic_load(&progress), 0);
 	free(model);
@@ -259,9 +263,11 @@ TEST(divergence_is_an_error)
 	float *model = initial(t);
 	struct sl_training result;
 	struct sl_error error = {0};
-	assert_int_equal(
-		t->ops->train(t, &(struct sl_training_request){1, 1, NULL, NULL}, model, &result, &error),
-		SL_ERR_RANGE);
+	assert_int_equal(t->ops->train(t,
+				       &(struct sl_training_request){
+					       .round = 1, .draw = 1, .stop = NULL, .progress = NULL},
+				       model, &result, &error),
+			 SL_ERR_RANGE);
 	assert_non_null(strstr(error.text, "diverged"));
 	free(model);
 	t->ops->close(t);

@@ -23,8 +23,10 @@ static float *trained(double clipping_range, uint64_t seed, uint32_t rank, uint6
 	assert_int_equal(t->ops->parameters(t), SIZE);
 	float *model = calloc(SIZE, sizeof *model);
 	assert_non_null(model);
-	assert_int_equal(t->ops->train(t, &(struct sl_training_request){1, draw, NULL, &progress}, model,
-				       &result, NULL),
+	assert_int_equal(t->ops->train(t,
+				       &(struct sl_training_request){
+					       .round = 1, .draw = draw, .stop = NULL, .progress = &progress},
+				       model, &result, NULL),
 			 SL_OK);
 	assert_int_equal(progress, 1000);
 	assert_int_equal(result.samples, 1);

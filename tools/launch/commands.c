@@ -15,8 +15,8 @@ struct command {
 	uint32_t index; /* of the learner */
 	uv_process_t process;
 	uv_pipe_t output;
-	int file; /* output.txt */
-	bool running;
+	int file;	     /* output.txt */
+	bool running, reads; /* reads: output and file are open */
 	int status;
 	char line[LINE_BYTES]; /* that is not complete yet */
 	size_t used;
@@ -59,6 +59,17 @@ static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 	*buffer = uv_buf_init(c->line + c->used, (unsigned)(sizeof c->line - c->used));
 }
 
+static void end_output(struct command *c)
+{
+	if (!c->reads)
+		return;
+	c->reads = false;
+	if (c->used > 0)
+		show_line(c, c->line, c->used);
+	uv_close((uv_handle_t *)&c->output, NULL);
+	close(c->file);
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
 	struct command *c = stream->data;
@@ -69,10 +80,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		c->used += (size_t)count;
 		show_lines(c);
 	} else if (count < 0) {
-		if (c->used > 0)
-			show_line(c, c->line, c->used);
-		uv_close((uv_handle_t *)stream, NULL);
-		close(c->file);
+		end_output(c);
 	}
 }
 
@@ -131,7 +139,7 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 	rc = uv_spawn(&launch->loop, &c->process, &options);
 	close(ends[1]);
 	if (rc == 0) {
-		c->running = true;
+		c->running = c->reads = true;
 		c->commands->running++;
 		uv_read_start((uv_stream_t *)&c->output, on_allocate, on_read);
 		return SL_OK;
@@ -206,6 +214,12 @@ void sl_commands_kill(struct sl_commands *commands, int signal)
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
 		if (commands->items[i].running)
 			kill(-commands->items[i].process.pid, signal);
+}
+
+void sl_commands_let_go(struct sl_commands *commands)
+{
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
+		end_output(&commands->items[i]);
 }
 
 uint32_t sl_commands_running(const struct sl_commands *commands)

@@ -14,6 +14,8 @@ struct sl_commands;
 int sl_commands_open(struct sl_commands **commands, struct sl_launch *launch, struct sl_error *error);
 /* Send `signal` to the process group of each COMMAND that runs. */
 void sl_commands_kill(struct sl_commands *commands, int signal);
+/* Close the outputs that are still open: a process that a command left behind may hold one. */
+void sl_commands_let_go(struct sl_commands *commands);
 /* Return the number of commands that run. */
 uint32_t sl_commands_running(const struct sl_commands *commands);
 /* Return the worst exit status: of a command that was killed by signal s, 128 + s. */

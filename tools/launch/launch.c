@@ -79,6 +79,7 @@ static void let_go(struct sl_launch *launch)
 {
 	uv_close((uv_handle_t *)&launch->tick, NULL);
 	sl_chaos_close(launch);
+	sl_commands_let_go(launch->commands);
 	for (size_t i = 0; i < 3; i++)
 		uv_close((uv_handle_t *)&launch->signals[i], NULL);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)

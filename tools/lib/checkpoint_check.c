@@ -8,7 +8,7 @@
 
 #include "common/base/bytes.h"
 
-#define HEADER_BYTES_MAX (1u << 20)
+#define HEADER_BYTES_MAX (8u << 20)
 
 static json_t *read_header(FILE *file, uint64_t *bytes)
 {

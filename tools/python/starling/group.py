@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import array
 import json
+import math
 import mmap
 import os
 import socket
@@ -241,7 +242,7 @@ class Group:
             self._weighted = True
             warnings.warn("the weight does not count: the learner has not set weighting: samples", stacklevel=3)
         tree.flatten(model, self._tensors, self._up)
-        numbers = {name: float(value) for name, value in (metrics or {}).items()}
+        numbers = {name: float(value) for name, value in (metrics or {}).items() if math.isfinite(value)}
         message = {"type": "trained", "round": self.round, "weight": int(weight), "metrics": numbers}
         self._asked = False
         try:
