@@ -156,7 +156,7 @@ TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 	size_t size;
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
-	static const uint8_t lengths[][8] = {{0}, {13}, {8, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0x80}};
+	static const uint8_t lengths[][8] = {{0}, {13}, {8, 0, 0x80}, {0, 0, 0, 0, 0, 0, 0, 0x80}};
 	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
 		memcpy(bytes, lengths[i], 8);
 		expect_damage(*state, bytes, size, "the header's length is out of range");
