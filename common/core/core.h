@@ -179,5 +179,6 @@ struct sl_core_status {
 	uint32_t learners;     /* in the view; 0: there is none */
 	enum sl_engine engine; /* of the view */
 	uint64_t steps;	       /* exchanges of the engine */
+	uint32_t released;     /* attempts of round t in the release log */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

@@ -366,8 +366,11 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 {
-	*status = (struct sl_core_status){
-		.t = core->t, .committed = core->committed, .a = core->a, .phase = core->phase};
+	*status = (struct sl_core_status){.t = core->t,
+					  .committed = core->committed,
+					  .a = core->a,
+					  .phase = core->phase,
+					  .released = core->release_log.count};
 	if (!core->view_checked)
 		return;
 	status->learners = core->view.n;

@@ -5,8 +5,7 @@ int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t 
 		    struct sl_trainer **trainer, struct sl_error *error)
 {
 	if (settings->trainer == SL_TRAINER_APPLICATION)
-		return sl_err_set(error, SL_ERR_INVALID,
-				  "trainer: application needs a daemon; it has no size of its own");
+		return sl_err_set(error, SL_ERR_INVALID, "trainer: application runs in a daemon only");
 	if (settings->trainer == SL_TRAINER_NOISE)
 		return sl_noise_open(settings, rank, trainer, error);
 	return sl_autoencoder_trainer_open(settings, rank, learners, trainer, error);

@@ -24,7 +24,7 @@ struct sl_training_request {
 	uint64_t draw;		 /* nonce of this training: the order of the samples depends on it */
 	const atomic_bool *stop; /* NULL: is not stopped */
 	atomic_uint *progress;	 /* goes from 0 to 1000; NULL: not wanted */
-	bool again;		 /* a model of this round may have been released before this start */
+	bool again;		 /* a model of this round may have been released */
 };
 
 /* A committed round. */

@@ -155,6 +155,58 @@ static const struct {
 };
 static_assert(sizeof around / sizeof *around == SL_REASON_MEMORY + 1, "a row for each reason");
 
+/* Write a reason that lies in this learner's own records, model or sum. */
+static void own_text(const struct sl_report *r, char *text, size_t size)
+{
+	switch (r->reason) {
+	case SL_REASON_USED_UP:
+		snprintf(text, size,
+			 "this learner has released its masked state in %" PRIu32
+			 " attempts of this round, and its release log is full: it takes part again when the "
+			 "round is committed",
+			 r->why.used_up.count);
+		break;
+	case SL_REASON_MARGIN:
+		snprintf(text, size,
+			 "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",
+			 0.5 - r->why.margin.distance);
+		break;
+	case SL_REASON_RECORD:
+		snprintf(
+			text, size,
+			"attempt %" PRIu32
+			" was released, and its record is damaged or belongs to another roster or model: put "
+			"back the earlier roster and settings until the round is committed",
+			r->why.attempt.a);
+		break;
+	case SL_REASON_MODEL:
+		snprintf(text, size,
+			 "the trained model is not finite at parameter %" PRIu64
+			 ": %g; check the training data and settings",
+			 r->why.model.index, r->why.model.value);
+		break;
+	case SL_REASON_CLIP:
+		snprintf(text, size,
+			 "the trained model exceeds clipping_range %g at parameter %" PRIu64
+			 ": %g; raise clipping_range, or set clipping: clamp",
+			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
+		break;
+	case SL_REASON_WEIGHT:
+		snprintf(text, size,
+			 "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
+			 r->why.weight.weight, r->why.weight.most);
+		break;
+	case SL_REASON_RESULT:
+		snprintf(text, size,
+			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
+			 "follow the protocol; the result is discarded",
+			 r->why.result.learners);
+		break;
+	default:
+		assert(false && "a reason without a sentence");
+	}
+}
+
 /* Write the reason that `around` leaves out; `who` names the peer, `names` the learners of the set. */
 static void one_text(const struct sl_roster *roster, const struct sl_report *r, const char *who,
 		     const char *names, char *text, size_t size)
@@ -208,51 +260,8 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 	case SL_REASON_HISTORY:
 		difference_text(r, who, text, size);
 		break;
-	case SL_REASON_USED_UP:
-		snprintf(text, size,
-			 "this learner has released its masked state in %" PRIu32
-			 " attempts of this round, and its release log is full: it takes part again when the "
-			 "round is committed",
-			 r->why.used_up.count);
-		break;
-	case SL_REASON_MARGIN:
-		snprintf(text, size,
-			 "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",
-			 0.5 - r->why.margin.distance);
-		break;
-	case SL_REASON_RECORD:
-		snprintf(
-			text, size,
-			"attempt %" PRIu32
-			" was released, and its record is damaged or belongs to another roster or model: put "
-			"back the earlier roster and settings until the round is committed",
-			r->why.attempt.a);
-		break;
-	case SL_REASON_MODEL:
-		snprintf(text, size,
-			 "the trained model is not finite at parameter %" PRIu64
-			 ": %g; check the training data and settings",
-			 r->why.model.index, r->why.model.value);
-		break;
-	case SL_REASON_CLIP:
-		snprintf(text, size,
-			 "the trained model exceeds clipping_range %g at parameter %" PRIu64
-			 ": %g; raise clipping_range, or set clipping: clamp",
-			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
-		break;
-	case SL_REASON_WEIGHT:
-		snprintf(text, size,
-			 "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
-			 r->why.weight.weight, r->why.weight.most);
-		break;
-	case SL_REASON_RESULT:
-		snprintf(text, size,
-			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
-			 "follow the protocol; the result is discarded",
-			 r->why.result.learners);
-		break;
 	default:
-		assert(false && "a reason without a sentence");
+		own_text(r, text, size);
 	}
 }
 

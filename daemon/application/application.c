@@ -78,16 +78,19 @@ static void send_train(struct application *a)
 				 "committed", (json_int_t)a->committed, "again", a->again));
 }
 
+static bool is_last(const struct application *a)
+{
+	return a->committed >= a->config.settings->rounds;
+}
+
+/* Send the mean and, after the last round, `done`. */
 static void send_mean(struct application *a)
 {
 	send_object(a, json_pack("{s:s, s:I, s:I, s:I}", "type", "mean", "round", (json_int_t)a->committed,
 				 "learners", (json_int_t)a->learners, "total_weight",
 				 (json_int_t)a->total_weight));
-}
-
-static bool is_last(const struct application *a)
-{
-	return a->committed >= a->config.settings->rounds;
+	if (is_last(a))
+		send_object(a, json_pack("{s:s}", "type", "done"));
 }
 
 /* Repeat the pending request to the application or, after the last round, the mean and `done`. */
@@ -97,7 +100,6 @@ static void send_standing(struct application *a)
 		send_train(a);
 	} else if (a->committed != 0 && is_last(a)) {
 		send_mean(a);
-		send_object(a, json_pack("{s:s}", "type", "done"));
 	}
 }
 
@@ -173,41 +175,6 @@ static void take_join(struct application *a, const json_t *message)
 
 /* ---- trained ---- */
 
-/* Return the first element that cannot be encoded, or n. */
-static size_t flaw(const struct application *a, const float *values)
-{
-	const struct sl_settings *s = a->config.settings;
-	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
-	for (size_t i = 0; i < a->n; i++)
-		if (!isfinite(values[i]) || fabs((double)values[i]) > most)
-			return i;
-	return a->n;
-}
-
-/* Return why the vector and its weight cannot be used, or NULL. */
-static const char *check_answer(const struct application *a, uint64_t weight, char *text, size_t size)
-{
-	const struct sl_settings *s = a->config.settings;
-	char place[PLACE_BYTES];
-	size_t at = flaw(a, a->up.values);
-	if (s->weighting == SL_WEIGHTING_SAMPLES && (weight < 1 || weight > s->max_weight)) {
-		snprintf(text, size, "the weight %" PRIu64 " is not within 1 and max_weight, %" PRIu64,
-			 weight, s->max_weight);
-		return text;
-	}
-	if (at == a->n)
-		return NULL;
-	sl_tensor_list_place(&a->base.tensors, at, place, sizeof place);
-	if (isfinite(a->up.values[at]))
-		snprintf(text, size,
-			 "%s is %g, beyond clipping_range %g: raise clipping_range, unless the training has "
-			 "diverged",
-			 place, (double)a->up.values[at], s->clipping_range);
-	else
-		snprintf(text, size, "%s is not a finite number: the training has diverged", place);
-	return text;
-}
-
 static void refuse_vector(struct application *a, json_int_t round, const char *why)
 {
 	send_object(a, json_pack("{s:s, s:I, s:s}", "type", "refused", "round", round, "text", why));
@@ -215,16 +182,19 @@ static void refuse_vector(struct application *a, json_int_t round, const char *w
 
 static void take_trained(struct application *a, const json_t *message)
 {
+	const struct sl_settings *s = a->config.settings;
 	char text[SL_ERROR_BYTES];
 	const json_t *weight = json_object_get(message, "weight");
 	json_int_t round = json_integer_value(json_object_get(message, "round"));
 	uint64_t value = weight == NULL ? 1 : (uint64_t)json_integer_value(weight);
-	const char *wrong = a->wanted == 0 || (json_int_t)a->wanted != round || a->have
-				    ? "no vector is awaited for this round"
-				    : check_answer(a, value, text, sizeof text);
-	if (wrong != NULL) {
-		send_object(a,
-			    json_pack("{s:s, s:I, s:s}", "type", "refused", "round", round, "text", wrong));
+	if (a->wanted == 0 || (json_int_t)a->wanted != round || a->have) {
+		refuse_vector(a, round, "no vector is awaited for this round");
+		return;
+	}
+	if (s->weighting == SL_WEIGHTING_SAMPLES && (value < 1 || value > s->max_weight)) {
+		snprintf(text, sizeof text, "the weight %" PRIu64 " is not within 1 and max_weight, %" PRIu64,
+			 value, s->max_weight);
+		refuse_vector(a, round, text);
 		return;
 	}
 	a->weight = value;
@@ -300,6 +270,33 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, parameters(trainer) * sizeof *model);
 }
 
+/* Return the first element that cannot be encoded, or n. */
+static size_t flaw(const struct application *a, const float *values)
+{
+	const struct sl_settings *s = a->config.settings;
+	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
+	for (size_t i = 0; i < a->n; i++)
+		if (!isfinite(values[i]) || fabs((double)values[i]) > most)
+			return i;
+	return a->n;
+}
+
+/* Refuse the answer for its element `at`, and wait for another one. */
+static void refuse_element(struct application *a, size_t at, float value)
+{
+	char place[PLACE_BYTES], text[SL_ERROR_BYTES];
+	sl_tensor_list_place(&a->base.tensors, at, place, sizeof place);
+	if (isfinite(value))
+		snprintf(text, sizeof text,
+			 "%s is %g, beyond clipping_range %g: raise clipping_range, unless the training has "
+			 "diverged",
+			 place, (double)value, a->config.settings->clipping_range);
+	else
+		snprintf(text, sizeof text, "%s is not a finite number: the training has diverged", place);
+	a->have = false;
+	refuse_vector(a, a->wanted, text);
+}
+
 /* Wait for the answer. SL_PENDING if *stop became true. */
 static int await(struct application *a, const atomic_bool *stop)
 {
@@ -326,11 +323,12 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 		send_train(a);
 	int rc;
 	while ((rc = await(a, request->stop)) == SL_OK) {
+		/* The application can write at any time: what is checked is the copy. */
 		memcpy(model, a->up.values, a->n * sizeof *model);
-		if (flaw(a, model) == a->n)
+		size_t at = flaw(a, model);
+		if (at == a->n)
 			break;
-		a->have = false; /* it was changed after the check */
-		refuse_vector(a, a->wanted, "the vector was changed after `trained` was sent");
+		refuse_element(a, at, model[at]);
 	}
 	if (rc == SL_OK)
 		*result = (struct sl_training){a->loss, a->weight, (double)(now_ms() - begun) / 1000};
@@ -350,11 +348,8 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	a->total_weight = commit->total_weight;
 	if (a->wanted <= a->committed)
 		a->wanted = 0;
-	if (a->joined) {
+	if (a->joined)
 		send_mean(a);
-		if (is_last(a))
-			send_object(a, json_pack("{s:s}", "type", "done"));
-	}
 	uv_mutex_unlock(&a->mutex);
 }
 
@@ -380,7 +375,7 @@ static void notice(struct sl_trainer *trainer, const char *text)
 
 static void application_free(struct application *a)
 {
-	if (a->config.settings != NULL && a->socket.listener >= 0)
+	if (a->socket.listener >= 0)
 		unlink(a->config.settings->application);
 	sl_line_socket_close(&a->socket);
 	sl_shared_vector_close(&a->up);

@@ -162,11 +162,6 @@ struct saying {
 	char text[96];
 };
 
-static void say_nothing(struct sl_task *base)
-{
-	(void)base;
-}
-
 static void log_saying(struct sl_task *base)
 {
 	struct saying *saying = (struct saying *)base;
@@ -185,9 +180,9 @@ static void say_application(void *context, const char *text)
 	struct saying *saying = calloc(1, sizeof *saying);
 	if (saying == NULL)
 		abort();
-	*saying = (struct saying){{.run = say_nothing, .done = log_saying}, daemon, ""};
+	*saying = (struct saying){{.done = log_saying}, daemon, ""};
 	snprintf(saying->text, sizeof saying->text, "%s", text);
-	sl_worker_add(&daemon->compute, &saying->base);
+	sl_worker_give_back(&daemon->compute, &saying->base);
 }
 
 /* Wait for the application: only it knows the size of the model. */

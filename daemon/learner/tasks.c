@@ -21,6 +21,7 @@ struct task {
 	struct sl_job_result result;
 	sl_round t;
 	uint64_t draw;
+	bool again; /* see struct sl_training_request */
 	struct sl_training training;
 	struct sl_trainer_commit commit;
 	double mse;
@@ -246,13 +247,11 @@ static void run_train(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
 	atomic_store(&daemon->training_permille, 0);
-	const struct sl_core_config *start = &daemon->core_config;
 	struct sl_training_request request = {.round = task->t,
 					      .draw = task->draw,
 					      .stop = &daemon->stop_training,
 					      .progress = &daemon->training_permille,
-					      .again = task->t == start->committed + 1 &&
-						       start->released_count > 0};
+					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
 }
@@ -289,7 +288,10 @@ static void train_done(struct sl_task *base)
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);
+	struct sl_core_status status;
+	sl_core_status(daemon->core, &status);
 	task->t = t;
+	task->again = status.released > 0;
 	task->draw = ((uint64_t)sl_store_incarnation(daemon->store) << 40) + draw;
 	sl_worker_add(&daemon->train, &task->base);
 }

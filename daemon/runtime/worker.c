@@ -21,8 +21,8 @@ static struct sl_task *take(struct sl_worker *worker)
 	return task;
 }
 
-/* Return `task` to the loop. Only the first waiting task wakes the loop, which collects all of them. */
-static void give_back(struct sl_worker *worker, struct sl_task *task)
+/* Only the first waiting task wakes the loop, which collects all of them. */
+void sl_worker_give_back(struct sl_worker *worker, struct sl_task *task)
 {
 	task->next = NULL;
 	uv_mutex_lock(&worker->mutex);
@@ -40,7 +40,7 @@ static void work(void *argument)
 	struct sl_worker *worker = argument;
 	for (struct sl_task *task = take(worker); task != NULL; task = take(worker)) {
 		task->run(task);
-		give_back(worker, task);
+		sl_worker_give_back(worker, task);
 	}
 }
 

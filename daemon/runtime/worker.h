@@ -29,6 +29,8 @@ struct sl_worker {
 /* Start the thread; return a libuv error code. */
 int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop);
 void sl_worker_add(struct sl_worker *worker, struct sl_task *task);
+/* Have the loop call `done` of a task that need not run; from any thread. */
+void sl_worker_give_back(struct sl_worker *worker, struct sl_task *task);
 /* Run the queued tasks, join the thread, call the remaining `done` and close the handle. The loop must run
  * once more. */
 void sl_worker_close(struct sl_worker *worker);

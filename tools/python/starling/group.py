@@ -227,7 +227,7 @@ class Group:
         self._send(model, weight, metrics)
         while True:
             kind = self._next()
-            if (kind == "mean" and self.committed >= tried) or (kind == "train" and self.committed >= tried):
+            if kind in ("mean", "train") and self.committed >= tried:
                 return self.model
             if kind == "train" and self._again:
                 return self.model if self.committed > 0 else model
@@ -239,7 +239,6 @@ class Group:
         if weight != int(weight) or weight < 1:
             raise ValueError(f"a weight is a whole number from 1, not {weight}")
         if weight != 1 and not self._weighted:
-            self._weighted = True
             warnings.warn("the weight does not count: the learner has not set weighting: samples", stacklevel=3)
         tree.flatten(model, self._tensors, self._up)
         numbers = {name: float(value) for name, value in (metrics or {}).items() if math.isfinite(value)}
