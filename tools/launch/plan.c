@@ -13,8 +13,7 @@
 
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
-#define REDRAWS_SPARE 10u /* moving learners are not connected in every step */
-#define OF_APPLICATIONS 4u
+#define REDRAWS_SPARE 10u     /* moving learners are not connected in every step */
 #define WEIGHT_MOST "1000000" /* of an application, unless max_weight is set */
 #define REDRAWS_MOST 1000u    /* a longer run plays its schedule again from the start */
 
@@ -163,6 +162,13 @@ static char *absolute_data(const char *data, struct sl_error *error)
 	return path;
 }
 
+/* Append `bytes` of settings to the `count` of `all`; return the new count. */
+static size_t add(struct sl_run_setting *all, size_t count, const struct sl_run_setting *more, size_t bytes)
+{
+	memcpy(all + count, more, bytes);
+	return count + bytes / sizeof *more;
+}
+
 static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
@@ -171,24 +177,28 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
 	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
 	const struct sl_run_setting settings[] = {
-		{"run", plan->folder.name},
-		{"rounds", rounds},
-		{"data", data},
-		{"partition", "iid"},
-		{"seed", seed},
-		{"max_degree", degree},
-		{"hello_timeout",
-		 "10"}, /* the topology playback names peers that a busy machine may take a while to link */
-		{"keep_checkpoints", o->verify ? "all" : "5"},
-		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
-		{"trainer", "application"}, /* from here on: of applications */
+		{"run", plan->folder.name}, {"rounds", rounds}, {"data", data},
+		{"partition", "iid"},	    {"seed", seed},	{"max_degree", degree},
+		{"hello_timeout", "10"}, /* the topology playback names peers that a busy machine may take a
+					    while to link */
+	};
+	static const struct sl_run_setting of_verify[] = {
+		{"keep_checkpoints", "all"},
+		{"unsafe_dump_encoding", "true"},
+	};
+	static const struct sl_run_setting of_applications[] = {
+		{"trainer", "application"},
 		{"application", "application.sock"},
 		{"weighting", "samples"},
 		{"max_weight", WEIGHT_MOST},
 	};
-	size_t count = sizeof settings / sizeof *settings;
-	return sl_run_fill(&plan->folder, settings, o->command != NULL ? count : count - OF_APPLICATIONS,
-			   o->set, o->sets, error);
+	struct sl_run_setting all[16];
+	size_t count = add(all, 0, settings, sizeof settings);
+	if (o->verify)
+		count = add(all, count, of_verify, sizeof of_verify);
+	if (o->command != NULL)
+		count = add(all, count, of_applications, sizeof of_applications);
+	return sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
 }
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
