@@ -44,6 +44,32 @@ static struct sl_round_row *hear_evaluated(struct sl_round_table *rounds, int ro
 	return row;
 }
 
+/* Weighted by samples; a second training of the round counts in place of the first; other metrics stay apart.
+ */
+TEST(test_metrics_of_applications_are_averaged)
+{
+	struct sl_round_table rounds;
+	static const struct {
+		const char *learner, *record;
+	} trained[] = {
+		{"a", "{\"samples\": 1, \"metrics\": {\"loss\": 9, \"auc\": 1}}"},
+		{"a", "{\"samples\": 3, \"metrics\": {\"loss\": 2}}"},
+		{"b", "{\"samples\": 1, \"metrics\": {\"loss\": 6}}"},
+		{"c", "{\"samples\": 50, \"loss\": 7}"},
+	};
+	sl_round_table_init(&rounds, 3, 1);
+	struct sl_round_row *row = sl_round_table_at(&rounds, 1);
+	assert_true(isnan(sl_round_table_metric(row, "loss")));
+	for (size_t i = 0; i < sizeof trained / sizeof *trained; i++) {
+		json_t *record = json_loads(trained[i].record, 0, NULL);
+		sl_round_table_metrics(row, trained[i].learner, record);
+		json_decref(record);
+	}
+	assert_true(sl_round_table_metric(row, "loss") == 3);
+	assert_true(isnan(sl_round_table_metric(row, "auc")));
+	sl_round_table_close(&rounds);
+}
+
 TEST(test_a_round_is_put_together)
 {
 	struct sl_round_table rounds;

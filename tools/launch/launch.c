@@ -277,6 +277,8 @@ static void spawn_all(struct sl_launch *launch)
 static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progress *progress)
 {
 	*launch = (struct sl_launch){.plan = plan, .progress = progress};
+	progress->loss = plan->settings.trainer != SL_TRAINER_AUTOENCODER &&
+			 plan->settings.trainer != SL_TRAINER_NOISE;
 	launch->learners = calloc(plan->learners, sizeof *launch->learners);
 	if (launch->learners == NULL)
 		return SL_ERR_NOMEM;

@@ -158,6 +158,16 @@ static const struct {
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
+/* The names of metrics are the application's: they are read from the record's text. */
+static void hear_metrics(const struct sl_learner *l, const struct sl_record *record, const json_t *object)
+{
+	struct sl_round_row *row = record->kind == SL_RECORD_TRAINED
+					   ? sl_round_table_at(&l->launch->rounds, record->round)
+					   : NULL;
+	if (row != NULL)
+		sl_round_table_metrics(row, l->name, object);
+}
+
 static void hear_record(struct sl_learner *l, const struct sl_record *record)
 {
 	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
@@ -205,9 +215,10 @@ static void heard(void *context, const json_t *object)
 	l->heard_ms = uv_now(&l->launch->loop);
 	if (l->launch->ending)
 		return;
-	if (sl_record_read(&record, object))
+	if (sl_record_read(&record, object)) {
+		hear_metrics(l, &record, object);
 		hear_record(l, &record);
-	else if (json_object_get(object, "ok") != NULL)
+	} else if (json_object_get(object, "ok") != NULL)
 		hear_reply(l, object);
 }
 

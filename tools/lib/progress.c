@@ -60,21 +60,36 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	fflush(progress->out);
 }
 
+static const char *error_name(const struct sl_progress *progress)
+{
+	return progress->loss ? "loss" : "MSE";
+}
+
+static double error_of(const struct sl_progress *progress, const struct sl_round_row *row)
+{
+	return progress->loss ? sl_round_table_metric(row, "loss") : row->mse;
+}
+
 void sl_progress_header(struct sl_progress *progress)
 {
 	char line[SL_TABLE_LINE_BYTES];
-	sl_table_header(table, COLUMNS, line);
+	struct sl_column columns[COLUMNS];
+	memcpy(columns, table, sizeof table);
+	columns[MSE].name = error_name(progress);
+	sl_table_header(columns, COLUMNS, line);
 	sl_progress_line(progress, "%s", line);
 }
 
-static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CELL_BYTES])
+static void fill_cells(const struct sl_progress *progress, const struct sl_round_row *row,
+		       char cells[COLUMNS][SL_CELL_BYTES])
 {
+	double error = error_of(progress, row);
 	const char *mean = !row->exact ? "NOT EXACT" : row->verified ? "exact" : "same";
 	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
 	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
 	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
 	snprintf(cells[STEPS], SL_CELL_BYTES, "%llu", (unsigned long long)row->steps);
-	snprintf(cells[MSE], SL_CELL_BYTES, isnan(row->mse) ? "-" : "%.6f", row->mse);
+	snprintf(cells[MSE], SL_CELL_BYTES, isnan(error) ? "-" : "%.6f", error);
 	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
@@ -116,7 +131,7 @@ static void write_remarks(const struct sl_round_row *row, char text[static REMAR
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
 	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], remarks[REMARKS_BYTES];
-	fill_cells(row, cells);
+	fill_cells(progress, row, cells);
 	sl_table_line(table, COLUMNS, cells, line);
 	write_remarks(row, remarks);
 	sl_progress_line(progress, "%s%s", line, remarks);
@@ -158,11 +173,12 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 	if (shown <= rounds->first)
 		return;
 	const struct sl_round_row *first = &rows[rounds->first], *last = &rows[shown - 1];
-	if (last != first && !isnan(first->mse) && !isnan(last->mse))
-		snprintf(mse, sizeof mse, "; MSE %s%.6f -> %.6f", rounds->first > 0 ? "of these rounds " : "",
-			 first->mse, last->mse);
-	else if (!isnan(last->mse))
-		snprintf(mse, sizeof mse, "; MSE %.6f", last->mse);
+	double before = error_of(progress, first), after = error_of(progress, last);
+	if (last != first && !isnan(before) && !isnan(after))
+		snprintf(mse, sizeof mse, "; %s %s%.6f -> %.6f", error_name(progress),
+			 rounds->first > 0 ? "of these rounds " : "", before, after);
+	else if (!isnan(after))
+		snprintf(mse, sizeof mse, "; %s %.6f", error_name(progress), after);
 	if (rounds->first > 0)
 		snprintf(from, sizeof from, "rounds %u to ", rounds->first + 1);
 	sl_progress_line(progress, "%s%u of %u%s, %s%s", from, shown, rounds->most,

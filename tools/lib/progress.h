@@ -13,6 +13,7 @@ struct sl_progress {
 	FILE *out;
 	bool live;  /* a terminal that can rewrite a line */
 	bool shown; /* a bar stands in the last line */
+	bool loss; /* the trainer is an application: show its loss in place of the error on held-out images */
 };
 
 struct sl_bar {

@@ -39,6 +39,7 @@ static void close_row(struct sl_round_row *row)
 	free(row->shown);
 	free(row->passed);
 	free(row->who);
+	json_decref(row->metrics);
 }
 
 void sl_round_table_close(struct sl_round_table *rounds)
@@ -90,6 +91,37 @@ void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *re
 {
 	row->trained_ms = fmax(row->trained_ms, record->mono_ms);
 	row->train_s = fmax(row->train_s, record->train_s);
+}
+
+/* ---- metrics ---- */
+
+void sl_round_table_metrics(struct sl_round_row *row, const char *learner, const json_t *record)
+{
+	json_t *metrics = json_copy(json_object_get(record, "metrics")),
+	       *samples = json_object_get(record, "samples");
+	if (!json_is_object(metrics)) {
+		json_decref(metrics);
+		return;
+	}
+	json_object_set(metrics, "samples", samples);
+	if (row->metrics == NULL)
+		row->metrics = json_object();
+	json_object_set_new(row->metrics, learner, metrics);
+}
+
+double sl_round_table_metric(const struct sl_round_row *row, const char *name)
+{
+	const char *learner;
+	json_t *metrics;
+	double sum = 0, total = 0;
+	json_object_foreach(row->metrics, learner, metrics)
+	{
+		const json_t *value = json_object_get(metrics, name);
+		double samples = sl_round_table_field_real(metrics, "samples", 1);
+		sum += json_is_number(value) ? samples * json_number_value(value) : 0;
+		total += json_is_number(value) ? samples : 0;
+	}
+	return total > 0 ? sum / total : NAN;
 }
 
 void sl_round_table_view(struct sl_round_row *row, const struct sl_record *record)
