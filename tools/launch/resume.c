@@ -264,7 +264,7 @@ static void prepare_last(struct sl_launch *launch)
 	struct sl_round_row *row = sl_round_table_at(&launch->rounds, r->committed);
 	if (row == NULL)
 		return;
-	row->mse = row->mu = NAN;
+	row->mse = NAN;
 	row->mse_known = true;
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
 		if (r->of[i] == r->committed)

@@ -67,7 +67,7 @@ static int grow(struct sl_round_table *rounds, uint32_t count)
 	}
 	while (rounds->count < count) {
 		struct sl_round_row row = {
-			.round = rounds->count + 1, .same = true, .roster = rounds->learners};
+			.round = rounds->count + 1, .same = true, .roster = rounds->learners, .mu = NAN};
 		row.who = new_set(&row);
 		row.shown = new_set(&row);
 		row.passed = new_set(&row);
