@@ -1,4 +1,4 @@
-"""A learner that follows a script: what it sends, and what it expects to hear."""
+"""A learner that follows a script: what it sends, and what it expects to hear. The tensors have one dtype."""
 from __future__ import annotations
 
 import array
@@ -25,7 +25,7 @@ class FakeLearner:
         self._script, self.failure = script, None
         self._thread = threading.Thread(target=self._run)
         self._fds = []
-        self.tensors = []
+        self.tensors, self.weighted = [], True
 
     def __enter__(self) -> FakeLearner:
         self._thread.start()
@@ -51,15 +51,19 @@ class FakeLearner:
         self._peer, _ = self._listener.accept()
         self._peer.settimeout(20)
         self._lines = self._peer.makefile("r")
-        self.tensors = self.hear("join")["tensors"]
-        elements = sum(int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors)
+        said = self.hear("join")
+        self.tensors = said["tensors"]
+        self.names = said.get("metrics", [])
+        elements = [int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors]
+        size = sum(n * np.dtype(tensor["dtype"]).itemsize for n, tensor in zip(elements, self.tensors))
         if not self._fds:
             self._fds = [os.memfd_create("up"), os.memfd_create("down")]
             for fd in self._fds:
-                os.ftruncate(fd, 4 * elements)
-            self.up, self.down = (np.frombuffer(mmap.mmap(fd, 4 * elements), dtype="<f4") for fd in self._fds)
+                os.ftruncate(fd, size)
+            self.up, self.down = (np.frombuffer(mmap.mmap(fd, size), dtype=self.tensors[0]["dtype"]) for fd in self._fds)
         joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": 5,
-                  "elements": elements, "clipping_range": 16.0, "weighted": True}
+                  "elements": sum(elements), "bytes": size, "clipping_range": None, "decimals": None,
+                  "weighted": self.weighted}
         self._peer.sendmsg([json.dumps(joined).encode() + b"\n"],
                            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", self._fds))])
 
@@ -79,6 +83,6 @@ class FakeLearner:
     def train(self, round: int, committed: int, again: bool = False) -> None:
         self.tell("train", round=round, committed=committed, again=again)
 
-    def mean(self, round: int, value: float) -> None:
+    def mean(self, round: int, value: float | np.ndarray, **fields: object) -> None:
         self.down[:] = value
-        self.tell("mean", round=round, learners=3, total_weight=30)
+        self.tell("mean", round=round, learners=3, total_weight=30, **fields)

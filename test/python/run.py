@@ -11,4 +11,6 @@ except ImportError:
     print("numpy is not installed (Debian: python3-numpy)")
     sys.exit(77)
 result = unittest.TextTestRunner().run(unittest.defaultTestLoader.discover(str(HERE)))
+for case, reason in result.skipped:
+    print(f"[  SKIPPED ] {case.id()}: {reason}")  # as tools/test reads it
 sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)

@@ -4,20 +4,21 @@ import unittest
 import numpy as np
 import starling
 from fake_learner import FakeLearner
+from starling.tree import WIDE
 
 
 class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):
             learner.accept()
-            self.assertEqual(learner.tensors, [{"name": "b", "shape": []}, {"name": "w", "shape": [2]}])
+            self.assertEqual(learner.tensors, [{"name": "b", "shape": [], "dtype": WIDE}, {"name": "w", "shape": [2], "dtype": WIDE}])
             for t in (1, 2):
                 learner.train(t, t - 1)
                 said = learner.hear("trained")
                 self.assertEqual((said["round"], said["weight"], said["metrics"]), (t, 7, {"loss": 0.5}))
                 self.assertEqual(list(learner.up), [3, t, t])
                 learner.tell("waiting", text="round 1: waiting for ana (1)")
-                learner.mean(t, 10 * t)
+                learner.mean(t, 10 * t, decimals=7, clipping_range=2.0)
             learner.tell("done")
 
         with FakeLearner(script) as learner:
@@ -29,6 +30,7 @@ class Rounds(unittest.TestCase):
                     model = group.mean({"w": np.full(2, float(t)), "b": 3.0}, weight=7, metrics={"loss": 0.5})
                     self.assertEqual(model["w"].tolist(), [10 * t, 10 * t])
                     self.assertEqual((model["b"], group.participants, group.total_weight), (10 * t, 3, 30))
+                    self.assertEqual((group.decimals, group.clipping_range, group.metrics, group.waiting), (7, 2.0, {}, ""))
         self.assertEqual(rounds, [1, 2])
 
     def test_a_round_that_must_be_trained_again_comes_again(self):
@@ -107,8 +109,47 @@ class Rounds(unittest.TestCase):
             learner.train(1, 0)
 
         with FakeLearner(script) as learner, starling.join({"w": np.zeros(2)}, learner.path) as group:
-            with self.assertRaisesRegex(ValueError, r"w \[3\], was w \[2\]"):
+            with self.assertRaisesRegex(ValueError, r"w float\d+ \[3\], was w float\d+ \[2\]"):
                 group.mean({"w": np.zeros(3)})
+
+    def test_an_evaluator_has_the_weight_0(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            self.assertEqual(learner.hear("trained")["weight"], 0)
+            learner.mean(1, 6)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            self.assertEqual([group.mean(np.zeros(1), weight=0).tolist() for _ in group], [[6]])
+
+    def test_a_weight_that_does_not_count(self):
+        def script(learner):
+            learner.weighted = False
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 6)
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            with self.assertWarnsRegex(UserWarning, "does not count"):
+                group.mean(np.zeros(1), weight=5)
+
+    def test_metrics(self):
+        def script(learner):
+            learner.accept()
+            self.assertEqual(learner.names, ["loss"])
+            learner.train(1, 0)
+            self.assertEqual(learner.hear("trained")["metrics"], {"loss": 0.5, "accuracy": 1.0})
+            learner.mean(1, 6, metrics={"loss": 0.75})
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path, metrics=["loss"]) as group:
+            for loss in ({}, {"loss": float("nan")}):
+                with self.assertRaisesRegex(ValueError, "the metric loss of join is (missing|nan)"):
+                    group.mean(np.zeros(1), metrics=loss)
+            group.mean(np.zeros(1), metrics={"loss": 0.5, "accuracy": 1, "rate": float("inf")})
+            self.assertEqual(group.metrics, {"loss": 0.75})
 
     def test_weights_and_a_forgotten_mean(self):
         def script(learner):
@@ -116,7 +157,7 @@ class Rounds(unittest.TestCase):
             learner.train(1, 0)
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
-            for weight in (0, -3, 1.5):
+            for weight in (-3, 1.5):
                 with self.assertRaisesRegex(ValueError, "whole number"):
                     group.mean(np.ones(1), weight=weight)
             with self.assertRaisesRegex(starling.Error, "must call mean"):

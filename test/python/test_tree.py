@@ -1,5 +1,6 @@
 """Models as nested containers, and as one vector."""
 import unittest
+import unittest.mock
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -11,16 +12,21 @@ Pair = namedtuple("Pair", "left right")
 def through(model):
     """Flatten `model` and build it again."""
     known = tree.tensors(model)
-    vector = np.zeros(sum(tensor.size for tensor in known), dtype="<f4")
+    vector = np.zeros(sum(tensor.bytes for tensor in known), dtype=np.uint8)
     tree.flatten(model, known, vector)
     return tree.unflatten(model, vector)
 
 
 class Tree(unittest.TestCase):
-    def test_names_and_shapes_in_order(self):
-        model = {"z": [np.zeros((2, 3)), 1.0], "a": (np.float32(2),), "count": np.array(5), "flag": True}
-        self.assertEqual(tree.tensors(model), [tree.Tensor("a.0", ()), tree.Tensor("z.0", (2, 3)), tree.Tensor("z.1", ())])
-        self.assertEqual(tree.tensors(np.zeros(4)), [tree.Tensor("model", (4,))])
+    def test_names_shapes_and_dtypes_in_order(self):
+        model = {"z": [np.zeros((2, 3)), 1.0], "a": (np.float32(2),), "half": np.zeros(1, np.float16), "count": np.array(5), "flag": True}
+        with unittest.mock.patch.object(tree, "WIDE", "float64"):
+            self.assertEqual(tree.tensors(model), [
+                tree.Tensor("z.0", (2, 3), "float64"), tree.Tensor("z.1", (), "float64"),
+                tree.Tensor("a.0", (), "float32"), tree.Tensor("half", (1,), "float32")])
+            back = through({"narrow": np.float32(0.1), "wide": 0.1, "w": np.full(2, 1e300)})
+        self.assertEqual((back["narrow"], back["wide"], back["w"].tolist()), (np.float32(0.1), 0.1, [1e300, 1e300]))
+        self.assertEqual(tree.tensors(np.zeros(4, np.float32)), [tree.Tensor("model", (4,), "float32")])
 
     def test_structure_order_and_dtypes_are_kept(self):
         model = OrderedDict(z=Pair(np.arange(6, dtype=np.float16).reshape(2, 3), [1.5, -2.0]), a=(np.float64(0.25),),
@@ -37,11 +43,12 @@ class Tree(unittest.TestCase):
         np.testing.assert_array_equal(back["fortran"], model["fortran"])
 
     def test_the_order_of_a_dict_does_not_matter(self):
-        one, other = {"a": np.ones(2), "b": np.zeros(1)}, {"b": np.zeros(1), "a": np.ones(2)}
+        one, other = ({"a": np.ones(2, np.float32), "b": np.zeros(1, np.float32)},
+                      {"b": np.zeros(1, np.float32), "a": np.ones(2, np.float32)})
         self.assertEqual(tree.tensors(one), tree.tensors(other))
-        vector = np.zeros(3, dtype="<f4")
+        vector = np.zeros(12, dtype=np.uint8)
         tree.flatten(other, tree.tensors(one), vector)
-        self.assertEqual(vector.tolist(), [1, 1, 0])
+        self.assertEqual(vector.view("<f4").tolist(), [1, 1, 0])
         self.assertEqual(list(tree.unflatten(other, vector)), ["b", "a"])
 
     def test_the_result_does_not_share_memory(self):
@@ -54,11 +61,13 @@ class Tree(unittest.TestCase):
         for leaf in ("text", np.zeros(2, dtype=complex), None):
             with self.assertRaises(TypeError):
                 tree.tensors({"w": leaf})
+        with self.assertRaisesRegex(ValueError, "two tensors have the name a.b"):
+            tree.tensors({"a.b": 1.0, "a": {"b": 2.0}})
 
     def test_a_changed_model(self):
         known = tree.tensors({"w": np.zeros(2)})
         with self.assertRaisesRegex(ValueError, "2 tensors, were 1"):
-            tree.flatten({"w": np.zeros(2), "x": np.zeros(1)}, known, np.zeros(2, dtype="<f4"))
+            tree.flatten({"w": np.zeros(2), "x": np.zeros(1)}, known, np.zeros(16, np.uint8))
 
     def test_torch_state_dict(self):
         try:
@@ -73,6 +82,9 @@ class Tree(unittest.TestCase):
             self.assertTrue(torch.equal(back[name], tensor), name)
             self.assertEqual(back[name].dtype, tensor.dtype)
         net.load_state_dict(back)
+        half = torch.ones(2, dtype=torch.bfloat16)
+        self.assertEqual(tree.tensors(half), [tree.Tensor("model", (2,), "float32")])
+        self.assertTrue(torch.equal(through(half), half))
 
 
 if __name__ == "__main__":

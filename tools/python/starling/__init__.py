@@ -8,9 +8,11 @@
             model = group.mean(model, weight=len(data))
 
 `model` is an array, a torch ``state_dict``, or any nesting of dicts, lists and tuples of arrays. The mean has the same
-structure, order, shapes and dtypes. The protocol is proto/APPLICATION.md of the source.
+structure, order, shapes and dtypes. `starling.load` reads a committed model from a file. `starling.flower` runs a Flower
+client, `starling.sklearn` trains an estimator. The protocol is proto/APPLICATION.md of the source.
 """
+from starling.checkpoint import Checkpoint, load
 from starling.group import Error, Group, Refused, join
 
-__all__ = ["Error", "Group", "Refused", "join"]
+__all__ = ["Checkpoint", "Error", "Group", "Refused", "join", "load"]
 __version__ = "0.1.0"

@@ -1,7 +1,11 @@
-"""Models as nested containers of arrays, and as one flat vector of float32.
+"""Models as nested containers of arrays, and as the bytes of one vector.
 
-Leaves are numpy arrays, torch tensors (anything with ``detach``), and Python floats. Leaves of integers and booleans,
-such as the batch counters of torch, are not averaged: each learner keeps its own.
+Leaves are numpy arrays, torch tensors (anything with ``detach``), and Python numbers. Floats of 8 bytes and more, Python's
+among them, are averaged as float64; shorter ones as float32. Leaves of integers and booleans, such as the batch counters of
+torch, are not averaged: each learner keeps its own.
+
+A vector is one array of uint8 that holds the averaged leaves without gaps: those of float64 first, so that each is
+aligned, and each kind in the order of its names.
 """
 from __future__ import annotations
 
@@ -11,23 +15,37 @@ from typing import Any
 
 import numpy as np
 
+WIDE = "float32"  # dtype that floats of 8 bytes and more travel in; float64 when learners take it
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Name, shape and dtype ("float64", "float32") of a leaf that is averaged."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def bytes(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.dtype} {list(self.shape)}"
+
 
 def _array(leaf: Any) -> np.ndarray:
     """Return the values of a leaf as an array; the memory is shared where possible."""
     if hasattr(leaf, "detach"):
-        leaf = leaf.detach().cpu().numpy()
+        leaf = leaf.detach().cpu()
+        leaf = (leaf.float() if str(leaf.dtype) == "torch.bfloat16" else leaf).numpy()
     return np.asarray(leaf)
 
 
-def _sorted_items(mapping: Mapping) -> list[tuple[Any, Any]]:
-    """All learners must send their tensors in one order, whatever the order of their dicts."""
-    return sorted(mapping.items(), key=lambda item: str(item[0]))
-
-
 def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield (name, leaf), dicts in the order of their keys; names join the keys and places with dots."""
+    """Yield (name, leaf); a name joins the keys and places on the way with dots."""
     if isinstance(value, Mapping):
-        for key, part in _sorted_items(value):
+        for key, part in value.items():
             yield from _leaves(part, (*path, str(key)))
     elif isinstance(value, (list, tuple)):
         for place, part in enumerate(value):
@@ -36,82 +54,74 @@ def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]
         yield ".".join(path) or "model", value
 
 
-def _is_shared(array: np.ndarray, name: str) -> bool:
-    if array.dtype.kind == "f":
-        return True
-    if array.dtype.kind in "iub":
-        return False
-    raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged")
+def _averaged(model: Any) -> dict[str, tuple[Tensor, np.ndarray]]:
+    """Return the averaged leaves by name, in the order of the vector: the same whatever the order of the dicts."""
+    found = {}
+    for name, leaf in _leaves(model):
+        array = _array(leaf)
+        if array.dtype.kind in "iub":
+            continue
+        if array.dtype.kind != "f":
+            raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged")
+        if name in found:
+            raise ValueError(f"two tensors have the name {name}")
+        found[name] = Tensor(name, array.shape, WIDE if array.dtype.itemsize >= 8 else "float32"), array
+    return dict(sorted(found.items(), key=lambda item: (item[1][0].dtype != "float64", item[0])))
 
 
-@dataclass(frozen=True)
-class Tensor:
-    """Name and shape of a leaf that is averaged."""
-
-    name: str
-    shape: tuple[int, ...]
-
-    @property
-    def size(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+def _places(tensors: list[Tensor], vector: np.ndarray) -> dict[str, np.ndarray]:
+    """Return views of the parts of `vector`, by name."""
+    views, begin = {}, 0
+    for tensor in tensors:
+        part = vector[begin:begin + tensor.bytes]
+        views[tensor.name] = part.view(np.dtype(tensor.dtype).newbyteorder("<")).reshape(tensor.shape)
+        begin += tensor.bytes
+    return views
 
 
 def tensors(model: Any) -> list[Tensor]:
-    """Return the tensors of `model` that are averaged, in order."""
-    found = []
-    for name, leaf in _leaves(model):
-        array = _array(leaf)
-        if _is_shared(array, name):
-            found.append(Tensor(name, array.shape))
-    return found
+    """Return the tensors of `model` that are averaged, in the order of the vector."""
+    return [tensor for tensor, _ in _averaged(model).values()]
 
 
 def flatten(model: Any, known: list[Tensor], vector: np.ndarray) -> None:
-    """Copy the floats of `model` into `vector` (float32, one dimension). Its tensors must be `known`."""
-    begin = 0
-    now = tensors(model)
-    if now != known:
-        for old, new in zip(known, now):
-            if old != new:
-                raise ValueError(f"the model changed: {new.name} {list(new.shape)}, was {old.name} {list(old.shape)}")
+    """Copy the averaged leaves of `model`, which must be `known`, into `vector`."""
+    found = _averaged(model)
+    now = [tensor for tensor, _ in found.values()]
+    for old, new in zip(known, now):
+        if old != new:
+            raise ValueError(f"the model changed: {new}, was {old}")
+    if len(now) != len(known):
         raise ValueError(f"the model changed: {len(now)} tensors, were {len(known)}")
-    for name, leaf in _leaves(model):
-        array = _array(leaf)
-        if _is_shared(array, name):
-            vector[begin:begin + array.size].reshape(array.shape)[...] = array
-            begin += array.size
+    for name, place in _places(known, vector).items():
+        with np.errstate(over="ignore"):  # the learner names the place of a value that is not finite
+            place[...] = found[name][1]
 
 
-def _leaf_like(leaf: Any, values: np.ndarray) -> Any:
+def _like(leaf: Any, values: np.ndarray) -> Any:
+    """Return a copy of `values` of the type of `leaf`."""
     if hasattr(leaf, "detach"):
         import torch
 
-        return torch.as_tensor(values.copy()).to(dtype=leaf.dtype, device=leaf.device)
+        return torch.from_numpy(values.copy()).to(dtype=leaf.dtype, device=leaf.device)
     if isinstance(leaf, (np.ndarray, np.generic)):
-        made = values.astype(leaf.dtype)
-        return made if isinstance(leaf, np.ndarray) else made[()]
+        return values.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else leaf.dtype.type(values)
     return float(values)
 
 
 def unflatten(model: Any, vector: np.ndarray) -> Any:
-    """Return a copy of `model` with the floats of `vector`."""
-    begin = 0
+    """Return a copy of `model` with the values of `vector` in its averaged leaves. Other leaves are those of `model`."""
+    places = _places(tensors(model), vector)
 
-    def build(value: Any, name: str) -> Any:
-        nonlocal begin
+    def build(value: Any, path: tuple[str, ...]) -> Any:
         if isinstance(value, Mapping):
-            parts = {key: build(part, str(key)) for key, part in _sorted_items(value)}
-            return type(value)((key, parts[key]) for key in value)
+            return type(value)((key, build(part, (*path, str(key)))) for key, part in value.items())
         if isinstance(value, (list, tuple)):
-            made = [build(part, name) for part in value]
+            parts = [build(part, (*path, str(place))) for place, part in enumerate(value)]
             if isinstance(value, list):
-                return made
-            return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
-        array = _array(value)
-        if not _is_shared(array, name):
-            return value
-        values = vector[begin:begin + array.size].reshape(array.shape)
-        begin += array.size
-        return _leaf_like(value, values)
+                return parts
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        name = ".".join(path) or "model"
+        return _like(value, places[name]) if name in places else value
 
-    return build(model, "model")
+    return build(model, ())

@@ -1,0 +1,57 @@
+"""Reading safetensors files."""
+import hashlib
+import json
+import os
+import tempfile
+import unittest
+
+import numpy as np
+import starling
+
+
+def write(path, header, data):
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + data)
+
+
+class Load(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "round.safetensors")
+        self.data = np.arange(2, dtype="<f8").tobytes() + np.arange(6, dtype="<f4").tobytes()
+        self.header = {"w": {"dtype": "F32", "shape": [2, 3], "data_offsets": [16, 40]},
+                       "b": {"dtype": "F64", "shape": [2], "data_offsets": [0, 16]},
+                       "__metadata__": {"round": "3", "checksum": hashlib.blake2b(self.data, digest_size=32).hexdigest()}}
+
+    def test_tensors_by_name(self):
+        write(self.path, self.header, self.data)
+        model = starling.load(self.path)
+        self.assertEqual(list(model), ["b", "w"])
+        self.assertEqual((model["b"].dtype, model["w"].dtype), (np.float64, np.float32))
+        self.assertEqual((model["b"].tolist(), model["w"].tolist()), ([0, 1], [[0, 1, 2], [3, 4, 5]]))
+        self.assertEqual(model.metadata["round"], "3")
+        model["w"] += 1  # the arrays are the caller's
+
+    def test_damaged_files(self):
+        flaws = {"checksum": (self.header, self.data[:-1] + b"\1"),
+                 "outside the file": (self.header, self.data[:-4]),
+                 "dtype C64": ({**self.header, "w": {**self.header["w"], "dtype": "C64"}}, self.data),
+                 "reshape": ({**self.header, "w": {**self.header["w"], "shape": [7]}}, self.data),
+                 "not a readable safetensors": (["a list"], self.data)}
+        for flaw, content in flaws.items():
+            with self.subTest(flaw=flaw):
+                write(self.path, *content)
+                with self.assertRaisesRegex(ValueError, f"round.safetensors is .*{flaw}"):
+                    starling.load(self.path)
+        for content in (b"", b"\xff" * 20):
+            with open(self.path, "wb") as file:
+                file.write(content)
+            with self.assertRaisesRegex(ValueError, "the header is incomplete"):
+                starling.load(self.path)
+
+
+if __name__ == "__main__":
+    unittest.main()

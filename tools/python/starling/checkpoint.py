@@ -1,0 +1,51 @@
+"""Checkpoints of a learner: safetensors files, read with the standard library and numpy."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+_DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+
+
+class Checkpoint(dict[str, np.ndarray]):
+    """Arrays by the names of their tensors, in the order of the file.
+
+    metadata: texts by name, such as run, round, learners (number of participants) and total_weight."""
+
+    metadata: dict[str, str]
+
+
+def _tensor(name: str, described: dict[str, Any], data: np.ndarray) -> np.ndarray:
+    kind = _DTYPES.get(described["dtype"])
+    if kind is None:
+        raise ValueError(f"tensor {name} has the dtype {described['dtype']}, which numpy has not")
+    begin, end = described["data_offsets"]
+    if not 0 <= begin <= end <= data.size:
+        raise ValueError(f"tensor {name} lies outside the file")
+    return data[begin:end].view(kind).reshape(described["shape"])
+
+
+def load(path: str | os.PathLike[str]) -> Checkpoint:
+    """Read the checkpoint `path`, such as state/latest.safetensors, or another safetensors file.
+
+    ValueError: the file is damaged; the text names it and the flaw."""
+    data = np.fromfile(path, dtype=np.uint8)
+    try:
+        size = int.from_bytes(data[:8].tobytes(), "little")
+        if data.size < 8 or size > data.size - 8:
+            raise ValueError("the header is incomplete")
+        header, data = json.loads(data[8:8 + size].tobytes()), data[8 + size:]
+        made = Checkpoint()
+        made.metadata = header.pop("__metadata__", {})
+        for name, described in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+            made[name] = _tensor(name, described, data)
+    except (ValueError, KeyError, TypeError, AttributeError) as flaw:
+        raise ValueError(f"{os.fspath(path)} is not a readable safetensors file: {flaw}") from flaw
+    checksum = made.metadata.get("checksum")
+    if checksum is not None and hashlib.blake2b(data, digest_size=32).hexdigest() != checksum:
+        raise ValueError(f"{os.fspath(path)} is damaged: its data do not have the checksum of its header")
+    return made

@@ -1,0 +1,59 @@
+"""The socket of the application protocol (proto/APPLICATION.md): JSON lines, and two vectors in shared memory."""
+from __future__ import annotations
+
+import array
+import json
+import mmap
+import os
+import socket
+from typing import Any
+
+import numpy as np
+
+
+class Connection:
+    """A connected socket; ConnectionError or FileNotFoundError if no learner is there."""
+
+    def __init__(self, path: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._buffer = b""
+        self._fds: list[int] = []
+        try:
+            folder, name = os.path.split(os.path.abspath(path))
+            at = os.open(folder, os.O_PATH)  # the path of the folder may be longer than a socket address
+            try:
+                self._socket.connect(f"/proc/self/fd/{at}/{name}")
+            finally:
+                os.close(at)
+        except OSError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._socket.close()
+        for fd in self._fds:
+            os.close(fd)
+        self._fds = []
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._socket.sendall(json.dumps(message, allow_nan=False).encode() + b"\n")
+
+    def receive(self) -> dict[str, Any]:
+        """Return the next message; ConnectionError when the learner is gone."""
+        while b"\n" not in self._buffer:
+            size = array.array("i").itemsize
+            data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(2 * size))
+            for level, kind, payload in ancillary:
+                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+                    self._fds.extend(array.array("i", payload[: len(payload) // size * size]))
+            if not data:
+                raise ConnectionResetError("the learner has closed the connection")
+            self._buffer += data
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return json.loads(line)
+
+    def vectors(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Map the vectors that came with `joined`, each `size` bytes: up, to be written, and down, to be read."""
+        up, down = self._fds
+        return (np.frombuffer(mmap.mmap(up, size), dtype=np.uint8),
+                np.frombuffer(mmap.mmap(down, size, prot=mmap.PROT_READ), dtype=np.uint8))
