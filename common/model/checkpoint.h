@@ -8,9 +8,9 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/base/tensors.h"
 #include "common/base/types.h"
 #include "common/model/safetensors.h"
-#include "common/model/tensors.h"
 
 struct sl_checkpoint {
 	char run[SL_NAME_BYTES];

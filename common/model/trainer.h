@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 
 #include "common/base/err.h"
+#include "common/base/tensors.h"
 #include "common/config/settings.h"
-#include "common/model/tensors.h"
 
 struct sl_trainer;
 

@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "common/base/err.h"
-#include "common/model/tensors.h"
+#include "common/base/tensors.h"
 
 /* Read [{"name":..., "shape":[...]}, ...] into tensors->items, to be freed. SL_ERR_INVALID: not of this form,
  * empty, or a name twice; SL_ERR_RANGE: more elements than a model may have. */
