@@ -1,5 +1,9 @@
-/* tensors.h - how the n floats of a model are laid out: named tensors, one after the other, each in row-major
- * order. */
+/* tensors.h - how the n elements of a model are laid out: named tensors, one after the other, each in
+ * row-major order and little-endian.
+ *
+ * Tensors of 8-byte elements precede those of 4-byte elements, so that every element is aligned and there are
+ * no gaps. The memory of a model and the data of its checkpoint are the same bytes.
+ */
 #pragma once
 
 #include "common/base/types.h"
@@ -7,19 +11,39 @@
 #define SL_TENSOR_NAME_BYTES 64u
 #define SL_TENSOR_DIMENSIONS_MAX 8u
 
+/* X(dtype, name, name in safetensors, type in C) */
+#define SL_DTYPES(X)                                                                                         \
+	X(SL_FLOAT32, "float32", "F32", float)                                                               \
+	X(SL_FLOAT64, "float64", "F64", double)                                                              \
+	X(SL_INT64, "int64", "I64", int64_t)
+
+#define SL_DTYPE_NAME(dtype, name, file_name, type) dtype,
+enum sl_dtype { SL_DTYPES(SL_DTYPE_NAME) };
+#undef SL_DTYPE_NAME
+
 struct sl_tensor {
 	char name[SL_TENSOR_NAME_BYTES];
+	enum sl_dtype dtype;
 	uint32_t dimensions; /* 0: a single number */
 	uint64_t shape[SL_TENSOR_DIMENSIONS_MAX];
 };
 
-/* The tensors of a model in the order of their floats; the owner of `items` is the trainer. */
+/* The tensors of a model in the order of their elements; the owner of `items` is the trainer. Without items,
+ * a model is n elements of float32; so it is where the functions below are given NULL. */
 struct sl_tensors {
 	const struct sl_tensor *items;
 	uint32_t count;
 };
 
-/* Return the floats of a tensor. */
+/* Neighbouring tensors of one dtype. */
+struct sl_tensor_run {
+	enum sl_dtype dtype;
+	size_t first, count; /* elements */
+	size_t offset;	     /* of the first element, in bytes */
+	uint32_t tensor;     /* the tensor after the run */
+};
+
+/* Return the elements of a tensor. */
 static inline uint64_t sl_tensor_elements(const struct sl_tensor *tensor)
 {
 	uint64_t elements = 1;
@@ -27,3 +51,22 @@ static inline uint64_t sl_tensor_elements(const struct sl_tensor *tensor)
 		elements *= tensor->shape[d];
 	return elements;
 }
+
+/* Return "float32", and "F32" as safetensors files have it; the bytes of an element. */
+const char *sl_tensors_dtype_name(enum sl_dtype dtype);
+const char *sl_tensors_dtype_file_name(enum sl_dtype dtype);
+size_t sl_tensors_dtype_bytes(enum sl_dtype dtype);
+
+/* Set *dtype by its name, or by its name in files; return false for an unknown name or NULL. */
+bool sl_tensors_dtype_parse(const char *name, enum sl_dtype *dtype);
+bool sl_tensors_dtype_parse_file(const char *name, enum sl_dtype *dtype);
+
+/* Go to the next run of a model of `n` elements; begin with a zeroed `run`. Return false after the last. A
+ * run has at least one element. */
+bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tensor_run *run);
+
+/* Return the bytes of a model of `n` elements. */
+size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n);
+
+/* Return true if no tensor of 8-byte elements follows one of 4-byte elements. */
+bool sl_tensors_aligned(const struct sl_tensors *tensors);

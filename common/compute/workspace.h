@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/base/arena.h"
+#include "common/base/tensors.h"
 #include "common/compute/slots.h"
 #include "common/field/encoding.h"
 #include "common/field/metropolis.h"
@@ -17,12 +18,13 @@ typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
 
 struct sl_workspace {
 	struct sl_scope scope;
-	size_t n;		 /* floats of the model */
-	float *trained;		 /* n: theta_i, from the trainer; secret */
-	float *committed;	 /* n: the committed model, from DECODE */
-	uint64_t weight;	 /* m_i */
-	bool clamp;		 /* clip coordinates instead of failing */
-	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
+	size_t n;		   /* elements of the model */
+	struct sl_tensors tensors; /* of the model; without items: n float32 */
+	void *trained;		   /* theta_i, from the trainer; secret */
+	void *committed;	   /* the committed model, from DECODE */
+	uint64_t weight;	   /* m_i */
+	bool clamp;		   /* clip coordinates instead of failing */
+	bool randomness_from_os;   /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
 

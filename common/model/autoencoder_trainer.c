@@ -40,7 +40,7 @@ static size_t parameters(const struct sl_trainer *trainer)
 	return sl_autoencoder_parameters(viewed(trainer)->hidden_units);
 }
 
-static void initial(const struct sl_trainer *trainer, float *model)
+static void initial(const struct sl_trainer *trainer, void *model)
 {
 	sl_autoencoder_initial(viewed(trainer)->hidden_units, viewed(trainer)->seed, model);
 }
@@ -98,7 +98,7 @@ static double seconds_now(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, void *model,
 		 struct sl_training *result, struct sl_error *error)
 {
 	struct builtin *t = owned(trainer);
@@ -122,7 +122,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	return SL_OK;
 }
 
-static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
 {
 	struct builtin *t = owned(trainer);
 	uint32_t images = t->set.held.count;
@@ -181,10 +181,10 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 /* Name the parts of a model (autoencoder.h). */
 static void name_tensors(struct builtin *t)
 {
-	const struct sl_tensor tensors[] = {{"encoder.weight", 2, {t->hidden_units, SL_PIXELS}},
-					    {"encoder.bias", 1, {t->hidden_units}},
-					    {"decoder.weight", 2, {SL_PIXELS, t->hidden_units}},
-					    {"decoder.bias", 1, {SL_PIXELS}}};
+	const struct sl_tensor tensors[] = {{"encoder.weight", SL_FLOAT32, 2, {t->hidden_units, SL_PIXELS}},
+					    {"encoder.bias", SL_FLOAT32, 1, {t->hidden_units}},
+					    {"decoder.weight", SL_FLOAT32, 2, {SL_PIXELS, t->hidden_units}},
+					    {"decoder.bias", SL_FLOAT32, 1, {SL_PIXELS}}};
 	memcpy(t->tensors, tensors, sizeof tensors);
 	t->base.tensors = (struct sl_tensors){t->tensors, 4};
 }

@@ -2,7 +2,7 @@
  *
  *   {"__metadata__":{...},"bias":{"data_offsets":[12,16],"dtype":"F32","shape":[1]},...}
  *
- * and then the floats, little-endian, in the order of the trainer.
+ * and then the elements, little-endian, in the order of the trainer.
  */
 #include "common/model/checkpoint.h"
 
@@ -18,9 +18,6 @@
 #define FORMAT "starling-1"
 #define PATH_BYTES 4096u
 
-static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	      "floats go to disk as they are");
-
 /* ---- writing ---- */
 
 void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES])
@@ -28,12 +25,17 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES])
 	snprintf(name, SL_FILE_NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
 }
 
-static void sum_of(const float *model, size_t n, uint8_t checksum[static SL_HASH_BYTES])
+static void sum_of(const void *model, size_t bytes, uint8_t checksum[static SL_HASH_BYTES])
 {
-	crypto_generichash(checksum, SL_HASH_BYTES, (const uint8_t *)model, n * sizeof *model, NULL, 0);
+	crypto_generichash(checksum, SL_HASH_BYTES, model, bytes, NULL, 0);
 }
 
-/* Return the entry of a tensor whose floats begin at `begin` bytes; NULL: out of memory. */
+static uint64_t bytes_of(const struct sl_tensor *tensor)
+{
+	return sl_tensors_dtype_bytes(tensor->dtype) * sl_tensor_elements(tensor);
+}
+
+/* Return the entry of a tensor whose elements begin at `begin` bytes; NULL: out of memory. */
 static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
 {
 	json_t *shape = json_array();
@@ -44,8 +46,8 @@ static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
 		json_decref(shape);
 		return NULL;
 	}
-	return json_pack("{s:s,s:o,s:[I,I]}", "dtype", "F32", "shape", shape, "data_offsets",
-			 (json_int_t)begin, (json_int_t)(begin + 4 * sl_tensor_elements(tensor)));
+	return json_pack("{s:s,s:o,s:[I,I]}", "dtype", sl_tensors_dtype_file_name(tensor->dtype), "shape",
+			 shape, "data_offsets", (json_int_t)begin, (json_int_t)(begin + bytes_of(tensor)));
 }
 
 static int put_tensors(json_t *header, const struct sl_tensors *tensors)
@@ -55,7 +57,7 @@ static int put_tensors(json_t *header, const struct sl_tensors *tensors)
 	for (uint32_t i = 0; i < tensors->count; i++) {
 		const struct sl_tensor *tensor = &tensors->items[i];
 		rc |= json_object_set_new(header, tensor->name, entry_of(tensor, begin));
-		begin += 4 * sl_tensor_elements(tensor);
+		begin += bytes_of(tensor);
 	}
 	return rc;
 }
@@ -80,13 +82,13 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 }
 
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
-			const struct sl_tensors *tensors, const float *model, struct sl_error *error)
+			const struct sl_tensors *tensors, const void *model, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
+	size_t bytes = sl_tensors_bytes(tensors, checkpoint->n);
 	sl_checkpoint_name(checkpoint->round, name);
-	sum_of(model, checkpoint->n, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, header_of(checkpoint, tensors), model,
-				    checkpoint->n * sizeof *model, error);
+	sum_of(model, bytes, checkpoint->checksum);
+	return sl_safetensors_write(folder, name, header_of(checkpoint, tensors), model, bytes, error);
 }
 
 void sl_checkpoint_link(const char *folder, sl_round round)
@@ -139,6 +141,7 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 /* The bytes of a tensor within the data. */
 struct extent {
 	json_int_t begin, end;
+	size_t element; /* bytes */
 };
 
 static int compare(const void *left, const void *right)
@@ -153,13 +156,14 @@ static const char *tensor_parse(json_t *entry, struct extent *extent)
 	const char *type;
 	json_t *shape, *side;
 	size_t d;
-	json_int_t bytes = 4;
+	enum sl_dtype dtype;
 	if (json_unpack(entry, "{s:s,s:o,s:[I,I!]!}", "dtype", &type, "shape", &shape, "data_offsets",
 			&extent->begin, &extent->end) != 0 ||
 	    !json_is_array(shape))
 		return "the header is not that of a model";
-	if (strcmp(type, "F32") != 0)
-		return "a tensor is not F32";
+	if (!sl_tensors_dtype_parse_file(type, &dtype))
+		return "a tensor is not F32, F64 or I64";
+	json_int_t bytes = (json_int_t)(extent->element = sl_tensors_dtype_bytes(dtype));
 	json_array_foreach(shape, d, side)
 	{
 		json_int_t length = json_integer_value(side);
@@ -173,21 +177,22 @@ static const char *tensor_parse(json_t *entry, struct extent *extent)
 	return NULL;
 }
 
-/* Set c->n if the tensors lie one after the other. */
-static const char *extents_join(struct extent *extents, size_t count, struct sl_checkpoint *c)
+/* Set c->n and *bytes if the tensors lie one after the other. */
+static const char *extents_join(struct extent *extents, size_t count, struct sl_checkpoint *c,
+				uint64_t *bytes)
 {
 	json_int_t end = 0;
 	qsort(extents, count, sizeof *extents, compare);
-	for (size_t i = 0; i < count; end = extents[i++].end)
+	for (size_t i = 0; i < count; end = extents[i++].end) {
 		if (extents[i].begin != end)
 			return "the tensors do not lie one after the other";
-	if (end > (json_int_t)(4 * (uint64_t)SL_ELEMENTS_MAX))
-		return "the model is too large";
-	c->n = (uint64_t)end / 4;
-	return NULL;
+		c->n += (uint64_t)(extents[i].end - end) / extents[i].element;
+	}
+	*bytes = (uint64_t)end;
+	return c->n > SL_ELEMENTS_MAX ? "the model is too large" : NULL;
 }
 
-static const char *tensors_parse(json_t *root, struct sl_checkpoint *c)
+static const char *tensors_parse(json_t *root, struct sl_checkpoint *c, uint64_t *bytes)
 {
 	const char *name, *wrong = NULL;
 	json_t *entry;
@@ -201,44 +206,55 @@ static const char *tensors_parse(json_t *root, struct sl_checkpoint *c)
 			wrong = tensor_parse(entry, &extents[count++]);
 	}
 	if (wrong == NULL)
-		wrong = extents_join(extents, count, c);
+		wrong = extents_join(extents, count, c, bytes);
 	free(extents);
 	return wrong != NULL ? wrong : metadata_parse(json_object_get(root, "__metadata__"), c);
 }
 
-/* Read and check the header. */
-static const char *header_read(int fd, struct sl_checkpoint *c)
+/* Read and check the header, to be freed with json_decref. */
+static const char *header_read(int fd, json_t **root, struct sl_checkpoint *c)
 {
-	json_t *root;
-	uint64_t begin;
-	const char *wrong = sl_safetensors_header(fd, &root, &begin);
+	uint64_t begin, bytes;
+	const char *wrong = sl_safetensors_header(fd, root, &begin);
 	if (wrong == NULL)
-		wrong = tensors_parse(root, c);
-	json_decref(root);
-	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, 4 * c->n);
+		wrong = tensors_parse(*root, c, &bytes);
+	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, bytes);
 }
 
-/* Read the floats and compare them with the checksum. */
-static const char *model_read(int fd, const struct sl_checkpoint *c, float *model)
+/* Return true if the file has exactly these tensors: same names, dtypes, shapes and order. */
+static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
+{
+	json_t *wanted = json_object();
+	bool same = json_object_set(wanted, "__metadata__", json_object_get(root, "__metadata__")) == 0 &&
+		    put_tensors(wanted, tensors) == 0 && json_equal(root, wanted);
+	json_decref(wanted);
+	return same;
+}
+
+/* Read the model and compare it with the checksum. */
+static const char *model_read(int fd, const struct sl_checkpoint *c, const struct sl_tensors *tensors,
+			      void *model)
 {
 	uint8_t checksum[SL_HASH_BYTES];
-	if (sl_safetensors_read(fd, model, c->n * sizeof *model) < 0)
+	size_t bytes = sl_tensors_bytes(tensors, c->n);
+	if (sl_safetensors_read(fd, model, bytes) < 0)
 		return "shorter than its header says";
-	sum_of(model, c->n, checksum);
+	sum_of(model, bytes, checksum);
 	return memcmp(checksum, c->checksum, sizeof checksum) == 0
 		       ? NULL
 		       : "damaged: the model does not match its checksum";
 }
 
 /* Read one file. SL_ERR_NOTFOUND, without a text: it is missing or belongs to another run. */
-static int file_read(const char *path, const char *run, sl_round round, size_t n, struct sl_checkpoint *c,
-		     float *model, struct sl_error *error)
+static int file_read(const char *path, const char *run, sl_round round, const struct sl_tensors *tensors,
+		     struct sl_checkpoint *c, void *model, struct sl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? SL_ERR_NOTFOUND
 				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	const char *wrong = header_read(fd, c);
+	json_t *root = NULL;
+	const char *wrong = header_read(fd, &root, c);
 	int rc = SL_OK;
 	if (wrong != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
@@ -246,24 +262,25 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 		rc = SL_ERR_NOTFOUND;
 	else if (c->round != round)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
-	else if (model != NULL && c->n != n)
-		rc = sl_err_set(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu",
-				path, c->n, n);
-	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
+	else if (model != NULL && !same_tensors(root, tensors))
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: its tensors are not those of this run's model",
+				path);
+	else if (model != NULL && (wrong = model_read(fd, c, tensors, model)) != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+	json_decref(root);
 	close(fd);
 	return rc;
 }
 
-int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
-		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error)
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, const struct sl_tensors *tensors,
+		       struct sl_checkpoint *checkpoint, void *model, struct sl_error *error)
 {
 	struct sl_checkpoint found = {0};
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
 		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-	int rc = file_read(path, run, round, n, &found, model, error);
+	int rc = file_read(path, run, round, tensors, &found, model, error);
 	if (rc == SL_ERR_NOTFOUND)
 		return sl_err_set(error, rc, "%s: the checkpoint is missing or belongs to another run", path);
 	if (rc == SL_OK)

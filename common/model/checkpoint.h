@@ -1,9 +1,9 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
- * state/round-000003.safetensors: the tensors of the trainer by name, all F32, and metadata {format, run,
- * round, digest, learners, total_weight, checksum}, the same bytes at all learners. It is written to a
- * temporary file, synchronised and renamed, and the folder is synchronised: a file with this name is
- * complete. A failed fsync is never retried.
+ * state/round-000003.safetensors: the tensors of the trainer by name, with their dtypes, and metadata
+ * {format, run, round, digest, learners, total_weight, checksum}, the same bytes at all learners. It is
+ * written to a temporary file, synchronised and renamed, and the folder is synchronised: a file with this
+ * name is complete. A failed fsync is never retried.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ struct sl_checkpoint {
 	uint8_t digest[SL_HASH_BYTES];	 /* digest D of the round */
 	uint32_t learners;		 /* number of participants, N */
 	uint64_t total_weight;		 /* sum of the weights, Z_n */
-	uint64_t n;			 /* number of floats of the model */
-	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the floats as they lie in the file; set by write
+	uint64_t n;			 /* number of elements of the model */
+	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the model as it lies in the file; set by write
 					    and read */
 };
 
@@ -28,7 +28,7 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 
 /* Write `model`, which consists of `tensors`, to `folder`; sets checkpoint->checksum. */
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
-			const struct sl_tensors *tensors, const float *model, struct sl_error *error);
+			const struct sl_tensors *tensors, const void *model, struct sl_error *error);
 
 /* Make SL_CHECKPOINT_LATEST in `folder` a symbolic link to the checkpoint of `round`, for users and their
  * programs. Starling does not read it, so that a failure is ignored. */
@@ -37,8 +37,8 @@ void sl_checkpoint_link(const char *folder, sl_round round);
 /* Delete the checkpoint of `round`; return false if there is none. */
 bool sl_checkpoint_delete(const char *folder, sl_round round);
 
-/* Read the checkpoint of `round`; SL_ERR_NOTFOUND if `run` has none. If `model` is not NULL, read its `n`
- * floats too: SL_ERR_INVALID if the file has another number, SL_ERR_FORMAT if it is damaged; both errors name
- * the file. */
-int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
-		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error);
+/* Read the checkpoint of `round`; SL_ERR_NOTFOUND if `run` has none. If `model` is not NULL, read the model
+ * too, which must consist of `tensors`: SL_ERR_INVALID if the file has others, SL_ERR_FORMAT if it is
+ * damaged; both errors name the file. */
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, const struct sl_tensors *tensors,
+		       struct sl_checkpoint *checkpoint, void *model, struct sl_error *error);

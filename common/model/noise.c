@@ -26,26 +26,27 @@ static size_t parameters(const struct sl_trainer *trainer)
 	return viewed(trainer)->size;
 }
 
-static void initial(const struct sl_trainer *trainer, float *model)
+static void initial(const struct sl_trainer *trainer, void *model)
 {
-	memset(model, 0, viewed(trainer)->size * sizeof *model);
+	memset(model, 0, viewed(trainer)->size * sizeof(float));
 }
 
-static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, void *model,
 		 struct sl_training *result, struct sl_error *error)
 {
 	const struct noise *t = viewed(trainer);
+	float *values = model;
 	uint64_t random = sl_random_seed(t->seed, t->rank, request->draw);
 	(void)error;
 	for (size_t i = 0; i < t->size; i++)
-		model[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
+		values[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
 	if (request->progress != NULL)
 		atomic_store_explicit(request->progress, 1000, memory_order_relaxed);
 	*result = (struct sl_training){.samples = 1};
 	return SL_OK;
 }
 
-static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
 {
 	(void)trainer;
 	(void)model;
@@ -74,7 +75,7 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->size = s->noise_parameters;
-	t->tensor = (struct sl_tensor){"model", 1, {t->size}};
+	t->tensor = (struct sl_tensor){"model", SL_FLOAT32, 1, {t->size}};
 	t->base.tensors = (struct sl_tensors){&t->tensor, 1};
 	t->rank = rank;
 	t->seed = s->seed;

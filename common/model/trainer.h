@@ -1,7 +1,8 @@
 /* trainer.h - the interface of trainers, and the built-in ones: an autoencoder, and noise.
  *
  * All functions but sl_trainer_open and `notice` are called by the training thread, one at a time, and may be
- * slow. A trainer owns its data and its working memory; models are arrays of n floats owned by the caller.
+ * slow. A trainer owns its data and its working memory; models are the n elements of
+ * its tensors, as base/tensors.h lays them out, owned by the caller.
  */
 #pragma once
 
@@ -35,17 +36,17 @@ struct sl_trainer_commit {
 };
 
 struct sl_trainer_ops {
-	/* Return n, the number of floats of a model. */
+	/* Return n, the number of elements of a model. */
 	size_t (*parameters)(const struct sl_trainer *);
 	/* Set `model` to the initial model, the same at all learners with the same seed. */
-	void (*initial)(const struct sl_trainer *, float *model);
+	void (*initial)(const struct sl_trainer *, void *model);
 	/* Train `model`, the committed or initial one, in place. SL_PENDING if *stop became true. */
-	int (*train)(struct sl_trainer *, const struct sl_training_request *request, float *model,
+	int (*train)(struct sl_trainer *, const struct sl_training_request *request, void *model,
 		     struct sl_training *result, struct sl_error *error);
 	/* Compute the mean squared error of `model` on held-out data; NaN if the trainer has no such data. */
-	int (*evaluate)(struct sl_trainer *, const float *model, double *mse, struct sl_error *error);
+	int (*evaluate)(struct sl_trainer *, const void *model, double *mse, struct sl_error *error);
 	/* Take notice of a committed model. NULL: not needed. */
-	void (*show)(struct sl_trainer *, const struct sl_trainer_commit *commit, const float *model);
+	void (*show)(struct sl_trainer *, const struct sl_trainer_commit *commit, const void *model);
 	/* Take notice of why the round waits; called by the loop thread at any time. NULL: not needed. */
 	void (*notice)(struct sl_trainer *, const char *text);
 	void (*close)(struct sl_trainer *);
@@ -53,7 +54,7 @@ struct sl_trainer_ops {
 
 struct sl_trainer {
 	const struct sl_trainer_ops *ops;
-	struct sl_tensors tensors; /* of a model; together n floats */
+	struct sl_tensors tensors; /* of a model; together n elements */
 };
 
 /* Open the trainer that `settings` name for learner `rank` of `learners` (0-based, roster order). */

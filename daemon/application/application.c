@@ -265,9 +265,9 @@ static size_t parameters(const struct sl_trainer *trainer)
 }
 
 /* Set zeros: the application has an initial model of its own. */
-static void initial(const struct sl_trainer *trainer, float *model)
+static void initial(const struct sl_trainer *trainer, void *model)
 {
-	memset(model, 0, parameters(trainer) * sizeof *model);
+	memset(model, 0, parameters(trainer) * sizeof(float));
 }
 
 /* Return the first element that cannot be encoded, or n. */
@@ -305,7 +305,7 @@ static int await(struct application *a, const atomic_bool *stop)
 	return a->have ? SL_OK : SL_PENDING;
 }
 
-static int train(struct sl_trainer *trainer, const struct sl_training_request *request, float *model,
+static int train(struct sl_trainer *trainer, const struct sl_training_request *request, void *model,
 		 struct sl_training *result, struct sl_error *error)
 {
 	struct application *a = owned(trainer);
@@ -316,7 +316,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	a->wanted = request->round;
 	a->have = false;
 	if (request->round > 1 && a->committed != request->round - 1) {
-		memcpy(a->down.values, model, a->n * sizeof *model);
+		memcpy(a->down.values, model, a->n * sizeof(float));
 		a->committed = request->round - 1;
 	}
 	if (a->joined)
@@ -324,11 +324,11 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 	int rc;
 	while ((rc = await(a, request->stop)) == SL_OK) {
 		/* The application can write at any time: what is checked is the copy. */
-		memcpy(model, a->up.values, a->n * sizeof *model);
+		memcpy(model, a->up.values, a->n * sizeof(float));
 		size_t at = flaw(a, model);
 		if (at == a->n)
 			break;
-		refuse_element(a, at, model[at]);
+		refuse_element(a, at, ((const float *)model)[at]);
 	}
 	if (rc == SL_OK)
 		*result = (struct sl_training){a->loss, a->weight, (double)(now_ms() - begun) / 1000};
@@ -338,11 +338,11 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 }
 
 /* Hand the committed model to the application. */
-static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const float *model)
+static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const void *model)
 {
 	struct application *a = owned(trainer);
 	uv_mutex_lock(&a->mutex);
-	memcpy(a->down.values, model, a->n * sizeof *model);
+	memcpy(a->down.values, model, a->n * sizeof(float));
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
@@ -353,7 +353,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	uv_mutex_unlock(&a->mutex);
 }
 
-static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
 {
 	(void)trainer;
 	(void)model;

@@ -101,7 +101,7 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint found;
-	int rc = sl_checkpoint_read(s->state, s->run, round->t, daemon->workspace.n, &found,
+	int rc = sl_checkpoint_read(s->state, s->run, round->t, &daemon->workspace.tensors, &found,
 				    daemon->workspace.committed, error);
 	if (rc != SL_OK)
 		return rc;

@@ -93,15 +93,17 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
+	v->tensors = daemon->trainer->tensors;
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
 	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
 	v->source = system_randomness;
 	v->weight = 1;
-	v->trained = sodium_allocarray(v->n, sizeof *v->trained);
+	size_t bytes = sl_tensors_bytes(&v->tensors, v->n);
+	v->trained = sodium_malloc(bytes);
 	v->x = sodium_allocarray(v->n + 1, sizeof *v->x);
 	v->s = sodium_allocarray(v->n + 1, sizeof *v->s);
-	v->committed = calloc(v->n, sizeof *v->committed);
+	v->committed = calloc(1, bytes);
 	if (v->trained == NULL || v->x == NULL || v->s == NULL || v->committed == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;

@@ -245,7 +245,8 @@ static void run_train(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
+	memcpy(daemon->workspace.trained, daemon->workspace.committed,
+	       sl_tensors_bytes(&daemon->workspace.tensors, daemon->workspace.n));
 	atomic_store(&daemon->training_permille, 0);
 	struct sl_training_request request = {.round = task->t,
 					      .draw = task->draw,

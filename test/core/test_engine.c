@@ -145,7 +145,7 @@ static struct outcome outcome_of(const struct sl_sim_options *o)
 		assert_int_equal(l->host.committed, 1);
 		for (uint64_t e = 0; e < o->parameters.n; e++) {
 			uint64_t bits = 0;
-			memcpy(&bits, &l->host.workspace.committed[e], sizeof(float));
+			memcpy(&bits, (const float *)l->host.workspace.committed + e, sizeof(float));
 			assert_true(i == 0 || outcome.z[e] == bits);
 			outcome.z[e] = bits;
 		}

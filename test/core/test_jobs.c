@@ -97,14 +97,14 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 	make_view(a, kind);
 	size_t scratch = sl_job_scratch(&a->view);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
-	w->trained = calloc(ELEMENTS, sizeof *w->trained);
+	w->trained = calloc(ELEMENTS, sizeof(float));
 	w->x = calloc(ELEMENTS, sizeof *w->x);
 	w->s = calloc(ELEMENTS, sizeof *w->s);
 	sl_arena_init(&w->scratch, calloc(1, scratch), scratch);
 	w->state_file.slot_bytes = sl_slot_bytes(&a->view);
 	w->state_file.base = calloc(N, w->state_file.slot_bytes);
 	for (size_t l = 0; l + 1 < ELEMENTS; l++)
-		w->trained[l] = 1.5f + (float)(l % 9);
+		((float *)w->trained)[l] = 1.5f + (float)(l % 9);
 	draw_states(a);
 	run_well(a, SL_JOB_ENCODE, 0);
 	return 0;

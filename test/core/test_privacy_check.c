@@ -126,7 +126,7 @@ static const struct sl_report *with_model(struct sl_sim *sim, float value, enum 
 {
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
-	sim->learners[1].host.workspace.trained[3] = value;
+	((float *)sim->learners[1].host.workspace.trained)[3] = value;
 	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
 	assert_int_equal(sim->learners[1].host.committed, 0);
 	return &sl_sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
@@ -159,8 +159,9 @@ TEST(clamped)
 	sim->learners[1].host.workspace.clamp = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
-	sim->learners[1].host.workspace.trained[3] = 16.00001f;
-	sim->learners[1].host.workspace.trained[5] = -16.00001f;
+	float *trained = sim->learners[1].host.workspace.trained;
+	trained[3] = 16.00001f;
+	trained[5] = -16.00001f;
 	sl_sim_run_until_done(sim);
 	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.clamped.count, 2);
 	sl_sim_expect_none(sim, 0, SL_REPORT_CLAMPED, SL_REASON_NONE);

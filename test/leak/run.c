@@ -114,10 +114,11 @@ static void replace_models(struct run *run)
 		struct drawer *drawer = &run->drawers[i];
 		if (l->training == drawer->draws)
 			continue;
+		float *trained = l->host.workspace.trained;
 		drawer->draws = l->training;
 		for (uint32_t e = 0; e < run->options.floats; e++) {
 			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
-			l->host.workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
+			trained[e] = (float)((double)take_input(run, input) * UNIT);
 		}
 		if (drawer->draws > run->history.draws)
 			run->history.draws = drawer->draws;

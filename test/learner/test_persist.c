@@ -51,9 +51,9 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 }
 
 int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
-			       const struct sl_tensors *tensors, const float *model, struct sl_error *error);
+			       const struct sl_tensors *tensors, const void *model, struct sl_error *error);
 int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
-			       const struct sl_tensors *tensors, const float *model, struct sl_error *error)
+			       const struct sl_tensors *tensors, const void *model, struct sl_error *error)
 {
 	(void)folder;
 	(void)tensors;

@@ -32,15 +32,15 @@ struct learner {
 static struct sl_member members[4];
 static uint32_t member_count;
 
-static void initial(const struct sl_trainer *trainer, float *model)
+static void initial(const struct sl_trainer *trainer, void *model)
 {
 	(void)trainer;
 	for (int i = 0; i < N; i++)
-		model[i] = -1;
+		((float *)model)[i] = -1;
 }
 
 static const struct sl_trainer_ops ops = {.initial = initial};
-static const struct sl_tensor tensor = {"model", 1, {N}};
+static const struct sl_tensor tensor = {"model", SL_FLOAT32, 1, {N}};
 static const struct sl_tensors tensors = {&tensor, 1};
 
 static int setup(void **state)
@@ -70,6 +70,7 @@ static void configure(struct learner *l, const char *folder)
 	l->daemon.roster = (struct sl_roster){
 		.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
 	l->daemon.workspace.n = N;
+	l->daemon.workspace.tensors = tensors;
 	l->daemon.workspace.committed = l->model;
 }
 
@@ -286,16 +287,20 @@ TEST_WITH(another_checkpoint_is_not_believed, setup, folder_teardown)
 		     "round-000002.safetensors: is not the checkpoint that was committed");
 }
 
-TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
+TEST_WITH(another_model_is_the_configurations_fault, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
 	commit(*state, 1);
 	configure(&l, *state);
+	static const struct sl_tensor other = {"model", SL_FLOAT32, 1, {N - 1}};
 	l.daemon.workspace.n = N - 1;
+	l.daemon.workspace.tensors = (struct sl_tensors){&other, 1};
 	assert_int_equal(start(&l, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text,
-			    folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state,
+			    "round-000001.safetensors: its tensors are not those of this run's model"));
 	finish(&l);
 }
 

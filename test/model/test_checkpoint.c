@@ -14,7 +14,7 @@
 #define FIRST "round-000001.safetensors"
 
 static const float floats[N] = {0.5f, -2.0f, 1e-30f};
-static const struct sl_tensor parts[] = {{"w", 2, {1, 2}}, {"b", 0, {0}}};
+static const struct sl_tensor parts[] = {{"w", SL_FLOAT32, 2, {1, 2}}, {"b", SL_FLOAT32, 0, {0}}};
 static const struct sl_tensors tensors = {parts, 2};
 
 static struct sl_checkpoint checkpoint_of(const char *run, sl_round round)
@@ -35,11 +35,12 @@ static void write_round(const char *folder, const char *run, sl_round round)
 		fail_msg("%s", error.text);
 }
 
-static int first(const char *folder, size_t n, struct sl_checkpoint *c, struct sl_error *error)
+static int first(const char *folder, const struct sl_tensors *of, struct sl_checkpoint *c,
+		 struct sl_error *error)
 {
 	float model[N + 1];
 	*error = (struct sl_error){0};
-	return sl_checkpoint_read(folder, "a", 1, n, c, model, error);
+	return sl_checkpoint_read(folder, "a", 1, of, c, model, error);
 }
 
 TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
@@ -75,7 +76,8 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_int_equal(sl_checkpoint_write(*state, &wrote, &tensors, floats, &error), SL_OK);
 	sl_checkpoint_name(wrote.round, name);
 	assert_string_equal(name, "round-1000000.safetensors");
-	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, N, &read, model, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, &tensors, &read, model, &error),
+			 SL_OK);
 	assert_string_equal(read.run, wrote.run);
 	assert_int_equal(read.round, wrote.round);
 	assert_int_equal(read.learners, wrote.learners);
@@ -83,7 +85,8 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_memory_equal(read.digest, wrote.digest, SL_HASH_BYTES);
 	assert_memory_equal(read.checksum, wrote.checksum, SL_HASH_BYTES);
 	assert_memory_equal(model, floats, sizeof floats);
-	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, 0, &read, NULL, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, NULL, &read, NULL, &error),
+			 SL_OK);
 }
 
 TEST_WITH(the_link_leads_to_the_latest, folder_setup, folder_teardown)
@@ -112,15 +115,15 @@ TEST_WITH(one_round_of_the_own_run, folder_setup, folder_teardown)
 	write_round(*state, "a", 9);
 	write_round(*state, "b", 10);
 	folder_put(*state, "round-000012.safetensors", "damaged", 7);
-	assert_int_equal(sl_checkpoint_read(*state, "a", 10, N, &c, model, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 10, &tensors, &c, model, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(
 		error.text,
 		folder_path(*state,
 			    "round-000010.safetensors: the checkpoint is missing or belongs to another run"));
-	assert_int_equal(sl_checkpoint_read(*state, "a", 11, N, &c, model, &error), SL_ERR_NOTFOUND);
-	assert_int_equal(sl_checkpoint_read(*state, "a", 12, N, &c, model, &error), SL_ERR_FORMAT);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 11, &tensors, &c, model, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 12, &tensors, &c, model, &error), SL_ERR_FORMAT);
 	assert_int_equal(c.round, 77);
-	assert_int_equal(sl_checkpoint_read(*state, "a", 9, N, &c, model, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 9, &tensors, &c, model, &error), SL_OK);
 	assert_int_equal(c.round, 9);
 	assert_memory_equal(model, floats, sizeof floats);
 }
@@ -133,7 +136,7 @@ static void expect_damage(const char *folder, const void *bytes, size_t size, co
 	char text[256];
 	snprintf(text, sizeof text, FIRST ": %s", reason);
 	folder_put(folder, FIRST, bytes, size);
-	assert_int_equal(first(folder, N, &c, &error), SL_ERR_FORMAT);
+	assert_int_equal(first(folder, &tensors, &c, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text, folder_path(folder, text));
 	assert_int_equal(c.round, 77); /* untouched */
 }
@@ -185,7 +188,7 @@ TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 		{"\"dtype\"", "\"shape\"", "the header is not JSON"}, /* a key twice */
 		{"\"dtype\"", "\"dtipe\"", "the header is not that of a model"},
 		{"\"shape\":[]", "\"shape\":{}", "the header is not that of a model"},
-		{"\"F32\"", "\"F64\"", "a tensor is not F32"},
+		{"\"F32\"", "\"F16\"", "a tensor is not F32, F64 or I64"},
 		{"[1,2]", "[1,3]", "shape and data_offsets do not agree"},
 		{"[1,2]", "[-1]]", "the header is not JSON"},
 		{"[1,2]", "[-12]", "a shape is not that of a tensor"},
@@ -216,13 +219,25 @@ TEST_WITH(damaged_floats_are_refused, folder_setup, folder_teardown)
 	free(bytes);
 }
 
-TEST_WITH(another_n_is_refused, folder_setup, folder_teardown)
+TEST_WITH(other_tensors_are_refused, folder_setup, folder_teardown)
 {
+	static const struct sl_tensor others[][2] = {
+		{{"w", SL_FLOAT32, 2, {1, 2}}, {"c", SL_FLOAT32, 0, {0}}},
+		{{"w", SL_FLOAT32, 2, {2, 1}}, {"b", SL_FLOAT32, 0, {0}}},
+		{{"b", SL_FLOAT32, 0, {0}}, {"w", SL_FLOAT32, 2, {1, 2}}},
+		{{"w", SL_FLOAT64, 1, {1}}, {"b", SL_FLOAT32, 0, {0}}},
+	};
 	struct sl_checkpoint c;
 	struct sl_error error;
 	write_round(*state, "a", 1);
-	assert_int_equal(first(*state, N + 1, &c, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text, folder_path(*state, FIRST ": a model of 3 floats, expected 4"));
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		struct sl_tensors of = {others[i], 2};
+		assert_int_equal(first(*state, &of, &c, &error), SL_ERR_INVALID);
+		assert_string_equal(
+			error.text,
+			folder_path(*state, FIRST ": its tensors are not those of this run's model"));
+	}
+	assert_int_equal(first(*state, &(struct sl_tensors){parts, 1}, &c, &error), SL_ERR_INVALID);
 }
 
 TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)

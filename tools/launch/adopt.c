@@ -20,7 +20,7 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	struct sl_checkpoint checkpoint = {.n = plan->n};
 	sl_run_folder_path(&plan->folder, l->index, "state", state);
 	if (checkpoint.n == 0 &&
-	    sl_checkpoint_read(state, plan->settings.run, t, 0, &checkpoint, NULL, &error) != SL_OK)
+	    sl_checkpoint_read(state, plan->settings.run, t, NULL, &checkpoint, NULL, &error) != SL_OK)
 		return false;
 	return sl_result_open(state, plan->settings.run, checkpoint.n, t, result, &error) == SL_OK;
 }

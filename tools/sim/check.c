@@ -182,6 +182,7 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
+	const float *committed = workspace->committed;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
@@ -192,7 +193,7 @@ static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 			uint32_t j = page->members[k];
 			sum += (literal ? 1 : (double)page->of[j].weight) * (double)page->of[j].theta[e];
 		}
-		double off = fabs((double)workspace->committed[e] - sum / weights);
+		double off = fabs((double)committed[e] - sum / weights);
 		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
 			sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i],
 				    e, off);

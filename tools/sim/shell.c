@@ -177,11 +177,12 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 	struct sl_sim_learner *l = &sim->learners[i];
 	draw |= (uint64_t)l->life << 12;
 	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
+	float *trained = l->host.workspace.trained;
 	l->draw = draw;
 	for (uint64_t l_ = 0; l_ < l->host.workspace.n; l_++) {
 		double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
 		double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
-		l->host.workspace.trained[l_] = (float)(unit * clipping_range);
+		trained[l_] = (float)(unit * clipping_range);
 	}
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),

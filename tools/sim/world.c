@@ -264,7 +264,7 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	memset(l->host.workspace.x, 0xa5,
 	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* memory is lost */
 	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
-	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof *l->host.workspace.trained);
+	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof(float));
 	sl_sim_disk_read(&l->host.disk, &l->host.config);
 }
 

@@ -1,0 +1,90 @@
+#include "common/base/tensors.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const struct {
+	const char *name, *file_name;
+	size_t bytes;
+} dtypes[] = {
+#define ROW(dtype, name, file_name, type) [dtype] = {name, file_name, sizeof(type)},
+	SL_DTYPES(ROW)
+#undef ROW
+};
+#define COUNT (sizeof dtypes / sizeof *dtypes)
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "models lie in files as they lie in memory");
+
+const char *sl_tensors_dtype_name(enum sl_dtype dtype)
+{
+	return dtypes[dtype].name;
+}
+
+const char *sl_tensors_dtype_file_name(enum sl_dtype dtype)
+{
+	return dtypes[dtype].file_name;
+}
+
+size_t sl_tensors_dtype_bytes(enum sl_dtype dtype)
+{
+	return dtypes[dtype].bytes;
+}
+
+bool sl_tensors_dtype_parse(const char *name, enum sl_dtype *dtype)
+{
+	for (size_t i = 0; name != NULL && i < COUNT; i++) {
+		*dtype = (enum sl_dtype)i;
+		if (strcmp(name, dtypes[i].name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool sl_tensors_dtype_parse_file(const char *name, enum sl_dtype *dtype)
+{
+	for (size_t i = 0; name != NULL && i < COUNT; i++) {
+		*dtype = (enum sl_dtype)i;
+		if (strcmp(name, dtypes[i].file_name) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tensor_run *run)
+{
+	run->first += run->count;
+	run->offset += run->count * dtypes[run->dtype].bytes;
+	run->count = 0;
+	if (tensors == NULL || tensors->count == 0) {
+		run->count = n - run->first;
+		return run->count > 0;
+	}
+	for (; run->tensor < tensors->count; run->tensor++) {
+		const struct sl_tensor *tensor = &tensors->items[run->tensor];
+		if (run->count > 0 && tensor->dtype != run->dtype)
+			break;
+		run->dtype = tensor->dtype;
+		run->count += sl_tensor_elements(tensor);
+	}
+	assert(run->first + run->count <= n);
+	return run->count > 0;
+}
+
+size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n)
+{
+	struct sl_tensor_run run = {0};
+	while (sl_tensors_next(tensors, n, &run))
+		;
+	return run.offset;
+}
+
+bool sl_tensors_aligned(const struct sl_tensors *tensors)
+{
+	size_t least = sizeof(int64_t);
+	for (uint32_t i = 0; i < tensors->count; i++) {
+		if (dtypes[tensors->items[i].dtype].bytes > least)
+			return false;
+		least = dtypes[tensors->items[i].dtype].bytes;
+	}
+	return true;
+}
