@@ -14,14 +14,16 @@
 #include "common/mixing/engine.h"
 
 #define SL_PATH_BYTES 1024u
+#define SL_COMMAND_BYTES 4096u
 #define SL_DIGITS_BYTES (2 * SL_HASH_BYTES + 1u) /* a hash in hexadecimal digits */
 #define SL_ACCEPT_DIGITS 8u			 /* least number of digits of accept_roster */
 #define SL_QUORUM_ALL 0u
 #define SL_QUORUM_MAJORITY UINT32_MAX
 #define SL_MODULUS_AUTO 0u
 
-enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE, SL_TRAINER_APPLICATION };
+enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE, SL_TRAINER_APPLICATION, SL_TRAINER_EXEC };
 #define SL_CHECKPOINTS_ALL 0u
+#define SL_TRAINING_DEADLINE_NONE 0u
 
 enum sl_partition { SL_PARTITION_NONE, SL_PARTITION_IID, SL_PARTITION_BY_LABEL };
 enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
@@ -42,6 +44,12 @@ struct sl_settings {
 #undef NUMBER
 #undef CHOICE
 };
+
+/* Return true if the trainer is a program that joins (proto/APPLICATION.md), whoever starts it. */
+static inline bool sl_settings_has_application(const struct sl_settings *settings)
+{
+	return settings->trainer == SL_TRAINER_APPLICATION || settings->trainer == SL_TRAINER_EXEC;
+}
 
 /* Read and check the file `path`. `overrides`: `count` texts "KEY=VALUE" that replace what the file says; may
  * be NULL. */

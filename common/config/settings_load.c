@@ -129,6 +129,15 @@ static int take_digits(const struct sl_setting *row, struct sl_settings *setting
 	return SL_OK;
 }
 
+static int take_command(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+			struct sl_error *error)
+{
+	if (strlen(value) >= row->size)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: longer than %zu bytes", row->key, row->size - 1);
+	strcpy((char *)settings + row->offset, value);
+	return SL_OK;
+}
+
 static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value,
 		     struct sl_error *error)
 {
@@ -149,6 +158,8 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 		return take_path(row, parse, value, error);
 	case SL_SETTING_DIGITS:
 		return take_digits(row, parse->settings, value, error);
+	case SL_SETTING_COMMAND:
+		return take_command(row, parse->settings, value, error);
 	case SL_SETTING_NAME:
 	case SL_SETTING_ADDRESS:
 		return take_text(row, parse->settings, value, error);
@@ -280,6 +291,11 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
 		return fail_at(parse, SL_ROW_iterations_rule, error,
 			       "iterations_rule: exactly needs iterations, the number to run");
+	if (s->trainer == SL_TRAINER_EXEC && s->command[strspn(s->command, " \t\n")] == '\0')
+		return fail_at(parse, SL_ROW_trainer, error,
+			       "trainer: exec needs `command`, the command line that starts the application");
+	if (s->trainer != SL_TRAINER_EXEC && s->command[0] != '\0')
+		return fail_at(parse, SL_ROW_command, error, "command is started by trainer: exec only");
 	if (s->modulus != SL_MODULUS_AUTO && s->id >= s->modulus) {
 		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id,
 			 (unsigned long long)s->modulus);

@@ -177,6 +177,9 @@
 	  "then start it again")                                                                             \
 	/* the daemon: start and end */                                                                      \
 	X(APPLICATION, "application", SL_INFO, "reason", "{reason}")                                         \
+	X(COMMAND, "command", SL_WARN, "reason", "{reason}")                                                 \
+	X(COMMAND_STARTED, "command", SL_INFO, "reason", "{reason}")                                         \
+	X(COMMAND_OUTPUT, "command", SL_INFO, "reason", "command: |{reason}")                                \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \

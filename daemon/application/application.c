@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct application {
 	uv_mutex_t mutex;
 	uv_cond_t answered;
 	struct sl_line_socket socket;
+	struct sl_command *command; /* trainer: exec; NULL: none */
 	bool joined;
 	uint64_t called_ms;		  /* when the application connected */
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
@@ -230,6 +232,19 @@ static void take_lines(struct application *a)
 	}
 }
 
+/* Refuse a process that the learner has not started, such as one that an earlier daemon has left behind. */
+static void check_owned(struct application *a)
+{
+	char text[160];
+	if (a->command == NULL || sl_command_owns(a->command, a->socket.pid))
+		return;
+	snprintf(text, sizeof text,
+		 "this learner starts its application itself (trainer: exec), and process %d is not in the "
+		 "process group of its command",
+		 (int)a->socket.pid);
+	refuse(a, text);
+}
+
 /* Serve the socket once: the end of one application is handled before the next connection. */
 static void serve(struct application *a)
 {
@@ -239,8 +254,16 @@ static void serve(struct application *a)
 		refuse(a, "expected join within 10 s");
 	if (called && sl_line_socket_accept(&a->socket)) {
 		a->called_ms = now_ms();
+		check_owned(a);
 		take_lines(a);
 	}
+}
+
+static enum sl_command_duty duty_of(const struct application *a)
+{
+	if (a->opened && is_last(a))
+		return SL_COMMAND_DONE;
+	return !a->opened || (a->wanted != 0 && !a->have) ? SL_COMMAND_WORK : SL_COMMAND_NONE;
 }
 
 static void run(void *argument)
@@ -252,9 +275,11 @@ static void run(void *argument)
 		uv_mutex_lock(&a->mutex);
 		if (ready || !a->joined)
 			serve(a);
+		sl_command_tend(a->command, duty_of(a));
 		ending = a->ending;
 		uv_mutex_unlock(&a->mutex);
 	}
+	sl_command_end(a->command); /* here: the kernel kills the children of a thread that ends */
 }
 
 /* ---- the trainer ---- */
@@ -346,6 +371,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
+	sl_command_completed(a->command);
 	if (a->wanted <= a->committed)
 		a->wanted = 0;
 	if (a->joined)
@@ -377,6 +403,7 @@ static void application_free(struct application *a)
 {
 	if (a->socket.listener >= 0)
 		unlink(a->config.settings->application);
+	sl_command_close(a->command);
 	sl_line_socket_close(&a->socket);
 	sl_shared_vector_close(&a->up);
 	sl_shared_vector_close(&a->down);
@@ -384,6 +411,15 @@ static void application_free(struct application *a)
 	uv_cond_destroy(&a->answered);
 	uv_mutex_destroy(&a->mutex);
 	free(a);
+}
+
+bool sl_application_runs(struct sl_trainer *trainer)
+{
+	struct application *a = owned(trainer);
+	uv_mutex_lock(&a->mutex);
+	bool runs = sl_command_runs(a->command);
+	uv_mutex_unlock(&a->mutex);
+	return runs;
 }
 
 void sl_application_stop(struct sl_trainer *trainer)
@@ -412,6 +448,38 @@ static const struct sl_trainer_ops ops = {.parameters = parameters,
 					  .evaluate = evaluate,
 					  .close = application_close};
 
+static int open_command(struct application *a, struct sl_error *error)
+{
+	struct sl_command_config config = {.settings = a->config.settings,
+					   .learners = a->config.roster->size,
+					   .say = a->config.say_command,
+					   .context = a->config.context};
+	return a->config.settings->trainer == SL_TRAINER_EXEC ? sl_command_open(&a->command, &config, error)
+							      : SL_OK;
+}
+
+/* Serve until the first application has joined. SIGINT and SIGTERM end its command, then the process. */
+static void await_first(struct application *a)
+{
+	sigset_t ends, before;
+	int signal = -1;
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, &before);
+	while (!a->opened && signal < 0) {
+		sl_command_tend(a->command, duty_of(a));
+		sl_line_socket_wait(&a->socket, POLL_MS);
+		serve(a);
+		signal = sigtimedwait(&ends, NULL, &(struct timespec){0, 0});
+	}
+	if (signal > 0)
+		application_free(a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (signal > 0)
+		raise(signal);
+}
+
 int sl_application_open(const struct sl_application_config *config, struct sl_trainer **trainer,
 			struct sl_error *error)
 {
@@ -424,10 +492,10 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 	if (uv_mutex_init(&a->mutex) != 0 || uv_cond_init(&a->answered) != 0)
 		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
-	while (rc == SL_OK && !a->opened) {
-		sl_line_socket_wait(&a->socket, POLL_MS);
-		serve(a);
-	}
+	if (rc == SL_OK)
+		rc = open_command(a, error);
+	if (rc == SL_OK)
+		await_first(a);
 	if (rc != SL_OK) {
 		application_free(a);
 		return rc;

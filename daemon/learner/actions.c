@@ -142,11 +142,13 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 
 static void execute_stop(struct sl_daemon *daemon, int code)
 {
-	if (code == SL_OK)
-		sl_report_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
-	else
+	if (code != SL_OK) {
 		atomic_store(&daemon->failed, true);
-	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);
+		sl_daemon_stop(daemon, 1);
+	} else if (daemon->farewell_ms == 0) {
+		sl_report_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
+		sl_daemon_finish(daemon);
+	}
 }
 
 static void execute_one(struct sl_daemon *daemon, const struct sl_action *action)

@@ -2,6 +2,11 @@
 
 #include <sodium.h>
 
+#include "daemon/application/application.h"
+
+#define FAREWELL_MS 30000u
+#define LOOK_MS 100u
+
 void sl_daemon_stop(struct sl_daemon *daemon, int status)
 {
 	if (daemon->stopping)
@@ -10,6 +15,23 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status)
 	daemon->status = status;
 	atomic_store(&daemon->stop_training, true);
 	uv_stop(&daemon->loop);
+}
+
+static void on_farewell(uv_timer_t *timer)
+{
+	struct sl_daemon *daemon = timer->data;
+	bool runs = daemon->settings->trainer == SL_TRAINER_EXEC && sl_application_runs(daemon->trainer);
+	if (!runs || uv_now(&daemon->loop) >= daemon->farewell_ms + FAREWELL_MS)
+		sl_daemon_stop(daemon, 0);
+}
+
+void sl_daemon_finish(struct sl_daemon *daemon)
+{
+	daemon->farewell_ms = uv_now(&daemon->loop);
+	uv_timer_init(&daemon->loop, &daemon->farewell);
+	daemon->farewell.data = daemon;
+	uv_timer_start(&daemon->farewell, on_farewell, 0, LOOK_MS);
+	on_farewell(&daemon->farewell);
 }
 
 void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message)

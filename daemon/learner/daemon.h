@@ -66,6 +66,7 @@ struct sl_daemon {
 	uv_check_t after;    /* drains it after the loop has polled */
 	uv_idle_t busy;	     /* active while the event queue is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
+	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
 	struct sl_control *control;
@@ -104,10 +105,14 @@ struct sl_daemon {
 	char missing[256]; /* in RECOVER: learners whose masked states no reachable learner has; else "" */
 	uint32_t passed;   /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
-	int status; /* exit status */
+	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */
+	int status;	   /* exit status */
 };
 
 /* Sign `message` with the own key, if messages of its kind carry a signature. */
 void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message);
 /* End in order: links say goodbye, workers finish. `status` is the exit status. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);
+/* End in order after the last round, with status 0: as soon as the command of trainer: exec has ended, which
+ * may save its model, or after 30 s. */
+void sl_daemon_finish(struct sl_daemon *daemon);

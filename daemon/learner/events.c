@@ -149,7 +149,7 @@ static void on_alarm(uv_timer_t *timer)
 static void arm(struct sl_daemon *daemon)
 {
 	sl_ms due = sl_core_deadline(daemon->core), now = uv_hrtime() / 1000000u;
-	if (due == SL_NEVER || daemon->stopping)
+	if (due == SL_NEVER || daemon->stopping || daemon->farewell_ms != 0)
 		uv_timer_stop(&daemon->alarm);
 	else
 		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);

@@ -156,7 +156,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 {
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
-	if (daemon->settings->trainer == SL_TRAINER_APPLICATION && daemon->trainer != NULL)
+	if (sl_settings_has_application(daemon->settings) && daemon->trainer != NULL)
 		sl_application_stop(daemon->trainer); /* its thread adds tasks to the workers */
 	if (daemon->compute.back.loop != NULL)
 		sl_worker_close(&daemon->compute); /* first: the last commit queues an evaluation, which is

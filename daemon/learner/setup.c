@@ -147,7 +147,7 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_validate(daemon->settings, &daemon->roster, daemon->self, error);
-	if (rc == SL_OK && daemon->settings->trainer != SL_TRAINER_APPLICATION)
+	if (rc == SL_OK && !sl_settings_has_application(daemon->settings))
 		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
 				     error);
 	if (rc == SL_OK)
@@ -161,30 +161,43 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 struct saying {
 	struct sl_task base;
 	struct sl_daemon *daemon;
-	char text[96];
+	enum sl_record_kind kind;
+	char text[SL_ERROR_BYTES];
 };
 
 static void log_saying(struct sl_task *base)
 {
 	struct saying *saying = (struct saying *)base;
-	sl_report_log_reason(saying->daemon, SL_RECORD_APPLICATION, saying->text);
+	sl_report_log_reason(saying->daemon, saying->kind, saying->text);
 	free(saying);
 }
 
 /* Log `text` on the loop thread. */
-static void say_application(void *context, const char *text)
+static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *text)
 {
-	struct sl_daemon *daemon = context;
 	if (daemon->compute.back.loop == NULL) { /* during the setup there is only one thread */
-		sl_report_log_reason(daemon, SL_RECORD_APPLICATION, text);
+		sl_report_log_reason(daemon, kind, text);
 		return;
 	}
 	struct saying *saying = calloc(1, sizeof *saying);
 	if (saying == NULL)
 		abort();
-	*saying = (struct saying){{.done = log_saying}, daemon, ""};
+	*saying = (struct saying){{.done = log_saying}, daemon, kind, ""};
 	snprintf(saying->text, sizeof saying->text, "%s", text);
 	sl_worker_give_back(&daemon->compute, &saying->base);
+}
+
+static void say_application(void *context, const char *text)
+{
+	say(context, SL_RECORD_APPLICATION, text);
+}
+
+static void say_command(void *context, enum sl_command_said said, const char *text)
+{
+	static const enum sl_record_kind kinds[] = {[SL_COMMAND_STARTED] = SL_RECORD_COMMAND_STARTED,
+						    [SL_COMMAND_FAILED] = SL_RECORD_COMMAND,
+						    [SL_COMMAND_OUTPUT] = SL_RECORD_COMMAND_OUTPUT};
+	say(context, kinds[said], text);
 }
 
 /* Wait for the application: only it knows the size of the model. */
@@ -194,9 +207,10 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .roster = &daemon->roster,
 					       .self = daemon->self,
 					       .say = say_application,
+					       .say_command = say_command,
 					       .context = daemon};
 	char text[SL_PATH_BYTES + 64];
-	if (daemon->settings->trainer != SL_TRAINER_APPLICATION)
+	if (!sl_settings_has_application(daemon->settings))
 		return SL_OK;
 	snprintf(text, sizeof text, "waiting for an application on %s", daemon->settings->application);
 	sl_report_log_reason(daemon, SL_RECORD_APPLICATION, text);
@@ -239,7 +253,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = open_core(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_loop_open(daemon, error);
-	if (rc == SL_OK && s->trainer == SL_TRAINER_APPLICATION)
+	if (rc == SL_OK && sl_settings_has_application(s))
 		rc = sl_application_serve(daemon->trainer, error);
 	if (rc == SL_OK)
 		rc = sl_loop_listen(daemon, error);

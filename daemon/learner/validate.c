@@ -56,6 +56,20 @@ static int check_parent(const struct sl_settings *s, const char *setting, const 
 	return in_state ? SL_OK : check_folder(setting, path, n, error);
 }
 
+/* Check the working folder of the command; the state folder may still be made. */
+static int check_command(const struct sl_settings *s, struct sl_error *error)
+{
+	struct stat status;
+	if (s->trainer != SL_TRAINER_EXEC || s->command_folder[0] == '\0')
+		return SL_OK;
+	if (stat(s->command_folder, &status) == 0 && !S_ISDIR(status.st_mode))
+		errno = ENOTDIR;
+	else if (access(s->command_folder, X_OK) == 0)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_INVALID, "command_folder: %s: %s", s->command_folder,
+			  strerror(errno));
+}
+
 static int check_folders(const struct sl_settings *s, struct sl_error *error)
 {
 	bool exists = access(s->state, F_OK) == 0,
@@ -76,5 +90,7 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 		rc = check_size(s, roster->size, error);
 	if (rc == SL_OK)
 		rc = check_folders(s, error);
+	if (rc == SL_OK)
+		rc = check_command(s, error);
 	return rc == SL_OK ? sl_links_check_address(s->listen[0] != '\0' ? s->listen : own, error) : rc;
 }

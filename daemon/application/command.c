@@ -1,0 +1,431 @@
+#include "daemon/application/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "daemon/runtime/environment.h"
+
+#define KILL_MS 5000u			 /* from SIGTERM to SIGKILL */
+#define LATER_MS_MOST 60000u		 /* from an exit to the next start */
+#define LATER_MS_LEAST 1000u		 /* the same after the first exit */
+#define LINE_BYTES (SL_ERROR_BYTES - 1u) /* of a printed line; the rest is cut */
+#define READ_BYTES (256u << 10)		 /* taken in one sl_command_tend: a flood is slowed down */
+#define LINES 100u			 /* passed on in an interval */
+#define LINES_MS 10000u			 /* the interval */
+#define VARIABLES 4u
+#define LOOK_MS 20 /* between two looks at a group that is ending */
+
+struct sl_command {
+	struct sl_command_config config;
+	char folder[SL_PATH_BYTES]; /* working folder */
+	char *variables[VARIABLES];
+	char script[SL_COMMAND_BYTES + 16]; /* for /bin/sh -c */
+
+	pid_t group;	   /* of the processes, and id of its leader; 0: idle */
+	bool led;	   /* the leader has not ended */
+	bool ending;	   /* SIGTERM was sent */
+	bool over;	   /* it is not started again */
+	uint64_t kill_ms;  /* ending: when SIGKILL is due */
+	uint64_t start_ms; /* when the next start is due */
+	uint64_t later_ms; /* from the next exit to the start after it */
+	uint64_t work_ms;  /* since when this process owes work; 0: it does not */
+
+	int output;		   /* of the processes; -1: none */
+	char line[LINE_BYTES + 1]; /* that is not complete yet */
+	size_t used;
+	bool cut;		/* the rest of the line is dropped */
+	uint64_t interval_ms;	/* begin of the interval */
+	uint32_t said, dropped; /* lines in it */
+};
+
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
+/* ---- output ---- */
+
+/* Make `text` fit for a log: no control characters, and UTF-8. */
+static void clean(char *text, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+			text[i] = text[i] == '\t' ? ' ' : '?';
+	text[size] = '\0';
+	json_t *json = json_string(text);
+	for (size_t i = 0; json == NULL && i < size; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			text[i] = '?';
+	json_decref(json);
+}
+
+static void say(const struct sl_command *c, enum sl_command_said said, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+static void say(const struct sl_command *c, enum sl_command_said said, const char *format, ...)
+{
+	char text[SL_ERROR_BYTES];
+	va_list list;
+	va_start(list, format);
+	vsnprintf(text, sizeof text, format, list);
+	va_end(list);
+	c->config.say(c->config.context, said, text);
+}
+
+static void say_dropped(struct sl_command *c)
+{
+	if (c->dropped > 0)
+		say(c, SL_COMMAND_OUTPUT, "(%u more lines were dropped: at most %u are logged in %u s)",
+		    c->dropped, LINES, LINES_MS / 1000);
+	c->dropped = 0;
+}
+
+static void end_interval(struct sl_command *c, uint64_t now)
+{
+	if (now - c->interval_ms < LINES_MS)
+		return;
+	say_dropped(c);
+	c->interval_ms = now;
+	c->said = 0;
+}
+
+static void end_line(struct sl_command *c)
+{
+	end_interval(c, now_ms());
+	if (c->used > 0 && c->said >= LINES) {
+		c->dropped++;
+	} else if (c->used > 0) {
+		c->said++;
+		clean(c->line, c->used);
+		c->config.say(c->config.context, SL_COMMAND_OUTPUT, c->line);
+	}
+	c->used = 0;
+	c->cut = false;
+}
+
+/* Drop the beginning of a character that is not complete. */
+static void cut_line(struct sl_command *c)
+{
+	while (c->used > 0 && ((unsigned char)c->line[c->used - 1] & 0xC0) == 0x80)
+		c->used--;
+	if (c->used > 0 && (unsigned char)c->line[c->used - 1] >= 0xC0)
+		c->used--;
+	c->cut = true;
+}
+
+static void take_bytes(struct sl_command *c, const char *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (bytes[i] == '\n' || (bytes[i] == '\r' && !c->cut)) {
+			end_line(c);
+		} else if (!c->cut) {
+			c->line[c->used++] = bytes[i];
+			if (c->used == LINE_BYTES)
+				cut_line(c);
+		}
+	}
+}
+
+static void close_output(struct sl_command *c)
+{
+	if (c->output < 0)
+		return;
+	if (c->used > 0)
+		end_line(c);
+	close(c->output);
+	c->output = -1;
+}
+
+static void take_output(struct sl_command *c)
+{
+	char bytes[8192];
+	ssize_t n = 1;
+	for (size_t taken = 0; c->output >= 0 && n > 0 && taken < READ_BYTES; taken += (size_t)n) {
+		n = read(c->output, bytes, sizeof bytes);
+		if (n > 0)
+			take_bytes(c, bytes, (size_t)n);
+		else if (n == 0)
+			close_output(c);
+		else
+			n = 0;
+	}
+	end_interval(c, now_ms());
+}
+
+/* ---- start ---- */
+
+/* In the child, which has one thread, and memory that other threads may have left locked: only system calls.
+ */
+static void become(const struct sl_command *c, char *const *environment, int input, int output, pid_t parent)
+{
+	static const char failed[] = "cannot change to the working folder\n";
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)c->script, NULL};
+	sigset_t none;
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* it died before */
+		_exit(125);
+	for (int signal = 1; signal < NSIG; signal++)
+		sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+	    dup2(output, STDERR_FILENO) < 0)
+		_exit(125);
+	if (chdir(c->folder) < 0) {
+		ssize_t written = write(STDERR_FILENO, failed, sizeof failed - 1);
+		_exit(written < 0 ? 125 : 125);
+	}
+	execve("/bin/sh", argv, environment);
+	_exit(127);
+}
+
+/* Fork with all signals blocked, so that no handler of this process runs in the child. */
+static pid_t start_process(const struct sl_command *c, char *const *environment, int input, int output)
+{
+	sigset_t all, before;
+	pid_t parent = getpid();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pid_t pid = fork();
+	if (pid == 0)
+		become(c, environment, input, output, parent);
+	int saved = errno;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (pid > 0)
+		setpgid(pid, pid); /* whichever of the two is first */
+	errno = saved;
+	return pid;
+}
+
+static void plan_start(struct sl_command *c)
+{
+	c->start_ms = now_ms() + c->later_ms;
+	c->later_ms = c->later_ms < LATER_MS_MOST / 2 ? 2 * c->later_ms : LATER_MS_MOST;
+}
+
+static void start(struct sl_command *c)
+{
+	int ends[2] = {-1, -1};
+	char **environment = sl_environment_with(c->variables, VARIABLES);
+	int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	pid_t pid = -1;
+	if (environment != NULL && input >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		pid = start_process(c, environment, input, ends[1]);
+	}
+	int saved = errno;
+	for (int i = 0; i < 2; i++)
+		if (i == 0 ? pid < 0 && ends[0] >= 0 : ends[1] >= 0)
+			close(ends[i]);
+	if (input >= 0)
+		close(input);
+	free(environment);
+	if (pid < 0) {
+		say(c, SL_COMMAND_FAILED, "the command cannot be started: %s", strerror(saved));
+		plan_start(c);
+		return;
+	}
+	close_output(c);
+	c->output = ends[0];
+	c->group = pid;
+	c->led = true;
+	c->ending = false;
+	c->work_ms = 0;
+	say(c, SL_COMMAND_STARTED, "the command (process %d) has started", (int)pid);
+}
+
+/* ---- end ---- */
+
+/* Write how the leader ended, and what the statuses of a shell mean. */
+static void describe(int status, char *text, size_t size)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	const char *name = code > 128 ? sigabbrev_np(code - 128) : NULL;
+	if (name != NULL)
+		snprintf(text, size, "was killed by SIG%s", name);
+	else
+		snprintf(text, size, "ended with status %d%s", code,
+			 code == 127   ? " (command not found)"
+			 : code == 126 ? " (cannot be executed)"
+				       : "");
+}
+
+static void send_signal(const struct sl_command *c, int signal)
+{
+	kill(-c->group, signal);
+}
+
+static void begin_end(struct sl_command *c)
+{
+	if (c->ending)
+		return;
+	c->ending = true;
+	c->kill_ms = now_ms() + KILL_MS;
+	send_signal(c, SIGTERM);
+}
+
+/* The leader has ended: log it, and end what it has left behind. */
+static void take_exit(struct sl_command *c, int status)
+{
+	char how[96];
+	take_output(c); /* its last words come first */
+	say_dropped(c);
+	c->led = false;
+	describe(status, how, sizeof how);
+	if (c->over) {
+		say(c, c->ending || status == 0 ? SL_COMMAND_STARTED : SL_COMMAND_FAILED,
+		    "the command (process %d) %s", (int)c->group, how);
+	} else {
+		say(c, SL_COMMAND_FAILED, "the command (process %d) %s; it is started again in %u s",
+		    (int)c->group, how, (unsigned)(c->later_ms / 1000));
+		plan_start(c);
+	}
+	begin_end(c);
+}
+
+/* Take the exits of all children: as a subreaper, this process also has those that the command left behind.
+ */
+static void reap(struct sl_command *c)
+{
+	siginfo_t left;
+	int status;
+	pid_t pid;
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		if (pid == c->group && c->led)
+			take_exit(c, status);
+	if (c->led || waitid(P_PGID, (id_t)c->group, &left, WEXITED | WNOHANG | WNOWAIT) == 0)
+		return;
+	c->group = 0; /* no process of the group is left */
+	take_output(c);
+	close_output(c);
+}
+
+static void check_deadline(struct sl_command *c, enum sl_command_duty duty, uint64_t now)
+{
+	uint32_t most = c->config.settings->training_deadline;
+	if (duty != SL_COMMAND_WORK || c->ending || c->group == 0) {
+		c->work_ms = 0;
+		return;
+	}
+	if (c->work_ms == 0)
+		c->work_ms = now;
+	if (most == SL_TRAINING_DEADLINE_NONE || now - c->work_ms < most * UINT64_C(1000))
+		return;
+	say(c, SL_COMMAND_FAILED,
+	    "the command (process %d) has not answered within training_deadline, %u s: it is ended",
+	    (int)c->group, most);
+	begin_end(c);
+}
+
+/* ---- the interface ---- */
+
+void sl_command_tend(struct sl_command *c, enum sl_command_duty duty)
+{
+	if (c == NULL)
+		return;
+	uint64_t now = now_ms();
+	c->over = c->over || duty == SL_COMMAND_DONE;
+	if (c->group == 0 && !c->over && now >= c->start_ms)
+		start(c);
+	take_output(c);
+	if (c->group == 0)
+		return;
+	reap(c);
+	check_deadline(c, duty, now);
+	if (c->group != 0 && c->ending && now >= c->kill_ms)
+		send_signal(c, SIGKILL);
+}
+
+void sl_command_completed(struct sl_command *c)
+{
+	if (c == NULL)
+		return;
+	c->later_ms = LATER_MS_LEAST;
+	c->work_ms = 0;
+}
+
+bool sl_command_owns(const struct sl_command *c, pid_t pid)
+{
+	return c != NULL && c->group != 0 && pid > 0 && getpgid(pid) == c->group;
+}
+
+bool sl_command_runs(const struct sl_command *c)
+{
+	return c != NULL && c->group != 0;
+}
+
+void sl_command_end(struct sl_command *c)
+{
+	if (c == NULL)
+		return;
+	if (c->group != 0)
+		begin_end(c);
+	for (sl_command_tend(c, SL_COMMAND_DONE); c->group != 0; sl_command_tend(c, SL_COMMAND_DONE))
+		poll(NULL, 0, LOOK_MS);
+}
+
+/* Set the variables; the paths are absolute, as the command has a working folder of its own. */
+static int set_variables(struct sl_command *c, struct sl_error *error)
+{
+	const struct sl_settings *s = c->config.settings;
+	const char *slash = strrchr(s->application, '/');
+	char state[PATH_MAX], sockets[PATH_MAX], folder[SL_PATH_BYTES];
+	snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - s->application) + 1 : 1,
+		 slash != NULL ? s->application : ".");
+	if (realpath(s->state, state) == NULL || realpath(folder, sockets) == NULL)
+		return sl_err_set(error, SL_ERR_IO, "command: %s: %s", s->state, strerror(errno));
+	if (asprintf(&c->variables[0], "STARLING_SOCKET=%s/%s", sockets,
+		     slash != NULL ? slash + 1 : s->application) < 0 ||
+	    asprintf(&c->variables[1], "STARLING_LEARNER=%u", s->id) < 0 ||
+	    asprintf(&c->variables[2], "STARLING_LEARNERS=%u", c->config.learners) < 0 ||
+	    asprintf(&c->variables[3], "STARLING_RUN_DIR=%s", state) < 0)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	return SL_OK;
+}
+
+/* A simple command takes the place of its shell, and so gets the signal when the daemon is killed. */
+static void set_script(struct sl_command *c)
+{
+	const char *command = c->config.settings->command;
+	bool simple = strpbrk(command, ";&|()\n") == NULL && strncmp(command, "exec ", 5) != 0;
+	snprintf(c->script, sizeof c->script, "%s%s", simple ? "exec env " : "", command);
+}
+
+int sl_command_open(struct sl_command **out, const struct sl_command_config *config, struct sl_error *error)
+{
+	const struct sl_settings *s = config->settings;
+	struct sl_command *c = calloc(1, sizeof *c);
+	*out = c;
+	if (c == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	*c = (struct sl_command){.config = *config, .output = -1, .later_ms = LATER_MS_LEAST};
+	c->interval_ms = now_ms();
+	snprintf(c->folder, sizeof c->folder, "%s",
+		 s->command_folder[0] != '\0' ? s->command_folder : s->state);
+	set_script(c);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	return set_variables(c, error);
+}
+
+void sl_command_close(struct sl_command *c)
+{
+	if (c == NULL)
+		return;
+	sl_command_end(c);
+	close_output(c);
+	for (size_t i = 0; i < VARIABLES; i++)
+		free(c->variables[i]);
+	free(c);
+}

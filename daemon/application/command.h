@@ -1,0 +1,59 @@
+/* command.h - the application of trainer: exec, a child process that is kept running.
+ *
+ * The command runs by `/bin/sh -c`, as the leader of a process group, without input. It finds the learner by
+ * the variables STARLING_SOCKET, STARLING_LEARNER (id), STARLING_LEARNERS (of the roster) and
+ * STARLING_RUN_DIR (the state folder). What it prints is passed on line by line.
+ *
+ *      idle  -- due -->  running  -- exit, deadline, close -->  ending  -- no process is left -->  idle
+ *
+ * A group that is ending has got SIGTERM; after 5 s it gets SIGKILL. The next start is due 1 s after the
+ * exit, then 2, 4, ... 60 s, until the command has completed a round. A process that leaves the group is not
+ * ended with it, and cannot join. If the daemon is killed, the kernel kills the leader of the group: the
+ * program itself, or the shell of several programs.
+ *
+ * One thread at a time uses a command. The process must have no other children: their exits are taken here.
+ * All functions take NULL, a command that is not there.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/config/settings.h"
+
+/* What the learner needs from the command. */
+enum sl_command_duty {
+	SL_COMMAND_NONE, /* nothing now: a round is aggregated */
+	SL_COMMAND_WORK, /* to join, or a trained model */
+	SL_COMMAND_DONE, /* nothing any more: it is not started again */
+};
+
+enum sl_command_said { SL_COMMAND_STARTED, SL_COMMAND_FAILED, SL_COMMAND_OUTPUT };
+
+struct sl_command_config {
+	const struct sl_settings *settings;
+	uint32_t learners; /* of the roster */
+	/* Log `text`: what happened to the command, or a line that it printed. */
+	void (*say)(void *context, enum sl_command_said said, const char *text);
+	void *context;
+};
+
+struct sl_command;
+
+/* Prepare the command; the first sl_command_tend starts it. SL_ERR_IO: the socket's folder is not there. */
+int sl_command_open(struct sl_command **command, const struct sl_command_config *config,
+		    struct sl_error *error);
+/* Start it if that is due, take what it has printed, notice its end, and end it after training_deadline. Call
+ * it several times a second; it does not wait. */
+void sl_command_tend(struct sl_command *command, enum sl_command_duty duty);
+/* Note that the command has completed a round: the next restart is at once due again. */
+void sl_command_completed(struct sl_command *command);
+/* Return true if the process is in the group of the command. */
+bool sl_command_owns(const struct sl_command *command, pid_t pid);
+/* Return true if a process of the command is left. */
+bool sl_command_runs(const struct sl_command *command);
+/* End it and wait until it has ended, at most a little more than 5 s. It is not started again. */
+void sl_command_end(struct sl_command *command);
+/* End it and free. */
+void sl_command_close(struct sl_command *command);

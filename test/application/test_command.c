@@ -1,0 +1,140 @@
+/* The command of trainer: exec, started and ended by real daemons. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "test/lib/cluster.h"
+
+#define FAST_S 30.0
+
+/* Three learners whose command is FOLDER/run/command, a script with this text. */
+static void open_exec(struct cluster *c, const char *script, const char *settings)
+{
+	char all[512], text[1024];
+	snprintf(all, sizeof all, "trainer=exec command=../../command rounds=3 %s", settings);
+	cluster_open(c, 3, all);
+	snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+	process_write(cluster_path(c, 0, "run/command"), text);
+	cluster_shell(c, "chmod 700 command");
+}
+
+static void expect_log(const struct cluster *c, uint32_t i, const char *text)
+{
+	if (!process_expect(cluster_path(c, i, "log.jsonl"), "\"event\":\"command\"", text, FAST_S)) {
+		cluster_shell(c, "cat learner-*/log.jsonl learner-*/stderr.txt >&2; true");
+		fail_msg("the log of learner %u has no record of the command with: %s", i, text);
+	}
+}
+
+/* Wait until no process works in the run folder, as daemons and their commands do. */
+static void expect_no_process(const struct cluster *c)
+{
+	double end = process_now() + FAST_S;
+	while (process_alive(c->folder)) {
+		assert_true(process_now() < end);
+		process_look_again();
+	}
+}
+
+/* Each of them is a log record, and the daemon goes on. */
+CLUSTER_TEST(bad_commands_are_named)
+{
+	static const struct {
+		const char *script, *settings, *said, *then;
+	} cases[] = {
+		{"exit 3", "", "ended with status 3; it is started again in 1 s",
+		 "ended with status 3; it is started again in 2 s"},
+		{"exit 0", "", "ended with status 0; it is started again in 1 s", "started"},
+		{"kill -9 $$", "", "was killed by SIGKILL; it is started again in 1 s", "started"},
+		{"", "command=no-such-program", "ended with status 127 (command not found)",
+		 "no-such-program"},
+		{"", "command=../../roster.yaml", "ended with status 126 (cannot be executed)", "ermission"},
+		{"", "command=KEY='a;b'\tprintenv\tKEY", "command: a;b", "status 0"},
+		{"", "command=KEY=value\tprintenv\tKEY\tSTARLING_LEARNERS", "command: value", "command: 3"},
+		{"printf 'a\\001b\\377c\\n'; head -c 5000 /dev/zero | tr '\\0' z", "", "command: a?b?c",
+		 "zzz"},
+		{"yes flood | head -n 5000 >&2", "", "(4900 more lines were dropped", "status 0"},
+		{"exec sleep 1000", "training_deadline=1",
+		 "has not answered within training_deadline, 1 s: it is ended", "was killed by SIGTERM"},
+	};
+	open_exec(c, "true", "");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		char text[256];
+		snprintf(text, sizeof text, "#!/bin/sh\n%s\n", cases[i].script);
+		process_write(cluster_path(c, 0, "run/command"), text);
+		cluster_start(c, 1, cases[i].settings);
+		expect_log(c, 1, cases[i].said);
+		expect_log(c, 1, cases[i].then);
+		cluster_signal(c, 1, SIGTERM);
+		assert_int_equal(cluster_wait(c, 1), 128 + SIGTERM); /* no application has joined */
+		expect_no_process(c);
+		if (strstr(cases[i].script, "flood") != NULL)
+			assert_int_equal(cluster_count(c, 1, "command: flood"), 100);
+		unlink(cluster_path(c, 1, "log.jsonl"));
+	}
+}
+
+/* A process that the command leaves behind is ended before the next start; one that ignores SIGTERM is killed
+ * when the daemon ends. */
+CLUSTER_TEST(no_process_is_left)
+{
+	char text[32];
+	open_exec(c,
+		  "test -f pid && trap '' TERM && while :; do sleep 1; done\n"
+		  "sleep 1000 & echo $! >pid; exit 4",
+		  "");
+	cluster_start(c, 1, "");
+	expect_log(c, 1, "ended with status 4");
+	if (!process_expect(cluster_path(c, 1, "log.jsonl"), "has started", NULL, FAST_S))
+		fail();
+	double end = process_now() + FAST_S;
+	while (cluster_count(c, 1, "has started") < 2 && process_now() < end)
+		process_look_again();
+	process_read(cluster_path(c, 1, "state/pid"), text, sizeof text);
+	assert_int_not_equal(kill(atoi(text), 0), 0);
+	cluster_signal(c, 1, SIGTERM);
+	assert_int_equal(cluster_wait(c, 1), 128 + SIGTERM);
+	expect_log(c, 1, "was killed by SIGKILL");
+	expect_no_process(c);
+}
+
+CLUSTER_TEST(only_the_command_may_join)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	char line[512] = "";
+	open_exec(c, "exec sleep 1000", "");
+	cluster_start(c, 1, "");
+	expect_log(c, 1, "has started");
+	snprintf(address.sun_path, sizeof address.sun_path, "%s",
+		 cluster_path(c, 1, "state/application.sock"));
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_true(recv(fd, line, sizeof line - 1, 0) > 0);
+	expect_text(line, "is not in the process group of its command");
+	assert_int_equal(recv(fd, line, sizeof line - 1, 0), 0);
+	close(fd);
+	cluster_signal(c, 1, SIGKILL);
+	expect_no_process(c); /* the kernel ends the command */
+}
+
+/* Commands exit, hang, leave, garble and flood in mid-round: the rounds are committed, and are exact. */
+CLUSTER_TEST(a_run_survives_its_commands)
+{
+	static const char *const behaviours[] = {"exit 2", "hang 3", "flood 1"};
+	open_exec(c, "exec python3 -S -E \"$APP\" $(cat \"../behaviour\")", "training_deadline=3");
+	setenv("APP", SL_SOURCE_ROOT "/test/application/app.py", 1);
+	for (uint32_t i = 1; i <= 3; i++)
+		process_write(cluster_path(c, i, "behaviour"), behaviours[i - 1]);
+	cluster_start_all(c, "");
+	cluster_finish(c);
+	expect_log(c, 1, "ended with status 7; it is started again in 1 s");
+	expect_log(c, 2, "has not answered within training_deadline, 3 s: it is ended");
+	expect_log(c, 3, "more lines were dropped");
+	expect_log(c, 1, "saved the model"); /* after the last round; with learner 3 it may be dropped */
+	assert_int_equal(cluster_expect_exact(c), 3);
+	expect_no_process(c);
+}
