@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Fail on an exported name that does not begin with sl_ and its file or room: foo_bar.c exports sl_foo_bar_*, or sl_foo_*;
-a file of libstore.a may also export sl_store_*.
+a file of libstore.a may also export sl_store_*. The shared library libstarling exports what its header declares, and all of it.
 
-    exports.py LIBRARY...    each named lib<room>.a
+    exports.py LIBRARY...    each named lib<room>.a, or libstarling.so.VERSION
 """
+import re
 import sys
 from pathlib import Path
 
-from rooms import symbols
+from rooms import ROOT, exported_by, symbols
 
 # What a file may export besides.
 EXCEPTIONS = {
@@ -29,6 +30,11 @@ def main():
 	"""Read the libraries and report each name that breaks the rule."""
 	count, wrong = 0, []
 	for archive in sys.argv[1:]:
+		if '.so' in Path(archive).name:
+			declared = set(re.findall(r'(starling_\w+)\(', (ROOT / 'tools/libstarling/starling.h').read_text()))
+			wrong += [f'{archive}: {name} is exported or declared, not both' for name in declared ^ exported_by(archive)]
+			count += len(declared)
+			continue
 		room = Path(archive).name[len('lib'):-len('.a')]
 		for member, (exported, _) in symbols(archive).items():
 			file = member.split('.')[0]

@@ -29,7 +29,8 @@ ARROWS = {
 	'tools/sim': 'common/core tools/lib',
 	'tools/estimate': 'tools/lib tools/topology common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
-	'tools/starling': 'tools/launch tools/sim tools/estimate daemon/net',
+	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
+	'tools/starling': 'tools/launch tools/sim tools/estimate tools/libstarling daemon/net',
 	'tools/dev': 'tools/starling daemon/learner',
 	'tools/paper': 'tools/starling tools/dev',
 }
@@ -58,6 +59,12 @@ def room_of(path):
 def sources(*folders):
 	"""Return the paths of the C files of `folders`, relative to the root; of a tree without git as well."""
 	return sorted(str(p.relative_to(ROOT)) for folder in folders for p in (ROOT / folder).rglob('*.[ch]'))
+
+
+def exported_by(library):
+	"""Return the names that a shared library exports."""
+	listed = subprocess.run(['nm', '-D', '--defined-only', '-P', library], check=True, capture_output=True, text=True).stdout
+	return {line.split()[0] for line in listed.splitlines()} - {'_init', '_fini', '__bss_start', '_edata', '_end'}
 
 
 def symbols(archive):

@@ -1,0 +1,691 @@
+/* starling.c - the application's side of proto/APPLICATION.md.
+ *
+ * It shares no code with the learner: the two are written from the text, and tested against each other.
+ *
+ *   waiting for the learner --connected, join sent--> joining --joined--> joined
+ *            ^----------------- connection lost ---------'------------------'
+ *
+ * One epoll descriptor stands for the connection and for a timer that tries again, so that it stays the same
+ * when the learner is started again. The two vectors keep their addresses too: new memory is mapped there.
+ */
+#include "tools/libstarling/starling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define VERSION 1
+#define LINE_BYTES_MAX (1u << 20)
+#define LINE_BYTES_FIRST 4096u
+#define ELEMENTS_MAX ((UINT64_C(1) << 28) - 1)
+#define DIMENSIONS_MAX 8u
+#define NAME_BYTES_MAX 63u
+#define RETRY_MS 200
+#define SAY_MS 5000 /* without a learner, until that is an event, and then */
+#define SEND_S 10   /* for the longest line */
+#define TEXT_BYTES 1024u
+#define VECTORS 2u
+
+enum stage { WAITING, JOINING, JOINED, FAILED };
+
+struct handle {
+	struct starling base; /* first member: converted by pointer */
+	enum stage stage;
+	char *path;
+	json_t *join; /* the message */
+	int epoll, timer, socket;
+	int fds[VECTORS];
+	unsigned received; /* of fds */
+	char *line;	   /* what was received and not yet taken */
+	size_t used, taken, room;
+	int64_t since_ms; /* when the learner was last there, or its absence was last said */
+	bool asked, done;
+	bool invalid; /* failed: not yet an event */
+	size_t metric_count;
+	double *metrics;
+	char text[TEXT_BYTES];
+	char name[NAME_BYTES_MAX + 1];
+};
+
+static struct handle *owned(struct starling *s)
+{
+	return (struct handle *)s;
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void set_text(struct handle *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void set_text(struct handle *h, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	vsnprintf(h->text, sizeof h->text, format, args);
+	va_end(args);
+	h->base.text = h->text;
+}
+
+/* ---- the connection ---- */
+
+static void close_fds(struct handle *h)
+{
+	for (unsigned i = 0; i < h->received; i++)
+		close(h->fds[i]);
+	h->received = 0;
+}
+
+static void disconnect(struct handle *h)
+{
+	if (h->socket >= 0)
+		close(h->socket); /* leaves the epoll set with it */
+	close_fds(h);
+	h->socket = -1;
+	h->used = h->taken = 0;
+	h->asked = false;
+}
+
+static void set_timer(const struct handle *h, int first_ms, int again_ms)
+{
+	const struct itimerspec when = {.it_value = {0, first_ms * 1000000L},
+					.it_interval = {0, again_ms * 1000000L}};
+	timerfd_settime(h->timer, 0, &when, NULL);
+}
+
+static enum starling_event fail(struct handle *h)
+{
+	disconnect(h);
+	set_timer(h, 0, 0);
+	h->stage = FAILED;
+	return STARLING_ERROR;
+}
+
+/* Connect through the folder, whose path may be longer than a socket address. Return -1 with errno. */
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+	char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+	int at = folder != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(folder);
+	if (at < 0)
+		return -1;
+	int fd = -1, rc = -1, why = ENAMETOOLONG;
+	if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, name) <
+	    sizeof address.sun_path) {
+		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		rc = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)&address, sizeof address);
+		why = errno;
+	}
+	close(at);
+	if (rc < 0 && fd >= 0)
+		close(fd);
+	errno = why;
+	return rc < 0 ? -1 : fd;
+}
+
+/* Send a line; the learner reads at once, or it is lost. */
+static bool send_line(const struct handle *h, const json_t *message)
+{
+	char *text = json_dumps(message, JSON_COMPACT);
+	if (text == NULL)
+		return false;
+	size_t size = strlen(text), sent = 0;
+	text[size++] = '\n'; /* in the place of the terminating zero */
+	while (sent < size) {
+		ssize_t part = send(h->socket, text + sent, size - sent, MSG_NOSIGNAL);
+		if (part < 0 && errno != EINTR)
+			break;
+		sent += part > 0 ? (size_t)part : 0;
+	}
+	free(text);
+	return sent == size;
+}
+
+/* Wait for the learner: no file, nobody listens, or it is busy. Otherwise this is an error. */
+static enum starling_event not_connected(struct handle *h)
+{
+	if (errno != ENOENT && errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
+		set_text(h, "%s: %s", h->path, strerror(errno));
+		return fail(h);
+	}
+	if (now_ms() - h->since_ms < SAY_MS)
+		return STARLING_NONE;
+	h->since_ms = now_ms();
+	set_text(h, "no learner listens on %s yet", h->path);
+	return STARLING_WAITING;
+}
+
+static enum starling_event try_to_connect(struct handle *h)
+{
+	const struct timeval longest = {.tv_sec = SEND_S};
+	struct epoll_event event = {.events = EPOLLIN};
+	h->socket = connect_to(h->path);
+	if (h->socket < 0)
+		return not_connected(h);
+	setsockopt(h->socket, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
+	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->socket, &event) < 0) {
+		set_text(h, "epoll: %s", strerror(errno));
+		return fail(h);
+	}
+	h->stage = JOINING;
+	if (!send_line(h, h->join))
+		shutdown(h->socket, SHUT_RDWR); /* its end is read like any other */
+	return STARLING_NONE;
+}
+
+static enum starling_event tick(struct handle *h)
+{
+	uint64_t times;
+	if (read(h->timer, &times, sizeof times) < 0 || h->stage == JOINED)
+		return STARLING_NONE;
+	if (h->stage == WAITING)
+		return try_to_connect(h);
+	if (now_ms() - h->since_ms < SAY_MS)
+		return STARLING_NONE;
+	h->since_ms = now_ms();
+	set_text(h, "the learner on %s does not answer", h->path);
+	return STARLING_WAITING;
+}
+
+static enum starling_event lose(struct handle *h)
+{
+	bool joined = h->stage == JOINED;
+	disconnect(h);
+	h->stage = WAITING;
+	set_timer(h, joined ? 1 : RETRY_MS, RETRY_MS);
+	if (!joined)
+		return STARLING_NONE;
+	h->since_ms = now_ms();
+	return STARLING_LOST;
+}
+
+/* ---- receiving ---- */
+
+static void keep_fds(struct handle *h, struct msghdr *message)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
+			int fd;
+			memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+			if (h->stage == JOINING && h->received < VECTORS)
+				h->fds[h->received++] = fd;
+			else
+				close(fd);
+		}
+	}
+}
+
+static bool make_room(struct handle *h)
+{
+	h->used -= h->taken;
+	if (h->used > 0)
+		memmove(h->line, h->line + h->taken, h->used);
+	h->taken = 0;
+	if (h->used < h->room)
+		return true;
+	size_t room = h->room == 0 ? LINE_BYTES_FIRST : 2 * h->room;
+	char *grown = room <= LINE_BYTES_MAX ? realloc(h->line, room) : NULL;
+	if (grown == NULL)
+		return false;
+	h->line = grown;
+	h->room = room;
+	return true;
+}
+
+/* Receive some bytes. 0: there are none; -1: the connection has ended. */
+static ssize_t receive(struct handle *h)
+{
+	union {
+		struct cmsghdr aligned;
+		char bytes[CMSG_SPACE(VECTORS * sizeof(int))];
+	} control;
+	if (!make_room(h))
+		return -1;
+	struct iovec part = {h->line + h->used, h->room - h->used};
+	struct msghdr message = {.msg_iov = &part,
+				 .msg_iovlen = 1,
+				 .msg_control = control.bytes,
+				 .msg_controllen = sizeof control.bytes};
+	ssize_t got = recvmsg(h->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got <= 0)
+		return -1;
+	keep_fds(h, &message);
+	h->used += (size_t)got;
+	return got;
+}
+
+/* Return the next complete line without its newline, or NULL: *lost tells whether the connection has ended.
+ */
+static const char *next_line(struct handle *h, bool *lost)
+{
+	char *newline;
+	while ((newline = h->used > h->taken ? memchr(h->line + h->taken, '\n', h->used - h->taken) : NULL) ==
+	       NULL) {
+		ssize_t got = receive(h);
+		*lost = got < 0;
+		if (got <= 0)
+			return NULL;
+	}
+	const char *line = h->line + h->taken;
+	*newline = '\0';
+	h->taken = (size_t)(newline - h->line) + 1;
+	return line;
+}
+
+/* ---- the vectors ---- */
+
+/* Map a vector at `old`, if that is not NULL; `keep`: with what is there. */
+static void *map(int fd, size_t bytes, int protection, void *old, bool keep)
+{
+	struct stat status;
+	if (fstat(fd, &status) < 0 || status.st_size < (off_t)bytes)
+		return NULL;
+	void *memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED || old == NULL)
+		return memory == MAP_FAILED ? NULL : memory;
+	if (keep)
+		memcpy(memory, old, bytes);
+	return mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old) == MAP_FAILED ? NULL : old;
+}
+
+static bool map_vectors(struct handle *h)
+{
+	struct starling *s = &h->base;
+	void *up = NULL, *down = NULL;
+	if (h->received == VECTORS) {
+		up = map(h->fds[0], s->bytes, PROT_READ | PROT_WRITE, s->up, true);
+		down = map(h->fds[1], s->bytes, PROT_READ, (void *)s->down, false);
+	}
+	s->up = up != NULL ? up : s->up;
+	s->down = down != NULL ? down : s->down;
+	close_fds(h);
+	return up != NULL && down != NULL;
+}
+
+/* ---- messages ---- */
+
+static enum starling_event garbled(struct handle *h)
+{
+	set_text(h, "the learner on %s does not speak version %d of the protocol", h->path, VERSION);
+	return fail(h);
+}
+
+static void take_encoding(struct starling *s, const json_t *message)
+{
+	const json_t *decimals = json_object_get(message, "decimals"),
+		     *range = json_object_get(message, "clipping_range");
+	if (json_is_integer(decimals))
+		s->decimals = (int)json_integer_value(decimals);
+	if (json_is_number(range))
+		s->clipping_range = json_number_value(range);
+}
+
+static enum starling_event take_joined(struct handle *h, json_t *message)
+{
+	struct starling *s = &h->base;
+	json_int_t version, learner, learners, rounds, elements, bytes = -1;
+	const char *name;
+	int weighted;
+	if (h->stage != JOINING ||
+	    json_unpack(message, "{s:I, s:I, s:s, s:I, s:I, s:I, s?I, s:b}", "version", &version, "learner",
+			&learner, "name", &name, "learners", &learners, "rounds", &rounds, "elements",
+			&elements, "bytes", &bytes, "weighted", &weighted) != 0 ||
+	    version != VERSION)
+		return garbled(h);
+	if (bytes < 0)
+		bytes = 4 * elements; /* a learner that has no other dtype than float32 */
+	if ((uint64_t)elements != s->elements || (uint64_t)bytes != s->bytes) {
+		set_text(h, "the learner on %s takes %lld bytes, not %zu: it does not know the dtypes",
+			 h->path, (long long)bytes, s->bytes);
+		return fail(h);
+	}
+	if (!map_vectors(h)) {
+		set_text(h, "%s: the shared memory cannot be mapped: %s", h->path, strerror(errno));
+		return fail(h);
+	}
+	s->learner = (uint32_t)learner;
+	s->learners = (uint32_t)learners;
+	s->rounds = (uint32_t)rounds;
+	s->weighted = weighted;
+	snprintf(h->name, sizeof h->name, "%s", name);
+	s->name = h->name;
+	take_encoding(s, message);
+	h->stage = JOINED;
+	set_timer(h, 0, 0);
+	return STARLING_JOINED;
+}
+
+static enum starling_event take_train(struct handle *h, json_t *message)
+{
+	json_int_t round, committed;
+	int again;
+	if (json_unpack(message, "{s:I, s:I, s:b}", "round", &round, "committed", &committed, "again",
+			&again) != 0)
+		return garbled(h);
+	h->base.round = (uint32_t)round;
+	if (h->base.committed != (uint32_t)committed)
+		h->base.participants = 0; /* its mean was not heard of */
+	h->base.committed = (uint32_t)committed;
+	h->base.again = again;
+	h->asked = true;
+	return STARLING_TRAIN;
+}
+
+static enum starling_event take_mean(struct handle *h, json_t *message)
+{
+	json_int_t round, learners, weight;
+	json_t *metrics = json_object_get(message, "metrics"), *name;
+	size_t i;
+	if (json_unpack(message, "{s:I, s:I, s:I}", "round", &round, "learners", &learners, "total_weight",
+			&weight) != 0)
+		return garbled(h);
+	h->base.committed = (uint32_t)round;
+	h->base.participants = (uint32_t)learners;
+	h->base.total_weight = (uint64_t)weight;
+	h->asked = false;
+	take_encoding(&h->base, message);
+	json_array_foreach(json_object_get(h->join, "metrics"), i, name)
+	{
+		const json_t *value = json_object_get(metrics, json_string_value(name));
+		h->metrics[i] = json_is_number(value) ? json_number_value(value) : (double)NAN;
+	}
+	return STARLING_MEAN;
+}
+
+static enum starling_event take_text(struct handle *h, const json_t *message, enum starling_event event)
+{
+	const char *text = json_string_value(json_object_get(message, "text"));
+	if (text == NULL)
+		return garbled(h);
+	set_text(h, "%s", text);
+	return event;
+}
+
+static enum starling_event take_line(struct handle *h, const char *line)
+{
+	json_t *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	const char *type = json_string_value(json_object_get(message, "type"));
+	enum starling_event event;
+	if (type == NULL)
+		event = garbled(h);
+	else if (strcmp(type, "error") == 0)
+		event = take_text(h, message, STARLING_ERROR);
+	else if (strcmp(type, "joined") == 0)
+		event = take_joined(h, message);
+	else if (h->stage != JOINED)
+		event = garbled(h);
+	else if (strcmp(type, "train") == 0)
+		event = take_train(h, message);
+	else if (strcmp(type, "mean") == 0)
+		event = take_mean(h, message);
+	else if (strcmp(type, "waiting") == 0)
+		event = take_text(h, message, STARLING_WAITING);
+	else if (strcmp(type, "refused") == 0)
+		event = take_text(h, message, STARLING_REFUSED);
+	else
+		event = strcmp(type, "done") == 0 ? STARLING_DONE : garbled(h);
+	json_decref(message);
+	if (event == STARLING_REFUSED)
+		h->asked = true;
+	if (event == STARLING_DONE)
+		h->done = true;
+	return event == STARLING_ERROR && h->stage != FAILED ? fail(h) : event;
+}
+
+/* ---- joining ---- */
+
+static const char *const dtypes[] = {"float32", "float64", "int64"};
+static const size_t sizes[] = {4, 8, 8};
+
+/* Return the description of a tensor; NULL: the text says what is wrong. */
+static json_t *describe(struct handle *h, const struct starling_tensor *t)
+{
+	uint64_t elements = 1;
+	if (t->name == NULL || *t->name == '\0' || strlen(t->name) > NAME_BYTES_MAX) {
+		set_text(h, "a tensor needs a name of 1 to %u bytes", NAME_BYTES_MAX);
+		return NULL;
+	}
+	if ((unsigned)t->dtype > STARLING_INT64 || t->dimensions > DIMENSIONS_MAX) {
+		set_text(h, "%s: unknown dtype, or more than %u dimensions", t->name, DIMENSIONS_MAX);
+		return NULL;
+	}
+	json_t *shape = json_array();
+	for (unsigned d = 0; d < t->dimensions; d++) {
+		json_array_append_new(shape, json_integer((json_int_t)t->shape[d]));
+		if (__builtin_mul_overflow(elements, t->shape[d], &elements))
+			elements = UINT64_MAX;
+	}
+	h->base.elements += elements <= ELEMENTS_MAX ? elements : ELEMENTS_MAX + 1;
+	h->base.bytes = h->base.elements <= ELEMENTS_MAX ? h->base.bytes + sizes[t->dtype] * elements : 0;
+	json_t *entry =
+		json_pack("{s:s, s:o, s:s}", "name", t->name, "shape", shape, "dtype", dtypes[t->dtype]);
+	if (entry == NULL)
+		set_text(h, "the name of a tensor is not UTF-8");
+	return entry;
+}
+
+static bool describe_all(struct handle *h, json_t *list, const struct starling_tensor *tensors, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		json_t *entry = describe(h, &tensors[i]);
+		if (entry == NULL)
+			return false;
+		json_array_append_new(list, entry);
+		if (h->base.elements > ELEMENTS_MAX)
+			break;
+	}
+	if (h->base.elements == 0 || h->base.elements > ELEMENTS_MAX)
+		set_text(h, "a model has 1 to %llu elements", (unsigned long long)ELEMENTS_MAX);
+	return h->base.elements > 0 && h->base.elements <= ELEMENTS_MAX;
+}
+
+static bool add_metrics(struct handle *h, const char *const *names)
+{
+	json_t *list = json_array();
+	for (; names != NULL && names[h->metric_count] != NULL; h->metric_count++)
+		if (json_array_append_new(list, json_string(names[h->metric_count])) != 0)
+			set_text(h, "the name of a metric is not UTF-8");
+	h->metrics = calloc(h->metric_count + 1, sizeof *h->metrics);
+	for (size_t i = 0; h->metrics != NULL && i < h->metric_count; i++)
+		h->metrics[i] = (double)NAN;
+	h->base.metrics = h->metrics;
+	json_object_set_new(h->join, "metrics", list);
+	return h->metrics != NULL && h->base.text == NULL;
+}
+
+/* Prepare the handle; the text says what is wrong. */
+static bool prepare(struct handle *h, const char *path, const struct starling_tensor *tensors, size_t count,
+		    const char *const *metrics)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	json_t *list = json_array();
+	h->join = json_pack("{s:s, s:i, s:o}", "type", "join", "version", VERSION, "tensors", list);
+	if (path == NULL)
+		path = getenv("STARLING_SOCKET");
+	h->path = strdup(path != NULL ? path : "");
+	h->epoll = epoll_create1(EPOLL_CLOEXEC);
+	h->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (h->join == NULL || h->path == NULL || h->epoll < 0 || h->timer < 0 ||
+	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->timer, &event) < 0) {
+		set_text(h, "cannot join %s: %s", path != NULL ? path : "", strerror(errno));
+		return false;
+	}
+	if (*h->path == '\0') {
+		set_text(h, "STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or "
+			    "name the socket of a learner");
+		return false;
+	}
+	return describe_all(h, list, tensors, count) && add_metrics(h, metrics);
+}
+
+struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
+			       const char *const *metrics)
+{
+	struct handle *h = calloc(1, sizeof *h);
+	if (h == NULL)
+		return NULL;
+	h->epoll = h->timer = h->socket = -1;
+	h->base.decimals = -1;
+	h->since_ms = now_ms();
+	h->invalid = !prepare(h, path, tensors, count, metrics);
+	set_timer(h, 1, RETRY_MS); /* the first event comes from starling_next */
+	return &h->base;
+}
+
+void starling_leave(struct starling *s)
+{
+	if (s == NULL)
+		return;
+	struct handle *h = owned(s);
+	disconnect(h);
+	if (s->up != NULL)
+		munmap(s->up, s->bytes);
+	if (s->down != NULL)
+		munmap((void *)s->down, s->bytes);
+	if (h->timer >= 0)
+		close(h->timer);
+	if (h->epoll >= 0)
+		close(h->epoll);
+	json_decref(h->join);
+	free(h->metrics);
+	free(h->line);
+	free(h->path);
+	free(h);
+}
+
+/* ---- events ---- */
+
+int starling_fd(const struct starling *s)
+{
+	return ((const struct handle *)s)->epoll;
+}
+
+enum starling_event starling_next(struct starling *s)
+{
+	struct handle *h = owned(s);
+	bool lost = false;
+	if (h->invalid)
+		fail(h);
+	if (h->stage == FAILED)
+		return STARLING_ERROR;
+	if (h->done)
+		return STARLING_DONE;
+	s->text = NULL;
+	const char *line = h->socket >= 0 ? next_line(h, &lost) : NULL;
+	if (line != NULL)
+		return take_line(h, line);
+	return lost ? lose(h) : tick(h);
+}
+
+enum starling_event starling_wait(struct starling *s, int timeout_ms)
+{
+	int64_t end = now_ms() + timeout_ms;
+	for (;;) {
+		enum starling_event event = starling_next(s);
+		int64_t left = timeout_ms < 0 ? -1 : end - now_ms();
+		if (event != STARLING_NONE || (timeout_ms >= 0 && left <= 0))
+			return event;
+		poll(&(struct pollfd){.fd = starling_fd(s), .events = POLLIN}, 1, (int)left);
+	}
+}
+
+/* Add what is a number; JSON has no others. */
+static json_t *metrics_of(const struct handle *h, const double *values)
+{
+	json_t *metrics = json_object(), *name;
+	size_t i;
+	json_array_foreach(json_object_get(h->join, "metrics"), i, name)
+	{
+		if (values != NULL && isfinite(values[i]))
+			json_object_set_new(metrics, json_string_value(name), json_real(values[i]));
+	}
+	return metrics;
+}
+
+int starling_trained(struct starling *s, uint64_t weight, const double *metrics)
+{
+	struct handle *h = owned(s);
+	if (!h->asked)
+		return -1;
+	json_t *message = json_pack("{s:s, s:I, s:I, s:o}", "type", "trained", "round", (json_int_t)s->round,
+				    "weight", (json_int_t)weight, "metrics", metrics_of(h, metrics));
+	h->asked = false;
+	if (!send_line(h, message))
+		shutdown(h->socket, SHUT_RDWR); /* the next event says that it is lost */
+	json_decref(message);
+	return 0;
+}
+
+/* ---- a loop over the rounds ---- */
+
+/* Wait for an event that is neither a fact nor a wait. */
+static enum starling_event await(struct starling *s)
+{
+	for (;;) {
+		enum starling_event event = starling_wait(s, -1);
+		if (event == STARLING_WAITING)
+			fprintf(stderr, "starling: %s\n", s->text);
+		else if (event != STARLING_JOINED && event != STARLING_LOST)
+			return event;
+	}
+}
+
+uint32_t starling_round(struct starling *s, void *model)
+{
+	struct handle *h = owned(s);
+	enum starling_event event = STARLING_NONE;
+	while (!h->asked && event != STARLING_DONE && event != STARLING_ERROR)
+		event = await(s);
+	if (event == STARLING_ERROR)
+		return 0;
+	if (s->committed > 0)
+		memcpy(model, s->down, s->bytes);
+	return h->asked ? s->round : 0;
+}
+
+enum starling_event starling_average(struct starling *s, void *model, uint64_t weight, const double *metrics)
+{
+	uint32_t tried = s->round;
+	enum starling_event event = STARLING_TRAIN;
+	if (!owned(s)->asked) {
+		set_text(owned(s), "starling_average was called before starling_round");
+		return STARLING_ERROR;
+	}
+	do {
+		if (event ==
+		    STARLING_TRAIN) { /* also of a learner that was started again without the vector */
+			memcpy(s->up, model, s->bytes);
+			starling_trained(s, weight, metrics);
+		}
+		event = await(s);
+		if (event != STARLING_MEAN && event != STARLING_TRAIN)
+			return event;
+	} while (s->committed < tried && (event == STARLING_MEAN || !s->again));
+	if (s->committed > 0)
+		memcpy(model, s->down, s->bytes);
+	return s->committed >= tried ? STARLING_MEAN : STARLING_TRAIN;
+}

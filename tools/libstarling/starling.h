@@ -1,0 +1,60 @@
+/* starling.h - average a model with other learners, without a server: libstarling(3), proto/APPLICATION.md.
+ */
+#ifndef STARLING_H
+#define STARLING_H
+#include <stdint.h>
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+enum starling_dtype { STARLING_FLOAT32, STARLING_FLOAT64, STARLING_INT64 };
+struct starling_tensor { /* float64 and int64 before float32; dimensions 0: a single number */
+	const char *name;
+	enum starling_dtype dtype;
+	unsigned dimensions;
+	const uint64_t *shape;
+};
+enum starling_event {
+	STARLING_NONE,	  /* nothing: wait until starling_fd is readable */
+	STARLING_JOINED,  /* the fields of the run are there, up and down among them */
+	STARLING_TRAIN,	  /* train the model of `round`, write it to `up`, call starling_trained */
+	STARLING_MEAN,	  /* `committed` is committed: its model is in `down` */
+	STARLING_WAITING, /* no progress: `text` says why */
+	STARLING_REFUSED, /* the vector cannot be used: `text` says why; write a better one */
+	STARLING_LOST,	  /* the learner is gone; the library joins it again */
+	STARLING_DONE,	  /* the last round is committed */
+	STARLING_ERROR	  /* `text` says why; the handle can only be closed */
+};
+struct starling {		 /* read only, but for what `up` points to; the addresses never change */
+	const char *text, *name; /* of the last event, NULL: none; of the learner */
+	uint32_t learner, learners, rounds; /* its id; learners of the roster; rounds of the run */
+	uint32_t round, committed;	    /* to be trained; the last committed one; 0: none */
+	uint32_t participants;		    /* of the round `committed`; 0: not known */
+	uint64_t total_weight;		    /* of them */
+	int again, weighted;		    /* `round` needs another vector than before; weights count */
+	int decimals;			    /* that are kept of a value; -1: not known yet */
+	double clipping_range;		    /* largest value; 0: not known yet */
+	const double *metrics;	/* their means in `committed`, in the order of join; NaN: not known */
+	size_t elements, bytes; /* of up, and of down */
+	void *up;
+	const void *down; /* valid from MEAN, or from TRAIN if committed > 0, to starling_trained */
+};
+/* Join the learner on socket `path` (NULL: $STARLING_SOCKET), and again whenever it was restarted. `metrics`:
+ * names ended by NULL, or NULL; their values come in the same order. An error is the first event; NULL: no
+ * memory. */
+struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
+			       const char *const *metrics);
+void starling_leave(struct starling *s);
+int starling_fd(const struct starling *s);
+enum starling_event starling_next(struct starling *s);		       /* never waits */
+enum starling_event starling_wait(struct starling *s, int timeout_ms); /* -1: without end */
+int starling_trained(struct starling *s, uint64_t weight,
+		     const double *metrics); /* -1: nothing to be trained */
+/* For a loop over the rounds: wait, and say on standard error for what. `model` has the bytes of up. */
+uint32_t starling_round(struct starling *s, void *model); /* takes the committed model; 0: done or error */
+enum starling_event starling_average(struct starling *s, void *model, uint64_t weight,
+				     const double *metrics); /* MEAN; TRAIN: train once more; or an error */
+#ifdef __cplusplus
+}
+#endif
+#endif
