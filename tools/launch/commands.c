@@ -9,6 +9,7 @@
 
 #define LINE_BYTES 4096u
 #define VARIABLES 4u
+#define REPORT_MS 2000u /* a command may hear of the last commit before the launcher does */
 
 struct command {
 	struct sl_commands *commands;
@@ -18,6 +19,7 @@ struct command {
 	int file;	     /* output.txt */
 	bool running, reads; /* reads: output and file are open */
 	int status;
+	uint64_t ended_ms;     /* with status 0, and not judged yet; 0: no */
 	char line[LINE_BYTES]; /* that is not complete yet */
 	size_t used;
 };
@@ -86,33 +88,45 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 /* ---- processes ---- */
 
-/* Fail the run if a command ended before the last round, or with an error. */
+/* Fail the run if a command ended before the last round, which its learner has had time to report. */
 static void judge(struct command *c)
 {
 	struct sl_launch *launch = c->commands->launch;
-	const char *name = launch->learners[c->index].name;
-	if (launch->ending)
-		return;
-	if (c->status != 0)
-		sl_launch_fail(launch,
-			       "the command of %s ended with status %d; its output is in %s/%s/output.txt",
-			       name, c->status, launch->plan->folder.shown, name);
-	else if (launch->learners[c->index].committed == 0)
-		sl_launch_fail(launch, "the command of %s ended before the first round was committed", name);
-	else if (launch->learners[c->index].committed < launch->rounds.most)
-		sl_launch_fail(launch, "the command of %s ended after round %u of %u", name,
-			       launch->learners[c->index].committed, launch->rounds.most);
+	const struct sl_learner *l = &launch->learners[c->index];
+	c->ended_ms = 0;
+	if (l->committed == 0)
+		sl_launch_fail(launch, "the command of %s ended before the first round was committed",
+			       l->name);
+	else if (l->committed < launch->rounds.most)
+		sl_launch_fail(launch, "the command of %s ended after round %u of %u", l->name, l->committed,
+			       launch->rounds.most);
+}
+
+void sl_commands_tick(struct sl_commands *commands, uint64_t now)
+{
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
+		struct command *c = &commands->items[i];
+		if (c->ended_ms != 0 && now - c->ended_ms > REPORT_MS)
+			judge(c);
+	}
 }
 
 static void on_exit_of(uv_process_t *process, int64_t status, int signal)
 {
 	struct command *c = process->data;
+	struct sl_launch *launch = c->commands->launch;
 	c->status = signal != 0 ? 128 + signal : (int)status;
 	c->running = false;
 	c->commands->running--;
 	kill(-process->pid, SIGTERM); /* what it has left behind */
 	uv_close((uv_handle_t *)process, NULL);
-	judge(c);
+	if (c->status == 0)
+		c->ended_ms = uv_now(process->loop);
+	else if (!launch->ending)
+		sl_launch_fail(launch,
+			       "the command of %s ended with status %d; its output is in %s/%s/output.txt",
+			       launch->learners[c->index].name, c->status, launch->plan->folder.shown,
+			       launch->learners[c->index].name);
 }
 
 static int spawn(struct command *c, char **environment, struct sl_error *error)

@@ -12,6 +12,8 @@ struct sl_commands;
 
 /* Start a COMMAND for each learner. SL_ERR_NOTFOUND, SL_ERR_IO: the error names the command. */
 int sl_commands_open(struct sl_commands **commands, struct sl_launch *launch, struct sl_error *error);
+/* Fail the run if a command has ended before the last round. */
+void sl_commands_tick(struct sl_commands *commands, uint64_t now);
 /* Send `signal` to the process group of each COMMAND that runs. */
 void sl_commands_kill(struct sl_commands *commands, int signal);
 /* Close the outputs that are still open: a process that a command left behind may hold one. */

@@ -209,6 +209,7 @@ static void on_tick(uv_timer_t *timer)
 	}
 	sl_restart_tick(launch, now);
 	tick_connections(launch, now);
+	sl_commands_tick(launch->commands, now);
 	if (launch->running == 0 && !any_talks(launch) && !sl_restart_pending(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);
