@@ -112,6 +112,22 @@ class Rounds(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, r"w float\d+ \[3\], was w float\d+ \[2\]"):
                 group.mean({"w": np.zeros(3)})
 
+    def test_each_learner_keeps_its_own_counters(self):
+        def script(learner):
+            learner.accept()
+            for t in (1, 2):
+                learner.train(t, t - 1)
+                learner.hear("trained")
+                learner.mean(t, 6)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            model = {"steps": np.array(0), "w": np.zeros(1)}
+            with starling.join(model, learner.path) as group:
+                for t in group:
+                    model = group.mean({"steps": np.array(5 * t), "w": model["w"]})
+                    self.assertEqual((int(model["steps"]), model["w"].tolist()), (5 * t, [6]))
+
     def test_an_evaluator_has_the_weight_0(self):
         def script(learner):
             learner.accept()

@@ -10,11 +10,11 @@ Pair = namedtuple("Pair", "left right")
 
 
 def through(model):
-    """Flatten `model` and build it again."""
+    """Flatten `model` and build it again from the vector and a skeleton."""
     known = tree.tensors(model)
     vector = np.zeros(sum(tensor.bytes for tensor in known), dtype=np.uint8)
     tree.flatten(model, known, vector)
-    return tree.unflatten(model, vector)
+    return tree.unflatten(tree.skeleton(model), vector)
 
 
 class Tree(unittest.TestCase):
@@ -56,6 +56,13 @@ class Tree(unittest.TestCase):
         back = through(model)
         back += 1
         self.assertEqual(model.tolist(), [0, 0, 0])
+
+    def test_a_skeleton_is_enough(self):
+        model = {"w": np.arange(3.0), "n": np.array([1, 2]), "f": 0.5, "g": np.float32(2)}
+        bare = tree.skeleton(model)
+        self.assertEqual(tree.tensors(bare), tree.tensors(model))
+        self.assertEqual(bare["w"].strides, (0,))
+        self.assertIs(bare["n"], model["n"])
 
     def test_what_cannot_be_averaged(self):
         for leaf in ("text", np.zeros(2, dtype=complex), None):

@@ -11,7 +11,7 @@
 #define STEP 0.5
 
 struct line {
-	float slope, height;
+	float height, slope; /* in the order of their names, as the Python package has them */
 };
 
 /* One step of gradient descent on the squared distances. Return their mean. */
@@ -31,8 +31,8 @@ static double step(struct line *line, const double *x, const double *y)
 
 int main(void)
 {
-	const struct starling_tensor tensors[] = {{"slope", STARLING_FLOAT32, 0, NULL},
-						  {"height", STARLING_FLOAT32, 0, NULL}};
+	const struct starling_tensor tensors[] = {{"height", STARLING_FLOAT32, 0, NULL},
+						  {"slope", STARLING_FLOAT32, 0, NULL}};
 	const char *const metrics[] = {"loss", NULL};
 	struct starling *s = starling_join(NULL, tensors, 2, metrics);
 	struct line line = {0, 0};

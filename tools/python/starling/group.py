@@ -65,7 +65,7 @@ class Group:
         self.waiting = ""
         self._path = path
         self._names = list(metrics)
-        self._template: Any = None
+        self._template: Any = None  # the skeleton of the last model of the application
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
         self._connection: Connection | None = None
         self._weighted = False
@@ -93,7 +93,7 @@ class Group:
         found = tree.tensors(model)
         if sum(tensor.bytes for tensor in found) == 0:
             raise ValueError("the model has no floats to average")
-        self._template, self._tensors = model, found
+        self._template, self._tensors = tree.skeleton(model), found
         self._connect()
 
     def _connect(self) -> None:
@@ -158,6 +158,7 @@ class Group:
     def _send(self, model: Any, weight: int, metrics: dict[str, float]) -> None:
         assert self._connection is not None
         tree.flatten(model, self._tensors, self._up)
+        self._template = tree.skeleton(model)
         self._state = State.SHARED
         try:
             self._connection.send({"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics})
@@ -182,7 +183,9 @@ class Group:
 
     @property
     def model(self) -> Any:
-        """The last committed model, of the structure that was declared; None before the first commit."""
+        """The last committed model, of the structure of the application's; None before the first commit.
+
+        Leaves that are not averaged, such as integers, are those of the model that was given to `mean` last."""
         if self.committed == 0:
             return None
         self._held = self.committed

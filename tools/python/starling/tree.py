@@ -9,7 +9,7 @@ aligned, and each kind in the order of its names.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -109,19 +109,33 @@ def _like(leaf: Any, values: np.ndarray) -> Any:
     return float(values)
 
 
+def _rebuild(value: Any, leaf: Callable[[str, Any], Any], path: tuple[str, ...] = ()) -> Any:
+    """Return `value` with leaf(name, old leaf) for each leaf."""
+    if isinstance(value, Mapping):
+        return type(value)((key, _rebuild(part, leaf, (*path, str(key)))) for key, part in value.items())
+    if isinstance(value, (list, tuple)):
+        parts = [_rebuild(part, leaf, (*path, str(place))) for place, part in enumerate(value)]
+        if isinstance(value, list):
+            return parts
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return leaf(".".join(path) or "model", value)
+
+
 def unflatten(model: Any, vector: np.ndarray) -> Any:
     """Return a copy of `model` with the values of `vector` in its averaged leaves. Other leaves are those of `model`."""
     places = _places(tensors(model), vector)
+    return _rebuild(model, lambda name, leaf: _like(leaf, places[name]) if name in places else leaf)
 
-    def build(value: Any, path: tuple[str, ...]) -> Any:
-        if isinstance(value, Mapping):
-            return type(value)((key, build(part, (*path, str(key)))) for key, part in value.items())
-        if isinstance(value, (list, tuple)):
-            parts = [build(part, (*path, str(place))) for place, part in enumerate(value)]
-            if isinstance(value, list):
-                return parts
-            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-        name = ".".join(path) or "model"
-        return _like(value, places[name]) if name in places else value
 
-    return build(model, ())
+def skeleton(model: Any) -> Any:
+    """Return `model` with zeros that need no memory in its averaged leaves: all that `unflatten` needs of it."""
+    averaged = _averaged(model)
+
+    def bare(name: str, leaf: Any) -> Any:
+        if name not in averaged:
+            return leaf
+        if hasattr(leaf, "detach"):
+            return leaf.new_zeros(()).expand(leaf.shape)
+        return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if isinstance(leaf, np.ndarray) else leaf
+
+    return _rebuild(model, bare)

@@ -1,0 +1,164 @@
+"""One federation of ten with applications of different kinds: federation.py STARLING STARLINGD EXAMPLE.
+
+Four learners have a program in Python, three the EXAMPLE in C, and three start a shell script (trainer: exec). One learner is
+killed in mid-run, together with its application, and both are started again. Every round must be exact: all learners
+have the same checkpoint, and it is the mean of their encodings, added up here. Status 77 without numpy.
+"""
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "tools" / "python"
+sys.path.insert(0, str(PACKAGE))
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed (Debian: python3-numpy)")
+    sys.exit(77)
+import starling
+
+PROGRAM, DAEMON, EXAMPLE = (os.path.abspath(path) for path in sys.argv[1:4])
+KINDS = ["python"] * 4 + ["c"] * 3 + ["shell"] * 3
+KILLED, ROUNDS, DEADLINE_S = 2, 20, 120.0
+DECIMALS = 6
+SETTINGS = f"""run: federation
+roster: ../roster.yaml
+identity: identity
+state: state
+log: log.jsonl
+rounds: {ROUNDS}
+weighting: samples
+max_weight: 100
+decimals: {DECIMALS}
+clipping_range: 16
+max_degree: 9
+keep_checkpoints: all
+unsafe_dump_encoding: true
+serve_after_end: 10
+"""
+SCRIPT = f"""#!/bin/sh
+echo "the shell script of learner $STARLING_LEARNER begins"
+exec {sys.executable} {HERE / "site.py"}
+"""
+
+
+def free_ports(count):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Learner:
+    """A daemon in its folder, and its application: that of another process, or of the daemon."""
+
+    def __init__(self, folder, number, kind, port):
+        self.folder, self.number, self.kind = folder / f"site-{number}", number, kind
+        self.folder.mkdir()
+        self.processes = []
+        self.roster_line = subprocess.run(
+            [PROGRAM, "keygen", "--id", str(number), "--name", f"site-{number}", "--address", f"127.0.0.1:{port}"],
+            cwd=self.folder, check=True, text=True, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL).stdout
+        trainer = "trainer: application\n"
+        if kind == "shell":
+            (self.folder / "train.sh").write_text(SCRIPT)
+            (self.folder / "train.sh").chmod(0o755)
+            trainer = "trainer: exec\ncommand: ../train.sh\n"
+        (self.folder / "starlingd.yaml").write_text(f"id: {number}\n{SETTINGS}{trainer}")
+
+    def start(self):
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMP_NUM_THREADS": "1", "STARLING_LEARNER": str(self.number),
+                       "STARLING_SOCKET": str(self.folder / "state" / "application.sock")}
+        commands = [[DAEMON, "--config", "starlingd.yaml"]]
+        if self.kind == "python":
+            commands.append([sys.executable, str(HERE / "site.py")])
+        elif self.kind == "c":
+            commands.append([EXAMPLE])
+        with open(self.folder / "output.txt", "a") as output:
+            self.processes = [subprocess.Popen(command, cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
+                                               stdout=output, stderr=output) for command in commands]
+
+    def kill(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+
+    def committed(self):
+        found = sorted((self.folder / "state").glob("round-*.safetensors"))
+        return int(found[-1].name[6:12]) if found else 0
+
+    def said(self):
+        return (self.folder / "output.txt").read_text()
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end, f"timed out: {what}"
+        time.sleep(0.02)
+
+
+def all_ended(learners):
+    statuses = [process.poll() for learner in learners for process in learner.processes]
+    assert all(status in (None, 0) for status in statuses), statuses
+    return all(status == 0 for status in statuses)
+
+
+def exact_mean(learners, t):
+    """Return the mean of round t from the encodings that the learners dumped: p, then the values and the weight modulo p."""
+    dumps = [np.fromfile(learner.folder / "state" / f"encoding-{t:06}.u64", dtype="<u8").tolist() for learner in learners]
+    p = dumps[0][0]
+    sums = [sum(column) % p for column in zip(*(dump[1:] for dump in dumps))]
+    assert sums[-1] == 30 * len(learners)
+    centred = [z - p if z > p // 2 else z for z in sums[:-1]]
+    return [np.float32(z / (10.0 ** DECIMALS * sums[-1])) for z in centred]
+
+
+def check_rounds(learners):
+    for t in range(1, ROUNDS + 1):
+        files = {(learner.folder / "state" / f"round-{t:06}.safetensors").read_bytes() for learner in learners}
+        assert len(files) == 1, f"the checkpoints of round {t} differ"
+        model = starling.load(learners[0].folder / "state" / f"round-{t:06}.safetensors")
+        assert model.metadata["learners"] == str(len(learners))
+        assert [float(value) for value in model.values()] == [float(value) for value in exact_mean(learners, t)], f"round {t} is not exact"
+    assert abs(model["slope"] - 2) < 0.1 and abs(model["height"] + 1) < 0.1, model
+
+
+def run(learners):
+    for learner in learners:
+        learner.start()
+    killed = learners[KILLED]
+    wait_until(lambda: killed.committed() >= ROUNDS // 3, "no round is committed")
+    killed.kill()
+    at = killed.committed()
+    assert at < ROUNDS, "the run was over before the learner was killed"
+    killed.start()
+    wait_until(lambda: all_ended(learners), "the run does not end")
+    check_rounds(learners)
+    print(f"{ROUNDS} rounds of {len(learners)} learners, all exact; site-{killed.number} was killed after round {at}")
+    for learner in learners:
+        assert learner.kind != "shell" or "the shell script" in learner.said() + (learner.folder / "log.jsonl").read_text()
+
+
+folder = Path(tempfile.mkdtemp(prefix="starling-test-"))
+learners = [Learner(folder, number, kind, port) for number, (kind, port) in enumerate(zip(KINDS, free_ports(len(KINDS))), 1)]
+(folder / "roster.yaml").write_text("".join(learner.roster_line for learner in learners))
+try:
+    run(learners)
+except BaseException:
+    for learner in learners:
+        print(f"--- {learner.folder}\n{learner.said()[-2000:] if learner.processes else ''}")
+    raise
+finally:
+    for learner in learners:
+        learner.kill()
+shutil.rmtree(folder)
