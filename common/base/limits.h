@@ -32,6 +32,7 @@
 
 #define SL_FRAME_HEADER_BYTES 8u
 #define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */
+#define SL_TENSOR_BYTES_MAX (60u << 10)			 /* of the tensors that a Model names */
 #define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u) /* protobuf of a vector chunk */
 #define SL_LINK_QUEUE_BYTES (1u << 20)			 /* ciphertext waiting in one link */
 
@@ -47,4 +48,5 @@
 
 static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
+static_assert(SL_TENSOR_BYTES_MAX + 16 <= SL_CONTROL_BYTES_MAX, "a Model fits a control message");
 static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming every learner fits");

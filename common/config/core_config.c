@@ -12,7 +12,7 @@ static sl_ms ms(double seconds)
 }
 
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
-			uint32_t quorum)
+			uint64_t model, uint32_t quorum)
 {
 	config->parameters =
 		(struct sl_parameters){.n = n,
@@ -27,7 +27,8 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .mixing = (uint64_t)s->mixing,
 				       .k = s->iterations,
 				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
-				       .max_degree = s->max_degree};
+				       .max_degree = s->max_degree,
+				       .model = model};
 	memcpy(&config->parameters.clipping_range, &s->clipping_range, sizeof s->clipping_range);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
 	config->privacy_check_warns = s->privacy_check == SL_PRIVACY_WARN;

@@ -41,6 +41,7 @@ struct sl_core_config {
 	uint32_t roster_size; /* R */
 	const sl_id *ids;     /* R ids, ascending; not owned */
 	struct sl_parameters parameters;
+	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;

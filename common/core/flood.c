@@ -5,6 +5,7 @@
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
+#include "common/core/model.h"
 #include "common/core/relay.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
@@ -150,6 +151,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		if (!news)
 			return; /* all learners know it already */
 		sl_relay_record(core, &lr->record, from);
+		sl_model_tell(core, signer);
 		if (state->t < core->t)
 			stale(core, signer, state);
 		sl_discover_notice(core, signer, lr->named);

@@ -7,6 +7,7 @@
  *    phases          the table of phases: enter, advance, deadline, fail, invariant
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
+ *    model           a Model for each neighbour that trains another model
  *    recover         RECOVER: collect all masked states of a released attempt and add them up
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
  *    ready           READY, RELEASE
@@ -68,11 +69,12 @@ struct sl_peer {
 	bool tried;	      /* a dial failed or a link fell since the peer came into range */
 	sl_attempt jumped_to; /* attempt of round t far ahead of ours that the peer has signed for; 0: none */
 	sl_round accused;     /* round in which evidence against the peer was reported last */
-	bool few_shown;	      /* the peer was shown the last result with too few signers */
-	uint32_t fruitless;   /* requests for a result in a row that brought none */
-	sl_ms ask_after;      /* no such request before */
-	sl_round unshown; /* round that the peer claims and for which it did not show the result; 0: none */
-	sl_round t;	  /* round in the last Hello */
+	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
+	bool few_shown;	    /* the peer was shown the last result with too few signers */
+	uint32_t fruitless; /* requests for a result in a row that brought none */
+	sl_ms ask_after;    /* no such request before */
+	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
+	sl_round t;	    /* round in the last Hello */
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
 	sl_round quarantined;	    /* round that the peer is kept out of; 0: none */

@@ -11,6 +11,7 @@
 #include "common/core/emit.h"
 #include "common/core/flood.h"
 #include "common/core/mix.h"
+#include "common/core/model.h"
 #include "common/core/move.h"
 #include "common/core/ready.h"
 #include "common/core/recover.h"
@@ -81,6 +82,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 {
 	sl_bit_set(core->linked, peer);
 	core->peers[peer].hello = false;
+	core->peers[peer].told = core->peers[peer].told_us = false;
 	core->peers[peer].unshown = 0;
 	core->reach_stale = true;
 	if (core->peers[peer].tried) {
@@ -184,9 +186,9 @@ static const struct {
 	[SL_MSG_HELLO] = {.control = hello},	       [SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
 	[SL_MSG_READY] = {.control = sl_flood_ready},  [SL_MSG_ABORT] = {.control = sl_flood_abort},
 	[SL_MSG_DIGEST] = {.control = digest},	       [SL_MSG_REQUEST] = {.control = request},
-	[SL_MSG_HAVE] = {.control = sl_recover_have},  [SL_MSG_SHARE] = {.chunk = sl_share_chunk},
-	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},      [SL_MSG_RESULT] = {.chunk = sl_catchup_chunk},
-	[SL_MSG_MASKED] = {.chunk = sl_recover_chunk},
+	[SL_MSG_HAVE] = {.control = sl_recover_have},  [SL_MSG_MODEL] = {.control = sl_model_heard},
+	[SL_MSG_SHARE] = {.chunk = sl_share_chunk},    [SL_MSG_STATE] = {.chunk = sl_mix_chunk},
+	[SL_MSG_RESULT] = {.chunk = sl_catchup_chunk}, [SL_MSG_MASKED] = {.chunk = sl_recover_chunk},
 };
 
 /* The common prologue of chunks: round and attempt; the handler looks at the view. */

@@ -343,7 +343,9 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 	if (sl_view_read_head(bytes, size, view, &p, &edges) != SL_OK || view->n > core->config.roster_size)
 		return false;
 	sl_view_set_encoding(view);
-	bool whole = view->agreed.n == core->config.parameters.n && sl_field_init(&view->field, p) == SL_OK &&
+	bool whole = view->agreed.n == core->config.parameters.n &&
+		     view->agreed.model == core->config.parameters.model &&
+		     sl_field_init(&view->field, p) == SL_OK &&
 		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 &&
 		     read_members(core, view, bytes) && read_edges(core, view, bytes, edges) &&
 		     finish_view(core, view);

@@ -117,7 +117,7 @@ void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_
 		       uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling view 2", scope);
+	begin(&v, "starling view 3", scope);
 	feed(&v, bytes, size);
 	finish(&v, hash);
 }

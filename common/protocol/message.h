@@ -7,6 +7,7 @@
  *   Request    to one neighbour: requests a result or a masked state (PROTOCOL.md §6.10 Request)
  *   Abort      signed, flooded: attempts that the sender will never release (PROTOCOL.md §6.11 Abort)
  *   Have       to the members of a released view: the masked states here (PROTOCOL.md §6.12 Have)
+ *   Model      to a neighbour that trains another model: the own tensors (PROTOCOL.md §6.16 Model)
  *   Share, State, Result, Masked
  *              one chunk of a vector (PROTOCOL.md §6.13 Share, State, Result, Masked)
  *
@@ -26,19 +27,20 @@
  * fields is SL_<kind>_FIELDS. */
 #define SL_CONTROL_MESSAGES(X)                                                                               \
 	X(HELLO, 1, hello, NULL)                                                                             \
-	X(LINK_STATE, 2, link_state, "starling link state 2")                                                \
+	X(LINK_STATE, 2, link_state, "starling link state 3")                                                \
 	X(READY, 3, ready, "starling ready 1")                                                               \
 	X(DIGEST, 4, digest, "starling digest 2")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
 	X(ABORT, 6, abort, "starling fence 1")                                                               \
-	X(HAVE, 7, have, NULL)
+	X(HAVE, 7, have, NULL)                                                                               \
+	X(MODEL, 8, model, NULL)
 
 /* Chunks of vectors. The struct of all of them is sl_chunk. */
 #define SL_VECTOR_MESSAGES(X)                                                                                \
-	X(SHARE, 8)                                                                                          \
-	X(STATE, 9)                                                                                          \
-	X(RESULT, 10)                                                                                        \
-	X(MASKED, 11)
+	X(SHARE, 9)                                                                                          \
+	X(STATE, 10)                                                                                         \
+	X(RESULT, 11)                                                                                        \
+	X(MASKED, 12)
 
 #define X(kind, number, ...) SL_MSG_##kind = (number),
 enum sl_message_kind { SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X) };
@@ -78,6 +80,7 @@ enum sl_peer_status {
  *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
  *   k           floor under K; with iterations_rule, K itself
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
+ *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -94,7 +97,8 @@ enum sl_peer_status {
 	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                         \
 	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                       \
 	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                \
-	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")
+	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")         \
+	X(model, model, SAME, 0, UINT64_MAX, NULL)
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {
@@ -173,6 +177,12 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, ATTEMPT, 2, a)                                                                                  \
 	X(S, HASH, 3, view)                                                                                  \
 	X(S, SPAN, 4, held, size, SL_LEARNERS_MAX / 8, "set of members out of range")
+
+/* tensors: the first of the sender's `count` tensors, as common/model/tensor_bytes.h writes them: as many as
+ * fit. */
+#define SL_MODEL_FIELDS(X, S)                                                                                \
+	X(S, U32, 1, count, 1, SL_ELEMENTS_MAX, "number of tensors out of range")                            \
+	X(S, SPAN, 2, tensors, size, SL_TENSOR_BYTES_MAX, "list of tensors out of range")
 
 /* In the order of the bytes on the wire, the elements last. iteration: k of a State; 0 in the others.
  * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on. origin: owner of a Masked; 0 in the others.

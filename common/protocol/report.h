@@ -29,6 +29,7 @@
 				   operator */                                                               \
 	X(MODEL_INVALIDATED,                                                                                 \
 	  "INVALIDATED")	  /* the model was released in an aborted attempt and is trained again */    \
+	X(MODEL, "MODEL")	  /* `peer` trains another model */                                          \
 	X(REJECTED, "REJECTED")	  /* a message of `peer` is not acceptable */                                \
 	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
 	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
@@ -154,6 +155,7 @@ struct sl_report {
 			const char *counter; /* "incarnation" or "round": the number that went back */
 			uint32_t shown, known;
 		} quarantined;
+		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
 		const struct sl_link_state *evidence[2];
 		struct {
 			uint32_t came, left;

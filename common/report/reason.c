@@ -114,7 +114,12 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 {
 	char own[SL_DIGEST_TEXT_BYTES], theirs[SL_DIGEST_TEXT_BYTES];
 	const char *setting;
-	if (r->reason == SL_REASON_PARAMETER) {
+	if (r->reason == SL_REASON_PARAMETER && strcmp(r->why.parameter.name, "model") == 0) {
+		snprintf(
+			text, size,
+			"%s has another model: start the same program with the same settings at all learners",
+			who);
+	} else if (r->reason == SL_REASON_PARAMETER) {
 		setting = setting_of(r->why.parameter.name);
 		snprintf(text, size, "%s has %s %s, this learner %s; set the same at all learners", who,
 			 setting, sl_settings_value(setting, r->why.parameter.theirs, theirs),

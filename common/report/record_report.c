@@ -207,6 +207,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		record->limit = SL_ATTEMPTS_MAX;
 		break;
 	case SL_REPORT_PHASE:
+	case SL_REPORT_MODEL:
 	case SL_REPORT_EXPOSED:
 	case SL_REPORT_FAILED:
 	case SL_REPORT_EVIDENCE:

@@ -163,6 +163,8 @@
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
 	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
 	  "so the difference of the two sums may expose them")                                               \
+	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
+	  "{who} trains another model: {reason}; start the same program at all learners")                    \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \
 	X(REJECTED_MORE, "rejected", SL_WARN, "peer reason unsaid",                                          \
 	  "{who}: {reason} (and {unsaid} more before)")                                                      \

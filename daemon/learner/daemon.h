@@ -93,6 +93,9 @@ struct sl_daemon {
 						  attempt up to that round; 0: the model was read */
 	struct sl_keys keys;		       /* of the roster */
 	struct sl_peer_warning *peer_warnings; /* by roster index */
+	uint8_t *tensors;		       /* of the own model, for Model messages; read by the core */
+	char (*other_models)[SL_ERROR_BYTES];  /* by roster index: how the model of a peer differs; "": not
+						  known */
 	uint8_t (*checked)[3]
 			  [SL_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready, Abort */
 	uint32_t step;			   /* step of the topology playback, as last reported */

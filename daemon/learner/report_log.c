@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/evidence.h"
@@ -58,6 +59,37 @@ void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why
 	sl_report_log_record(daemon, &record);
 	peer_warning->quiet_until = now + PEER_WARNING_MS;
 	peer_warning->unsaid = 0;
+}
+
+/* ---- peers that train another model ---- */
+
+/* Compare the tensors that the peer has sent, and keep the difference for the attempts that fail for it. */
+static void hear_model(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char(*text)[SL_ERROR_BYTES] = &daemon->other_models[r->peer];
+	struct sl_record record;
+	(*text)[0] = '\0';
+	int rc = sl_tensor_bytes_compare(&daemon->trainer->tensors, r->model->tensors, r->model->size,
+					 r->model->count, *text, sizeof *text);
+	if (rc == SL_ERR_FORMAT) {
+		(*text)[0] = '\0';
+		sl_report_log_warn(daemon, r->peer, "named tensors that no model has");
+	} else if (rc != SL_OK) {
+		sl_record_report(&record, r, &daemon->roster);
+		record.reason = *text;
+		sl_report_log_record(daemon, &record);
+	}
+}
+
+/* Name the tensor, if the attempt failed since the model of a peer is another one. */
+static void name_tensor(const struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
+{
+	char who[SL_WHO_BYTES];
+	bool model = strcmp(r->why.parameter.name, "model") == 0 || strcmp(r->why.parameter.name, "n") == 0;
+	const char *difference = daemon->other_models[r->peer];
+	if (model && difference[0] != '\0')
+		record->reason = sl_record_words(record, "%s trains another model: %s",
+						 sl_reason_who(&daemon->roster, r->peer, who), difference);
 }
 
 /* ---- the view and its forecast ---- */
@@ -210,6 +242,10 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		sl_report_log_warn(daemon, r->peer, r->rejected.text);
 		return;
 	}
+	if (r->kind == SL_REPORT_MODEL) {
+		hear_model(daemon, r);
+		return;
+	}
 	sl_record_report(&record, r, &daemon->roster);
 	if (r->kind == SL_REPORT_PHASE) {
 		crash_in(r->phase);
@@ -221,6 +257,8 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		add_commit(daemon, &record);
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = daemon->checkpoint;
+	} else if (r->kind == SL_REPORT_FAILED && r->reason == SL_REASON_PARAMETER) {
+		name_tensor(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_WAITING && r->phase == SL_PHASE_RECOVER) {

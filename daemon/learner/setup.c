@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "common/config/core_config.h"
+#include "common/model/tensor_bytes.h"
 #include "common/report/modulus.h"
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
@@ -60,6 +61,20 @@ static void set_scope(struct sl_daemon *daemon)
 	memcpy(scope->roster, daemon->roster.hash, sizeof scope->roster);
 }
 
+/* Set what the learner sends to a peer with another model. */
+static int set_tensors(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_tensors *tensors = &daemon->trainer->tensors;
+	struct sl_model *model = &daemon->core_config.model;
+	daemon->tensors = malloc(SL_TENSOR_BYTES_MAX);
+	if (daemon->tensors == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	model->count = tensors->count;
+	model->size = sl_tensor_bytes_write(tensors, daemon->tensors, SL_TENSOR_BYTES_MAX);
+	model->tensors = daemon->tensors;
+	return SL_OK;
+}
+
 static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -74,11 +89,12 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	c->self = daemon->self;
 	c->roster_size = daemon->roster.size;
 	c->ids = daemon->ids;
-	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer), quorum);
+	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
+			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
 	c->incarnation = sl_store_incarnation(daemon->store);
 	set_scope(daemon);
-	return SL_OK;
+	return set_tensors(daemon, error);
 }
 
 /* ---- memory ---- */
@@ -118,8 +134,9 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->checked = calloc(R, sizeof *daemon->checked);
 	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
 	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
+	daemon->other_models = calloc(R, sizeof *daemon->other_models);
 	if (daemon->core_memory == NULL || daemon->peer_warnings == NULL || daemon->link_faults == NULL ||
-	    daemon->checked == NULL)
+	    daemon->checked == NULL || daemon->other_models == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
 	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
@@ -332,6 +349,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_keys_close(&daemon->keys);
 	free(daemon->checked);
 	free(daemon->peer_warnings);
+	free(daemon->other_models);
+	free(daemon->tensors);
 	free(daemon->link_faults);
 	free(daemon->ids);
 	sodium_free(daemon->workspace.trained);

@@ -85,6 +85,19 @@ CLUSTER_TEST(differing_parameter_is_named)
 		     " has decimals 4, this learner 3");
 }
 
+/* The models have equally many elements. */
+CLUSTER_TEST(differing_model_is_named)
+{
+	cluster_open(c, N, "rounds=1");
+	for (uint32_t i = 1; i <= N; i++)
+		cluster_start(c, i, i == 2 ? "trainer=noise noise_parameters=2354" : "hidden_units=1");
+	expect_named(c, 2,
+		     "learner-02 (2) trains another model: tensor 1 is model float32 [2354] there and "
+		     "encoder.weight float32 [1,784] here",
+		     " trains another model: tensor 1 is encoder.weight float32 [1,784] there and model "
+		     "float32 [2354] here");
+}
+
 CLUSTER_TEST(other_roster_is_named)
 {
 	cluster_open(c, N + 1, "rounds=1");

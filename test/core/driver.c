@@ -182,8 +182,8 @@ static uint32_t single(const struct words *w, enum list list, uint32_t missing)
 static const char *const messages[SL_MESSAGE_KINDS] = {
 	[SL_MSG_HELLO] = "hello",   [SL_MSG_LINK_STATE] = "link state", [SL_MSG_READY] = "ready",
 	[SL_MSG_DIGEST] = "digest", [SL_MSG_REQUEST] = "request",	[SL_MSG_ABORT] = "abort",
-	[SL_MSG_HAVE] = "have",	    [SL_MSG_SHARE] = "share",		[SL_MSG_STATE] = "state",
-	[SL_MSG_RESULT] = "result", [SL_MSG_MASKED] = "masked"};
+	[SL_MSG_HAVE] = "have",	    [SL_MSG_MODEL] = "model",		[SL_MSG_SHARE] = "share",
+	[SL_MSG_STATE] = "state",   [SL_MSG_RESULT] = "result",		[SL_MSG_MASKED] = "masked"};
 static const char *const statuses[] = {NULL, "hello training", "hello ready", "hello done", "hello open"};
 static const char *const records[] = {
 	NULL, "durable aborted", "durable prepared", "durable released", "durable closed", "durable commit"};
@@ -237,6 +237,7 @@ static struct sl_message message_of(const struct driver *p, struct words *w, enu
 						      .candidates = w->list[NAMES],
 						      .count = w->count[NAMES]};
 		m.link_state.parameters.k = field(w, 'k', (uint32_t)p->config.parameters.k);
+		m.link_state.parameters.model = field(w, 'm', (uint32_t)p->config.parameters.model);
 		m.link_state.signature[0] = (uint8_t)w->count[NAMES]; /* differs with what it covers */
 		break;
 	case SL_MSG_READY:
@@ -259,6 +260,9 @@ static struct sl_message message_of(const struct driver *p, struct words *w, enu
 					    .closed = single(w, CLOSED, 0),
 					    .count = w->count[RELEASED]};
 		memcpy(m.abort.released, w->list[RELEASED], w->count[RELEASED] * sizeof(sl_attempt));
+		break;
+	case SL_MSG_MODEL:
+		m.model = (struct sl_model){.count = 1, .size = sizeof held, .tensors = held};
 		break;
 	case SL_MSG_HAVE:
 		m.have = (struct sl_have){.t = t, .a = a, .held = held};

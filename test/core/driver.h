@@ -19,9 +19,10 @@
  *
  * Several ids, or `all`, are as many events; the effects are those of the last one. Fields of messages, with
  * what holds if they are missing: of ID, the signer (the sender); tN, round (1); aN, attempt (that of the
- * view, or 1); iN, incarnation (1); kN (3; 0 for a state); vN, first byte of h, the others 0 (h of the last
- * job's view); dN, first byte of a digest (7); names ID .., candidates (all others); released A ..;
- * closed A; size +N, more bytes than are right; numbers: chunk of a vector, positions of a have.
+ * view, or 1); iN, incarnation (1); kN (3; 0 for a state); mN, parameter `model` (the own); vN, first byte of
+ *h, the others 0 (h of the last job's view); dN, first byte of a digest (7); names ID .., candidates (all
+ *others); released A ..; closed A; size +N, more bytes than are right; numbers: chunk of a vector, positions
+ *of a have.
  *
  * Learner 1 is the core; the test plays 2, 3, ...
  */

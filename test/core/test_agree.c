@@ -168,6 +168,7 @@ TEST(same)
 	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
 	differs(SL_PARAMETER_iterations_rule, 0, 1, "iterations_rule");
 	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");
+	differs(SL_PARAMETER_model, 0, 7, "model");
 }
 
 static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,

@@ -68,6 +68,9 @@ TEST(test_differences)
 		"ana (2) has iterations_rule exactly, this learner at_least; set the same at all learners");
 	expect_parameter(2, "n", 8, 7,
 			 "cy (9) has a model of size 7, this learner 8; set the same at all learners");
+	expect_parameter(2, "model", 8, 7,
+			 "cy (9) has another model: start the same program with the same settings at all "
+			 "learners");
 	expect((struct sl_report){.reason = SL_REASON_ROSTER, .peer = 2, .why.roster = {3, 4, OWN, OTHER}},
 	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the "
 	       "roster files");

@@ -303,7 +303,8 @@ TEST(unknown_parameters)
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	uint8_t nested[256];
 	size_t size = parameters_of(m, nested);
-	nested[size++] = 15 << 3;
+	nested[size++] = 0x80; /* field 16 */
+	nested[size++] = 1;
 	nested[size++] = 1;
 	*(void **)member(m, "parameters") = NULL;
 	begin();

@@ -146,15 +146,30 @@ static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const str
 	l->final = true;
 }
 
+/* Every attempt fails until the odd learner is started with another model: say so at once. The learners at
+ * both ends of each of its links write such a record; the first one is enough. */
+static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	if (l->launch->other_model_round != row->round)
+		sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+	l->launch->other_model_round = row->round;
+}
+
 static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_TRAINED, hear_trained},	 {SL_RECORD_VIEW, hear_view},
-	{SL_RECORD_COMMITTED, hear_committed},	 {SL_RECORD_EVALUATED, hear_evaluated},
-	{SL_RECORD_ATTEMPT_FAILED, hear_failed}, {SL_RECORD_WAITING, hear_waiting},
-	{SL_RECORD_CLAMPED, hear_clamped},	 {SL_RECORD_CAUGHT_UP, hear_caught_up},
-	{SL_RECORD_RECOVERING, hear_moved},	 {SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_TRAINED, hear_trained},
+	{SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},
+	{SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
+	{SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},
+	{SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_RECOVERING, hear_moved},
+	{SL_RECORD_RECOVERED, hear_moved},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 

@@ -67,11 +67,14 @@ static void say(struct sl_launch *launch, const struct sl_learner *l)
 	char command[64];
 	sl_record_read(&record, l->waiting);
 	const char *text = record.text != NULL ? record.text : "waits";
+	bool pause = l->waiting_phase == SL_PHASE_DISCOVER && json_array_size(ids_of(l)) == 0;
 	bool lost = l->waiting_phase == SL_PHASE_RECOVER && json_array_size(ids_of(l)) > 0;
 	const char *remedy = lost ? strstr(text, " If none ever will:") : NULL;
 	int length = (int)(remedy != NULL ? (size_t)(remedy - text) : strlen(text));
 	sl_progress_line(launch->progress, "%s (%u): %.*s%s", l->name, l->index + 1, length, text,
 			 lost ? " If none ever will:" : "");
+	if (pause && launch->reason[0] != '\0')
+		sl_progress_line(launch->progress, "  the last attempt failed: %s", launch->reason);
 	snprintf(command, sizeof command, "abort --round %u --run", l->waiting_round);
 	if (lost)
 		sl_launch_command(launch, "  ", command);

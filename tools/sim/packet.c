@@ -14,6 +14,9 @@ static const void *behind(const struct sl_message *m, size_t *bytes)
 	} else if (m->kind == SL_MSG_HAVE) {
 		*bytes = m->have.size;
 		at = m->have.held;
+	} else if (m->kind == SL_MSG_MODEL) {
+		*bytes = m->model.size;
+		at = m->model.tensors;
 	} else if (m->kind >= SL_MSG_SHARE) {
 		*bytes = m->chunk.size;
 		at = m->chunk.bytes;
@@ -34,6 +37,8 @@ static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
 		packet->message.link_state.candidates = (const sl_id *)packet->bytes;
 	else if (m->kind == SL_MSG_HAVE)
 		packet->message.have.held = packet->bytes;
+	else if (m->kind == SL_MSG_MODEL)
+		packet->message.model.tensors = packet->bytes;
 	else if (m->kind >= SL_MSG_SHARE)
 		packet->message.chunk.bytes = packet->bytes;
 	return packet;

@@ -70,6 +70,9 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 			if (m->have.held[i / 8] >> (i % 8) & 1)
 				say(t, " %u", i);
 		break;
+	case SL_MSG_MODEL:
+		say(t, "model");
+		break;
 	case SL_MSG_MASKED:
 		say(t, "masked of %u %u", m->chunk.origin, m->chunk.index);
 		break;
@@ -124,7 +127,8 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 		say_set(t, r->set);
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
 		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||
-		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
+		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE ||
+		   r->kind == SL_REPORT_MODEL) {
 		say(t, " %u", who(t, r->peer));
 	}
 }

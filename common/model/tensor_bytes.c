@@ -1,0 +1,180 @@
+#include "common/model/tensor_bytes.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+
+#define DOMAIN "starling model 1"
+#define ONE_BYTES (1 + SL_TENSOR_NAME_BYTES + 2 + 8 * SL_TENSOR_DIMENSIONS_MAX) /* of a tensor, at most */
+#define SHAPE_BYTES 192u
+#define COUNT(...) +1
+#define DTYPES (0 SL_DTYPES(COUNT))
+
+/* ---- to bytes ---- */
+
+static size_t write_one(const struct sl_tensor *tensor, uint8_t bytes[static ONE_BYTES])
+{
+	struct sl_writer w = {.bytes = bytes, .size = ONE_BYTES};
+	uint8_t name = (uint8_t)strlen(tensor->name),
+		head[] = {(uint8_t)tensor->dtype, (uint8_t)tensor->dimensions};
+	sl_bytes_put(&w, &name, 1);
+	sl_bytes_put(&w, tensor->name, name);
+	sl_bytes_put(&w, head, sizeof head);
+	for (uint32_t d = 0; d < tensor->dimensions; d++)
+		sl_bytes_put_u64(&w, tensor->shape[d]);
+	assert(w.used <= w.size);
+	return w.used;
+}
+
+uint64_t sl_tensor_bytes_hash(const struct sl_tensors *tensors)
+{
+	crypto_generichash_state state;
+	uint8_t one[ONE_BYTES], hash[SL_HASH_BYTES];
+	uint64_t first;
+	crypto_generichash_init(&state, NULL, 0, sizeof hash);
+	crypto_generichash_update(&state, (const uint8_t *)DOMAIN, sizeof DOMAIN);
+	for (uint32_t i = 0; i < tensors->count; i++)
+		crypto_generichash_update(&state, one, write_one(&tensors->items[i], one));
+	crypto_generichash_final(&state, hash, sizeof hash);
+	sl_bytes_unpack(&first, hash, 1, 8);
+	return first;
+}
+
+size_t sl_tensor_bytes_write(const struct sl_tensors *tensors, uint8_t *bytes, size_t room)
+{
+	size_t used = 0;
+	for (uint32_t i = 0; i < tensors->count; i++) {
+		uint8_t one[ONE_BYTES];
+		size_t size = write_one(&tensors->items[i], one);
+		if (size > room - used)
+			break;
+		memcpy(bytes + used, one, size);
+		used += size;
+	}
+	return used;
+}
+
+/* ---- from bytes of a peer ---- */
+
+struct reader {
+	const uint8_t *at;
+	size_t left;
+	uint64_t elements; /* of the tensors read */
+};
+
+static bool take(struct reader *r, void *to, size_t size)
+{
+	if (size > r->left)
+		return false;
+	memcpy(to, r->at, size);
+	r->at += size;
+	r->left -= size;
+	return true;
+}
+
+static bool read_name(struct reader *r, struct sl_tensor *tensor)
+{
+	uint8_t length;
+	return take(r, &length, 1) && length >= 1 && length < sizeof tensor->name &&
+	       take(r, tensor->name, length) && strlen(tensor->name) == length;
+}
+
+static bool read_shape(struct reader *r, struct sl_tensor *tensor)
+{
+	uint64_t elements = 1;
+	for (uint32_t d = 0; d < tensor->dimensions; d++) {
+		uint8_t length[8];
+		if (!take(r, length, sizeof length))
+			return false;
+		sl_bytes_unpack(&tensor->shape[d], length, 1, 8);
+		if (tensor->shape[d] >= SL_ELEMENTS_MAX)
+			return false;
+		elements *= tensor->shape[d]; /* both are below 2^28 */
+		if (elements >= SL_ELEMENTS_MAX)
+			return false;
+	}
+	r->elements += elements;
+	return r->elements < SL_ELEMENTS_MAX;
+}
+
+/* Read the next tensor. Return false if no learner writes these bytes. */
+static bool read_one(struct reader *r, struct sl_tensor *tensor)
+{
+	uint8_t head[2];
+	memset(tensor, 0, sizeof *tensor);
+	if (!read_name(r, tensor) || !take(r, head, sizeof head) || head[0] >= DTYPES ||
+	    head[1] > SL_TENSOR_DIMENSIONS_MAX)
+		return false;
+	tensor->dtype = (enum sl_dtype)head[0];
+	tensor->dimensions = head[1];
+	return read_shape(r, tensor);
+}
+
+/* ---- in words ---- */
+
+/* "float32 [3,17]" */
+static void shape_text(const struct sl_tensor *tensor, char text[static SHAPE_BYTES])
+{
+	size_t used = (size_t)snprintf(text, SHAPE_BYTES, "%s [", sl_tensors_dtype_name(tensor->dtype));
+	for (uint32_t d = 0; d < tensor->dimensions; d++)
+		used += (size_t)snprintf(text + used, SHAPE_BYTES - used, "%s%" PRIu64, d > 0 ? "," : "",
+					 tensor->shape[d]);
+	snprintf(text + used, SHAPE_BYTES - used, "]");
+}
+
+/* Write the name without the bytes that a terminal or a log might not show. */
+static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR_NAME_BYTES])
+{
+	size_t n = 0;
+	for (; tensor->name[n] != '\0'; n++)
+		text[n] = tensor->name[n] >= ' ' && tensor->name[n] <= '~' ? tensor->name[n] : '?';
+	text[n] = '\0';
+}
+
+bool sl_tensor_bytes_differ(uint32_t k, const struct sl_tensor *here, const struct sl_tensor *there,
+			    char *text, size_t room)
+{
+	char name[SL_TENSOR_NAME_BYTES], other[SL_TENSOR_NAME_BYTES], own[SHAPE_BYTES], theirs[SHAPE_BYTES];
+	bool same_name = strcmp(here->name, there->name) == 0;
+	bool same_shape = here->dtype == there->dtype && here->dimensions == there->dimensions &&
+			  memcmp(here->shape, there->shape, here->dimensions * sizeof *here->shape) == 0;
+	if (same_name && same_shape)
+		return false;
+	name_text(here, name);
+	name_text(there, other);
+	shape_text(here, own);
+	shape_text(there, theirs);
+	if (same_name)
+		snprintf(text, room, "tensor %s is %s there and %s here", name, theirs, own);
+	else
+		snprintf(text, room, "tensor %u is %s %s there and %s %s here", k, other, theirs, name, own);
+	return true;
+}
+
+int sl_tensor_bytes_compare(const struct sl_tensors *own, const uint8_t *bytes, size_t size, uint32_t count,
+			    char *text, size_t room)
+{
+	struct reader r = {.at = bytes, .left = size};
+	struct sl_tensor there;
+	uint32_t k = 0;
+	bool differs = false;
+	for (; r.left > 0; k++) {
+		if (k == count || !read_one(&r, &there))
+			return SL_ERR_FORMAT;
+		if (!differs && k < own->count)
+			differs = sl_tensor_bytes_differ(k + 1, &own->items[k], &there, text, room);
+	}
+	if (differs)
+		return SL_ERR_INVALID;
+	if (count == own->count && k == count)
+		return SL_OK;
+	if (count != own->count)
+		snprintf(text, room, "it has %u tensors there and %u here", count, own->count);
+	else
+		snprintf(text, room, "they differ after the first %u tensors", k);
+	return SL_ERR_INVALID;
+}

@@ -1,0 +1,110 @@
+/* Tensors as bytes: the hash counts every property of them, and a peer's list is checked before it is
+ * compared. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/model/tensor_bytes.h"
+#include "test/lib/test.h"
+
+static const struct sl_tensor two[] = {{.name = "fc.weight", .dimensions = 2, .shape = {2, 3}},
+				       {.name = "fc.bias", .dimensions = 1, .shape = {2}}};
+static const struct sl_tensors own = {two, 2};
+
+static uint64_t hash_of(struct sl_tensor first)
+{
+	const struct sl_tensor items[] = {first, two[1]};
+	return sl_tensor_bytes_hash(&(struct sl_tensors){items, 2});
+}
+
+TEST(the_hash_counts_everything)
+{
+	struct sl_tensor turned = two[0], renamed = two[0], flat = two[0], wider = two[0];
+	turned.shape[0] = 3, turned.shape[1] = 2;
+	renamed.name[0] = 'F';
+	flat.dimensions = 1, flat.shape[0] = 6;
+	wider.dtype = SL_FLOAT64;
+	const uint64_t hashes[] = {sl_tensor_bytes_hash(&own),
+				   hash_of(turned),
+				   hash_of(renamed),
+				   hash_of(flat),
+				   hash_of(wider),
+				   sl_tensor_bytes_hash(&(struct sl_tensors){two, 1})};
+	assert_int_equal(hash_of(two[0]), hashes[0]);
+	assert_true(hashes[0] == UINT64_C(0x3fc8ad6e1ad5c436)); /* by another program */
+	for (size_t i = 0; i < 6; i++)
+		for (size_t j = 0; j < i; j++)
+			assert_true(hashes[i] != hashes[j]);
+}
+
+/* Compare `own` with what a peer with `theirs` sends; "": equal. */
+static void expect(const struct sl_tensor *theirs, uint32_t count, size_t room, const char *difference)
+{
+	uint8_t bytes[1024];
+	char text[512] = "";
+	const struct sl_tensors tensors = {theirs, count};
+	size_t size = sl_tensor_bytes_write(&tensors, bytes, room);
+	int rc = sl_tensor_bytes_compare(&own, bytes, size, count, text, sizeof text);
+	assert_int_equal(rc, *difference == '\0' ? SL_OK : SL_ERR_INVALID);
+	assert_string_equal(text, difference);
+}
+
+TEST(differences_are_named)
+{
+	struct sl_tensor theirs[] = {two[0], two[1], {.name = "scale"}};
+	expect(theirs, 2, 1024, "");
+	expect(theirs, 3, 1024, "it has 3 tensors there and 2 here");
+	expect(theirs, 1, 1024, "it has 1 tensors there and 2 here");
+	expect(theirs, 2, 40, "they differ after the first 1 tensors"); /* or not at all: it cannot be seen */
+	theirs[0].shape[0] = 3, theirs[0].shape[1] = 2;
+	expect(theirs, 2, 1024, "tensor fc.weight is float32 [3,2] there and float32 [2,3] here");
+	theirs[0] = two[0];
+	theirs[0].dtype = SL_INT64;
+	expect(theirs, 2, 1024, "tensor fc.weight is int64 [2,3] there and float32 [2,3] here");
+	expect(theirs + 1, 2, 1024, "tensor 1 is fc.bias float32 [2] there and fc.weight float32 [2,3] here");
+	strcpy(theirs[1].name, "a\x1b[2J\xc3\xa4");
+	expect(theirs + 1, 1, 1024, "tensor 1 is a?[2J?? float32 [2] there and fc.weight float32 [2,3] here");
+}
+
+/* ---- from a peer that lies ---- */
+
+static int compare(const uint8_t *bytes, size_t size, uint32_t count)
+{
+	char text[512];
+	return sl_tensor_bytes_compare(&own, bytes, size, count, text, sizeof text);
+}
+
+TEST(every_cut_is_refused)
+{
+	uint8_t bytes[1024];
+	size_t size = sl_tensor_bytes_write(&own, bytes, sizeof bytes), first = 1 + 9 + 2 + 16;
+	for (size_t cut = 1; cut < size; cut++)
+		assert_int_equal(compare(bytes, cut, 2), cut == first ? SL_ERR_INVALID : SL_ERR_FORMAT);
+	assert_int_equal(compare(bytes, size, 1), SL_ERR_FORMAT); /* more than it says */
+}
+
+TEST(impossible_tensors_are_refused)
+{
+	/* One tensor "w" of shape [1]: each row is a place and the byte that spoils it. */
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} wrong[] = {{0, 0}, {0, 64}, {0, 255}, {1, 0}, {2, 3}, {3, 0}, {3, 9}, {3, 255}, {7, 16}, {11, 1}};
+	const struct sl_tensor w = {.name = "w", .dimensions = 1, .shape = {1}};
+	uint8_t bytes[64];
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		size_t size = sl_tensor_bytes_write(&(struct sl_tensors){&w, 1}, bytes, sizeof bytes);
+		assert_int_equal(compare(bytes, size, 1), SL_ERR_INVALID);
+		bytes[wrong[i].at] = wrong[i].value;
+		assert_int_equal(compare(bytes, size, 1), SL_ERR_FORMAT);
+	}
+}
+
+TEST(too_many_elements_are_refused)
+{
+	const struct sl_tensor big = {.name = "b", .dimensions = 2, .shape = {1 << 14, 1 << 13}},
+			       items[] = {big, big};
+	uint8_t bytes[128];
+	size_t size = sl_tensor_bytes_write(&(struct sl_tensors){items, 2}, bytes, sizeof bytes);
+	assert_int_equal(compare(bytes, size, 2), SL_ERR_FORMAT);
+	assert_int_equal(compare(bytes, size / 2, 1), SL_ERR_INVALID);
+}
