@@ -279,7 +279,7 @@ static void run(void *argument)
 		ending = a->ending;
 		uv_mutex_unlock(&a->mutex);
 	}
-	sl_command_end(a->command); /* here: the kernel kills the children of a thread that ends */
+	sl_command_end(a->command);
 }
 
 /* ---- the trainer ---- */

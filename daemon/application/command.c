@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <uv.h>
 
 #include "daemon/runtime/environment.h"
+#include "daemon/runtime/warden.h"
 
 #define KILL_MS 5000u			 /* from SIGTERM to SIGKILL */
 #define LATER_MS_MOST 60000u		 /* from an exit to the next start */
@@ -31,7 +33,7 @@ struct sl_command {
 	struct sl_command_config config;
 	char folder[SL_PATH_BYTES]; /* working folder */
 	char *variables[VARIABLES];
-	char script[SL_COMMAND_BYTES + 16]; /* for /bin/sh -c */
+	struct sl_warden warden;
 
 	pid_t group;	   /* of the processes, and id of its leader; 0: idle */
 	bool led;	   /* the leader has not ended */
@@ -165,48 +167,29 @@ static void take_output(struct sl_command *c)
 
 /* ---- start ---- */
 
-/* In the child, which has one thread, and memory that other threads may have left locked: only system calls.
- */
-static void become(const struct sl_command *c, char *const *environment, int input, int output, pid_t parent)
+/* Start the command as the leader of a process group; return 0 or an error number. */
+static int spawn(struct sl_command *c, char *const *environment, int output)
 {
-	static const char failed[] = "cannot change to the working folder\n";
-	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)c->script, NULL};
-	sigset_t none;
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* it died before */
-		_exit(125);
-	for (int signal = 1; signal < NSIG; signal++)
-		sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)c->config.settings->command, NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	sigset_t none, all;
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-	    dup2(output, STDERR_FILENO) < 0)
-		_exit(125);
-	if (chdir(c->folder) < 0) {
-		ssize_t written = write(STDERR_FILENO, failed, sizeof failed - 1);
-		_exit(written < 0 ? 125 : 125);
-	}
-	execve("/bin/sh", argv, environment);
-	_exit(127);
-}
-
-/* Fork with all signals blocked, so that no handler of this process runs in the child. */
-static pid_t start_process(const struct sl_command *c, char *const *environment, int input, int output)
-{
-	sigset_t all, before;
-	pid_t parent = getpid();
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = fork();
-	if (pid == 0)
-		become(c, environment, input, output, parent);
-	int saved = errno;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (pid > 0)
-		setpgid(pid, pid); /* whichever of the two is first */
-	errno = saved;
-	return pid;
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &all);
+	posix_spawnattr_setflags(&how,
+				 POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
+	posix_spawn_file_actions_addchdir_np(&files, c->folder);
+	int rc = posix_spawn(&c->group, "/bin/sh", &files, &how, argv, environment);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	return rc;
 }
 
 static void plan_start(struct sl_command *c)
@@ -217,33 +200,28 @@ static void plan_start(struct sl_command *c)
 
 static void start(struct sl_command *c)
 {
-	int ends[2] = {-1, -1};
+	int ends[2];
 	char **environment = sl_environment_with(c->variables, VARIABLES);
-	int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	pid_t pid = -1;
-	if (environment != NULL && input >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
-		fcntl(ends[0], F_SETFL, O_NONBLOCK);
-		pid = start_process(c, environment, input, ends[1]);
+	int rc = environment == NULL ? ENOMEM : pipe2(ends, O_CLOEXEC) < 0 ? errno : 0;
+	if (rc == 0) {
+		rc = spawn(c, environment, ends[1]);
+		close(ends[1]);
+		c->output = ends[0];
+		fcntl(c->output, F_SETFL, O_NONBLOCK);
 	}
-	int saved = errno;
-	for (int i = 0; i < 2; i++)
-		if (i == 0 ? pid < 0 && ends[0] >= 0 : ends[1] >= 0)
-			close(ends[i]);
-	if (input >= 0)
-		close(input);
 	free(environment);
-	if (pid < 0) {
-		say(c, SL_COMMAND_FAILED, "the command cannot be started: %s", strerror(saved));
+	if (rc != 0) {
+		say(c, SL_COMMAND_FAILED, "the command cannot be started in %s: %s", c->folder, strerror(rc));
+		c->group = 0;
+		close_output(c);
 		plan_start(c);
 		return;
 	}
-	close_output(c);
-	c->output = ends[0];
-	c->group = pid;
+	sl_warden_watch(&c->warden, c->group);
 	c->led = true;
 	c->ending = false;
 	c->work_ms = 0;
-	say(c, SL_COMMAND_STARTED, "the command (process %d) has started", (int)pid);
+	say(c, SL_COMMAND_STARTED, "the command (process %d) has started", (int)c->group);
 }
 
 /* ---- end ---- */
@@ -307,6 +285,7 @@ static void reap(struct sl_command *c)
 			take_exit(c, status);
 	if (c->led || waitid(P_PGID, (id_t)c->group, &left, WEXITED | WNOHANG | WNOWAIT) == 0)
 		return;
+	sl_warden_forget(&c->warden, c->group);
 	c->group = 0; /* no process of the group is left */
 	take_output(c);
 	close_output(c);
@@ -395,14 +374,6 @@ static int set_variables(struct sl_command *c, struct sl_error *error)
 	return SL_OK;
 }
 
-/* A simple command takes the place of its shell, and so gets the signal when the daemon is killed. */
-static void set_script(struct sl_command *c)
-{
-	const char *command = c->config.settings->command;
-	bool simple = strpbrk(command, ";&|()\n") == NULL && strncmp(command, "exec ", 5) != 0;
-	snprintf(c->script, sizeof c->script, "%s%s", simple ? "exec env " : "", command);
-}
-
 int sl_command_open(struct sl_command **out, const struct sl_command_config *config, struct sl_error *error)
 {
 	const struct sl_settings *s = config->settings;
@@ -414,9 +385,9 @@ int sl_command_open(struct sl_command **out, const struct sl_command_config *con
 	c->interval_ms = now_ms();
 	snprintf(c->folder, sizeof c->folder, "%s",
 		 s->command_folder[0] != '\0' ? s->command_folder : s->state);
-	set_script(c);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	return set_variables(c, error);
+	int rc = set_variables(c, error);
+	return rc == SL_OK ? sl_warden_open(&c->warden, error) : rc;
 }
 
 void sl_command_close(struct sl_command *c)
@@ -425,6 +396,7 @@ void sl_command_close(struct sl_command *c)
 		return;
 	sl_command_end(c);
 	close_output(c);
+	sl_warden_close(&c->warden);
 	for (size_t i = 0; i < VARIABLES; i++)
 		free(c->variables[i]);
 	free(c);

@@ -6,10 +6,9 @@
  *
  *      idle  -- due -->  running  -- exit, deadline, close -->  ending  -- no process is left -->  idle
  *
- * A group that is ending has got SIGTERM; after 5 s it gets SIGKILL. The next start is due 1 s after the
- * exit, then 2, 4, ... 60 s, until the command has completed a round. A process that leaves the group is not
- * ended with it, and cannot join. If the daemon is killed, the kernel kills the leader of the group: the
- * program itself, or the shell of several programs.
+ * A group that is ending has got SIGTERM; after 5 s it gets SIGKILL. If the daemon is killed, a warden
+ * (runtime/warden.h) does the same. The next start is due 1 s after the exit, then 2, 4, ... 60 s, until the
+ * command has completed a round. A process that leaves the group is not ended with it, and cannot join.
  *
  * One thread at a time uses a command. The process must have no other children: their exits are taken here.
  * All functions take NULL, a command that is not there.

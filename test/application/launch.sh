@@ -64,7 +64,9 @@ run 1 -- sh -c 'echo some words; exit 3'
 grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
 grep -q '^learner-01: some words$' out || fail "its words are not shown"
 run 1 -- true
-grep -q 'ended before the first round was committed' err || fail "an end without a round is not named"
+grep -q 'ended before the first round was committed; its output is in run/learner-' err ||
+	fail "an end without a round is not named"
+! grep -q 'starling logs' out || fail "the logs of the learners are suggested"
 cat >die.py <<'END'
 import os
 import numpy as np
@@ -101,3 +103,33 @@ for child in child-*; do
 	*) fail "$child runs on" ;;
 	esac
 done
+
+# The variables of an outer learner are replaced.
+STARLING_LEARNER=9 run 1 -- sh -c 'env | grep STARLING_LEARNER=; exit 3'
+grep -q '^learner-02: STARLING_LEARNER=2$' out || fail "a variable is missing"
+! grep -q 'STARLING_LEARNER=9' out || fail "a variable is there twice"
+
+# Commands of a launcher that is killed are ended.
+rm -rf run child-*
+"$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; wait' >out 2>err &
+launcher=$!
+deadline=$(($(date +%s) + 30))
+while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 3 ]; do
+	[ "$(date +%s)" -lt $deadline ] || fail "no commands"
+	sleep 0.1
+done
+kill -9 $launcher
+for child in child-*; do
+	while :; do
+		case $(ps -o stat= -p "${child#child-}") in '' | Z*) break ;; esac
+		[ "$(date +%s)" -lt $deadline ] || fail "$child runs on"
+		sleep 0.1
+	done
+done
+
+# The learners start the command themselves.
+run 0 --rounds 2 --verify --set trainer=exec --set command="X='a b' $python train.py"
+grep -q 'all exact' out || fail "not exact"
+grep -q '^learner-02: the end of 2$' out || fail "no output of the command"
+run 2 --set trainer=exec
+grep -q 'trainer: exec needs `command`' err || fail "the missing command is not asked for"

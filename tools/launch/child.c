@@ -175,8 +175,9 @@ static const char *last_lines(const char *text)
 	return at;
 }
 
-/* Return the sentence of the last record of level error in a log, malloced; NULL if there is none. */
-static char *last_error(const char *log)
+/* Return the sentence of the last record of at least this level (and event, unless NULL) in a log, malloced;
+ * NULL: there is none. */
+static char *last_record(const char *log, enum sl_level least, const char *event)
 {
 	struct sl_record record;
 	char *found = NULL;
@@ -184,7 +185,8 @@ static char *last_error(const char *log)
 		const char *end = strchrnul(line, '\n');
 		json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
 		sl_record_read(&record, object);
-		if (record.level != NULL && sl_level_find(record.level) == SL_ERROR) {
+		if (record.level != NULL && sl_level_find(record.level) >= (int)least &&
+		    (event == NULL || strcmp(sl_record_event(record.kind), event) == 0)) {
 			free(found);
 			found = strdup(record.text != NULL ? record.text : "(without a text)");
 		}
@@ -210,11 +212,19 @@ static int describe(const struct sl_learner *l, char *text, size_t size)
 	return snprintf(text, size, "%s (%u) %s %s", l->name, l->index + 1, how, when);
 }
 
+char *sl_child_command_warning(const struct sl_learner *learner)
+{
+	char *log = tail(learner, "log.jsonl", learner->log_from);
+	char *warning = log != NULL ? last_record(log, SL_WARN, sl_record_event(SL_RECORD_COMMAND)) : NULL;
+	free(log);
+	return warning;
+}
+
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size)
 {
 	char *log = tail(learner, "log.jsonl", learner->log_from);
 	char *said = tail(learner, "stderr.txt", learner->stderr_from);
-	char *error = log != NULL ? last_error(log) : NULL;
+	char *error = log != NULL ? last_record(log, SL_ERROR, NULL) : NULL;
 	const char *last = lines && said != NULL ? last_lines(said) : "";
 	int n = describe(learner, text, size);
 	if (error != NULL && (size_t)n < size)

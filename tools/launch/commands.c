@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/runtime/environment.h"
+#include "daemon/runtime/warden.h"
+
 #define LINE_BYTES 4096u
 #define VARIABLES 4u
 #define REPORT_MS 2000u /* a command may hear of the last commit before the launcher does */
@@ -26,6 +29,7 @@ struct command {
 
 struct sl_commands {
 	struct sl_launch *launch;
+	struct sl_warden warden;
 	uint32_t count, running;
 	struct command items[];
 };
@@ -88,18 +92,26 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 /* ---- processes ---- */
 
-/* Fail the run if a command ended before the last round, which its learner has had time to report. */
+/* Fail the run if a command ended with an error, or before the last round, which its learner has had time to
+ * report. */
 static void judge(struct command *c)
 {
 	struct sl_launch *launch = c->commands->launch;
-	const struct sl_learner *l = &launch->learners[c->index];
+	const char *name = launch->learners[c->index].name;
+	uint32_t committed = launch->learners[c->index].committed;
+	char how[64];
 	c->ended_ms = 0;
-	if (l->committed == 0)
-		sl_launch_fail(launch, "the command of %s ended before the first round was committed",
-			       l->name);
-	else if (l->committed < launch->rounds.most)
-		sl_launch_fail(launch, "the command of %s ended after round %u of %u", l->name, l->committed,
-			       launch->rounds.most);
+	if (launch->ending || (c->status == 0 && committed >= launch->rounds.most))
+		return;
+	if (c->status != 0)
+		snprintf(how, sizeof how, "with status %d", c->status);
+	else if (committed == 0)
+		snprintf(how, sizeof how, "before the first round was committed");
+	else
+		snprintf(how, sizeof how, "after round %u of %u", committed, launch->rounds.most);
+	launch->command_failed = true;
+	sl_launch_fail(launch, "the command of %s ended %s; its output is in %s/%s/output.txt", name, how,
+		       launch->plan->folder.shown, name);
 }
 
 void sl_commands_tick(struct sl_commands *commands, uint64_t now)
@@ -114,19 +126,16 @@ void sl_commands_tick(struct sl_commands *commands, uint64_t now)
 static void on_exit_of(uv_process_t *process, int64_t status, int signal)
 {
 	struct command *c = process->data;
-	struct sl_launch *launch = c->commands->launch;
 	c->status = signal != 0 ? 128 + signal : (int)status;
 	c->running = false;
 	c->commands->running--;
 	kill(-process->pid, SIGTERM); /* what it has left behind */
+	sl_warden_forget(&c->commands->warden, process->pid);
 	uv_close((uv_handle_t *)process, NULL);
 	if (c->status == 0)
 		c->ended_ms = uv_now(process->loop);
-	else if (!launch->ending)
-		sl_launch_fail(launch,
-			       "the command of %s ended with status %d; its output is in %s/%s/output.txt",
-			       launch->learners[c->index].name, c->status, launch->plan->folder.shown,
-			       launch->learners[c->index].name);
+	else
+		judge(c);
 }
 
 static int spawn(struct command *c, char **environment, struct sl_error *error)
@@ -155,6 +164,7 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 	if (rc == 0) {
 		c->running = c->reads = true;
 		c->commands->running++;
+		sl_warden_watch(&c->commands->warden, c->process.pid);
 		uv_read_start((uv_stream_t *)&c->output, on_allocate, on_read);
 		return SL_OK;
 	}
@@ -165,41 +175,32 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 			  rc == UV_ENOENT ? "no such command" : uv_strerror(rc));
 }
 
-/* The environment of the caller with four more variables; NULL: out of memory. The first four are to be
- * freed. */
-static char **environment_of(const struct command *c)
+/* Set the four variables of the command, malloced. */
+static void set_variables(const struct command *c, char *variables[static VARIABLES])
 {
 	const struct sl_launch *launch = c->commands->launch;
-	const struct sl_run_folder *folder = &launch->plan->folder;
-	size_t count = 0;
-	while (environ[count] != NULL)
-		count++;
-	char **made = calloc(count + VARIABLES + 1, sizeof *made);
-	if (made == NULL)
-		return NULL;
-	memcpy(made + VARIABLES, environ, count * sizeof *made);
-	if (asprintf(&made[0], "STARLING_SOCKET=%s/application.sock", launch->learners[c->index].folder) <
-		    0 ||
-	    asprintf(&made[1], "STARLING_LEARNER=%u", c->index + 1) < 0 ||
-	    asprintf(&made[2], "STARLING_LEARNERS=%u", launch->plan->learners) < 0 ||
-	    asprintf(&made[3], "STARLING_RUN_DIR=%s", folder->path) < 0)
+	if (asprintf(&variables[0], "STARLING_SOCKET=%s/application.sock",
+		     launch->learners[c->index].folder) < 0 ||
+	    asprintf(&variables[1], "STARLING_LEARNER=%u", c->index + 1) < 0 ||
+	    asprintf(&variables[2], "STARLING_LEARNERS=%u", launch->plan->learners) < 0 ||
+	    asprintf(&variables[3], "STARLING_RUN_DIR=%s", launch->plan->folder.path) < 0)
 		abort();
-	return made;
 }
 
 static int start(struct command *c, struct sl_error *error)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *variables[VARIABLES];
 	sl_run_folder_path(&c->commands->launch->plan->folder, c->index, "output.txt", path);
 	c->file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (c->file < 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	char **environment = environment_of(c);
+	set_variables(c, variables);
+	char **environment = sl_environment_with(variables, VARIABLES);
 	if (environment == NULL)
 		abort();
 	int rc = spawn(c, environment, error);
 	for (size_t i = 0; i < VARIABLES; i++)
-		free(environment[i]);
+		free(variables[i]);
 	free(environment);
 	return rc;
 }
@@ -213,14 +214,13 @@ int sl_commands_open(struct sl_commands **out, struct sl_launch *launch, struct 
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	commands->launch = launch;
 	commands->count = count;
-	for (uint32_t i = 0; i < count; i++) {
+	int rc = sl_warden_open(&commands->warden, error);
+	for (uint32_t i = 0; rc == SL_OK && i < count; i++) {
 		commands->items[i].commands = commands;
 		commands->items[i].index = i;
-		int rc = start(&commands->items[i], error);
-		if (rc != SL_OK)
-			return rc;
+		rc = start(&commands->items[i], error);
 	}
-	return SL_OK;
+	return rc;
 }
 
 void sl_commands_kill(struct sl_commands *commands, int signal)
@@ -251,5 +251,7 @@ int sl_commands_status(const struct sl_commands *commands)
 
 void sl_commands_free(struct sl_commands *commands)
 {
+	if (commands != NULL)
+		sl_warden_close(&commands->warden);
 	free(commands);
 }

@@ -21,6 +21,8 @@
 #define LOST_MS 5000u /* a daemon may outlive its control connection by this */
 #define TERM_MS 2000u /* after `stop` */
 #define KILL_MS 5000u
+#define EXEC_KILL_MS 8000u /* trainer: exec: the daemon takes 5 s to kill its command */
+#define EXEC_END_MS 45000u /* after the last round, while commands may save their models */
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -37,6 +39,17 @@ static void ask_to_end(struct sl_learner *l)
 		uv_process_kill(&l->process, SIGTERM);
 }
 
+static bool is_exec(const struct sl_launch *launch)
+{
+	return launch->plan->settings.trainer == SL_TRAINER_EXEC;
+}
+
+/* Return true if the daemons end by themselves: after the last round, when their commands have ended. */
+static bool let_end(const struct sl_launch *launch)
+{
+	return is_exec(launch) && !launch->failed && launch->signal == 0;
+}
+
 static void end(struct sl_launch *launch)
 {
 	if (launch->ending)
@@ -44,7 +57,7 @@ static void end(struct sl_launch *launch)
 	launch->ending = true;
 	launch->end_ms = uv_now(&launch->loop);
 	sl_progress_clear(launch->progress);
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
+	for (uint32_t i = 0; !let_end(launch) && i < launch->plan->learners; i++)
 		ask_to_end(&launch->learners[i]);
 }
 
@@ -88,16 +101,17 @@ static void let_go(struct sl_launch *launch)
 
 static void tick_ending(struct sl_launch *launch, uint64_t now)
 {
-	uint64_t waited = now - launch->end_ms;
+	uint64_t waited = now - launch->end_ms, late = let_end(launch) ? EXEC_END_MS : 0;
+	uint64_t kill_ms = is_exec(launch) ? EXEC_KILL_MS : KILL_MS;
 	if ((launch->failed || launch->signal != 0) && waited >= KILL_MS)
 		sl_commands_kill(launch->commands, SIGKILL);
 	if (launch->running == 0) {
 		if (sl_commands_running(launch->commands) == 0) /* after the last round they may go on */
 			let_go(launch);
-	} else if (waited >= KILL_MS && launch->end_stage < 2) {
+	} else if (waited >= late + kill_ms && launch->end_stage < 2) {
 		launch->end_stage = 2;
 		sl_child_kill_all(launch, SIGKILL);
-	} else if (waited >= TERM_MS && launch->end_stage < 1) {
+	} else if (waited >= late + TERM_MS && launch->end_stage < 1) {
 		launch->end_stage = 1;
 		sl_child_kill_all(launch, SIGTERM);
 	}
@@ -157,14 +171,23 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 static void say_unjoined(struct sl_launch *launch, uint64_t now)
 {
 	uint32_t waiting = 0;
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		waiting += !launch->learners[i].connected && !launch->learners[i].exited &&
-			   now - launch->learners[i].started_ms > JOIN_MS;
-	if (launch->commands == NULL || waiting == 0 || now - launch->wait_said_ms < JOIN_AGAIN_MS)
+	const struct sl_learner *first = NULL;
+	for (uint32_t i = launch->plan->learners; i-- > 0;)
+		if (!launch->learners[i].connected && !launch->learners[i].exited &&
+		    now - launch->learners[i].started_ms > JOIN_MS) {
+			waiting++;
+			first = &launch->learners[i];
+		}
+	if (!sl_settings_has_application(&launch->plan->settings) || waiting == 0 ||
+	    now - launch->wait_said_ms < JOIN_AGAIN_MS)
 		return;
 	launch->wait_said_ms = now;
-	sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet", waiting,
-			 waiting == 1 ? "" : "s");
+	char *warning = first != NULL && is_exec(launch) ? sl_child_command_warning(first) : NULL;
+	sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet%s%s%s%s", waiting,
+			 waiting == 1 ? "" : "s", warning != NULL ? "; " : "",
+			 warning != NULL ? first->name : "", warning != NULL ? ": " : "",
+			 warning != NULL ? warning : "");
+	free(warning);
 }
 
 /* Connect to daemons that have started, and fail if one has no connection for long. */
@@ -180,7 +203,8 @@ static void tick_connections(struct sl_launch *launch, uint64_t now)
 			sl_launch_fail(launch,
 				       "the control connection to %s ended (%s), and the daemon runs on",
 				       l->name, l->lost_why);
-		else if (!l->connected && now - l->started_ms > deadline && launch->commands == NULL)
+		else if (!l->connected && now - l->started_ms > deadline &&
+			 !sl_settings_has_application(&launch->plan->settings))
 			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
 				       (unsigned long long)deadline / 1000);
 		else if (!l->connected)
@@ -304,6 +328,9 @@ static void say_task(struct sl_launch *launch)
 		sl_progress_line(launch->progress, "%u learners run %s%s%s", launch->plan->learners,
 				 command[0], command[1] != NULL ? " " : "",
 				 command[1] != NULL ? command[1] : "");
+	else if (s->trainer == SL_TRAINER_EXEC)
+		sl_progress_line(launch->progress, "%u learners start %s", launch->plan->learners,
+				 s->command);
 	else if (s->trainer == SL_TRAINER_NOISE)
 		sl_progress_line(launch->progress, "%u learners draw random models of %zu parameters",
 				 launch->plan->learners, launch->plan->n);

@@ -184,6 +184,7 @@ struct sl_launch {
 	bool failed;
 	bool unwritten;		      /* summary.json */
 	struct sl_commands *commands; /* applications; NULL: none */
+	bool command_failed;	      /* that is why the run failed */
 };
 
 /* Run the plan to its end; return the exit status. */
@@ -197,6 +198,8 @@ void sl_child_program(char program[static PATH_MAX]);
 /* Write "learner-03 (3) ended with status 1 in round 4: " and its last error; with `lines` the last lines of
  * its standard error below that. */
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
+/* Return the text of its last warning about the command of trainer: exec, malloced; NULL: none. */
+char *sl_child_command_warning(const struct sl_learner *learner);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
 /* restart.c: deaths and new starts */

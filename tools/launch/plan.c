@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
@@ -169,10 +170,22 @@ static size_t add(struct sl_run_setting *all, size_t count, const struct sl_run_
 	return count + bytes / sizeof *more;
 }
 
+/* Return true if the learners start the command themselves. */
+static bool is_exec(const struct sl_launch_options *o)
+{
+	for (size_t i = 0; i < o->sets; i++)
+		if (strcmp(o->set[i], "trainer=exec") == 0)
+			return true;
+	return false;
+}
+
 static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
-	char rounds[16], seed[24], degree[16];
+	char rounds[16], seed[24], degree[16], here[PATH_MAX];
+	bool exec = is_exec(o);
+	if (getcwd(here, sizeof here) == NULL)
+		return sl_err_set(error, SL_ERR_IO, "the current folder: %m");
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
 	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
@@ -186,8 +199,9 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		{"keep_checkpoints", "all"},
 		{"unsafe_dump_encoding", "true"},
 	};
+	static const struct sl_run_setting of_commands[] = {{"trainer", "application"}};
+	const struct sl_run_setting of_exec[] = {{"command_folder", here}};
 	static const struct sl_run_setting of_applications[] = {
-		{"trainer", "application"},
 		{"application", "application.sock"},
 		{"weighting", "samples"},
 		{"max_weight", WEIGHT_MOST},
@@ -197,6 +211,10 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	if (o->verify)
 		count = add(all, count, of_verify, sizeof of_verify);
 	if (o->command != NULL)
+		count = add(all, count, of_commands, sizeof of_commands);
+	if (exec)
+		count = add(all, count, of_exec, sizeof of_exec);
+	if (exec || o->command != NULL)
 		count = add(all, count, of_applications, sizeof of_applications);
 	return sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
 }
@@ -225,7 +243,7 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 static int check_data(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_trainer *trainer;
-	if (plan->settings.trainer == SL_TRAINER_APPLICATION)
+	if (sl_settings_has_application(&plan->settings))
 		return SL_OK;
 	int rc = sl_trainer_open(&plan->settings, 0, plan->learners, &trainer, error);
 	if (rc != SL_OK)

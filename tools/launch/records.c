@@ -183,6 +183,16 @@ static void hear_metrics(const struct sl_learner *l, const struct sl_record *rec
 		sl_round_table_metrics(row, l->name, object);
 }
 
+/* Show what the command of trainer: exec has printed, and that it has ended. */
+static void hear_command(const struct sl_learner *l, const struct sl_record *record)
+{
+	static const char printed[] = "command: ";
+	bool ended = record->level != NULL && sl_level_find(record->level) >= SL_WARN;
+	bool prints = record->text != NULL && strncmp(record->text, printed, sizeof printed - 1) == 0;
+	if ((ended || prints) && record->reason != NULL)
+		sl_progress_line(l->launch->progress, "%s: %s", l->name, record->reason);
+}
+
 static void hear_record(struct sl_learner *l, const struct sl_record *record)
 {
 	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
@@ -228,9 +238,12 @@ static void heard(void *context, const json_t *object)
 	struct sl_learner *l = context;
 	struct sl_record record;
 	l->heard_ms = uv_now(&l->launch->loop);
+	bool is_record = sl_record_read(&record, object);
+	if (is_record && record.kind == SL_RECORD_COMMAND)
+		hear_command(l, &record); /* also after the last round */
 	if (l->launch->ending)
 		return;
-	if (sl_record_read(&record, object)) {
+	if (is_record) {
 		hear_metrics(l, &record, object);
 		hear_record(l, &record);
 	} else if (json_object_get(object, "ok") != NULL)

@@ -102,7 +102,8 @@ int sl_launch_result(struct sl_launch *launch)
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (sl_run_folder_path(&launch->plan->folder, 0, "log.jsonl", log) != SL_OK || access(log, F_OK) != 0)
 		return exit_status(launch); /* no learner came up */
-	sl_launch_command(launch, "next: ", "logs");
+	if (!launch->command_failed)	    /* its output says more than the logs of the learners */
+		sl_launch_command(launch, "next: ", "logs");
 	if (launch->signal != 0 || (launch->failed && launch->commands != NULL))
 		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
