@@ -20,6 +20,7 @@
 #include "daemon/runtime/warden.h"
 
 #define KILL_MS 5000u			 /* from SIGTERM to SIGKILL */
+#define GONE_MS 5000u			 /* from SIGKILL to the end: a process may hang in the kernel */
 #define LATER_MS_MOST 60000u		 /* from an exit to the next start */
 #define LATER_MS_LEAST 1000u		 /* the same after the first exit */
 #define LINE_BYTES (SL_ERROR_BYTES - 1u) /* of a printed line; the rest is cut */
@@ -351,8 +352,14 @@ void sl_command_end(struct sl_command *c)
 		return;
 	if (c->group != 0)
 		begin_end(c);
-	for (sl_command_tend(c, SL_COMMAND_DONE); c->group != 0; sl_command_tend(c, SL_COMMAND_DONE))
+	for (sl_command_tend(c, SL_COMMAND_DONE); c->group != 0; sl_command_tend(c, SL_COMMAND_DONE)) {
+		if (now_ms() > c->kill_ms + GONE_MS) {
+			say(c, SL_COMMAND_FAILED, "processes of the group %d cannot be killed: they run on",
+			    (int)c->group);
+			break;
+		}
 		poll(NULL, 0, LOOK_MS);
+	}
 }
 
 /* Set the variables; the paths are absolute, as the command has a working folder of its own. */

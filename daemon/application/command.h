@@ -52,7 +52,7 @@ void sl_command_completed(struct sl_command *command);
 bool sl_command_owns(const struct sl_command *command, pid_t pid);
 /* Return true if a process of the command is left. */
 bool sl_command_runs(const struct sl_command *command);
-/* End it and wait until it has ended, at most a little more than 5 s. It is not started again. */
+/* End it and wait until it has ended, at most a little more than 10 s. It is not started again. */
 void sl_command_end(struct sl_command *command);
 /* End it and free. */
 void sl_command_close(struct sl_command *command);

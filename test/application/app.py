@@ -1,4 +1,4 @@
-"""An application of the tests, of the standard library alone: app.py [BEHAVIOUR ROUND].
+"""An application of the tests, of the standard library alone: app.py [ROUND=BEHAVIOUR]...
 
 It trains a model of two floats. In ROUND, once for each folder that it runs in, it behaves as told."""
 import array
@@ -9,14 +9,14 @@ import struct
 import sys
 import time
 
-behaviour, when = (sys.argv[1], int(sys.argv[2])) if len(sys.argv) == 3 else ("none", 0)
+behaviours = dict(word.split("=") for word in sys.argv[1:])
 me = os.environ["STARLING_LEARNER"]
 
 
-def misbehave():
+def misbehave(behaviour):
 	"""Do it, unless an earlier process has."""
 	try:
-		os.close(os.open("misbehaved-" + me, os.O_CREAT | os.O_EXCL))
+		os.close(os.open("misbehaved-" + behaviour, os.O_CREAT | os.O_EXCL))
 	except FileExistsError:
 		return
 	if behaviour == "exit":
@@ -48,8 +48,8 @@ while True:
 	for text in line.splitlines():
 		message = json.loads(text)
 		if message["type"] == "train":
-			if message["round"] == when:
-				misbehave()
+			if str(message["round"]) in behaviours:
+				misbehave(behaviours[str(message["round"])])
 			os.pwrite(up, struct.pack("<2f", int(me), message["round"]), 0)
 			connection.sendall(b'{"type":"trained","round":%d}\n' % message["round"])
 		elif message["type"] == "done":

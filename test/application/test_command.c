@@ -123,7 +123,7 @@ CLUSTER_TEST(only_the_command_may_join)
 /* Commands exit, hang, leave, garble and flood in mid-round: the rounds are committed, and are exact. */
 CLUSTER_TEST(a_run_survives_its_commands)
 {
-	static const char *const behaviours[] = {"exit 2", "hang 3", "flood 1"};
+	static const char *const behaviours[] = {"2=exit 3=garble", "3=hang", "1=flood 2=leave"};
 	open_exec(c, "exec python3 -S -E \"$APP\" $(cat \"../behaviour\")", "training_deadline=3");
 	setenv("APP", SL_SOURCE_ROOT "/test/application/app.py", 1);
 	for (uint32_t i = 1; i <= 3; i++)
@@ -132,7 +132,9 @@ CLUSTER_TEST(a_run_survives_its_commands)
 	cluster_finish(c);
 	expect_log(c, 1, "ended with status 7; it is started again in 1 s");
 	expect_log(c, 2, "has not answered within training_deadline, 3 s: it is ended");
+	expect_log(c, 1, "ended with status 1; it is started again in 1 s"); /* its connection was ended */
 	expect_log(c, 3, "more lines were dropped");
+	expect_log(c, 3, "has not answered within training_deadline, 3 s: it is ended");
 	expect_log(c, 1, "saved the model"); /* after the last round; with learner 3 it may be dropped */
 	assert_int_equal(cluster_expect_exact(c), 3);
 	expect_no_process(c);
