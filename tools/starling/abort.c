@@ -189,7 +189,8 @@ static void show(const struct sl_control_query *one)
 {
 	const char *awaits = text_of(one->reply, "awaits");
 	if (one->error != 0)
-		fprintf(stderr, "%s: not running, or waiting for its application (%s)\n", one->shown, strerror(one->error));
+		fprintf(stderr, "%s: not running, or waiting for its application (%s)\n", one->shown,
+			strerror(one->error));
 	else if (one->reply == NULL)
 		fprintf(stderr, "%s: does not answer; left out\n", one->shown);
 	else
