@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/model/tensor_header.h"
+
 #define FORMAT "starling-1"
 #define PATH_BYTES 4096u
 
@@ -30,38 +32,6 @@ static void sum_of(const void *model, size_t bytes, uint8_t checksum[static SL_H
 	crypto_generichash(checksum, SL_HASH_BYTES, model, bytes, NULL, 0);
 }
 
-static uint64_t bytes_of(const struct sl_tensor *tensor)
-{
-	return sl_tensors_dtype_bytes(tensor->dtype) * sl_tensor_elements(tensor);
-}
-
-/* Return the entry of a tensor whose elements begin at `begin` bytes; NULL: out of memory. */
-static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
-{
-	json_t *shape = json_array();
-	int rc = 0;
-	for (uint32_t d = 0; d < tensor->dimensions; d++)
-		rc |= json_array_append_new(shape, json_integer((json_int_t)tensor->shape[d]));
-	if (rc != 0) {
-		json_decref(shape);
-		return NULL;
-	}
-	return json_pack("{s:s,s:o,s:[I,I]}", "dtype", sl_tensors_dtype_file_name(tensor->dtype), "shape",
-			 shape, "data_offsets", (json_int_t)begin, (json_int_t)(begin + bytes_of(tensor)));
-}
-
-static int put_tensors(json_t *header, const struct sl_tensors *tensors)
-{
-	uint64_t begin = 0;
-	int rc = 0;
-	for (uint32_t i = 0; i < tensors->count; i++) {
-		const struct sl_tensor *tensor = &tensors->items[i];
-		rc |= json_object_set_new(header, tensor->name, entry_of(tensor, begin));
-		begin += bytes_of(tensor);
-	}
-	return rc;
-}
-
 /* Return the header; NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors *tensors)
 {
@@ -72,13 +42,10 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
-	json_t *header = json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s}}", "__metadata__", "format", FORMAT,
-				   "run", c->run, "round", round, "digest", digest, "learners", learners,
-				   "total_weight", weight, "checksum", checksum);
-	if (put_tensors(header, tensors) == 0)
-		return header;
-	json_decref(header);
-	return NULL;
+	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "checksum", checksum, "digest", digest,
+				     "format", FORMAT, "learners", learners, "round", round, "run", c->run,
+				     "total_weight", weight);
+	return metadata != NULL ? sl_tensor_header_make(metadata, tensors) : NULL;
 }
 
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
@@ -88,7 +55,7 @@ int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 	size_t bytes = sl_tensors_bytes(tensors, checkpoint->n);
 	sl_checkpoint_name(checkpoint->round, name);
 	sum_of(model, bytes, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, header_of(checkpoint, tensors), model, bytes, error);
+	return sl_safetensors_write(folder, name, 0644, header_of(checkpoint, tensors), model, bytes, error);
 }
 
 void sl_checkpoint_link(const char *folder, sl_round round)
@@ -138,95 +105,26 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 		       : "digest or checksum is not 64 hexadecimal digits";
 }
 
-/* The bytes of a tensor within the data. */
-struct extent {
-	json_int_t begin, end;
-	size_t element; /* bytes */
-};
-
-static int compare(const void *left, const void *right)
-{
-	const struct extent *a = left, *b = right;
-	return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
-				    : (a->end > b->end) - (a->end < b->end);
-}
-
-static const char *tensor_parse(json_t *entry, struct extent *extent)
-{
-	const char *type;
-	json_t *shape, *side;
-	size_t d;
-	enum sl_dtype dtype;
-	if (json_unpack(entry, "{s:s,s:o,s:[I,I!]!}", "dtype", &type, "shape", &shape, "data_offsets",
-			&extent->begin, &extent->end) != 0 ||
-	    !json_is_array(shape))
-		return "the header is not that of a model";
-	if (!sl_tensors_dtype_parse_file(type, &dtype))
-		return "a tensor is not F32, F64 or I64";
-	json_int_t bytes = (json_int_t)(extent->element = sl_tensors_dtype_bytes(dtype));
-	json_array_foreach(shape, d, side)
-	{
-		json_int_t length = json_integer_value(side);
-		if (!json_is_integer(side) || length < 0 || __builtin_mul_overflow(bytes, length, &bytes))
-			return "a shape is not that of a tensor";
-	}
-	if (extent->begin < 0 || __builtin_sub_overflow(extent->end, bytes, &extent->end) ||
-	    extent->end != extent->begin)
-		return "shape and data_offsets do not agree";
-	extent->end += bytes;
-	return NULL;
-}
-
-/* Set c->n and *bytes if the tensors lie one after the other. */
-static const char *extents_join(struct extent *extents, size_t count, struct sl_checkpoint *c,
-				uint64_t *bytes)
-{
-	json_int_t end = 0;
-	qsort(extents, count, sizeof *extents, compare);
-	for (size_t i = 0; i < count; end = extents[i++].end) {
-		if (extents[i].begin != end)
-			return "the tensors do not lie one after the other";
-		c->n += (uint64_t)(extents[i].end - end) / extents[i].element;
-	}
-	*bytes = (uint64_t)end;
-	return c->n > SL_ELEMENTS_MAX ? "the model is too large" : NULL;
-}
-
-static const char *tensors_parse(json_t *root, struct sl_checkpoint *c, uint64_t *bytes)
-{
-	const char *name, *wrong = NULL;
-	json_t *entry;
-	size_t count = 0;
-	struct extent *extents = calloc(json_object_size(root) + 1, sizeof *extents);
-	if (extents == NULL)
-		return "out of memory";
-	json_object_foreach(root, name, entry)
-	{
-		if (wrong == NULL && strcmp(name, "__metadata__") != 0)
-			wrong = tensor_parse(entry, &extents[count++]);
-	}
-	if (wrong == NULL)
-		wrong = extents_join(extents, count, c, bytes);
-	free(extents);
-	return wrong != NULL ? wrong : metadata_parse(json_object_get(root, "__metadata__"), c);
-}
-
-/* Read and check the header, to be freed with json_decref. */
-static const char *header_read(int fd, json_t **root, struct sl_checkpoint *c)
+/* Read and check the header, to be freed with json_decref, and its tensors, with items to be freed. */
+static const char *header_read(int fd, json_t **root, struct sl_tensors *tensors, struct sl_checkpoint *c)
 {
 	uint64_t begin, bytes;
 	const char *wrong = sl_safetensors_header(fd, root, &begin);
+	*tensors = (struct sl_tensors){0};
 	if (wrong == NULL)
-		wrong = tensors_parse(*root, c, &bytes);
+		wrong = sl_tensor_header_read(*root, tensors, &bytes);
+	for (uint32_t i = 0; i < tensors->count; i++)
+		c->n += sl_tensor_elements(&tensors->items[i]);
+	if (wrong == NULL)
+		wrong = metadata_parse(json_object_get(*root, "__metadata__"), c);
 	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, bytes);
 }
 
 /* Return true if the file has exactly these tensors: same names, dtypes, shapes and order. */
 static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 {
-	json_t *wanted = json_object();
-	bool same = json_object_set(wanted, "__metadata__", json_object_get(root, "__metadata__")) == 0 &&
-		    put_tensors(wanted, tensors) == 0 && json_equal(root, wanted);
+	json_t *wanted = sl_tensor_header_make(json_incref(json_object_get(root, "__metadata__")), tensors);
+	bool same = json_equal(root, wanted) != 0;
 	json_decref(wanted);
 	return same;
 }
@@ -245,45 +143,77 @@ static const char *model_read(int fd, const struct sl_checkpoint *c, const struc
 		       : "damaged: the model does not match its checksum";
 }
 
-/* Read one file. SL_ERR_NOTFOUND, without a text: it is missing or belongs to another run. */
-static int file_read(const char *path, const char *run, sl_round round, const struct sl_tensors *tensors,
-		     struct sl_checkpoint *c, void *model, struct sl_error *error)
+/* A checkpoint that is read: what it must be, and where its parts go. */
+struct request {
+	const char *run;
+	sl_round round;
+	const struct sl_tensors *tensors; /* of the model */
+	void *model;			  /* NULL: only the header is read */
+};
+
+/* Read one file, and *found, its tensors. SL_ERR_NOTFOUND, without a text: it is missing or belongs to
+ * another run. */
+static int file_read(const char *path, const struct request *request, struct sl_checkpoint *c,
+		     struct sl_tensors *found, struct sl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? SL_ERR_NOTFOUND
 				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	json_t *root = NULL;
-	const char *wrong = header_read(fd, &root, c);
+	const char *wrong = header_read(fd, &root, found, c);
 	int rc = SL_OK;
 	if (wrong != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
-	else if (strcmp(c->run, run) != 0)
+	else if (strcmp(c->run, request->run) != 0)
 		rc = SL_ERR_NOTFOUND;
-	else if (c->round != round)
+	else if (c->round != request->round)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
-	else if (model != NULL && !same_tensors(root, tensors))
+	else if (request->model != NULL && !same_tensors(root, request->tensors))
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: its tensors are not those of this run's model",
 				path);
-	else if (model != NULL && (wrong = model_read(fd, c, tensors, model)) != NULL)
+	else if (request->model != NULL &&
+		 (wrong = model_read(fd, c, request->tensors, request->model)) != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	json_decref(root);
 	close(fd);
 	return rc;
 }
 
+static int folder_read(const char *folder, const struct request *request, struct sl_checkpoint *c,
+		       struct sl_tensors *found, struct sl_error *error)
+{
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
+	*found = (struct sl_tensors){0};
+	sl_checkpoint_name(request->round, name);
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+	int rc = file_read(path, request, c, found, error);
+	if (rc == SL_ERR_NOTFOUND)
+		return sl_err_set(error, rc, "%s: the checkpoint is missing or belongs to another run", path);
+	return rc;
+}
+
 int sl_checkpoint_read(const char *folder, const char *run, sl_round round, const struct sl_tensors *tensors,
 		       struct sl_checkpoint *checkpoint, void *model, struct sl_error *error)
 {
-	struct sl_checkpoint found = {0};
-	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
-	sl_checkpoint_name(round, name);
-	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-	int rc = file_read(path, run, round, tensors, &found, model, error);
-	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "%s: the checkpoint is missing or belongs to another run", path);
+	struct sl_checkpoint read = {0};
+	struct sl_tensors found;
+	int rc = folder_read(folder, &(struct request){run, round, tensors, model}, &read, &found, error);
+	free((void *)found.items);
 	if (rc == SL_OK)
-		*checkpoint = found;
+		*checkpoint = read;
+	return rc;
+}
+
+int sl_checkpoint_tensors(const char *folder, const char *run, sl_round round, struct sl_tensors *tensors,
+			  struct sl_error *error)
+{
+	struct sl_checkpoint read = {0};
+	int rc = folder_read(folder, &(struct request){run, round, NULL, NULL}, &read, tensors, error);
+	if (rc == SL_OK)
+		return SL_OK;
+	free((void *)tensors->items);
+	*tensors = (struct sl_tensors){0};
 	return rc;
 }

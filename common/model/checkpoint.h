@@ -42,3 +42,8 @@ bool sl_checkpoint_delete(const char *folder, sl_round round);
  * damaged; both errors name the file. */
 int sl_checkpoint_read(const char *folder, const char *run, sl_round round, const struct sl_tensors *tensors,
 		       struct sl_checkpoint *checkpoint, void *model, struct sl_error *error);
+
+/* Read the tensors of the checkpoint of `round`, with items to be freed; errors as those of
+ * sl_checkpoint_read. */
+int sl_checkpoint_tensors(const char *folder, const char *run, sl_round round, struct sl_tensors *tensors,
+			  struct sl_error *error);

@@ -21,6 +21,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* ---- writing ---- */
 
 struct parts {
+	mode_t mode; /* of the file */
 	const char *json;
 	const void *data;
 	size_t size;
@@ -53,7 +54,8 @@ static int write_parts(int fd, const struct parts *parts)
 /* Write `temporary` in the folder; after an error it does not exist. */
 static int write_temporary(int folder, const char *temporary, const struct parts *parts)
 {
-	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd =
+		openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, parts->mode);
 	if (fd < 0)
 		return -1;
 	int rc = write_parts(fd, parts), why = errno;
@@ -84,14 +86,14 @@ static int write_and_name(int folder, const char *name, const struct parts *part
 	return fsync(folder);
 }
 
-int sl_safetensors_write(const char *folder, const char *name, json_t *header, const void *data, size_t size,
-			 struct sl_error *error)
+int sl_safetensors_write(const char *folder, const char *name, mode_t mode, json_t *header, const void *data,
+			 size_t size, struct sl_error *error)
 {
 	char *json = header == NULL ? NULL : json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(header);
 	if (json == NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
-	struct parts parts = {.json = json, .data = data, .size = size};
+	struct parts parts = {.mode = mode, .json = json, .data = data, .size = size};
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? -1 : write_and_name(fd, name, &parts), why = errno;
 	free(json);

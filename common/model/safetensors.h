@@ -12,6 +12,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <sys/types.h>
 
 #include "common/base/err.h"
 #include "common/base/types.h"
@@ -22,8 +23,8 @@
  * fsync of the folder. A failed fsync is never retried. Takes ownership of `header`; NULL gives
  * SL_ERR_INVALID (jansson packs only UTF-8). */
 #define SL_TEMPORARY ".tmp"
-int sl_safetensors_write(const char *folder, const char *name, json_t *header, const void *data, size_t size,
-			 struct sl_error *error);
+int sl_safetensors_write(const char *folder, const char *name, mode_t mode, json_t *header, const void *data,
+			 size_t size, struct sl_error *error);
 
 /* The functions that return a text return the flaw that they found, or NULL. */
 

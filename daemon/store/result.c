@@ -186,8 +186,8 @@ int sl_result_write(const char *folder, const char *run, const struct sl_certifi
 	const char *flaw = result_flaw(certificate, n, z_bytes);
 	if (flaw != NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	return sl_safetensors_write(folder, name, header_of(run, certificate, n, z, z_bytes, checksum), z,
-				    z_bytes, error);
+	return sl_safetensors_write(folder, name, 0644, header_of(run, certificate, n, z, z_bytes, checksum),
+				    z, z_bytes, error);
 }
 
 /* ---- reading ---- */
