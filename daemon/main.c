@@ -145,10 +145,10 @@ int main(int argc, char **argv)
 		return complain(&error);
 	int rc = arguments.check ? sl_setup_check(&daemon, &settings, &error)
 				 : sl_setup_open(&daemon, &settings, &error);
-	int status = rc == SL_OK ? 0 : complain(&error);
-	if (status == 0 && arguments.check)
+	int status = rc == SL_OK || rc == SL_PENDING ? 0 : complain(&error);
+	if (rc == SL_OK && arguments.check)
 		printf("%s: fine\n", arguments.config);
-	else if (status == 0)
+	else if (rc == SL_OK)
 		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);
 	if (daemon.restart_requested)

@@ -118,7 +118,8 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 		return sl_err_set(error, SL_ERR_RANGE,
 				  "training diverged: the loss is not finite at learning_rate: %g; lower it",
 				  (double)t->learning_rate);
-	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
+	*result = (struct sl_training){
+		.loss = loss, .samples = t->set.mine.count, .seconds = seconds_now() - begun};
 	return SL_OK;
 }
 

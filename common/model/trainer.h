@@ -12,12 +12,14 @@
 #include "common/base/tensors.h"
 #include "common/config/settings.h"
 
+struct json_t;
 struct sl_trainer;
 
 struct sl_training {
-	double loss;	  /* mean loss of the last epoch, in the trainer's unit */
-	uint64_t samples; /* number of samples of this learner: its weight with `weighting: samples` */
-	double seconds;	  /* duration */
+	double loss;		/* mean loss of the last epoch, in the trainer's unit; NaN: not known */
+	uint64_t samples;	/* number of samples of this learner: its weight with `weighting: samples` */
+	double seconds;		/* duration */
+	struct json_t *metrics; /* object of numbers, owned by the caller; NULL: none */
 };
 
 struct sl_training_request {

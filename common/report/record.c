@@ -12,7 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-enum type { WHOLE, REAL, FLAG, TEXT, IDS };
+enum type { WHOLE, REAL, FLAG, TEXT, IDS, OBJECT };
 
 static const struct {
 	const char *field, *name;
@@ -53,6 +53,7 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind)
 #define SET_FLAG(field)
 #define SET_TEXT(field)
 #define SET_IDS(field)
+#define SET_OBJECT(field)
 #define X(field, name, type) SET_##type(field)
 	SL_RECORD_FIELDS(X)
 #undef X
@@ -153,6 +154,7 @@ static json_t *field_json(const struct sl_record *record, enum sl_record_field f
 	const void *at = (const char *)record + fields[f].offset;
 	const char *const *text = at;
 	const double *real = at;
+	json_t *const *object = at;
 	switch (fields[f].type) {
 	case WHOLE:
 		return json_integer((json_int_t) * (const uint64_t *)at);
@@ -164,6 +166,8 @@ static json_t *field_json(const struct sl_record *record, enum sl_record_field f
 		return text_json(*text != NULL ? *text : "");
 	case IDS:
 		return ids_json(roster, *(const uint64_t *const *)at);
+	case OBJECT:
+		return json_incref(*object);
 	}
 	return NULL;
 }
@@ -174,7 +178,7 @@ static void set_field(json_t *object, const char *name, json_t *value)
 	const char *dot = strchr(name, '.');
 	char outer[16];
 	if (dot == NULL) {
-		json_object_set_new(object, name, value);
+		json_object_set_new(object, name, value); /* nothing, if there is no value */
 		return;
 	}
 	snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
@@ -225,6 +229,8 @@ static bool fits(enum type type, const json_t *value)
 		return json_is_string(value);
 	case IDS:
 		return json_is_array(value);
+	case OBJECT:
+		return json_is_object(value);
 	}
 	return false;
 }
@@ -241,6 +247,8 @@ static void take(struct sl_record *record, enum sl_record_field f, const json_t 
 		*(bool *)at = json_is_true(value);
 	else if (fields[f].type == TEXT)
 		*(const char **)at = json_string_value(value);
+	else if (fields[f].type == OBJECT)
+		*(const json_t **)at = value;
 }
 
 static enum sl_record_kind find_event(const char *event)

@@ -39,6 +39,7 @@ enum sl_record_field {
 #define SL_RECORD_FLAG bool
 #define SL_RECORD_TEXT const char *
 #define SL_RECORD_IDS const uint64_t *
+#define SL_RECORD_OBJECT const struct json_t *
 
 #define SL_RECORD_WORDS_BYTES 1536u
 #define SL_RECORD_TEXT_BYTES 8192u /* of a sentence, with paths in it */

@@ -15,7 +15,8 @@
 #include "common/config/envelope.h"
 
 /* X(field, name in JSON, type), with its meaning and unit. "a.b" is the key b of the object a. WHOLE: a whole
- * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
+ * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids,
+ * OBJECT: an object as it is. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
@@ -66,6 +67,7 @@
 	X(mse, "mse", REAL)		     /* held-out mean squared error; null: the trainer has none */   \
 	X(loss, "loss", REAL)		     /* mean training loss of the last epoch */                      \
 	X(samples, "samples", WHOLE)	     /* training samples */                                          \
+	X(metrics, "metrics", OBJECT)	     /* numbers of an application by name; absent: none */           \
 	X(address, "address", TEXT)	     /* HOST:PORT */                                                 \
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
@@ -179,6 +181,7 @@
 	  "then start it again")                                                                             \
 	/* the daemon: start and end */                                                                      \
 	X(APPLICATION, "application", SL_INFO, "reason", "{reason}")                                         \
+	X(APPLICATION_WARNING, "application", SL_WARN, "reason", "{reason}")                                 \
 	X(COMMAND, "command", SL_WARN, "reason", "{reason}")                                                 \
 	X(COMMAND_STARTED, "command", SL_INFO, "reason", "{reason}")                                         \
 	X(COMMAND_OUTPUT, "command", SL_INFO, "reason", "command: |{reason}")                                \
@@ -201,8 +204,10 @@
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \
-	X(TRAINED, "trained", SL_INFO, "round train_s loss samples",                                         \
+	X(TRAINED, "trained", SL_INFO, "round train_s loss samples metrics",                                 \
 	  "round {round}: trained in {train_s.2} s, loss {loss.4}")                                          \
+	X(TRAINED_ONLY, "trained", SL_INFO, "round train_s loss samples metrics",                            \
+	  "round {round}: trained in {train_s.2} s")                                                         \
 	X(EVALUATED, "evaluated", SL_INFO, "round mse", "round {round}: held-out MSE {mse.4}")               \
 	X(EVALUATED_NONE, "evaluated", SL_INFO, "round mse", "this trainer has no held-out error")           \
 	X(EVALUATED_FAILED, "evaluated", SL_WARN, "round", "{reason}")                                       \

@@ -2,381 +2,189 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <uv.h>
 
-#include "daemon/application/line_socket.h"
-#include "daemon/application/shared_vector.h"
+#include "daemon/application/conversation.h"
+#include "daemon/application/state.h"
 #include "daemon/application/tensor_list.h"
+#include "daemon/application/vector_check.h"
+#include "daemon/runtime/failpoint.h"
 
-#define VERSION 1
-#define POLL_MS 200    /* the longest time until a request to stop is seen */
-#define JOIN_MS 10000u /* until a connection must have joined */
-#define PLACE_BYTES 320u
+#define POLL_MS 200 /* the longest time until a request to stop is seen */
 
-struct application {
-	struct sl_trainer base; /* first member: converted by pointer */
-	struct sl_application_config config;
-	size_t n;
-	bool opened; /* the first application has joined: base.tensors, n and the vectors are there */
-	bool ending;
-	uv_thread_t thread;
-	bool serving; /* the thread runs */
-
-	/* Under the mutex: */
-	uv_mutex_t mutex;
-	uv_cond_t answered;
-	struct sl_line_socket socket;
-	struct sl_command *command; /* trainer: exec; NULL: none */
-	bool joined;
-	uint64_t called_ms;		  /* when the application connected */
-	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
-	sl_round wanted;		  /* the round whose vector is awaited; 0: none */
-	bool again;			  /* the vector was requested before */
-	sl_round committed;		  /* the round whose model is in `down`; 0: none */
-	uint32_t learners;		  /* that took part in it; 0: not known since the start */
-	uint64_t total_weight;		  /* of them */
-	bool have;			  /* the answer: */
-	uint64_t weight;
-	double loss;
-};
-
-static struct application *owned(struct sl_trainer *trainer)
+static struct sl_application *owned(struct sl_trainer *trainer)
 {
-	return (struct application *)trainer;
+	return (struct sl_application *)trainer;
 }
 
-static uint64_t now_ms(void)
+static struct sl_trained_file_place place_of(const struct sl_application *a)
 {
-	return uv_hrtime() / 1000000u;
+	return (struct sl_trained_file_place){a->config.settings->state, a->config.settings->run};
 }
 
-/* ---- to the application ---- */
+/* ---- training ---- */
 
-static void send_object(struct application *a, json_t *object)
+/* Wait for an answer; SL_PENDING: told to stop. */
+static int await(struct sl_application *a, const atomic_bool *stop)
 {
-	sl_line_socket_send(&a->socket, object, NULL, 0);
-}
-
-static void send_joined(struct application *a)
-{
-	const struct sl_settings *s = a->config.settings;
-	const int fds[] = {a->up.fd, a->down.fd};
-	json_t *object = json_pack("{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:f, s:b}", "type", "joined",
-				   "version", VERSION, "learner", (json_int_t)s->id, "name",
-				   a->config.roster->members[a->config.self].name, "learners",
-				   (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds,
-				   "elements", (json_int_t)a->n, "clipping_range", s->clipping_range,
-				   "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
-	sl_line_socket_send(&a->socket, object, fds, 2);
-}
-
-static void send_train(struct application *a)
-{
-	send_object(a, json_pack("{s:s, s:I, s:I, s:b}", "type", "train", "round", (json_int_t)a->wanted,
-				 "committed", (json_int_t)a->committed, "again", a->again));
-}
-
-static bool is_last(const struct application *a)
-{
-	return a->committed >= a->config.settings->rounds;
-}
-
-/* Send the mean and, after the last round, `done`. */
-static void send_mean(struct application *a)
-{
-	send_object(a, json_pack("{s:s, s:I, s:I, s:I}", "type", "mean", "round", (json_int_t)a->committed,
-				 "learners", (json_int_t)a->learners, "total_weight",
-				 (json_int_t)a->total_weight));
-	if (is_last(a))
-		send_object(a, json_pack("{s:s}", "type", "done"));
-}
-
-/* Repeat the pending request to the application or, after the last round, the mean and `done`. */
-static void send_standing(struct application *a)
-{
-	if (a->wanted != 0 && !a->have) {
-		send_train(a);
-	} else if (a->committed != 0 && is_last(a)) {
-		send_mean(a);
-	}
-}
-
-/* Send an error and drop the application. */
-static void refuse(struct application *a, const char *text)
-{
-	send_object(a, json_pack("{s:s, s:s}", "type", "error", "text", text));
-	sl_line_socket_drop(&a->socket);
-}
-
-/* ---- join ---- */
-
-/* Take the tensors of the first application of this process. */
-static int open_vectors(struct application *a, const struct sl_tensors *tensors, struct sl_error *error)
-{
-	size_t n = (size_t)sl_tensor_list_elements(tensors);
-	int rc = sl_shared_vector_open(&a->up, n, error);
-	if (rc == SL_OK)
-		rc = sl_shared_vector_open(&a->down, n, error);
-	if (rc != SL_OK) {
-		sl_shared_vector_close(&a->up);
-		return rc;
-	}
-	a->base.tensors = *tensors;
-	a->n = n;
-	a->opened = true;
-	return SL_OK;
-}
-
-static int take_tensors(struct application *a, const json_t *message, struct sl_error *error)
-{
-	struct sl_tensors tensors;
-	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), &tensors, error);
-	if (rc == SL_OK && !a->opened) {
-		rc = open_vectors(a, &tensors, error);
-		if (rc == SL_OK)
-			return SL_OK; /* owned by the trainer now */
-	} else if (rc == SL_OK) {
-		rc = sl_tensor_list_compare(&a->base.tensors, &tensors, error);
-	}
-	free((void *)tensors.items);
+	uv_mutex_lock(&a->mutex);
+	while (!a->have && !atomic_load(stop))
+		uv_cond_timedwait(&a->answered, &a->mutex, POLL_MS * UINT64_C(1000000));
+	int rc = a->have ? SL_OK : SL_PENDING;
+	uv_mutex_unlock(&a->mutex);
 	return rc;
 }
 
-static void say(struct application *a, const char *what)
+/* Request the vector of the round, to be trained from `model`. */
+static void request_vector(struct sl_application *a, sl_round round, bool again, const void *model)
 {
-	char text[96];
-	snprintf(text, sizeof text, "the application (process %d) has %s", (int)a->socket.pid, what);
-	if (a->config.say != NULL)
-		a->config.say(a->config.context, text);
+	if (round > 1 && a->committed != round - 1) /* only this thread sets it */
+		memcpy(a->down.bytes, model, a->bytes);
+	uv_mutex_lock(&a->mutex);
+	a->committed = round - 1;
+	a->wanted = round;
+	a->again = again;
+	a->have = false;
+	sl_conversation_train(a);
+	if (!a->joined)
+		sl_state_say(a, "round %" PRIu32 ": waiting for an application on %s", round,
+			     a->config.settings->application);
+	uv_mutex_unlock(&a->mutex);
 }
 
-static void take_join(struct application *a, const json_t *message)
+/* Take the answer to `model` and make it durable. SL_ERR_RANGE, SL_ERR_REFUSED: it cannot be used. */
+static int take_answer(struct sl_application *a, void *model, struct sl_error *error)
 {
-	struct sl_error error = {0};
-	json_int_t version = json_integer_value(json_object_get(message, "version"));
-	if (a->joined) {
-		refuse(a, "joined twice");
-	} else if (version != VERSION) {
-		snprintf(error.text, sizeof error.text,
-			 "this learner speaks version %d of the protocol, not %lld", VERSION,
-			 (long long)version);
-		refuse(a, error.text);
-	} else if (take_tensors(a, message, &error) != SL_OK) {
-		refuse(a, error.text);
-	} else {
-		a->joined = true;
-		say(a, "joined");
-		send_joined(a);
-		send_standing(a);
-	}
+	struct sl_trained_file_place place = place_of(a);
+	/* The application can write at any time: what is checked is the copy. */
+	memcpy(model, a->up.bytes, a->bytes);
+	int rc = sl_vector_check(a->config.settings, &a->base.tensors, model, a->n, error);
+	if (rc != SL_OK)
+		return rc;
+	if (a->file.round != a->wanted)
+		sl_trained_file_close(&a->file); /* of an earlier round */
+	json_decref(a->file.metrics);
+	a->file.round = a->wanted;
+	a->file.weight = a->weight;
+	a->file.metrics = a->metrics;
+	a->metrics = NULL;
+	return sl_trained_file_write(&a->file, &place, &a->base.tensors, model, a->bytes, error);
 }
 
-/* ---- trained ---- */
-
-static void refuse_vector(struct application *a, json_int_t round, const char *why)
+/* Wait until the application has given a vector that can be used. */
+static int await_vector(struct sl_application *a, const atomic_bool *stop, void *model,
+			struct sl_error *error)
 {
-	send_object(a, json_pack("{s:s, s:I, s:s}", "type", "refused", "round", round, "text", why));
-}
-
-static void take_trained(struct application *a, const json_t *message)
-{
-	const struct sl_settings *s = a->config.settings;
-	char text[SL_ERROR_BYTES];
-	const json_t *weight = json_object_get(message, "weight");
-	json_int_t round = json_integer_value(json_object_get(message, "round"));
-	uint64_t value = weight == NULL ? 1 : (uint64_t)json_integer_value(weight);
-	if (a->wanted == 0 || (json_int_t)a->wanted != round || a->have) {
-		refuse_vector(a, round, "no vector is awaited for this round");
-		return;
-	}
-	if (s->weighting == SL_WEIGHTING_SAMPLES && (value < 1 || value > s->max_weight)) {
-		snprintf(text, sizeof text, "the weight %" PRIu64 " is not within 1 and max_weight, %" PRIu64,
-			 value, s->max_weight);
-		refuse_vector(a, round, text);
-		return;
-	}
-	a->weight = value;
-	a->loss = json_number_value(json_object_get(json_object_get(message, "metrics"), "loss"));
-	a->have = true;
-	uv_cond_signal(&a->answered);
-}
-
-/* ---- the socket thread ---- */
-
-static void take_line(struct application *a, const char *line)
-{
-	json_t *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	const char *type = json_string_value(json_object_get(message, "type"));
-	if (type != NULL && strcmp(type, "join") == 0)
-		take_join(a, message);
-	else if (type != NULL && a->joined && strcmp(type, "trained") == 0)
-		take_trained(a, message);
-	else
-		refuse(a, "expected one JSON object per line: first join, then trained");
-	json_decref(message);
-}
-
-/* Take what the application has sent, or that it is gone. */
-static void take_lines(struct application *a)
-{
-	const char *line;
-	while ((line = sl_line_socket_next(&a->socket)) != NULL)
-		take_line(a, line);
-	if (a->joined && a->socket.peer < 0) {
-		a->joined = false;
-		say(a, "left");
-	}
-}
-
-/* Refuse a process that the learner has not started, such as one that an earlier daemon has left behind. */
-static void check_owned(struct application *a)
-{
-	char text[160];
-	if (a->command == NULL || sl_command_owns(a->command, a->socket.pid))
-		return;
-	snprintf(text, sizeof text,
-		 "this learner starts its application itself (trainer: exec), and process %d is not in the "
-		 "process group of its command",
-		 (int)a->socket.pid);
-	refuse(a, text);
-}
-
-/* Serve the socket once: the end of one application is handled before the next connection. */
-static void serve(struct application *a)
-{
-	bool called = sl_line_socket_called(&a->socket); /* first: the caller may be the one that has left */
-	take_lines(a);
-	if (!a->joined && a->socket.peer >= 0 && now_ms() - a->called_ms > JOIN_MS)
-		refuse(a, "expected join within 10 s");
-	if (called && sl_line_socket_accept(&a->socket)) {
-		a->called_ms = now_ms();
-		check_owned(a);
-		take_lines(a);
-	}
-}
-
-static enum sl_command_duty duty_of(const struct application *a)
-{
-	if (a->opened && is_last(a))
-		return SL_COMMAND_DONE;
-	return !a->opened || (a->wanted != 0 && !a->have) ? SL_COMMAND_WORK : SL_COMMAND_NONE;
-}
-
-static void run(void *argument)
-{
-	struct application *a = argument;
-	bool ending = false;
-	while (!ending) {
-		bool ready = sl_line_socket_wait(&a->socket, POLL_MS);
+	for (;;) {
+		int rc = await(a, stop);
+		if (rc == SL_OK)
+			rc = take_answer(a, model, error);
+		if (rc != SL_ERR_RANGE && rc != SL_ERR_REFUSED)
+			return rc;
 		uv_mutex_lock(&a->mutex);
-		if (ready || !a->joined)
-			serve(a);
-		sl_command_tend(a->command, duty_of(a));
-		ending = a->ending;
+		a->have = false;
+		sl_conversation_refuse(a, a->wanted, error->text);
 		uv_mutex_unlock(&a->mutex);
 	}
-	sl_command_end(a->command);
 }
 
-/* ---- the trainer ---- */
-
-static size_t parameters(const struct sl_trainer *trainer)
+/* Take the vector of the round from the state folder, if it was written before the learner was started. */
+static bool take_from_file(struct sl_application *a, sl_round round, void *model)
 {
-	return ((const struct application *)trainer)->n;
+	if (a->file.round != round || a->file.vector == NULL)
+		return false;
+	memcpy(model, a->file.vector, a->bytes);
+	free(a->file.vector);
+	a->file.vector = NULL;
+	uv_mutex_lock(&a->mutex);
+	a->wanted = round; /* a request for the same round is another one from now on */
+	a->have = true;
+	uv_mutex_unlock(&a->mutex);
+	sl_state_say(a, "round %" PRIu32 ": going on with the vector in %s/%s", round,
+		     a->config.settings->state, SL_TRAINED_FILE_NAME);
+	return true;
 }
 
-/* Set zeros: the application has an initial model of its own. */
-static void initial(const struct sl_trainer *trainer, void *model)
+/* Make the vector of the round durable, and copy it to `model`. */
+static int obtain(struct sl_application *a, const struct sl_training_request *request, void *model,
+		  struct sl_error *error)
 {
-	memset(model, 0, parameters(trainer) * sizeof(float));
+	struct sl_trained_file_place place = place_of(a);
+	bool again = a->wanted == request->round || request->again;
+	int rc = SL_OK;
+	if (again && a->file.round == request->round)
+		rc = sl_trained_file_forbid(&a->file, &place, error);
+	else if (take_from_file(a, request->round, model))
+		return SL_OK;
+	if (rc != SL_OK)
+		return rc;
+	request_vector(a, request->round, again, model);
+	return await_vector(a, request->stop, model, error);
 }
 
-/* Return the first element that cannot be encoded, or n. */
-static size_t flaw(const struct application *a, const float *values)
+static double loss_of(const json_t *metrics)
 {
-	const struct sl_settings *s = a->config.settings;
-	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
-	for (size_t i = 0; i < a->n; i++)
-		if (!isfinite(values[i]) || fabs((double)values[i]) > most)
-			return i;
-	return a->n;
-}
-
-/* Refuse the answer for its element `at`, and wait for another one. */
-static void refuse_element(struct application *a, size_t at, float value)
-{
-	char place[PLACE_BYTES], text[SL_ERROR_BYTES];
-	sl_tensor_list_place(&a->base.tensors, at, place, sizeof place);
-	if (isfinite(value))
-		snprintf(text, sizeof text,
-			 "%s is %g, beyond clipping_range %g: raise clipping_range, unless the training has "
-			 "diverged",
-			 place, (double)value, a->config.settings->clipping_range);
-	else
-		snprintf(text, sizeof text, "%s is not a finite number: the training has diverged", place);
-	a->have = false;
-	refuse_vector(a, a->wanted, text);
-}
-
-/* Wait for the answer. SL_PENDING if *stop became true. */
-static int await(struct application *a, const atomic_bool *stop)
-{
-	while (!a->have && !atomic_load(stop))
-		uv_cond_timedwait(&a->answered, &a->mutex, POLL_MS * UINT64_C(1000000));
-	return a->have ? SL_OK : SL_PENDING;
+	const json_t *loss = json_object_get(metrics, "loss");
+	return loss != NULL ? json_number_value(loss) : NAN;
 }
 
 static int train(struct sl_trainer *trainer, const struct sl_training_request *request, void *model,
 		 struct sl_training *result, struct sl_error *error)
 {
-	struct application *a = owned(trainer);
-	uint64_t begun = now_ms();
-	(void)error;
-	uv_mutex_lock(&a->mutex);
-	a->again = a->wanted == request->round || request->again;
-	a->wanted = request->round;
-	a->have = false;
-	if (request->round > 1 && a->committed != request->round - 1) {
-		memcpy(a->down.values, model, a->n * sizeof(float));
-		a->committed = request->round - 1;
-	}
-	if (a->joined)
-		send_train(a);
-	int rc;
-	while ((rc = await(a, request->stop)) == SL_OK) {
-		/* The application can write at any time: what is checked is the copy. */
-		memcpy(model, a->up.values, a->n * sizeof(float));
-		size_t at = flaw(a, model);
-		if (at == a->n)
-			break;
-		refuse_element(a, at, ((const float *)model)[at]);
-	}
+	struct sl_application *a = owned(trainer);
+	uint64_t begun = uv_hrtime();
+	struct sl_error ignored;
+	int rc = obtain(a, request, model, error != NULL ? error : &ignored);
 	if (rc == SL_OK)
-		*result = (struct sl_training){a->loss, a->weight, (double)(now_ms() - begun) / 1000};
-	uv_mutex_unlock(&a->mutex);
+		*result = (struct sl_training){.loss = loss_of(a->file.metrics),
+					       .metrics = json_copy(a->file.metrics),
+					       .samples = a->file.weight,
+					       .seconds = (double)(uv_hrtime() - begun) / 1e9};
 	atomic_store(request->progress, 1000);
 	return rc;
 }
 
+/* ---- what the learner tells ---- */
+
 /* Hand the committed model to the application. */
 static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const void *model)
 {
-	struct application *a = owned(trainer);
+	struct sl_application *a = owned(trainer);
+	struct sl_trained_file_place place = place_of(a);
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_END);
+	if (a->file.round <= commit->round)
+		sl_trained_file_remove(&a->file, &place);
+	memcpy(a->down.bytes, model, a->bytes);
 	uv_mutex_lock(&a->mutex);
-	memcpy(a->down.values, model, a->n * sizeof(float));
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
 	sl_command_completed(a->command);
 	if (a->wanted <= a->committed)
 		a->wanted = 0;
-	if (a->joined)
-		send_mean(a);
+	sl_conversation_mean(a);
 	uv_mutex_unlock(&a->mutex);
+}
+
+static void notice(struct sl_trainer *trainer, const char *text)
+{
+	struct sl_application *a = owned(trainer);
+	uv_mutex_lock(&a->mutex);
+	sl_conversation_waiting(a, text);
+	uv_mutex_unlock(&a->mutex);
+}
+
+static size_t parameters(const struct sl_trainer *trainer)
+{
+	return ((const struct sl_application *)trainer)->n;
+}
+
+/* Set zeros: the application has an initial model of its own. */
+static void initial(const struct sl_trainer *trainer, void *model)
+{
+	memset(model, 0, ((const struct sl_application *)trainer)->bytes);
 }
 
 static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
@@ -388,34 +196,65 @@ static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, 
 	return SL_OK;
 }
 
-static void notice(struct sl_trainer *trainer, const char *text)
+/* ---- the tensors of the model ---- */
+
+static int copy_tensors(const struct sl_tensors *from, struct sl_tensors *to, struct sl_error *error)
 {
-	struct application *a = owned(trainer);
-	uv_mutex_lock(&a->mutex);
-	if (a->joined)
-		send_object(a, json_pack("{s:s, s:s}", "type", "waiting", "text", text));
-	uv_mutex_unlock(&a->mutex);
+	size_t size = from->count * sizeof *from->items;
+	struct sl_tensor *items = malloc(size);
+	if (items == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	*to = (struct sl_tensors){memcpy(items, from->items, size), from->count};
+	return SL_OK;
+}
+
+/* Adopt a copy of `tensors`, if the tensors are not known yet. */
+static int adopt_copy(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error)
+{
+	struct sl_tensors copy;
+	if (a->opened || tensors->count == 0)
+		return SL_OK;
+	int rc = copy_tensors(tensors, &copy, error);
+	return rc == SL_OK ? sl_state_adopt(a, &copy, error) : rc;
+}
+
+/* Return the reason not to use the file, or NULL. */
+static const char *flaw_of_file(const struct sl_application *a, struct sl_error *why)
+{
+	if (a->file.round != a->config.committed + 1) {
+		sl_err_set(why, SL_ERR_INVALID, "it is of round %" PRIu32, a->file.round);
+		return why->text;
+	}
+	if (a->opened && a->file.whole &&
+	    sl_tensor_list_compare(&a->base.tensors, &a->file.tensors, why) != SL_OK)
+		return why->text;
+	return NULL;
+}
+
+/* Read the vector of the round that the end of the process interrupted. One that cannot be used is removed.
+ */
+static int restore_file(struct sl_application *a, struct sl_error *error)
+{
+	struct sl_trained_file_place place = place_of(a);
+	struct sl_error why;
+	int rc = sl_trained_file_read(&a->file, &place, &why);
+	if (rc == SL_ERR_NOTFOUND)
+		return SL_OK;
+	if (rc == SL_ERR_IO || rc == SL_ERR_NOMEM)
+		return sl_err_set(error, rc, "%s", why.text);
+	const char *flaw = rc == SL_OK ? flaw_of_file(a, &why) : why.text;
+	if (flaw == NULL)
+		return adopt_copy(a, &a->file.tensors, error);
+	sl_state_warn(a, "%s/%s is not used, and removed: %s", place.folder, SL_TRAINED_FILE_NAME, flaw);
+	sl_trained_file_remove(&a->file, &place);
+	return SL_OK;
 }
 
 /* ---- opening and closing ---- */
 
-static void application_free(struct application *a)
-{
-	if (a->socket.listener >= 0)
-		unlink(a->config.settings->application);
-	sl_command_close(a->command);
-	sl_line_socket_close(&a->socket);
-	sl_shared_vector_close(&a->up);
-	sl_shared_vector_close(&a->down);
-	free((void *)a->base.tensors.items);
-	uv_cond_destroy(&a->answered);
-	uv_mutex_destroy(&a->mutex);
-	free(a);
-}
-
 bool sl_application_runs(struct sl_trainer *trainer)
 {
-	struct application *a = owned(trainer);
+	struct sl_application *a = owned(trainer);
 	uv_mutex_lock(&a->mutex);
 	bool runs = sl_command_runs(a->command);
 	uv_mutex_unlock(&a->mutex);
@@ -424,12 +263,10 @@ bool sl_application_runs(struct sl_trainer *trainer)
 
 void sl_application_stop(struct sl_trainer *trainer)
 {
-	struct application *a = owned(trainer);
+	struct sl_application *a = owned(trainer);
 	if (!a->serving)
 		return;
-	uv_mutex_lock(&a->mutex);
-	a->ending = true;
-	uv_mutex_unlock(&a->mutex);
+	atomic_store(&a->ending, true);
 	uv_thread_join(&a->thread);
 	a->serving = false;
 }
@@ -437,7 +274,7 @@ void sl_application_stop(struct sl_trainer *trainer)
 static void application_close(struct sl_trainer *trainer)
 {
 	sl_application_stop(trainer);
-	application_free(owned(trainer));
+	sl_state_close(owned(trainer));
 }
 
 static const struct sl_trainer_ops ops = {.parameters = parameters,
@@ -448,7 +285,7 @@ static const struct sl_trainer_ops ops = {.parameters = parameters,
 					  .evaluate = evaluate,
 					  .close = application_close};
 
-static int open_command(struct application *a, struct sl_error *error)
+static int open_command(struct sl_application *a, struct sl_error *error)
 {
 	struct sl_command_config config = {.settings = a->config.settings,
 					   .learners = a->config.roster->size,
@@ -458,32 +295,24 @@ static int open_command(struct application *a, struct sl_error *error)
 							      : SL_OK;
 }
 
-/* Serve until the first application has joined. SIGINT and SIGTERM end its command, then the process. */
-static void await_first(struct application *a)
+/* Wait for the first application: only it knows the model. */
+static int await_first(struct sl_application *a)
 {
-	sigset_t ends, before;
-	int signal = -1;
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	pthread_sigmask(SIG_BLOCK, &ends, &before);
-	while (!a->opened && signal < 0) {
-		sl_command_tend(a->command, duty_of(a));
-		sl_line_socket_wait(&a->socket, POLL_MS);
-		serve(a);
-		signal = sigtimedwait(&ends, NULL, &(struct timespec){0, 0});
+	const struct sl_application_config *config = &a->config;
+	if (!a->opened)
+		sl_state_say(a, "waiting for an application on %s", config->settings->application);
+	while (!a->opened) {
+		if (config->stopped != NULL && config->stopped(config->context))
+			return SL_PENDING;
+		sl_conversation_serve(a, POLL_MS);
 	}
-	if (signal > 0)
-		application_free(a);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (signal > 0)
-		raise(signal);
+	return SL_OK;
 }
 
 int sl_application_open(const struct sl_application_config *config, struct sl_trainer **trainer,
 			struct sl_error *error)
 {
-	struct application *a = calloc(1, sizeof *a);
+	struct sl_application *a = calloc(1, sizeof *a);
 	*trainer = NULL;
 	if (a == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
@@ -493,20 +322,32 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
 	if (rc == SL_OK)
+		rc = adopt_copy(a, &config->tensors, error);
+	if (rc == SL_OK)
+		rc = restore_file(a, error);
+	if (rc == SL_OK)
 		rc = open_command(a, error);
 	if (rc == SL_OK)
-		await_first(a);
+		rc = await_first(a);
 	if (rc != SL_OK) {
-		application_free(a);
+		sl_state_close(a);
 		return rc;
 	}
 	*trainer = &a->base;
 	return SL_OK;
 }
 
+static void run(void *argument)
+{
+	struct sl_application *a = argument;
+	while (!atomic_load(&a->ending))
+		sl_conversation_serve(a, POLL_MS);
+	sl_command_end(a->command);
+}
+
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
 {
-	struct application *a = owned(trainer);
+	struct sl_application *a = owned(trainer);
 	a->serving = uv_thread_create(&a->thread, run, a) == 0;
 	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");
 }

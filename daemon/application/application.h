@@ -2,33 +2,20 @@
  *
  * The application connects to a socket, states the tensors of its model, and is then asked for one trained
  * vector a round; after each commit it gets the mean. Vectors are handed over in shared memory. A thread
- * serves the socket; the training thread waits until the vector of its round has come. The application may
- * leave and join again at any moment.
+ * serves the socket; the training thread waits until the vector of its round has come, and writes it to the
+ * state folder. The application may leave and join again at any moment.
  *
- *      application  -- join, trained -->  socket thread  -- answer -->  training thread
+ *      application  -- join, trained -->  socket thread  -- answer -->  training thread  -->
+ * trained.safetensors
  *                   <-- joined, train, mean, done --
  */
 #pragma once
 
-#include "common/config/roster.h"
-#include "common/config/settings.h"
-#include "common/model/trainer.h"
-#include "daemon/application/command.h"
+#include "daemon/application/config.h"
 
-struct sl_application_config {
-	const struct sl_settings *settings;
-	const struct sl_roster *roster;
-	uint32_t self; /* place in the roster */
-	/* Tell the learner that the application came or went: by sl_application_open on its own thread, later
-	 * on the socket thread. */
-	void (*say)(void *context, const char *text);
-	/* trainer: exec: log what happened to the command, in the same way; see command.h. */
-	void (*say_command)(void *context, enum sl_command_said said, const char *text);
-	void *context;
-};
-
-/* Open the socket, start the command of trainer: exec, and wait until an application has joined: only it
- * knows the size of the model. SIGINT and SIGTERM end the command and the process meanwhile. */
+/* Open the socket, and start the command of trainer: exec. The tensors of the model are those of the last
+ * committed model or of the vector that is in the state folder; if there is neither, wait until an
+ * application has joined. SL_PENDING: stopped while it waited. */
 int sl_application_open(const struct sl_application_config *config, struct sl_trainer **trainer,
 			struct sl_error *error);
 /* Serve the socket from now on, by a thread. */

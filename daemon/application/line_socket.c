@@ -36,10 +36,16 @@ void sl_line_socket_drop(struct sl_line_socket *s)
 	s->used = s->taken = 0;
 }
 
-bool sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
+bool sl_line_socket_pending(const struct sl_line_socket *s)
+{
+	return s->peer >= 0 && memchr(s->line + s->taken, '\n', s->used - s->taken) != NULL;
+}
+
+void sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
 {
 	struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN}, {.fd = s->peer, .events = POLLIN}};
-	return poll(fds, 2, timeout_ms) > 0;
+	if (!sl_line_socket_pending(s))
+		poll(fds, 2, timeout_ms);
 }
 
 bool sl_line_socket_called(const struct sl_line_socket *s)

@@ -24,8 +24,10 @@ struct sl_line_socket {
 int sl_line_socket_open(struct sl_line_socket *socket, const char *path, struct sl_error *error);
 void sl_line_socket_close(struct sl_line_socket *socket);
 
-/* Wait at most `timeout_ms` for a connection or bytes. Return true if there are any. */
-bool sl_line_socket_wait(const struct sl_line_socket *socket, int timeout_ms);
+/* Wait at most `timeout_ms` for a connection, a line or bytes; not if a line is pending. */
+void sl_line_socket_wait(const struct sl_line_socket *socket, int timeout_ms);
+/* Return true if a further line has been received already. */
+bool sl_line_socket_pending(const struct sl_line_socket *socket);
 /* Return true if a connection waits. */
 bool sl_line_socket_called(const struct sl_line_socket *socket);
 /* Take a waiting connection, if there is one. Return true if there is a new peer. */

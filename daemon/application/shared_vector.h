@@ -1,4 +1,4 @@
-/* shared_vector.h - floats in memory that this process shares with another one.
+/* shared_vector.h - memory that this process shares with another one.
  *
  * The memory is a memfd of fixed size: the other process can change its contents, but it cannot shrink it
  * under this one. */
@@ -9,12 +9,12 @@
 #include "common/base/err.h"
 
 struct sl_shared_vector {
-	float *values;
-	size_t count;
+	void *bytes;
+	size_t size;
 	int fd; /* to pass on */
 };
 
-/* Make `count` zeros. SL_ERR_NOMEM. */
-int sl_shared_vector_open(struct sl_shared_vector *vector, size_t count, struct sl_error *error);
+/* Make `size` zero bytes. SL_ERR_NOMEM. */
+int sl_shared_vector_open(struct sl_shared_vector *vector, size_t size, struct sl_error *error);
 /* Also of a zeroed struct. */
 void sl_shared_vector_close(struct sl_shared_vector *vector);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define SHAPE_BYTES 192u
+#define TENSOR_BYTES (SHAPE_BYTES + SL_TENSOR_NAME_BYTES + 16u)
 
 static int read_shape(const json_t *shape, struct sl_tensor *tensor)
 {
@@ -37,15 +38,11 @@ static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "tensor %s: the shape is a list of at most %u lengths", name,
 				  SL_TENSOR_DIMENSIONS_MAX);
+	const json_t *dtype = json_object_get(entry, "dtype");
+	if (dtype != NULL && !sl_tensors_dtype_parse(json_string_value(dtype), &tensor->dtype))
+		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: the dtype is float32, float64 or int64",
+				  name);
 	return SL_OK;
-}
-
-static const struct sl_tensor *find(const struct sl_tensors *tensors, const char *name)
-{
-	for (uint32_t i = 0; i < tensors->count; i++)
-		if (strcmp(tensors->items[i].name, name) == 0)
-			return &tensors->items[i];
-	return NULL;
 }
 
 /* Add the elements of `tensor` to *sum; SL_ERR_RANGE: too many. */
@@ -61,22 +58,27 @@ static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 	return *sum >= SL_ELEMENTS_MAX ? SL_ERR_RANGE : SL_OK;
 }
 
-static int read_items(const json_t *list, struct sl_tensor *items, struct sl_error *error)
+/* Read the tensors one after the other; `names` is the set of those before. */
+static int read_items(const json_t *list, struct sl_tensor *items, json_t *names, struct sl_error *error)
 {
-	struct sl_tensors before = {items, 0};
 	uint64_t sum = 0;
-	for (; before.count < json_array_size(list); before.count++) {
-		struct sl_tensor *tensor = &items[before.count];
-		int rc = read_tensor(json_array_get(list, before.count), tensor, error);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct sl_tensor *tensor = &items[i];
+		int rc = read_tensor(json_array_get(list, i), tensor, error);
 		if (rc != SL_OK)
 			return rc;
-		if (find(&before, tensor->name) != NULL)
+		if (json_object_get(names, tensor->name) != NULL)
 			return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s",
 					  tensor->name);
+		json_object_set_new(names, tensor->name, json_true());
 		if (add_elements(tensor, &sum) != SL_OK)
 			return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements",
 					  SL_ELEMENTS_MAX - 1);
 	}
+	if (!sl_tensors_aligned(&(struct sl_tensors){items, (uint32_t)json_array_size(list)}))
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"a tensor of float64 or int64 follows one of float32: they must precede it");
 	return sum > 0 ? SL_OK : sl_err_set(error, SL_ERR_INVALID, "the model has no elements");
 }
 
@@ -86,7 +88,9 @@ int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct s
 	*tensors = (struct sl_tensors){0};
 	if (items == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = read_items(list, items, error);
+	json_t *names = json_object();
+	int rc = read_items(list, items, names, error);
+	json_decref(names);
 	if (rc != SL_OK) {
 		free(items);
 		return rc;
@@ -104,7 +108,7 @@ uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors)
 }
 
 /* "[3,17]" */
-static void shape_text(const uint64_t *shape, uint32_t dimensions, char text[static SHAPE_BYTES])
+static void place_text(const uint64_t *shape, uint32_t dimensions, char text[static SHAPE_BYTES])
 {
 	size_t used = (size_t)snprintf(text, SHAPE_BYTES, "[");
 	for (uint32_t d = 0; d < dimensions; d++)
@@ -113,23 +117,24 @@ static void shape_text(const uint64_t *shape, uint32_t dimensions, char text[sta
 	snprintf(text + used, SHAPE_BYTES - used, "]");
 }
 
-static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)
+/* "w float32[3,17]" */
+static void describe(const struct sl_tensor *tensor, char text[static TENSOR_BYTES])
 {
-	return a->dimensions == b->dimensions &&
-	       memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
+	char shape[SHAPE_BYTES];
+	place_text(tensor->shape, tensor->dimensions, shape);
+	snprintf(text, TENSOR_BYTES, "%s %s%s", tensor->name, sl_tensors_dtype_name(tensor->dtype), shape);
 }
 
 int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
 			   struct sl_error *error)
 {
-	char here[SHAPE_BYTES], there[SHAPE_BYTES];
+	char here[TENSOR_BYTES], there[TENSOR_BYTES];
 	for (uint32_t i = 0; i < known->count && i < other->count; i++) {
-		const struct sl_tensor *a = &known->items[i], *b = &other->items[i];
-		shape_text(a->shape, a->dimensions, here);
-		shape_text(b->shape, b->dimensions, there);
-		if (strcmp(a->name, b->name) != 0 || !same_shape(a, b))
-			return sl_err_set(error, SL_ERR_INVALID, "tensor %u is %s %s in this run, not %s %s",
-					  i + 1, a->name, here, b->name, there);
+		describe(&known->items[i], here);
+		describe(&other->items[i], there);
+		if (strcmp(here, there) != 0)
+			return sl_err_set(error, SL_ERR_INVALID, "tensor %u is %s in this run, not %s", i + 1,
+					  here, there);
 	}
 	if (known->count != other->count)
 		return sl_err_set(error, SL_ERR_INVALID, "the model has %u tensors in this run, not %u",
@@ -146,6 +151,6 @@ void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char
 		index -= sl_tensor_elements(tensor++);
 	for (uint32_t d = tensor->dimensions; d-- > 0; index /= tensor->shape[d])
 		at[d] = index % tensor->shape[d];
-	shape_text(at, tensor->dimensions, place);
+	place_text(at, tensor->dimensions, place);
 	snprintf(text, size, "%s%s", tensor->name, tensor->dimensions > 0 ? place : "");
 }

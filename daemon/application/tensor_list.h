@@ -6,12 +6,13 @@
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 
-/* Read [{"name":..., "shape":[...]}, ...] into tensors->items, to be freed. SL_ERR_INVALID: not of this form,
- * empty, or a name twice; SL_ERR_RANGE: more elements than a model may have. */
+/* Read [{"name":..., "shape":[...], "dtype":...}, ...] into tensors->items, to be freed. SL_ERR_INVALID: not
+ * of this form, empty, a name twice, or not aligned; SL_ERR_RANGE: more elements than a model may have. */
 int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct sl_error *error);
 /* Return the elements of all tensors together. */
 uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors);
-/* SL_OK if both are equal; otherwise the error names the first tensor that differs, with both shapes. */
+/* SL_OK if both are equal; otherwise the error names the first tensor that differs, with both dtypes and
+ * shapes. */
 int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
 			   struct sl_error *error);
 /* Write the place of element `index` of the model to `text`: "layer.weight[3,17]". */

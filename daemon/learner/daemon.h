@@ -101,6 +101,7 @@ struct sl_daemon {
 	uint32_t step;			   /* step of the topology playback, as last reported */
 	atomic_bool stop_training;
 	atomic_uint training_permille; /* progress of the training */
+	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	struct sl_figures_round figures;
 	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
 	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */

@@ -81,6 +81,15 @@ static bool is_large(const struct sl_daemon *daemon)
 	return daemon->workspace.n >= LARGE_FLOATS;
 }
 
+void sl_loop_signals(struct sl_daemon *daemon)
+{
+	uv_signal_init(&daemon->loop, &daemon->interrupt);
+	uv_signal_init(&daemon->loop, &daemon->terminate);
+	daemon->interrupt.data = daemon->terminate.data = daemon;
+	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+}
+
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 {
 	uv_loop_t *loop = &daemon->loop;
@@ -88,14 +97,9 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	uv_check_init(loop, &daemon->after);
 	uv_timer_init(loop, &daemon->alarm);
 	uv_idle_init(loop, &daemon->busy);
-	uv_signal_init(loop, &daemon->interrupt);
-	uv_signal_init(loop, &daemon->terminate);
 	daemon->before.data = daemon->after.data = daemon->alarm.data = daemon;
-	daemon->interrupt.data = daemon->terminate.data = daemon;
 	uv_prepare_start(&daemon->before, on_prepare);
 	uv_check_start(&daemon->after, on_check);
-	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
-	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	int rc = sl_worker_open(&daemon->compute, loop);
 	if (rc == 0)
 		rc = sl_worker_open(&daemon->train, loop);

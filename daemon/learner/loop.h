@@ -5,11 +5,14 @@
 
 struct sl_daemon;
 
-/* Start the handles and the workers. */
+/* Have SIGINT and SIGTERM end the learner: from now on while the loop runs. */
+void sl_loop_signals(struct sl_daemon *daemon);
+/* Start the other handles and the workers. */
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error);
 /* Listen for peers and for control clients. */
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
 /* Run until the learner has finished or was told to end; return the exit status. */
 int sl_loop_run(struct sl_daemon *daemon);
-/* Close whatever sl_loop_open and sl_loop_listen opened; the workers have ended when it returns. */
+/* Close whatever sl_loop_signals, sl_loop_open and sl_loop_listen opened; the workers have ended when it
+ * returns. */
 void sl_loop_close(struct sl_daemon *daemon);

@@ -48,15 +48,16 @@ static json_t *op_status(struct sl_daemon *daemon)
 	const struct sl_member *self = &daemon->roster.members[daemon->self];
 	sl_core_status(daemon->core, &status);
 	return json_pack(
-		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok",
-		1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
+		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:O?}",
+		"ok", 1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
 		(int)status.a, "phase", sl_phase_name(status.phase), "progress",
 		(int)progress(daemon, &status), "learners", (int)status.learners, "mixing",
 		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures->up,
 		"bytes_sent", (json_int_t)figures->bytes_sent, "bytes_received",
 		(json_int_t)figures->bytes_received, "round_bytes_sent",
 		(json_int_t)(figures->bytes_sent - daemon->figures.bytes_sent), "committed",
-		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing);
+		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing, "metrics",
+		daemon->metrics);
 }
 
 static const char *cannot_abort(const struct sl_core_status *status, json_int_t round)

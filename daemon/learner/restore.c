@@ -112,6 +112,20 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 	return SL_OK;
 }
 
+int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_round *committed,
+		       struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_store_round round = {0};
+	struct sl_error damage;
+	int rc = sl_store_last_round(daemon->store, &round, error);
+	*tensors = (struct sl_tensors){0};
+	*committed = rc == SL_OK ? round.t : 0;
+	while (rc == SL_OK && sl_checkpoint_tensors(s->state, s->run, round.t, tensors, &damage) != SL_OK)
+		rc = sl_store_round_before(daemon->store, round.t, &round, error);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
 /* Log that the committed model cannot be read. The learner still refuses other attempts of the recorded
  * rounds. */
 static void log_damage(struct sl_daemon *daemon, const char *why, sl_round after)

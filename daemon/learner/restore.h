@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "common/base/err.h"
+#include "common/base/tensors.h"
 
 struct sl_daemon;
 
@@ -17,6 +18,10 @@ struct sl_daemon;
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error);
 /* Log the change of the roster since the last committed round, if there is one. */
 int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error);
+/* Read the tensors of the newest committed model that is readable, with items to be freed, and the last
+ * committed round; empty, and 0, if there is none. */
+int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_round *committed,
+		       struct sl_error *error);
 /* Read the committed model into the workspace and set its round in the core's configuration. */
 int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error);
 /* Read the release log of the following round and reopen the attempt that the end of the process

@@ -1,6 +1,7 @@
 #include "daemon/learner/setup.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,9 +205,9 @@ static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *
 	sl_worker_give_back(&daemon->compute, &saying->base);
 }
 
-static void say_application(void *context, const char *text)
+static void say_application(void *context, enum sl_level level, const char *text)
 {
-	say(context, SL_RECORD_APPLICATION, text);
+	say(context, level == SL_WARN ? SL_RECORD_APPLICATION_WARNING : SL_RECORD_APPLICATION, text);
 }
 
 static void say_command(void *context, enum sl_command_said said, const char *text)
@@ -217,7 +218,15 @@ static void say_command(void *context, enum sl_command_said said, const char *te
 	say(context, kinds[said], text);
 }
 
-/* Wait for the application: only it knows the size of the model. */
+/* Return true if a signal has ended the learner, which waits for its application. */
+static bool is_stopped(void *context)
+{
+	struct sl_daemon *daemon = context;
+	uv_run(&daemon->loop, UV_RUN_NOWAIT);
+	return daemon->stopping;
+}
+
+/* Open the socket of the application. SL_PENDING: told to end while it waited. */
 static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_application_config config = {.settings = daemon->settings,
@@ -225,13 +234,15 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .self = daemon->self,
 					       .say = say_application,
 					       .say_command = say_command,
+					       .stopped = is_stopped,
 					       .context = daemon};
-	char text[SL_PATH_BYTES + 64];
 	if (!sl_settings_has_application(daemon->settings))
 		return SL_OK;
-	snprintf(text, sizeof text, "waiting for an application on %s", daemon->settings->application);
-	sl_report_log_reason(daemon, SL_RECORD_APPLICATION, text);
-	return sl_application_open(&config, &daemon->trainer, error);
+	int rc = sl_restore_tensors(daemon, &config.tensors, &config.committed, error);
+	if (rc == SL_OK)
+		rc = sl_application_open(&config, &daemon->trainer, error);
+	free((void *)config.tensors.items);
+	return rc;
 }
 
 /* Show the trainer the committed model that the learner goes on from. */
@@ -256,8 +267,10 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
-	if (rc == SL_OK)
+	if (rc == SL_OK) {
+		sl_loop_signals(daemon);
 		rc = open_application(daemon, error);
+	}
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -353,6 +366,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->tensors);
 	free(daemon->link_faults);
 	free(daemon->ids);
+	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);
 	sodium_free(daemon->workspace.x);
 	sodium_free(daemon->workspace.s);

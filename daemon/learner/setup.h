@@ -5,7 +5,8 @@
 
 struct sl_daemon;
 
-/* Open `daemon`. On an error nothing runs, and the text names the remedy. */
+/* Open `daemon`. On an error nothing runs, and the text names the remedy. SL_PENDING: a signal ended the
+ * learner meanwhile. */
 int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
 /* Check all that sl_setup_open would refuse. Nothing is written, so that the check may run beside a running
  * daemon. */

@@ -257,31 +257,42 @@ static void run_train(struct sl_task *base)
 						 &task->training, &task->error);
 }
 
-static void train_done(struct sl_task *base)
+static void log_trained(struct sl_daemon *daemon, const struct task *task)
 {
-	struct task *task = (struct task *)base;
-	struct sl_daemon *daemon = task->daemon;
 	const struct sl_training *training = &task->training;
 	struct sl_record record;
-	if (task->code == SL_PENDING || daemon->stopping) { /* the learner was told to end */
-		free(task);
-		return;
-	}
-	if (task->code != SL_OK) {
-		sl_tasks_fatal(daemon, task->error.text);
-		free(task);
-		return;
-	}
-	daemon->workspace.weight =
-		daemon->settings->weighting == SL_WEIGHTING_SAMPLES ? training->samples : 1;
-	daemon->figures.train_s = training->seconds;
-	sl_record_init(&record, SL_RECORD_TRAINED);
+	sl_record_init(&record, isnan(training->loss) ? SL_RECORD_TRAINED_ONLY : SL_RECORD_TRAINED);
 	record.round = task->t;
 	record.train_s = training->seconds;
 	record.loss = training->loss;
 	record.samples = training->samples;
+	record.metrics = training->metrics;
 	sl_report_log_record(daemon, &record);
+}
+
+static void take_training(struct sl_daemon *daemon, struct task *task)
+{
+	struct sl_training *training = &task->training;
+	daemon->workspace.weight =
+		daemon->settings->weighting == SL_WEIGHTING_SAMPLES ? training->samples : 1;
+	daemon->figures.train_s = training->seconds;
+	log_trained(daemon, task);
+	json_decref(daemon->metrics);
+	daemon->metrics = training->metrics;
+	training->metrics = NULL;
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED);
+}
+
+static void train_done(struct sl_task *base)
+{
+	struct task *task = (struct task *)base;
+	struct sl_daemon *daemon = task->daemon;
+	bool told_to_end = task->code == SL_PENDING || daemon->stopping;
+	if (!told_to_end && task->code == SL_OK)
+		take_training(daemon, task);
+	else if (!told_to_end)
+		sl_tasks_fatal(daemon, task->error.text);
+	json_decref(task->training.metrics);
 	free(task);
 }
 

@@ -23,7 +23,11 @@
 	X(AFTER_COMMIT_ROW, "after-commit-row") /* the core was not told */                                  \
 	X(DIGEST_SENT, "digest-sent")		/* the own one */                                            \
 	X(RECOVERING, "recovering")		/* entered RECOVER */                                        \
-	X(CATCHING_UP, "catching-up")		/* entered CATCHUP */
+	X(CATCHING_UP, "catching-up")		/* entered CATCHUP */                                        \
+	/* only with an application: */                                                                      \
+	X(BEFORE_TRAINED_FILE, "before-trained-file") /* the application has given its vector */             \
+	X(AFTER_TRAINED_FILE, "after-trained-file")   /* it is durable, the core was not told */             \
+	X(BEFORE_TRAINED_END, "before-trained-end")   /* the round is committed, the vector still there */
 
 enum sl_failpoint {
 #define X(name, text) SL_FAILPOINT_##name,

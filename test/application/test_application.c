@@ -1,304 +1,186 @@
 /* The socket of an application, driven by a scripted one. */
+#include "test/application/client.h"
+#include "test/application/learner.h"
 #include "test/lib/folder.h"
-#include "test/lib/test.h"
+
+#include "daemon/application/conversation.h"
 
 #include <math.h>
-#include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
-
-#include "daemon/application/application.h"
-
-#define JOIN                                                                                                 \
-	"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]},{\"name\":\"b\","    \
-	"\"shape\":[]}]}"
-#define N 5u
-#define DEADLINE_MS 20000
-
-/* ---- a scripted application ---- */
-
-struct client {
-	int fd;
-	char line[4096];
-	size_t used;
-	int fds[2];
-	float *up, *down;
-};
-
-static void client_open(struct client *c, const char *folder)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	*c = (struct client){.fd = socket(AF_UNIX, SOCK_STREAM, 0), .fds = {-1, -1}};
-	snprintf(address.sun_path, sizeof address.sun_path, "%s", folder_path(folder, "a.sock"));
-	for (int tries = 0; connect(c->fd, (struct sockaddr *)&address, sizeof address) < 0; tries++) {
-		assert_true(tries < 2000);
-		usleep(10000);
-	}
-}
-
-static void client_close(struct client *c)
-{
-	if (c->up != NULL) {
-		munmap(c->up, N * sizeof *c->up);
-		munmap(c->down, N * sizeof *c->down);
-		close(c->fds[0]);
-		close(c->fds[1]);
-	}
-	close(c->fd);
-}
-
-static void tell(struct client *c, const char *line)
-{
-	assert_int_equal(send(c->fd, line, strlen(line), MSG_NOSIGNAL), (ssize_t)strlen(line));
-	assert_int_equal(send(c->fd, "\n", 1, MSG_NOSIGNAL), 1);
-}
-
-static void take_fds(struct client *c, struct msghdr *message)
-{
-	struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	if (header == NULL)
-		return;
-	assert_int_equal(header->cmsg_len, CMSG_LEN(sizeof c->fds));
-	memcpy(c->fds, CMSG_DATA(header), sizeof c->fds);
-	c->up = mmap(NULL, N * sizeof(float), PROT_READ | PROT_WRITE, MAP_SHARED, c->fds[0], 0);
-	c->down = mmap(NULL, N * sizeof(float), PROT_READ | PROT_WRITE, MAP_SHARED, c->fds[1], 0);
-	assert_true(c->up != MAP_FAILED && c->down != MAP_FAILED);
-}
-
-/* Receive the next byte; return false at the end. */
-static bool next_byte(struct client *c, char *byte)
-{
-	union {
-		struct cmsghdr aligned;
-		char bytes[CMSG_SPACE(sizeof c->fds)];
-	} control;
-	struct iovec part = {byte, 1};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof control.bytes};
-	struct pollfd ready = {.fd = c->fd, .events = POLLIN};
-	if (poll(&ready, 1, DEADLINE_MS) != 1)
-		fail_msg("the learner says nothing");
-	if (recvmsg(c->fd, &message, 0) != 1)
-		return false;
-	take_fds(c, &message);
-	return true;
-}
-
-/* Expect a line that begins with `text`; NULL: the end of the connection. */
-static void hear(struct client *c, const char *text)
-{
-	char byte;
-	c->used = 0;
-	while (next_byte(c, &byte) && byte != '\n' && c->used < sizeof c->line - 1)
-		c->line[c->used++] = byte;
-	c->line[c->used] = '\0';
-	if (text == NULL)
-		assert_int_equal(c->used, 0);
-	else if (strncmp(c->line, text, strlen(text)) != 0)
-		fail_msg("heard %s, not %s", c->line, text);
-}
-
-/* ---- a learner ---- */
-
-static struct learner {
-	struct sl_settings settings;
-	struct sl_member members[2];
-	struct sl_roster roster;
-	struct sl_application_config config;
-	struct sl_trainer *trainer;
-	pthread_t opening, training;
-	struct sl_training_request request;
-	struct sl_training result;
-	atomic_bool stop;
-	atomic_uint progress;
-	float model[N];
-	int rc;
-	char said[256];
-} learner;
-
-static void say(void *context, const char *text)
-{
-	size_t used = strlen(learner.said);
-	(void)context;
-	snprintf(learner.said + used, sizeof learner.said - used, "%s; ", strstr(text, "has"));
-}
-
-static void *open_learner(void *argument)
-{
-	(void)argument;
-	assert_int_equal(sl_application_open(&learner.config, &learner.trainer, NULL), SL_OK);
-	return NULL;
-}
-
-/* The learner and its first application. */
-static void begin(struct client *c, const char *folder)
-{
-	learner = (struct learner){.settings = {.id = 3,
-						.rounds = 2,
-						.clipping_range = 16,
-						.weighting = SL_WEIGHTING_SAMPLES,
-						.max_weight = 100}};
-	strcpy(learner.members[1].name, "clinic-c");
-	learner.roster = (struct sl_roster){.members = learner.members, .size = 2};
-	snprintf(learner.settings.application, sizeof learner.settings.application, "%s",
-		 folder_path(folder, "a.sock"));
-	learner.config = (struct sl_application_config){
-		.settings = &learner.settings, .roster = &learner.roster, .self = 1, .say = say};
-	pthread_create(&learner.opening, NULL, open_learner, NULL);
-	client_open(c, folder);
-	tell(c, JOIN);
-	hear(c, "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
-		"\"rounds\":2,\"elements\":5,\"clipping_range\":16.0,\"weighted\":true}");
-	pthread_join(learner.opening, NULL);
-	assert_int_equal(sl_application_serve(learner.trainer, NULL), SL_OK);
-	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
-}
-
-static void *train(void *argument)
-{
-	(void)argument;
-	learner.rc = learner.trainer->ops->train(learner.trainer, &learner.request, learner.model,
-						 &learner.result, NULL);
-	return NULL;
-}
-
-static void train_begin(sl_round round)
-{
-	learner.request = (struct sl_training_request){
-		.round = round, .stop = &learner.stop, .progress = &learner.progress};
-	pthread_create(&learner.training, NULL, train, NULL);
-}
-
-static void train_end(float first, uint64_t weight)
-{
-	pthread_join(learner.training, NULL);
-	assert_int_equal(learner.rc, SL_OK);
-	assert_true(learner.model[0] == first);
-	assert_int_equal(learner.result.samples, weight);
-}
-
-static void show(sl_round round, float value)
-{
-	float model[N] = {value, value, value, value, value};
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70}, model);
-}
-
-static void end(struct client *c)
-{
-	client_close(c);
-	learner.trainer->ops->close(learner.trainer);
-}
 
 TEST_WITH(a_run_of_two_rounds, folder_setup, folder_teardown)
 {
 	struct client c;
 	struct stat st;
-	begin(&c, *state);
+	learner_begin(&c, *state);
 	assert_int_equal(stat(folder_path(*state, "a.sock"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	for (sl_round t = 1; t <= 2; t++) {
-		train_begin(t);
-		hear(&c, t == 1 ? "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}"
-				: "{\"type\":\"train\",\"round\":2,\"committed\":1,\"again\":false}");
+		train_begin(t, false);
+		client_hear(&c, t == 1 ? "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}"
+				       : "{\"type\":\"train\",\"round\":2,\"committed\":1,\"again\":false}");
 		c.up[0] = (float)t + 0.5f;
-		tell(&c,
-		     t == 1 ? "{\"type\":\"trained\",\"round\":1,\"weight\":50,\"metrics\":{\"loss\":2.5}}"
-			    : "{\"type\":\"trained\",\"round\":2,\"weight\":100}");
+		client_tell(
+			&c,
+			t == 1 ? "{\"type\":\"trained\",\"round\":1,\"weight\":50,\"metrics\":{\"loss\":2.5}}"
+			       : "{\"type\":\"trained\",\"round\":2,\"weight\":100}");
 		train_end((float)t + 0.5f, t == 1 ? 50 : 100);
-		assert_true(learner.result.loss == (t == 1 ? 2.5 : 0));
+		assert_true(t == 1 ? learner.result.loss == 2.5 : isnan(learner.result.loss));
 		learner.trainer->ops->notice(learner.trainer, "waiting for ana");
-		hear(&c, "{\"type\":\"waiting\",\"text\":\"waiting for ana\"}");
+		client_hear(&c, "{\"type\":\"waiting\",\"text\":\"waiting for ana\"}");
 		show(t, (float)t);
-		hear(&c, t == 1 ? "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70}"
-				: "{\"type\":\"mean\",\"round\":2,\"learners\":2,\"total_weight\":70}");
+		client_hear(&c,
+			    t == 1 ? "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,"
+				     "\"decimals\":4,"
+				     "\"clipping_range\":16.0}"
+				   : "{\"type\":\"mean\",\"round\":2,\"learners\":2,\"total_weight\":70,");
 		assert_true(c.down[N - 1] == (float)t);
 	}
-	hear(&c, "{\"type\":\"done\"}");
-	end(&c);
+	client_hear(&c, "{\"type\":\"done\"}");
+	learner_end(&c);
 	assert_int_equal(folder_count(*state), 0);
 }
 
 TEST_WITH(an_unusable_vector_is_refused_by_name, folder_setup, folder_teardown)
 {
 	struct client c;
-	begin(&c, *state);
-	train_begin(1);
-	hear(&c, "{\"type\":\"train\"");
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
 	c.up[3] = NAN;
-	tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,1] is not a finite number: the training "
-		 "has diverged\"}");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(
+		&c,
+		"{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,1] is not a finite number: the training "
+		"has diverged\"}");
 	c.up[3] = 0;
 	c.up[4] = -16.5f;
-	tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"b is -16.5, beyond clipping_range 16");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"b is -16.5, beyond clipping_range 16");
 	c.up[4] = -16;
-	tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":0}");
-	hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"the weight 0 is not within 1 and max_weight, "
-		 "100\"}");
-	tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":101}");
-	hear(&c, "{\"type\":\"refused\"");
-	tell(&c, "{\"type\":\"trained\",\"round\":2}");
-	hear(&c, "{\"type\":\"refused\",\"round\":2,\"text\":\"no vector is awaited for this round\"}");
-	tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":0}");
+	train_end(0, 0);
+	learner_end(&c);
+}
+
+/* What is wrong with `trained`, its rest after the type, does not end the connection. */
+TEST_WITH(a_bad_weight_or_round_is_refused, folder_setup, folder_teardown)
+{
+	static const struct {
+		const char *rest, *round, *text;
+	} cases[] = {
+		{"\"round\":1,\"weight\":101", "1",
+		 "the weight is not a whole number from 0 to max_weight, 100"},
+		{"\"round\":1,\"weight\":-1", "1", "the weight is not"},
+		{"\"round\":1,\"weight\":1.5", "1", "the weight is not"},
+		{"\"round\":1,\"weight\":9223372036854775808", "1", "the weight is not"},
+		{"\"round\":1,\"weight\":1e300", "1", "the weight is not"},
+		{"\"round\":1,\"weight\":\"5\"", "1", "the weight is not"},
+		{"\"round\":1,\"weight\":null", "1", "the weight is not"},
+		{"\"round\":2", "2", "no vector is awaited for this round"},
+		{"\"round\":0", "0", "no vector is awaited for this round"},
+		{"\"round\":-1", "0", "no vector is awaited for this round"},
+		{"\"round\":1e300", "0", "no vector is awaited for this round"},
+		{"\"weight\":1", "0", "no vector is awaited for this round"},
+	};
+	struct client c;
+	char line[256];
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(line, sizeof line, "{\"type\":\"trained\",%s}", cases[i].rest);
+		client_tell(&c, line);
+		snprintf(line, sizeof line, "{\"type\":\"refused\",\"round\":%s,\"text\":\"%s",
+			 cases[i].round, cases[i].text);
+		client_hear(&c, line);
+	}
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
-	tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"no vector is awaited");
-	end(&c);
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"no vector is awaited");
+	learner_end(&c);
+}
+
+TEST_WITH(metrics_that_cannot_be_used_are_left_out, folder_setup, folder_teardown)
+{
+	struct client c;
+	char line[4096] =
+		"{\"type\":\"trained\",\"round\":1,\"metrics\":{\"\":1,\"text\":\"1\",\"accuracy\":0.5,",
+	     *end;
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	end = line + strlen(line);
+	end += sprintf(end, "\"%064d\":1", 0); /* a name of 64 bytes */
+	for (int i = 0; i < 64; i++)
+		end += sprintf(end, ",\"m%d\":%d", i, i);
+	strcpy(end, "}}");
+	client_tell(&c, line);
+	train_end(0, 1);
+	assert_int_equal(json_object_size(learner.result.metrics), 64);
+	assert_true(json_real_value(json_object_get(learner.result.metrics, "m62")) == 62);
+	assert_null(json_object_get(learner.result.metrics, "m63"));
+	assert_true(isnan(learner.result.loss));
+	assert_non_null(strstr(learner.said, "warning: 4 metrics of the application are left out"));
+	learner_end(&c);
 }
 
 TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 {
 	struct client first, second, other;
-	begin(&first, *state);
-	client_open(&other, *state);
-	hear(&other, "{\"type\":\"error\",\"text\":\"another application has joined this learner\"}");
-	hear(&other, NULL);
+	learner_begin(&first, *state);
+	client_open(&other, socket_path(*state));
+	client_hear(&other, "{\"type\":\"error\",\"text\":\"another application has joined this learner\"}");
+	client_hear(&other, NULL);
 	client_close(&other);
-	train_begin(1);
-	hear(&first, "{\"type\":\"train\"");
+	train_begin(1, false);
+	client_hear(&first, "{\"type\":\"train\"");
 	client_close(&first);
 
-	client_open(&other, *state);
-	tell(&other, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
-	hear(&other, "{\"type\":\"error\",\"text\":\"tensor 1 is w [2,2] in this run, not w [2,3]\"}");
+	client_open(&other, socket_path(*state));
+	client_tell(&other,
+		    "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
+	client_hear(&other, "{\"type\":\"error\",\"text\":\"tensor 1 is w float32[2,2] in this run, not w "
+			    "float32[2,3]\"}");
 	client_close(&other);
 
-	client_open(&second, *state);
-	tell(&second, JOIN);
-	hear(&second, "{\"type\":\"joined\"");
-	hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
-	tell(&second, "{\"type\":\"trained\",\"round\":1}");
+	client_open(&second, socket_path(*state));
+	client_tell(&second, JOIN);
+	client_hear(&second, "{\"type\":\"joined\"");
+	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
+	client_tell(&second, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	client_close(&second); /* while the round is aggregated: nothing is asked for */
 
-	client_open(&second, *state);
-	tell(&second, JOIN);
-	hear(&second, "{\"type\":\"joined\"");
-	train_begin(1); /* the model was invalidated */
-	hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
-	tell(&second, "{\"type\":\"trained\",\"round\":1}");
+	client_open(&second, socket_path(*state));
+	client_tell(&second, JOIN);
+	client_hear(&second, "{\"type\":\"joined\"");
+	train_begin(1, false); /* the model was invalidated */
+	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+	second.up[1] = 1;
+	client_tell(&second, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	client_close(&second);
 	show(2, 1); /* and the next one was caught up with */
 
-	client_open(&second, *state);
-	tell(&second, JOIN);
-	hear(&second, "{\"type\":\"joined\"");
-	hear(&second, "{\"type\":\"mean\",\"round\":2");
-	hear(&second, "{\"type\":\"done\"}");
+	client_open(&second, socket_path(*state));
+	client_tell(&second, JOIN);
+	client_hear(&second, "{\"type\":\"joined\"");
+	client_hear(&second, "{\"type\":\"mean\",\"round\":2");
+	client_hear(&second, "{\"type\":\"done\"}");
 	assert_true(second.down[0] == 1);
-	end(&second);
-	assert_true(strncmp(learner.said, "has joined; has left; has joined; has left; ", 44) == 0);
+	learner_end(&second);
+	const char *at = learner.said;
+	static const char *const said[] = {"waiting for an application on ", "has joined; ", "has left; ",
+					   "has joined; ", "has left; "};
+	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+		assert_non_null(at = strstr(at, said[i]));
 }
 
 TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
@@ -325,83 +207,125 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		 "two tensors have the name w"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"__metadata__\",\"shape\":[1]}]}",
 		 "a tensor cannot have the name __metadata__"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"dtype\":"
+		 "\"float16\"}]}",
+		 "tensor w: the dtype is float32, float64 or int64"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
+		 "\"d\","
+		 "\"shape\":[1],\"dtype\":\"float64\"}]}",
+		 "a tensor of float64 or int64 follows one of float32"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2],\"dtype\":"
+		 "\"float64\"},{\"name\":\"b\",\"shape\":[]}]}",
+		 "tensor 1 is w float32[2,2] in this run, not w float64[2,2]"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]}]}",
+		 "the model has 2 tensors in this run, not 1"},
 	};
 	struct client c, bad;
-	begin(&c, *state);
-	tell(&c, JOIN);
-	hear(&c, "{\"type\":\"error\",\"text\":\"joined twice\"}");
-	hear(&c, NULL);
+	learner_begin(&c, *state);
+	client_tell(&c, JOIN);
+	client_hear(&c, "{\"type\":\"error\",\"text\":\"joined twice\"}");
+	client_hear(&c, NULL);
 	client_close(&c);
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		char expected[256];
 		snprintf(expected, sizeof expected, "{\"type\":\"error\",\"text\":\"%s", cases[i][1]);
-		client_open(&bad, *state);
-		tell(&bad, cases[i][0]);
-		hear(&bad, expected);
-		hear(&bad, NULL);
+		client_open(&bad, socket_path(*state));
+		client_tell(&bad, cases[i][0]);
+		client_hear(&bad, expected);
+		client_hear(&bad, NULL);
 		client_close(&bad);
 	}
-	client_open(&c, *state);
-	tell(&c, JOIN);
-	hear(&c, "{\"type\":\"joined\"");
-	end(&c);
+	client_open(&c, socket_path(*state));
+	client_tell(&c, JOIN);
+	client_hear(&c, "{\"type\":\"joined\"");
+	learner_end(&c);
 }
 
 TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 {
 	struct client c, endless;
 	static char bytes[1 << 16];
-	begin(&c, *state);
+	learner_begin(&c, *state);
 	client_close(&c);
-	client_open(&endless, *state);
+	client_open(&endless, socket_path(*state));
 	memset(bytes, ' ', sizeof bytes);
 	size_t sent = 0;
 	for (ssize_t n; sent < (8u << 20) && (n = send(endless.fd, bytes, sizeof bytes, MSG_NOSIGNAL)) > 0;)
 		sent += (size_t)n;
 	assert_true(sent < (8u << 20));
 	client_close(&endless);
-	client_open(&c, *state);
-	tell(&c, JOIN);
-	hear(&c, "{\"type\":\"joined\"");
-	end(&c);
+	client_open(&c, socket_path(*state));
+	client_tell(&c, JOIN);
+	client_hear(&c, "{\"type\":\"joined\"");
+	learner_end(&c);
 }
 
 /* The leaving of one and the coming of the next are told apart, however fast they are. */
 TEST_WITH(many_come_and_go, folder_setup, folder_teardown)
 {
 	struct client c;
-	begin(&c, *state);
+	learner_begin(&c, *state);
 	for (int i = 0; i < 500; i++) {
 		client_close(&c);
-		client_open(&c, *state);
-		tell(&c, JOIN);
-		hear(&c, "{\"type\":\"joined\"");
+		client_open(&c, socket_path(*state));
+		client_tell(&c, JOIN);
+		client_hear(&c, "{\"type\":\"joined\"");
 	}
-	end(&c);
+	learner_end(&c);
 }
 
-/* A model that a crash may have left released is asked for as one that must differ. */
-TEST_WITH(a_start_after_a_release_asks_again, folder_setup, folder_teardown)
+/* One line is handled at a time: in between, the other threads can have the mutex. */
+TEST_WITH(a_flood_of_lines_is_taken_one_by_one, folder_setup, folder_teardown)
 {
 	struct client c;
-	begin(&c, *state);
-	learner.request = (struct sl_training_request){
-		.round = 1, .stop = &learner.stop, .progress = &learner.progress, .again = true};
-	pthread_create(&learner.training, NULL, train, NULL);
-	hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
-	tell(&c, "{\"type\":\"trained\",\"round\":1}");
-	train_end(0, 1);
-	end(&c);
+	learner_begin(&c, *state);
+	sl_application_stop(learner.trainer); /* the test serves */
+	struct sl_application *a = (struct sl_application *)learner.trainer;
+	for (int i = 0; i < 100; i++)
+		client_tell(&c, "{\"type\":\"trained\",\"round\":7}");
+	for (int i = 0; i < 100; i++) {
+		char bytes[256];
+		sl_conversation_serve(a, 0);
+		ssize_t size = recv(c.fd, bytes, sizeof bytes, MSG_DONTWAIT);
+		assert_in_range(size, 1, sizeof bytes - 1);
+		assert_ptr_equal(memchr(bytes, '\n', (size_t)size), &bytes[size - 1]); /* one answer */
+	}
+	learner_end(&c);
+}
+
+TEST_WITH(what_is_left_of_a_socket_is_replaced, folder_setup, folder_teardown)
+{
+	struct client c;
+	folder_put(*state, "a.sock", "x", 1);
+	learner_init(*state);
+	learner_open_begin();
+	for (struct stat st; stat(socket_path(*state), &st) < 0 || !S_ISSOCK(st.st_mode);)
+		usleep(1000);
+	client_open(&c, socket_path(*state));
+	client_tell(&c, JOIN);
+	client_hear(&c, "{\"type\":\"joined\"");
+	learner_open_end();
+	learner_end(&c);
+}
+
+TEST_WITH(a_learner_that_waits_for_its_application_can_be_stopped, folder_setup, folder_teardown)
+{
+	learner_init(*state);
+	learner_open_begin();
+	atomic_store(&learner.stopped, true);
+	pthread_join(learner.opening, NULL);
+	assert_int_equal(learner.rc, SL_PENDING);
+	assert_int_equal(folder_count(*state), 0); /* the socket is gone */
 }
 
 TEST_WITH(a_stopped_learner_waits_no_longer, folder_setup, folder_teardown)
 {
 	struct client c;
-	begin(&c, *state);
-	train_begin(1);
-	hear(&c, "{\"type\":\"train\"");
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
 	atomic_store(&learner.stop, true);
 	pthread_join(learner.training, NULL);
 	assert_int_equal(learner.rc, SL_PENDING);
-	end(&c);
+	learner_end(&c);
 }

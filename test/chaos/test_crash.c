@@ -53,18 +53,16 @@ static struct cluster *start(const struct kind *kind, enum sl_failpoint point, b
 	return c;
 }
 
-/* Die at each of the failpoints first, first + stride, ... that a round without faults passes. Some clusters
- * run at once: they wait more than they compute. */
+/* Die at each of the failpoints first, first + stride, ... that a round without faults and applications
+ * passes. Some clusters run at once: they wait more than they compute. */
 static void die_everywhere(const struct kind *kind, bool all, enum sl_failpoint first, unsigned stride)
 {
 	enum { TOGETHER = 5 };
 	enum sl_failpoint points[TOGETHER], point = first;
-	while (point < SL_FAILPOINT_COUNT) {
+	while (point < SL_FAILPOINT_RECOVERING) {
 		struct cluster *clusters[TOGETHER];
 		uint32_t count = 0;
-		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point += stride) {
-			if (point == SL_FAILPOINT_RECOVERING || point == SL_FAILPOINT_CATCHING_UP)
-				continue;
+		for (; point < SL_FAILPOINT_RECOVERING && count < TOGETHER; point += stride) {
 			points[count] = point;
 			clusters[count++] = start(kind, point, all);
 		}

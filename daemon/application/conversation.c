@@ -1,0 +1,254 @@
+#include "daemon/application/conversation.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/application/metrics.h"
+#include "daemon/application/tensor_list.h"
+
+#define VERSION 1
+#define JOIN_MS 10000u /* until a connection must have joined */
+
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
+/* ---- to the application ---- */
+
+static void send_object(struct sl_application *a, json_t *object)
+{
+	sl_line_socket_send(&a->socket, object, NULL, 0);
+}
+
+static void send_joined(struct sl_application *a)
+{
+	const struct sl_settings *s = a->config.settings;
+	const int fds[] = {a->up.fd, a->down.fd};
+	json_t *object = json_pack(
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:b}", "type", "joined", "version",
+		VERSION, "learner", (json_int_t)s->id, "name", a->config.roster->members[a->config.self].name,
+		"learners", (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
+		(json_int_t)a->n, "bytes", (json_int_t)a->bytes, "clipping_range", s->clipping_range,
+		"decimals", (json_int_t)s->decimals, "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
+	sl_line_socket_send(&a->socket, object, fds, 2);
+}
+
+void sl_conversation_train(struct sl_application *a)
+{
+	if (a->joined)
+		send_object(a,
+			    json_pack("{s:s, s:I, s:I, s:b}", "type", "train", "round", (json_int_t)a->wanted,
+				      "committed", (json_int_t)a->committed, "again", a->again));
+}
+
+static bool is_last(const struct sl_application *a)
+{
+	return a->committed >= a->config.settings->rounds;
+}
+
+void sl_conversation_mean(struct sl_application *a)
+{
+	const struct sl_settings *s = a->config.settings;
+	if (!a->joined)
+		return;
+	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "type", "mean", "round",
+				 (json_int_t)a->committed, "learners", (json_int_t)a->learners,
+				 "total_weight", (json_int_t)a->total_weight, "decimals",
+				 (json_int_t)s->decimals, "clipping_range", s->clipping_range));
+	if (is_last(a))
+		send_object(a, json_pack("{s:s}", "type", "done"));
+}
+
+void sl_conversation_refuse(struct sl_application *a, sl_round round, const char *why)
+{
+	if (a->joined)
+		send_object(a, json_pack("{s:s, s:I, s:s}", "type", "refused", "round", (json_int_t)round,
+					 "text", why));
+}
+
+void sl_conversation_waiting(struct sl_application *a, const char *text)
+{
+	if (a->joined)
+		send_object(a, json_pack("{s:s, s:s}", "type", "waiting", "text", text));
+}
+
+/* Repeat the pending request to the application or, after the last round, the mean and `done`. */
+static void send_standing(struct sl_application *a)
+{
+	if (a->wanted != 0 && !a->have) {
+		sl_conversation_train(a);
+	} else if (a->committed != 0 && is_last(a)) {
+		sl_conversation_mean(a);
+	}
+}
+
+/* Send an error and drop the application. */
+static void refuse(struct sl_application *a, const char *text)
+{
+	send_object(a, json_pack("{s:s, s:s}", "type", "error", "text", text));
+	sl_line_socket_drop(&a->socket);
+}
+
+/* ---- join ---- */
+
+static int take_tensors(struct sl_application *a, const json_t *message, struct sl_error *error)
+{
+	struct sl_tensors tensors;
+	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), &tensors, error);
+	if (rc == SL_OK && !a->opened)
+		return sl_state_adopt(a, &tensors, error); /* owns the items */
+	if (rc == SL_OK)
+		rc = sl_tensor_list_compare(&a->base.tensors, &tensors, error);
+	free((void *)tensors.items);
+	return rc;
+}
+
+static void take_join(struct sl_application *a, const json_t *message)
+{
+	struct sl_error error = {0};
+	json_int_t version = json_integer_value(json_object_get(message, "version"));
+	if (a->joined) {
+		refuse(a, "joined twice");
+	} else if (version != VERSION) {
+		snprintf(error.text, sizeof error.text,
+			 "this learner speaks version %d of the protocol, not %lld", VERSION,
+			 (long long)version);
+		refuse(a, error.text);
+	} else if (take_tensors(a, message, &error) != SL_OK) {
+		refuse(a, error.text);
+	} else {
+		a->joined = true;
+		sl_state_say(a, "the application (process %d) has joined", (int)a->socket.pid);
+		send_joined(a);
+		send_standing(a);
+	}
+}
+
+/* ---- trained ---- */
+
+/* Set *value to the weight of `message`; return false if it cannot be used. */
+static bool take_weight(const struct sl_settings *s, const json_t *message, uint64_t *value)
+{
+	const json_t *weight = json_object_get(message, "weight");
+	*value = weight == NULL ? 1 : (uint64_t)json_integer_value(weight);
+	if (weight != NULL && (!json_is_integer(weight) || json_integer_value(weight) < 0))
+		return false;
+	return s->weighting != SL_WEIGHTING_SAMPLES || *value <= s->max_weight;
+}
+
+/* Return the round of `message`, 0 if it names none. It is a real number if another number of the line is too
+ * large for a whole one (parse). */
+static sl_round round_of(const json_t *message)
+{
+	double round = json_number_value(json_object_get(message, "round"));
+	return round >= 0 && round <= SL_ROUNDS_MAX ? (sl_round)round : 0;
+}
+
+static void take_metrics(struct sl_application *a, const json_t *metrics)
+{
+	size_t dropped;
+	json_decref(a->metrics);
+	a->metrics = sl_metrics_take(metrics, &dropped);
+	if (dropped > 0)
+		sl_state_warn(a,
+			      "%zu metrics of the application are left out: a metric has a name of 1 to "
+			      "%u bytes and a finite value, and there are at most %u",
+			      dropped, SL_METRIC_NAME_BYTES - 1, SL_METRICS_MAX);
+}
+
+static void take_trained(struct sl_application *a, const json_t *message)
+{
+	const struct sl_settings *s = a->config.settings;
+	char text[128];
+	uint64_t weight;
+	sl_round round = round_of(message);
+	if (a->wanted == 0 || a->wanted != round || a->have) {
+		sl_conversation_refuse(a, round, "no vector is awaited for this round");
+		return;
+	}
+	if (!take_weight(s, message, &weight)) {
+		snprintf(text, sizeof text, "the weight is not a whole number from 0 to max_weight, %" PRIu64,
+			 s->max_weight);
+		sl_conversation_refuse(a, round, text);
+		return;
+	}
+	a->weight = weight;
+	take_metrics(a, json_object_get(message, "metrics"));
+	a->have = true;
+	uv_cond_signal(&a->answered);
+}
+
+/* ---- the socket ---- */
+
+/* Parse a line; NULL: not JSON. A whole number that is too large is taken as a real one. */
+static json_t *parse(const char *line)
+{
+	json_t *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	return message != NULL ? message
+			       : json_loads(line, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
+}
+
+static void take_line(struct sl_application *a, const char *line)
+{
+	json_t *message = parse(line);
+	const char *type = json_string_value(json_object_get(message, "type"));
+	if (type != NULL && strcmp(type, "join") == 0)
+		take_join(a, message);
+	else if (type != NULL && a->joined && strcmp(type, "trained") == 0)
+		take_trained(a, message);
+	else
+		refuse(a, "expected one JSON object per line: first join, then trained");
+	json_decref(message);
+}
+
+/* Refuse a process that the learner has not started, such as one that an earlier daemon has left behind. */
+static void check_owned(struct sl_application *a)
+{
+	char text[160];
+	if (a->command == NULL || sl_command_owns(a->command, a->socket.pid))
+		return;
+	snprintf(text, sizeof text,
+		 "this learner starts its application itself (trainer: exec), and process %d is not in the "
+		 "process group of its command",
+		 (int)a->socket.pid);
+	refuse(a, text);
+}
+
+/* Take a line, or that the application is gone, or a new connection. */
+static void serve(struct sl_application *a)
+{
+	bool called = sl_line_socket_called(&a->socket); /* first: the caller may be the one that has left */
+	const char *line = sl_line_socket_next(&a->socket);
+	if (line != NULL)
+		take_line(a, line);
+	if (a->joined && a->socket.peer < 0) {
+		a->joined = false;
+		sl_state_say(a, "the application (process %d) has left", (int)a->socket.pid);
+	}
+	if (!a->joined && a->socket.peer >= 0 && now_ms() - a->called_ms > JOIN_MS)
+		refuse(a, "expected join within 10 s");
+	if (line == NULL && called && sl_line_socket_accept(&a->socket)) {
+		a->called_ms = now_ms();
+		check_owned(a);
+	}
+}
+
+static enum sl_command_duty duty_of(const struct sl_application *a)
+{
+	if (a->opened && is_last(a))
+		return SL_COMMAND_DONE;
+	return !a->opened || (a->wanted != 0 && !a->have) ? SL_COMMAND_WORK : SL_COMMAND_NONE;
+}
+
+void sl_conversation_serve(struct sl_application *a, int timeout_ms)
+{
+	sl_line_socket_wait(&a->socket, timeout_ms);
+	uv_mutex_lock(&a->mutex);
+	serve(a);
+	sl_command_tend(a->command, duty_of(a));
+	uv_mutex_unlock(&a->mutex);
+	if (sl_line_socket_pending(&a->socket))
+		uv_sleep(1); /* a flood of lines: the other threads must get the mutex in between */
+}

@@ -1,0 +1,19 @@
+/* conversation.h - the messages between the learner and its application (proto/APPLICATION.md, Messages). */
+#pragma once
+
+#include "daemon/application/state.h"
+
+/* Wait at most `timeout_ms` for the application, and take at most one line of what it sent. Called by one
+ * thread, in turn. The mutex is held only while the line is handled. */
+void sl_conversation_serve(struct sl_application *a, int timeout_ms);
+
+/* The mutex is held by the callers of the following functions; without an application they do nothing. */
+
+/* Request the vector of a->wanted. */
+void sl_conversation_train(struct sl_application *a);
+/* Tell that the round a->committed is committed; after the last round also `done`. */
+void sl_conversation_mean(struct sl_application *a);
+/* Refuse the vector of `round`. */
+void sl_conversation_refuse(struct sl_application *a, sl_round round, const char *why);
+/* Tell why the round waits. */
+void sl_conversation_waiting(struct sl_application *a, const char *text);

@@ -1,0 +1,66 @@
+#include "daemon/application/state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/application/tensor_list.h"
+
+static void say(const struct sl_application *a, enum sl_level level, const char *format, va_list list)
+{
+	char text[SL_ERROR_BYTES];
+	vsnprintf(text, sizeof text, format, list);
+	if (a->config.say != NULL)
+		a->config.say(a->config.context, level, text);
+}
+
+void sl_state_say(const struct sl_application *a, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	say(a, SL_INFO, format, list);
+	va_end(list);
+}
+
+void sl_state_warn(const struct sl_application *a, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	say(a, SL_WARN, format, list);
+	va_end(list);
+}
+
+int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error)
+{
+	a->n = (size_t)sl_tensor_list_elements(tensors);
+	a->bytes = sl_tensors_bytes(tensors, a->n);
+	a->base.tensors = *tensors;
+	int rc = sl_shared_vector_open(&a->up, a->bytes, error);
+	if (rc == SL_OK)
+		rc = sl_shared_vector_open(&a->down, a->bytes, error);
+	if (rc != SL_OK) { /* as before, for another application */
+		sl_shared_vector_close(&a->up);
+		free((void *)a->base.tensors.items);
+		a->base.tensors = (struct sl_tensors){0};
+		return rc;
+	}
+	a->opened = true;
+	return SL_OK;
+}
+
+void sl_state_close(struct sl_application *a)
+{
+	if (a->socket.listener >= 0)
+		unlink(a->config.settings->application);
+	sl_command_close(a->command);
+	sl_line_socket_close(&a->socket);
+	sl_shared_vector_close(&a->up);
+	sl_shared_vector_close(&a->down);
+	sl_trained_file_close(&a->file);
+	json_decref(a->metrics);
+	free((void *)a->base.tensors.items);
+	uv_cond_destroy(&a->answered);
+	uv_mutex_destroy(&a->mutex);
+	free(a);
+}

@@ -1,0 +1,59 @@
+/* state.h - the state of a trainer that is a program of the user. Only the files of this room include it.
+ *
+ *   application.c   the trainer: opening, training, commits      training thread
+ *   conversation.c  messages from and to the application         socket thread
+ *   trained_file.c  the vector of the round on disk              training thread
+ *   vector_check.c  which values can be encoded                  training thread
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "daemon/application/config.h"
+#include "daemon/application/line_socket.h"
+#include "daemon/application/shared_vector.h"
+#include "daemon/application/trained_file.h"
+
+struct sl_application {
+	struct sl_trainer base; /* first member: converted by pointer */
+	struct sl_application_config config;
+	uv_thread_t thread;
+	bool serving;	    /* the thread runs */
+	atomic_bool ending; /* the thread is to end */
+
+	/* Set by the first application, or from the state folder, before there are other threads: */
+	bool opened;			  /* base.tensors and what follows is set */
+	size_t n;			  /* elements of the model */
+	size_t bytes;			  /* of the model */
+	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
+
+	/* Used by the training thread, and before there are other threads: */
+	struct sl_trained_file file;
+
+	/* Under the mutex, which is never held while a vector is copied: */
+	uv_mutex_t mutex;
+	uv_cond_t answered;
+	struct sl_line_socket socket;
+	struct sl_command *command; /* trainer: exec; NULL: none */
+	bool joined;
+	uint64_t called_ms;    /* when the application connected */
+	sl_round wanted;       /* the round whose vector is awaited; 0: none */
+	bool again;	       /* the vector was requested before */
+	sl_round committed;    /* the round whose model is in `down`; 0: none */
+	uint32_t learners;     /* that took part in it; 0: not known since the start */
+	uint64_t total_weight; /* of them */
+	bool have;	       /* the answer; it belongs to the training thread until it is false again: */
+	uint64_t weight;
+	json_t *metrics; /* owned; NULL: none */
+};
+
+/* Log a line, as information or as a warning; from any thread. */
+void sl_state_say(const struct sl_application *a, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+void sl_state_warn(const struct sl_application *a, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM. */
+int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error);
+/* Free everything; the thread has ended. */
+void sl_state_close(struct sl_application *a);

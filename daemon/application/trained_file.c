@@ -1,0 +1,190 @@
+#include "daemon/application/trained_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/config/settings.h"
+#include "common/model/safetensors.h"
+#include "common/model/tensor_header.h"
+#include "daemon/runtime/failpoint.h"
+
+#define FORMAT "starling-trained-1"
+#define HEX_BYTES (2 * SL_HASH_BYTES + 1)
+#define PATH_BYTES (SL_PATH_BYTES + SL_FILE_NAME_BYTES)
+
+static void set_path(const struct sl_trained_file_place *place, char path[static PATH_BYTES])
+{
+	snprintf(path, PATH_BYTES, "%s/%s", place->folder, SL_TRAINED_FILE_NAME);
+}
+
+/* ---- writing ---- */
+
+/* Return the metadata; NULL: out of memory, or the run's name is not UTF-8. */
+static json_t *metadata_of(const struct sl_trained_file *file, const char *run)
+{
+	char checksum[HEX_BYTES] = "", former[2 * sizeof file->former + 1], round[16], weight[24];
+	char *metrics = json_dumps(file->metrics, JSON_COMPACT);
+	if (file->whole)
+		sodium_bin2hex(checksum, sizeof checksum, file->checksum, SL_HASH_BYTES);
+	sodium_bin2hex(former, sizeof former, file->former[0], file->former_count * SL_HASH_BYTES);
+	snprintf(round, sizeof round, "%" PRIu32, file->round);
+	snprintf(weight, sizeof weight, "%" PRIu64, file->weight);
+	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round",
+				     round, "weight", weight, "metrics", metrics != NULL ? metrics : "{}",
+				     "checksum", checksum, "former", former);
+	free(metrics);
+	return metadata;
+}
+
+static int write_file(const struct sl_trained_file *file, const struct sl_trained_file_place *place,
+		      const struct sl_tensors *tensors, const void *vector, size_t bytes,
+		      struct sl_error *error)
+{
+	json_t *header = sl_tensor_header_make(metadata_of(file, place->run), tensors);
+	return sl_safetensors_write(place->folder, SL_TRAINED_FILE_NAME, 0600, header, vector, bytes, error);
+}
+
+static bool is_former(const struct sl_trained_file *file)
+{
+	for (uint32_t i = 0; i < file->former_count; i++)
+		if (memcmp(file->former[i], file->checksum, SL_HASH_BYTES) == 0)
+			return true;
+	return false;
+}
+
+int sl_trained_file_write(struct sl_trained_file *file, const struct sl_trained_file_place *place,
+			  const struct sl_tensors *tensors, const void *vector, size_t bytes,
+			  struct sl_error *error)
+{
+	crypto_generichash(file->checksum, SL_HASH_BYTES, vector, bytes, NULL, 0);
+	if (is_former(file))
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"the vector has the same bytes as one that was possibly released: train again, with "
+			"other random numbers");
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_FILE);
+	file->whole = true;
+	int rc = write_file(file, place, tensors, vector, bytes, error);
+	sl_failpoint_reach(SL_FAILPOINT_AFTER_TRAINED_FILE);
+	return rc;
+}
+
+int sl_trained_file_forbid(struct sl_trained_file *file, const struct sl_trained_file_place *place,
+			   struct sl_error *error)
+{
+	if (!file->whole)
+		return SL_OK;
+	if (file->former_count == SL_TRAINED_FILE_FORMER_MAX)
+		memmove(file->former[0], file->former[1], --file->former_count * sizeof file->former[0]);
+	memcpy(file->former[file->former_count++], file->checksum, SL_HASH_BYTES);
+	file->whole = false;
+	free(file->vector);
+	file->vector = NULL;
+	return write_file(file, place, &(struct sl_tensors){0}, "", 0, error);
+}
+
+void sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place)
+{
+	char path[PATH_BYTES];
+	set_path(place, path);
+	unlink(path);
+	sl_trained_file_close(file);
+}
+
+void sl_trained_file_close(struct sl_trained_file *file)
+{
+	json_decref(file->metrics);
+	free((void *)file->tensors.items);
+	free(file->vector);
+	*file = (struct sl_trained_file){0};
+}
+
+/* ---- reading ---- */
+
+/* The functions that return a text return the flaw that they found, or NULL. */
+
+static const char *former_parse(struct sl_trained_file *file, const char *text)
+{
+	size_t length = strlen(text);
+	if (length % (2 * SL_HASH_BYTES) != 0 || length > 2 * sizeof file->former)
+		return "former is not a list of hashes";
+	file->former_count = (uint32_t)(length / (2 * SL_HASH_BYTES));
+	return sl_safetensors_metadata_bytes(text, file->former[0], length / 2)
+		       ? NULL
+		       : "former is not a list of hashes";
+}
+
+static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted)
+{
+	const char *format, *run, *round, *weight, *metrics, *checksum, *former;
+	uint64_t t;
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
+			"round", &round, "weight", &weight, "metrics", &metrics, "checksum", &checksum,
+			"former", &former) != 0 ||
+	    strcmp(format, FORMAT) != 0)
+		return "the metadata are not those of a trained vector";
+	if (strcmp(run, wanted) != 0)
+		return "it belongs to another run";
+	if (!sl_safetensors_metadata_number(round, SL_ROUNDS_MAX, &t) ||
+	    !sl_safetensors_metadata_number(weight, INT64_MAX, &file->weight))
+		return "round or weight is no number";
+	file->round = (sl_round)t;
+	file->metrics = json_loads(metrics, 0, NULL);
+	file->whole = *checksum != '\0';
+	if (file->whole && !sl_safetensors_metadata_bytes(checksum, file->checksum, SL_HASH_BYTES))
+		return "the checksum is not 64 hexadecimal digits";
+	return former_parse(file, former);
+}
+
+static const char *vector_read(struct sl_trained_file *file, int fd, size_t bytes)
+{
+	uint8_t checksum[SL_HASH_BYTES];
+	file->vector = malloc(bytes);
+	if (file->vector == NULL)
+		return "out of memory";
+	if (sl_safetensors_read(fd, file->vector, bytes) < 0)
+		return "shorter than its header says";
+	crypto_generichash(checksum, sizeof checksum, file->vector, bytes, NULL, 0);
+	return memcmp(checksum, file->checksum, sizeof checksum) == 0
+		       ? NULL
+		       : "the vector does not match its checksum";
+}
+
+static const char *file_read(struct sl_trained_file *file, int fd, const char *run)
+{
+	json_t *header;
+	uint64_t begin, bytes = 0;
+	const char *wrong = sl_safetensors_header(fd, &header, &begin);
+	if (wrong == NULL)
+		wrong = metadata_parse(file, json_object_get(header, "__metadata__"), run);
+	if (wrong == NULL)
+		wrong = sl_tensor_header_read(header, &file->tensors, &bytes);
+	json_decref(header);
+	if (wrong == NULL)
+		wrong = sl_safetensors_extent(fd, begin, bytes);
+	return wrong == NULL && file->whole ? vector_read(file, fd, bytes) : wrong;
+}
+
+int sl_trained_file_read(struct sl_trained_file *file, const struct sl_trained_file_place *place,
+			 struct sl_error *error)
+{
+	char path[PATH_BYTES];
+	set_path(place, path);
+	*file = (struct sl_trained_file){0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? sl_err_set(error, SL_ERR_NOTFOUND, "%s: there is none", path)
+				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	const char *wrong = file_read(file, fd, place->run);
+	close(fd);
+	if (wrong == NULL)
+		return SL_OK;
+	sl_trained_file_close(file);
+	return sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+}

@@ -1,0 +1,97 @@
+#include "daemon/application/vector_check.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "daemon/application/tensor_list.h"
+
+#define PLACE_BYTES 320u
+
+/* What is wrong with element `at` of a run of one dtype. */
+struct limits {
+	double most;	  /* of floats */
+	int64_t most_int; /* of int64 */
+};
+
+/* Return the largest absolute value that is encoded: of floats, clipping_range; of int64, which have no
+ * decimals, that times 10^decimals. */
+static struct limits limits_of(const struct sl_settings *s)
+{
+	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
+	double most_int = floor(most * pow(10, s->decimals));
+	return (struct limits){most, most_int < 0x1p63 ? (int64_t)most_int : INT64_MAX};
+}
+
+static size_t flaw_float32(const float *values, size_t count, double most)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(values[i]) || fabs((double)values[i]) > most)
+			return i;
+	return count;
+}
+
+static size_t flaw_float64(const double *values, size_t count, double most)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!isfinite(values[i]) || fabs(values[i]) > most)
+			return i;
+	return count;
+}
+
+static size_t flaw_int64(const int64_t *values, size_t count, int64_t most)
+{
+	for (size_t i = 0; i < count; i++)
+		if (values[i] > most || values[i] < -most)
+			return i;
+	return count;
+}
+
+static int refuse_int(const char *place, int64_t value, const struct limits *limits, struct sl_error *error)
+{
+	return sl_err_set(error, SL_ERR_RANGE,
+			  "%s is %" PRId64 ", beyond clipping_range * 10^decimals, %" PRId64
+			  ": raise clipping_range",
+			  place, value, limits->most_int);
+}
+
+static int refuse_float(const char *place, double value, const struct limits *limits, struct sl_error *error)
+{
+	if (!isfinite(value))
+		return sl_err_set(error, SL_ERR_RANGE, "%s is not a finite number: the training has diverged",
+				  place);
+	return sl_err_set(error, SL_ERR_RANGE,
+			  "%s is %g, beyond clipping_range %g: raise clipping_range, unless the training has "
+			  "diverged",
+			  place, value, limits->most);
+}
+
+/* Check a run of elements of one dtype. */
+static int check_run(const struct sl_tensors *tensors, const struct sl_tensor_run *run, const void *model,
+		     const struct limits *limits, struct sl_error *error)
+{
+	char place[PLACE_BYTES];
+	const void *values = (const char *)model + run->offset;
+	const float *f = values;
+	const double *d = values;
+	const int64_t *i = values;
+	size_t at = run->dtype == SL_FLOAT32   ? flaw_float32(f, run->count, limits->most)
+		    : run->dtype == SL_FLOAT64 ? flaw_float64(d, run->count, limits->most)
+					       : flaw_int64(i, run->count, limits->most_int);
+	if (at == run->count)
+		return SL_OK;
+	sl_tensor_list_place(tensors, run->first + at, place, sizeof place);
+	if (run->dtype == SL_INT64)
+		return refuse_int(place, i[at], limits, error);
+	return refuse_float(place, run->dtype == SL_FLOAT32 ? (double)f[at] : d[at], limits, error);
+}
+
+int sl_vector_check(const struct sl_settings *settings, const struct sl_tensors *tensors, const void *model,
+		    size_t n, struct sl_error *error)
+{
+	struct limits limits = limits_of(settings);
+	struct sl_tensor_run run = {0};
+	int rc = SL_OK;
+	while (rc == SL_OK && sl_tensors_next(tensors, n, &run))
+		rc = check_run(tensors, &run, model, &limits, error);
+	return rc;
+}

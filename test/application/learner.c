@@ -1,0 +1,134 @@
+#include "test/application/learner.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test/lib/folder.h"
+
+struct learner learner;
+
+const char *socket_path(const char *folder)
+{
+	return folder_path(folder, "a.sock");
+}
+
+static void say(void *context, enum sl_level level, const char *text)
+{
+	size_t used = strlen(learner.said);
+	(void)context;
+	snprintf(learner.said + used, sizeof learner.said - used, "%s%s; ",
+		 level == SL_WARN ? "warning: " : "", text);
+}
+
+static bool is_stopped(void *context)
+{
+	(void)context;
+	return atomic_load(&learner.stopped);
+}
+
+void learner_init(const char *folder)
+{
+	learner = (struct learner){.settings = {.id = 3,
+						.rounds = 2,
+						.run = "ward",
+						.decimals = 4,
+						.clipping_range = 16,
+						.weighting = SL_WEIGHTING_SAMPLES,
+						.max_weight = 100}};
+	strcpy(learner.members[1].name, "clinic-c");
+	learner.roster = (struct sl_roster){.members = learner.members, .size = 2};
+	snprintf(learner.settings.application, sizeof learner.settings.application, "%s",
+		 socket_path(folder));
+	snprintf(learner.settings.state, sizeof learner.settings.state, "%s", folder);
+	learner.config = (struct sl_application_config){.settings = &learner.settings,
+							.roster = &learner.roster,
+							.self = 1,
+							.say = say,
+							.stopped = is_stopped};
+}
+
+static void *open_learner(void *argument)
+{
+	(void)argument;
+	learner.rc = sl_application_open(&learner.config, &learner.trainer, &learner.error);
+	return NULL;
+}
+
+void learner_open_begin(void)
+{
+	pthread_create(&learner.opening, NULL, open_learner, NULL);
+}
+
+void learner_open_end(void)
+{
+	pthread_join(learner.opening, NULL);
+	if (learner.rc != SL_OK)
+		fail_msg("not opened: %s", learner.error.text);
+	assert_int_equal(sl_application_serve(learner.trainer, NULL), SL_OK);
+}
+
+void learner_open(void)
+{
+	learner_open_begin();
+	learner_open_end();
+}
+
+void learner_begin(struct client *c, const char *folder)
+{
+	learner_init(folder);
+	learner_open_begin();
+	client_open(c, socket_path(folder));
+	client_tell(c, JOIN);
+	client_hear(c,
+		    "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
+		    "\"rounds\":2,\"elements\":5,\"bytes\":20,\"clipping_range\":16.0,\"decimals\":4,"
+		    "\"weighted\":true}");
+	learner_open_end();
+	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
+}
+
+void learner_close(void)
+{
+	json_decref(learner.result.metrics);
+	learner.result.metrics = NULL;
+	learner.trainer->ops->close(learner.trainer);
+}
+
+void learner_end(struct client *c)
+{
+	client_close(c);
+	learner_close();
+}
+
+static void *train(void *argument)
+{
+	(void)argument;
+	learner.rc = learner.trainer->ops->train(learner.trainer, &learner.request, learner.model,
+						 &learner.result, &learner.error);
+	return NULL;
+}
+
+void train_begin(sl_round round, bool again)
+{
+	json_decref(learner.result.metrics);
+	learner.result.metrics = NULL;
+	learner.request = (struct sl_training_request){
+		.round = round, .stop = &learner.stop, .progress = &learner.progress, .again = again};
+	pthread_create(&learner.training, NULL, train, NULL);
+}
+
+void train_end(float first, uint64_t weight)
+{
+	pthread_join(learner.training, NULL);
+	if (learner.rc != SL_OK)
+		fail_msg("not trained: %s", learner.error.text);
+	assert_true(learner.model[0] == first);
+	assert_int_equal(learner.result.samples, weight);
+}
+
+void show(sl_round round, float value)
+{
+	float model[N] = {value, value, value, value, value};
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70}, model);
+}

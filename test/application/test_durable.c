@@ -1,0 +1,220 @@
+/* The vector of a round on disk: from the moment it is accepted, the round does not need the application. */
+#include "test/application/client.h"
+#include "test/application/learner.h"
+#include "test/lib/folder.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "daemon/application/trained_file.h"
+
+static bool file_is_there(const char *folder)
+{
+	struct stat st;
+	if (stat(folder_path(folder, SL_TRAINED_FILE_NAME), &st) < 0)
+		return false;
+	assert_int_equal(st.st_mode & 0777, 0600);
+	return true;
+}
+
+/* Train a round with an application that gives `first` and leaves; the learner ends. */
+static void give_and_end(const char *folder, sl_round round, float first)
+{
+	struct client c;
+	char line[128];
+	learner_begin(&c, folder);
+	train_begin(round, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	c.up[0] = first;
+	snprintf(line, sizeof line,
+		 "{\"type\":\"trained\",\"round\":%u,\"weight\":50,\"metrics\":{\"loss\":0.25}}", round);
+	client_tell(&c, line);
+	train_end(first, 50);
+	learner_end(&c);
+}
+
+static void join(struct client *c, const char *folder)
+{
+	client_open(c, socket_path(folder));
+	client_tell(c, JOIN);
+	client_hear(c, "{\"type\":\"joined\"");
+}
+
+/* Give a vector in answer to `again`. */
+static void give_again(struct client *c, float first)
+{
+	c->up[0] = first;
+	client_tell(c, "{\"type\":\"trained\",\"round\":1}");
+}
+
+TEST_WITH(a_restarted_learner_needs_no_application, folder_setup, folder_teardown)
+{
+	give_and_end(*state, 1, 2.5f);
+	assert_true(file_is_there(*state));
+
+	learner_init(*state);
+	learner_open();
+	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
+	train_begin(1, false);
+	train_end(2.5f, 50);
+	assert_true(learner.result.loss == 0.25);
+	assert_int_equal(json_object_size(learner.result.metrics), 1);
+	assert_non_null(strstr(learner.said, "round 1: going on with the vector in "));
+	assert_true(file_is_there(*state));
+
+	show(1, 1);
+	assert_false(file_is_there(*state));
+	learner_close();
+	assert_int_equal(folder_count(*state), 0);
+}
+
+/* What is in the file has to have the tensors of this run: so has the application that joins later. */
+TEST_WITH(an_application_joins_with_the_tensors_of_the_file, folder_setup, folder_teardown)
+{
+	struct client c;
+	give_and_end(*state, 1, 2.5f);
+	learner_init(*state);
+	learner_open();
+	client_open(&c, socket_path(*state));
+	client_tell(&c, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
+	client_hear(&c, "{\"type\":\"error\",\"text\":\"tensor 1 is w float32[2,2] in this run, not w "
+			"float32[2,3]\"}");
+	client_close(&c);
+	join(&c, *state);
+	learner_end(&c);
+}
+
+TEST_WITH(again_asks_for_another_vector, folder_setup, folder_teardown)
+{
+	struct client c;
+	give_and_end(*state, 1, 2.5f);
+	for (int start = 0; start < 3; start++) { /* the vectors of all earlier starts are refused */
+		learner_init(*state);
+		learner.config.tensors = (struct sl_tensors){
+			(const struct sl_tensor[]){{.name = "w", .dimensions = 2, .shape = {2, 2}},
+						   {.name = "b"}},
+			2};
+		learner_open();
+		join(&c, *state);
+		train_begin(1, true);
+		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+		for (int former = 0; former < (start == 0 ? 1 : 2); former++) {
+			give_again(&c, 2.5f + (float)former);
+			client_hear(
+				&c,
+				"{\"type\":\"refused\",\"round\":1,\"text\":\"the vector has the same bytes "
+				"as "
+				"one that was possibly released: train again, with other random numbers\"}");
+		}
+		if (start == 1) { /* an end while the other one is awaited: only the hashes are on disk */
+			client_close(&c);
+			atomic_store(&learner.stop, true);
+			pthread_join(learner.training, NULL);
+			assert_int_equal(learner.rc, SL_PENDING);
+			learner_close();
+			continue;
+		}
+		give_again(&c, 3.5f + (float)start);
+		train_end(3.5f + (float)start, 1);
+		learner_end(&c);
+	}
+}
+
+/* Within one process, too. */
+TEST_WITH(a_vector_that_was_asked_for_again_differs, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(0, 1);
+	train_begin(1, false); /* the model was invalidated */
+	client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+	give_again(&c, 0);
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"the vector has the same bytes");
+	give_again(&c, 1);
+	train_end(1, 1);
+	show(1, 1);
+	client_hear(&c, "{\"type\":\"mean\"");
+	train_begin(2, false); /* in another round it may be the same */
+	client_hear(&c, "{\"type\":\"train\",\"round\":2,\"committed\":1,\"again\":false}");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":2}");
+	train_end(1, 1);
+	learner_end(&c);
+}
+
+/* ---- files that are not used ---- */
+
+static void cut(uint8_t *bytes, size_t *size)
+{
+	(void)bytes;
+	--*size;
+}
+
+static void flip(uint8_t *bytes, size_t *size)
+{
+	bytes[*size - 1] ^= 1;
+}
+
+static void garble(uint8_t *bytes, size_t *size)
+{
+	(void)size;
+	bytes[9] = 'x';
+}
+
+static void empty(uint8_t *bytes, size_t *size)
+{
+	(void)bytes;
+	*size = 0;
+}
+
+TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
+{
+	static const struct sl_tensor others[] = {{.name = "w", .dimensions = 2, .shape = {2, 3}}};
+	static const struct {
+		const char *run, *said;
+		sl_round committed;
+		bool others;
+		void (*damage)(uint8_t *bytes, size_t *size);
+	} cases[] = {
+		{"ward", "it is of round 1", 1, false, NULL},
+		{"ward", "it is of round 1", 2, false, NULL},
+		{"other", "it belongs to another run", 0, false, NULL},
+		{"ward", "tensor 1 is w float32[2,3] in this run, not w float32[2,2]", 0, true, NULL},
+		{"ward", "the size of the file does not match its header", 0, false, cut},
+		{"ward", "the vector does not match its checksum", 0, false, flip},
+		{"ward", "the header is not JSON", 0, false, garble},
+		{"ward", "shorter than a header", 0, false, empty},
+	};
+	give_and_end(*state, 1, 2.5f);
+	size_t whole;
+	uint8_t *bytes = folder_get(*state, SL_TRAINED_FILE_NAME, &whole);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t size = whole;
+		uint8_t *copy = memcpy(malloc(whole), bytes, whole);
+		if (cases[i].damage != NULL)
+			cases[i].damage(copy, &size);
+		folder_put(*state, SL_TRAINED_FILE_NAME, copy, size);
+		free(copy);
+		learner_init(*state);
+		strcpy(learner.settings.run, cases[i].run);
+		learner.config.committed = cases[i].committed;
+		if (cases[i].others)
+			learner.config.tensors = (struct sl_tensors){others, 1};
+		atomic_store(&learner.stopped, true); /* without tensors, it does not wait */
+		learner_open_begin();
+		pthread_join(learner.opening, NULL);
+		assert_int_equal(learner.rc, cases[i].others ? SL_OK : SL_PENDING);
+		if (strstr(learner.said, cases[i].said) == NULL)
+			fail_msg("'%s' is not in: %s", cases[i].said, learner.said);
+		assert_non_null(strstr(learner.said, SL_TRAINED_FILE_NAME " is not used, and removed: "));
+		assert_false(file_is_there(*state));
+		if (learner.rc == SL_OK)
+			learner_close();
+	}
+	free(bytes);
+}

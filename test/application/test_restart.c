@@ -1,0 +1,108 @@
+/* Real learners with applications, one of which is lost together with its learner: the round goes on with the
+ * vector in the state folder. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "test/application/client.h"
+#include "test/lib/cluster.h"
+
+#define LEARNERS 3u
+#define JOIN "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000]}]}"
+
+static const char *file_of(const struct cluster *c, uint32_t i, const char *name)
+{
+	char file[64];
+	snprintf(file, sizeof file, "state/%s", name);
+	return cluster_path(c, i, file);
+}
+
+static bool is_there(const struct cluster *c, uint32_t i, const char *name)
+{
+	struct stat st;
+	return stat(file_of(c, i, name), &st) == 0;
+}
+
+static void join(struct client *client, const struct cluster *c, uint32_t i)
+{
+	client_open(client, file_of(c, i, "application.sock"));
+	client_tell(client, JOIN);
+	client_hear(client, "{\"type\":\"joined\"");
+}
+
+static void give(struct client *client, uint32_t i, uint32_t round)
+{
+	char line[128];
+	snprintf(line, sizeof line, "{\"type\":\"train\",\"round\":%u,", round);
+	client_hear(client, line);
+	for (uint32_t j = 0; j < 1000; j++)
+		client->up[j] = (float)(i * j * round) / 1000;
+	snprintf(line, sizeof line, "{\"type\":\"trained\",\"round\":%u,\"weight\":7}", round);
+	client_tell(client, line);
+}
+
+/* Learner 2 is killed at each place of round 1, one after the other, and its application comes back in round
+ * 2 only. */
+CLUSTER_TEST(a_round_goes_on_without_its_application)
+{
+	static const char *const places[] = {
+		"after-trained-file", "link-state-sent", "shares-sent",		"after-prepared",
+		"ready-sent",	      "after-released",	 "before-commit-files", "between-files-and-row",
+		"after-commit-row",
+	};
+	struct client clients[LEARNERS];
+	cluster_open(c, LEARNERS, "trainer=application rounds=2 serve_after_end=2 prepare_timeout=600");
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		cluster_start_failing(c, i, i == 2 ? places[0] : "");
+		join(&clients[i - 1], c, i);
+		give(&clients[i - 1], i, 1);
+	}
+	client_hear(&clients[1], NULL);
+	client_close(&clients[1]);
+	for (size_t place = 0; place < sizeof places / sizeof *places; place++) {
+		if (place > 0)
+			cluster_start_failing(c, 2, places[place]);
+		assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+		if (!is_there(c, 2, "trained.safetensors"))
+			fail_msg("%s: the vector is gone", places[place]);
+	}
+	cluster_start(c, 2, "");
+	cluster_expect(c, 2, "trained.safetensors is not used, and removed: it is of round 1");
+	cluster_expect(c, 2, "round 2: waiting for an application on ");
+	assert_false(is_there(c, 2, "trained.safetensors"));
+	join(&clients[1], c, 2);
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		if (i != 2)
+			client_hear(&clients[i - 1], "{\"type\":\"mean\",\"round\":1,");
+		give(&clients[i - 1], i, 2);
+	}
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		client_hear(&clients[i - 1], "{\"type\":\"mean\",\"round\":2,");
+		client_hear(&clients[i - 1], "{\"type\":\"done\"}");
+		assert_false(is_there(c, i, "trained.safetensors"));
+		client_close(&clients[i - 1]);
+	}
+	cluster_finish(c);
+	assert_int_equal(cluster_expect_exact(c), 2);
+	assert_true(cluster_count(c, 2, "going on with the vector in ") >= 1);
+	assert_int_equal(cluster_count(c, 2, "has joined"), 2);
+}
+
+/* Before its first application, a learner can be told to end. */
+CLUSTER_TEST(a_learner_that_waits_for_its_application_ends_on_a_signal)
+{
+	cluster_open(c, LEARNERS, "trainer=application");
+	for (int number = SIGINT; number != 0; number = number == SIGINT ? SIGTERM : 0) {
+		cluster_start(c, 1, "");
+		cluster_expect(c, 1, "waiting for an application on ");
+		assert_true(is_there(c, 1, "application.sock"));
+		cluster_signal(c, 1, number);
+		assert_int_equal(cluster_wait(c, 1), 0);
+		assert_false(is_there(c, 1, "application.sock"));
+		cluster_shell(c,
+			      number == SIGINT
+				      ? "grep -q interrupted learner-01/log.jsonl && rm learner-01/log.jsonl"
+				      : "grep -q terminated learner-01/log.jsonl");
+	}
+}
