@@ -58,9 +58,9 @@ def breast_cancer():
 def mnist():
     need("numpy", "torch")
     program, data = EXAMPLES / "mnist_torch.py", ("--data", SOURCE / "test" / "data" / "mnist")
-    private = together(8, 20, [], program, *data)
+    private = together(8, 20, ["--set", "decimals=6"], program, *data)
     central, best_alone = alone(program, "--central", *data), alone(program, "--alone", *data)
-    assert private >= central - 0.02, (private, central)
+    assert private >= central - 0.04, (private, central)  # two points, and two of the 120 held-out images
     assert private >= best_alone + 0.2, (private, best_alone)
 
 
