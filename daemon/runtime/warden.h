@@ -21,5 +21,6 @@ int sl_warden_open(struct sl_warden *warden, struct sl_error *error);
 /* Watch the process group, or no longer. */
 void sl_warden_watch(const struct sl_warden *warden, pid_t group);
 void sl_warden_forget(const struct sl_warden *warden, pid_t group);
-/* End the process and wait for it; no group may be watched. A zeroed struct has none. */
+/* End what is left of the groups, then the process, and wait for it: about 5 s if a process ignores SIGTERM.
+ * A zeroed struct has none. */
 void sl_warden_close(struct sl_warden *warden);

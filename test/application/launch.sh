@@ -84,6 +84,16 @@ grep -q 'name the application: starling launch ... -- COMMAND' err || fail "the 
 run 2 --set trainer=noise -- true
 grep -q 'true is the trainer' err || fail "two trainers are not refused"
 
+# Expect that the processes child-ID have ended: they are gone, or not reaped.
+expect_ended() {
+	for child in child-*; do
+		case $(ps -o stat= -p "${child#child-}") in
+		'' | Z*) ;;
+		*) fail "$child runs on" ;;
+		esac
+	done
+}
+
 # A value that cannot be encoded is named by tensor and place; what a command leaves behind is ended with it.
 cat >diverge.py <<'END'
 import subprocess
@@ -97,17 +107,14 @@ with starling.join({"w": np.zeros((2, 2))}) as group:
 END
 run 1 --rounds 5 -- "$python" diverge.py
 grep -q 'w\[1,1\] is not a finite number: the training has diverged' out || fail "the place is not named"
-for child in child-*; do
-	case $(ps -o stat= -p "${child#child-}") in
-	'' | Z*) ;; # gone, or ended and not reaped
-	*) fail "$child runs on" ;;
-	esac
-done
+expect_ended
 
 # The variables of an outer learner are replaced.
-STARLING_LEARNER=9 run 1 -- sh -c 'env | grep STARLING_LEARNER=; exit 3'
+rm -f child-*
+STARLING_LEARNER=9 run 1 -- sh -c '(trap "" TERM; exec sleep 1000) & touch child-$!; env | grep STARLING_LEARNER=; exit 3'
 grep -q '^learner-02: STARLING_LEARNER=2$' out || fail "a variable is missing"
 ! grep -q 'STARLING_LEARNER=9' out || fail "a variable is there twice"
+expect_ended
 
 # Commands of a launcher that is killed are ended.
 rm -rf run child-*

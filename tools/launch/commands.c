@@ -129,8 +129,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal)
 	c->status = signal != 0 ? 128 + signal : (int)status;
 	c->running = false;
 	c->commands->running--;
-	kill(-process->pid, SIGTERM); /* what it has left behind */
-	sl_warden_forget(&c->commands->warden, process->pid);
+	kill(-process->pid, SIGTERM); /* what it has left behind; the warden kills what ignores that */
 	uv_close((uv_handle_t *)process, NULL);
 	if (c->status == 0)
 		c->ended_ms = uv_now(process->loop);
