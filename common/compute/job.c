@@ -10,6 +10,7 @@
 #include "common/field/vector.h"
 
 #define BLOCK 1024u
+#define LANES 8u
 
 size_t sl_job_scratch(const struct sl_view *view)
 {
@@ -30,6 +31,47 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_job *jo
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
+/* Return the largest |a_l - b_l|. Independent maxima let the processor compare several at a time. */
+static double float_update(const float *a, const float *b, size_t count)
+{
+	float most[LANES] = {0};
+	size_t l = 0;
+	for (; l + LANES <= count; l += LANES)
+		for (size_t k = 0; k < LANES; k++) {
+			float update = fabsf(a[l + k] - b[l + k]);
+			most[k] = update > most[k] ? update : most[k];
+		}
+	for (; l < count; l++)
+		most[0] = fmaxf(most[0], fabsf(a[l] - b[l]));
+	for (size_t k = 1; k < LANES; k++)
+		most[0] = fmaxf(most[0], most[k]);
+	return (double)most[0];
+}
+
+static double double_update(const double *a, const double *b, size_t count)
+{
+	double most = 0;
+	for (size_t l = 0; l < count; l++) {
+		double update = fabs(a[l] - b[l]);
+		most = update > most ? update : most;
+	}
+	return most;
+}
+
+static double largest_update(const struct sl_workspace *workspace)
+{
+	double most = 0;
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		const void *trained = (const uint8_t *)workspace->trained + run.offset;
+		const void *committed = (const uint8_t *)workspace->committed + run.offset;
+		if (run.dtype == SL_FLOAT32)
+			most = fmax(most, float_update(trained, committed, run.count));
+		else if (run.dtype == SL_FLOAT64)
+			most = fmax(most, double_update(trained, committed, run.count));
+	}
+	return most;
+}
+
 static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -47,10 +89,12 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	if (result->code == SL_OK)
 		result->code = sl_job_mix_open(workspace, view);
 	if (result->code == SL_OK)
-		result->code = sl_encoding_encode(&view->field, &encoding, workspace->trained, workspace->n,
-						  workspace->x, &result->note);
+		result->code =
+			sl_encoding_encode(&view->field, &encoding, &workspace->tensors, workspace->trained,
+					   workspace->n, workspace->x, &result->note);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
+	result->update = result->code == SL_OK && view->t > 1 ? largest_update(workspace) : NAN;
 	memset(workspace->s, 0, (workspace->n + 1) * sizeof *workspace->s);
 }
 
@@ -193,8 +237,8 @@ static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, st
 static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
-					  workspace->committed);
+	result->code = sl_encoding_decode(&view->field, &view->encoding, &workspace->tensors, workspace->s,
+					  workspace->n, workspace->committed);
 }
 
 /* Take Z from others if it hashes to the digest that they signed. */

@@ -67,6 +67,7 @@ struct sl_job_result {
 	uint8_t hash[SL_HASH_BYTES];	    /* COMMITMENT: commitment; CLOSE, SUM, ADOPT: D */
 	uint64_t total;			    /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
 	struct sl_encode_note note;	    /* ENCODE */
+	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
 };
 
 /* Call `touch` for each slot that `job` writes or reads, until it returns an error: before the job runs,

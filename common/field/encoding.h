@@ -1,11 +1,14 @@
 /* encoding.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  *
- * weighted: x_l = m * rint(theta_l * 10^decimals) mod p for l < n, x_n = m.
+ * weighted: x_l = m * rint(theta_l * 10^decimals) mod p for l < n, x_n = m; of an int64, x_l = m * theta_l.
  * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
- * paper's), x_n = 0.
+ * paper's), x_n = 0; int64 is refused.
+ *
+ * Products are exact and are rounded once, ties to even: every machine comes to the same elements.
  */
 #pragma once
 
+#include "common/base/tensors.h"
 #include "common/field/field.h"
 
 enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
@@ -13,30 +16,35 @@ enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
 struct sl_encoding {
 	enum sl_encoding_kind kind;
 	uint32_t decimals;     /* decimal digits, <= SL_DECIMALS_MAX */
-	double clipping_range; /* |theta| <= clipping_range */
+	double clipping_range; /* |theta| <= clipping_range; of int64, clipping_range * 10^decimals */
 	bool clamp;	       /* clipping: clamp and count instead of refusing */
-	uint64_t weight;       /* m_i */
+	uint64_t weight;       /* m_i; 0: the model does not count */
 	uint64_t weight_total; /* paper only: sum of all m_j, known in advance */
 };
 
-/* Result of encoding: the first refused coordinate, or the number of clamped ones. */
+/* Result of encoding: the first refused coordinate, or the number of clamped ones and what rounding to
+ * `decimals` has cost the coordinates of float32 and float64 (weighted only). */
 struct sl_encode_note {
 	size_t index;
 	double value;
 	size_t clamped;
+	double rounding; /* largest |theta - rint(theta * 10^decimals) / 10^decimals| */
+	size_t vanished; /* coordinates that are not 0 and were rounded to 0 */
 };
 
-/* Encode the n floats `theta` into n+1 elements `x`. Return SL_ERR_INVALID for a NaN or an infinity,
- * SL_ERR_RANGE for |theta| > clipping_range (note->index and note->value name the coordinate); no value ever
- * wraps. After an error x is unspecified. */
-int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta,
-		       size_t n, uint64_t *x, struct sl_encode_note *note);
+/* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32), into n+1 elements `x`.
+ * Return SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper`; SL_ERR_RANGE for |theta| beyond
+ * the clipping range (note->index and note->value name the coordinate); no value ever wraps. After an error x
+ * is unspecified. */
+int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
+		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
+		       struct sl_encode_note *note);
 
 /* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or / 10^decimals for
- * paper. The bits are the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0
- * (weighted). */
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
-		       size_t n, float *theta);
+ * paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even one. The bits are
+ * the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0 (weighted). */
+int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
+		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model);
 
 /* Return true if p meets the bound p > 1 + 2*10^decimals*clipping_range*M and p > M, where M = learners *
  * max_weight (paper: without M in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to `least` the

@@ -10,7 +10,7 @@ static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding
 {
 	uint64_t x[2];
 	struct sl_encode_note note;
-	assert_int_equal(sl_encoding_encode(field, &encoding, &theta, 1, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_encode(field, &encoding, NULL, &theta, 1, x, &note), SL_OK);
 	assert_int_equal(x[1], encoding.kind == SL_ENCODING_WEIGHTED ? encoding.weight : 0);
 	assert_int_equal(note.clamped, 0);
 	return sl_field_centred(field, x[0]);
@@ -89,25 +89,25 @@ TEST(refusals)
 			for (int clamp = 0; clamp < 2; clamp++) {
 				e.clamp = clamp;
 				float theta[] = {0, 1, bad[b]};
-				assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note),
+				assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note),
 						 SL_ERR_INVALID);
 				assert_int_equal(note.index, 2);
 			}
 		}
 		e.clamp = false;
 		float theta[] = {16, -16, -16.001f};
-		assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note), SL_ERR_RANGE);
 		assert_true(note.index == 2 && note.value == (double)-16.001f);
 		e.clamp = true;
-		assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
 		assert_int_equal(sl_field_centred(&field, x[2]), -160000);
 	}
 	float one = 1;
 	e.weight_total = 0;
-	assert_int_equal(sl_encoding_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, 1, x, &note), SL_ERR_INVALID);
 	e = (struct sl_encoding){SL_ENCODING_PAPER, 4, 16, false, 2, 1};
-	assert_int_equal(sl_encoding_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, 1, x, &note), SL_ERR_INVALID);
 }
 
 /* Nothing wraps, whatever the clipping range, the weight and the scale. */
@@ -122,14 +122,14 @@ TEST(never_wraps)
 	assert_int_equal(encode1(&field, e, -50.03f), -5003);
 	const float large[] = {50.04f, 1e6f, 1e30f, -3e38f};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encoding_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10007;
-	assert_int_equal(sl_encoding_encode(&field, &e, &(float){0}, 1, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){0}, 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10006;
-	assert_int_equal(sl_encoding_encode(&field, &e, &(float){1}, 1, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){1}, 1, x, &note), SL_ERR_RANGE);
 	e = (struct sl_encoding){SL_ENCODING_PAPER, 12, HUGE_VAL, false, UINT64_MAX, UINT64_MAX};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encoding_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], 1, x, &note), SL_ERR_RANGE);
 }
 
 /* Five learners, unequal weights: the decoded mean is the weighted mean to half a unit of the scale. */
@@ -147,19 +147,19 @@ TEST(mean_comes_back)
 			want[l] += (double)e.weight * (double)theta[i][l];
 		}
 		total += (double)e.weight;
-		assert_int_equal(sl_encoding_encode(&field, &e, theta[i], 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta[i], 3, x, &note), SL_OK);
 		for (size_t l = 0; l < 4; l++)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4};
-	assert_int_equal(sl_encoding_decode(&field, &e, z, 3, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_OK);
 	for (size_t l = 0; l < 3; l++)
 		assert_true(fabs((double)mean[l] - want[l] / total) < 0.5001e-4);
 	z[3] = 0;
-	assert_int_equal(sl_encoding_decode(&field, &e, z, 3, mean), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_ERR_INVALID);
 	e.kind = SL_ENCODING_PAPER;
 	z[0] = field.p - 12345;
-	assert_int_equal(sl_encoding_decode(&field, &e, z, 1, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 1, mean), SL_OK);
 	assert_true(mean[0] == -1.2345f);
 }
 
@@ -171,7 +171,7 @@ TEST(blocks_against_elements)
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	static float theta[N];
 	static uint64_t x[N + 1], want[N + 1];
-	struct sl_encode_note note;
+	struct sl_encode_note note, by_elements;
 	uint64_t seed = 7;
 	for (uint32_t decimals = 0; decimals <= SL_DECIMALS_MAX; decimals++) {
 		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, 16, true, 1 + any64(&seed) % 1000, 0},
@@ -183,11 +183,14 @@ TEST(blocks_against_elements)
 			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f; /* halves */
 		theta[700] = -0.0f;
 		theta[1400] = decimals % 2 == 0 ? 16 : -16;
-		assert_int_equal(sl_encoding_encode(&field, &free, theta, N, want, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &free, NULL, theta, N, want, &by_elements),
+				 SL_OK);
 		theta[1400] *= 2;
-		assert_int_equal(sl_encoding_encode(&field, &e, theta, N, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, N, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
 		assert_memory_equal(x, want, sizeof x);
+		assert_true(note.rounding == by_elements.rounding);
+		assert_int_equal(note.vanished, by_elements.vanished);
 	}
 }
 

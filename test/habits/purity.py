@@ -14,7 +14,7 @@ from rooms import symbols
 COMPILER = re.compile(r'__(assert_fail|stack_chk_fail|cpu_model|cpu_indicator_init|(asan|ubsan|sanitizer|gcov|llvm)_.*|'
                       r'u?(div|mod|divmod|mul)ti[34]|popcountdi2)|_GLOBAL_OFFSET_TABLE_|abort')
 MEMORY = 'memcpy memmove memset memcmp memchr bcmp strlen strcmp strncmp strchr strrchr strstr strspn strcspn'
-PLAIN = 'sl_arena_* sl_bytes_* sl_bit_* ' + MEMORY
+PLAIN = 'sl_arena_* sl_bytes_* sl_bit_* sl_tensors_* ' + MEMORY
 
 # The names that each room imports from outside itself.
 IMPORTS = {
@@ -22,7 +22,7 @@ IMPORTS = {
 	'graph': PLAIN + ' fmod log',
 	'mixing': PLAIN + ' sl_field_* sl_prg_* sl_augment* sl_connectivity* sl_graph_* sl_tree_* sl_blas_* fmax fmin frexp log',
 	'protocol': PLAIN + ' sl_engine_* crypto_generichash* sodium_memzero',
-	'compute': PLAIN + ' sl_encoding_* sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_tree_* sl_analysis_*'
+	'compute': PLAIN + ' fmax fmaxf sl_encoding_* sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_tree_* sl_analysis_*'
 		   ' sl_engine_* sl_minimal_polynomial_* sl_canonical_* sodium_is_zero sodium_memzero',
 	'core': PLAIN + ' sl_encoding_* sl_field_* sl_graph_* sl_engine_* sl_spectrum_* sl_canonical_* sl_release_log_* sl_view_*'
 		' sl_phase_* sl_job_* crypto_generichash ldexp',

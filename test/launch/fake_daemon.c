@@ -156,7 +156,7 @@ static void encode(unsigned id, unsigned round, uint64_t x[PARAMETERS + 1])
 	struct sl_encode_note note;
 	for (unsigned l = 0; l < PARAMETERS; l++)
 		theta[l] = (float)id * 0.37f - (float)(round * l) * 0.11f;
-	if (sl_encoding_encode(&field, &encoding, theta, PARAMETERS, x, &note) != SL_OK)
+	if (sl_encoding_encode(&field, &encoding, NULL, theta, PARAMETERS, x, &note) != SL_OK)
 		die("encode");
 }
 
@@ -168,7 +168,7 @@ static void mean(const struct fake *f, unsigned round, float model[PARAMETERS])
 		for (unsigned l = 0; l <= PARAMETERS; l++)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
-	if (sl_encoding_decode(&field, &encoding, z, PARAMETERS, model) != SL_OK)
+	if (sl_encoding_decode(&field, &encoding, NULL, z, PARAMETERS, model) != SL_OK)
 		die("decode");
 }
 

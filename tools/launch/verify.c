@@ -201,7 +201,7 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 	if (rc == SL_OK && sum.z == NULL)
 		rc = sl_err_set(error, SL_ERR_INVALID, "no learner has committed");
 	if (rc == SL_OK &&
-	    sl_encoding_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model) != SL_OK)
+	    sl_encoding_decode(&sum.field, &verify->encoding, NULL, sum.z, sum.n, sum.model) != SL_OK)
 		rc = sl_err_set(error, SL_ERR_INVALID,
 				"the sum of the encodings does not decode: the total weight is 0");
 	if (rc == SL_OK)

@@ -154,7 +154,8 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	if (!l->host.config.privacy_check_warns)
 		check_privacy(sim, page);
 	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
-	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained, l->host.workspace.n * sizeof(float));
+	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained,
+					sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	page->of[i].weight = l->host.workspace.weight;
 	page->of[i].draw = l->draw;
 }
@@ -177,27 +178,47 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 	}
 }
 
+/* Return element `e` of a run. */
+static double value_of(const struct sl_tensor_run *run, const void *model, size_t e)
+{
+	const uint8_t *at = (const uint8_t *)model + run->offset;
+	switch (run->dtype) {
+	case SL_FLOAT32:
+		return (double)((const float *)at)[e];
+	case SL_FLOAT64:
+		return ((const double *)at)[e];
+	case SL_INT64:
+		return (double)((const int64_t *)at)[e];
+	}
+	return NAN;
+}
+
 /* Compare the committed model with the plain mean of the models, in doubles. Encoding keeps some decimals of
  * each. */
 static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
-	const float *committed = workspace->committed;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
 		weights += literal ? 1 : (double)page->of[page->members[k]].weight;
-	for (size_t e = 0; e < workspace->n; e++) {
-		double sum = 0;
-		for (uint32_t k = 0; k < page->n; k++) {
-			uint32_t j = page->members[k];
-			sum += (literal ? 1 : (double)page->of[j].weight) * (double)page->of[j].theta[e];
+	struct sl_tensor_run run = {0};
+	while (sl_tensors_next(&workspace->tensors, workspace->n, &run))
+		for (size_t e = 0; e < run.count; e++) {
+			double sum = 0;
+			for (uint32_t k = 0; k < page->n; k++) {
+				const struct sl_sim_part *j = &page->of[page->members[k]];
+				sum += (literal ? 1 : (double)j->weight) * value_of(&run, j->theta, e);
+			}
+			double off = fabs(value_of(&run, workspace->committed, e) - sum / weights);
+			double most = run.dtype == SL_INT64
+					      ? 0.5 + 1e-9
+					      : unit * (literal ? page->n : 0.5) +
+							(run.dtype == SL_FLOAT64 ? 1e-13 : 1e-5);
+			if (!(off <= most))
+				sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g",
+					    sim->ids[i], run.first + e, off);
 		}
-		double off = fabs((double)committed[e] - sum / weights);
-		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
-			sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i],
-				    e, off);
-	}
 }
 
 static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i, sl_round t)
@@ -212,7 +233,7 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = l->host.workspace.n * sizeof(float);
+	size_t bytes = sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n);
 	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
 	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
 	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)

@@ -33,7 +33,7 @@ struct sl_sim_part {
 	bool released, aborted; /* on its disk */
 	uint64_t draw;		/* of the model that went in */
 	uint64_t *x;		/* its encoding; NULL: none yet */
-	float *theta;		/* its model */
+	void *theta;		/* its model */
 	uint64_t weight;
 };
 

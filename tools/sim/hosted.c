@@ -21,9 +21,10 @@ static void *insist(void *memory)
 	return memory;
 }
 
-int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, uint64_t random)
+int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, const struct sl_tensors *tensors,
+		   uint64_t random)
 {
-	size_t n = config->parameters.n;
+	size_t n = config->parameters.n, bytes = sl_tensors_bytes(tensors, n);
 	*l = (struct sl_hosted){.config = *config, .random = random, .phase = SL_PHASE_TRAIN};
 	l->work_end = &l->work;
 	l->wanted = calloc(sl_bit_words(config->roster_size), sizeof *l->wanted);
@@ -31,10 +32,12 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, uin
 					     .weight = 1,
 					     .source = random_bytes,
 					     .source_context = &l->random,
-					     .trained = calloc(n, sizeof(float)),
-					     .committed = calloc(n, sizeof(float)),
+					     .trained = calloc(1, bytes),
+					     .committed = calloc(1, bytes),
 					     .x = calloc(n + 1, sizeof(uint64_t)),
 					     .s = calloc(n + 1, sizeof(uint64_t))};
+	if (tensors != NULL)
+		l->workspace.tensors = *tensors;
 	const struct sl_workspace *v = &l->workspace;
 	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->x != NULL &&
 		     v->s != NULL;

@@ -46,7 +46,7 @@ static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 		.self = i, .roster_size = runner->n, .ids = runner->ids, .incarnation = 1};
 	sl_core_config_set(&config, o->settings, o->parameters, 0, quorum); /* one program: one model */
 	config.range_by_control = o->schedule != NULL;
-	int rc = sl_hosted_open(&l->host, &config, o->seed * UINT64_C(0xd1342543de82ef95) + i);
+	int rc = sl_hosted_open(&l->host, &config, NULL, o->seed * UINT64_C(0xd1342543de82ef95) + i);
 	l->said_end = &l->said;
 	l->up = calloc(runner->words, sizeof *l->up);
 	if (rc != SL_OK || l->up == NULL)

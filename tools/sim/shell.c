@@ -1,4 +1,5 @@
 /* Execute the actions of a core, except those on links: work, training, disk, buffers. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "tools/sim/check.h"
@@ -172,18 +173,30 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 
 /* --- training --- */
 
+static void set_element(const struct sl_tensor_run *run, void *model, size_t e, double value)
+{
+	uint8_t *at = (uint8_t *)model + run->offset;
+	if (run->dtype == SL_FLOAT32)
+		((float *)at)[e] = (float)value;
+	else if (run->dtype == SL_FLOAT64)
+		((double *)at)[e] = value;
+	else
+		((int64_t *)at)[e] = llround(value);
+}
+
 static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	draw |= (uint64_t)l->life << 12;
 	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
-	float *trained = l->host.workspace.trained;
 	l->draw = draw;
-	for (uint64_t l_ = 0; l_ < l->host.workspace.n; l_++) {
-		double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
-		double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
-		trained[l_] = (float)(unit * clipping_range);
-	}
+	double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
+	for (struct sl_tensor_run run = {0};
+	     sl_tensors_next(&l->host.workspace.tensors, l->host.workspace.n, &run);)
+		for (size_t e = 0; e < run.count; e++) {
+			double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
+			set_element(&run, l->host.workspace.trained, e, unit * clipping_range);
+		}
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
 			    (struct sl_sim_event){

@@ -32,6 +32,7 @@ struct sl_sim_options {
 	const struct sl_edge *edges; /* or these, edge_count of them */
 	uint32_t edge_count;
 	bool playback;			 /* topology playback: a graph a round; all links are possible */
+	struct sl_tensors tensors;	 /* of the models; without items: float32 */
 	struct sl_parameters parameters; /* 0 where the default serves (see sl_sim_new) */
 	double clipping_range;		 /* 0: 16 */
 	uint32_t delay_ms;		 /* of links, jobs and disk, at most; 0: 20 */

@@ -157,7 +157,8 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 					      .stall_timeout_ms = 10000,
 					      .confirm_timeout_ms = 10000,
 					      .serve_after_end_ms = 30000};
-	if (sl_hosted_open(&l->host, &config, sim->options.seed * 1000003u + i) != SL_OK)
+	if (sl_hosted_open(&l->host, &config, &sim->options.tensors, sim->options.seed * 1000003u + i) !=
+	    SL_OK)
 		abort();
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
@@ -264,7 +265,8 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	memset(l->host.workspace.x, 0xa5,
 	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* memory is lost */
 	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
-	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof(float));
+	memset(l->host.workspace.trained, 0xff,
+	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	sl_sim_disk_read(&l->host.disk, &l->host.config);
 }
 
