@@ -24,6 +24,17 @@ static struct sl_trained_file_place place_of(const struct sl_application *a)
 	return (struct sl_trained_file_place){a->config.settings->state, a->config.settings->run};
 }
 
+static size_t model_bytes(const struct sl_application *a)
+{
+	return a->metrics_count * sizeof(double) + a->bytes;
+}
+
+/* Return the part of a model that the application knows: all but the metrics. */
+static void *vector_of(const struct sl_application *a, const void *model)
+{
+	return (double *)model + a->metrics_count;
+}
+
 /* ---- training ---- */
 
 /* Wait for an answer; SL_PENDING: told to stop. */
@@ -41,7 +52,7 @@ static int await(struct sl_application *a, const atomic_bool *stop)
 static void request_vector(struct sl_application *a, sl_round round, bool again, const void *model)
 {
 	if (round > 1 && a->committed != round - 1) /* only this thread sets it */
-		memcpy(a->down.bytes, model, a->bytes);
+		memcpy(a->down.bytes, vector_of(a, model), a->bytes);
 	uv_mutex_lock(&a->mutex);
 	a->committed = round - 1;
 	a->wanted = round;
@@ -59,7 +70,10 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 {
 	struct sl_trained_file_place place = place_of(a);
 	/* The application can write at any time: what is checked is the copy. */
-	memcpy(model, a->up.bytes, a->bytes);
+	memcpy(vector_of(a, model), a->up.bytes, a->bytes);
+	for (uint32_t i = 0; i < a->metrics_count; i++)
+		((double *)model)[i] = json_number_value(
+			json_object_get(a->metrics, SL_METRIC_TENSOR_NAME(&a->base.tensors.items[i])));
 	int rc = sl_vector_check(a->config.settings, &a->base.tensors, model, a->n, error);
 	if (rc != SL_OK)
 		return rc;
@@ -70,7 +84,7 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 	a->file.weight = a->weight;
 	a->file.metrics = a->metrics;
 	a->metrics = NULL;
-	return sl_trained_file_write(&a->file, &place, &a->base.tensors, model, a->bytes, error);
+	return sl_trained_file_write(&a->file, &place, &a->base.tensors, model, model_bytes(a), error);
 }
 
 /* Wait until the application has given a vector that can be used. */
@@ -95,7 +109,7 @@ static bool take_from_file(struct sl_application *a, sl_round round, void *model
 {
 	if (a->file.round != round || a->file.vector == NULL)
 		return false;
-	memcpy(model, a->file.vector, a->bytes);
+	memcpy(model, a->file.vector, model_bytes(a));
 	free(a->file.vector);
 	a->file.vector = NULL;
 	uv_mutex_lock(&a->mutex);
@@ -148,6 +162,16 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 
 /* ---- what the learner tells ---- */
 
+/* Take the means of the metrics from the committed model. */
+static void set_means(struct sl_application *a, const double *model)
+{
+	json_decref(a->means);
+	a->means = a->metrics_count > 0 ? json_object() : NULL;
+	for (uint32_t i = 0; i < a->metrics_count; i++)
+		json_object_set_new(a->means, SL_METRIC_TENSOR_NAME(&a->base.tensors.items[i]),
+				    json_real(model[i]));
+}
+
 /* Hand the committed model to the application. */
 static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const void *model)
 {
@@ -156,8 +180,9 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_END);
 	if (a->file.round <= commit->round)
 		sl_trained_file_remove(&a->file, &place);
-	memcpy(a->down.bytes, model, a->bytes);
+	memcpy(a->down.bytes, vector_of(a, model), a->bytes);
 	uv_mutex_lock(&a->mutex);
+	set_means(a, model);
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
@@ -184,7 +209,7 @@ static size_t parameters(const struct sl_trainer *trainer)
 /* Set zeros: the application has an initial model of its own. */
 static void initial(const struct sl_trainer *trainer, void *model)
 {
-	memset(model, 0, ((const struct sl_application *)trainer)->bytes);
+	memset(model, 0, model_bytes((const struct sl_application *)trainer));
 }
 
 static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)

@@ -26,12 +26,13 @@ static void send_joined(struct sl_application *a)
 {
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
-	json_t *object = json_pack(
-		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:b}", "type", "joined", "version",
-		VERSION, "learner", (json_int_t)s->id, "name", a->config.roster->members[a->config.self].name,
-		"learners", (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
-		(json_int_t)a->n, "bytes", (json_int_t)a->bytes, "clipping_range", s->clipping_range,
-		"decimals", (json_int_t)s->decimals, "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
+	json_t *object = json_pack("{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:b}", "type",
+				   "joined", "version", VERSION, "learner", (json_int_t)s->id, "name",
+				   a->config.roster->members[a->config.self].name, "learners",
+				   (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds,
+				   "elements", (json_int_t)(a->n - a->metrics_count), "bytes",
+				   (json_int_t)a->bytes, "clipping_range", s->clipping_range, "decimals",
+				   (json_int_t)s->decimals, "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
@@ -53,10 +54,11 @@ void sl_conversation_mean(struct sl_application *a)
 	const struct sl_settings *s = a->config.settings;
 	if (!a->joined)
 		return;
-	send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:f}", "type", "mean", "round",
-				 (json_int_t)a->committed, "learners", (json_int_t)a->learners,
-				 "total_weight", (json_int_t)a->total_weight, "decimals",
-				 (json_int_t)s->decimals, "clipping_range", s->clipping_range));
+	send_object(a,
+		    json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:O*}", "type", "mean", "round",
+			      (json_int_t)a->committed, "learners", (json_int_t)a->learners, "total_weight",
+			      (json_int_t)a->total_weight, "decimals", (json_int_t)s->decimals,
+			      "clipping_range", s->clipping_range, "metrics", a->means));
 	if (is_last(a))
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }
@@ -96,7 +98,9 @@ static void refuse(struct sl_application *a, const char *text)
 static int take_tensors(struct sl_application *a, const json_t *message, struct sl_error *error)
 {
 	struct sl_tensors tensors;
-	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), &tensors, error);
+	bool averaged = a->config.settings->metrics == SL_METRICS_AGGREGATE;
+	const json_t *metrics = averaged ? json_object_get(message, "metrics") : NULL;
+	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), metrics, &tensors, error);
 	if (rc == SL_OK && !a->opened)
 		return sl_state_adopt(a, &tensors, error); /* owns the items */
 	if (rc == SL_OK)
@@ -158,6 +162,17 @@ static void take_metrics(struct sl_application *a, const json_t *metrics)
 			      dropped, SL_METRIC_NAME_BYTES - 1, SL_METRICS_MAX);
 }
 
+/* Return the name of a metric that is averaged and was not sent, or NULL. */
+static const char *missing_metric(const struct sl_application *a)
+{
+	for (uint32_t i = 0; i < a->metrics_count; i++) {
+		const char *name = SL_METRIC_TENSOR_NAME(&a->base.tensors.items[i]);
+		if (json_object_get(a->metrics, name) == NULL)
+			return name;
+	}
+	return NULL;
+}
+
 static void take_trained(struct sl_application *a, const json_t *message)
 {
 	const struct sl_settings *s = a->config.settings;
@@ -174,8 +189,15 @@ static void take_trained(struct sl_application *a, const json_t *message)
 		sl_conversation_refuse(a, round, text);
 		return;
 	}
-	a->weight = weight;
 	take_metrics(a, json_object_get(message, "metrics"));
+	const char *missing = missing_metric(a);
+	if (missing != NULL) {
+		snprintf(text, sizeof text, "the metric %s, which join has listed, is missing or not finite",
+			 missing);
+		sl_conversation_refuse(a, round, text);
+		return;
+	}
+	a->weight = weight;
 	a->have = true;
 	uv_cond_signal(&a->answered);
 }

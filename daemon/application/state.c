@@ -34,7 +34,8 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error)
 {
 	a->n = (size_t)sl_tensor_list_elements(tensors);
-	a->bytes = sl_tensors_bytes(tensors, a->n);
+	a->metrics_count = sl_tensor_list_metrics(tensors);
+	a->bytes = sl_tensors_bytes(tensors, a->n) - a->metrics_count * sizeof(double);
 	a->base.tensors = *tensors;
 	int rc = sl_shared_vector_open(&a->up, a->bytes, error);
 	if (rc == SL_OK)
@@ -59,6 +60,7 @@ void sl_state_close(struct sl_application *a)
 	sl_shared_vector_close(&a->down);
 	sl_trained_file_close(&a->file);
 	json_decref(a->metrics);
+	json_decref(a->means);
 	free((void *)a->base.tensors.items);
 	uv_cond_destroy(&a->answered);
 	uv_mutex_destroy(&a->mutex);

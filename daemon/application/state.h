@@ -25,7 +25,8 @@ struct sl_application {
 	/* Set by the first application, or from the state folder, before there are other threads: */
 	bool opened;			  /* base.tensors and what follows is set */
 	size_t n;			  /* elements of the model */
-	size_t bytes;			  /* of the model */
+	uint32_t metrics_count;		  /* of them, metrics that are averaged; they are the first */
+	size_t bytes;			  /* of a vector: of the model without its metrics */
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
 
 	/* Used by the training thread, and before there are other threads: */
@@ -42,6 +43,7 @@ struct sl_application {
 	bool again;	       /* the vector was requested before */
 	sl_round committed;    /* the round whose model is in `down`; 0: none */
 	uint32_t learners;     /* that took part in it; 0: not known since the start */
+	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
 	uint64_t total_weight; /* of them */
 	bool have;	       /* the answer; it belongs to the training thread until it is false again: */
 	uint64_t weight;

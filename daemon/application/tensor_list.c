@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/application/metrics.h"
+
 #define SHAPE_BYTES 192u
 #define TENSOR_BYTES (SHAPE_BYTES + SL_TENSOR_NAME_BYTES + 16u)
 
@@ -31,7 +33,8 @@ static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_
 	if (name == NULL || *name == '\0' || strlen(name) >= sizeof tensor->name)
 		return sl_err_set(error, SL_ERR_INVALID, "a tensor needs a name of 1 to %zu bytes",
 				  sizeof tensor->name - 1);
-	if (strcmp(name, "__metadata__") == 0) /* a key of checkpoints */
+	if (strcmp(name, "__metadata__") == 0 || /* a key of checkpoints */
+	    strncmp(name, SL_METRIC_PREFIX, sizeof SL_METRIC_PREFIX - 1) == 0)
 		return sl_err_set(error, SL_ERR_INVALID, "a tensor cannot have the name %s", name);
 	strcpy(tensor->name, name);
 	if (read_shape(json_object_get(entry, "shape"), tensor) != SL_OK)
@@ -58,20 +61,51 @@ static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 	return *sum >= SL_ELEMENTS_MAX ? SL_ERR_RANGE : SL_OK;
 }
 
-/* Read the tensors one after the other; `names` is the set of those before. */
-static int read_items(const json_t *list, struct sl_tensor *items, json_t *names, struct sl_error *error)
+static int read_metric(const json_t *entry, struct sl_tensor *tensor, struct sl_error *error)
+{
+	const char *name = json_string_value(entry);
+	const size_t most = sizeof tensor->name - sizeof SL_METRIC_PREFIX;
+	if (name == NULL || *name == '\0' || strlen(name) > most)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "a metric that is averaged needs a name of 1 to %zu bytes", most);
+	*tensor = (struct sl_tensor){.dtype = SL_FLOAT64};
+	snprintf(tensor->name, sizeof tensor->name, SL_METRIC_PREFIX "%s", name);
+	return SL_OK;
+}
+
+/* Add the name to the set `names`. */
+static int add_name(const struct sl_tensor *tensor, json_t *names, struct sl_error *error)
+{
+	if (json_object_get(names, tensor->name) != NULL)
+		return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s", tensor->name);
+	json_object_set_new(names, tensor->name, json_true());
+	return SL_OK;
+}
+
+static int read_metrics(const json_t *list, struct sl_tensor *items, json_t *names, struct sl_error *error)
+{
+	int rc = SL_OK;
+	if (list != NULL && (!json_is_array(list) || json_array_size(list) > SL_METRICS_MAX))
+		return sl_err_set(error, SL_ERR_INVALID, "metrics is a list of at most %u names",
+				  SL_METRICS_MAX);
+	for (size_t i = 0; rc == SL_OK && i < json_array_size(list); i++) {
+		rc = read_metric(json_array_get(list, i), &items[i], error);
+		if (rc == SL_OK)
+			rc = add_name(&items[i], names, error);
+	}
+	return rc;
+}
+
+static int read_tensors(const json_t *list, struct sl_tensor *items, json_t *names, struct sl_error *error)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < json_array_size(list); i++) {
-		struct sl_tensor *tensor = &items[i];
-		int rc = read_tensor(json_array_get(list, i), tensor, error);
+		int rc = read_tensor(json_array_get(list, i), &items[i], error);
+		if (rc == SL_OK)
+			rc = add_name(&items[i], names, error);
 		if (rc != SL_OK)
 			return rc;
-		if (json_object_get(names, tensor->name) != NULL)
-			return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s",
-					  tensor->name);
-		json_object_set_new(names, tensor->name, json_true());
-		if (add_elements(tensor, &sum) != SL_OK)
+		if (add_elements(&items[i], &sum) != SL_OK)
 			return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements",
 					  SL_ELEMENTS_MAX - 1);
 	}
@@ -82,21 +116,39 @@ static int read_items(const json_t *list, struct sl_tensor *items, json_t *names
 	return sum > 0 ? SL_OK : sl_err_set(error, SL_ERR_INVALID, "the model has no elements");
 }
 
-int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct sl_error *error)
+int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_tensors *tensors,
+			struct sl_error *error)
 {
-	struct sl_tensor *items = calloc(json_array_size(list) + 1, sizeof *items);
-	*tensors = (struct sl_tensors){0};
-	if (items == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	size_t count = json_array_size(metrics) + json_array_size(list);
+	struct sl_tensor *items = calloc(count + 1, sizeof *items);
 	json_t *names = json_object();
-	int rc = read_items(list, items, names, error);
+	*tensors = (struct sl_tensors){0};
+	if (items == NULL || names == NULL)
+		abort(); /* out of memory: a line has at most 1 MiB */
+	int rc = read_metrics(metrics, items, names, error);
+	if (rc == SL_OK)
+		rc = read_tensors(list, items + json_array_size(metrics), names, error);
 	json_decref(names);
 	if (rc != SL_OK) {
 		free(items);
 		return rc;
 	}
-	*tensors = (struct sl_tensors){items, (uint32_t)json_array_size(list)};
-	return SL_OK;
+	*tensors = (struct sl_tensors){items, (uint32_t)count};
+	if (sl_tensor_list_elements(tensors) < SL_ELEMENTS_MAX)
+		return SL_OK;
+	free(items);
+	*tensors = (struct sl_tensors){0};
+	return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements, its metrics among them",
+			  SL_ELEMENTS_MAX - 1);
+}
+
+uint32_t sl_tensor_list_metrics(const struct sl_tensors *tensors)
+{
+	uint32_t count = 0;
+	while (count < tensors->count &&
+	       strncmp(tensors->items[count].name, SL_METRIC_PREFIX, sizeof SL_METRIC_PREFIX - 1) == 0)
+		count++;
+	return count;
 }
 
 uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors)

@@ -6,9 +6,17 @@
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 
-/* Read [{"name":..., "shape":[...], "dtype":...}, ...] into tensors->items, to be freed. SL_ERR_INVALID: not
- * of this form, empty, a name twice, or not aligned; SL_ERR_RANGE: more elements than a model may have. */
-int sl_tensor_list_read(const json_t *list, struct sl_tensors *tensors, struct sl_error *error);
+/* The tensors of metrics that are averaged: a float64 each, before those of the application. */
+#define SL_METRIC_PREFIX "metric:"
+#define SL_METRIC_TENSOR_NAME(tensor) ((tensor)->name + sizeof SL_METRIC_PREFIX - 1)
+
+/* Read [{"name":..., "shape":[...], "dtype":...}, ...], and before them the names of `metrics`, NULL: none,
+ * into tensors->items, to be freed. SL_ERR_INVALID: not of this form, empty, a name twice, or not aligned;
+ * SL_ERR_RANGE: more elements than a model may have. */
+int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_tensors *tensors,
+			struct sl_error *error);
+/* Return the number of metrics at the front. */
+uint32_t sl_tensor_list_metrics(const struct sl_tensors *tensors);
 /* Return the elements of all tensors together. */
 uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors);
 /* SL_OK if both are equal; otherwise the error names the first tensor that differs, with both dtypes and

@@ -13,6 +13,15 @@ const char *socket_path(const char *folder)
 	return folder_path(folder, "a.sock");
 }
 
+void join_with(struct client *c, const char *fields, const char *answer)
+{
+	char line[1024];
+	snprintf(line, sizeof line, "{\"type\":\"join\",\"version\":1,%s}", fields);
+	client_open(c, learner.settings.application);
+	client_tell(c, line);
+	client_hear(c, answer);
+}
+
 static void say(void *context, enum sl_level level, const char *text)
 {
 	size_t used = strlen(learner.said);

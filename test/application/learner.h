@@ -23,7 +23,7 @@ extern struct learner {
 	struct sl_training result;
 	atomic_bool stop, stopped;
 	atomic_uint progress;
-	float model[N];
+	_Alignas(double) float model[N + 4]; /* two metrics of float64 may precede the N */
 	int rc;
 	struct sl_error error;
 	char said[4096]; /* what was logged */
@@ -31,6 +31,8 @@ extern struct learner {
 
 const char *socket_path(const char *folder);
 
+/* Join with these fields beside type and version, and expect an answer that begins so. */
+void join_with(struct client *c, const char *fields, const char *answer);
 /* Prepare a learner of a fresh process, with the state folder `folder`. */
 void learner_init(const char *folder);
 /* Open it and serve: the tensors are known. */

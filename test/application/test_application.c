@@ -207,6 +207,8 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		 "two tensors have the name w"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"__metadata__\",\"shape\":[1]}]}",
 		 "a tensor cannot have the name __metadata__"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"metric:w\",\"shape\":[1]}]}",
+		 "a tensor cannot have the name metric:w"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"dtype\":"
 		 "\"float16\"}]}",
 		 "tensor w: the dtype is float32, float64 or int64"},
@@ -272,6 +274,111 @@ TEST_WITH(many_come_and_go, folder_setup, folder_teardown)
 		client_hear(&c, "{\"type\":\"joined\"");
 	}
 	learner_end(&c);
+}
+
+#define TENSORS "\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]},{\"name\":\"b\",\"shape\":[]}]"
+
+/* Metrics leave the learner only with `metrics: aggregate`: what is encoded is the model. */
+TEST_WITH(local_metrics_are_not_in_the_model, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_init(*state);
+	learner_open_begin();
+	join_with(&c, TENSORS ",\"metrics\":[\"loss\",\"accuracy\"]", "{\"type\":\"joined\"");
+	learner_open_end();
+	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
+	assert_int_equal(learner.trainer->tensors.count, 2);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"metrics\":{\"loss\":2.5,\"accuracy\":0.5}}");
+	train_end(0, 1);
+	for (size_t i = 0; i < N + 4; i++)
+		assert_true(learner.model[i] == 0);
+	assert_int_equal(json_object_size(learner.result.metrics), 2);
+	show(1, 0);
+	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"decimals\":4,"
+			"\"clipping_range\":16.0}");
+	learner_end(&c);
+}
+
+TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardown)
+{
+	static const char *const refused[][2] = {
+		{"", "the metric loss, which join has listed, is missing or not finite"},
+		{",\"metrics\":{\"loss\":2.5,\"other\":1}",
+		 "the metric accuracy, which join has listed, is missing"},
+		{",\"metrics\":{\"loss\":2.5,\"accuracy\":\"high\"}", "the metric accuracy, which join"},
+		{",\"metrics\":{\"loss\":17,\"accuracy\":0.5}",
+		 "metric:loss is 17, beyond clipping_range 16"},
+	};
+	_Alignas(double) float committed[N + 4] = {[N + 3] = 3};
+	struct client c, other;
+	char line[256];
+	learner_init(*state);
+	learner.settings.metrics = SL_METRICS_AGGREGATE;
+	learner_open_begin();
+	join_with(&c, TENSORS ",\"metrics\":[\"loss\",\"accuracy\"]",
+		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
+		  "\"rounds\":2,"
+		  "\"elements\":5,\"bytes\":20,");
+	learner_open_end();
+	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N + 2);
+	assert_string_equal(learner.trainer->tensors.items[0].name, "metric:loss");
+	assert_string_equal(learner.trainer->tensors.items[1].name, "metric:accuracy");
+	assert_string_equal(learner.trainer->tensors.items[2].name, "w");
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	c.up[4] = 1.5f;
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		snprintf(line, sizeof line, "{\"type\":\"trained\",\"round\":1%s}", refused[i][0]);
+		client_tell(&c, line);
+		snprintf(line, sizeof line, "{\"type\":\"refused\",\"round\":1,\"text\":\"%s", refused[i][1]);
+		client_hear(&c, line);
+	}
+	client_tell(
+		&c,
+		"{\"type\":\"trained\",\"round\":1,\"metrics\":{\"loss\":2.5,\"accuracy\":0.5,\"more\":9}}");
+	pthread_join(learner.training, NULL);
+	const double *metrics = (const double *)learner.model;
+	assert_true(learner.rc == SL_OK && metrics[0] == 2.5 && metrics[1] == 0.5);
+	assert_true(learner.model[N + 3] == 1.5f);
+	memcpy(committed, (const double[]){1.25, 0.75}, 2 * sizeof(double));
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){1, 2, 70}, committed);
+	client_hear(&c, "{\"type\":\"mean\",\"round\":1,\"learners\":2,\"total_weight\":70,\"decimals\":4,"
+			"\"clipping_range\":16.0,\"metrics\":{\"loss\":1.25,\"accuracy\":0.75}}");
+	assert_true(c.down[N - 1] == 3);
+	client_close(&c);
+
+	join_with(&other, TENSORS ",\"metrics\":[\"loss\"]",
+		  "{\"type\":\"error\",\"text\":\"tensor 2 is metric:accuracy float64[] in this run, not w "
+		  "float32[2,2]");
+	learner_end(&other);
+}
+
+TEST_WITH(names_of_metrics_are_checked, folder_setup, folder_teardown)
+{
+	static const char *const cases[][2] = {
+		{"\"loss\"", "metrics is a list of at most 64 names"},
+		{"[1]", "a metric that is averaged needs a name of 1 to 56 bytes"},
+		{"[\"\"]", "a metric that is averaged needs a name"},
+		{"[\"123456789012345678901234567890123456789012345678901234567\"]",
+		 "a metric that is averaged needs"},
+		{"[\"loss\",\"loss\"]", "two tensors have the name metric:loss"},
+	};
+	struct client c;
+	char fields[512], text[256];
+	learner_init(*state);
+	learner.settings.metrics = SL_METRICS_AGGREGATE;
+	learner_open_begin();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(fields, sizeof fields, TENSORS ",\"metrics\":%s", cases[i][0]);
+		snprintf(text, sizeof text, "{\"type\":\"error\",\"text\":\"%s", cases[i][1]);
+		join_with(&c, fields, text);
+		client_close(&c);
+	}
+	atomic_store(&learner.stopped, true);
+	pthread_join(learner.opening, NULL);
+	assert_int_equal(learner.rc, SL_PENDING);
 }
 
 /* One line is handled at a time: in between, the other threads can have the mutex. */

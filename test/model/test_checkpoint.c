@@ -141,6 +141,20 @@ static void expect_damage(const char *folder, const void *bytes, size_t size, co
 	assert_int_equal(c.round, 77); /* untouched */
 }
 
+TEST_WITH(the_tensors_of_a_checkpoint, folder_setup, folder_teardown)
+{
+	struct sl_tensors found;
+	struct sl_error error;
+	write_round(*state, "a", 1);
+	assert_int_equal(sl_checkpoint_tensors(*state, "a", 1, &found, &error), SL_OK);
+	assert_int_equal(found.count, tensors.count);
+	for (uint32_t i = 0; i < found.count; i++)
+		assert_memory_equal(&found.items[i], &tensors.items[i], sizeof *found.items);
+	free((void *)found.items);
+	assert_int_equal(sl_checkpoint_tensors(*state, "b", 1, &found, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_checkpoint_tensors(*state, "a", 2, &found, &error), SL_ERR_NOTFOUND);
+}
+
 TEST_WITH(cut_files_are_refused, folder_setup, folder_teardown)
 {
 	size_t size;
