@@ -49,6 +49,9 @@ CLUSTER_TEST(bad_commands_are_named)
 		{"exit 3", "", "ended with status 3; it is started again in 1 s",
 		 "ended with status 3; it is started again in 2 s"},
 		{"exit 0", "", "ended with status 0; it is started again in 1 s", "started"},
+		/* a process that leaves the group holds its output, and nothing waits for that */
+		{"setsid sleep 2 & exit 5", "", "ended with status 5; it is started again in 1 s",
+		 "ended with status 5; it is started again in 2 s"},
 		{"kill -9 $$", "", "was killed by SIGKILL; it is started again in 1 s", "started"},
 		{"", "command=no-such-program", "ended with status 127 (command not found)",
 		 "no-such-program"},

@@ -167,6 +167,17 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 		end(launch);
 }
 
+/* Say what has happened to the command that a learner starts; before it has joined, only the log has that. */
+static void say_warning(struct sl_launch *launch, const struct sl_learner *l)
+{
+	char *warning = sl_child_command_warning(l);
+	if (warning == NULL)
+		return;
+	sl_progress_line(launch->progress, "  %s (%u): %s", l->name, l->index + 1, warning);
+	sl_launch_command(launch, "  its output: ", "logs");
+	free(warning);
+}
+
 /* Say from time to time how many applications have not joined: their learners have no control socket yet. */
 static void say_unjoined(struct sl_launch *launch, uint64_t now)
 {
@@ -182,12 +193,10 @@ static void say_unjoined(struct sl_launch *launch, uint64_t now)
 	    now - launch->wait_said_ms < JOIN_AGAIN_MS)
 		return;
 	launch->wait_said_ms = now;
-	char *warning = first != NULL && is_exec(launch) ? sl_child_command_warning(first) : NULL;
-	sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet%s%s%s%s", waiting,
-			 waiting == 1 ? "" : "s", warning != NULL ? "; " : "",
-			 warning != NULL ? first->name : "", warning != NULL ? ": " : "",
-			 warning != NULL ? warning : "");
-	free(warning);
+	sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet", waiting,
+			 waiting == 1 ? "" : "s");
+	if (is_exec(launch))
+		say_warning(launch, first);
 }
 
 /* Connect to daemons that have started, and fail if one has no connection for long. */
