@@ -79,7 +79,7 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	encoding.weight = workspace->weight;
 	encoding.clamp = workspace->clamp;
 	workspace->theirs = NULL; /* GATHER may follow a failed ENCODE: it must find no streams */
-	if (workspace->weight == 0 || workspace->weight > view->max_weight) {
+	if (workspace->weight > view->max_weight || (workspace->weight == 0 && view->max_weight == 1)) {
 		result->total = workspace->weight;
 		result->code = SL_ERR_REFUSED;
 		return;
@@ -148,14 +148,15 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 }
 
 /* Return true if Z can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility of a sum): the total weight
- * is possible for N learners, and no coordinate exceeds the clipping range times that weight. All learners of
- * a view come to the same answer. Doubles are exact up to 2^53 and p < 2^61, so the limit is off by an ulp.
+ * is possible for N learners, none of which has weight 0 if max_weight is 1, and no coordinate exceeds the
+ * clipping range times that weight. All learners of a view come to the same answer. Doubles are exact up to
+ * 2^53 and p < 2^61, so the limit is off by an ulp.
  */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
 	uint64_t total = weighted ? z[view->elements - 1] : 1;
-	uint64_t least = weighted && view->max_weight == 1 ? view->n : 1;
+	uint64_t least = !weighted ? 1 : view->max_weight == 1 ? view->n : 0;
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
 	if (total < least || total > most)
 		return false;

@@ -46,6 +46,12 @@ static void refuse_result(struct sl_core *core)
 	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
+bool sl_confirm_weightless(const struct sl_core *core, const struct sl_job_result *result)
+{
+	return core->view.encoding.kind == SL_ENCODING_WEIGHTED && result->code == SL_OK &&
+	       result->total == 0;
+}
+
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -55,6 +61,10 @@ void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 	}
 	if (result->code != SL_OK) {
 		refuse_result(core);
+		return;
+	}
+	if (sl_confirm_weightless(core, result)) {
+		sl_attempt_fail(core, SL_REASON_WEIGHTLESS, false);
 		return;
 	}
 	at->result_known = true;

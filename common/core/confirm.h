@@ -8,6 +8,8 @@ bool sl_confirm_advance(struct sl_core *core);
 sl_ms sl_confirm_deadline(const struct sl_core *core);
 /* CLOSE or SUM is done: Z is known. */
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
+/* Return true if `result`, of CLOSE or SUM, has no mean: every participant has weight 0. */
+bool sl_confirm_weightless(const struct sl_core *core, const struct sl_job_result *result);
 /* A Digest has come. */
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 

@@ -33,7 +33,7 @@ void sl_recover_begin(struct sl_core *core)
 	}
 	at->edition = 1;
 	at->held_count = at->fetched = 0;
-	at->checking = at->summing = at->operator_aborted = false;
+	at->checking = at->summing = at->weightless = at->operator_aborted = false;
 	at->over_since = SL_NEVER;
 }
 
@@ -299,6 +299,11 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
+	if (sl_confirm_weightless(core, result)) {
+		core->at.weightless = true;
+		core->report_at = core->now;
+		return;
+	}
 	sl_move_to(core, SL_PHASE_CONFIRM);
 	sl_confirm_result(core, result);
 }
@@ -328,15 +333,20 @@ static bool close_attempt(struct sl_core *core)
 	core->release_log.closed = core->view.a;
 	sl_releases_abort_own(core, core->view.a);
 	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reusable);
+	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && (!reusable || at->weightless));
 	return true;
 }
 
-/* Report the participants whose masked states no linked participant has. */
+/* Report the participants whose masked states no linked participant has; or that the sum has no weight. */
 static void report_missing(struct sl_core *core)
 {
 	if (core->now < core->report_at)
 		return;
+	if (core->at.weightless) {
+		core->report_at = core->now + SL_WAIT_REPORT_MS;
+		sl_emit_report(core, SL_REPORT_WAITING)->reason = SL_REASON_WEIGHTLESS;
+		return;
+	}
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
@@ -365,6 +375,10 @@ bool sl_recover_advance(struct sl_core *core)
 	struct sl_attempt_state *at = &core->at;
 	if (close_attempt(core) || sl_catchup_begin(core))
 		return true;
+	if (at->weightless) {
+		tell_held(core);
+		report_missing(core);
+	}
 	if (at->summing || at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
 		return false; /* show no more of a closed attempt; CATCHUP waits for the jobs */
 	drop_stalled(core);

@@ -175,6 +175,7 @@ struct sl_attempt_state {
 	uint32_t joined;	/* a participant that has sent a Have; SL_NOBODY */
 	bool checking, summing; /* a CHECK, the SUM job is out */
 	bool operator_aborted;	/* the operator aborts the attempt */
+	bool weightless;	/* the sum is known and its total weight is 0: wait for an abort */
 	sl_ms over_since;	/* since when no participant can complete the attempt; SL_NEVER */
 };
 

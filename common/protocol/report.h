@@ -79,7 +79,8 @@ enum sl_report_kind {
 	X(BAD_SHARE, "bad share")	/* `peer` sent a share with an element that is not in Z_p */         \
 	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
 	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
-	X(WEIGHT, "weight")		/* the weight is 0 or larger than max_weight */                      \
+	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \
+	X(WEIGHTLESS, "weightless")	/* every participant has weight 0 */                                 \
 	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
 	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
 	X(MEMORY, "memory")		/* the view does not fit the arena */

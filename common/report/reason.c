@@ -154,6 +154,7 @@ static const struct {
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a masked state with a value outside the field"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
+	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
 	[SL_REASON_MEMORY] = {"the view does not fit the memory reserved for it", NONE, ""},
@@ -197,9 +198,13 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_WEIGHT:
-		snprintf(text, size,
-			 "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
-			 r->why.weight.weight, r->why.weight.most);
+		if (r->why.weight.weight == 0)
+			snprintf(text, size, "weight 0 needs a max_weight of at least 2 at every learner");
+		else
+			snprintf(text, size,
+				 "weight %" PRIu64 " is above max_weight, %" PRIu64
+				 "; raise max_weight at every learner",
+				 r->why.weight.weight, r->why.weight.most);
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,

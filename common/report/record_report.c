@@ -40,6 +40,8 @@ static enum sl_record_kind waiting_kind(const struct sl_report *report, const st
 	bool empty = true;
 	for (uint32_t i = 0; report->set != NULL && i < roster->size; i++)
 		empty = empty && !sl_bit(report->set, i);
+	if (report->reason == SL_REASON_WEIGHTLESS)
+		return SL_RECORD_WAITING_WEIGHT;
 	if (report->phase == SL_PHASE_RECOVER)
 		return empty ? SL_RECORD_WAITING_STATES : SL_RECORD_WAITING_LOST;
 	if (report->set == NULL)

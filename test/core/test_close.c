@@ -80,7 +80,9 @@ TEST(equal_weights)
 TEST(weights_by_samples)
 {
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
+	int64_t nothing[ELEMENTS] = {0};
 	assert_int_equal(close_at(&view, 7, 0), SL_ERR_INVALID);
+	assert_int_equal(close_code(&view, nothing), SL_OK); /* all have weight 0 */
 	assert_int_equal(close_at(&view, 7, 1), SL_OK);
 	assert_int_equal(close_at(&view, 7, N * 50), SL_OK);
 	assert_int_equal(close_at(&view, 7, N * 50 + 1), SL_ERR_INVALID);

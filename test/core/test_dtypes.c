@@ -42,6 +42,7 @@ static void expect_round(enum sl_engine engine, enum sl_sharing_kind sharing)
 		.learners = LEARNERS,
 		.tensors = {items, 4},
 		.parameters = {.n = INTEGERS + 5, .max_weight = 6, .mixing = engine, .sharing = sharing}});
+	sim->learners[2].host.workspace.weight = 0;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	expect_means(sim);

@@ -167,7 +167,8 @@ TEST(test_sentences)
 					 .phase = SL_PHASE_SHARE,
 					 .why.weight = {9, 4}},
 		      "fatal", SL_ERROR,
-		      "round 3 attempt 1 ended in SHARE: weight 9 is not in 1..4; raise max_weight at every "
+		      "round 3 attempt 1 ended in SHARE: weight 9 is above max_weight, 4; raise max_weight "
+		      "at every "
 		      "learner");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
 		      "7 parameters were clamped to clipping_range 0.5");

@@ -165,6 +165,8 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	l->ready_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->ready_a);
 	l->aborted_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->aborted_a);
 	l->host.workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
+	if (p->max_weight > 1 && i == 1) /* of one learner: not of all in a view */
+		l->host.workspace.weight--;
 }
 
 size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)

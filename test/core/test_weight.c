@@ -1,0 +1,71 @@
+/* Weight 0 takes part and does not count; a round in which all have it waits for an abort (PROTOCOL.md §4.3
+ * Weights). */
+#include "test/lib/test.h"
+#include "tools/sim/sim.h"
+
+#define N 4u
+
+static struct sl_sim *build(uint64_t max_weight)
+{
+	struct sl_sim *sim = sl_sim_new(
+		&(struct sl_sim_options){.seed = 9, .learners = N, .parameters = {.max_weight = max_weight}});
+	for (uint32_t i = 0; i < N; i++)
+		sim->learners[i].host.workspace.weight = 0;
+	return sim;
+}
+
+static void abort_all(struct sl_sim *sim)
+{
+	for (uint32_t i = 0; i < N; i++) {
+		sim->learners[i].aborted_by_operator = true;
+		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
+	}
+}
+
+/* The simulator compares the mean with that of the models. */
+TEST(one_counts)
+{
+	struct sl_sim *sim = build(3);
+	sim->learners[2].host.workspace.weight = 3;
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	const struct sl_report *report = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+	assert_int_equal(report->committed.learners, N);
+	assert_int_equal(report->committed.total_weight, 3);
+	sl_sim_free(sim);
+}
+
+TEST(must_be_one)
+{
+	struct sl_sim *sim = build(1);
+	sl_sim_start(sim);
+	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report.why.weight.weight,
+			 0);
+	sl_sim_free(sim);
+}
+
+/* The round waits, also after a restart. The operator aborts it, and the models are trained again. */
+TEST(none_counts)
+{
+	struct sl_sim *sim = build(3);
+	sl_sim_start(sim);
+	sl_sim_run_until_all_say(sim, SL_REPORT_WAITING, SL_REASON_WEIGHTLESS);
+	sl_sim_crash(sim, 1);
+	sl_sim_elapse(sim, 1000);
+	sl_sim_restart(sim, 1);
+	sl_sim_run_until_report(sim, 1, SL_REPORT_RECOVERED, SL_REASON_NONE);
+	sl_sim_elapse(sim, 15000);
+	for (uint32_t i = 0; i < N; i++) {
+		assert_int_equal(sim->learners[i].host.phase, SL_PHASE_RECOVER);
+		sim->learners[i].host.workspace.weight = 1;
+	}
+	abort_all(sim);
+	sl_sim_run_until_done(sim);
+	for (uint32_t i = 0; i < N; i++)
+		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)
+					 ->report.committed.total_weight,
+				 N);
+	sl_sim_expect(sim, 0, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
+	sl_sim_free(sim);
+}
