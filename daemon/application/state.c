@@ -31,23 +31,42 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	va_end(list);
 }
 
+/* The paper's encoding has no integers. */
+static int check_encoding(const struct sl_settings *settings, const struct sl_tensors *tensors,
+			  struct sl_error *error)
+{
+	for (uint32_t i = 0; settings->encoding == SL_ENCODING_PAPER && i < tensors->count; i++)
+		if (tensors->items[i].dtype == SL_INT64)
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "tensor %s: int64 cannot be averaged with `encoding: paper`",
+					  tensors->items[i].name);
+	return SL_OK;
+}
+
+static int open_vectors(struct sl_application *a, struct sl_error *error)
+{
+	int rc = sl_shared_vector_open(&a->up, a->bytes, error);
+	if (rc == SL_OK)
+		rc = sl_shared_vector_open(&a->down, a->bytes, error);
+	if (rc != SL_OK)
+		sl_shared_vector_close(&a->up);
+	return rc;
+}
+
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error)
 {
 	a->n = (size_t)sl_tensor_list_elements(tensors);
 	a->metrics_count = sl_tensor_list_metrics(tensors);
 	a->bytes = sl_tensors_bytes(tensors, a->n) - a->metrics_count * sizeof(double);
-	a->base.tensors = *tensors;
-	int rc = sl_shared_vector_open(&a->up, a->bytes, error);
+	int rc = check_encoding(a->config.settings, tensors, error);
 	if (rc == SL_OK)
-		rc = sl_shared_vector_open(&a->down, a->bytes, error);
-	if (rc != SL_OK) { /* as before, for another application */
-		sl_shared_vector_close(&a->up);
-		free((void *)a->base.tensors.items);
-		a->base.tensors = (struct sl_tensors){0};
-		return rc;
-	}
-	a->opened = true;
-	return SL_OK;
+		rc = open_vectors(a, error);
+	if (rc == SL_OK)
+		a->base.tensors = *tensors;
+	else /* as before, for another application */
+		free((void *)tensors->items);
+	a->opened = rc == SL_OK;
+	return rc;
 }
 
 void sl_state_close(struct sl_application *a)

@@ -355,6 +355,53 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	learner_end(&other);
 }
 
+/* The checks of the other dtypes: 8-byte tensors lie first; int64 has no decimals. */
+TEST_WITH(every_dtype_is_checked, folder_setup, folder_teardown)
+{
+	static const char fields[] =
+		"\"tensors\":[{\"name\":\"d\",\"shape\":[1],\"dtype\":\"float64\"},{\"name\":\"i\","
+		"\"shape\":[],\"dtype\":\"int64\"},{\"name\":\"f\",\"shape\":[2],\"dtype\":\"float32\"}]";
+	struct client c;
+	learner_init(*state);
+	learner.settings.encoding = SL_ENCODING_PAPER;
+	learner_open_begin();
+	join_with(&c, fields,
+		  "{\"type\":\"error\",\"text\":\"tensor i: int64 cannot be averaged with `encoding: "
+		  "paper`\"}");
+	client_close(&c);
+	learner.settings.encoding = SL_ENCODING_WEIGHTED;
+	join_with(&c, fields, "{\"type\":\"joined\"");
+	learner_open_end();
+	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), 4);
+	assert_int_equal(c.bytes, 24);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	double *d = (double *)c.up;
+	int64_t *i = (int64_t *)c.up + 1;
+	*d = INFINITY;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"d[0] is not a finite number");
+	*d = 16.5;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c,
+		    "{\"type\":\"refused\",\"round\":1,\"text\":\"d[0] is 16.5, beyond clipping_range 16:");
+	*d = 1;
+	*i = -160001;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"i is -160001, beyond clipping_range * "
+			"10^decimals, 160000: raise clipping_range");
+	*i = 160000;
+	c.up[5] = NAN;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"f[1] is not a finite number");
+	c.up[5] = 1;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	pthread_join(learner.training, NULL);
+	assert_int_equal(learner.rc, SL_OK);
+	assert_memory_equal(learner.model, c.up, 24);
+	learner_end(&c);
+}
+
 TEST_WITH(names_of_metrics_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][2] = {

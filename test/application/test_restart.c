@@ -89,6 +89,54 @@ CLUSTER_TEST(a_round_goes_on_without_its_application)
 	assert_int_equal(cluster_count(c, 2, "has joined"), 2);
 }
 
+#define JOIN_DTYPES                                                                                          \
+	"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"d\",\"shape\":[2],\"dtype\":\"float64\"}" \
+	",{\"name\":"                                                                                        \
+	"\"i\",\"shape\":[],\"dtype\":\"int64\"},{\"name\":\"f\",\"shape\":[3]}],\"metrics\":[\"loss\","     \
+	"\"accuracy\"]}"
+
+/* Weighted means of every dtype, and of metrics: learner i has the weight i, and i/4 everywhere. */
+CLUSTER_TEST(every_dtype_and_metrics_are_averaged)
+{
+	struct client clients[LEARNERS];
+	char line[256];
+	cluster_open(
+		c, LEARNERS,
+		"trainer=application rounds=1 decimals=4 clipping_range=16 weighting=samples max_weight=10 "
+		"metrics=aggregate serve_after_end=1");
+	cluster_start_all(c, "");
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		struct client *client = &clients[i - 1];
+		client_open(client, file_of(c, i, "application.sock"));
+		client_tell(client, JOIN_DTYPES);
+		client_hear(client, "{\"type\":\"joined\"");
+		client_hear(client, "{\"type\":\"train\"");
+		double *d = (double *)client->up;
+		d[0] = d[1] = i / 4.0;
+		((int64_t *)client->up)[2] = 1000 * i + 3;
+		client->up[6] = client->up[7] = client->up[8] = (float)i / 4;
+		snprintf(line, sizeof line,
+			 "{\"type\":\"trained\",\"round\":1,\"weight\":%u,\"metrics\":{\"accuracy\":%g,"
+			 "\"loss\":%g}}",
+			 i, i / 4.0, 3.0 * i);
+		client_tell(client, line);
+	}
+	for (uint32_t i = 1; i <= LEARNERS; i++) { /* (1 + 4 + 9) / 6 is 7/3 */
+		struct client *client = &clients[i - 1];
+		client_hear(
+			client,
+			"{\"type\":\"mean\",\"round\":1,\"learners\":3,\"total_weight\":6,\"decimals\":4,"
+			"\"clipping_range\":16.0,\"metrics\":{\"loss\":7.0,\"accuracy\":0.583333333333333");
+		const double *d = (const double *)client->down;
+		assert_true(d[0] == 7.0 / 12 && d[1] == 7.0 / 12);
+		assert_int_equal(((const int64_t *)client->down)[2], 2336); /* 2333 1/3 + 3 */
+		assert_true(client->down[6] == (float)(7.0 / 12) && client->down[8] == client->down[6]);
+		client_close(client);
+	}
+	cluster_finish(c);
+	cluster_expect_all(c, "\"metrics\":{\"accuracy\":");
+}
+
 /* Before its first application, a learner can be told to end. */
 CLUSTER_TEST(a_learner_that_waits_for_its_application_ends_on_a_signal)
 {
