@@ -11,6 +11,10 @@
 #include "common/config/settings_table.h"
 #include "common/config/yaml.h"
 
+/* decimals and clipping_range with a built-in trainer. */
+#define BUILTIN_DECIMALS 4
+#define BUILTIN_CLIPPING_RANGE 16
+
 /* Origin of a value, for errors of checks that concern several settings. Zeros: the default. */
 struct place {
 	const char *assignment; /* "KEY=VALUE" of --set */
@@ -58,7 +62,7 @@ static void describe(const struct sl_setting *row, char *out, size_t size)
 	else if (row->kind == SL_SETTING_REAL)
 		snprintf(out, size, "a number from %g to %g", row->least_real, row->most_real);
 	else if (row->kind == SL_SETTING_POSITIVE)
-		snprintf(out, size, "a number greater than %g and at most %g", row->least_real,
+		snprintf(out, size, "%s%sa number greater than %g and at most %g", words, or, row->least_real,
 			 row->most_real);
 	else if (row->kind == SL_SETTING_PRIME)
 		snprintf(out, size, "%s%sa prime between 2 and 2^61", words, or);
@@ -165,6 +169,8 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 		return take_text(row, parse->settings, value, error);
 	case SL_SETTING_REAL:
 	case SL_SETTING_POSITIVE:
+		if (word) /* it stands for 0 */
+			break;
 		return take_real(row, parse->settings, value, error);
 	case SL_SETTING_CHOICE:
 	case SL_SETTING_WHOLE:
@@ -304,6 +310,17 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
+/* Choose what is auto with a built-in trainer. */
+static void resolve(struct sl_settings *s)
+{
+	if (sl_settings_has_application(s))
+		return;
+	if (s->decimals == SL_DECIMALS_AUTO)
+		s->decimals = BUILTIN_DECIMALS;
+	if (s->clipping_range == SL_CLIPPING_RANGE_AUTO)
+		s->clipping_range = BUILTIN_CLIPPING_RANGE;
+}
+
 /* Complete the path of the socket `row`, which is `path` (of SL_PATH_BYTES), and check its length: a Unix
  * socket address has room for 107 bytes. */
 static int complete_socket(struct parse *parse, size_t row, char *path, struct sl_error *error)
@@ -361,6 +378,7 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 		code = check_required(&parse, error);
 	if (code == SL_OK)
 		code = check_together(&parse, error);
+	resolve(settings);
 	if (code == SL_OK)
 		code = complete_socket(&parse, SL_ROW_control, settings->control, error);
 	if (code == SL_OK)
@@ -377,6 +395,7 @@ int sl_settings_assign(const char *const *overrides, size_t count, struct sl_set
 	take_defaults(&parse);
 	for (size_t i = 0; code == SL_OK && i < count; i++)
 		code = override(&parse, overrides[i], error);
+	resolve(settings);
 	return code == SL_OK ? check_together(&parse, error) : code;
 }
 

@@ -21,6 +21,7 @@
 #include "common/protocol/canonical.h"
 #include "common/compute/job.h"
 #include "common/compute/payload.h"
+#include "common/field/precision.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
@@ -37,10 +38,10 @@ struct sl_open {
 };
 
 struct sl_core_config {
-	uint32_t self;	      /* this learner's index in the roster */
-	uint32_t roster_size; /* R */
-	const sl_id *ids;     /* R ids, ascending; not owned */
-	struct sl_parameters parameters;
+	uint32_t self;			 /* this learner's index in the roster */
+	uint32_t roster_size;		 /* R */
+	const sl_id *ids;		 /* R ids, ascending; not owned */
+	struct sl_parameters parameters; /* decimals, clipping_range: also auto (precision.h) */
 	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
@@ -67,7 +68,7 @@ enum sl_event_kind {
 	SL_EVENT_LINK_UP,	 /* peer: an authenticated link is up */
 	SL_EVENT_LINK_DOWN,	 /* peer: the link fell, or dialling failed */
 	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; the signature is verified */
-	SL_EVENT_TRAINED,	 /* the model of the round is in the workspace */
+	SL_EVENT_TRAINED,	 /* need: the model of the round is in the workspace */
 	SL_EVENT_COMPUTED,	 /* result */
 	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
 	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
@@ -98,6 +99,7 @@ struct sl_event {
 	const struct sl_message *message;
 	struct sl_buffer *buffer; /* Share, State, Result, Masked: size and bytes of the chunk */
 	const struct sl_job_result *result;
+	struct sl_need need;   /* for parameters that are auto */
 	const uint64_t *range; /* bit set over the roster */
 	struct sl_durable durable;
 	sl_round round;

@@ -121,6 +121,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (config->certificate != NULL)
 		core->certificate = *config->certificate;
 	core->config.certificate = NULL; /* copied */
+	core->parameters = config->parameters;
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phases = sl_phases;
 	core->phase = SL_PHASE_TRAIN;

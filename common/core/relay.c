@@ -22,7 +22,7 @@ void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 					.incarnation = core->config.incarnation,
 					.t = core->t,
 					.a = core->a,
-					.parameters = core->config.parameters,
+					.parameters = core->parameters,
 					.candidates = lr->candidates};
 	memcpy(state->key, core->config.key, sizeof state->key);
 	memcpy(state->roster, core->config.scope.roster, sizeof state->roster);

@@ -191,6 +191,7 @@ struct sl_catchup {
 
 struct sl_core {
 	struct sl_core_config config;
+	struct sl_parameters parameters;   /* of the own link states of round t: what was auto is chosen */
 	const struct sl_phase_row *phases; /* the table of phases.c, by phase */
 	struct sl_actions *out;		   /* of the present step */
 	sl_ms now;			   /* of the present step */

@@ -270,7 +270,7 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		message(core, event);
 		break;
 	case SL_EVENT_TRAINED:
-		sl_train_done(core);
+		sl_train_done(core, &event->need);
 		break;
 	case SL_EVENT_COMPUTED:
 		computed(core, event->result);

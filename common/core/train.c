@@ -6,6 +6,8 @@
 #include "common/core/move.h"
 #include "common/core/releases.h"
 
+#define GROWTH_MOST 1024 /* of the largest value from a committed round to the next: more is reported */
+
 void sl_train_begin(struct sl_core *core)
 {
 	core->trained = false;
@@ -50,8 +52,31 @@ void sl_train_enter(struct sl_core *core)
 	sl_train_begin(core);
 }
 
-void sl_train_done(struct sl_core *core)
+static double double_of(uint64_t bits)
 {
+	double value;
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+
+/* Choose the parameters that are auto for the trained model (PROTOCOL.md §4.8 Precision). */
+static void set_precision(struct sl_core *core, const struct sl_need *need)
+{
+	const struct sl_parameters *set = &core->config.parameters;
+	struct sl_precision own = {(uint32_t)set->decimals, double_of(set->clipping_range)};
+	const struct sl_certificate *last = &core->certificate;
+	bool known = core->committed > 0 && last->t == core->committed;
+	double least = known ? double_of(last->clipping_range) : 0;
+	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && known && need->range > GROWTH_MOST * least)
+		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / least;
+	sl_precision_fit(&own, need, least);
+	core->parameters.decimals = own.decimals;
+	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);
+}
+
+void sl_train_done(struct sl_core *core, const struct sl_need *need)
+{
+	set_precision(core, need);
 	core->trained = true;
 	core->trained_at = core->now;
 	sl_move_to(core, SL_PHASE_DISCOVER);

@@ -6,7 +6,7 @@
 /* Begin training; after a commit, begin the next round first. */
 void sl_train_enter(struct sl_core *core);
 /* The model of the round is in the workspace. */
-void sl_train_done(struct sl_core *core);
+void sl_train_done(struct sl_core *core, const struct sl_need *need);
 /* Reset the state to that of round committed + 1, of which nothing has happened yet. */
 void sl_train_round(struct sl_core *core);
 /* Ask for a model of round t. */

@@ -157,7 +157,7 @@ static bool agree_on_history(struct sl_core *core, uint32_t member)
 /* Check that all members have the same roster, parameters and last result. */
 static bool agree(struct sl_core *core, struct sl_view *view)
 {
-	view->agreed = core->config.parameters;
+	view->agreed = core->parameters;
 	for (uint32_t i = 0; i < view->n; i++) {
 		uint32_t member = view->members[i];
 		if (link_of(core, member)->twice) {
@@ -187,15 +187,18 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 }
 
 /* Resolve p: as configured, or the smallest that meets the bound for this N (PROTOCOL.md §4.5 Bounds on the
- * modulus). */
+ * modulus), with fewer decimals if it takes that (§4.8 Precision). */
 static bool resolve_p(struct sl_core *core, struct sl_view *view)
 {
 	const struct sl_parameters *agreed = &view->agreed;
 	uint64_t least = 0, p = agreed->p;
 	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
 	int decimals_most = -1;
-	if (p == 0)
+	if (p == 0) {
+		view->agreed.decimals = view->encoding.decimals =
+			sl_precision_lower(&view->encoding, view->n, agreed->max_weight, bits_most);
 		p = sl_encoding_modulus(&view->encoding, view->n, agreed->max_weight, bits_most);
+	}
 	bool bound =
 		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
 	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {

@@ -35,6 +35,9 @@ struct sl_trainer_commit {
 	sl_round round;
 	uint32_t learners;
 	uint64_t total_weight;
+	/* As agreed for it; SL_DECIMALS_AUTO and SL_CLIPPING_RANGE_AUTO: not known since the start. */
+	uint32_t decimals;
+	double clipping_range;
 };
 
 struct sl_trainer_ops {

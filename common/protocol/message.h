@@ -88,8 +88,8 @@ enum sl_peer_status {
 	X(rounds, rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                     \
 	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                   \
 	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                      \
-	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
-	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST,                                           \
+	X(decimals, decimals, MOST, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
+	X(clipping_range, clipping_range, MOST, 1, SL_DOUBLE_LAST,                                           \
 	  "clipping_range is not a positive number")                                                         \
 	X(max_weight, max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                    \
 	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                \

@@ -14,10 +14,11 @@
 
 /* X(kind, name in traces) */
 #define SL_REPORTS(X)                                                                                        \
-	X(PHASE, "PHASE")	  /* `phase` is entered */                                                   \
-	X(VIEW, "VIEW")		  /* the view passed the privacy check; set: own neighbours */               \
-	X(EXPOSED, "EXPOSED")	  /* the privacy check failed and only warns; reason FEW or TOLERANCE */     \
-	X(CLAMPED, "CLAMPED")	  /* parameters were cut to the clipping range */                            \
+	X(PHASE, "PHASE")     /* `phase` is entered */                                                       \
+	X(VIEW, "VIEW")	      /* the view passed the privacy check; set: own neighbours */                   \
+	X(EXPOSED, "EXPOSED") /* the privacy check failed and only warns; reason FEW or TOLERANCE */         \
+	X(GROWN, "GROWN")     /* the values of the trained model exceed the last committed ones by far */    \
+	X(CLAMPED, "CLAMPED") /* parameters were cut to the clipping range */                                \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
 				 learners whose masked state no linked learner has */                        \
@@ -113,6 +114,9 @@ struct sl_report {
 			double mu;
 		} view;
 		struct {
+			double factor; /* clipping range that the model needs, over the last committed one */
+		} grown;
+		struct {
 			uint64_t count; /* parameters */
 			double clipping_range;
 		} clamped;
@@ -120,7 +124,8 @@ struct sl_report {
 			uint32_t learners, edges;
 			uint64_t exchanges, total_weight;
 			enum sl_engine engine;
-			double mu, margin;
+			uint32_t decimals; /* as agreed */
+			double mu, margin, clipping_range;
 			sl_ms elapsed; /* since this learner's model was trained */
 			uint8_t digest[SL_HASH_BYTES];
 		} committed;

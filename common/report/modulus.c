@@ -2,12 +2,16 @@
 
 #include "common/report/reason.h"
 
+#define UNKNOWN 0x1p-60 /* a clipping range that every modulus holds: the view checks the agreed one */
+
 int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_id largest_id,
 		     uint64_t *modulus, struct sl_error *error)
 {
 	const struct sl_settings *s = settings;
 	const struct sl_encoding encoding = {
-		.kind = s->encoding, .decimals = s->decimals, .clipping_range = s->clipping_range};
+		.kind = s->encoding,
+		.decimals = s->decimals == SL_DECIMALS_AUTO ? 0 : s->decimals,
+		.clipping_range = s->clipping_range == SL_CLIPPING_RANGE_AUTO ? UNKNOWN : s->clipping_range};
 	const struct sl_roster none = {0};
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	uint64_t p = s->modulus != 0 ? s->modulus
@@ -22,7 +26,7 @@ int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_i
 	*modulus = p;
 	report.why.p_bound.p = p;
 	report.why.p_bound.least = least;
-	report.why.p_bound.decimals = s->decimals;
+	report.why.p_bound.decimals = encoding.decimals;
 	report.why.p_bound.decimals_most = decimals_most;
 	report.why.p_bound.learners = learners;
 	report.why.p_bound.bits_most = bits;

@@ -116,6 +116,8 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	record->edges = report->committed.edges;
 	record->margin = report->committed.margin;
 	record->total_weight = report->committed.total_weight;
+	record->decimals = report->committed.decimals;
+	record->clipping_range = report->committed.clipping_range;
 	record->aggregate_s = (double)report->committed.elapsed / 1000.0;
 	set_engine(record, report->committed.engine, report->committed.exchanges, report->committed.mu);
 	set_digest(record, report->committed.digest);
@@ -153,6 +155,9 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	switch (report->kind) {
 	case SL_REPORT_VIEW:
 		set_view(record, report);
+		break;
+	case SL_REPORT_GROWN:
+		record->factor = report->grown.factor;
 		break;
 	case SL_REPORT_CLAMPED:
 		record->count = report->clamped.count;

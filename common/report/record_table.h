@@ -38,11 +38,13 @@
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
 	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
 	X(total_weight, "total_weight", WHOLE) /* sum of the weights */                                      \
-	X(digest, "digest", TEXT)	       /* of the committed model, hexadecimal */                     \
-	X(checkpoint, "checkpoint", TEXT)      /* file name */                                               \
-	X(aggregate_s, "aggregate_s", REAL)    /* seconds from the trained model to the commit */            \
-	X(train_s, "train_s", REAL)	       /* seconds of training */                                     \
-	X(round_bytes_sent, "round_bytes_sent", WHOLE)	       /* bytes since the last commit */             \
+	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on */                            \
+	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
+	X(digest, "digest", TEXT)		       /* of the committed model, hexadecimal */             \
+	X(checkpoint, "checkpoint", TEXT)	       /* file name */                                       \
+	X(aggregate_s, "aggregate_s", REAL)	       /* seconds from the trained model to the commit */    \
+	X(train_s, "train_s", REAL)		       /* seconds of training */                             \
+	X(round_bytes_sent, "round_bytes_sent", WHOLE) /* bytes since the last commit */                     \
 	X(round_bytes_received, "round_bytes_received", WHOLE) /* bytes since the last commit */             \
 	X(round_flood_bytes, "round_flood_bytes", WHOLE)       /* of them, link states and Readys */         \
 	X(share_ms, "costs.share_ms", REAL)	  /* when SHARE was entered, as mono_ms; null: never */      \
@@ -51,6 +53,7 @@
 	X(confirm_ms, "costs.settle_ms", REAL)	  /* when CONFIRM was entered */                             \
 	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
+	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
 	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
 	X(released, "released", FLAG)		  /* the masked state was released */                        \
 	X(fetched, "fetched", WHOLE)		  /* masked states received from peers */                    \
@@ -72,23 +75,24 @@
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
-	X(who, "", TEXT)	    /* the peer: ana (2) */                                                  \
-	X(whom, "", TEXT)	    /* the set: ana (2), bo (5) and 3 more */                                \
-	X(engine, "", TEXT)	    /* the engine: exact, 7 exchanges */                                     \
-	X(forecast, "", TEXT)	    /* what is to be sent */                                                 \
-	X(model, "", TEXT)	    /* first digits of a digest, or where the model is from */               \
-	X(theirs, "", TEXT)	    /* first digits of the peer's digest */                                  \
-	X(counter, "", TEXT)	    /* incarnation or round */                                               \
-	X(shown, "", WHOLE)	    /* value of the counter, or round, that the peer shows */                \
-	X(known, "", WHOLE)	    /* its last known value */                                               \
-	X(limit, "", WHOLE)	    /* number that the rule requires */                                      \
-	X(clipping_range, "", REAL) /* clipping range */                                                     \
-	X(control, "", TEXT)	    /* path of the control socket, quoted for a shell */                     \
-	X(file, "", TEXT)	    /* name of a file, or why it cannot be written */
+	X(who, "", TEXT)      /* the peer: ana (2) */                                                        \
+	X(whom, "", TEXT)     /* the set: ana (2), bo (5) and 3 more */                                      \
+	X(engine, "", TEXT)   /* the engine: exact, 7 exchanges */                                           \
+	X(forecast, "", TEXT) /* what is to be sent */                                                       \
+	X(model, "", TEXT)    /* first digits of a digest, or where the model is from */                     \
+	X(theirs, "", TEXT)   /* first digits of the peer's digest */                                        \
+	X(counter, "", TEXT)  /* incarnation or round */                                                     \
+	X(shown, "", WHOLE)   /* value of the counter, or round, that the peer shows */                      \
+	X(known, "", WHOLE)   /* its last known value */                                                     \
+	X(limit, "", WHOLE)   /* number that the rule requires */                                            \
+	X(control, "", TEXT)  /* path of the control socket, quoted for a shell */                           \
+	X(file, "", TEXT)     /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
-	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
-	"train_s round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms "          \
+	"round attempt learners edges mixing steps mu margin total_weight decimals clipping_range digest "   \
+	"checkpoint "                                                                                        \
+	"aggregate_s train_s round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms "     \
+	"mix_ms "                                                                                            \
 	"confirm_ms round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
@@ -101,6 +105,10 @@
 	  "{forecast}")                                                                                      \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
+	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
+	  "round {round}: the values of the trained model are about {factor} times as large as those of "    \
+	  "the last "                                                                                        \
+	  "round: has the training diverged?")                                                               \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \

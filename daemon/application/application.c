@@ -186,6 +186,8 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	a->committed = commit->round;
 	a->learners = commit->learners;
 	a->total_weight = commit->total_weight;
+	a->decimals = commit->decimals;
+	a->clipping_range = commit->clipping_range;
 	sl_command_completed(a->command);
 	if (a->wanted <= a->committed)
 		a->wanted = 0;

@@ -22,17 +22,28 @@ static void send_object(struct sl_application *a, json_t *object)
 	sl_line_socket_send(&a->socket, object, NULL, 0);
 }
 
+/* Return the setting, or null for `auto`. */
+static json_t *decimals_of(uint32_t decimals)
+{
+	return decimals == SL_DECIMALS_AUTO ? json_null() : json_integer(decimals);
+}
+
+static json_t *range_of(double clipping_range)
+{
+	return clipping_range == SL_CLIPPING_RANGE_AUTO ? json_null() : json_real(clipping_range);
+}
+
 static void send_joined(struct sl_application *a)
 {
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
-	json_t *object = json_pack("{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:f, s:I, s:b}", "type",
-				   "joined", "version", VERSION, "learner", (json_int_t)s->id, "name",
-				   a->config.roster->members[a->config.self].name, "learners",
-				   (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds,
-				   "elements", (json_int_t)(a->n - a->metrics_count), "bytes",
-				   (json_int_t)a->bytes, "clipping_range", s->clipping_range, "decimals",
-				   (json_int_t)s->decimals, "weighted", s->weighting == SL_WEIGHTING_SAMPLES);
+	json_t *object = json_pack(
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b}", "type", "joined", "version",
+		VERSION, "learner", (json_int_t)s->id, "name", a->config.roster->members[a->config.self].name,
+		"learners", (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
+		(json_int_t)(a->n - a->metrics_count), "bytes", (json_int_t)a->bytes, "clipping_range",
+		range_of(s->clipping_range), "decimals", decimals_of(s->decimals), "weighted",
+		s->weighting == SL_WEIGHTING_SAMPLES);
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
@@ -51,14 +62,13 @@ static bool is_last(const struct sl_application *a)
 
 void sl_conversation_mean(struct sl_application *a)
 {
-	const struct sl_settings *s = a->config.settings;
 	if (!a->joined)
 		return;
 	send_object(a,
-		    json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:O*}", "type", "mean", "round",
+		    json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:O*}", "type", "mean", "round",
 			      (json_int_t)a->committed, "learners", (json_int_t)a->learners, "total_weight",
-			      (json_int_t)a->total_weight, "decimals", (json_int_t)s->decimals,
-			      "clipping_range", s->clipping_range, "metrics", a->means));
+			      (json_int_t)a->total_weight, "decimals", decimals_of(a->decimals),
+			      "clipping_range", range_of(a->clipping_range), "metrics", a->means));
 	if (is_last(a))
 		send_object(a, json_pack("{s:s}", "type", "done"));
 }

@@ -45,6 +45,8 @@ struct sl_application {
 	uint32_t learners;     /* that took part in it; 0: not known since the start */
 	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
 	uint64_t total_weight; /* of them */
+	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
+	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
 	bool have;	       /* the answer; it belongs to the training thread until it is false again: */
 	uint64_t weight;
 	json_t *metrics; /* owned; NULL: none */

@@ -14,11 +14,12 @@ struct limits {
 };
 
 /* Return the largest absolute value that is encoded: of floats, clipping_range; of int64, which have no
- * decimals, that times 10^decimals. */
+ * decimals, that times 10^decimals. What is auto follows the vector (PROTOCOL.md §4.8 Precision). */
 static struct limits limits_of(const struct sl_settings *s)
 {
-	double most = s->clipping == SL_CLIPPING_CLAMP ? INFINITY : s->clipping_range;
-	double most_int = floor(most * pow(10, s->decimals));
+	bool bounded = s->clipping != SL_CLIPPING_CLAMP && s->clipping_range != SL_CLIPPING_RANGE_AUTO;
+	double most = bounded ? s->clipping_range : INFINITY,
+	       most_int = s->decimals != SL_DECIMALS_AUTO ? floor(most * pow(10, s->decimals)) : INFINITY;
 	return (struct limits){most, most_int < 0x1p63 ? (int64_t)most_int : INT64_MAX};
 }
 

@@ -154,9 +154,12 @@ static void committed(struct record *record)
 	sl_result_close(&daemon->next_result);
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
-	sl_tasks_evaluate(daemon,
-			  &(struct sl_trainer_commit){record->certificate.t, record->certificate.learners,
-						      record->persist.total_weight});
+	struct sl_trainer_commit commit = {.round = record->certificate.t,
+					   .learners = record->certificate.learners,
+					   .total_weight = record->persist.total_weight,
+					   .decimals = record->certificate.decimals};
+	memcpy(&commit.clipping_range, &record->certificate.clipping_range, sizeof commit.clipping_range);
+	sl_tasks_evaluate(daemon, &commit);
 }
 
 static void done(struct sl_task *base)

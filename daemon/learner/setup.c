@@ -253,10 +253,17 @@ static void show_model(struct sl_daemon *daemon)
 	if (ops->show == NULL || daemon->core_config.committed == 0 ||
 	    sl_store_last_round(daemon->store, &last, NULL) != SL_OK)
 		return;
-	ops->show(
-		daemon->trainer,
-		&(struct sl_trainer_commit){daemon->core_config.committed, last.learners, last.total_weight},
-		daemon->workspace.committed);
+	struct sl_trainer_commit commit = {.round = daemon->core_config.committed,
+					   .learners = last.learners,
+					   .total_weight = last.total_weight,
+					   .decimals = SL_DECIMALS_AUTO,
+					   .clipping_range = SL_CLIPPING_RANGE_AUTO};
+	const struct sl_certificate *known = daemon->core_config.certificate;
+	if (known != NULL && known->t == commit.round) {
+		commit.decimals = known->decimals;
+		memcpy(&commit.clipping_range, &known->clipping_range, sizeof commit.clipping_range);
+	}
+	ops->show(daemon->trainer, &commit, daemon->workspace.committed);
 }
 
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)

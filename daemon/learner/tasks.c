@@ -23,6 +23,7 @@ struct task {
 	uint64_t draw;
 	bool again; /* see struct sl_training_request */
 	struct sl_training training;
+	struct sl_need need; /* of the trained model */
 	struct sl_trainer_commit commit;
 	double mse;
 	int code;
@@ -255,6 +256,9 @@ static void run_train(struct sl_task *base)
 					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
+	if (task->code == SL_OK)
+		sl_precision_measure(&daemon->workspace.tensors, daemon->workspace.trained,
+				     daemon->workspace.n, &task->need);
 }
 
 static void log_trained(struct sl_daemon *daemon, const struct task *task)
@@ -280,7 +284,7 @@ static void take_training(struct sl_daemon *daemon, struct task *task)
 	json_decref(daemon->metrics);
 	daemon->metrics = training->metrics;
 	training->metrics = NULL;
-	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED)->event.need = task->need;
 }
 
 static void train_done(struct sl_task *base)

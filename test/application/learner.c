@@ -139,5 +139,5 @@ void train_end(float first, uint64_t weight)
 void show(sl_round round, float value)
 {
 	float model[N] = {value, value, value, value, value};
-	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70}, model);
+	learner.trainer->ops->show(learner.trainer, &(struct sl_trainer_commit){round, 2, 70, 4, 16}, model);
 }

@@ -80,9 +80,9 @@ CLUSTER_TEST(differing_parameter_is_named)
 {
 	cluster_open(c, N, "rounds=1");
 	for (uint32_t i = 1; i <= N; i++)
-		cluster_start(c, i, i == 2 ? "decimals=3" : "");
-	expect_named(c, 2, "learner-02 (2) has decimals 3, this learner 4",
-		     " has decimals 4, this learner 3");
+		cluster_start(c, i, i == 2 ? "max_degree=8" : "");
+	expect_named(c, 2, "learner-02 (2) has max_degree 8, this learner 16",
+		     " has max_degree 16, this learner 8");
 }
 
 /* The models have equally many elements. */

@@ -94,8 +94,9 @@ TEST_WITH(overrides_win, folder_enter, folder_leave)
 	assert_int_equal(s.modulus, 1020431);
 	assert_string_equal(s.log, "-");
 	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text,
-			    "--set decimals=13: decimals must be a whole number from 0 to 12, not '13'");
+	assert_string_equal(
+		error.text,
+		"--set decimals=13: decimals must be auto or a whole number from 0 to 12, not '13'");
 }
 
 TEST_WITH(refuses_keys, folder_enter, folder_leave)
@@ -134,19 +135,16 @@ TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
 	expect_error("seed: 18446744073709551616\n", "c.yaml:1:7: seed must be a whole number from 0 to "
 						     "18446744073709551615, not '18446744073709551616'");
-	expect_error("decimals: 13\n", "c.yaml:1:11: decimals must be a whole number from 0 to 12, not '13'");
-	expect_error(
-		"clipping_range: 0\n",
-		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '0'");
-	expect_error(
-		"clipping_range: inf\n",
-		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'inf'");
-	expect_error(
-		"clipping_range: nan\n",
-		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'nan'");
-	expect_error(
-		"clipping_range: 1e999\n",
-		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '1e999'");
+	expect_error("decimals: 13\n",
+		     "c.yaml:1:11: decimals must be auto or a whole number from 0 to 12, not '13'");
+	expect_error("clipping_range: 0\n", "c.yaml:1:17: clipping_range must be auto or a number greater "
+					    "than 0 and at most 1e+09, not '0'");
+	expect_error("clipping_range: inf\n", "c.yaml:1:17: clipping_range must be auto or a number greater "
+					      "than 0 and at most 1e+09, not 'inf'");
+	expect_error("clipping_range: nan\n", "c.yaml:1:17: clipping_range must be auto or a number greater "
+					      "than 0 and at most 1e+09, not 'nan'");
+	expect_error("clipping_range: 1e999\n", "c.yaml:1:17: clipping_range must be auto or a number "
+						"greater than 0 and at most 1e+09, not '1e999'");
 	expect_error("serve_after_end: -1\n",
 		     "c.yaml:1:18: serve_after_end must be a number from 0 to 86400, not '-1'");
 }
@@ -359,6 +357,23 @@ TEST_WITH(reference_has_every_key, folder_enter, folder_leave)
 	}
 	fclose(out);
 	assert_int_equal(rows, SL_SETTINGS_ROWS);
+}
+
+/* Built-in trainers have a fixed precision; applications state what they need in each round. */
+TEST_WITH(precision_is_automatic_for_applications, folder_enter, folder_leave)
+{
+	static const char *const set[] = {"trainer=application", "decimals=7", "clipping_range=auto"};
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(sl_settings_assign(NULL, 0, &s, &error), SL_OK);
+	assert_int_equal(s.decimals, 4);
+	assert_true(s.clipping_range == 16);
+	assert_int_equal(sl_settings_assign(set, 1, &s, &error), SL_OK);
+	assert_int_equal(s.decimals, SL_DECIMALS_AUTO);
+	assert_true(s.clipping_range == SL_CLIPPING_RANGE_AUTO);
+	assert_int_equal(sl_settings_assign(set, 3, &s, &error), SL_OK);
+	assert_int_equal(s.decimals, 7);
+	assert_true(s.clipping_range == SL_CLIPPING_RANGE_AUTO);
 }
 
 /* The agreement of a setting is the rule of the parameter with its name. */

@@ -52,11 +52,11 @@ TEST(choice_of_p)
 		enum sl_reason reason;
 		uint64_t p;
 	} cases[] = {
-		{0, 12, 1e9, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 0},
-		{0, 12, 1e9, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0},
-		{0, 12, 1e9, SL_ENGINE_TREE, SL_REASON_P_BOUND, 0},
-		{0, 12, 1e9, SL_ENGINE_AUTO, SL_REASON_P_BOUND, 0},
-		{0, 12, 16, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0}, /* none above 2^44 */
+		{0, 12, 1e18, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 0}, /* even without decimals */
+		{0, 12, 1e13, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e18, SL_ENGINE_TREE, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e18, SL_ENGINE_AUTO, SL_REASON_P_BOUND, 0},
+		{0, 12, 16, SL_ENGINE_METROPOLIS, SL_REASON_NONE, (UINT64_C(1) << 44) - 17}, /* 11 of them */
 		{0, 12, 16, SL_ENGINE_EXACT, SL_REASON_NONE, (UINT64_C(1) << 61) - 1},
 		{7, 1, 0.01, SL_ENGINE_EXACT, SL_REASON_P_IDS,
 		 7}, /* meets the bound, but there is an id 11 */

@@ -130,10 +130,10 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 
 /* ---- the field ---- */
 
-struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
+struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_round_row *row)
 {
 	return (struct sl_encoding){.kind = plan->settings.encoding,
-				    .decimals = plan->settings.decimals,
+				    .decimals = row->decimals_known ? row->decimals : plan->settings.decimals,
 				    .clipping_range = plan->settings.clipping_range,
 				    .weight = 1,
 				    .weight_total = plan->learners};

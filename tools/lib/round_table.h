@@ -34,10 +34,12 @@ struct sl_round_row {
 	uint64_t *shown;	  /* learners that adopted its result, or a later one */
 	uint64_t *passed;	  /* learners that adopted a later one: they may never have had this model */
 	struct sl_round_members *members;
-	uint32_t attempts;	     /* of `members` */
-	char mixing[12];	     /* engine */
-	uint64_t steps;		     /* exchanges */
-	double mu;		     /* NaN: the engine needs none */
+	uint32_t attempts; /* of `members` */
+	char mixing[12];   /* engine */
+	uint64_t steps;	   /* exchanges */
+	double mu;	   /* NaN: the engine needs none */
+	uint32_t decimals; /* as agreed */
+	bool decimals_known;
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes;		     /* sent by all of them in this round */
 	uint64_t clamped;	     /* parameters that were cut to `clip`, of all of them */

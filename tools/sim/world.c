@@ -442,6 +442,7 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		if (event->generation != l->training)
 			return;
 		e.kind = SL_EVENT_TRAINED;
+		sl_precision_measure(NULL, l->host.workspace.trained, l->host.workspace.n, &e.need);
 		break;
 	case SL_SIM_WORK:
 		sl_sim_work_due(sim, event->learner);

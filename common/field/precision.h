@@ -1,0 +1,40 @@
+/* precision.h - the clipping range and the decimals that a model needs (PROTOCOL.md §4.8 Precision).
+ *
+ *   trained model -- sl_precision_measure --> need -- sl_precision_fit --> own parameters -- the largest of
+ *   the participants --> agreed -- sl_precision_lower --> as many decimals as the modulus carries
+ */
+#pragma once
+
+#include "common/base/tensors.h"
+#include "common/field/encoding.h"
+
+/* `decimals: auto`, `clipping_range: auto`. */
+#define SL_DECIMALS_AUTO UINT32_MAX
+#define SL_CLIPPING_RANGE_AUTO 0.0
+
+/* What one model needs. It tells the order of magnitude of its largest values, and nothing else. */
+struct sl_need {
+	double range;	/* of floats: a power of two, at least twice and less than four times the largest
+			   magnitude; 0: all are 0, or there are none */
+	uint32_t bits;	/* of precision below the range: 24, or 40 with a float64 tensor; 0: no floats */
+	uint64_t whole; /* of int64: a power of two less one, at least the largest magnitude; 0: all are 0 */
+};
+
+struct sl_precision {
+	uint32_t decimals;
+	double clipping_range;
+};
+
+/* Set *need to what the n elements of `model` need. Values that are not finite are left out. */
+void sl_precision_measure(const struct sl_tensors *tensors, const void *model, size_t n,
+			  struct sl_need *need);
+
+/* Replace what is auto in `precision`. The range is at least `least`, that of the last committed round (0:
+ * not known); the decimals are the fewest whose unit is at most the range times 2^-bits, at most
+ * SL_DECIMALS_MAX. */
+void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need, double least);
+
+/* Return the most decimals, up to encoding->decimals, for which `modulus: auto` finds a prime of at most
+ * `bits_max` bits; encoding->decimals itself if there is none. */
+uint32_t sl_precision_lower(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+			    uint32_t bits_max);

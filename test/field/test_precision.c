@@ -1,0 +1,128 @@
+/* What a model needs, and what is chosen for it. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/field/precision.h"
+#include "test/lib/test.h"
+
+static struct sl_need need_of(enum sl_dtype dtype, const void *model, uint64_t n)
+{
+	const struct sl_tensor one = {.name = "w", .dtype = dtype, .dimensions = 1, .shape = {n}};
+	const struct sl_tensors tensors = {&one, 1};
+	struct sl_need need;
+	sl_precision_measure(&tensors, model, n, &need);
+	return need;
+}
+
+TEST(a_range_is_twice_to_four_times_the_largest)
+{
+	static const struct {
+		float value;
+		double range;
+	} cases[] = {{1, 2},   {-1, 2},	  {1.0000001f, 4},	 {15.9f, 32},
+		     {16, 32}, {0.3f, 1}, {0x1p-149f, 0x1p-148}, {__FLT_MAX__, 0x1p129},
+		     {0, 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		float model[] = {0, cases[i].value, -cases[i].value / 2, NAN, INFINITY};
+		struct sl_need need = need_of(SL_FLOAT32, model, 5);
+		assert_true(need.range == cases[i].range);
+		assert_int_equal(need.bits, 24);
+		assert_int_equal(need.whole, 0);
+	}
+}
+
+TEST(the_largest_range_is_finite)
+{
+	const double model[] = {DBL_MAX, 1};
+	assert_true(need_of(SL_FLOAT64, model, 2).range == 0x1p1023);
+	assert_int_equal(need_of(SL_FLOAT64, model, 2).bits, 40);
+}
+
+TEST(whole_numbers_need_their_bits)
+{
+	int64_t model[] = {0, -5, 3, 1000}, least[] = {INT64_MIN};
+	struct sl_need need = need_of(SL_INT64, model, 4);
+	assert_int_equal(need.whole, 1023);
+	assert_int_equal(need.bits, 0);
+	assert_true(need.range == 0);
+	assert_true(need_of(SL_INT64, least, 1).whole == UINT64_MAX);
+	assert_int_equal(need_of(SL_INT64, model, 1).whole, 0);
+}
+
+TEST(each_dtype_counts)
+{
+	const struct sl_tensor items[] = {{.name = "a", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}},
+					  {.name = "b", .dtype = SL_INT64},
+					  {.name = "c", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {2}}};
+	struct {
+		double a;
+		int64_t b;
+		float c[2];
+	} model = {3, -7, {0.5f, -9}};
+	const struct sl_tensors tensors = {items, 3};
+	struct sl_need need;
+	sl_precision_measure(&tensors, &model, 4, &need);
+	assert_true(need.range == 32);
+	assert_int_equal(need.whole, 7);
+	assert_int_equal(need.bits, 40);
+}
+
+static void expect(struct sl_need need, double least, struct sl_precision set, uint32_t decimals,
+		   double range)
+{
+	sl_precision_fit(&set, &need, least);
+	assert_int_equal(set.decimals, decimals);
+	assert_true(set.clipping_range == range);
+}
+
+#define AUTO ((struct sl_precision){SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO})
+
+TEST(what_is_auto_is_chosen)
+{
+	const struct sl_need half = {.range = 2, .bits = 24};
+	expect(half, 0, AUTO, 7, 2); /* 10^-7 <= 2 / 2^24 = 1.19e-7 < 10^-6 */
+	expect(half, 1, AUTO, 7, 2);
+	expect(half, 64, AUTO, 6, 64); /* never below the last committed one */
+	expect(half, 64, (struct sl_precision){3, SL_CLIPPING_RANGE_AUTO}, 3, 64);
+	expect(half, 64, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 7, 16); /* 6 would be 1.0e-6 > 9.5e-7 */
+	expect(half, 64, (struct sl_precision){4, 16}, 4, 16);
+	expect((struct sl_need){.range = 0x1p24, .bits = 24}, 0, AUTO, 0, 0x1p24);
+	expect((struct sl_need){.range = 0x1p30, .bits = 24}, 0, AUTO, 0, 0x1p30);
+	expect((struct sl_need){.range = 0x1p-60, .bits = 24}, 0, AUTO, SL_DECIMALS_MAX, 0x1p-60);
+	expect((struct sl_need){.range = 2, .bits = 40}, 0, AUTO, 12, 2);
+	expect((struct sl_need){.bits = 24}, 0, AUTO, 8, 1); /* zeros */
+}
+
+TEST(whole_numbers_fit)
+{
+	expect((struct sl_need){.whole = 1023}, 0, AUTO, 0, 1024);
+	expect((struct sl_need){.whole = 1023}, 0, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4, 1);
+	expect((struct sl_need){.whole = (1 << 20) - 1}, 0, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO},
+	       4, 128);
+	expect((struct sl_need){.whole = 1023}, 0, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 2, 16);
+	expect((struct sl_need){.range = 2, .bits = 24, .whole = 255}, 0, AUTO, 7, 2); /* 2 * 10^7 is more */
+	for (uint64_t whole = 1; whole != UINT64_MAX; whole = whole * 2 + 1) {
+		struct sl_precision p = AUTO;
+		sl_precision_fit(&p, &(struct sl_need){.range = 2, .bits = 24, .whole = whole}, 0);
+		assert_true(p.clipping_range * pow(10, p.decimals) >= (double)whole);
+		assert_true(pow(10, -(double)p.decimals) <= p.clipping_range * 0x1p-24);
+	}
+}
+
+static uint32_t lower(uint32_t decimals, double range, uint64_t max_weight, uint32_t bits)
+{
+	const struct sl_encoding encoding = {.decimals = decimals, .clipping_range = range};
+	return sl_precision_lower(&encoding, 4, max_weight, bits);
+}
+
+/* 1 + 2 10^d range 4 max_weight is below 2^61 = 2.3 10^18, or 2^44 = 1.76 10^13. */
+TEST(decimals_are_lowered_as_far_as_need_be)
+{
+	assert_int_equal(lower(12, 16, 1, 61), 12);
+	assert_int_equal(lower(12, 16, 1000000, 61), 10);
+	assert_int_equal(lower(12, 16, 1, 44), 11);
+	assert_int_equal(lower(5, 16, 1, 44), 5);
+	assert_int_equal(lower(12, 0x1p57, 1, 61), 0);
+	assert_int_equal(lower(12, 0x1p58, 1, 61), 12); /* none will do */
+}
