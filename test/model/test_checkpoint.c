@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "common/model/checkpoint.h"
+#include "tools/lib/checkpoint_check.h"
 
 #define N 3
 #define FIRST "round-000001.safetensors"
@@ -87,6 +88,46 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_memory_equal(model, floats, sizeof floats);
 	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, NULL, &read, NULL, &error),
 			 SL_OK);
+}
+
+/* Three dtypes: the bytes of the model are those at the end of the file, and a second reader finds each
+ * tensor.
+ */
+TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
+{
+	static const struct sl_tensor items[] = {{"z", SL_INT64, 0, {0}},
+						 {"mean", SL_FLOAT64, 1, {2}},
+						 {"none", SL_INT64, 2, {0, 3}},
+						 {"a", SL_FLOAT32, 1, {3}}};
+	static const struct sl_tensor_place places[] = {
+		{0, 8, SL_INT64}, {8, 16, SL_FLOAT64}, {24, 0, SL_INT64}, {24, 12, SL_FLOAT32}};
+	static const uint64_t model[5] = {UINT64_C(0xfffffffffffffffe), 0x3ff8000000000000, 1, 2, 3};
+	const struct sl_tensors mixed = {items, 4};
+	struct sl_checkpoint c = checkpoint_of("a", 1), read;
+	struct sl_error error = {0};
+	struct sl_tensor_file file;
+	uint8_t back[36], *bytes;
+	size_t size;
+	c.n = 6;
+	assert_int_equal(sl_checkpoint_write(*state, &c, &mixed, model, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 1, &mixed, &read, back, &error), SL_OK);
+	assert_memory_equal(back, model, sizeof back);
+	assert_int_equal(read.n, 6);
+	bytes = folder_get(*state, FIRST, &size);
+	assert_memory_equal(bytes + size - 36, model, 36);
+	free(bytes);
+	assert_int_equal(sl_checkpoint_check_open(folder_path(*state, FIRST), &file, &error), SL_OK);
+	assert_int_equal(file.n, 6);
+	assert_int_equal(file.count, 4);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(file.places[i].begin, places[i].begin);
+		assert_int_equal(file.places[i].bytes, places[i].bytes);
+		if (places[i].bytes > 0)
+			assert_int_equal(file.places[i].dtype, places[i].dtype);
+	}
+	assert_int_equal(fread(back, 1, sizeof back, file.file), sizeof back);
+	assert_memory_equal(back, model, sizeof back);
+	sl_checkpoint_check_close(&file);
 }
 
 TEST_WITH(the_link_leads_to_the_latest, folder_setup, folder_teardown)

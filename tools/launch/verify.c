@@ -8,16 +8,17 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "tools/launch/verify_mean.h"
 #include "tools/lib/checkpoint_check.h"
 
-#define CHUNK 8192u /* elements read at a time: memory stays at Z and one model */
+#define CHUNK 8192u /* elements read at a time: memory stays at Z */
 
-/* The sum Z of the encodings, then the model that it decodes to. */
+/* The sum Z of the encodings. */
 struct sum {
 	struct sl_field field;
 	uint64_t *z; /* n+1 */
-	float *model;
 	size_t n;
+	struct sl_verify_mean mean;
 };
 
 struct encoding_dump {
@@ -63,9 +64,7 @@ static int sum_begin(struct sum *sum, const struct encoding_dump *r, struct sl_e
 				  (unsigned long long)r->p, r->elements);
 	sum->n = r->elements - 1;
 	sum->z = calloc(r->elements, sizeof *sum->z);
-	sum->model = calloc(sum->n, sizeof *sum->model);
-	return sum->z != NULL && sum->model != NULL ? SL_OK
-						    : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	return sum->z != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
 static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
@@ -88,6 +87,18 @@ static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_err
 	return SL_OK;
 }
 
+/* Fill in what the coordinates are divided by. */
+static int sum_weigh(struct sum *sum, const struct sl_encoding *encoding, struct sl_error *error)
+{
+	sum->mean = (struct sl_verify_mean){
+		.scale = 1, .weight = encoding->kind == SL_ENCODING_PAPER ? 1 : sum->z[sum->n]};
+	for (uint32_t d = 0; d < encoding->decimals; d++)
+		sum->mean.scale *= 10;
+	return sum->mean.weight > 0 ? SL_OK
+				    : sl_err_set(error, SL_ERR_INVALID,
+						 "the encodings have no mean: the total weight is 0");
+}
+
 static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
 {
 	struct encoding_dump r;
@@ -105,37 +116,68 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 	return rc;
 }
 
-static int compare_model(const struct sum *sum, const char *path, FILE *file, struct sl_error *error)
+/* Compare `count` elements from `first` on. */
+static int compare_elements(const struct sum *sum, const char *path, enum sl_dtype dtype,
+			    const uint8_t *elements, size_t first, size_t count, struct sl_error *error)
 {
-	float read[CHUNK];
-	for (size_t at = 0; at < sum->n; at += CHUNK) {
-		size_t count = sum->n - at < CHUNK ? sum->n - at : CHUNK;
-		if (fread(read, sizeof *read, count, file) != count)
-			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
-		for (size_t i = 0; i < count; i++)
-			if (memcmp(&read[i], &sum->model[at + i], sizeof *read) != 0)
-				return sl_err_set(error, SL_ERR_INVALID,
-						  "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
-						  at + i, (double)read[i], (double)sum->model[at + i]);
+	size_t bytes = dtype == SL_FLOAT32 ? 4 : 8;
+	for (size_t i = 0; i < count; i++, elements += bytes) {
+		int64_t coordinate = sl_field_centred(&sum->field, sum->z[first + i]);
+		if (!sl_verify_mean_holds(&sum->mean, dtype, coordinate, elements))
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
+					  first + i, dtype == SL_FLOAT32 ? 9 : 17,
+					  sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
+					  sl_verify_mean_about(&sum->mean, dtype, coordinate));
 	}
 	return SL_OK;
+}
+
+static int compare_tensor(const struct sum *sum, const char *path, FILE *file,
+			  const struct sl_tensor_place *place, size_t first, struct sl_error *error)
+{
+	uint8_t read[CHUNK * 8];
+	int rc = SL_OK;
+	for (uint64_t at = 0; rc == SL_OK && at < place->bytes;) {
+		size_t bytes = place->bytes - at < sizeof read ? (size_t)(place->bytes - at) : sizeof read;
+		size_t count = bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
+		if (fread(read, 1, bytes, file) != bytes)
+			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
+		rc = compare_elements(sum, path, place->dtype, read, first, count, error);
+		first += count;
+		at += bytes;
+	}
+	return rc;
+}
+
+static int compare_model(const struct sum *sum, const char *path, const struct sl_tensor_file *tensors,
+			 struct sl_error *error)
+{
+	size_t first = 0;
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < tensors->count; i++) {
+		const struct sl_tensor_place *place = &tensors->places[i];
+		rc = compare_tensor(sum, path, tensors->file, place, first, error);
+		first += place->bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
+	}
+	return rc;
 }
 
 static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner,
 		       struct sl_error *error)
 {
 	char path[PATH_MAX];
-	struct sl_tensor_file tensor;
+	struct sl_tensor_file tensors;
 	round_path(v, learner, "round", "safetensors", path);
-	int rc = sl_checkpoint_check_open(path, &tensor, error);
+	int rc = sl_checkpoint_check_open(path, &tensors, error);
 	if (rc != SL_OK)
 		return rc;
-	if (tensor.n != sum->n)
+	if (tensors.n != sum->n)
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
-				tensor.n, sum->n);
+				tensors.n, sum->n);
 	else
-		rc = compare_model(sum, path, tensor.file, error);
-	fclose(tensor.file);
+		rc = compare_model(sum, path, &tensors, error);
+	sl_checkpoint_check_close(&tensors);
 	return rc;
 }
 
@@ -200,15 +242,12 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 			rc = add_learner(&sum, verify, i, error);
 	if (rc == SL_OK && sum.z == NULL)
 		rc = sl_err_set(error, SL_ERR_INVALID, "no learner has committed");
-	if (rc == SL_OK &&
-	    sl_encoding_decode(&sum.field, &verify->encoding, NULL, sum.z, sum.n, sum.model) != SL_OK)
-		rc = sl_err_set(error, SL_ERR_INVALID,
-				"the sum of the encodings does not decode: the total weight is 0");
+	if (rc == SL_OK)
+		rc = sum_weigh(&sum, &verify->encoding, error);
 	if (rc == SL_OK)
 		rc = check_checkpoints(&sum, verify, error);
 	if (rc == SL_OK)
 		delete_encoding_dumps(verify);
 	free(sum.z);
-	free(sum.model);
 	return rc;
 }

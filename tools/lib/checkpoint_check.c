@@ -24,60 +24,91 @@ static json_t *read_header(FILE *file, uint64_t *bytes)
 	return header;
 }
 
-/* Return the bytes of a tensor of floats; -1: it is something else. */
-static json_int_t bytes_of(const json_t *entry)
+/* Fill in the place of a tensor, and add its elements to *n. */
+static bool take_tensor(const json_t *entry, struct sl_tensor_place *place, uint64_t *n)
 {
 	const char *type;
 	json_t *shape, *side;
-	json_int_t from, to, bytes = 4;
+	json_int_t from, to, elements = 1;
 	size_t d;
 	if (json_unpack((json_t *)entry, "{s:s, s:o, s:[I, I!]}", "dtype", &type, "shape", &shape,
 			"data_offsets", &from, &to) != 0 ||
-	    strcmp(type, "F32") != 0)
-		return -1;
+	    !sl_tensors_dtype_parse_file(type, &place->dtype))
+		return false;
 	json_array_foreach(shape, d, side)
 	{
 		if (json_integer_value(side) < 0 ||
-		    __builtin_mul_overflow(bytes, json_integer_value(side), &bytes))
-			return -1;
+		    __builtin_mul_overflow(elements, json_integer_value(side), &elements) ||
+		    elements > (json_int_t)SL_ELEMENTS_MAX)
+			return false;
 	}
-	return from >= 0 && to - from == bytes ? bytes : -1;
+	place->begin = (uint64_t)from;
+	place->bytes = (uint64_t)elements * (place->dtype == SL_FLOAT32 ? 4 : 8);
+	*n += (uint64_t)elements;
+	return from >= 0 && to >= from && (uint64_t)(to - from) == place->bytes;
 }
 
-/* Set n if the header names tensors of floats that fill the rest of the file. */
-static bool take_header(json_t *header, uint64_t header_bytes, uint64_t file_bytes, size_t *n)
+static int compare(const void *left, const void *right)
+{
+	const struct sl_tensor_place *a = left, *b = right;
+	return a->begin != b->begin ? (a->begin > b->begin) - (a->begin < b->begin)
+				    : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* Return true if the tensors lie one after the other, and the file ends after them. */
+static bool fill_file(const struct sl_tensor_file *tensors, uint64_t data_bytes)
+{
+	uint64_t end = 0;
+	qsort(tensors->places, tensors->count, sizeof *tensors->places, compare);
+	for (size_t i = 0; i < tensors->count; end += tensors->places[i++].bytes)
+		if (tensors->places[i].begin != end)
+			return false;
+	return end > 0 && end == data_bytes;
+}
+
+static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_file *tensors)
 {
 	const char *name;
 	json_t *entry;
-	uint64_t sum = 0;
+	uint64_t n = 0;
+	tensors->places = calloc(json_object_size(header) + 1, sizeof *tensors->places);
+	if (tensors->places == NULL)
+		return false;
 	json_object_foreach(header, name, entry)
 	{
-		json_int_t bytes = strcmp(name, "__metadata__") == 0 ? 0 : bytes_of(entry);
-		if (bytes < 0 || bytes > (json_int_t)(4 * (uint64_t)SL_ELEMENTS_MAX))
+		if (strcmp(name, "__metadata__") == 0)
+			continue;
+		if (!take_tensor(entry, &tensors->places[tensors->count++], &n) || n > SL_ELEMENTS_MAX)
 			return false;
-		sum += (uint64_t)bytes;
 	}
-	*n = (size_t)(sum / 4);
-	return sum > 0 && file_bytes == 8 + header_bytes + sum;
+	tensors->n = (size_t)n;
+	return fill_file(tensors, data_bytes);
 }
 
-int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error)
+int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, struct sl_error *error)
 {
 	struct stat st;
 	uint64_t header_bytes = 0;
-	tensor->file = fopen(path, "re");
-	if (tensor->file == NULL || fstat(fileno(tensor->file), &st) != 0) {
+	*tensors = (struct sl_tensor_file){.file = fopen(path, "re")};
+	if (tensors->file == NULL || fstat(fileno(tensors->file), &st) != 0) {
 		int reason = errno;
-		if (tensor->file != NULL)
-			fclose(tensor->file);
+		sl_checkpoint_check_close(tensors);
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
 	}
-	json_t *header = read_header(tensor->file, &header_bytes);
-	bool good = header != NULL && take_header(header, header_bytes, (uint64_t)st.st_size, &tensor->n);
+	json_t *header = read_header(tensors->file, &header_bytes);
+	bool good = header != NULL && take_header(header, (uint64_t)st.st_size - 8 - header_bytes, tensors);
 	json_decref(header);
 	if (good)
 		return SL_OK;
-	fclose(tensor->file);
+	sl_checkpoint_check_close(tensors);
 	return sl_err_set(error, SL_ERR_FORMAT,
-			  "%s: not a checkpoint: its header and its tensors of floats do not agree", path);
+			  "%s: not a checkpoint: its header and its tensors do not agree", path);
+}
+
+void sl_checkpoint_check_close(struct sl_tensor_file *tensors)
+{
+	if (tensors->file != NULL)
+		fclose(tensors->file);
+	free(tensors->places);
+	*tensors = (struct sl_tensor_file){0};
 }

@@ -5,12 +5,21 @@
 #include <stdio.h>
 
 #include "common/base/err.h"
-#include "common/base/types.h"
+#include "common/base/tensors.h"
 
-struct sl_tensor_file {
-	FILE *file; /* at the first of n little-endian floats; the caller closes it */
-	size_t n;
+/* A tensor in the data of the file. */
+struct sl_tensor_place {
+	uint64_t begin, bytes;
+	enum sl_dtype dtype;
 };
 
-/* Open a safetensors file whose F32 tensors have n elements together, and nothing after them. */
-int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);
+struct sl_tensor_file {
+	FILE *file; /* at the first of n elements, little-endian */
+	size_t n;
+	struct sl_tensor_place *places; /* in the order of the data, one after the other */
+	size_t count;
+};
+
+/* Open a safetensors file whose tensors are F32, F64 or I64 and fill it. */
+int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, struct sl_error *error);
+void sl_checkpoint_check_close(struct sl_tensor_file *tensors);
