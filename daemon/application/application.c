@@ -65,6 +65,12 @@ static void request_vector(struct sl_application *a, sl_round round, bool again,
 	uv_mutex_unlock(&a->mutex);
 }
 
+static int check_vector(const struct sl_application *a, const void *model, struct sl_error *error)
+{
+	return sl_vector_check(a->config.settings, a->config.roster->size, &a->base.tensors, model, a->n,
+			       error);
+}
+
 /* Take the answer to `model` and make it durable. SL_ERR_RANGE, SL_ERR_REFUSED: it cannot be used. */
 static int take_answer(struct sl_application *a, void *model, struct sl_error *error)
 {
@@ -74,7 +80,7 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 	for (uint32_t i = 0; i < a->metrics_count; i++)
 		((double *)model)[i] = json_number_value(
 			json_object_get(a->metrics, SL_METRIC_TENSOR_NAME(&a->base.tensors.items[i])));
-	int rc = sl_vector_check(a->config.settings, &a->base.tensors, model, a->n, error);
+	int rc = check_vector(a, model, error);
 	if (rc != SL_OK)
 		return rc;
 	if (a->file.round != a->wanted)
@@ -104,11 +110,34 @@ static int await_vector(struct sl_application *a, const atomic_bool *stop, void 
 	}
 }
 
+/* Check the vector in the file: the settings may have changed since it was written. */
+static int check_file(const struct sl_application *a, struct sl_error *error)
+{
+	const struct sl_settings *s = a->config.settings;
+	if (s->weighting == SL_WEIGHTING_SAMPLES && a->file.weight > s->max_weight)
+		return sl_err_set(error, SL_ERR_RANGE, "its weight is %" PRIu64 ", max_weight is %" PRIu64,
+				  a->file.weight, s->max_weight);
+	return check_vector(a, a->file.vector, error);
+}
+
+/* Log why the file cannot be used, and remove it. */
+static void discard_file(struct sl_application *a, const char *why)
+{
+	struct sl_trained_file_place place = place_of(a);
+	sl_state_warn(a, "%s/%s is not used, and removed: %s", place.folder, SL_TRAINED_FILE_NAME, why);
+	sl_trained_file_remove(&a->file, &place);
+}
+
 /* Take the vector of the round from the state folder, if it was written before the learner was started. */
 static bool take_from_file(struct sl_application *a, sl_round round, void *model)
 {
+	struct sl_error why;
 	if (a->file.round != round || a->file.vector == NULL)
 		return false;
+	if (check_file(a, &why) != SL_OK) {
+		discard_file(a, why.text);
+		return false;
+	}
 	memcpy(model, a->file.vector, model_bytes(a));
 	free(a->file.vector);
 	a->file.vector = NULL;
@@ -272,8 +301,7 @@ static int restore_file(struct sl_application *a, struct sl_error *error)
 	const char *flaw = rc == SL_OK ? flaw_of_file(a, &why) : why.text;
 	if (flaw == NULL)
 		return adopt_copy(a, &a->file.tensors, error);
-	sl_state_warn(a, "%s/%s is not used, and removed: %s", place.folder, SL_TRAINED_FILE_NAME, flaw);
-	sl_trained_file_remove(&a->file, &place);
+	discard_file(a, flaw);
 	return SL_OK;
 }
 

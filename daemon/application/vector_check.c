@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "common/field/precision.h"
+#include "common/mixing/engine.h"
 #include "daemon/application/tensor_list.h"
 
 #define PLACE_BYTES 320u
@@ -86,13 +88,77 @@ static int check_run(const struct sl_tensors *tensors, const struct sl_tensor_ru
 	return refuse_float(place, run->dtype == SL_FLOAT32 ? (double)f[at] : d[at], limits, error);
 }
 
-int sl_vector_check(const struct sl_settings *settings, const struct sl_tensors *tensors, const void *model,
-		    size_t n, struct sl_error *error)
+/* ---- what the field holds ---- */
+
+/* Return the magnitude of element `at` of a run of `values`. */
+static double magnitude(enum sl_dtype dtype, const void *values, size_t at)
+{
+	return fabs(dtype == SL_FLOAT32	  ? (double)((const float *)values)[at]
+		    : dtype == SL_FLOAT64 ? ((const double *)values)[at]
+					  : (double)((const int64_t *)values)[at]);
+}
+
+/* Return the index of the element of largest magnitude, and set *value to its magnitude. */
+static size_t find_largest(const struct sl_tensors *tensors, const void *model, size_t n, double *value)
+{
+	struct sl_tensor_run run = {0};
+	size_t largest = 0;
+	*value = 0;
+	while (sl_tensors_next(tensors, n, &run))
+		for (size_t i = 0; i < run.count; i++) {
+			double m = magnitude(run.dtype, (const char *)model + run.offset, i);
+			if (m > *value) {
+				*value = m;
+				largest = run.first + i;
+			}
+		}
+	return largest;
+}
+
+/* Return true if some modulus holds a model of this need, with as few decimals as it takes. */
+static bool is_held(const struct sl_settings *s, uint32_t learners, const struct sl_need *need)
+{
+	struct sl_precision own = {s->decimals, s->clipping_range};
+	uint32_t bits = sl_engine_p_bits(s->mixing);
+	uint64_t least;
+	int decimals_most;
+	sl_precision_fit(&own, need, 0);
+	struct sl_encoding encoding = {
+		.kind = s->encoding, .decimals = own.decimals, .clipping_range = own.clipping_range};
+	if (s->modulus != SL_MODULUS_AUTO)
+		return sl_encoding_bound(s->modulus, &encoding, learners, s->max_weight, &least,
+					 &decimals_most);
+	encoding.decimals = sl_precision_lower(&encoding, learners, s->max_weight, bits);
+	return sl_encoding_modulus(&encoding, learners, s->max_weight, bits) != 0 &&
+	       (double)need->whole <= encoding.clipping_range * pow(10, encoding.decimals);
+}
+
+/* With `auto`, the range follows the model. Refuse one that no modulus holds: every attempt would fail. */
+static int check_held(const struct sl_settings *s, uint32_t learners, const struct sl_tensors *tensors,
+		      const void *model, size_t n, struct sl_error *error)
+{
+	char place[PLACE_BYTES];
+	struct sl_need need;
+	double value;
+	if (s->clipping_range != SL_CLIPPING_RANGE_AUTO && s->decimals != SL_DECIMALS_AUTO)
+		return SL_OK; /* checked when the learner started */
+	sl_precision_measure(tensors, model, n, &need);
+	if (is_held(s, learners, &need))
+		return SL_OK;
+	sl_tensor_list_place(tensors, find_largest(tensors, model, n, &value), place, sizeof place);
+	return sl_err_set(error, SL_ERR_RANGE,
+			  "%s is of magnitude %g, too large for the sum of %u learners of max_weight %" PRIu64
+			  ": lower max_weight, unless the training has diverged",
+			  place, value, learners, s->max_weight);
+}
+
+int sl_vector_check(const struct sl_settings *settings, uint32_t learners, const struct sl_tensors *tensors,
+		    const void *model, size_t n, struct sl_error *error)
 {
 	struct limits limits = limits_of(settings);
 	struct sl_tensor_run run = {0};
 	int rc = SL_OK;
 	while (rc == SL_OK && sl_tensors_next(tensors, n, &run))
 		rc = check_run(tensors, &run, model, &limits, error);
-	return rc;
+	return rc == SL_OK ? check_held(settings, learners, tensors, model, n, error) : rc;
 }

@@ -4,7 +4,8 @@
 #include "common/base/tensors.h"
 #include "common/config/settings.h"
 
-/* Check the `n` elements of `model`: finite, and within clipping_range unless it clamps. SL_ERR_RANGE: the
- * error names the first element that is not, by tensor and place. */
-int sl_vector_check(const struct sl_settings *settings, const struct sl_tensors *tensors, const void *model,
-		    size_t n, struct sl_error *error);
+/* Check the `n` elements of `model`: finite, and within clipping_range unless it clamps; where that is
+ * `auto`, within what a sum of `learners` of them can have. SL_ERR_RANGE: the error names the element by
+ * tensor and place. */
+int sl_vector_check(const struct sl_settings *settings, uint32_t learners, const struct sl_tensors *tensors,
+		    const void *model, size_t n, struct sl_error *error);

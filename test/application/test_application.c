@@ -402,6 +402,38 @@ TEST_WITH(every_dtype_is_checked, folder_setup, folder_teardown)
 	learner_end(&c);
 }
 
+/* With `auto` the range follows the vector, as far as a modulus holds it. */
+TEST_WITH(auto_takes_what_the_field_holds, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_init(*state);
+	learner.settings.decimals = SL_DECIMALS_AUTO;
+	learner.settings.clipping_range = SL_CLIPPING_RANGE_AUTO;
+	learner_open_begin();
+	join_with(&c, TENSORS,
+		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
+		  "\"rounds\":2,"
+		  "\"elements\":5,\"bytes\":20,\"clipping_range\":null,\"decimals\":null,\"weighted\":true}");
+	learner_open_end();
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	c.up[0] = 1e6f;
+	c.up[2] = -INFINITY;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,0] is not a finite number");
+	c.up[2] = -1e30f;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	client_hear(
+		&c,
+		"{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,0] is of magnitude 1e+30, too large for "
+		"the "
+		"sum of 2 learners of max_weight 100: lower max_weight, unless the training has diverged");
+	c.up[2] = 0;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(1e6f, 1);
+	learner_end(&c);
+}
+
 TEST_WITH(names_of_metrics_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][2] = {

@@ -87,6 +87,32 @@ TEST_WITH(an_application_joins_with_the_tensors_of_the_file, folder_setup, folde
 	learner_end(&c);
 }
 
+/* The settings may be others after a start. */
+TEST_WITH(a_file_that_does_not_fit_the_settings_is_removed, folder_setup, folder_teardown)
+{
+	for (int changed = 0; changed < 2; changed++) {
+		struct client c;
+		give_and_end(*state, 1, 2.5f);
+		learner_init(*state);
+		if (changed == 0)
+			learner.settings.clipping_range = 2;
+		else
+			learner.settings.max_weight = 49;
+		learner_open();
+		join(&c, *state);
+		train_begin(1, false);
+		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
+		assert_non_null(
+			strstr(learner.said, changed == 0 ? "removed: w[0,0] is 2.5, beyond clipping_range 2"
+							  : "removed: its weight is 50, max_weight is 49"));
+		assert_false(file_is_there(*state));
+		client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+		train_end(0, 1);
+		show(1, 1);
+		learner_end(&c);
+	}
+}
+
 TEST_WITH(again_asks_for_another_vector, folder_setup, folder_teardown)
 {
 	struct client c;

@@ -52,7 +52,9 @@ CLUSTER_TEST(a_round_goes_on_without_its_application)
 		"after-commit-row",
 	};
 	struct client clients[LEARNERS];
-	cluster_open(c, LEARNERS, "trainer=application rounds=2 serve_after_end=2 prepare_timeout=600");
+	cluster_open(c, LEARNERS,
+		     "trainer=application rounds=2 decimals=4 clipping_range=16 serve_after_end=2 "
+		     "prepare_timeout=600");
 	for (uint32_t i = 1; i <= LEARNERS; i++) {
 		cluster_start_failing(c, i, i == 2 ? places[0] : "");
 		join(&clients[i - 1], c, i);
