@@ -48,7 +48,7 @@ grep -q '^learner-02: the end of 2$' out || fail "no output of the command"
 grep -q '^the end of 3$' run/learner-03/output.txt || fail "the output is not kept"
 [ "$(ls run/learner-01/state/round-*.safetensors | wc -l)" -eq 5 ] || fail "not five checkpoints"
 [ "$(readlink run/learner-01/state/latest.safetensors)" = round-000008.safetensors ] || fail "no link to the latest"
-grep -q '"w":{"data_offsets":\[0,16\],"dtype":"F32","shape":\[2,2\]}' run/learner-01/state/latest.safetensors ||
+grep -q '"w":{"data_offsets":\[0,32\],"dtype":"F64","shape":\[2,2\]}' run/learner-01/state/latest.safetensors ||
 	fail "the tensor has no name"
 
 # The encodings of the applications add up.

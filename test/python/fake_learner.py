@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import mmap
 import os
@@ -43,6 +44,8 @@ class FakeLearner:
             self._script(self)
         except BaseException as failure:
             self.failure = failure
+            with contextlib.suppress(OSError, AttributeError):
+                self.tell("error", text="the script of the learner failed")  # the application would wait for another learner
         finally:
             self.drop()
 

@@ -4,14 +4,13 @@ import unittest
 import numpy as np
 import starling
 from fake_learner import FakeLearner
-from starling.tree import WIDE
 
 
 class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):
             learner.accept()
-            self.assertEqual(learner.tensors, [{"name": "b", "shape": [], "dtype": WIDE}, {"name": "w", "shape": [2], "dtype": WIDE}])
+            self.assertEqual(learner.tensors, [{"name": "b", "shape": [], "dtype": "float64"}, {"name": "w", "shape": [2], "dtype": "float64"}])
             for t in (1, 2):
                 learner.train(t, t - 1)
                 said = learner.hear("trained")

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-WIDE = "float32"  # dtype that floats of 8 bytes and more travel in; float64 when learners take it
-
 
 @dataclass(frozen=True)
 class Tensor:
@@ -65,7 +63,7 @@ def _averaged(model: Any) -> dict[str, tuple[Tensor, np.ndarray]]:
             raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged")
         if name in found:
             raise ValueError(f"two tensors have the name {name}")
-        found[name] = Tensor(name, array.shape, WIDE if array.dtype.itemsize >= 8 else "float32"), array
+        found[name] = Tensor(name, array.shape, "float64" if array.dtype.itemsize >= 8 else "float32"), array
     return dict(sorted(found.items(), key=lambda item: (item[1][0].dtype != "float64", item[0])))
 
 
