@@ -22,6 +22,7 @@ struct sl_command {
 };
 
 int sl_cmd_abort(int argc, char **argv);
+int sl_cmd_export(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);

@@ -10,6 +10,7 @@ static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
+	{"export", "write a committed model for other programs", sl_cmd_export},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},

@@ -1,0 +1,92 @@
+#!/bin/sh
+# `starling export` of real checkpoints, read by numpy: export.sh STARLING STARLINGD PYTHON EXAMPLE
+set -eu
+starling=$(realpath "$1")
+python=$3
+example=$(realpath "$4")
+"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+	echo "$1" >&2
+	cat out err >&2
+	exit 1
+}
+# run STATUS ARGUMENT...: export, and expect the status.
+run() {
+	expected=$1
+	shift
+	status=0
+	"$starling" export "$@" >out 2>err || status=$?
+	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
+}
+
+"$starling" launch -n 3 --rounds 2 --run-dir run -- "$example" >out 2>err || fail "the launch failed"
+run 0 --npz m.npz --safetensors m.safetensors run
+grep -q '^round 2 of run run, the mean of 3 learners: 2 tensors$' err || fail "the round is not told"
+cmp m.safetensors run/learner-01/state/round-000002.safetensors
+cat >compare.py <<'END'
+import json, sys, zipfile
+import numpy as np
+
+raw = open(sys.argv[2], "rb").read()
+size = int.from_bytes(raw[:8], "little")
+header = json.loads(raw[8:8 + size])
+types = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
+assert zipfile.ZipFile(sys.argv[1]).testzip() is None  # every CRC
+with np.load(sys.argv[1]) as found:
+    assert set(found) == set(header) - {"__metadata__"}, set(found)
+    for name, array in found.items():
+        entry = header[name]
+        begin, end = (8 + size + place for place in entry["data_offsets"])
+        assert array.dtype == types[entry["dtype"]] and list(array.shape) == entry["shape"], name
+        assert array.tobytes() == raw[begin:end], name
+END
+"$python" compare.py m.npz m.safetensors
+
+# Tensors of all dtypes and of several dimensions.
+cat >make.py <<'END'
+import hashlib, json
+import numpy as np
+
+tensors = {"a/weight": np.arange(6, dtype=np.int64).reshape(1, 2, 3) - 3, "b": np.array([0.1, 1e300]), "c": np.float32(0.5)}
+header, data = {}, b""
+for name, array in tensors.items():
+    kind = {"int64": "I64", "float64": "F64", "float32": "F32"}[str(array.dtype)]
+    header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [len(data), len(data) + array.nbytes]}
+    data += array.tobytes()
+header["__metadata__"] = {"run": "r", "round": "7", "learners": "4",
+                          "checksum": hashlib.blake2b(data, digest_size=32).hexdigest()}
+text = json.dumps(header).encode()
+text += b" " * (-len(text) % 8)
+open("types.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + data)
+END
+"$python" make.py
+run 0 --npz types.npz types.safetensors
+"$python" compare.py types.npz types.safetensors
+run 2 --npz other.npz --round 8 types.safetensors
+grep -q 'types.safetensors: holds round 7, not 8' err || fail "another round is not named"
+
+# Rounds; files that are there; damage.
+run 0 --npz m1.npz --round 1 run/learner-02/state
+"$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
+run 2 --npz m1.npz --round 9 run
+grep -q 'no checkpoint of round 9' err || fail "a missing round is not named"
+run 2 --npz m1.npz run
+grep -q 'm1.npz exists; give --force to replace it' err || fail "a file would be replaced"
+"$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
+run 0 --force --npz m1.npz run
+"$python" compare.py m1.npz m.safetensors
+run 2 --npz m2.npz .
+grep -q 'no checkpoint here' err || fail "a folder without a checkpoint is not named"
+run 2 run
+grep -q 'name the file to write' err || fail "no file is asked for"
+size=$(wc -c <m.safetensors)
+head -c $((size - 1)) m.safetensors >short.safetensors
+{ head -c $((size - 1)) m.safetensors && printf '\377'; } >damaged.safetensors
+run 2 --npz m2.npz short.safetensors
+grep -q 'short.safetensors: ' err || fail "a short file is not named"
+run 2 --npz m2.npz damaged.safetensors
+grep -q 'damaged.safetensors: damaged: the model does not match its checksum' err || fail "damage is not found"
+[ ! -e m2.npz ] || fail "a file was written"

@@ -1,0 +1,116 @@
+#include "tools/starling/npz.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "tools/starling/npy.h"
+
+#define LOCAL 0x04034b50u
+#define ENTRY 0x02014b50u
+#define END 0x06054b50u
+#define VERSION 20u  /* of zip, needed to read */
+#define UTF8 0x0800u /* flag: names are UTF-8 */
+#define DATE 0x0021u /* 1980-01-01, the first one */
+#define NAME_BYTES (SL_TENSOR_NAME_BYTES + 4)
+
+static_assert(8 * (uint64_t)SL_ELEMENTS_MAX + (64u << 20) < UINT32_MAX, "sizes and places have 32 bits");
+
+/* A record under construction: little-endian numbers of 2 and 4 bytes. */
+struct record {
+	uint8_t bytes[64];
+	size_t used;
+};
+
+static void put(struct record *r, uint32_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		r->bytes[r->used++] = (uint8_t)(value >> 8 * i);
+}
+
+/* A file in the zip file. */
+struct member {
+	char name[NAME_BYTES], header[SL_NPY_HEADER_BYTES];
+	size_t header_bytes;
+	uint32_t crc, size, place;
+};
+
+static void describe(struct member *m, const struct sl_model_tensor *t)
+{
+	snprintf(m->name, sizeof m->name, "%s.npy", t->tensor.name);
+	m->header_bytes = sl_npy_header(t->tensor.dtype, t->tensor.dimensions, t->tensor.shape, m->header);
+	m->size = (uint32_t)(m->header_bytes + t->size);
+	m->crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)m->header, m->header_bytes),
+				   (const Bytef *)t->bytes, t->size);
+}
+
+/* What the local header and the entry of the directory have in common. */
+static void put_common(struct record *r, const struct member *m)
+{
+	put(r, VERSION, 2);
+	put(r, UTF8, 2);
+	put(r, 0, 2); /* stored */
+	put(r, 0, 2); /* midnight */
+	put(r, DATE, 2);
+	put(r, m->crc, 4);
+	put(r, m->size, 4);
+	put(r, m->size, 4);
+	put(r, (uint32_t)strlen(m->name), 2);
+	put(r, 0, 2); /* no more fields */
+}
+
+static void write_member(FILE *out, struct member *m, const struct sl_model_tensor *t, uint32_t *place)
+{
+	struct record r = {.used = 0};
+	describe(m, t);
+	m->place = *place;
+	put(&r, LOCAL, 4);
+	put_common(&r, m);
+	fwrite(r.bytes, 1, r.used, out);
+	fwrite(m->name, 1, strlen(m->name), out);
+	fwrite(m->header, 1, m->header_bytes, out);
+	fwrite(t->bytes, 1, t->size, out);
+	*place += (uint32_t)(r.used + strlen(m->name)) + m->size;
+}
+
+static void write_entry(FILE *out, const struct member *m, uint32_t *place)
+{
+	struct record r = {.used = 0};
+	put(&r, ENTRY, 4);
+	put(&r, VERSION, 2); /* that wrote it */
+	put_common(&r, m);
+	put(&r, 0, 2); /* no comment */
+	put(&r, 0, 2); /* first disk */
+	put(&r, 0, 2); /* attributes */
+	put(&r, 0, 4);
+	put(&r, m->place, 4);
+	fwrite(r.bytes, 1, r.used, out);
+	fwrite(m->name, 1, strlen(m->name), out);
+	*place += (uint32_t)(r.used + strlen(m->name));
+}
+
+int sl_npz_write(FILE *out, const struct sl_model_file *file)
+{
+	struct member *members = calloc(file->count, sizeof *members);
+	struct record r = {.used = 0};
+	uint32_t place = 0;
+	if (members == NULL || file->count > UINT16_MAX) {
+		free(members);
+		return -1;
+	}
+	for (size_t i = 0; i < file->count; i++)
+		write_member(out, &members[i], &file->tensors[i], &place);
+	uint32_t directory = place;
+	for (size_t i = 0; i < file->count; i++)
+		write_entry(out, &members[i], &place);
+	put(&r, END, 4);
+	put(&r, 0, 4); /* one disk */
+	put(&r, (uint32_t)file->count, 2);
+	put(&r, (uint32_t)file->count, 2);
+	put(&r, place - directory, 4);
+	put(&r, directory, 4);
+	put(&r, 0, 2); /* no comment */
+	fwrite(r.bytes, 1, r.used, out);
+	free(members);
+	return ferror(out) ? -1 : 0;
+}
