@@ -22,10 +22,14 @@ struct sl_command {
 };
 
 int sl_cmd_abort(int argc, char **argv);
+int sl_cmd_count(int argc, char **argv);
 int sl_cmd_export(int argc, char **argv);
+int sl_cmd_histogram(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
+int sl_cmd_mean(int argc, char **argv);
+int sl_cmd_sum(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);

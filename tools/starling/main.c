@@ -10,6 +10,10 @@ static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
+	{"mean", "the exact mean of numbers of all learners", sl_cmd_mean},
+	{"sum", "their exact sum", sl_cmd_sum},
+	{"count", "how often all learners give each category", sl_cmd_count},
+	{"histogram", "how many of their numbers fall into each bin", sl_cmd_histogram},
 	{"export", "write a committed model for other programs", sl_cmd_export},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
@@ -36,6 +40,8 @@ static const char help_end[] =
 	"\nExamples:\n"
 	"  starling launch -n 10 --rounds 10\n"
 	"      ten learners on this machine, trained on digits drawn by the program\n"
+	"  starling mean --local 21.5 19.0 23.2\n"
+	"      the exact mean of three learners that show their number to nobody\n"
 	"  starling logs --follow RUNFOLDER\n"
 	"      their logs, as one stream\n"
 	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"

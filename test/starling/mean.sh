@@ -1,0 +1,98 @@
+#!/bin/sh
+# `starling mean`, `sum`, `count` and `histogram`, with real daemons: mean.sh STARLING STARLINGD PYTHON
+set -eu
+starling=$(realpath "$1")
+python=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+mkdir tmp
+export TMPDIR="$folder/tmp"
+fail() {
+	echo "$1" >&2
+	cat out err >&2
+	exit 1
+}
+# expect TEXT ARGUMENT...: run the command and expect this output.
+expect() {
+	expected=$1
+	shift
+	"$starling" "$@" >out 2>err || fail "status $?: $*"
+	[ "$(cat out)" = "$expected" ] || fail "not '$expected': $*"
+}
+# refuse STATUS TEXT ARGUMENT...: expect an error.
+refuse() {
+	expected=$1 text=$2
+	shift 2
+	status=0
+	"$starling" "$@" >out 2>err || status=$?
+	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
+	grep -qF -- "$text" err || fail "no '$text': $*"
+}
+
+# Sums are exact in decimals, where binary fractions are not; negative numbers are values, no options.
+expect 21.233 mean --local 21.5 19.0 23.2
+grep -q '^3 learners, 3 rows$' err || fail "the participants are not told"
+expect 0.30 sum --local 0.10 0.15 0.05
+expect 899999999.99997 sum --local 299999999.99999 299999999.99999 299999999.99999
+expect -1.5 sum --local 2 -4.25 0.75
+cat >a.csv <<'END'
+name,"age, in years",answer
+"Ada ""A.""",36,yes
+Bob,,no
+END
+printf 'answer,"age, in years"\r\nyes,41.5\r\nyes,NaN\r\n' >b.csv
+printf '"age, in years",answer\n7,no\n9,no' >c.csv
+expect '{"question": "mean", "column": "age, in years", "mean": 23.375, "sum": 93.5, "rows": 4, "learners": 3, "round": 1}' \
+	mean --json --local --csv a.csv --csv b.csv --csv c.csv --column 'age, in years'
+grep -q 'a.csv: 1 empty cells skipped' err || fail "the empty cell is not told"
+expect '{"question": "histogram", "column": null, "bins": [{"from": null, "to": 0, "count": 1}, {"from": 0, "to": 10.5, "count": 1}, {"from": 10.5, "to": 20, "count": 1}, {"from": 20, "to": null, "count": 1}], "rows": 4, "learners": 4, "round": 1}' \
+	histogram --json --bins 0,10.5,20 --local -- -0.1 0 10.5 20
+expect 'yes 3
+no  3' count --local --categories yes,no --csv a.csv --csv b.csv --csv c.csv --column answer
+if "$python" -c 'import numpy' 2>/dev/null; then
+	"$python" -c 'import numpy as np
+for i in range(3): np.save(f"{i}.npy", np.array([[i, 0.5, -i]]))'
+	expect '' sum --local --npy 0.npy --npy 1.npy --npy 2.npy --output sum.npy
+	"$python" -c 'import numpy as np; assert np.load("sum.npy").tolist() == [[3, 1.5, -3]], np.load("sum.npy")'
+fi
+[ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
+
+# Answers through daemons that run, and such whose settings would not keep all digits.
+cat >ask.sh <<'END'
+case $1-$STARLING_LEARNER in
+decimals-*) exec "$2" sum 1.55 ;;
+range-*) exec "$2" sum 150 ;;
+good-*) exec "$2" sum 1.5 2 ;;
+esac
+END
+launch() {
+	rm -rf run
+	status=0
+	"$starling" launch -n 3 --rounds 1 --run-dir run --set decimals=1 --set clipping_range=100 -- sh ask.sh "$@" "$starling" \
+		>out 2>err || status=$?
+}
+launch good
+[ $status -eq 0 ] && [ "$(grep -c '^10.5$' run/learner-0*/output.txt | grep -c ':1$')" -eq 3 ] || fail "not the sum at all learners"
+launch decimals
+grep -q 'a value has 2 decimals, and the learners keep 1: set decimals: 2 at all of them' run/learner-*/output.txt ||
+	fail "the missing decimals are not named"
+launch range
+grep -q '150 is beyond clipping_range 100 of the learners: set clipping_range: 1000' run/learner-*/output.txt ||
+	fail "the range is not named"
+
+# Input that cannot be used.
+refuse 2 '--local needs at least 3 values' mean --local 1 2
+refuse 2 "'1,5' is not a number" sum --local 1,5 2 3
+refuse 2 "'0.1234567890123' has too many digits" sum 0.1234567890123
+refuse 2 'the sum is beyond 10^9' sum 999999999 2
+refuse 2 "a.csv: there is no column 'agee'; the columns are name, age, in years, answer" mean --csv a.csv --column agee
+refuse 2 "a.csv:2: column name: 'Ada \"A.\"' is not a number" mean --csv a.csv --column name
+refuse 2 'name the column with --column NAME' mean --csv a.csv
+refuse 2 "'jes' is none of the categories yes,no; did you mean 'yes'?" count --categories yes,no jes
+refuse 2 'name all categories' count yes
+refuse 2 '1 does not follow 2' histogram --bins 2,1 3
+refuse 2 'a.csv: not an .npy file' mean --npy a.csv
+refuse 2 'give a value or --csv FILE' mean
+refuse 1 'STARLING_SOCKET is not set' mean 3
+refuse 1 '/dev/null/x: Not a directory' mean --socket /dev/null/x 3

@@ -1,0 +1,24 @@
+/* csv.h - a file of comma-separated values with a line of names: fields may stand in double quotes, where two
+ * of them are one. */
+#pragma once
+
+#include <stdio.h>
+
+#include "common/base/err.h"
+
+struct sl_csv {
+	FILE *file;
+	const char *path; /* borrowed */
+	char *text;	  /* the present record; its fields are ended by zeros */
+	size_t room;
+	size_t column; /* the field that is read */
+	unsigned line; /* of the record */
+};
+
+/* Open the file and find the column. Errors name the file; of an unknown column, also the columns that are
+ * there. */
+int sl_csv_open(struct sl_csv *csv, const char *path, const char *column, struct sl_error *error);
+void sl_csv_close(struct sl_csv *csv);
+/* Return the field of the next record, without blanks around it; valid until the next call. NULL: the end, or
+ * an error, which is then set. */
+const char *sl_csv_next(struct sl_csv *csv, struct sl_error *error);
