@@ -347,20 +347,18 @@ static void take_encoding(struct starling *s, const json_t *message)
 static enum starling_event take_joined(struct handle *h, json_t *message)
 {
 	struct starling *s = &h->base;
-	json_int_t version, learner, learners, rounds, elements, bytes = -1;
+	json_int_t version, learner, learners, rounds, elements, bytes;
 	const char *name;
 	int weighted;
 	if (h->stage != JOINING ||
-	    json_unpack(message, "{s:I, s:I, s:s, s:I, s:I, s:I, s?I, s:b}", "version", &version, "learner",
+	    json_unpack(message, "{s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:b}", "version", &version, "learner",
 			&learner, "name", &name, "learners", &learners, "rounds", &rounds, "elements",
 			&elements, "bytes", &bytes, "weighted", &weighted) != 0 ||
 	    version != VERSION)
 		return garbled(h);
-	if (bytes < 0)
-		bytes = 4 * elements; /* a learner that has no other dtype than float32 */
 	if ((uint64_t)elements != s->elements || (uint64_t)bytes != s->bytes) {
-		set_text(h, "the learner on %s takes %lld bytes, not %zu: it does not know the dtypes",
-			 h->path, (long long)bytes, s->bytes);
+		set_text(h, "the learner on %s takes %lld bytes, not %zu", h->path, (long long)bytes,
+			 s->bytes);
 		return fail(h);
 	}
 	if (!map_vectors(h)) {
