@@ -43,10 +43,10 @@ struct sl_application {
 	bool again;	       /* the vector was requested before */
 	sl_round committed;    /* the round whose model is in `down`; 0: none */
 	uint32_t learners;     /* that took part in it; 0: not known since the start */
-	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
 	uint64_t total_weight; /* of them */
 	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
 	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
+	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
 	bool have;	       /* the answer; it belongs to the training thread until it is false again: */
 	uint64_t weight;
 	json_t *metrics; /* owned; NULL: none */
@@ -57,7 +57,8 @@ void sl_state_say(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM. */
+/* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM;
+ * SL_ERR_INVALID: the setting `encoding` has no such dtype. */
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error);
 /* Free everything; the thread has ended. */
 void sl_state_close(struct sl_application *a);
