@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -11,15 +12,23 @@
 
 #define FAST_S 30.0
 
-/* Three learners whose command is FOLDER/run/command, a script with this text. */
-static void open_exec(struct cluster *c, const char *script, const char *settings)
+/* Write the command of learner i, a script with this text. */
+static void write_command(const struct cluster *c, uint32_t i, const char *script)
 {
-	char all[512], text[1024];
-	snprintf(all, sizeof all, "trainer=exec command=../../command rounds=3 %s", settings);
-	cluster_open(c, 3, all);
+	char text[1024];
 	snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
-	process_write(cluster_path(c, 0, "run/command"), text);
-	cluster_shell(c, "chmod 700 command");
+	process_write(cluster_path(c, i, "command"), text);
+	chmod(cluster_path(c, i, "command"), 0700);
+}
+
+/* n learners with this script as their command. */
+static void open_exec(struct cluster *c, uint32_t n, const char *script, const char *settings)
+{
+	char all[512];
+	snprintf(all, sizeof all, "trainer=exec command=../command rounds=3 %s", settings);
+	cluster_open(c, n, all);
+	for (uint32_t i = 1; i <= n; i++)
+		write_command(c, i, script);
 }
 
 static void expect_log(const struct cluster *c, uint32_t i, const char *text)
@@ -57,28 +66,28 @@ CLUSTER_TEST(bad_commands_are_named)
 		 "no-such-program"},
 		{"", "command=../../roster.yaml", "ended with status 126 (cannot be executed)", "ermission"},
 		{"", "command=KEY='a;b'\tprintenv\tKEY", "command: a;b", "status 0"},
-		{"", "command=KEY=value\tprintenv\tKEY\tSTARLING_LEARNERS", "command: value", "command: 3"},
+		{"", "command=KEY=value\tprintenv\tKEY\tSTARLING_LEARNERS", "command: value",
+		 "command: 1" /* and a digit */},
 		{"printf 'a\\001b\\377c\\n'; head -c 5000 /dev/zero | tr '\\0' z", "", "command: a?b?c",
 		 "zzz"},
 		{"yes flood | head -n 5000 >&2", "", "(4900 more lines were dropped", "status 0"},
 		{"exec sleep 1000", "training_deadline=1",
 		 "has not answered within training_deadline, 1 s: it is ended", "was killed by SIGTERM"},
 	};
-	open_exec(c, "true", "");
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		char text[256];
-		snprintf(text, sizeof text, "#!/bin/sh\n%s\n", cases[i].script);
-		process_write(cluster_path(c, 0, "run/command"), text);
-		cluster_start(c, 1, cases[i].settings);
-		expect_log(c, 1, cases[i].said);
-		expect_log(c, 1, cases[i].then);
-		cluster_signal(c, 1, SIGTERM);
-		assert_int_equal(cluster_wait(c, 1), 0); /* no application has joined */
-		expect_no_process(c);
-		if (strstr(cases[i].script, "flood") != NULL)
-			assert_int_equal(cluster_count(c, 1, "command: flood"), 100);
-		unlink(cluster_path(c, 1, "log.jsonl"));
+	const uint32_t n = sizeof cases / sizeof *cases;
+	open_exec(c, n, "true", "");
+	for (uint32_t i = 1; i <= n; i++) {
+		write_command(c, i, cases[i - 1].script);
+		cluster_start(c, i, cases[i - 1].settings);
 	}
+	for (uint32_t i = 1; i <= n; i++) {
+		expect_log(c, i, cases[i - 1].said);
+		expect_log(c, i, cases[i - 1].then);
+		if (strstr(cases[i - 1].script, "flood") != NULL)
+			assert_int_equal(cluster_count(c, i, "command: flood"), 100);
+	}
+	cluster_stop(c); /* while they wait for an application */
+	expect_no_process(c);
 }
 
 /* A process that the command leaves behind is ended before the next start; one that ignores SIGTERM is killed
@@ -86,7 +95,7 @@ CLUSTER_TEST(bad_commands_are_named)
 CLUSTER_TEST(no_process_is_left)
 {
 	char text[32];
-	open_exec(c,
+	open_exec(c, 3,
 		  "test -f pid && trap '' TERM && while :; do sleep 1; done\n"
 		  "sleep 1000 & echo $! >pid; exit 4",
 		  "");
@@ -108,7 +117,7 @@ CLUSTER_TEST(only_the_command_may_join)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	char line[512] = "";
-	open_exec(c, "sleep 1000 & sleep 1000", "");
+	open_exec(c, 3, "sleep 1000 & sleep 1000", "");
 	cluster_start(c, 1, "");
 	expect_log(c, 1, "has started");
 	snprintf(address.sun_path, sizeof address.sun_path, "%s",
@@ -127,7 +136,7 @@ CLUSTER_TEST(only_the_command_may_join)
 CLUSTER_TEST(a_run_survives_its_commands)
 {
 	static const char *const behaviours[] = {"2=exit 3=garble", "3=hang", "1=flood 2=leave"};
-	open_exec(c, "exec python3 -S -E \"$APP\" $(cat \"../behaviour\")", "training_deadline=3");
+	open_exec(c, 3, "exec python3 -S -E \"$APP\" $(cat \"../behaviour\")", "training_deadline=3");
 	setenv("APP", SL_SOURCE_ROOT "/test/application/app.py", 1);
 	for (uint32_t i = 1; i <= 3; i++)
 		process_write(cluster_path(c, i, "behaviour"), behaviours[i - 1]);
