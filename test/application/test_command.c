@@ -25,7 +25,8 @@ static void write_command(const struct cluster *c, uint32_t i, const char *scrip
 static void open_exec(struct cluster *c, uint32_t n, const char *script, const char *settings)
 {
 	char all[512];
-	snprintf(all, sizeof all, "trainer=exec command=../command rounds=3 %s", settings);
+	snprintf(all, sizeof all, "trainer=exec command=../command rounds=3 decimals=4 clipping_range=16 %s",
+		 settings);
 	cluster_open(c, n, all);
 	for (uint32_t i = 1; i <= n; i++)
 		write_command(c, i, script);
