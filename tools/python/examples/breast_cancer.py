@@ -1,6 +1,6 @@
 """Five clinics train one classifier, on columns that are scaled by the mean and the variance of all of them.
 
-    starling launch -n 5 --set clipping_range=1e9 --set decimals=7 -- python3 tools/python/examples/breast_cancer.py
+    starling launch -n 5 -- python3 tools/python/examples/breast_cancer.py
     python3 tools/python/examples/breast_cancer.py --pooled      # the same on the data of all, in one place
 
 The data are the breast-cancer set that scikit-learn ships: 569 samples of 30 columns, two classes. A fifth is held out;

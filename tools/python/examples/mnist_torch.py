@@ -1,6 +1,6 @@
 """Eight learners train one network on handwritten digits, although each has only two of the ten digits:
 
-    starling launch -n 8 --rounds 20 --set decimals=6 -- python3 tools/python/examples/mnist_torch.py --data DIR
+    starling launch -n 8 --rounds 20 -- python3 tools/python/examples/mnist_torch.py --data DIR
     python3 tools/python/examples/mnist_torch.py --central --data DIR     # the same on the data of all, in one place
     python3 tools/python/examples/mnist_torch.py --alone --data DIR       # the best that a learner reaches alone
 

@@ -12,8 +12,8 @@ their own data.
 With `standardize`, every learner scales its columns by the mean and the variance of the columns of all. No learner shows
 its own: count, sums and sums of squares are tensors of the model, next to those of the estimator. In round 1 each learner
 gives its own numbers, and the private mean of them is all that is needed. From round 2 on each learner gives that mean back:
-it does not change, and a learner that was started again finds it in the committed model. The sums need a wide range: let
-the learners agree on it (`clipping_range: auto`, `decimals: auto`), or set it beyond the largest sum of squares.
+it does not change, and a learner that was started again finds it in the committed model. The sums need a wide range and many
+decimals: let the learners agree on both, as they do by default (`clipping_range: auto`, `decimals: auto`).
 """
 from __future__ import annotations
 
