@@ -212,6 +212,19 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
+/* Report what the decimals of the view cost the model. */
+static void report_rounding(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (core->view.encoding.kind == SL_ENCODING_PAPER)
+		return; /* its errors are not measured */
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_ENCODED);
+	report->encoded.decimals = core->view.encoding.decimals;
+	report->encoded.n = core->view.agreed.n;
+	report->encoded.vanished = result->note.vanished;
+	report->encoded.rounding = result->note.rounding;
+	report->encoded.update = result->update;
+}
+
 void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->at.progress = core->now;
@@ -220,6 +233,7 @@ void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	}
 	core->at.encoded = true;
+	report_rounding(core, result);
 	if (seeded(core))
 		shares_out(core, 0);
 	if (result->total == 0)

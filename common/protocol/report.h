@@ -18,6 +18,7 @@
 	X(VIEW, "VIEW")	      /* the view passed the privacy check; set: own neighbours */                   \
 	X(EXPOSED, "EXPOSED") /* the privacy check failed and only warns; reason FEW or TOLERANCE */         \
 	X(GROWN, "GROWN")     /* the values of the trained model exceed the last committed ones by far */    \
+	X(ENCODED, "ENCODED") /* the trained model is encoded, and some values were rounded */               \
 	X(CLAMPED, "CLAMPED") /* parameters were cut to the clipping range */                                \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
@@ -116,6 +117,12 @@ struct sl_report {
 		struct {
 			double factor; /* clipping range that the model needs, over the last committed one */
 		} grown;
+		struct {
+			uint32_t decimals;
+			uint64_t n, vanished; /* values of the model; those that were rounded to 0 */
+			double rounding,
+				update; /* largest error and largest update; NaN: no committed model */
+		} encoded;
 		struct {
 			uint64_t count; /* parameters */
 			double clipping_range;

@@ -8,6 +8,8 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
+#define PARTS_MOST 100 /* 1 % of the values may vanish, or of the update be lost, without a warning */
+
 /* Reports whose record has another name. */
 #define SL_RECORD_FAILED SL_RECORD_ATTEMPT_FAILED
 #define SL_RECORD_CLOSED SL_RECORD_ATTEMPT_CLOSED
@@ -49,11 +51,24 @@ static enum sl_record_kind waiting_kind(const struct sl_report *report, const st
 	return empty ? SL_RECORD_WAITING_PAUSE : SL_RECORD_WAITING;
 }
 
+/* Of many small weights that vanish, and of an error beside which an update is small, the operator must hear:
+ * the mean would be of other models than were trained. */
+static enum sl_record_kind encoded_kind(const struct sl_report *report)
+{
+	if (report->encoded.vanished * PARTS_MOST > report->encoded.n)
+		return SL_RECORD_ENCODED_VANISHED;
+	return report->encoded.update > 0 && report->encoded.rounding * PARTS_MOST > report->encoded.update
+		       ? SL_RECORD_ENCODED_COARSE
+		       : SL_RECORD_ENCODED;
+}
+
 static enum sl_record_kind kind_of(const struct sl_report *report, const struct sl_roster *roster)
 {
 	switch (report->kind) {
 	case SL_REPORT_FAILED:
 		return failed_kind(report->reason);
+	case SL_REPORT_ENCODED:
+		return encoded_kind(report);
 	case SL_REPORT_WAITING:
 		return waiting_kind(report, roster);
 	case SL_REPORT_RESUMED:
@@ -123,6 +138,20 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	set_digest(record, report->committed.digest);
 }
 
+static void set_encoded(struct sl_record *record, const struct sl_report *report)
+{
+	double rounding = report->encoded.rounding, update = report->encoded.update;
+	record->quantum = pow(10, -(double)report->encoded.decimals);
+	record->vanished = report->encoded.vanished;
+	record->rounding = rounding;
+	record->update = update;
+	if (update > 0)
+		record->error =
+			sl_record_words(record, "%.2g %% of the largest update", 100 * rounding / update);
+	else
+		record->error = sl_record_words(record, "%.2g", rounding);
+}
+
 static void set_waiting(struct sl_record *record, enum sl_phase phase)
 {
 	static const char *const purposes[SL_PHASE_COUNT] = {[SL_PHASE_DISCOVER] = "to be ready",
@@ -155,6 +184,9 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	switch (report->kind) {
 	case SL_REPORT_VIEW:
 		set_view(record, report);
+		break;
+	case SL_REPORT_ENCODED:
+		set_encoded(record, report);
 		break;
 	case SL_REPORT_GROWN:
 		record->factor = report->grown.factor;

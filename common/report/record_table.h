@@ -53,6 +53,10 @@
 	X(confirm_ms, "costs.settle_ms", REAL)	  /* when CONFIRM was entered */                             \
 	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
+	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
+	X(rounding, "rounding", REAL)		  /* largest error of a value */                             \
+	X(update, "update", REAL)		  /* largest difference to the committed model */            \
+	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
 	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
 	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
 	X(released, "released", FLAG)		  /* the masked state was released */                        \
@@ -75,6 +79,7 @@
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
+	X(error, "", TEXT)    /* a rounding error: 0.002 % of the largest update */                          \
 	X(who, "", TEXT)      /* the peer: ana (2) */                                                        \
 	X(whom, "", TEXT)     /* the set: ana (2), bo (5) and 3 more */                                      \
 	X(engine, "", TEXT)   /* the engine: exact, 7 exchanges */                                           \
@@ -109,6 +114,14 @@
 	  "round {round}: the values of the trained model are about {factor} times as large as those of "    \
 	  "the last "                                                                                        \
 	  "round: has the training diverged?")                                                               \
+	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding update vanished",                     \
+	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
+	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding update vanished",              \
+	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; raise " \
+	  "decimals")                                                                                        \
+	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding update vanished",            \
+	  "round {round}: {vanished} values of the model that were not 0 are 0 at the quantization step "    \
+	  "{quantum}: raise decimals")                                                                       \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \

@@ -132,6 +132,30 @@ TEST(automatic_precision)
 	}
 }
 
+/* The clipping range of the first round is 2^-5; the models of the second need 2^6. */
+TEST(growth_is_reported)
+{
+	struct sl_sim_options o = {
+		.seed = 39, .learners = 3, .parameters.rounds = 2, .clipping_range = 0.0155};
+	o.parameters.n = 2000;
+	struct sl_sim *sim = sl_sim_new(&o);
+	for (uint32_t i = 0; i < 3; i++)
+		*parameter(sim, i, SL_PARAMETER_clipping_range) = 0;
+	sl_sim_start(sim);
+	sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+	sim->options.clipping_range = 31.9;
+	sl_sim_run_until_done(sim);
+	for (uint32_t i = 0; i < 3; i++) {
+		const struct sl_sim_note *note = NULL;
+		assert_int_equal(sl_sim_count(sim, i, SL_REPORT_GROWN, SL_REASON_NONE, &note), 1);
+		assert_true(note->report.grown.factor == 2048);
+		assert_int_equal(note->report.t, 2);
+		assert_int_equal(sl_sim_count(sim, i, SL_REPORT_ENCODED, SL_REASON_NONE, &note), 2);
+		assert_true(note->report.encoded.rounding <= 0.5e-4 && note->report.encoded.update > 15);
+	}
+	sl_sim_free(sim);
+}
+
 /* More decimals than 2^61-1 carries: all learners take the most that it does. */
 TEST(lowered_precision)
 {

@@ -28,8 +28,8 @@ TEST(seeds_go_first)
 {
 	struct driver *p = seeded(3, MANY);
 	play(p, "analysis done\n"
-		"encode done -> share 0 to 2 3, compute share");
-	assert_int_equal(p->actions.items[0].send.message.chunk.size, SL_KEY_BYTES);
+		"encode done -> ENCODED, share 0 to 2 3, compute share");
+	assert_int_equal(p->actions.items[1].send.message.chunk.size, SL_KEY_BYTES);
 	play(p, "share 0 from 3 -> compute gather\n"
 		"gather done ->\n"
 		"share done -> compute share"); /* the seed of 2 is missing */
@@ -47,7 +47,7 @@ TEST(seeds_go_first)
 CASE(seeds_expand_side_by_side, seeded(2, MANY),
      "analysis done\n"
      "share 0 from 2 -> compute gather\n"
-     "encode done -> share 0 to 2, compute share\n"
+     "encode done -> ENCODED, share 0 to 2, compute share\n"
      "gather done\n"
      "share done -> compute expand\n"
      "expand done -> compute share\n"
@@ -74,7 +74,7 @@ CASE(seeds_come_early, seeded(4, MANY),
      "share 0 from 3 4 ->\n"
      "analysis done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute gather, drop\n"
      "gather done ->\n"
-     "encode done -> share 0 to 2 3 4, compute share\n"
+     "encode done -> ENCODED, share 0 to 2 3 4, compute share\n"
      "share done -> compute expand")
 
 TEST(a_seed_is_missing)

@@ -13,7 +13,7 @@ CASE(a_round, driver_new(3, 4),
      "link state a1 names 1 from 2 -> compute analysis\n"
      /* with two learners each can compute the model of the other; this privacy check only warns */
      "analysis done -> EXPOSED, VIEW, SHARE, compute encode\n"
-     "encode done -> compute share\n"
+     "encode done -> ENCODED, compute share\n"
      "share done -> share 0 to 2\n"
      "share 0 from 2 -> compute gather, READY, compute commitment\n"
      "gather done ->\n"

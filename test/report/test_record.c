@@ -103,6 +103,54 @@ TEST(test_commit)
 	json_decref(object);
 }
 
+static void expect_encoded(uint64_t vanished, double rounding, double update, const char *level,
+			   const char *text)
+{
+	const struct sl_report report = {.kind = SL_REPORT_ENCODED,
+					 .t = 2,
+					 .encoded = {.decimals = 7,
+						     .n = 1000,
+						     .vanished = vanished,
+						     .rounding = rounding,
+						     .update = update}};
+	struct sl_record record;
+	sl_record_report(&record, &report, &roster);
+	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
+	assert_string_equal(sentence, text);
+	assert_string_equal(sl_level_name(sl_record_level(record.kind)), level);
+}
+
+/* Small weights do not vanish silently: from more than 1 % on there is a warning. */
+TEST(test_encoded)
+{
+	expect_encoded(
+		10, 5e-8, 2.5e-3, "info",
+		"round 2: quantization step 1e-07; largest rounding error 0.002 % of the largest update");
+	expect_encoded(0, 5e-8, NAN, "info",
+		       "round 2: quantization step 1e-07; largest rounding error 5e-08");
+	expect_encoded(0, 5e-8, 0, "info", "round 2: quantization step 1e-07; largest rounding error 5e-08");
+	expect_encoded(0, 5e-8, 5e-6, "info",
+		       "round 2: quantization step 1e-07; largest rounding error 1 % of the largest update");
+	expect_encoded(0, 5e-8, 4e-6, "warn",
+		       "round 2: the quantization step 1e-07 is coarse: largest rounding error 1.2 % of the "
+		       "largest update; raise decimals");
+	expect_encoded(
+		11, 5e-8, 1, "warn",
+		"round 2: 11 values of the model that were not 0 are 0 at the quantization step 1e-07: "
+		"raise decimals");
+}
+
+TEST(test_grown)
+{
+	const struct sl_report report = {.kind = SL_REPORT_GROWN, .t = 4, .grown.factor = 4096};
+	struct sl_record read;
+	json_decref(written(&report, &read));
+	assert_string_equal(
+		sentence,
+		"round 4: the values of the trained model are about 4096 times as large as those of "
+		"the last round: has the training diverged?");
+}
+
 static void expect_waiting(const struct sl_report *report, const char *text, size_t count)
 {
 	struct sl_record read;
