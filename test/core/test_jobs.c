@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -341,6 +342,24 @@ TEST_WITH(each_is_added_once, setup, teardown)
 		assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	}
 	free(z);
+}
+
+/* ENCODE compares with the committed model, from round 2 on. */
+TEST_WITH(largest_update, setup, teardown)
+{
+	struct attempt *a = *state;
+	float *trained = a->workspace.trained, *committed = calloc(ELEMENTS, sizeof *committed);
+	memcpy(committed, trained, ELEMENTS * sizeof *committed);
+	a->workspace.committed = committed;
+	assert_true(isnan(run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update));
+	a->view.t = 2;
+	assert_true(run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update == 0);
+	static const size_t places[] = {0, 9, ELEMENTS - 2}; /* the last one has no full group after it */
+	for (size_t i = 0; i < 3; i++) {
+		committed[places[i]] -= (float)(i + 1) * 0.25f;
+		assert_true(run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update == (double)(i + 1) * 0.25);
+	}
+	free(committed);
 }
 
 /* Not the sum of three models within the clipping range. */
