@@ -8,7 +8,7 @@
 
 #include "common/base/types.h"
 
-#define SL_TENSOR_NAME_BYTES 64u
+#define SL_TENSOR_NAME_BYTES 128u
 #define SL_TENSOR_DIMENSIONS_MAX 8u
 
 /* X(dtype, name, name in safetensors, type in C) */

@@ -64,10 +64,10 @@ static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 static int read_metric(const json_t *entry, struct sl_tensor *tensor, struct sl_error *error)
 {
 	const char *name = json_string_value(entry);
-	const size_t most = sizeof tensor->name - sizeof SL_METRIC_PREFIX;
-	if (name == NULL || *name == '\0' || strlen(name) > most)
+	if (name == NULL || *name == '\0' || strlen(name) >= SL_METRIC_NAME_BYTES)
 		return sl_err_set(error, SL_ERR_INVALID,
-				  "a metric that is averaged needs a name of 1 to %zu bytes", most);
+				  "a metric that is averaged needs a name of 1 to %u bytes",
+				  SL_METRIC_NAME_BYTES - 1);
 	*tensor = (struct sl_tensor){.dtype = SL_FLOAT64};
 	snprintf(tensor->name, sizeof tensor->name, SL_METRIC_PREFIX "%s", name);
 	return SL_OK;

@@ -199,7 +199,7 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000]}]}",
 		 "a model has at most 268435455 elements"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"\",\"shape\":[1]}]}",
-		 "a tensor needs a name of 1 to 63 bytes"},
+		 "a tensor needs a name of 1 to 127 bytes"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[-1]}]}",
 		 "tensor w:"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
@@ -438,9 +438,9 @@ TEST_WITH(names_of_metrics_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][2] = {
 		{"\"loss\"", "metrics is a list of at most 64 names"},
-		{"[1]", "a metric that is averaged needs a name of 1 to 56 bytes"},
+		{"[1]", "a metric that is averaged needs a name of 1 to 63 bytes"},
 		{"[\"\"]", "a metric that is averaged needs a name"},
-		{"[\"123456789012345678901234567890123456789012345678901234567\"]",
+		{"[\"1234567890123456789012345678901234567890123456789012345678901234\"]",
 		 "a metric that is averaged needs"},
 		{"[\"loss\",\"loss\"]", "two tensors have the name metric:loss"},
 	};

@@ -328,7 +328,7 @@ TEST(a_line_without_end)
 TEST(joins_that_cannot_be_made)
 {
 	static const uint64_t large[] = {1 << 20, 1 << 20}, none[] = {0};
-	static const char name[65] = {[0 ... 63] = 'n'};
+	static const char name[129] = {[0 ... 127] = 'n'};
 	static const struct {
 		const char *path;
 		struct starling_tensor tensor;
@@ -337,7 +337,7 @@ TEST(joins_that_cannot_be_made)
 		{NULL, {"w", STARLING_FLOAT32, 0, NULL}, "STARLING_SOCKET is not set"},
 		{"x", {"w", STARLING_FLOAT32, 2, large}, "1 to 268435455 elements"},
 		{"x", {"w", STARLING_FLOAT32, 1, none}, "1 to 268435455 elements"},
-		{"x", {name, STARLING_FLOAT32, 0, NULL}, "a name of 1 to 63 bytes"},
+		{"x", {name, STARLING_FLOAT32, 0, NULL}, "a name of 1 to 127 bytes"},
 		{"x", {"\xff", STARLING_FLOAT32, 0, NULL}, "not UTF-8"},
 		{"x", {"w", STARLING_FLOAT32, 9, none}, "more than 8 dimensions"},
 		{"/dev/null/x", {"w", STARLING_FLOAT32, 0, NULL}, "/dev/null/x: Not a directory"},

@@ -35,7 +35,7 @@
 #define LINE_BYTES_FIRST 4096u
 #define ELEMENTS_MAX ((UINT64_C(1) << 28) - 1)
 #define DIMENSIONS_MAX 8u
-#define NAME_BYTES_MAX 63u
+#define NAME_BYTES_MAX 127u
 #define RETRY_MS 200
 #define SAY_MS 5000 /* without a learner, until that is an event, and then */
 #define SEND_S 10   /* for the longest line */
