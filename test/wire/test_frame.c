@@ -87,7 +87,7 @@ static void announce(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 TEST_WITH(header_is_the_picture, setup, NULL)
 {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	static const uint8_t want[] = {'S', 4, 9, 0, 0x21, 0x03, 0x02, 0x00};
+	static const uint8_t want[] = {'S', 5, 10, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
@@ -95,7 +95,7 @@ TEST_WITH(header_is_the_picture, setup, NULL)
 TEST_WITH(limits_are_the_kinds, setup, NULL)
 {
 	for (uint32_t kind = 0; kind < 70000; kind++) {
-		bool control = kind >= 1 && kind <= 7, vector = kind >= 8 && kind <= 11;
+		bool control = kind >= 1 && kind <= 8, vector = kind >= 9 && kind <= 12;
 		size_t want = control ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
 		assert_int_equal(sl_frame_limit(kind), want);
 		assert_int_equal(sl_frame_known(kind), control || vector || kind == SL_FRAME_PING);
