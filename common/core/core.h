@@ -114,7 +114,8 @@ enum sl_action_kind {
 	SL_ACTION_DROP,	   /* buffers: free them */
 	SL_ACTION_WIPE,	   /* after the jobs given before: wipe the workspace and end the state file */
 	SL_ACTION_REPORT,
-	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on */
+	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on; SL_ERR_RANGE: its trained model
+			   cannot be encoded */
 };
 
 struct sl_persist {

@@ -209,7 +209,7 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 		report->why.model.value = result->note.value;
 		report->why.model.clipping_range = core->view.encoding.clipping_range;
 	}
-	sl_emit_stop(core, SL_ERR_INVALID);
+	sl_emit_stop(core, SL_ERR_RANGE);
 }
 
 /* Report what the decimals of the view cost the model. */

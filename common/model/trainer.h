@@ -54,6 +54,9 @@ struct sl_trainer_ops {
 	void (*show)(struct sl_trainer *, const struct sl_trainer_commit *commit, const void *model);
 	/* Take notice of why the round waits; called by the loop thread at any time. NULL: not needed. */
 	void (*notice)(struct sl_trainer *, const char *text);
+	/* Forget the trained model: it cannot be encoded. Called by the loop thread while nothing is trained.
+	 * NULL: not needed. */
+	void (*forget)(struct sl_trainer *);
 	void (*close)(struct sl_trainer *);
 };
 

@@ -332,12 +332,18 @@ static void application_close(struct sl_trainer *trainer)
 	sl_state_close(owned(trainer));
 }
 
+static void forget(struct sl_trainer *trainer)
+{
+	discard_file(owned(trainer), "it cannot be encoded");
+}
+
 static const struct sl_trainer_ops ops = {.parameters = parameters,
 					  .initial = initial,
 					  .train = train,
 					  .show = show,
 					  .notice = notice,
 					  .evaluate = evaluate,
+					  .forget = forget,
 					  .close = application_close};
 
 static int open_command(struct sl_application *a, struct sl_error *error)

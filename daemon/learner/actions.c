@@ -142,6 +142,8 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 
 static void execute_stop(struct sl_daemon *daemon, int code)
 {
+	if (code == SL_ERR_RANGE && daemon->trainer->ops->forget != NULL)
+		daemon->trainer->ops->forget(daemon->trainer); /* or the next start would end alike */
 	if (code != SL_OK) {
 		atomic_store(&daemon->failed, true);
 		sl_daemon_stop(daemon, 1);

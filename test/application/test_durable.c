@@ -198,6 +198,24 @@ static void empty(uint8_t *bytes, size_t *size)
 	*size = 0;
 }
 
+/* Or each start would end as the one before. */
+TEST_WITH(a_vector_that_cannot_be_encoded_is_forgotten, folder_setup, folder_teardown)
+{
+	struct client c;
+	give_and_end(*state, 1, 2.5f);
+	learner_init(*state);
+	learner_open();
+	learner.trainer->ops->forget(learner.trainer);
+	assert_false(file_is_there(*state));
+	join(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	c.up[0] = 3;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(3, 1);
+	learner_end(&c);
+}
+
 TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 {
 	static const struct sl_tensor others[] = {{.name = "w", .dimensions = 2, .shape = {2, 3}}};
