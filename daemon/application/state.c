@@ -7,7 +7,8 @@
 
 #include "daemon/application/tensor_list.h"
 
-static void say(const struct sl_application *a, enum sl_level level, const char *format, va_list list)
+__attribute__((format(printf, 3, 0))) static void say(const struct sl_application *a, enum sl_level level,
+						      const char *format, va_list list)
 {
 	char text[SL_ERROR_BYTES];
 	vsnprintf(text, sizeof text, format, list);
