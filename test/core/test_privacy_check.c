@@ -127,7 +127,7 @@ static const struct sl_report *with_model(struct sl_sim *sim, float value, enum 
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
 	((float *)sim->learners[1].host.workspace.trained)[3] = value;
-	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	sl_sim_run_until_stopped(sim, 1, SL_ERR_RANGE);
 	assert_int_equal(sim->learners[1].host.committed, 0);
 	return &sl_sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
 }
@@ -173,7 +173,7 @@ TEST(weight_above_max)
 	struct sl_sim *sim = build(0, 0, 0);
 	sim->learners[1].host.workspace.weight = 2;
 	sl_sim_start(sim);
-	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	sl_sim_run_until_stopped(sim, 1, SL_ERR_RANGE);
 	const struct sl_report *report = &sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report;
 	assert_int_equal(report->why.weight.weight, 2);
 	assert_int_equal(report->why.weight.most, 1);

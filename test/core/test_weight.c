@@ -39,7 +39,7 @@ TEST(must_be_one)
 {
 	struct sl_sim *sim = build(1);
 	sl_sim_start(sim);
-	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	sl_sim_run_until_stopped(sim, 1, SL_ERR_RANGE);
 	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report.why.weight.weight,
 			 0);
 	sl_sim_free(sim);

@@ -155,6 +155,17 @@ static void hear_model(struct sl_learner *l, struct sl_round_row *row, const str
 	l->launch->other_model_round = row->round;
 }
 
+/* Say once in a run, of each event, that the decimals or the range do not fit the models. */
+static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	bool *warned = &l->launch->warned[record->kind == SL_RECORD_GROWN];
+	(void)row;
+	if (*warned || record->level == NULL || sl_level_find(record->level) != SL_WARN)
+		return;
+	*warned = true;
+	sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+}
+
 static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
@@ -168,6 +179,8 @@ static const struct {
 	{SL_RECORD_CLAMPED, hear_clamped},
 	{SL_RECORD_CAUGHT_UP, hear_caught_up},
 	{SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_GROWN, hear_precision},
+	{SL_RECORD_ENCODED, hear_precision},
 	{SL_RECORD_RECOVERING, hear_moved},
 	{SL_RECORD_RECOVERED, hear_moved},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
