@@ -28,8 +28,8 @@ struct sl_tensor {
 	uint64_t shape[SL_TENSOR_DIMENSIONS_MAX];
 };
 
-/* The tensors of a model in the order of their elements; the owner of `items` is the trainer. Without items,
- * a model is n elements of float32; so it is where the functions below are given NULL. */
+/* The tensors of a model in the order of their elements; the trainer owns `items`. Without items, a model is
+ * n elements of float32; the functions below take NULL in the same sense. */
 struct sl_tensors {
 	const struct sl_tensor *items;
 	uint32_t count;
@@ -52,7 +52,7 @@ static inline uint64_t sl_tensor_elements(const struct sl_tensor *tensor)
 	return elements;
 }
 
-/* Return "float32", and "F32" as safetensors files have it; the bytes of an element. */
+/* Return the name of a dtype, "float32"; its name in safetensors files, "F32"; the bytes of an element. */
 const char *sl_tensors_dtype_name(enum sl_dtype dtype);
 const char *sl_tensors_dtype_file_name(enum sl_dtype dtype);
 size_t sl_tensors_dtype_bytes(enum sl_dtype dtype);

@@ -6,7 +6,7 @@
 #include "common/config/settings.h"
 
 /* Set the parameters, the privacy check, the source of neighbours and the timeouts of `config` from
- * `settings`. Identity and restored state stay unchanged. `n`: number of floats of the model; `model`:
+ * `settings`. Identity and restored state stay unchanged. `n`: elements of the model; `model`:
  * hash of its tensors (common/model/tensor_bytes.h); `quorum`: result of sl_settings_quorum. */
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *settings, uint64_t n,
 			uint64_t model, uint32_t quorum);

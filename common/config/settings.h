@@ -47,7 +47,7 @@ struct sl_settings {
 #undef CHOICE
 };
 
-/* Return true if the trainer is a program that joins (proto/APPLICATION.md), whoever starts it. */
+/* Return true if the trainer is a program that joins (proto/APPLICATION.md): application or exec. */
 static inline bool sl_settings_has_application(const struct sl_settings *settings)
 {
 	return settings->trainer == SL_TRAINER_APPLICATION || settings->trainer == SL_TRAINER_EXEC;

@@ -12,7 +12,7 @@
 #define SL_DECIMALS_AUTO UINT32_MAX
 #define SL_CLIPPING_RANGE_AUTO 0.0
 
-/* What one model needs. It tells the order of magnitude of its largest values, and nothing else. */
+/* The precision that one model needs. It tells the order of magnitude of the largest values only. */
 struct sl_need {
 	double range;	/* of floats: a power of two, at least twice and less than four times the largest
 			   magnitude; 0: all are 0, or there are none */

@@ -51,8 +51,8 @@ static enum sl_record_kind waiting_kind(const struct sl_report *report, const st
 	return empty ? SL_RECORD_WAITING_PAUSE : SL_RECORD_WAITING;
 }
 
-/* Of many small weights that vanish, and of an error beside which an update is small, the operator must hear:
- * the mean would be of other models than were trained. */
+/* Warn if many values vanish, or if the rounding error is large beside the update: the mean would be that of
+ * other models than were trained. */
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
 {
 	if (report->encoded.vanished * PARTS_MOST > report->encoded.n)

@@ -112,8 +112,7 @@
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
 	  "round {round}: the values of the trained model are about {factor} times as large as those of "    \
-	  "the last "                                                                                        \
-	  "round: has the training diverged?")                                                               \
+	  "the last round: has the training diverged?")                                                      \
 	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding update vanished",                     \
 	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
 	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding update vanished",              \

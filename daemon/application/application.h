@@ -5,9 +5,8 @@
  * serves the socket; the training thread waits until the vector of its round has come, and writes it to the
  * state folder. The application may leave and join again at any moment.
  *
- *      application  -- join, trained -->  socket thread  -- answer -->  training thread  -->
- * trained.safetensors
- *                   <-- joined, train, mean, done --
+ *   application  -- join, trained -->  socket thread  -- answer -->  training thread  -->  trained file
+ *                <-- joined, train, mean, done --
  */
 #pragma once
 

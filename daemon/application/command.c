@@ -43,7 +43,7 @@ struct sl_command {
 	uint64_t kill_ms;  /* ending: when SIGKILL is due */
 	uint64_t start_ms; /* when the next start is due */
 	uint64_t later_ms; /* from the next exit to the start after it */
-	uint64_t work_ms;  /* since when this process owes work; 0: it does not */
+	uint64_t work_ms;  /* since when its work is awaited; 0: it is not */
 
 	int output;		   /* of the processes; -1: none */
 	char line[LINE_BYTES + 1]; /* that is not complete yet */

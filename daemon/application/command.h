@@ -11,7 +11,7 @@
  * command has completed a round. A process that leaves the group is not ended with it, and cannot join.
  *
  * One thread at a time uses a command. The process must have no other children: their exits are taken here.
- * All functions take NULL, a command that is not there.
+ * The functions after sl_command_open do nothing for NULL: there is no command.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 
 #include "common/config/settings.h"
 
-/* What the learner needs from the command. */
+/* The duty of the command towards the learner. */
 enum sl_command_duty {
 	SL_COMMAND_NONE, /* nothing now: a round is aggregated */
 	SL_COMMAND_WORK, /* to join, or a trained model */
@@ -46,7 +46,7 @@ int sl_command_open(struct sl_command **command, const struct sl_command_config 
 /* Start it if that is due, take what it has printed, notice its end, and end it after training_deadline. Call
  * it several times a second; it does not wait. */
 void sl_command_tend(struct sl_command *command, enum sl_command_duty duty);
-/* Note that the command has completed a round: the next restart is at once due again. */
+/* Note that the command has completed a round: the next restart is due 1 s after the exit again. */
 void sl_command_completed(struct sl_command *command);
 /* Return true if the process is in the group of the command. */
 bool sl_command_owns(const struct sl_command *command, pid_t pid);

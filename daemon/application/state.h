@@ -47,7 +47,7 @@ struct sl_application {
 	uint32_t decimals;     /* that they agreed on; SL_DECIMALS_AUTO: not known since the start */
 	double clipping_range; /* SL_CLIPPING_RANGE_AUTO: not known */
 	json_t *means;	       /* of the metrics that are averaged; owned; NULL: none */
-	bool have;	       /* the answer; it belongs to the training thread until it is false again: */
+	bool have;	       /* an answer is there; the training thread owns it until this is false: */
 	uint64_t weight;
 	json_t *metrics; /* owned; NULL: none */
 };

@@ -20,7 +20,7 @@
 #define SL_TRAINED_FILE_NAME "trained.safetensors"
 #define SL_TRAINED_FILE_FORMER_MAX SL_RELEASED_MAX
 
-/* What the file holds. */
+/* The content of the file. */
 struct sl_trained_file {
 	sl_round round; /* 0: there is no file */
 	uint64_t weight;

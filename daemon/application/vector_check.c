@@ -9,7 +9,7 @@
 
 #define PLACE_BYTES 320u
 
-/* What is wrong with element `at` of a run of one dtype. */
+/* The largest magnitudes that are encoded. */
 struct limits {
 	double most;	  /* of floats */
 	int64_t most_int; /* of int64 */

@@ -93,7 +93,8 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
  * all. */
 int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
-/* Return the encoding of the run, for decoding; the weight is 1, not that of a learner. */
+/* Return the encoding of the round, for decoding; decimals may be SL_DECIMALS_AUTO: not known. The weight is
+ * 1, not that of a learner. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_round_row *row);
 
 #define SL_DEATHS_MOST 10u /* within a minute: then the run ends */

@@ -1,5 +1,5 @@
-/* verify_mean.h - whether a number is the mean of encodings, as PROTOCOL.md §4.6 Decoding rounds it. It
- * checks the committed value instead of computing another one, and shares no code with the decoding. */
+/* verify_mean.h - the test that a number is the mean of encodings, rounded as in PROTOCOL.md §4.6 Decoding.
+ * It checks the committed value instead of computing another one, and shares no code with the decoding. */
 #pragma once
 
 #include "common/base/tensors.h"

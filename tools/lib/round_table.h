@@ -42,7 +42,7 @@ struct sl_round_row {
 	bool decimals_known;
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes;		     /* sent by all of them in this round */
-	uint64_t clamped;	     /* parameters that were cut to `clip`, of all of them */
+	uint64_t clamped;	     /* parameters that were clamped, of all learners */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
 	double begun_ms[SL_PARTS]; /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms

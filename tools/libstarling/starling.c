@@ -37,7 +37,7 @@
 #define DIMENSIONS_MAX 8u
 #define NAME_BYTES_MAX 127u
 #define RETRY_MS 200
-#define SAY_MS 5000 /* without a learner, until that is an event, and then */
+#define SAY_MS 5000 /* without a learner, before each STARLING_WAITING */
 #define SEND_S 10   /* for the longest line */
 #define TEXT_BYTES 1024u
 #define VECTORS 2u
@@ -56,7 +56,7 @@ struct handle {
 	size_t used, taken, room;
 	int64_t since_ms; /* when the learner was last there, or its absence was last said */
 	bool asked, done;
-	bool invalid; /* failed: not yet an event */
+	bool invalid; /* the join failed: the next event is an error */
 	size_t metric_count;
 	double *metrics;
 	char text[TEXT_BYTES];
@@ -161,7 +161,7 @@ static bool send_line(const struct handle *h, const json_t *message)
 	return sent == size;
 }
 
-/* Wait for the learner: no file, nobody listens, or it is busy. Otherwise this is an error. */
+/* Go on waiting if there is no socket, no listener or a busy learner; fail after any other error. */
 static enum starling_event not_connected(struct handle *h)
 {
 	if (errno != ENOENT && errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
@@ -611,7 +611,7 @@ enum starling_event starling_wait(struct starling *s, int timeout_ms)
 	}
 }
 
-/* Add what is a number; JSON has no others. */
+/* Return the finite `values` by name: JSON has no NaN and no infinity. */
 static json_t *metrics_of(const struct handle *h, const double *values)
 {
 	json_t *metrics = json_object(), *name;
@@ -640,7 +640,7 @@ int starling_trained(struct starling *s, uint64_t weight, const double *metrics)
 
 /* ---- a loop over the rounds ---- */
 
-/* Wait for an event that is neither a fact nor a wait. */
+/* Wait for an event other than JOINED and LOST; print the text of WAITING and go on. */
 static enum starling_event await(struct starling *s)
 {
 	for (;;) {

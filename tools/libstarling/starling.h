@@ -25,23 +25,30 @@ enum starling_event {
 	STARLING_DONE,	  /* the last round is committed */
 	STARLING_ERROR	  /* `text` says why; the handle can only be closed */
 };
-struct starling {		 /* read only, but for what `up` points to; the addresses never change */
-	const char *text, *name; /* of the last event, NULL: none; of the learner */
-	uint32_t learner, learners, rounds; /* its id; learners of the roster; rounds of the run */
-	uint32_t round, committed;	    /* to be trained; the last committed one; 0: none */
-	uint32_t participants;		    /* of the round `committed`; 0: not known */
-	uint64_t total_weight;		    /* of them */
-	int again, weighted;		    /* `round` needs another vector than before; weights count */
-	int decimals;			    /* that are kept of a value; -1: not known yet */
-	double clipping_range;		    /* largest value; 0: not known yet */
-	const double *metrics;	/* their means in `committed`, in the order of join; NaN: not known */
-	size_t elements, bytes; /* of up, and of down */
+/* To be read only, but for the vector at `up`. The addresses in `up` and `down` never change. */
+struct starling {
+	const char *text;      /* of the last event; NULL: none */
+	const char *name;      /* of the learner */
+	uint32_t learner;      /* id of the learner */
+	uint32_t learners;     /* number of learners in the roster */
+	uint32_t rounds;       /* rounds of the run */
+	uint32_t round;	       /* to be trained; 0: none yet */
+	uint32_t committed;    /* last committed round; 0: none */
+	uint32_t participants; /* number in the round `committed`; 0: not known */
+	uint64_t total_weight; /* sum of the weights of the participants */
+	int again;	       /* `round` needs another vector than before */
+	int weighted;	       /* weights count */
+	int decimals;	       /* that are kept of a value; -1: not known yet */
+	double clipping_range; /* limit of absolute values; 0: not known yet */
+	const double *metrics; /* means of the round `committed`, in the order of join; NaN: not known */
+	size_t elements;       /* of a vector */
+	size_t bytes;	       /* of a vector */
 	void *up;
 	const void *down; /* valid from MEAN, or from TRAIN if committed > 0, to starling_trained */
 };
-/* Join the learner on socket `path` (NULL: $STARLING_SOCKET), and again whenever it was restarted. `metrics`:
- * names ended by NULL, or NULL; their values come in the same order. An error is the first event; NULL: no
- * memory. */
+/* Return a handle that joins the learner on socket `path` (NULL: $STARLING_SOCKET), and joins it again
+ * whenever it is restarted. NULL: out of memory; any other error is the first event. `metrics`: names ended
+ * by NULL, or NULL; their values come in the same order. */
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
 			       const char *const *metrics);
 void starling_leave(struct starling *s);
@@ -49,11 +56,11 @@ int starling_fd(const struct starling *s);
 enum starling_event starling_next(struct starling *s);		       /* never waits */
 enum starling_event starling_wait(struct starling *s, int timeout_ms); /* -1: without end */
 int starling_trained(struct starling *s, uint64_t weight,
-		     const double *metrics); /* -1: nothing to be trained */
+		     const double *metrics); /* -1: no vector is awaited */
 /* For a loop over the rounds: wait, and say on standard error for what. `model` has the bytes of up. */
 uint32_t starling_round(struct starling *s, void *model); /* takes the committed model; 0: done or error */
 enum starling_event starling_average(struct starling *s, void *model, uint64_t weight,
-				     const double *metrics); /* MEAN; TRAIN: train once more; or an error */
+				     const double *metrics); /* MEAN; TRAIN: train again; REFUSED; ERROR */
 #ifdef __cplusplus
 }
 #endif

@@ -1,8 +1,7 @@
 /* ask.h - the commands `starling mean`, `sum`, `count` and `histogram`: one learner's answer goes in, the
  * exact total of all learners comes out.
  *
- *      inputs -> question (question.h) -> learner (ask.c, through libstarling) -> answer -> text
- * (ask_print.c)
+ *   inputs -> question (question.h) -> learner (ask.c, libstarling) -> answer -> text (ask_print.c)
  *
  * With --local, the command starts a cluster with one learner for each input (ask_local.c). Each learner's
  * trainer is this command again, with --pick: it takes the input of its learner. */
@@ -18,7 +17,7 @@ struct sl_ask_options {
 	size_t count;
 };
 
-/* What a round has committed: the means over the learners, which are exact totals once multiplied. */
+/* The exact totals of a round: the committed means times the number of learners. */
 struct sl_ask_answer {
 	sl_round round;
 	uint32_t learners;

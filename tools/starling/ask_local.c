@@ -76,7 +76,7 @@ static int copy_to(FILE *out, const char *path)
 	return fclose(in);
 }
 
-/* Print what the first learner has written; after a failure, what each one said. */
+/* Print the result and the notes of the first learner; after a failure, the output of each learner. */
 static int show(const struct local *l, const struct sl_run_folder *run, int status)
 {
 	char path[PATH_MAX];
@@ -154,8 +154,8 @@ int sl_ask_local(const struct sl_ask_options *options, int argc, char **argv)
 	const char *base = getenv("TMPDIR");
 	if (options->count < LEARNERS_LEAST) {
 		fprintf(stderr,
-			"%s: --local needs at least %u values, one for each learner: of two, each could "
-			"subtract its own value from the sum\n",
+			"%s: --local needs at least %u values, one for each learner: of two learners, each "
+			"could subtract its own value from the sum\n",
 			l.name, LEARNERS_LEAST);
 		return SL_EXIT_USAGE;
 	}

@@ -1,5 +1,5 @@
-/* csv.h - a file of comma-separated values with a line of names: fields may stand in double quotes, where two
- * of them are one. */
+/* csv.h - a file of comma-separated values with a line of names. A field may stand in double quotes, in which
+ * a doubled quote stands for one. */
 #pragma once
 
 #include <stdio.h>

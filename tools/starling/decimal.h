@@ -3,7 +3,7 @@
 
 #include "common/base/types.h"
 
-/* A double holds digits below this exactly, also as a mean of learners: with room for two roundings. */
+/* Digits below this survive exactly as a double, also after the two roundings of a mean and its product. */
 #define SL_DECIMAL_DIGITS_MAX (INT64_C(1) << 51)
 
 struct sl_decimal {

@@ -41,7 +41,7 @@ static const char help_end[] =
 	"  starling launch -n 10 --rounds 10\n"
 	"      ten learners on this machine, trained on digits drawn by the program\n"
 	"  starling mean --local 21.5 19.0 23.2\n"
-	"      the exact mean of three learners that show their number to nobody\n"
+	"      the exact mean of three numbers, each private to its learner\n"
 	"  starling logs --follow RUNFOLDER\n"
 	"      their logs, as one stream\n"
 	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"

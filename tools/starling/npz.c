@@ -44,7 +44,7 @@ static void describe(struct member *m, const struct sl_model_tensor *t)
 				   (const Bytef *)t->bytes, t->size);
 }
 
-/* What the local header and the entry of the directory have in common. */
+/* Put the fields that the local header and the entry of the directory have in common. */
 static void put_common(struct record *r, const struct member *m)
 {
 	put(r, VERSION, 2);

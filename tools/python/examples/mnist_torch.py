@@ -1,4 +1,4 @@
-"""Eight learners train one network on handwritten digits, although each has only two of the ten digits:
+"""Eight learners train one network on handwritten digits, although each has only two to four of the ten digits:
 
     starling launch -n 8 --rounds 20 -- python3 tools/python/examples/mnist_torch.py --data DIR
     python3 tools/python/examples/mnist_torch.py --central --data DIR     # the same on the data of all, in one place
@@ -40,7 +40,7 @@ def load(folder):
 
 
 def part(images, digits, learner, learners):
-    """Return the images of learner 1, 2, ...: two of as many pieces of one digit, or two where the border falls into it."""
+    """Sort the images by digit, cut them into 2 * learners equal pieces, and return two pieces for learner 1, 2, ..."""
     pieces = torch.argsort(digits, stable=True).tensor_split(2 * learners)
     mine = torch.cat([pieces[learner - 1], pieces[learner - 1 + learners]])
     return images[mine], digits[mine]

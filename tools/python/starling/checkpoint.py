@@ -22,7 +22,7 @@ class Checkpoint(dict[str, np.ndarray]):
 def _tensor(name: str, described: dict[str, Any], data: np.ndarray) -> np.ndarray:
     kind = _DTYPES.get(described["dtype"])
     if kind is None:
-        raise ValueError(f"tensor {name} has the dtype {described['dtype']}, which numpy has not")
+        raise ValueError(f"tensor {name} has the dtype {described['dtype']}, which numpy does not have")
     begin, end = described["data_offsets"]
     if not 0 <= begin <= end <= data.size:
         raise ValueError(f"tensor {name} lies outside the file")

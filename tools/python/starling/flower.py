@@ -12,7 +12,7 @@ Parameters = list[np.ndarray]
 
 
 class NumPyClient(Protocol):
-    """What is used of flwr.client.NumPyClient. `evaluate` may be missing."""
+    """The methods of flwr.client.NumPyClient that `run` calls. `evaluate` may be missing."""
 
     def get_parameters(self, config: dict[str, Any]) -> Parameters: ...
 

@@ -31,10 +31,9 @@ class Refused(ValueError):
 class State(enum.Enum):
     """What the learner expects of the application.
 
-                      train                    trained
-        SHARED  ----------------->  ASKED  ---------------->  SHARED  -- done -->  DONE
-                   <-----------------
-                   connection lost; refused: back to ASKED
+        SHARED  -- train, refused -->             ASKED
+        ASKED   -- trained, connection lost -->   SHARED
+        SHARED  -- done -->                       DONE
     """
 
     SHARED = enum.auto()  # nothing: it has the model of the round, or there is no round yet
@@ -52,7 +51,7 @@ class Group:
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
-        decimals, clipping_range: what its models were rounded to, and their largest absolute value; None: not known.
+        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: not known.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
@@ -125,7 +124,7 @@ class Group:
         self._state = State.SHARED
 
     def _next(self) -> dict[str, Any]:
-        """Take one message, and return it. A lost connection is made anew; the learner then says where it is."""
+        """Receive one message and return it. If the connection is lost, connect again and return {"type": "lost"}."""
         assert self._connection is not None
         try:
             message = self._connection.receive()
@@ -199,7 +198,8 @@ class Group:
         `metrics`: numbers for the log of the own learner; "loss" is shown. Those that `join` named are averaged.
 
         If the learner asks for another training of this round, or goes on from a committed model that this application
-        did not train from, the result is that committed model: the loop then yields the round again.
+        did not train from, the result is that committed model (before the first commit, `model` itself): the loop then
+        yields the round again.
         Raises Refused if a value is not finite or beyond `clipping_range`."""
         self._calls += 1
         if not self._tensors:
@@ -238,7 +238,7 @@ class Group:
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
-    `model` states names, shapes and dtypes; its values do not matter. Without it, the first `mean` does.
+    `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:

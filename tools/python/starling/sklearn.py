@@ -11,9 +11,10 @@ their own data.
 
 With `standardize`, every learner scales its columns by the mean and the variance of the columns of all. No learner shows
 its own: count, sums and sums of squares are tensors of the model, next to those of the estimator. In round 1 each learner
-gives its own numbers, and the private mean of them is all that is needed. From round 2 on each learner gives that mean back:
-it does not change, and a learner that was started again finds it in the committed model. The sums need a wide range and many
-decimals: let the learners agree on both, as they do by default (`clipping_range: auto`, `decimals: auto`).
+gives its own numbers; their private mean is all that is needed. From round 2 on each learner gives that mean back: it
+does not change, and a learner that was started again finds it in the committed model. The sums need a wide range and many
+decimals: let the learners agree on both, as they do by default (`clipping_range: auto`, `decimals: auto`). Each learner
+then learns the order of magnitude of the largest sum of every other one.
 """
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ import numpy as np
 
 from starling.group import join
 
-# Attributes that hold what a model has learned: linear models, and neural networks. Both are of arrays.
+# Attributes with the learned arrays: of linear models, and (lists of arrays) of neural networks.
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
 
 
@@ -71,7 +72,7 @@ def learned(estimator: Any) -> dict[str, Any]:
 
 
 def learn(estimator: Any, arrays: dict[str, Any]) -> None:
-    """Give `arrays`, of the form of `learned`, to `estimator`, which was trained before."""
+    """Set the learned arrays of `estimator`, which was trained before, to `arrays`, as `learned` returns them."""
     for name, value in arrays.items():
         setattr(estimator, name, value)
 
@@ -87,8 +88,8 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     """Train `estimator` in every round of the run: `epochs` times partial_fit on X and y, then the mean of all learners.
 
     `classes`: all classes of all learners, for a classifier. `path`: see `starling.join`. The weight of a learner is its
-    number of samples (with `standardize`, it is 1 in round 1). An estimator with random initial weights, such as MLPClassifier, needs the same `random_state` at
-    all learners.
+    number of samples (with `standardize`, it is 1 in round 1). An estimator with random initial weights, such as
+    MLPClassifier, needs the same `random_state` at all learners.
 
     Returns the estimator; with `standardize` a Pipeline of the scaler and the estimator, for columns as they are."""
     own = sums(X)
