@@ -142,6 +142,12 @@ static void take_join(struct sl_application *a, const json_t *message)
 
 /* ---- trained ---- */
 
+/* With max_weight 1 every participant counts once. */
+static uint64_t least_weight(const struct sl_settings *s)
+{
+	return s->weighting == SL_WEIGHTING_SAMPLES && s->max_weight == 1 ? 1 : 0;
+}
+
 /* Set *value to the weight of `message`; return false if it cannot be used. */
 static bool take_weight(const struct sl_settings *s, const json_t *message, uint64_t *value)
 {
@@ -149,7 +155,7 @@ static bool take_weight(const struct sl_settings *s, const json_t *message, uint
 	*value = weight == NULL ? 1 : (uint64_t)json_integer_value(weight);
 	if (weight != NULL && (!json_is_integer(weight) || json_integer_value(weight) < 0))
 		return false;
-	return s->weighting != SL_WEIGHTING_SAMPLES || *value <= s->max_weight;
+	return s->weighting != SL_WEIGHTING_SAMPLES || (*value >= least_weight(s) && *value <= s->max_weight);
 }
 
 /* Return the round of `message`, 0 if it names none. It is a real number if another number of the line is too
@@ -194,8 +200,9 @@ static void take_trained(struct sl_application *a, const json_t *message)
 		return;
 	}
 	if (!take_weight(s, message, &weight)) {
-		snprintf(text, sizeof text, "the weight is not a whole number from 0 to max_weight, %" PRIu64,
-			 s->max_weight);
+		snprintf(text, sizeof text,
+			 "the weight is not a whole number from %" PRIu64 " to max_weight, %" PRIu64,
+			 least_weight(s), s->max_weight);
 		sl_conversation_refuse(a, round, text);
 		return;
 	}
@@ -248,7 +255,7 @@ static void check_owned(struct sl_application *a)
 	refuse(a, text);
 }
 
-/* Take a line, or that the application is gone, or a new connection. */
+/* Handle a line, the end of the connection, a late join or a new connection. */
 static void serve(struct sl_application *a)
 {
 	bool called = sl_line_socket_called(&a->socket); /* first: the caller may be the one that has left */

@@ -100,6 +100,11 @@ TEST_WITH(a_bad_weight_or_round_is_refused, folder_setup, folder_teardown)
 			 cases[i].round, cases[i].text);
 		client_hear(&c, line);
 	}
+	learner.settings.max_weight = 1;
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1,\"weight\":0}");
+	client_hear(
+		&c,
+		"{\"type\":\"refused\",\"round\":1,\"text\":\"the weight is not a whole number from 1 to");
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
