@@ -69,7 +69,7 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 	double least = known ? double_of(last->clipping_range) : 0;
 	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && known && need->range > GROWTH_MOST * least)
 		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / least;
-	sl_precision_fit(&own, need, least);
+	sl_precision_fit(&own, need);
 	core->parameters.decimals = own.decimals;
 	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);
 }

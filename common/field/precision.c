@@ -44,25 +44,40 @@ static double range_of(double magnitude)
 	return magnitude > 0 ? ldexp(1, exponent < DBL_MAX_EXP ? exponent : DBL_MAX_EXP - 1) : 0;
 }
 
+/* Add the floats of one tensor, of which `bits` below the range count. */
+static void add_floats(struct sl_need *need, double magnitude, int bits)
+{
+	double range = range_of(magnitude), unit = ldexp(range, -bits);
+	need->range = larger(need->range, range);
+	if (unit > 0 && (need->unit == 0 || unit < need->unit))
+		need->unit = unit;
+}
+
+static void add_tensor(struct sl_need *need, enum sl_dtype dtype, const void *values, size_t n)
+{
+	if (dtype == SL_INT64)
+		need->whole |= bits_of(values, n);
+	else if (dtype == SL_FLOAT64)
+		add_floats(need, largest_double(values, n), 40);
+	else
+		add_floats(need, largest_float(values, n), 24);
+}
+
 void sl_precision_measure(const struct sl_tensors *tensors, const void *model, size_t n, struct sl_need *need)
 {
-	struct sl_tensor_run run = {0};
-	double most = 0;
-	uint64_t bits = 0;
+	const uint8_t *at = model;
 	*need = (struct sl_need){0};
-	while (sl_tensors_next(tensors, n, &run)) {
-		const void *values = (const uint8_t *)model + run.offset;
-		if (run.dtype == SL_INT64)
-			bits |= bits_of(values, run.count);
-		else if (run.dtype == SL_FLOAT64)
-			most = larger(most, largest_double(values, run.count));
-		else
-			most = larger(most, largest_float(values, run.count));
-		if (run.dtype != SL_INT64 && need->bits < 40)
-			need->bits = run.dtype == SL_FLOAT64 ? 40 : 24;
+	uint32_t count = tensors == NULL ? 0 : tensors->count;
+	if (count == 0)
+		add_tensor(need, SL_FLOAT32, model, n);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct sl_tensor *tensor = &tensors->items[i];
+		size_t elements = (size_t)sl_tensor_elements(tensor);
+		add_tensor(need, tensor->dtype, at, elements);
+		at += elements * sl_tensors_dtype_bytes(tensor->dtype);
 	}
-	need->range = range_of(most);
-	need->whole = bits == 0 ? 0 : UINT64_MAX >> __builtin_clzll(bits);
+	if (need->whole != 0)
+		need->whole = UINT64_MAX >> __builtin_clzll(need->whole);
 }
 
 /* ---- choosing ---- */
@@ -75,23 +90,23 @@ static double power_of_ten(uint32_t digits)
 	return power;
 }
 
-/* Return the fewest decimals d with 10^-d <= range 2^-bits. */
-static uint32_t decimals_of(double range, uint32_t bits)
+/* Return the fewest decimals d with 10^-d <= unit. */
+static uint32_t decimals_of(double unit)
 {
 	uint32_t d = 0;
-	while (bits > 0 && d < SL_DECIMALS_MAX && power_of_ten(d) * range < ldexp(1, (int)bits))
+	while (unit > 0 && d < SL_DECIMALS_MAX && power_of_ten(d) * unit < 1)
 		d++;
 	return d;
 }
 
-void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need, double least)
+void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need)
 {
 	bool any_range = precision->clipping_range == SL_CLIPPING_RANGE_AUTO,
 	     any_decimals = precision->decimals == SL_DECIMALS_AUTO;
-	double range = any_range ? larger(need->range, least) : precision->clipping_range;
+	double range = any_range ? need->range : precision->clipping_range;
 	if (range == 0)
 		range = 1;
-	uint32_t d = any_decimals ? decimals_of(range, need->bits) : precision->decimals;
+	uint32_t d = any_decimals ? decimals_of(need->unit) : precision->decimals;
 	while (range * power_of_ten(d) < (double)need->whole) {
 		if (any_range)
 			range *= 2;
@@ -99,8 +114,6 @@ void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need
 			d++;
 		else
 			break;
-		if (any_range && any_decimals)
-			d = decimals_of(range, need->bits);
 	}
 	*precision = (struct sl_precision){.decimals = d, .clipping_range = range};
 }

@@ -14,9 +14,10 @@
 
 /* The precision that one model needs. It tells the order of magnitude of the largest values only. */
 struct sl_need {
-	double range;	/* of floats: a power of two, at least twice and less than four times the largest
-			   magnitude; 0: all are 0, or there are none */
-	uint32_t bits;	/* of precision below the range: 24, or 40 with a float64 tensor; 0: no floats */
+	double range; /* of floats: a power of two, at least twice and less than four times the largest
+			 magnitude; 0: all are 0, or there are none */
+	double unit;  /* the largest step that keeps, in each tensor of float32, 24 bits below its own range,
+			 and  40 in each of float64: a power of two; 0: any */
 	uint64_t whole; /* of int64: a power of two less one, at least the largest magnitude; 0: all are 0 */
 };
 
@@ -29,10 +30,9 @@ struct sl_precision {
 void sl_precision_measure(const struct sl_tensors *tensors, const void *model, size_t n,
 			  struct sl_need *need);
 
-/* Replace what is auto in `precision`. The range is at least `least`, that of the last committed round (0:
- * not known); the decimals are the fewest whose unit is at most the range times 2^-bits, at most
- * SL_DECIMALS_MAX. */
-void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need, double least);
+/* Replace what is auto in `precision`: the range is that of the need, doubled until the integers fit; the
+ * decimals are the fewest with 10^-decimals <= need->unit, at most SL_DECIMALS_MAX. */
+void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need);
 
 /* Return the most decimals, up to encoding->decimals, for which `modulus: auto` finds a prime of at most
  * `bits_max` bits; encoding->decimals itself if there is none. */

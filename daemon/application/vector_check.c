@@ -122,7 +122,7 @@ static bool is_held(const struct sl_settings *s, uint32_t learners, const struct
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	uint64_t least;
 	int decimals_most;
-	sl_precision_fit(&own, need, 0);
+	sl_precision_fit(&own, need);
 	struct sl_encoding encoding = {
 		.kind = s->encoding, .decimals = own.decimals, .clipping_range = own.clipping_range};
 	if (s->modulus != SL_MODULUS_AUTO)

@@ -27,7 +27,7 @@ TEST(a_range_is_twice_to_four_times_the_largest)
 		float model[] = {0, cases[i].value, -cases[i].value / 2, NAN, INFINITY};
 		struct sl_need need = need_of(SL_FLOAT32, model, 5);
 		assert_true(need.range == cases[i].range);
-		assert_int_equal(need.bits, 24);
+		assert_true(need.unit == ldexp(cases[i].range, -24));
 		assert_int_equal(need.whole, 0);
 	}
 }
@@ -36,7 +36,7 @@ TEST(the_largest_range_is_finite)
 {
 	const double model[] = {DBL_MAX, 1};
 	assert_true(need_of(SL_FLOAT64, model, 2).range == 0x1p1023);
-	assert_int_equal(need_of(SL_FLOAT64, model, 2).bits, 40);
+	assert_true(need_of(SL_FLOAT64, model, 2).unit == 0x1p983);
 }
 
 TEST(whole_numbers_need_their_bits)
@@ -44,7 +44,7 @@ TEST(whole_numbers_need_their_bits)
 	int64_t model[] = {0, -5, 3, 1000}, least[] = {INT64_MIN};
 	struct sl_need need = need_of(SL_INT64, model, 4);
 	assert_int_equal(need.whole, 1023);
-	assert_int_equal(need.bits, 0);
+	assert_true(need.unit == 0);
 	assert_true(need.range == 0);
 	assert_true(need_of(SL_INT64, least, 1).whole == UINT64_MAX);
 	assert_int_equal(need_of(SL_INT64, model, 1).whole, 0);
@@ -65,13 +65,23 @@ TEST(each_dtype_counts)
 	sl_precision_measure(&tensors, &model, 4, &need);
 	assert_true(need.range == 32);
 	assert_int_equal(need.whole, 7);
-	assert_int_equal(need.bits, 40);
+	assert_true(need.unit == 0x1p-37); /* of a */
+	model.c[1] = 0x1p-14f;
+	model.c[0] = 0;
+	sl_precision_measure(&tensors, &model, 4, &need);
+	assert_true(need.range == 8);
+	assert_true(need.unit == 0x1p-37); /* as that of c, 2^-13 less 24 bits */
+	model.c[1] /= 2;
+	sl_precision_measure(&tensors, &model, 4, &need);
+	assert_true(need.unit == 0x1p-38); /* a tensor of small values keeps its digits beside a large one */
+	model.c[1] = 0;
+	sl_precision_measure(&tensors, &model, 4, &need);
+	assert_true(need.unit == 0x1p-37); /* zeros need none */
 }
 
-static void expect(struct sl_need need, double least, struct sl_precision set, uint32_t decimals,
-		   double range)
+static void expect(struct sl_need need, struct sl_precision set, uint32_t decimals, double range)
 {
-	sl_precision_fit(&set, &need, least);
+	sl_precision_fit(&set, &need);
 	assert_int_equal(set.decimals, decimals);
 	assert_true(set.clipping_range == range);
 }
@@ -80,33 +90,32 @@ static void expect(struct sl_need need, double least, struct sl_precision set, u
 
 TEST(what_is_auto_is_chosen)
 {
-	const struct sl_need half = {.range = 2, .bits = 24};
-	expect(half, 0, AUTO, 7, 2); /* 10^-7 <= 2 / 2^24 = 1.19e-7 < 10^-6 */
-	expect(half, 1, AUTO, 7, 2);
-	expect(half, 64, AUTO, 6, 64); /* never below the last committed one */
-	expect(half, 64, (struct sl_precision){3, SL_CLIPPING_RANGE_AUTO}, 3, 64);
-	expect(half, 64, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 7, 16); /* 6 would be 1.0e-6 > 9.5e-7 */
-	expect(half, 64, (struct sl_precision){4, 16}, 4, 16);
-	expect((struct sl_need){.range = 0x1p24, .bits = 24}, 0, AUTO, 0, 0x1p24);
-	expect((struct sl_need){.range = 0x1p30, .bits = 24}, 0, AUTO, 0, 0x1p30);
-	expect((struct sl_need){.range = 0x1p-60, .bits = 24}, 0, AUTO, SL_DECIMALS_MAX, 0x1p-60);
-	expect((struct sl_need){.range = 2, .bits = 40}, 0, AUTO, 12, 2);
-	expect((struct sl_need){.bits = 24}, 0, AUTO, 8, 1); /* zeros */
+	const struct sl_need half = {.range = 2, .unit = 0x1p-23};
+	expect(half, AUTO, 7, 2); /* 10^-7 <= 2 / 2^24 = 1.19e-7 < 10^-6 */
+	expect(half, (struct sl_precision){3, SL_CLIPPING_RANGE_AUTO}, 3, 2);
+	expect(half, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 7, 16);
+	expect(half, (struct sl_precision){4, 16}, 4, 16);
+	expect((struct sl_need){.range = 0x1p24, .unit = 1}, AUTO, 0, 0x1p24);
+	expect((struct sl_need){.range = 0x1p30, .unit = 64}, AUTO, 0, 0x1p30);
+	expect((struct sl_need){.range = 0x1p-60, .unit = 0x1p-84}, AUTO, SL_DECIMALS_MAX, 0x1p-60);
+	expect((struct sl_need){.range = 2, .unit = 0x1p-39}, AUTO, 12, 2);
+	expect((struct sl_need){0}, AUTO, 0, 1); /* zeros */
 }
 
 TEST(whole_numbers_fit)
 {
-	expect((struct sl_need){.whole = 1023}, 0, AUTO, 0, 1024);
-	expect((struct sl_need){.whole = 1023}, 0, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4, 1);
-	expect((struct sl_need){.whole = (1 << 20) - 1}, 0, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO},
-	       4, 128);
-	expect((struct sl_need){.whole = 1023}, 0, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 2, 16);
-	expect((struct sl_need){.range = 2, .bits = 24, .whole = 255}, 0, AUTO, 7, 2); /* 2 * 10^7 is more */
+	expect((struct sl_need){.whole = 1023}, AUTO, 0, 1024);
+	expect((struct sl_need){.whole = 1023}, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4, 1);
+	expect((struct sl_need){.whole = (1 << 20) - 1}, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4,
+	       128);
+	expect((struct sl_need){.whole = 1023}, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 2, 16);
+	expect((struct sl_need){.range = 2, .unit = 0x1p-23, .whole = 255}, AUTO, 7,
+	       2); /* 2 * 10^7 is more */
 	for (uint64_t whole = 1; whole != UINT64_MAX; whole = whole * 2 + 1) {
 		struct sl_precision p = AUTO;
-		sl_precision_fit(&p, &(struct sl_need){.range = 2, .bits = 24, .whole = whole}, 0);
+		sl_precision_fit(&p, &(struct sl_need){.range = 2, .unit = 0x1p-23, .whole = whole});
 		assert_true(p.clipping_range * pow(10, p.decimals) >= (double)whole);
-		assert_true(pow(10, -(double)p.decimals) <= p.clipping_range * 0x1p-24);
+		assert_true(pow(10, -(double)p.decimals) <= 0x1p-23);
 	}
 }
 
