@@ -117,7 +117,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->source = system_randomness;
 	v->weight = 1;
 	size_t bytes = sl_tensors_bytes(&v->tensors, v->n);
-	v->trained = sodium_malloc(bytes);
+	v->trained =
+		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
 	v->x = sodium_allocarray(v->n + 1, sizeof *v->x);
 	v->s = sodium_allocarray(v->n + 1, sizeof *v->s);
 	v->committed = calloc(1, bytes);
