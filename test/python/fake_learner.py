@@ -26,7 +26,7 @@ class FakeLearner:
         self._script, self.failure = script, None
         self._thread = threading.Thread(target=self._run)
         self._fds = []
-        self.tensors, self.weighted = [], True
+        self.tensors, self.weighted, self.run = [], True, 5  # rounds of the run
 
     def __enter__(self) -> FakeLearner:
         self._thread.start()
@@ -64,7 +64,7 @@ class FakeLearner:
             for fd in self._fds:
                 os.ftruncate(fd, size)
             self.up, self.down = (np.frombuffer(mmap.mmap(fd, size), dtype=self.tensors[0]["dtype"]) for fd in self._fds)
-        joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": 5,
+        joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": self.run,
                   "elements": sum(elements), "bytes": size, "clipping_range": None, "decimals": None,
                   "weighted": self.weighted}
         self._peer.sendmsg([json.dumps(joined).encode() + b"\n"],

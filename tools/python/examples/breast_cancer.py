@@ -4,7 +4,8 @@
     python3 tools/python/examples/breast_cancer.py --pooled      # the same on the data of all, in one place
 
 The data are the breast-cancer set that scikit-learn ships: 569 samples of 30 columns, two classes. A fifth is held out;
-the clinics have the rest in order of the first column, so that their columns differ widely.
+the clinics have the rest in order of the first column, so that their columns differ widely. The first three rounds find the
+common mean and variance; from the fourth on the columns are scaled by them.
 """
 import argparse
 import os

@@ -9,21 +9,27 @@
 X is an array of [samples, features], y of [samples]: the data of the own learner. All learners run the same script on
 their own data.
 
-With `standardize`, every learner scales its columns by the mean and the variance of the columns of all. No learner shows
-its own: count, sums and sums of squares are tensors of the model, next to those of the estimator. In round 1 each learner
-gives its own numbers; their private mean is all that is needed. From round 2 on each learner gives that mean back: it
-does not change, and a learner that was started again finds it in the committed model. The sums need a wide range and many
-decimals: let the learners agree on both, as they do by default (`clipping_range: auto`, `decimals: auto`). Each learner
-then learns the order of magnitude of the largest sum of every other one.
+With `standardize`, every learner scales its columns by the mean and the variance of the columns of all. Three rounds find
+them before the training begins, as tensors of the model next to those of the estimator. No learner shows its own numbers,
+only the private mean over the learners is known:
+
+    round 1: `unit`, log2 of the largest |x| of each column; the mean, rounded, is the exponent of the common unit u
+    round 2: `mean` of x / u
+    round 3: `variance` of x / u about this common mean
+
+Columns of any magnitude thus give values near 1, which keep their digits. Each learner gives what is known back, so that a
+learner that was started again finds it in the committed model. In these rounds the estimator is trained as well, on columns
+that are scaled by the own data; from round 4 on they are scaled by the data of all.
 """
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from starling.group import join
+from starling.group import Error, Group, join
 
 # Attributes with the learned arrays: of linear models, and (lists of arrays) of neural networks.
 LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
@@ -31,36 +37,76 @@ LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
 
 # ---- mean and variance of the columns of all learners ----
 
-def sums(X: np.ndarray) -> dict[str, np.ndarray]:
-    """Return count [], sum [features] and squares [features] of the columns of X, in float64: a part of a model."""
-    X = np.asarray(X, dtype=np.float64)
-    return {"count": np.array(float(len(X))), "sum": X.sum(axis=0), "squares": (X * X).sum(axis=0)}
+STAGES = ("unit", "mean", "variance")  # what the rounds 1, 2 and 3 find: tensors of shape [features]
+STEPS = 100  # the least variance whose digits are not lost, in steps of 10^-decimals
 
 
-def scaler(mean: dict[str, np.ndarray]) -> Any:
-    """Return the fitted sklearn StandardScaler of the columns whose `sums` have this mean over the learners."""
+def _columns(X: np.ndarray, known: dict[str, np.ndarray] | None, stage: int) -> dict[str, np.ndarray]:
+    """Return the tensors after `stage` committed rounds: those `known` by then, the own one of the next round, zeros."""
+    part = {name: known[name] if place < stage else np.zeros(X.shape[1]) for place, name in enumerate(STAGES)}
+    part["unit"] = np.round(part["unit"])  # an integer stays the same with any number of decimals
+    scaled = X / np.exp2(part["unit"])
+    if stage == 0:
+        largest = np.abs(X).max(axis=0)
+        part["unit"] = np.log2(np.where(largest > 0, largest, 1.0))
+    elif stage == 1:
+        part["mean"] = scaled.mean(axis=0)
+    elif stage == 2:
+        part["variance"] = ((scaled - part["mean"]) ** 2).mean(axis=0)
+    return part
+
+
+def _scaler(X: np.ndarray, known: dict[str, np.ndarray] | None, stage: int) -> Any:
+    """Return the fitted StandardScaler of the columns of all learners; of the own ones, X, before `stage` 3."""
     from sklearn.preprocessing import StandardScaler
 
+    if stage < len(STAGES):
+        return StandardScaler().fit(X)
     made = StandardScaler()
-    made.mean_ = mean["sum"] / mean["count"]
-    made.var_ = np.maximum(mean["squares"] / mean["count"] - made.mean_ ** 2, 0)
-    made.scale_ = np.where(made.var_ > 0, np.sqrt(made.var_), 1.0)
-    made.n_features_in_ = made.mean_.size
+    unit, variance = np.exp2(np.round(known["unit"])), known["variance"]
+    made.mean_, made.var_ = known["mean"] * unit, variance * unit ** 2
+    made.scale_ = np.where(variance > 0, np.sqrt(variance) * unit, 1.0)
+    made.n_features_in_ = X.shape[1]
     return made
 
 
-def standardize(X: np.ndarray, path: str | None = None) -> Any:
-    """Return a fitted StandardScaler of the columns of all learners: a run of its own, of which one round is enough.
+def _warn_of_lost_digits(X: np.ndarray, known: dict[str, np.ndarray], group: Group) -> None:
+    least = 0.0 if group.decimals is None else STEPS * 10.0 ** -group.decimals
+    lost = np.flatnonzero((known["variance"] <= least) & (np.ptp(X, axis=0) > 0))
+    if lost.size > 0:
+        warnings.warn(f"column {', '.join(map(str, lost))} varies too little next to its largest value: digits of its variance "
+                      "are lost; subtract the same constant from it at all learners", stacklevel=3)
 
-    To do more in the same run, let `sums` be a part of your model as `fit` does."""
-    own = sums(X)
-    with join(own, path) as group:
+
+def _need_rounds(group: Group, least: int) -> None:
+    if group.rounds < least:
+        raise Error(f"standardize needs at least {least} rounds, not {group.rounds}: it finds the scale in {len(STAGES)}")
+
+
+def standardize(X: np.ndarray, path: str | None = None) -> Any:
+    """Return a fitted StandardScaler of the columns of all learners: a run of its own, of at least three rounds.
+
+    `path`: see `starling.join`. The weight of a learner is its number of samples. A warning names columns of whose variance
+    digits were lost. Raises Error if the run has fewer rounds."""
+    X = np.asarray(X, dtype=np.float64)
+    with join(_columns(X, {}, 0), path) as group:
+        _need_rounds(group, len(STAGES))
         for _ in group:
-            own = group.mean(own)
-    return scaler(own)
+            group.mean(_columns(X, group.model, group.committed), weight=len(X))
+        _warn_of_lost_digits(X, group.model, group)
+        return _scaler(X, group.model, group.committed)
 
 
 # ---- training ----
+
+def _check(estimator: Any) -> None:
+    name = type(estimator).__name__
+    if not hasattr(estimator, "partial_fit"):
+        raise TypeError(f"{name} cannot be trained in rounds: it has no partial_fit")
+    if hasattr(estimator, "hidden_layer_sizes") and not hasattr(estimator, "coefs_") and estimator.random_state is None:
+        raise ValueError(f"{name} needs a random_state, the same at all learners: the mean of networks that begin with "
+                         "different random weights is of no use")
+
 
 def learned(estimator: Any) -> dict[str, Any]:
     """Return the arrays that `estimator` has learned, by name."""
@@ -88,25 +134,30 @@ def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] 
     """Train `estimator` in every round of the run: `epochs` times partial_fit on X and y, then the mean of all learners.
 
     `classes`: all classes of all learners, for a classifier. `path`: see `starling.join`. The weight of a learner is its
-    number of samples (with `standardize`, it is 1 in round 1). An estimator with random initial weights, such as
-    MLPClassifier, needs the same `random_state` at all learners.
+    number of samples. A neural network, such as MLPClassifier, needs the same `random_state` at all learners.
+    `standardize`: scale the columns by the data of all; the first three rounds find the scale, so there must be four.
 
-    Returns the estimator; with `standardize` a Pipeline of the scaler and the estimator, for columns as they are."""
-    own = sums(X)
-    columns = own
+    Returns the estimator; with `standardize` a Pipeline of the scaler and the estimator, for columns as they are. A warning
+    then names columns of whose variance digits were lost. Raises TypeError if the estimator cannot be averaged, ValueError
+    if `random_state` is missing, Error if `standardize` has too few rounds."""
+    _check(estimator)
+    X, columns = np.asarray(X, dtype=np.float64) if standardize else X, None
     with join(path=path) as group:
         for _ in group:
-            weight = 1 if standardize and group.committed == 0 else len(X)  # sums are added up as they are
-            inputs = scaler(columns).transform(X) if standardize else X
+            inputs = _scaler(X, columns, group.committed).transform(X) if standardize else X
             _train(estimator, inputs, y, classes, epochs)
             model = {"estimator": learned(estimator)}
             if standardize:
-                model["columns"] = columns
-            model = group.mean(model, weight=weight, metrics={"score": estimator.score(inputs, y)})
+                model["columns"] = _columns(X, columns, group.committed)
+            model = group.mean(model, weight=len(X), metrics={"score": estimator.score(inputs, y)})
+            if standardize:
+                _need_rounds(group, len(STAGES) + 1)
             learn(estimator, model["estimator"])
-            columns = model.get("columns", own)
+            columns = model.get("columns")
+            if standardize and group.committed == len(STAGES):
+                _warn_of_lost_digits(X, columns, group)
     if not standardize:
         return estimator
     from sklearn.pipeline import make_pipeline
 
-    return make_pipeline(scaler(columns), estimator)
+    return make_pipeline(_scaler(X, columns, group.committed), estimator)
