@@ -45,16 +45,26 @@ printf 'answer,"age, in years"\r\nyes,41.5\r\nyes,NaN\r\n' >b.csv
 printf '"age, in years",answer\n7,no\n9,no' >c.csv
 expect '{"question": "mean", "column": "age, in years", "mean": 23.375, "sum": 93.5, "rows": 4, "learners": 3, "round": 1}' \
 	mean --json --local --csv a.csv --csv b.csv --csv c.csv --column 'age, in years'
-grep -q 'a.csv: 1 empty cells skipped' err || fail "the empty cell is not told"
+grep -q 'a.csv: 1 empty cell skipped$' err || fail "the empty cell is not told"
 expect '{"question": "histogram", "column": null, "bins": [{"from": null, "to": 0, "count": 1}, {"from": 0, "to": 10.5, "count": 1}, {"from": 10.5, "to": 20, "count": 1}, {"from": 20, "to": null, "count": 1}], "rows": 4, "learners": 4, "round": 1}' \
 	histogram --json --bins 0,10.5,20 --local -- -0.1 0 10.5 20
 expect 'yes 3
 no  3' count --local --categories yes,no --csv a.csv --csv b.csv --csv c.csv --column answer
 if "$python" -c 'import numpy' 2>/dev/null; then
 	"$python" -c 'import numpy as np
-for i in range(3): np.save(f"{i}.npy", np.array([[i, 0.5, -i]]))'
+for i in range(3): np.save(f"{i}.npy", np.array([[i, 0.5, -i]]))
+np.save("f4.npy", np.array([0.25, 1.5], "f4"))
+np.save("i8.npy", np.array([3, 500]))
+np.save("far.npy", np.array([1e10, 0]))'
 	expect '' sum --local --npy 0.npy --npy 1.npy --npy 2.npy --output sum.npy
 	"$python" -c 'import numpy as np; assert np.load("sum.npy").tolist() == [[3, 1.5, -3]], np.load("sum.npy")'
+	# Integers and floats mixed: the floats keep their decimals.
+	expect '6.25
+1001.5' sum --local --npy i8.npy --npy f4.npy --npy i8.npy
+	refuse 2 'f4.npy gives an array of shape [2], and 0.npy an array of shape [1,3]: all learners must' \
+		mean --local --npy f4.npy --npy i8.npy --npy 0.npy
+	refuse 2 'i8.npy gives an array of shape [2], and 7 no array: all learners must' mean --local --npy i8.npy 7 8
+	refuse 2 'far.npy: an element is beyond 10^9' mean --local --npy f4.npy --npy far.npy --npy i8.npy
 fi
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
 

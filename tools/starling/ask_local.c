@@ -1,5 +1,6 @@
 /* --local: a cluster on this machine that lasts for one round, in a folder that is removed. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +13,51 @@
 #define LEARNERS_LEAST 3u
 #define STEP_SECONDS 30.0
 #define PATH_BYTES (PATH_MAX + 16)
+#define FORM_BYTES (32 + 21 * SL_TENSOR_DIMENSIONS_MAX)
 
 struct local {
 	const struct sl_ask_options *options;
 	const char *name; /* of the command */
 	uint32_t decimals;
 	double largest;
-	bool array;
+	bool fractions;	       /* an input is an array of floats: its decimals are not known */
+	char form[FORM_BYTES]; /* of the first input */
 	char folder[PATH_MAX];
 };
+
+/* "an array of shape [3,2]" */
+static void form_of(const struct sl_question *q, char form[static FORM_BYTES])
+{
+	const struct sl_npy *array = &q->array;
+	size_t used = (size_t)snprintf(form, FORM_BYTES, "%s",
+				       array->values != NULL ? "an array of shape [" : "no array");
+	for (uint32_t d = 0; d < array->dimensions; d++)
+		used += (size_t)snprintf(form + used, FORM_BYTES - used, "%s%" PRIu64, d > 0 ? "," : "",
+					 array->shape[d]);
+	snprintf(form + used, FORM_BYTES - used, "%s", array->values != NULL ? "]" : "");
+}
+
+/* Add what input `i` needs to what all of them need. */
+static int take_needs(struct local *l, size_t i, const struct sl_question *q, struct sl_error *error)
+{
+	const struct sl_question_input *inputs = l->options->inputs;
+	char form[FORM_BYTES];
+	form_of(q, form);
+	if (i == 0)
+		memcpy(l->form, form, sizeof form);
+	if (strcmp(form, l->form) != 0)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s gives %s, and %s %s: all learners must give arrays of the same shape, "
+				  "or none",
+				  inputs[0].text, l->form, inputs[i].text, form);
+	l->decimals = q->decimals > l->decimals ? q->decimals : l->decimals;
+	l->largest = fmax(l->largest, sl_question_largest(q));
+	l->fractions |= q->array.values != NULL && !q->array.whole;
+	if (q->skipped > 0)
+		fprintf(stderr, "%s: %s: %" PRIu64 " empty cell%s skipped\n", l->name, inputs[i].text,
+			q->skipped, q->skipped == 1 ? "" : "s");
+	return SL_OK;
+}
 
 /* Read all inputs, so that an error is found before a learner starts. */
 static int survey(struct local *l, struct sl_error *error)
@@ -31,15 +68,8 @@ static int survey(struct local *l, struct sl_error *error)
 		struct sl_question q;
 		if ((rc = sl_question_open(&q, &o->question, error)) != SL_OK)
 			break;
-		rc = sl_question_add(&q, &o->inputs[i], error);
-		l->decimals = q.decimals > l->decimals ? q.decimals : l->decimals;
-		l->largest = fmax(l->largest, sl_question_largest(&q));
-		if (rc == SL_OK && i > 0 && l->array != (q.array.values != NULL))
-			rc = sl_err_set(error, SL_ERR_INVALID, "all learners give an array, or none does");
-		l->array = q.array.values != NULL && !q.array.whole;
-		if (q.skipped > 0)
-			fprintf(stderr, "%s: %s: %llu empty cells skipped\n", l->name, o->inputs[i].text,
-				(unsigned long long)q.skipped);
+		if ((rc = sl_question_add(&q, &o->inputs[i], error)) == SL_OK)
+			rc = take_needs(l, i, &q, error);
 		sl_question_close(&q);
 	}
 	return rc;
@@ -54,12 +84,12 @@ static double range_of(const struct local *l)
 	return range;
 }
 
-/* Return the decimals that were typed; for an array, as many as keep its sum exact. */
+/* Return the decimals that were typed; for arrays of floats, as many as keep their sum exact. */
 static uint32_t decimals_of(const struct local *l, double range)
 {
 	uint32_t decimals = l->decimals;
 	double room = (double)SL_DECIMAL_DIGITS_MAX / (range * (double)l->options->count);
-	while (l->array && decimals < SL_DECIMALS_MAX && (room /= 10) >= 1)
+	while (l->fractions && decimals < SL_DECIMALS_MAX && (room /= 10) >= 1)
 		decimals++;
 	return decimals;
 }

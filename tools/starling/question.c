@@ -223,7 +223,11 @@ static int add_npy(struct sl_question *q, const char *path, struct sl_error *err
 	if (q->array.values != NULL || q->cells[1].value.digits > 0)
 		return sl_err_set(error, SL_ERR_INVALID, "--npy %s: a learner gives numbers or one array",
 				  path);
-	return sl_npy_read(path, &q->array, error);
+	int rc = sl_npy_read(path, &q->array, error);
+	if (rc == SL_OK && sl_question_largest(q) > LARGEST)
+		rc = sl_err_set(error, SL_ERR_RANGE, "%s: an element is beyond 10^9: use a larger unit",
+				path);
+	return rc;
 }
 
 int sl_question_add(struct sl_question *question, const struct sl_question_input *input,
