@@ -68,20 +68,54 @@ np.save("far.npy", np.array([1e10, 0]))'
 fi
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
 
+# A learner whose peers ask another question: the command ends.
+cat >learner.py <<'END'
+import array, json, os, socket, subprocess, sys
+listener = socket.socket(socket.AF_UNIX)
+listener.bind("socket")
+listener.listen()
+command = subprocess.Popen([sys.argv[1], "mean", "--socket", "socket", "3"])
+connection = listener.accept()[0]
+connection.makefile().readline()
+vectors = [os.memfd_create("vector") for _ in range(2)]
+for vector in vectors:
+    os.truncate(vector, 16)
+joined = dict(type="joined", version=1, learner=1, name="a", learners=3, rounds=1, elements=2, bytes=16,
+              clipping_range=None, decimals=None, weighted=False)
+texts = "waiting for c (3) to be ready", "b (2) trains another model: tensor 1 is sum:b float64 [] there"
+lines = [joined] + [dict(type="waiting", text=text) for text in texts]
+connection.sendmsg(["".join(json.dumps(line) + "\n" for line in lines).encode()],
+                   [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", vectors))])
+try:
+    sys.exit(command.wait(30))
+finally:
+    command.kill()
+END
+status=0
+"$python" learner.py "$starling" >out 2>err || status=$?
+[ $status -eq 1 ] && grep -q '^b (2) trains another model: tensor 1 is sum:b' err && grep -q ': all learners must ask the same question' err ||
+	fail "status $status, not 1, after another question"
+
 # Answers through daemons that run, and such whose settings would not keep all digits.
 cat >ask.sh <<'END'
 case $1-$STARLING_LEARNER in
 decimals-*) exec "$2" sum 1.55 ;;
 range-*) exec "$2" sum 150 ;;
 good-*) exec "$2" sum 1.5 2 ;;
+twice-*) "$2" sum 1 && exec "$2" mean 1 ;;
 esac
 END
 launch() {
 	rm -rf run
 	status=0
-	"$starling" launch -n 3 --rounds 1 --run-dir run --set decimals=1 --set clipping_range=100 -- sh ask.sh "$@" "$starling" \
+	"$starling" launch -n 3 --rounds $rounds --run-dir run --set decimals=1 --set clipping_range=100 -- sh ask.sh "$@" "$starling" \
 		>out 2>err || status=$?
 }
+rounds=2
+launch twice
+grep -q 'this run.*: a run answers one question: .* another run: and another state:$' \
+	run/learner-*/output.txt || fail "the remedy for a second question is not told"
+rounds=1
 launch good
 [ $status -eq 0 ] && [ "$(grep -c '^10.5$' run/learner-0*/output.txt | grep -c ':1$')" -eq 3 ] || fail "not the sum at all learners"
 launch decimals

@@ -122,6 +122,27 @@ void sl_ask_close(struct sl_ask_answer *answer)
 
 /* ---- the round ---- */
 
+#define NEW_RUN "start all daemons with another run: and another state:"
+
+/* Set the error that the learner told. */
+static int take_error(const char *text, struct sl_error *error)
+{
+	bool second = strstr(text, "this run") != NULL;
+	return sl_err_set(error, SL_ERR_REFUSED, "%s%s", text,
+			  second ? ": a run answers one question: for another one, " NEW_RUN : "");
+}
+
+/* Print what the learner waits for. An error: waiting does not help. */
+static int take_waiting(const char *text, struct sl_error *error)
+{
+	fprintf(stderr, "%s\n", text);
+	if (strstr(text, "trains another model") == NULL)
+		return SL_PENDING;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "all learners must ask the same question: the same command, --column, categories, "
+			  "bins and shape of an array; agree on it, and " NEW_RUN);
+}
+
 /* Take an event. SL_PENDING: go on. *given is the round that was answered, 0: none. */
 static int take_event(struct starling *s, enum starling_event event, const struct sl_question *q,
 		      uint32_t *given, struct sl_ask_answer *answer, struct sl_error *error)
@@ -156,11 +177,10 @@ static int take_event(struct starling *s, enum starling_event event, const struc
 					    "learners with more rounds, or with another run",
 					    s->rounds);
 	case STARLING_WAITING:
-		fprintf(stderr, "%s\n", s->text);
-		return SL_PENDING;
+		return take_waiting(s->text, error);
 	case STARLING_REFUSED:
 	case STARLING_ERROR:
-		return sl_err_set(error, SL_ERR_REFUSED, "%s", s->text);
+		return take_error(s->text, error);
 	case STARLING_LOST:
 	case STARLING_NONE:
 		break;
