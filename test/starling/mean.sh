@@ -138,5 +138,6 @@ refuse 2 'name all categories' count yes
 refuse 2 '1 does not follow 2' histogram --bins 2,1 3
 refuse 2 'a.csv: not an .npy file' mean --npy a.csv
 refuse 2 'give a value or --csv FILE' mean
-refuse 1 'STARLING_SOCKET is not set' mean 3
+refuse 1 'with --socket PATH or STARLING_SOCKET, or try the command with --local' mean 3
+refuse 2 "option '--csv' requires an argument" mean --csv
 refuse 1 '/dev/null/x: Not a directory' mean --socket /dev/null/x 3

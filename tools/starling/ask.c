@@ -191,10 +191,15 @@ static int take_event(struct starling *s, enum starling_event event, const struc
 int sl_ask(const struct sl_ask_options *options, const struct sl_question *question,
 	   struct sl_ask_answer *answer, struct sl_error *error)
 {
+	const char *variable = getenv("STARLING_SOCKET");
+	*answer = (struct sl_ask_answer){0};
+	if (options->socket == NULL && (variable == NULL || *variable == '\0'))
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "no learner is named: give the socket of yours with --socket PATH or "
+				  "STARLING_SOCKET, or try the command with --local and at least 3 values");
 	struct starling *s = join(options, question);
 	uint32_t given = 0;
 	int rc = s != NULL ? SL_PENDING : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	*answer = (struct sl_ask_answer){0};
 	while (rc == SL_PENDING)
 		rc = take_event(s, starling_wait(s, -1), question, &given, answer, error);
 	starling_leave(s);

@@ -157,7 +157,7 @@ int sl_ask_print(const struct sl_ask_options *options, const struct sl_question 
 	else if (array)
 		fprintf(notes, "%u learners\n", answer->learners);
 	else
-		fprintf(notes, "%u learners, %" PRId64 " rows\n", answer->learners,
-			rows_of(question, answer));
+		fprintf(notes, "%u learners, %" PRId64 " row%s\n", answer->learners,
+			rows_of(question, answer), rows_of(question, answer) == 1 ? "" : "s");
 	return SL_OK;
 }

@@ -1,6 +1,7 @@
 /* `starling mean`, `sum`, `count` and `histogram`: their command lines. */
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,19 +132,31 @@ static bool is_negative_number(const char *text)
 	return text[0] == '-' && (isdigit((unsigned char)text[1]) || text[1] == '.');
 }
 
+/* Return true if the argument is "--NAME" of an option in `rows` whose value is the next argument. */
+static bool takes_value(const struct sl_option *rows, const char *argument)
+{
+	for (; rows->name != NULL; rows++)
+		if (rows->value != NULL && strncmp(argument, "--", 2) == 0 &&
+		    strcmp(argument + 2, rows->name) == 0)
+			return true;
+	return false;
+}
+
 /* Return the arguments with negative numbers at the end, behind "--": they are values and no options. */
-static char **order(int *argc, char **argv)
+static char **order(const struct sl_usage *usage, int *argc, char **argv)
 {
 	static char end[] = "--";
 	char **ordered = sl_command_memory((size_t)*argc + 2, sizeof *ordered),
 	     **numbers_at = sl_command_memory((size_t)*argc + 1, sizeof *numbers_at);
 	int used = 0, negative = 0, i = 0;
 	for (; i < *argc && strcmp(argv[i], end) != 0; i++)
-		if (i > 0 && is_negative_number(argv[i]) && strcmp(argv[i - 1], "--bins") != 0)
+		if (i > 0 && is_negative_number(argv[i]) && !takes_value(usage->options, argv[i - 1]) &&
+		    !takes_value(usage->common, argv[i - 1]))
 			numbers_at[negative++] = argv[i];
 		else
 			ordered[used++] = argv[i];
-	ordered[used++] = end;
+	if (negative > 0 || i < *argc)
+		ordered[used++] = end;
 	memcpy(ordered + used, numbers_at, (size_t)negative * sizeof *ordered);
 	used += negative;
 	while (++i < *argc)
@@ -191,7 +204,8 @@ static int ask(const struct sl_ask_options *o, const char *name, FILE *out, FILE
 		return fail(name, &error, SL_EXIT_USAGE);
 	}
 	if (q.skipped > 0 && !o->pick)
-		fprintf(stderr, "%s: %llu empty cells skipped\n", name, (unsigned long long)q.skipped);
+		fprintf(stderr, "%s: %" PRIu64 " empty cell%s skipped\n", name, q.skipped,
+			q.skipped == 1 ? "" : "s");
 	rc = sl_ask(o, &q, &answer, &error);
 	if (rc == SL_OK)
 		rc = sl_ask_print(o, &q, &answer, out, notes, &error);
@@ -208,8 +222,8 @@ static int run(enum sl_question_kind kind, int argc, char **argv)
 	struct sl_usage usage = usages[kind];
 	FILE *out = stdout, *notes = stderr;
 	int count = argc, status;
-	char **ordered = order(&count, argv);
 	usage.common = common;
+	char **ordered = order(&usage, &count, argv);
 	usage.check = check;
 	usage.arguments = "VALUE...";
 	usage.take = take_value;
