@@ -4,12 +4,14 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
 
 #define DOMAIN "starling model 1"
 #define ONE_BYTES (1 + SL_TENSOR_NAME_BYTES + 2 + 8 * SL_TENSOR_DIMENSIONS_MAX) /* of a tensor, at most */
+#define ONE_BYTES_LEAST (1 + 1 + 2)
 #define SHAPE_BYTES 192u
 #define COUNT(...) +1
 #define DTYPES (0 SL_DTYPES(COUNT))
@@ -135,23 +137,75 @@ static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR
 	text[n] = '\0';
 }
 
-bool sl_tensor_bytes_differ(uint32_t k, const struct sl_tensor *here, const struct sl_tensor *there,
+static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)
+{
+	return a->dtype == b->dtype && a->dimensions == b->dimensions &&
+	       memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
+}
+
+static const struct sl_tensor *find(const struct sl_tensors *tensors, const char *name)
+{
+	for (uint32_t k = 0; k < tensors->count; k++)
+		if (strcmp(tensors->items[k].name, name) == 0)
+			return &tensors->items[k];
+	return NULL;
+}
+
+/* Compare two tensors of one name; NULL: there is none on this side. Return false if they are equal. */
+static bool name_one(const struct sl_tensor *here, const struct sl_tensor *there, char *text, size_t room)
+{
+	char name[SL_TENSOR_NAME_BYTES], own[SHAPE_BYTES], theirs[SHAPE_BYTES];
+	name_text(here != NULL ? here : there, name);
+	if (here == NULL) {
+		snprintf(text, room, "tensor %s is there, and not here", name);
+	} else if (there == NULL) {
+		snprintf(text, room, "tensor %s is here, and not there", name);
+	} else if (same_shape(here, there)) {
+		return false;
+	} else {
+		shape_text(here, own);
+		shape_text(there, theirs);
+		snprintf(text, room, "tensor %s is %s there and %s here", name, theirs, own);
+	}
+	return true;
+}
+
+/* No tensor that is known of both sides differs: say that two have other places, or that the list was cut. */
+static void name_place(uint32_t k, const struct sl_tensors *here, const struct sl_tensors *there,
+		       uint32_t count, char *text, size_t room)
+{
+	char name[SL_TENSOR_NAME_BYTES], other[SL_TENSOR_NAME_BYTES];
+	if (k < here->count && k < there->count) {
+		name_text(&here->items[k], name);
+		name_text(&there->items[k], other);
+		snprintf(text, room, "tensor %u is %s there and %s here", k + 1, other, name);
+	} else if (count != here->count) {
+		snprintf(text, room, "it has %u tensors there and %u here", count, here->count);
+	} else {
+		snprintf(text, room, "they differ after the first %u tensors", k);
+	}
+}
+
+/* Tensors are ordered by dtype, so a tensor of another dtype has another place: look for it by its name. */
+bool sl_tensor_bytes_differ(const struct sl_tensors *here, const struct sl_tensors *there, uint32_t count,
 			    char *text, size_t room)
 {
-	char name[SL_TENSOR_NAME_BYTES], other[SL_TENSOR_NAME_BYTES], own[SHAPE_BYTES], theirs[SHAPE_BYTES];
-	bool same_name = strcmp(here->name, there->name) == 0;
-	bool same_shape = here->dtype == there->dtype && here->dimensions == there->dimensions &&
-			  memcmp(here->shape, there->shape, here->dimensions * sizeof *here->shape) == 0;
-	if (same_name && same_shape)
+	uint32_t k = 0;
+	while (k < here->count && k < there->count &&
+	       strcmp(here->items[k].name, there->items[k].name) == 0 &&
+	       same_shape(&here->items[k], &there->items[k]))
+		k++;
+	const struct sl_tensor *own = k < here->count ? &here->items[k] : NULL,
+			       *theirs = k < there->count ? &there->items[k] : NULL,
+			       *match = own != NULL ? find(there, own->name) : NULL;
+	bool whole = there->count == count;
+	if (own == NULL && theirs == NULL && whole)
 		return false;
-	name_text(here, name);
-	name_text(there, other);
-	shape_text(here, own);
-	shape_text(there, theirs);
-	if (same_name)
-		snprintf(text, room, "tensor %s is %s there and %s here", name, theirs, own);
-	else
-		snprintf(text, room, "tensor %u is %s %s there and %s %s here", k, other, theirs, name, own);
+	if (theirs != NULL && name_one(find(here, theirs->name), theirs, text, room))
+		return true;
+	if (own != NULL && (match != NULL || whole) && name_one(own, match, text, room))
+		return true;
+	name_place(k, here, there, count, text, room);
 	return true;
 }
 
@@ -159,22 +213,16 @@ int sl_tensor_bytes_compare(const struct sl_tensors *own, const uint8_t *bytes, 
 			    char *text, size_t room)
 {
 	struct reader r = {.at = bytes, .left = size};
-	struct sl_tensor there;
+	struct sl_tensor *items = malloc((size / ONE_BYTES_LEAST + 1) * sizeof *items);
 	uint32_t k = 0;
-	bool differs = false;
-	for (; r.left > 0; k++) {
-		if (k == count || !read_one(&r, &there))
-			return SL_ERR_FORMAT;
-		if (!differs && k < own->count)
-			differs = sl_tensor_bytes_differ(k + 1, &own->items[k], &there, text, room);
-	}
-	if (differs)
-		return SL_ERR_INVALID;
-	if (count == own->count && k == count)
-		return SL_OK;
-	if (count != own->count)
-		snprintf(text, room, "it has %u tensors there and %u here", count, own->count);
-	else
-		snprintf(text, room, "they differ after the first %u tensors", k);
-	return SL_ERR_INVALID;
+	int rc = SL_OK;
+	if (items == NULL)
+		abort(); /* out of memory: a message has at most 61,440 bytes of tensors */
+	for (; r.left > 0 && rc == SL_OK; k++)
+		if (k == count || !read_one(&r, &items[k]))
+			rc = SL_ERR_FORMAT;
+	if (rc == SL_OK && sl_tensor_bytes_differ(own, &(struct sl_tensors){items, k}, count, text, room))
+		rc = SL_ERR_INVALID;
+	free(items);
+	return rc;
 }

@@ -18,7 +18,8 @@ size_t sl_tensor_bytes_write(const struct sl_tensors *tensors, uint8_t *bytes, s
  * difference, the peer's side first. SL_ERR_FORMAT: the bytes are not a list of tensors. */
 int sl_tensor_bytes_compare(const struct sl_tensors *own, const uint8_t *bytes, size_t size, uint32_t count,
 			    char *text, size_t room);
-/* Compare tensor number `k`, counted from 1, here and there. Return false if they are equal, else say in
- * `text` how they differ: "tensor fc.weight is float32 [3,2] there and float32 [2,3] here". */
-bool sl_tensor_bytes_differ(uint32_t k, const struct sl_tensor *here, const struct sl_tensor *there,
+/* Compare the tensors here with those there, of which `there` holds the first of `count`. Return false if
+ * they are equal, else name in `text` the tensor that differs: "tensor fc.weight is float32 [3,2] there and
+ * float32 [2,3] here", or "tensor scale is there, and not here". */
+bool sl_tensor_bytes_differ(const struct sl_tensors *here, const struct sl_tensors *there, uint32_t count,
 			    char *text, size_t room);

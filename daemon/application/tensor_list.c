@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/model/tensor_bytes.h"
 #include "daemon/application/metrics.h"
 
 #define SHAPE_BYTES 192u
-#define TENSOR_BYTES (SHAPE_BYTES + SL_TENSOR_NAME_BYTES + 16u)
 
 static int read_shape(const json_t *shape, struct sl_tensor *tensor)
 {
@@ -169,29 +169,13 @@ static void place_text(const uint64_t *shape, uint32_t dimensions, char text[sta
 	snprintf(text + used, SHAPE_BYTES - used, "]");
 }
 
-/* "w float32[3,17]" */
-static void describe(const struct sl_tensor *tensor, char text[static TENSOR_BYTES])
-{
-	char shape[SHAPE_BYTES];
-	place_text(tensor->shape, tensor->dimensions, shape);
-	snprintf(text, TENSOR_BYTES, "%s %s%s", tensor->name, sl_tensors_dtype_name(tensor->dtype), shape);
-}
-
 int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
 			   struct sl_error *error)
 {
-	char here[TENSOR_BYTES], there[TENSOR_BYTES];
-	for (uint32_t i = 0; i < known->count && i < other->count; i++) {
-		describe(&known->items[i], here);
-		describe(&other->items[i], there);
-		if (strcmp(here, there) != 0)
-			return sl_err_set(error, SL_ERR_INVALID, "tensor %u is %s in this run, not %s", i + 1,
-					  here, there);
-	}
-	if (known->count != other->count)
-		return sl_err_set(error, SL_ERR_INVALID, "the model has %u tensors in this run, not %u",
-				  known->count, other->count);
-	return SL_OK;
+	char text[SL_ERROR_BYTES - 32];
+	if (!sl_tensor_bytes_differ(other, known, known->count, text, sizeof text))
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_INVALID, "this run has another model: %s", text);
 }
 
 void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char *text, size_t size)

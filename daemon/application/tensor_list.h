@@ -19,8 +19,8 @@ int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_ten
 uint32_t sl_tensor_list_metrics(const struct sl_tensors *tensors);
 /* Return the elements of all tensors together. */
 uint64_t sl_tensor_list_elements(const struct sl_tensors *tensors);
-/* SL_OK if both are equal; otherwise the error names the first tensor that differs, with both dtypes and
- * shapes. */
+/* SL_OK if both are equal; SL_ERR_INVALID: the error names a tensor that differs, "there" in this run and
+ * "here" in `other`. */
 int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tensors *other,
 			   struct sl_error *error);
 /* Write the place of element `index` of the model to `text`: "layer.weight[3,17]". */

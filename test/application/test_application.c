@@ -151,8 +151,8 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 	client_open(&other, socket_path(*state));
 	client_tell(&other,
 		    "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
-	client_hear(&other, "{\"type\":\"error\",\"text\":\"tensor 1 is w float32[2,2] in this run, not w "
-			    "float32[2,3]\"}");
+	client_hear(&other, "{\"type\":\"error\",\"text\":\"this run has another model: tensor w is "
+			    "float32 [2,2] there and float32 [2,3] here\"}");
 	client_close(&other);
 
 	client_open(&second, socket_path(*state));
@@ -223,9 +223,9 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		 "a tensor of float64 or int64 follows one of float32"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2],\"dtype\":"
 		 "\"float64\"},{\"name\":\"b\",\"shape\":[]}]}",
-		 "tensor 1 is w float32[2,2] in this run, not w float64[2,2]"},
+		 "this run has another model: tensor w is float32 [2,2] there and float64 [2,2] here"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]}]}",
-		 "the model has 2 tensors in this run, not 1"},
+		 "this run has another model: tensor b is there, and not here"},
 	};
 	struct client c, bad;
 	learner_begin(&c, *state);
@@ -355,8 +355,8 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	client_close(&c);
 
 	join_with(&other, TENSORS ",\"metrics\":[\"loss\"]",
-		  "{\"type\":\"error\",\"text\":\"tensor 2 is metric:accuracy float64[] in this run, not w "
-		  "float32[2,2]");
+		  "{\"type\":\"error\",\"text\":\"this run has another model: tensor metric:accuracy is "
+		  "there, and not here\"}");
 	learner_end(&other);
 }
 

@@ -80,8 +80,8 @@ TEST_WITH(an_application_joins_with_the_tensors_of_the_file, folder_setup, folde
 	learner_open();
 	client_open(&c, socket_path(*state));
 	client_tell(&c, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
-	client_hear(&c, "{\"type\":\"error\",\"text\":\"tensor 1 is w float32[2,2] in this run, not w "
-			"float32[2,3]\"}");
+	client_hear(&c, "{\"type\":\"error\",\"text\":\"this run has another model: tensor w is "
+			"float32 [2,2] there and float32 [2,3] here\"}");
 	client_close(&c);
 	join(&c, *state);
 	learner_end(&c);
@@ -228,7 +228,8 @@ TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 		{"ward", "it is of round 1", 1, false, NULL},
 		{"ward", "it is of round 1", 2, false, NULL},
 		{"other", "it belongs to another run", 0, false, NULL},
-		{"ward", "tensor 1 is w float32[2,3] in this run, not w float32[2,2]", 0, true, NULL},
+		{"ward", "this run has another model: tensor w is float32 [2,3] there and float32 [2,2] here",
+		 0, true, NULL},
 		{"ward", "the size of the file does not match its header", 0, false, cut},
 		{"ward", "the vector does not match its checksum", 0, false, flip},
 		{"ward", "the header is not JSON", 0, false, garble},

@@ -91,11 +91,8 @@ CLUSTER_TEST(differing_model_is_named)
 	cluster_open(c, N, "rounds=1");
 	for (uint32_t i = 1; i <= N; i++)
 		cluster_start(c, i, i == 2 ? "trainer=noise noise_parameters=2354" : "hidden_units=1");
-	expect_named(c, 2,
-		     "learner-02 (2) trains another model: tensor 1 is model float32 [2354] there and "
-		     "encoder.weight float32 [1,784] here",
-		     " trains another model: tensor 1 is encoder.weight float32 [1,784] there and model "
-		     "float32 [2354] here");
+	expect_named(c, 2, "learner-02 (2) trains another model: tensor model is there, and not here",
+		     " trains another model: tensor encoder.weight is there, and not here");
 }
 
 CLUSTER_TEST(other_roster_is_named)

@@ -52,20 +52,40 @@ TEST(differences_are_named)
 {
 	struct sl_tensor theirs[] = {two[0], two[1], {.name = "scale"}};
 	expect(theirs, 2, 1024, "");
-	expect(theirs, 3, 1024, "it has 3 tensors there and 2 here");
-	expect(theirs, 1, 1024, "it has 1 tensors there and 2 here");
+	expect(theirs, 3, 1024, "tensor scale is there, and not here");
+	expect(theirs, 1, 1024, "tensor fc.bias is here, and not there");
 	expect(theirs, 2, 40, "they differ after the first 1 tensors"); /* or not at all: it cannot be seen */
+	expect(theirs, 3, 40, "it has 3 tensors there and 2 here");
 	theirs[0].shape[0] = 3, theirs[0].shape[1] = 2;
 	expect(theirs, 2, 1024, "tensor fc.weight is float32 [3,2] there and float32 [2,3] here");
 	theirs[0] = two[0];
 	theirs[0].dtype = SL_INT64;
 	expect(theirs, 2, 1024, "tensor fc.weight is int64 [2,3] there and float32 [2,3] here");
-	expect(theirs + 1, 2, 1024, "tensor 1 is fc.bias float32 [2] there and fc.weight float32 [2,3] here");
+	expect(theirs + 1, 2, 1024, "tensor fc.weight is here, and not there");
+	expect(theirs + 1, 2, 21, "tensor 1 is fc.bias there and fc.weight here"); /* it may come later */
 	strcpy(theirs[1].name, "a\x1b[2J\xc3\xa4");
-	expect(theirs + 1, 1, 1024, "tensor 1 is a?[2J?? float32 [2] there and fc.weight float32 [2,3] here");
+	expect(theirs + 1, 1, 1024, "tensor a?[2J?? is there, and not here");
+}
+
+/* A float64 comes before every float32: the tensor is found by its name, from both sides. */
+TEST(a_tensor_of_another_dtype_is_named)
+{
+	struct sl_tensor theirs[] = {two[1], two[0]};
+	char text[512];
+	expect(theirs, 2, 1024, "tensor 1 is fc.bias there and fc.weight here");
+	theirs[0].dtype = SL_FLOAT64;
+	expect(theirs, 2, 1024, "tensor fc.bias is float64 [2] there and float32 [2] here");
+	assert_true(sl_tensor_bytes_differ(&(struct sl_tensors){theirs, 2}, &own, 2, text, sizeof text));
+	assert_string_equal(text, "tensor fc.bias is float32 [2] there and float64 [2] here");
 }
 
 /* ---- from a peer that lies ---- */
+
+TEST(a_tensor_twice_is_a_difference)
+{
+	const struct sl_tensor theirs[] = {two[0], two[1], two[1]};
+	expect(theirs, 3, 1024, "it has 3 tensors there and 2 here");
+}
 
 static int compare(const uint8_t *bytes, size_t size, uint32_t count)
 {
