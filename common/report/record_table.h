@@ -116,11 +116,12 @@
 	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding update vanished",                     \
 	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
 	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding update vanished",              \
-	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; raise " \
-	  "decimals")                                                                                        \
+	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; "       \
+	  "either training has converged, or decimals is too low: then raise it, or set a number if it is "  \
+	  "auto")                                                                                            \
 	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding update vanished",            \
 	  "round {round}: {vanished} values of the model that were not 0 are 0 at the quantization step "    \
-	  "{quantum}: raise decimals")                                                                       \
+	  "{quantum}: raise decimals, or set a number if it is auto")                                        \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \

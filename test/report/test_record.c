@@ -133,11 +133,13 @@ TEST(test_encoded)
 		       "round 2: quantization step 1e-07; largest rounding error 1 % of the largest update");
 	expect_encoded(0, 5e-8, 4e-6, "warn",
 		       "round 2: the quantization step 1e-07 is coarse: largest rounding error 1.2 % of the "
-		       "largest update; raise decimals");
+		       "largest update; either training has converged, or decimals is too low: then raise "
+		       "it, or set a "
+		       "number if it is auto");
 	expect_encoded(
 		11, 5e-8, 1, "warn",
 		"round 2: 11 values of the model that were not 0 are 0 at the quantization step 1e-07: "
-		"raise decimals");
+		"raise decimals, or set a number if it is auto");
 }
 
 TEST(test_grown)
