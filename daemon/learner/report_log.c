@@ -61,6 +61,16 @@ void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why
 	peer_warning->unsaid = 0;
 }
 
+/* Tell the trainer why the round makes no progress. */
+static void tell_trainer(struct sl_daemon *daemon, const struct sl_record *record)
+{
+	char text[SL_RECORD_TEXT_BYTES];
+	if (daemon->trainer->ops->notice == NULL)
+		return;
+	json_decref(sl_record_write(record, &daemon->roster, text, sizeof text));
+	daemon->trainer->ops->notice(daemon->trainer, text);
+}
+
 /* ---- peers that train another model ---- */
 
 /* Compare the tensors that the peer has sent, and keep the difference for the attempts that fail for it. */
@@ -78,6 +88,7 @@ static void hear_model(struct sl_daemon *daemon, const struct sl_report *r)
 		sl_record_report(&record, r, &daemon->roster);
 		record.reason = *text;
 		sl_report_log_record(daemon, &record);
+		tell_trainer(daemon, &record);
 	}
 }
 
@@ -204,16 +215,6 @@ static void note_awaited(struct sl_daemon *daemon, const struct sl_record *recor
 {
 	const char *missing = record->kind == SL_RECORD_WAITING_LOST ? record->whom : "";
 	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
-}
-
-/* Tell the trainer why the round waits. */
-static void tell_trainer(struct sl_daemon *daemon, const struct sl_record *record)
-{
-	char text[SL_RECORD_TEXT_BYTES];
-	if (daemon->trainer->ops->notice == NULL)
-		return;
-	json_decref(sl_record_write(record, &daemon->roster, text, sizeof text));
-	daemon->trainer->ops->notice(daemon->trainer, text);
 }
 
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)

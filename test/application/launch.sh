@@ -94,6 +94,20 @@ expect_ended() {
 	done
 }
 
+# Learners with different models: the tensor is named, and the run ends at once.
+cat >mixed.py <<'END'
+import os
+import numpy as np
+import starling
+dtype = np.float64 if os.environ["STARLING_LEARNER"] == "2" else np.float32
+with starling.join({"a": np.zeros(3, np.float32), "b": np.zeros((2, 2), dtype)}) as group:
+    for t in group:
+        group.mean({"a": np.ones(3, np.float32), "b": np.ones((2, 2), dtype)})
+END
+run 1 -- timeout 60 "$python" mixed.py
+grep -q '^starling launch: .* trains another model: tensor b is float[0-9]* \[2,2\] there and float[0-9]* \[2,2\] here; start' err ||
+	fail "the tensor is not named"
+
 # A value that cannot be encoded is named by tensor and place; what a command leaves behind is ended with it.
 cat >diverge.py <<'END'
 import subprocess

@@ -125,6 +125,21 @@ launch range
 grep -q '150 is beyond clipping_range 100 of the learners: set clipping_range: 1000' run/learner-*/output.txt ||
 	fail "the range is not named"
 
+# Other tensors at one learner: its neighbours are told, and a run that can do without it goes on.
+cat >other.sh <<'END'
+bins=0,10
+[ $STARLING_LEARNER -ne 2 ] || bins=0,10,20
+"$1" histogram --bins $bins 5 >log-$STARLING_LEARNER 2>&1 &
+while ! grep -qs 'trains another model' log-$STARLING_LEARNER && kill -0 $!; do sleep 0.1; done
+cat log-$STARLING_LEARNER
+exit 3
+END
+rm -rf run
+! "$starling" launch -n 3 --rounds 1 --run-dir run --set quorum=2 -- timeout 60 sh other.sh "$starling" >out 2>err || fail "no failure"
+named=' trains another model: tensor histogram:.* is there, and not here; '
+grep -q "^learner-0.*$named" run/learner-*/output.txt || fail "an application is not told"
+grep -q 'the command of learner-0. ended with status 3' err || fail "the run has ended at the first difference"
+
 # Input that cannot be used.
 refuse 2 '--local needs at least 3 values' mean --local 1 2
 refuse 2 "'1,5' is not a number" sum --local 1,5 2 3

@@ -146,13 +146,17 @@ static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const str
 	l->final = true;
 }
 
-/* Every attempt fails until the odd learner is started with another model: say so at once. The learners at
- * both ends of each of its links write such a record; the first one is enough. */
+/* Every attempt fails until the odd learner is started with another model: say so at once, and end the run if
+ * no round can do without it. The learners at both ends of each of its links write such a record; the first
+ * one is enough. */
 static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	if (l->launch->other_model_round != row->round)
-		sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
-	l->launch->other_model_round = row->round;
+	struct sl_launch *launch = l->launch;
+	if (launch->plan->quorum == launch->plan->learners)
+		sl_launch_fail(launch, "%s (%u): %s", l->name, l->index + 1, record->text);
+	else if (launch->other_model_round != row->round)
+		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+	launch->other_model_round = row->round;
 }
 
 /* Say once in a run, of each event, that the decimals or the range do not fit the models. */
