@@ -1,0 +1,41 @@
+#!/bin/sh
+# The files and numbers that `starling sum` reads: csv.sh STARLING STARLINGD
+set -eu
+starling=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+mkdir tmp
+export TMPDIR="$folder/tmp"
+fail() {
+	echo "$1" >&2
+	cat out err >&2
+	exit 1
+}
+# sum TEXT FILE: the sum of the column `value` of a file with these bytes.
+printf 'value\n0\n' >zero.csv
+sum() {
+	printf "$2" >a.csv
+	"$starling" sum --local --csv a.csv --csv zero.csv --csv zero.csv --column value >out 2>err || fail "status $?: $2"
+	[ "$(cat out)" = "$1" ] || fail "not $1: $2"
+}
+# refuse TEXT FILE: what is said of a file that cannot be used.
+refuse() {
+	printf "$2" >a.csv
+	status=0
+	"$starling" sum --csv a.csv --column value >out 2>err || status=$?
+	[ $status -eq 2 ] && grep -qF -- "$1" err || fail "status $status, or no '$1': $2"
+}
+
+# Quotes count at the start of a field, and hold commas and line ends; lines end with \n, \r\n or \r.
+sum 112.5 'value,desc\n3,5" pipe\n4,6" pipe\n100,x\n 5 ,"a ""b"", c\nd" \n\n"0.5",'
+sum 3 'desc,value\ra,1\r\rb,2'
+sum 3 '\357\273\277"value"\r\n1\r\n2\r\n'
+refuse "a.csv:3: 3 fields, but the first line names 2" 'value,desc\n1,a\n1,5,b\n'
+refuse "a.csv:2: 1 fields, but the first line names 2" 'value,desc\n1\n'
+refuse "a.csv:2: a zero byte" 'value,desc\n1\0002,a\n'
+refuse "a.csv:2: a quoted field has no end" 'value,desc\n1,"a\n2,b\n'
+refuse "a.csv:2: text after the quotes of a field" 'value\n"1"5\n'
+refuse "a.csv: 2 columns have the name 'value'" 'value,desc,value\n1,a,2\n'
+refuse "a.csv: the first line must name the columns" '\n1\n'
+
