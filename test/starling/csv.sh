@@ -26,6 +26,12 @@ refuse() {
 	"$starling" sum --csv a.csv --column value >out 2>err || status=$?
 	[ $status -eq 2 ] && grep -qF -- "$1" err || fail "status $status, or no '$1': $2"
 }
+# number TEXT NUMBER: what is said of it.
+number() {
+	status=0
+	"$starling" sum "$2" >out 2>err || status=$?
+	[ $status -eq 2 ] && grep -qF -- "$1" err || fail "status $status, or no '$1': $2"
+}
 
 # Quotes count at the start of a field, and hold commas and line ends; lines end with \n, \r\n or \r.
 sum 112.5 'value,desc\n3,5" pipe\n4,6" pipe\n100,x\n 5 ,"a ""b"", c\nd" \n\n"0.5",'
@@ -39,3 +45,10 @@ refuse "a.csv:2: text after the quotes of a field" 'value\n"1"5\n'
 refuse "a.csv: 2 columns have the name 'value'" 'value,desc,value\n1,a,2\n'
 refuse "a.csv: the first line must name the columns" '\n1\n'
 
+# Exponents.
+sum 1230 'value\n1.23e3\n0e+5\n'
+number 'has too many digits' 1e-99999999999999999999
+number 'has too many digits' 1e99999999999999999999
+number 'is not a number' "$(printf '1e\t3')"
+number 'is not a number' 1e
+number 'is not a number' 1e+-3

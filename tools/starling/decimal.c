@@ -9,6 +9,7 @@
 #include "common/base/limits.h"
 
 #define EXPONENT_MOST 30
+#define EXPONENT_LIMIT (1L << 30) /* beyond the decimals of any text */
 
 static int64_t power(uint32_t exponent)
 {
@@ -25,10 +26,16 @@ static bool parse_exponent(const char *text, long *exponent)
 	*exponent = 0;
 	if (*text == '\0')
 		return true;
-	if ((*text != 'e' && *text != 'E') || text[1 + (text[1] == '-' || text[1] == '+')] == '\0')
+	if (*text != 'e' && *text != 'E')
 		return false;
-	*exponent = strtol(text + 1, &end, 10);
-	return *end == '\0' && text[1] != ' ';
+	char first = text[1 + (text[1] == '-' || text[1] == '+')];
+	if (first < '0' || first > '9')
+		return false;
+	long value = strtol(text + 1, &end, 10);
+	*exponent = value > EXPONENT_LIMIT    ? EXPONENT_LIMIT
+		    : value < -EXPONENT_LIMIT ? -EXPONENT_LIMIT
+					      : value;
+	return *end == '\0';
 }
 
 enum sl_decimal_kind sl_decimal_parse(const char *text, struct sl_decimal *number)
