@@ -78,6 +78,9 @@ grep -q 'm1.npz exists; give --force to replace it' err || fail "a file would be
 "$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
 run 0 --force --npz m1.npz run
 "$python" compare.py m1.npz m.safetensors
+mkfifo pipe
+run 2 --force --npz pipe run
+grep -q 'pipe is not a regular file' err && [ -p pipe ] || fail "a pipe would be replaced"
 run 2 --npz m2.npz .
 grep -q 'no checkpoint here' err || fail "a folder without a checkpoint is not named"
 run 2 run

@@ -143,7 +143,11 @@ static int write_file(const char *path, bool force, const struct sl_model_file *
 		      int (*write)(FILE *out, const struct sl_model_file *file), struct sl_error *error)
 {
 	char temporary[PATH_MAX];
-	if (!force && access(path, F_OK) == 0)
+	struct stat status;
+	bool exists = lstat(path, &status) == 0;
+	if (exists && !S_ISREG(status.st_mode))
+		return sl_err_set(error, SL_ERR_BUSY, "%s is not a regular file: name another one", path);
+	if (!force && exists)
 		return sl_err_set(error, SL_ERR_BUSY, "%s exists; give --force to replace it", path);
 	if (snprintf(temporary, sizeof temporary, "%s" SL_TEMPORARY, path) >= PATH_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", path);
