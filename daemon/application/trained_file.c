@@ -15,6 +15,7 @@
 #include "daemon/runtime/failpoint.h"
 
 #define FORMAT "starling-trained-1"
+#define METADATA "__metadata__"
 #define HEX_BYTES (2 * SL_HASH_BYTES + 1)
 #define PATH_BYTES (SL_PATH_BYTES + SL_FILE_NAME_BYTES)
 
@@ -23,37 +24,72 @@ static void set_path(const struct sl_trained_file_place *place, char path[static
 	snprintf(path, PATH_BYTES, "%s/%s", place->folder, SL_TRAINED_FILE_NAME);
 }
 
+/* Set *sum to the checksum of the file, whose `header` has an empty one: to the hash of the header and of the
+ * vector's hash. Return false if out of memory. */
+static bool checksum_of(const struct sl_trained_file *file, const json_t *header,
+			uint8_t sum[static SL_HASH_BYTES])
+{
+	crypto_generichash_state state;
+	char *json = json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS);
+	if (json == NULL)
+		return false;
+	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)json, strlen(json));
+	crypto_generichash_update(&state, file->hash, file->whole ? SL_HASH_BYTES : 0);
+	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
+	free(json);
+	return true;
+}
+
+static bool set_checksum(json_t *header, const char *hex)
+{
+	return json_object_set_new(json_object_get(header, METADATA), "checksum", json_string(hex)) == 0;
+}
+
 /* ---- writing ---- */
 
-/* Return the metadata; NULL: out of memory, or the run's name is not UTF-8. */
+/* Return the metadata with an empty checksum; NULL: out of memory, or the run's name is not UTF-8. */
 static json_t *metadata_of(const struct sl_trained_file *file, const char *run)
 {
-	char checksum[HEX_BYTES] = "", former[2 * sizeof file->former + 1], round[16], weight[24];
+	char former[2 * sizeof file->former + 1], round[16], weight[24];
 	char *metrics = json_dumps(file->metrics, JSON_COMPACT);
-	if (file->whole)
-		sodium_bin2hex(checksum, sizeof checksum, file->checksum, SL_HASH_BYTES);
 	sodium_bin2hex(former, sizeof former, file->former[0], file->former_count * SL_HASH_BYTES);
 	snprintf(round, sizeof round, "%" PRIu32, file->round);
 	snprintf(weight, sizeof weight, "%" PRIu64, file->weight);
 	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round",
 				     round, "weight", weight, "metrics", metrics != NULL ? metrics : "{}",
-				     "checksum", checksum, "former", former);
+				     "checksum", "", "former", former);
 	free(metrics);
 	return metadata;
+}
+
+/* Return the header; NULL as above. */
+static json_t *header_of(const struct sl_trained_file *file, const char *run,
+			 const struct sl_tensors *tensors)
+{
+	uint8_t sum[SL_HASH_BYTES];
+	char hex[HEX_BYTES];
+	json_t *header = sl_tensor_header_make(metadata_of(file, run), tensors);
+	if (header == NULL || !checksum_of(file, header, sum) ||
+	    !set_checksum(header, sodium_bin2hex(hex, sizeof hex, sum, sizeof sum))) {
+		json_decref(header);
+		return NULL;
+	}
+	return header;
 }
 
 static int write_file(const struct sl_trained_file *file, const struct sl_trained_file_place *place,
 		      const struct sl_tensors *tensors, const void *vector, size_t bytes,
 		      struct sl_error *error)
 {
-	json_t *header = sl_tensor_header_make(metadata_of(file, place->run), tensors);
+	json_t *header = header_of(file, place->run, tensors);
 	return sl_safetensors_write(place->folder, SL_TRAINED_FILE_NAME, 0600, header, vector, bytes, error);
 }
 
 static bool is_former(const struct sl_trained_file *file)
 {
 	for (uint32_t i = 0; i < file->former_count; i++)
-		if (memcmp(file->former[i], file->checksum, SL_HASH_BYTES) == 0)
+		if (memcmp(file->former[i], file->hash, SL_HASH_BYTES) == 0)
 			return true;
 	return false;
 }
@@ -62,7 +98,7 @@ int sl_trained_file_write(struct sl_trained_file *file, const struct sl_trained_
 			  const struct sl_tensors *tensors, const void *vector, size_t bytes,
 			  struct sl_error *error)
 {
-	crypto_generichash(file->checksum, SL_HASH_BYTES, vector, bytes, NULL, 0);
+	crypto_generichash(file->hash, SL_HASH_BYTES, vector, bytes, NULL, 0);
 	if (is_former(file))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
@@ -82,7 +118,7 @@ int sl_trained_file_forbid(struct sl_trained_file *file, const struct sl_trained
 		return SL_OK;
 	if (file->former_count == SL_TRAINED_FILE_FORMER_MAX)
 		memmove(file->former[0], file->former[1], --file->former_count * sizeof file->former[0]);
-	memcpy(file->former[file->former_count++], file->checksum, SL_HASH_BYTES);
+	memcpy(file->former[file->former_count++], file->hash, SL_HASH_BYTES);
 	file->whole = false;
 	free(file->vector);
 	file->vector = NULL;
@@ -120,7 +156,9 @@ static const char *former_parse(struct sl_trained_file *file, const char *text)
 		       : "former is not a list of hashes";
 }
 
-static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted)
+/* Set the fields of `file`, and the checksum. */
+static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted,
+				  uint8_t sum[static SL_HASH_BYTES])
 {
 	const char *format, *run, *round, *weight, *metrics, *checksum, *former;
 	uint64_t t;
@@ -136,39 +174,55 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 		return "round or weight is no number";
 	file->round = (sl_round)t;
 	file->metrics = json_loads(metrics, 0, NULL);
-	file->whole = *checksum != '\0';
-	if (file->whole && !sl_safetensors_metadata_bytes(checksum, file->checksum, SL_HASH_BYTES))
+	if (!sl_safetensors_metadata_bytes(checksum, sum, SL_HASH_BYTES))
 		return "the checksum is not 64 hexadecimal digits";
 	return former_parse(file, former);
 }
 
 static const char *vector_read(struct sl_trained_file *file, int fd, size_t bytes)
 {
-	uint8_t checksum[SL_HASH_BYTES];
 	file->vector = malloc(bytes);
 	if (file->vector == NULL)
 		return "out of memory";
 	if (sl_safetensors_read(fd, file->vector, bytes) < 0)
 		return "shorter than its header says";
-	crypto_generichash(checksum, sizeof checksum, file->vector, bytes, NULL, 0);
-	return memcmp(checksum, file->checksum, sizeof checksum) == 0
+	crypto_generichash(file->hash, sizeof file->hash, file->vector, bytes, NULL, 0);
+	return NULL;
+}
+
+/* Read the tensors and the vector that `header` describes, and compare the checksum. */
+static const char *content_read(struct sl_trained_file *file, int fd, json_t *header, uint64_t begin,
+				const uint8_t sum[static SL_HASH_BYTES])
+{
+	uint8_t own[SL_HASH_BYTES];
+	uint64_t bytes;
+	const char *wrong = sl_tensor_header_read(header, &file->tensors, &bytes);
+	if (wrong == NULL && !sl_tensors_aligned(&file->tensors))
+		wrong = "a tensor of float64 or int64 follows one of float32";
+	if (wrong == NULL)
+		wrong = sl_safetensors_extent(fd, begin, bytes);
+	file->whole = file->tensors.count > 0;
+	if (wrong == NULL && file->whole)
+		wrong = vector_read(file, fd, bytes);
+	if (wrong != NULL)
+		return wrong;
+	return set_checksum(header, "") && checksum_of(file, header, own) && memcmp(own, sum, sizeof own) == 0
 		       ? NULL
-		       : "the vector does not match its checksum";
+		       : "the file does not match its checksum";
 }
 
 static const char *file_read(struct sl_trained_file *file, int fd, const char *run)
 {
+	uint8_t sum[SL_HASH_BYTES];
 	json_t *header;
-	uint64_t begin, bytes = 0;
+	uint64_t begin;
 	const char *wrong = sl_safetensors_header(fd, &header, &begin);
 	if (wrong == NULL)
-		wrong = metadata_parse(file, json_object_get(header, "__metadata__"), run);
+		wrong = metadata_parse(file, json_object_get(header, METADATA), run, sum);
 	if (wrong == NULL)
-		wrong = sl_tensor_header_read(header, &file->tensors, &bytes);
+		wrong = content_read(file, fd, header, begin, sum);
 	json_decref(header);
-	if (wrong == NULL)
-		wrong = sl_safetensors_extent(fd, begin, bytes);
-	return wrong == NULL && file->whole ? vector_read(file, fd, bytes) : wrong;
+	return wrong;
 }
 
 int sl_trained_file_read(struct sl_trained_file *file, const struct sl_trained_file_place *place,

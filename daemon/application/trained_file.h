@@ -1,7 +1,8 @@
 /* trained_file.h - the vector of a round on disk: what makes the round independent of the application.
  *
  * state/trained.safetensors, mode 0600: the model as the application trained it, with metadata {format, run,
- * round, weight, metrics, checksum, former}. It is complete once it has this name (safetensors.h), precedes
+ * round, weight, metrics, checksum, former}. The checksum is the BLAKE2b-256 of the header, with an empty
+ * checksum, and of the vector's hash. The file is complete once it has this name (safetensors.h), precedes
  * everything that is shared of the vector, and is removed when the round is committed.
  *
  *   (none) -- write --> vector -- forbid --> former vectors' hashes only -- write --> vector
@@ -24,11 +25,11 @@
 struct sl_trained_file {
 	sl_round round; /* 0: there is no file */
 	uint64_t weight;
-	json_t *metrics;		 /* owned; NULL: none */
-	bool whole;			 /* it holds a vector; false: only the hashes of former ones */
-	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the vector */
-	uint32_t former_count;		 /* vectors of this round that were possibly released before */
-	uint8_t former[SL_TRAINED_FILE_FORMER_MAX][SL_HASH_BYTES]; /* their checksums, oldest first */
+	json_t *metrics;	     /* owned; NULL: none */
+	bool whole;		     /* it holds a vector; false: only the hashes of former ones */
+	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256 of the vector */
+	uint32_t former_count;	     /* vectors of this round that were possibly released before */
+	uint8_t former[SL_TRAINED_FILE_FORMER_MAX][SL_HASH_BYTES]; /* their hashes, oldest first */
 
 	/* After reading, until it is used: */
 	struct sl_tensors tensors; /* owned */

@@ -216,6 +216,15 @@ TEST_WITH(a_vector_that_cannot_be_encoded_is_forgotten, folder_setup, folder_tea
 	learner_end(&c);
 }
 
+#define CHECKSUM "the file does not match its checksum"
+
+static void edit(uint8_t *bytes, size_t size, const char *from, const char *to)
+{
+	uint8_t *at = memmem(bytes, size, from, strlen(from));
+	assert_non_null(at);
+	memcpy(at, to, strlen(to));
+}
+
 TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 {
 	static const struct sl_tensor others[] = {{.name = "w", .dimensions = 2, .shape = {2, 3}}};
@@ -224,16 +233,25 @@ TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 		sl_round committed;
 		bool others;
 		void (*damage)(uint8_t *bytes, size_t *size);
+		const char *from, *to; /* in the header */
 	} cases[] = {
-		{"ward", "it is of round 1", 1, false, NULL},
-		{"ward", "it is of round 1", 2, false, NULL},
-		{"other", "it belongs to another run", 0, false, NULL},
+		{"ward", "it is of round 1", .committed = 1},
+		{"ward", "it is of round 1", .committed = 2},
+		{"other", "it belongs to another run", .committed = 0},
 		{"ward", "this run has another model: tensor w is float32 [2,3] there and float32 [2,2] here",
-		 0, true, NULL},
-		{"ward", "the size of the file does not match its header", 0, false, cut},
-		{"ward", "the vector does not match its checksum", 0, false, flip},
-		{"ward", "the header is not JSON", 0, false, garble},
-		{"ward", "shorter than a header", 0, false, empty},
+		 .others = true},
+		{"ward", "the size of the file does not match its header", .damage = cut},
+		{"ward", CHECKSUM, .damage = flip},
+		{"ward", "the header is not JSON", .damage = garble},
+		{"ward", "shorter than a header", .damage = empty},
+		{"ward", CHECKSUM, .from = "\"weight\":\"50\"", .to = "\"weight\":\"90\""},
+		{"ward", CHECKSUM, .from = "\"round\":\"1\"", .to = "\"round\":\"2\""},
+		{"ward", CHECKSUM, .from = "0.25", .to = "0.75"},
+		{"ward", CHECKSUM, .from = "\"F32\",\"shape\":[2,2]", .to = "\"F64\",\"shape\":[2,1]"},
+		{"ward", CHECKSUM, .from = "[2,2]", .to = "[1,4]"},
+		{"ward", CHECKSUM, .from = "\"b\":", .to = "\"c\":"},
+		{"ward", "a tensor of float64 or int64 follows one of float32",
+		 .from = "[16,20],\"dtype\":\"F32\"", .to = "[16,24],\"dtype\":\"F64\""},
 	};
 	give_and_end(*state, 1, 2.5f);
 	size_t whole;
@@ -243,6 +261,8 @@ TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 		uint8_t *copy = memcpy(malloc(whole), bytes, whole);
 		if (cases[i].damage != NULL)
 			cases[i].damage(copy, &size);
+		if (cases[i].from != NULL)
+			edit(copy, size, cases[i].from, cases[i].to);
 		folder_put(*state, SL_TRAINED_FILE_NAME, copy, size);
 		free(copy);
 		learner_init(*state);
