@@ -120,12 +120,21 @@ static int check_file(const struct sl_application *a, struct sl_error *error)
 	return check_vector(a, a->file.vector, error);
 }
 
-/* Log why the file cannot be used, and remove it. */
-static void discard_file(struct sl_application *a, const char *why)
+static bool remove_file(struct sl_application *a)
 {
 	struct sl_trained_file_place place = place_of(a);
-	sl_state_warn(a, "%s/%s is not used, and removed: %s", place.folder, SL_TRAINED_FILE_NAME, why);
-	sl_trained_file_remove(&a->file, &place);
+	struct sl_error why;
+	int rc = sl_trained_file_remove(&a->file, &place, &why);
+	if (rc != SL_OK)
+		sl_state_warn(a, "%s", why.text);
+	return rc == SL_OK;
+}
+
+/* Remove the file, and log why it cannot be used. */
+static void discard_file(struct sl_application *a, const char *why)
+{
+	sl_state_warn(a, "%s/%s is not used%s: %s", a->config.settings->state, SL_TRAINED_FILE_NAME,
+		      remove_file(a) ? ", and removed" : "", why);
 }
 
 /* Take the vector of the round from the state folder, if it was written before the learner was started. */
@@ -205,10 +214,9 @@ static void set_means(struct sl_application *a, const double *model)
 static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *commit, const void *model)
 {
 	struct sl_application *a = owned(trainer);
-	struct sl_trained_file_place place = place_of(a);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_END);
 	if (a->file.round <= commit->round)
-		sl_trained_file_remove(&a->file, &place);
+		remove_file(a);
 	memcpy(a->down.bytes, vector_of(a, model), a->bytes);
 	uv_mutex_lock(&a->mutex);
 	set_means(a, model);

@@ -125,12 +125,15 @@ int sl_trained_file_forbid(struct sl_trained_file *file, const struct sl_trained
 	return write_file(file, place, &(struct sl_tensors){0}, "", 0, error);
 }
 
-void sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place)
+int sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place,
+			   struct sl_error *error)
 {
 	char path[PATH_BYTES];
 	set_path(place, path);
-	unlink(path);
 	sl_trained_file_close(file);
+	return unlink(path) == 0 || errno == ENOENT
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_IO, "%s cannot be removed: %s", path, strerror(errno));
 }
 
 void sl_trained_file_close(struct sl_trained_file *file)

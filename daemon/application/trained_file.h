@@ -52,7 +52,8 @@ int sl_trained_file_write(struct sl_trained_file *file, const struct sl_trained_
 /* Delete the vector and keep its hash: it must not be used again. */
 int sl_trained_file_forbid(struct sl_trained_file *file, const struct sl_trained_file_place *place,
 			   struct sl_error *error);
-/* Remove the file, if there is one. */
-void sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place);
+/* Remove the file, if there is one; SL_ERR_IO: it stays. */
+int sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place,
+			   struct sl_error *error);
 /* Free what reading has left. */
 void sl_trained_file_close(struct sl_trained_file *file);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "daemon/application/trained_file.h"
 
@@ -282,4 +283,16 @@ TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 			learner_close();
 	}
 	free(bytes);
+}
+
+/* What stays is not said to be removed. */
+TEST_WITH(a_folder_in_the_place_of_the_file_stays, folder_setup, folder_teardown)
+{
+	struct client c;
+	assert_int_equal(mkdir(folder_path(*state, SL_TRAINED_FILE_NAME), 0700), 0);
+	learner_begin(&c, *state);
+	assert_non_null(strstr(learner.said, SL_TRAINED_FILE_NAME " cannot be removed: Is a directory; "));
+	assert_non_null(strstr(learner.said, SL_TRAINED_FILE_NAME " is not used: "));
+	assert_int_equal(rmdir(folder_path(*state, SL_TRAINED_FILE_NAME)), 0);
+	learner_end(&c);
 }
