@@ -10,6 +10,7 @@
 #include "daemon/runtime/unix_socket.h"
 
 #define FDS_MAX 2u
+#define LOST_BYTES_MAX (64u << 20) /* of a line that is too long */
 
 int sl_line_socket_open(struct sl_line_socket *s, const char *path, struct sl_error *error)
 {
@@ -33,7 +34,7 @@ void sl_line_socket_drop(struct sl_line_socket *s)
 	if (s->peer >= 0)
 		close(s->peer);
 	s->peer = -1;
-	s->used = s->taken = 0;
+	s->used = s->taken = s->lost = 0;
 }
 
 bool sl_line_socket_pending(const struct sl_line_socket *s)
@@ -139,21 +140,36 @@ static void drop_taken(struct sl_line_socket *s)
 	s->taken = 0;
 }
 
+static void refuse_line(struct sl_line_socket *s)
+{
+	refuse(s->peer, "a line has at most 1 MiB");
+	s->peer = -1;
+	sl_line_socket_drop(s);
+}
+
 const char *sl_line_socket_next(struct sl_line_socket *s)
 {
 	char *newline;
 	if (s->peer < 0)
 		return NULL;
 	drop_taken(s);
-	while ((newline = memchr(s->line, '\n', s->used)) == NULL) {
+	while ((newline = memchr(s->line, '\n', s->used)) == NULL && s->lost < LOST_BYTES_MAX) {
+		if (s->used == SL_LINE_SOCKET_BYTES) { /* go on: many peers listen only after sending */
+			s->lost += s->used;
+			s->used = 0;
+		}
 		ssize_t got = recv(s->peer, s->line + s->used, SL_LINE_SOCKET_BYTES - s->used, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got == 0 || (got < 0 && errno != EAGAIN) || s->used == SL_LINE_SOCKET_BYTES)
+		if (got == 0 || (got < 0 && errno != EAGAIN))
 			sl_line_socket_drop(s);
 		if (got <= 0)
 			return NULL;
 		s->used += (size_t)got;
+	}
+	if (s->lost > 0) {
+		refuse_line(s);
+		return NULL;
 	}
 	*newline = '\0';
 	s->taken = (size_t)(newline - s->line) + 1;

@@ -19,6 +19,7 @@ struct sl_line_socket {
 	pid_t pid;	    /* of the peer */
 	char *line;	    /* bytes received and not yet used up */
 	size_t used, taken; /* taken: of the line that was returned last */
+	size_t lost;	    /* bytes of a line that is too long */
 };
 
 int sl_line_socket_open(struct sl_line_socket *socket, const char *path, struct sl_error *error);
@@ -33,7 +34,7 @@ bool sl_line_socket_called(const struct sl_line_socket *socket);
 /* Take a waiting connection, if there is one. Return true if there is a new peer. */
 bool sl_line_socket_accept(struct sl_line_socket *socket);
 /* Take what the peer has sent, and return its next complete line, without the newline; NULL: none yet, or the
- * peer is gone. The line is valid until the next call. */
+ * peer is gone. The line is valid until the next call. A peer whose line is too long is told, and dropped. */
 const char *sl_line_socket_next(struct sl_line_socket *socket);
 /* Send `object`, whose reference is taken over, and `count` descriptors, at most two. The
  * connection to a peer that does not read is ended. */

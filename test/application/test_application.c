@@ -257,13 +257,35 @@ TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 	client_open(&endless, socket_path(*state));
 	memset(bytes, ' ', sizeof bytes);
 	size_t sent = 0;
-	for (ssize_t n; sent < (8u << 20) && (n = send(endless.fd, bytes, sizeof bytes, MSG_NOSIGNAL)) > 0;)
+	for (ssize_t n; sent < (80u << 20) && (n = send(endless.fd, bytes, sizeof bytes, MSG_NOSIGNAL)) > 0;)
 		sent += (size_t)n;
-	assert_true(sent < (8u << 20));
+	assert_true(sent < (80u << 20));
+	client_hear(&endless, "{\"type\":\"error\",\"text\":\"a line has at most 1 MiB\"}");
 	client_close(&endless);
 	client_open(&c, socket_path(*state));
 	client_tell(&c, JOIN);
 	client_hear(&c, "{\"type\":\"joined\"");
+	learner_end(&c);
+}
+
+/* It ends the connection when it is complete: many applications listen only then. */
+TEST_WITH(a_line_that_is_too_long_is_answered, folder_setup, folder_teardown)
+{
+	static const size_t sizes[] = {(1 << 20) - 1, 1 << 20, 5 << 20}; /* without the newline */
+	struct client c;
+	learner_begin(&c, *state);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		char *line = malloc(sizes[i] + 1);
+		memset(line, ' ', sizes[i]);
+		strcpy(line + sizes[i] - strlen(JOIN), JOIN);
+		client_close(&c);
+		client_open(&c, socket_path(*state));
+		client_tell(&c, line);
+		client_hear(&c, i == 0 ? "{\"type\":\"joined\""
+				       : "{\"type\":\"error\",\"text\":\"a line has at most 1 MiB\"}");
+		free(line);
+	}
+	client_hear(&c, NULL);
 	learner_end(&c);
 }
 
