@@ -20,7 +20,7 @@ static int read_shape(const json_t *shape, struct sl_tensor *tensor)
 	json_array_foreach(shape, d, side)
 	{
 		json_int_t length = json_integer_value(side);
-		if (!json_is_integer(side) || length < 0 || length > (json_int_t)SL_ELEMENTS_MAX)
+		if (!json_is_integer(side) || length < 0)
 			return SL_ERR_INVALID;
 		tensor->shape[d] = (uint64_t)length;
 	}
@@ -48,12 +48,15 @@ static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_
 	return SL_OK;
 }
 
-/* Add the elements of `tensor` to *sum; SL_ERR_RANGE: too many. */
+/* Add the elements of `tensor` to *sum. SL_ERR_RANGE: too many, or it would be without a later length of 0.
+ */
 static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 {
 	uint64_t elements = 1;
 	for (uint32_t d = 0; d < tensor->dimensions; d++) {
-		elements *= tensor->shape[d]; /* both are at most 2^28 */
+		if (tensor->shape[d] >= SL_ELEMENTS_MAX)
+			return SL_ERR_RANGE;
+		elements *= tensor->shape[d]; /* both are below 2^28 */
 		if (elements >= SL_ELEMENTS_MAX)
 			return SL_ERR_RANGE;
 	}

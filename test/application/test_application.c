@@ -200,6 +200,18 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0]}]}",
 		 "the model has no elements"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000000000]}]}",
+		 "a model has at most 268435455 elements"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":"
+		 "[9223372036854775807,9223372036854775807]}]}",
+		 "a model has at most 268435455 elements"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000,0]}]}",
+		 "a model has at most 268435455 elements"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0,40000,40000]}]}",
+		 "the model has no elements"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1,1,1,1,1,1,1,1,1]"
+		 "}]}",
+		 "tensor w: the shape is a list of at most 8 lengths"},
+		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1.5]}]}",
 		 "tensor w: the shape is a list of at most 8 lengths"},
 		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000]}]}",
 		 "a model has at most 268435455 elements"},
