@@ -122,13 +122,14 @@ static int take_tensors(struct sl_application *a, const json_t *message, struct 
 static void take_join(struct sl_application *a, const json_t *message)
 {
 	struct sl_error error = {0};
-	json_int_t version = json_integer_value(json_object_get(message, "version"));
+	bool known = json_number_value(json_object_get(message, "version")) == VERSION;
 	if (a->joined) {
 		refuse(a, "joined twice");
-	} else if (version != VERSION) {
+	} else if (!known) {
 		snprintf(error.text, sizeof error.text,
-			 "this learner speaks version %d of the protocol, not %lld", VERSION,
-			 (long long)version);
+			 "this learner speaks version %d of the protocol: the version in join is the number "
+			 "%d",
+			 VERSION, VERSION);
 		refuse(a, error.text);
 	} else if (take_tensors(a, message, &error) != SL_OK) {
 		refuse(a, error.text);
@@ -158,12 +159,12 @@ static bool take_weight(const struct sl_settings *s, const json_t *message, uint
 	return s->weighting != SL_WEIGHTING_SAMPLES || (*value >= least_weight(s) && *value <= s->max_weight);
 }
 
-/* Return the round of `message`, 0 if it names none. It is a real number if another number of the line is too
- * large for a whole one (parse). */
+/* Return the round of `message`, 0 if it names no whole number. It is a real number if another number of the
+ * line is too large for a whole one (parse). */
 static sl_round round_of(const json_t *message)
 {
 	double round = json_number_value(json_object_get(message, "round"));
-	return round >= 0 && round <= SL_ROUNDS_MAX ? (sl_round)round : 0;
+	return round >= 0 && round <= SL_ROUNDS_MAX && round == (sl_round)round ? (sl_round)round : 0;
 }
 
 static void take_metrics(struct sl_application *a, const json_t *metrics)
