@@ -223,16 +223,17 @@ static void take_trained(struct sl_application *a, const json_t *message)
 /* ---- the socket ---- */
 
 /* Parse a line; NULL: not JSON. A whole number that is too large is taken as a real one. */
-static json_t *parse(const char *line)
+static json_t *parse(const char *line, size_t size)
 {
-	json_t *message = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	return message != NULL ? message
-			       : json_loads(line, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
+	json_t *message = json_loadb(line, size, JSON_REJECT_DUPLICATES, NULL);
+	return message != NULL
+		       ? message
+		       : json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
-static void take_line(struct sl_application *a, const char *line)
+static void take_line(struct sl_application *a, const char *line, size_t size)
 {
-	json_t *message = parse(line);
+	json_t *message = parse(line, size);
 	const char *type = json_string_value(json_object_get(message, "type"));
 	if (type != NULL && strcmp(type, "join") == 0)
 		take_join(a, message);
@@ -260,9 +261,10 @@ static void check_owned(struct sl_application *a)
 static void serve(struct sl_application *a)
 {
 	bool called = sl_line_socket_called(&a->socket); /* first: the caller may be the one that has left */
-	const char *line = sl_line_socket_next(&a->socket);
+	size_t size;
+	const char *line = sl_line_socket_next(&a->socket, &size);
 	if (line != NULL)
-		take_line(a, line);
+		take_line(a, line, size);
 	if (a->joined && a->socket.peer < 0) {
 		a->joined = false;
 		sl_state_say(a, "the application (process %d) has left", (int)a->socket.pid);

@@ -147,7 +147,7 @@ static void refuse_line(struct sl_line_socket *s)
 	sl_line_socket_drop(s);
 }
 
-const char *sl_line_socket_next(struct sl_line_socket *s)
+const char *sl_line_socket_next(struct sl_line_socket *s, size_t *size)
 {
 	char *newline;
 	if (s->peer < 0)
@@ -171,7 +171,7 @@ const char *sl_line_socket_next(struct sl_line_socket *s)
 		refuse_line(s);
 		return NULL;
 	}
-	*newline = '\0';
-	s->taken = (size_t)(newline - s->line) + 1;
+	*size = (size_t)(newline - s->line);
+	s->taken = *size + 1;
 	return s->line;
 }

@@ -33,9 +33,10 @@ bool sl_line_socket_pending(const struct sl_line_socket *socket);
 bool sl_line_socket_called(const struct sl_line_socket *socket);
 /* Take a waiting connection, if there is one. Return true if there is a new peer. */
 bool sl_line_socket_accept(struct sl_line_socket *socket);
-/* Take what the peer has sent, and return its next complete line, without the newline; NULL: none yet, or the
- * peer is gone. The line is valid until the next call. A peer whose line is too long is told, and dropped. */
-const char *sl_line_socket_next(struct sl_line_socket *socket);
+/* Take what the peer has sent, and return its next complete line, of *size bytes without the newline; NULL:
+ * none yet, or the peer is gone. The line is valid until the next call. A peer whose line is too long is
+ * told, and dropped. */
+const char *sl_line_socket_next(struct sl_line_socket *socket, size_t *size);
 /* Send `object`, whose reference is taken over, and `count` descriptors, at most two. The
  * connection to a peer that does not read is ended. */
 void sl_line_socket_send(struct sl_line_socket *socket, json_t *object, const int *fds, size_t count);

@@ -195,6 +195,9 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 	static const char *const cases[][2] = {
 		{"hello", "expected one JSON object per line"},
 		{"[]", "expected one JSON object per line"},
+		{"", "expected one JSON object per line"},
+		{JOIN "x", "expected one JSON object per line"},
+		{JOIN JOIN, "expected one JSON object per line"},
 		{"{\"type\":\"trained\",\"round\":1}", "expected one JSON object per line: first join"},
 		{"{\"type\":\"join\",\"version\":2}", "this learner speaks version 1 of the protocol: the "
 						      "version in join is the number 1"},
@@ -263,6 +266,10 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 		client_hear(&bad, NULL);
 		client_close(&bad);
 	}
+	client_open(&c, socket_path(*state));
+	assert_int_equal(send(c.fd, JOIN "\0x\n", sizeof JOIN + 2, MSG_NOSIGNAL), sizeof JOIN + 2);
+	client_hear(&c, "{\"type\":\"error\",\"text\":\"expected one JSON object per line");
+	client_close(&c);
 	client_open(&c, socket_path(*state));
 	client_tell(&c, JOIN);
 	client_hear(&c, "{\"type\":\"joined\"");
