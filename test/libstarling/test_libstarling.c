@@ -2,6 +2,7 @@
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
 #include <poll.h>
@@ -11,18 +12,30 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/libstarling/starling.h"
 
 #define DEADLINE_MS 20000
-#define BYTES 20u /* of the tensors below */
+#define NAME_BYTES 100 /* with its end, of a long name */
+#define BYTES 20u      /* of the tensors below */
 
 static const uint64_t shape[] = {3};
 static const struct starling_tensor tensors[] = {{"count", STARLING_INT64, 0, NULL},
 						 {"w", STARLING_FLOAT32, 1, shape}};
 static const char *const metrics[] = {"loss", "accuracy", NULL};
+
+static time_t ahead; /* seconds: of the library's clock */
+
+int clock_gettime(clockid_t clock, struct timespec *now)
+{
+	long rc = syscall(SYS_clock_gettime, clock, now);
+	now->tv_sec += ahead;
+	return (int)rc;
+}
 
 /* ---- a scripted learner ---- */
 
@@ -32,6 +45,8 @@ struct learner {
 	int listener, peer;
 	FILE *lines;
 	size_t bytes; /* of its shared memory */
+	int seals;
+	size_t shared; /* of its descriptors, the number that is sent */
 	int fds[2];
 	char *up, *down;
 };
@@ -39,7 +54,7 @@ struct learner {
 static void learner_open(struct learner *l)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	*l = (struct learner){.peer = -1, .bytes = BYTES};
+	*l = (struct learner){.peer = -1, .bytes = BYTES, .seals = F_SEAL_SHRINK, .shared = 2};
 	folder_setup(&l->folder);
 	snprintf(l->path, sizeof l->path, "%s", folder_path(l->folder, "a.sock"));
 	memcpy(address.sun_path, l->path, sizeof address.sun_path);
@@ -81,10 +96,11 @@ static void tell(struct learner *l, const char *text)
 	assert_int_equal(send(l->peer, text, strlen(text), MSG_NOSIGNAL), (ssize_t)strlen(text));
 }
 
-static char *share(int *fd, size_t bytes)
+static char *share(int *fd, size_t bytes, int seals)
 {
-	*fd = memfd_create("test", MFD_CLOEXEC);
+	*fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	assert_int_equal(ftruncate(*fd, (off_t)bytes), 0);
+	assert_int_equal(fcntl(*fd, F_ADD_SEALS, seals), 0);
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	assert_true(memory != MAP_FAILED);
 	return memory;
@@ -104,8 +120,9 @@ static void send_with_fds(struct learner *l, const char *text)
 	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 	header->cmsg_level = SOL_SOCKET;
 	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof l->fds);
-	memcpy(CMSG_DATA(header), l->fds, sizeof l->fds);
+	header->cmsg_len = CMSG_LEN(l->shared * sizeof *l->fds);
+	message.msg_controllen = CMSG_SPACE(l->shared * sizeof *l->fds);
+	memcpy(CMSG_DATA(header), l->fds, l->shared * sizeof *l->fds);
 	assert_int_equal(sendmsg(l->peer, &message, MSG_NOSIGNAL), (ssize_t)part.iov_len);
 }
 
@@ -123,8 +140,8 @@ static void answer(struct learner *l, const char *joined)
 	expect(l, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"count\",\"shape\":[],\"dtype\":"
 		  "\"int64\"},{\"name\":\"w\",\"shape\":[3],\"dtype\":\"float32\"}],\"metrics\":[\"loss\","
 		  "\"accuracy\"]}");
-	l->up = share(&l->fds[0], l->bytes);
-	l->down = share(&l->fds[1], l->bytes);
+	l->up = share(&l->fds[0], l->bytes, l->seals);
+	l->down = share(&l->fds[1], l->bytes, l->seals);
 	send_with_fds(l, joined);
 	tell(l, "\n");
 }
@@ -278,27 +295,52 @@ TEST(a_learner_that_is_not_there_yet)
 	learner_close(&l);
 }
 
+TEST(a_learner_that_ends_each_connection)
+{
+	struct learner l;
+	learner_open(&l);
+	struct starling *s = starling_join(l.path, tensors, 2, metrics);
+	ahead = 5;
+	for (int tries = 0; tries < 3; tries++) { /* it is said once in 5 s */
+		while (poll(&(struct pollfd){.fd = l.listener, .events = POLLIN}, 1, 0) == 0)
+			assert_int_equal(starling_wait(s, 10), STARLING_NONE);
+		int peer = accept(l.listener, NULL, NULL);
+		assert_true(peer >= 0);
+		close(peer);
+		assert_int_equal(starling_wait(s, 100), tries == 0 ? STARLING_WAITING : STARLING_NONE);
+	}
+	ahead = 0;
+	starling_leave(s);
+	learner_close(&l);
+}
+
 /* ---- what cannot be used ---- */
 
 TEST(answers_that_cannot_be_used)
 {
 	static const struct {
 		const char *joined, *text;
-		size_t bytes;
+		size_t bytes, shared;
+		int seals;
 	} cases[] = {
-		{"{\"type\":\"error\",\"text\":\"another application\"}", "another application", BYTES},
+		{"{\"type\":\"error\",\"text\":\"another application\"}", "another application", BYTES, 2,
+		 F_SEAL_SHRINK},
 		{"{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}",
-		 "does not speak version 1", BYTES},
-		{"{\"type\":\"joined\",\"version\":1}", "does not speak version 1", BYTES},
-		{"garbage", "does not speak version 1", BYTES},
-		{JOINED("16"), "takes 16 bytes, not 20", BYTES},
-		{JOINED("20"), "cannot be mapped", BYTES - 1},
+		 "does not speak version 1", BYTES, 2, F_SEAL_SHRINK},
+		{"{\"type\":\"joined\",\"version\":1}", "does not speak version 1", BYTES, 2, F_SEAL_SHRINK},
+		{"garbage", "does not speak version 1", BYTES, 2, F_SEAL_SHRINK},
+		{JOINED("16"), "takes 16 bytes, not 20", BYTES, 2, F_SEAL_SHRINK},
+		{JOINED("20"), "less memory than the 20 bytes", BYTES - 1, 2, F_SEAL_SHRINK},
+		{JOINED("20"), "sent 1 pieces of shared memory, not 2", BYTES, 1, F_SEAL_SHRINK},
+		{JOINED("20"), "not sealed against shrinking", BYTES, 2, F_SEAL_GROW},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct learner l;
 		struct starling *s;
 		learner_open(&l);
 		l.bytes = cases[i].bytes;
+		l.shared = cases[i].shared;
+		l.seals = cases[i].seals;
 		assert_int_equal(joined_by(&l, &s, cases[i].joined), STARLING_ERROR);
 		assert_non_null(strstr(s->text, cases[i].text));
 		assert_int_equal(starling_next(s), STARLING_ERROR);
@@ -349,6 +391,21 @@ TEST(joins_that_cannot_be_made)
 		assert_non_null(strstr(s->text, cases[i].text));
 		starling_leave(s);
 	}
+}
+
+TEST(a_description_that_is_too_long)
+{
+	static struct starling_tensor many[10000];
+	static char names[10000][NAME_BYTES];
+	for (size_t i = 0; i < 10000; i++) {
+		snprintf(names[i], NAME_BYTES, "%0*zu", NAME_BYTES - 1, i);
+		many[i] = (struct starling_tensor){names[i], STARLING_FLOAT32, 0, NULL};
+	}
+	struct starling *s = starling_join("x", many, 10000, NULL);
+	expect_event(s, STARLING_ERROR);
+	assert_non_null(strstr(s->text, "the tensors' description has 1"));
+	assert_non_null(strstr(s->text, " bytes; at most 1 MiB"));
+	starling_leave(s);
 }
 
 /* ---- a loop over the rounds ---- */

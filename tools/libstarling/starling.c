@@ -213,10 +213,13 @@ static enum starling_event lose(struct handle *h)
 	disconnect(h);
 	h->stage = WAITING;
 	set_timer(h, joined ? 1 : RETRY_MS, RETRY_MS);
-	if (!joined)
+	if (!joined && now_ms() - h->since_ms < SAY_MS)
 		return STARLING_NONE;
 	h->since_ms = now_ms();
-	return STARLING_LOST;
+	if (joined)
+		return STARLING_LOST;
+	set_text(h, "the learner on %s ends each connection before it answers", h->path);
+	return STARLING_WAITING;
 }
 
 /* ---- receiving ---- */
@@ -298,32 +301,54 @@ static const char *next_line(struct handle *h, bool *lost)
 
 /* ---- the vectors ---- */
 
-/* Map a vector at `old`, if that is not NULL; `keep`: with what is there. */
-static void *map(int fd, size_t bytes, int protection, void *old, bool keep)
+/* Return true if the memory has this size and keeps it; else the text says what is wrong. */
+static bool fits(struct handle *h, int fd, size_t bytes)
 {
 	struct stat status;
+	int seals = fcntl(fd, F_GET_SEALS);
 	if (fstat(fd, &status) < 0 || status.st_size < (off_t)bytes)
+		set_text(h, "%s: the learner shares less memory than the %zu bytes of a vector", h->path,
+			 bytes);
+	else if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+		set_text(h, "%s: the shared memory is not sealed against shrinking", h->path);
+	else
+		return true;
+	return false;
+}
+
+/* Map a vector at `old`, if that is not NULL; `keep`: with what is there. NULL: the text says what is wrong.
+ */
+static void *map(struct handle *h, int fd, int protection, void *old, bool keep)
+{
+	size_t bytes = h->base.bytes;
+	if (!fits(h, fd, bytes))
 		return NULL;
 	void *memory = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED || old == NULL)
-		return memory == MAP_FAILED ? NULL : memory;
-	if (keep)
-		memcpy(memory, old, bytes);
-	return mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old) == MAP_FAILED ? NULL : old;
+	if (memory != MAP_FAILED && old != NULL) {
+		if (keep)
+			memcpy(memory, old, bytes);
+		memory = mremap(memory, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, old);
+	}
+	if (memory != MAP_FAILED)
+		return memory;
+	set_text(h, "%s: the shared memory cannot be mapped: %s", h->path, strerror(errno));
+	return NULL;
 }
 
 static bool map_vectors(struct handle *h)
 {
 	struct starling *s = &h->base;
-	void *up = NULL, *down = NULL;
-	if (h->received == VECTORS) {
-		up = map(h->fds[0], s->bytes, PROT_READ | PROT_WRITE, s->up, true);
-		down = map(h->fds[1], s->bytes, PROT_READ, (void *)s->down, false);
+	if (h->received != VECTORS) {
+		set_text(h, "%s: the learner sent %u pieces of shared memory, not %u", h->path, h->received,
+			 VECTORS);
+		return false;
 	}
+	void *up = map(h, h->fds[0], PROT_READ | PROT_WRITE, s->up, true);
+	void *down = up != NULL ? map(h, h->fds[1], PROT_READ, (void *)s->down, false) : NULL;
 	s->up = up != NULL ? up : s->up;
 	s->down = down != NULL ? down : s->down;
 	close_fds(h);
-	return up != NULL && down != NULL;
+	return down != NULL;
 }
 
 /* ---- messages ---- */
@@ -361,10 +386,8 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 			 s->bytes);
 		return fail(h);
 	}
-	if (!map_vectors(h)) {
-		set_text(h, "%s: the shared memory cannot be mapped: %s", h->path, strerror(errno));
+	if (!map_vectors(h))
 		return fail(h);
-	}
 	s->learner = (uint32_t)learner;
 	s->learners = (uint32_t)learners;
 	s->rounds = (uint32_t)rounds;
@@ -515,6 +538,14 @@ static bool add_metrics(struct handle *h, const char *const *names)
 	return h->metrics != NULL && h->base.text == NULL;
 }
 
+static bool fits_a_line(struct handle *h)
+{
+	size_t bytes = json_dumpb(h->join, NULL, 0, JSON_COMPACT);
+	if (bytes >= LINE_BYTES_MAX) /* a newline follows */
+		set_text(h, "the tensors' description has %zu bytes; at most 1 MiB", bytes);
+	return bytes < LINE_BYTES_MAX;
+}
+
 /* Prepare the handle; the text says what is wrong. */
 static bool prepare(struct handle *h, const char *path, const struct starling_tensor *tensors, size_t count,
 		    const char *const *metrics)
@@ -537,7 +568,7 @@ static bool prepare(struct handle *h, const char *path, const struct starling_te
 			    "name the socket of a learner");
 		return false;
 	}
-	return describe_all(h, list, tensors, count) && add_metrics(h, metrics);
+	return describe_all(h, list, tensors, count) && add_metrics(h, metrics) && fits_a_line(h);
 }
 
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
