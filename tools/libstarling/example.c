@@ -47,11 +47,11 @@ int main(void)
 		if (starling_average(s, &line, POINTS, &loss) == STARLING_REFUSED)
 			break;
 	}
-	if (s == NULL || s->text != NULL) {
+	int failed = s == NULL || s->text != NULL;
+	if (failed)
 		fprintf(stderr, "example: %s\n", s != NULL ? s->text : "out of memory");
-		return 1;
-	}
-	printf("y = %.3f x %+.3f\n", (double)line.slope, (double)line.height);
+	else
+		printf("y = %.3f x %+.3f\n", (double)line.slope, (double)line.height);
 	starling_leave(s);
-	return 0;
+	return failed;
 }
