@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import fcntl
 import json
 import mmap
 import os
@@ -27,6 +28,7 @@ class FakeLearner:
         self._thread = threading.Thread(target=self._run)
         self._fds = []
         self.tensors, self.weighted, self.run = [], True, 5  # rounds of the run
+        self.seals = fcntl.F_SEAL_SHRINK
 
     def __enter__(self) -> FakeLearner:
         self._thread.start()
@@ -60,15 +62,23 @@ class FakeLearner:
         elements = [int(np.prod(tensor["shape"], dtype=int)) for tensor in self.tensors]
         size = sum(n * np.dtype(tensor["dtype"]).itemsize for n, tensor in zip(elements, self.tensors))
         if not self._fds:
-            self._fds = [os.memfd_create("up"), os.memfd_create("down")]
+            self._fds = [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING) for name in ("up", "down")]
             for fd in self._fds:
                 os.ftruncate(fd, size)
+                fcntl.fcntl(fd, fcntl.F_ADD_SEALS, self.seals)
             self.up, self.down = (np.frombuffer(mmap.mmap(fd, size), dtype=self.tensors[0]["dtype"]) for fd in self._fds)
         joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": self.run,
                   "elements": sum(elements), "bytes": size, "clipping_range": None, "decimals": None,
                   "weighted": self.weighted}
         self._peer.sendmsg([json.dumps(joined).encode() + b"\n"],
                            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", self._fds))])
+
+    def say(self, line: bytes) -> None:
+        """Take a connection and answer its join with this."""
+        self._peer, _ = self._listener.accept()
+        self._lines = self._peer.makefile("r")
+        self.hear("join")
+        self._peer.sendall(line)
 
     def drop(self) -> None:
         if hasattr(self, "_peer"):

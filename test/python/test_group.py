@@ -6,6 +6,25 @@ import starling
 from fake_learner import FakeLearner
 
 
+class Unusable(unittest.TestCase):
+    def test_a_learner_that_cannot_be_used(self):
+        def unsealed(learner):
+            learner.seals = 0
+            learner.accept()
+
+        joined = b'{"type":"joined","learner":1,"learners":3,"rounds":1,"weighted":true}\n'
+        for script, text in ((lambda l: l.say(b"\xff\n"), "does not speak"), (lambda l: l.say(b"[]\n"), "does not speak"),
+                             (lambda l: l.say(b'{"type":"joined"}\n'), "has no 'learner'"),
+                             (lambda l: l.say(joined), "sent 0 pieces"), (unsealed, "not sealed against shrinking")):
+            with self.subTest(text), FakeLearner(script) as learner, self.assertRaisesRegex(starling.Error, text):
+                starling.join(np.zeros(1), learner.path)
+
+    def test_a_join_that_is_too_long(self):
+        with FakeLearner(lambda learner: learner._listener.accept()) as learner:
+            with self.assertRaisesRegex(starling.Error, "at most 1 MiB"):
+                starling.join({f"{i:0100}": 0.0 for i in range(10000)}, learner.path)
+
+
 class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import array
+import fcntl
 import json
 import mmap
 import os
@@ -9,6 +10,14 @@ import socket
 from typing import Any
 
 import numpy as np
+
+
+LINE_BYTES_MAX = 1 << 20
+VECTORS = 2
+
+
+class Garbled(ValueError):
+    """What the learner sent cannot be used; the text says why."""
 
 
 class Connection:
@@ -36,7 +45,11 @@ class Connection:
         self._fds = []
 
     def send(self, message: dict[str, Any]) -> None:
-        self._socket.sendall(json.dumps(message, allow_nan=False).encode() + b"\n")
+        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+        if len(line) > LINE_BYTES_MAX:
+            raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 1 MiB: "
+                          "use fewer tensors or shorter names")
+        self._socket.sendall(line)
 
     def receive(self) -> dict[str, Any]:
         """Return the next message; ConnectionError when the learner is gone."""
@@ -50,10 +63,27 @@ class Connection:
                 raise ConnectionResetError("the learner has closed the connection")
             self._buffer += data
         line, self._buffer = self._buffer.split(b"\n", 1)
-        return json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError:  # also bytes that are not UTF-8
+            message = None
+        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+            raise Garbled("the learner does not speak the application protocol")
+        return message
 
     def vectors(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Map the vectors that came with `joined`, each `size` bytes: up, to be written, and down, to be read."""
+        if len(self._fds) != VECTORS:
+            raise Garbled(f"the learner sent {len(self._fds)} pieces of shared memory, not {VECTORS}")
+        for fd in self._fds:
+            try:
+                sealed = fcntl.fcntl(fd, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK
+            except OSError:
+                sealed = 0
+            if not sealed:
+                raise Garbled("the shared memory is not sealed against shrinking")
+            if os.fstat(fd).st_size < size:
+                raise Garbled(f"the learner shares less memory than the {size} bytes of a vector")
         up, down = self._fds
         return (np.frombuffer(mmap.mmap(up, size), dtype=np.uint8),
                 np.frombuffer(mmap.mmap(down, size, prot=mmap.PROT_READ), dtype=np.uint8))

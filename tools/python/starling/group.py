@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from starling import tree
-from starling.connection import Connection
+from starling.connection import Connection, Garbled
 
 VERSION = 1
 RETRY_SECONDS = 0.2
@@ -104,12 +104,18 @@ class Group:
                 self._connection = Connection(self._path)
                 self._join()
                 return
+            except (Garbled, KeyError) as wrong:
+                self.close()
+                raise self._unusable(wrong) from None
             except (ConnectionError, FileNotFoundError):
                 self.close()
                 if time.monotonic() - begun > SAY_SECONDS:
                     print(f"starling: waiting for a learner on {self._path}", file=sys.stderr, flush=True)
                     begun = float("inf")
                 time.sleep(RETRY_SECONDS)
+
+    def _unusable(self, wrong: Garbled | KeyError) -> Error:
+        return Error(f"{self._path}: " + (f"a message of the learner has no {wrong}" if isinstance(wrong, KeyError) else str(wrong)))
 
     def _join(self) -> None:
         assert self._connection is not None
@@ -128,9 +134,15 @@ class Group:
         assert self._connection is not None
         try:
             message = self._connection.receive()
+            self._take(message)
         except ConnectionError:
             self._connect()
             return {"type": "lost"}
+        except (Garbled, KeyError) as wrong:
+            raise self._unusable(wrong) from None
+        return message
+
+    def _take(self, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "train":
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
@@ -148,7 +160,6 @@ class Group:
             raise Refused(message["text"])
         elif kind == "error":
             raise Error(message["text"])
-        return message
 
     def _await_request(self) -> None:
         while self._state is State.SHARED:
