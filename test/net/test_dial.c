@@ -95,7 +95,7 @@ TEST(at_the_same_instant)
 	assert_true(net_until(&net, WAIT_MS, all_heard, &crowd));
 	print_message("%zu of %d collided; %zu links dialled by the first\n", collisions, PAIRS, by_first);
 	assert_true(again <=
-		    PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
+		    PAIRS / 4); /* on a slow machine some of so many handshakes are not done in time */
 	assert_true(collisions > 0 &&
 		    by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
 	for (size_t i = 0; i < PAIRS; i++)
