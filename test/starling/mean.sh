@@ -70,16 +70,17 @@ fi
 
 # A learner whose peers ask another question: the command ends.
 cat >learner.py <<'END'
-import array, json, os, socket, subprocess, sys
+import array, fcntl, json, os, socket, subprocess, sys
 listener = socket.socket(socket.AF_UNIX)
 listener.bind("socket")
 listener.listen()
 command = subprocess.Popen([sys.argv[1], "mean", "--socket", "socket", "3"])
 connection = listener.accept()[0]
 connection.makefile().readline()
-vectors = [os.memfd_create("vector") for _ in range(2)]
+vectors = [os.memfd_create("vector", os.MFD_ALLOW_SEALING) for _ in range(2)]
 for vector in vectors:
     os.truncate(vector, 16)
+    fcntl.fcntl(vector, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
 joined = dict(type="joined", version=1, learner=1, name="a", learners=3, rounds=1, elements=2, bytes=16,
               clipping_range=None, decimals=None, weighted=False)
 texts = "waiting for c (3) to be ready", "b (2) trains another model: tensor 1 is sum:b float64 [] there"
