@@ -42,7 +42,8 @@ enum sl_record_field {
 #define SL_RECORD_OBJECT const struct json_t *
 
 #define SL_RECORD_WORDS_BYTES 1536u
-#define SL_RECORD_TEXT_BYTES 8192u /* of a sentence, with paths in it */
+#define SL_RECORD_WAITS_FOR_RANGE "the list of learners in range" /* field waits_for of WAITING_RANGE */
+#define SL_RECORD_TEXT_BYTES 8192u				  /* of a sentence, with paths in it */
 
 /* Texts point to what their writer owns, into `words`, or, after reading, into the JSON object: a record is
  * not copied. */

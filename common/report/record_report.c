@@ -161,7 +161,7 @@ static void set_waiting(struct sl_record *record, enum sl_phase phase)
 								     "to send the result of a missed round",
 							     [SL_PHASE_RECOVER] = "masked states"};
 	record->waits_for =
-		record->kind == SL_RECORD_WAITING_RANGE ? "the list of learners in range" : purposes[phase];
+		record->kind == SL_RECORD_WAITING_RANGE ? SL_RECORD_WAITS_FOR_RANGE : purposes[phase];
 }
 
 static void set_caught_up(struct sl_record *record, const struct sl_report *report)
