@@ -8,6 +8,7 @@ cd "$folder"
 
 fail() {
 	echo "${0##*/}: $*" >&2
+	cat out err >&2 2>/dev/null || :
 	exit 1
 }
 

@@ -1,16 +1,8 @@
 #!/bin/sh
 # The header of libstarling by itself, and its example as three learners: example.sh STARLING EXAMPLE HEADER
-set -eu
-starling=$(realpath "$1")
 example=$(realpath "$2")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() {
-	echo "$1" >&2
-	cat out err >&2
-	exit 1
-}
+. "$(dirname "$0")/../lib/head.sh"
+starling=$program
 
 cc -std=c99 -pedantic -Wall -Wextra -Werror -fsyntax-only -x c "$3"
 if command -v c++ >/dev/null; then

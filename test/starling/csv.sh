@@ -1,17 +1,9 @@
 #!/bin/sh
 # The files and numbers that `starling sum` reads: csv.sh STARLING STARLINGD
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "$(dirname "$0")/../lib/head.sh"
+starling=$program
 mkdir tmp
 export TMPDIR="$folder/tmp"
-fail() {
-	echo "$1" >&2
-	cat out err >&2
-	exit 1
-}
 # sum TEXT FILE: the sum of the column `value` of a file with these bytes.
 printf 'value\n0\n' >zero.csv
 sum() {

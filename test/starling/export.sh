@@ -1,18 +1,10 @@
 #!/bin/sh
 # `starling export` of real checkpoints, read by numpy: export.sh STARLING STARLINGD PYTHON EXAMPLE
-set -eu
-starling=$(realpath "$1")
 python=$3
 example=$(realpath "$4")
 "$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-fail() {
-	echo "$1" >&2
-	cat out err >&2
-	exit 1
-}
+. "$(dirname "$0")/../lib/head.sh"
+starling=$program
 # run STATUS ARGUMENT...: export, and expect the status.
 run() {
 	expected=$1

@@ -1,18 +1,10 @@
 #!/bin/sh
 # `starling mean`, `sum`, `count` and `histogram`, with real daemons: mean.sh STARLING STARLINGD PYTHON
-set -eu
-starling=$(realpath "$1")
 python=$3
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "$(dirname "$0")/../lib/head.sh"
+starling=$program
 mkdir tmp
 export TMPDIR="$folder/tmp"
-fail() {
-	echo "$1" >&2
-	cat out err >&2
-	exit 1
-}
 # expect TEXT ARGUMENT...: run the command and expect this output.
 expect() {
 	expected=$1
