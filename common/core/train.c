@@ -1,5 +1,7 @@
 #include "common/core/train.h"
 
+#include <math.h>
+
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
@@ -65,10 +67,10 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 	const struct sl_parameters *set = &core->config.parameters;
 	struct sl_precision own = {(uint32_t)set->decimals, double_of(set->clipping_range)};
 	const struct sl_certificate *last = &core->certificate;
-	bool known = core->committed > 0 && last->t == core->committed;
-	double least = known ? double_of(last->clipping_range) : 0;
-	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && known && need->range > GROWTH_MOST * least)
-		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / least;
+	double before = core->committed > 0 && last->t == core->committed ? double_of(last->clipping_range)
+									  : (double)INFINITY;
+	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && need->range > GROWTH_MOST * before)
+		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / before;
 	sl_precision_fit(&own, need);
 	core->parameters.decimals = own.decimals;
 	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);

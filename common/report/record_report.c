@@ -179,6 +179,25 @@ static void set_privacy(struct sl_record *record, const struct sl_report *report
 	record->limit = report->privacy.tolerance + 2;
 }
 
+static void set_quarantined(struct sl_record *record, const struct sl_report *report)
+{
+	record->counter = report->quarantined.counter;
+	record->shown = report->quarantined.shown;
+	record->known = report->quarantined.known;
+}
+
+static void set_diverged(struct sl_record *record, const struct sl_report *report)
+{
+	record->model = digest_words(record, report->diverged.own);
+	record->theirs = digest_words(record, report->diverged.theirs);
+}
+
+static void set_recovered(struct sl_record *record, const struct sl_report *report)
+{
+	record->learners = report->recovered.learners;
+	record->fetched = report->recovered.fetched;
+}
+
 static void set_facts(struct sl_record *record, const struct sl_report *report)
 {
 	switch (report->kind) {
@@ -205,8 +224,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		record->learners = report->recovering.learners;
 		break;
 	case SL_REPORT_RECOVERED:
-		record->learners = report->recovered.learners;
-		record->fetched = report->recovered.fetched;
+		set_recovered(record, report);
 		break;
 	case SL_REPORT_RESUMED:
 		record->released = report->resumed.released;
@@ -231,16 +249,13 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		set_caught_up(record, report);
 		break;
 	case SL_REPORT_QUARANTINED:
-		record->counter = report->quarantined.counter;
-		record->shown = report->quarantined.shown;
-		record->known = report->quarantined.known;
+		set_quarantined(record, report);
 		break;
 	case SL_REPORT_PRIVACY:
 		set_privacy(record, report);
 		break;
 	case SL_REPORT_DIVERGED:
-		record->model = digest_words(record, report->diverged.own);
-		record->theirs = digest_words(record, report->diverged.theirs);
+		set_diverged(record, report);
 		break;
 	case SL_REPORT_EXHAUSTED:
 		record->limit = SL_ATTEMPTS_MAX;

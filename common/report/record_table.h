@@ -81,7 +81,7 @@
 	/* in sentences only */                                                                              \
 	X(error, "", TEXT)    /* a rounding error: 0.002 % of the largest update */                          \
 	X(who, "", TEXT)      /* the peer: ana (2) */                                                        \
-	X(whom, "", TEXT)     /* the set: ana (2), bo (5) and 3 more */                                      \
+	X(whom, "", TEXT)     /* names of a set, as "ana (2), bo (5)"  */                                    \
 	X(engine, "", TEXT)   /* the engine: exact, 7 exchanges */                                           \
 	X(forecast, "", TEXT) /* what is to be sent */                                                       \
 	X(model, "", TEXT)    /* first digits of a digest, or where the model is from */                     \

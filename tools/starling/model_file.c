@@ -10,38 +10,9 @@
 #include <unistd.h>
 
 #include "common/model/safetensors.h"
+#include "common/model/tensor_header.h"
 
 /* The functions that return a text return the flaw that they found, or NULL. */
-
-static const char *read_tensor(const char *name, json_t *entry, const char *data, size_t size,
-			       struct sl_model_tensor *t)
-{
-	const char *type;
-	json_t *shape, *side;
-	json_int_t from, to;
-	size_t d;
-	if (strlen(name) >= sizeof t->tensor.name ||
-	    json_unpack(entry, "{s:s, s:o, s:[I, I!]}", "dtype", &type, "shape", &shape, "data_offsets",
-			&from, &to) != 0 ||
-	    !sl_tensors_dtype_parse_file(type, &t->tensor.dtype) ||
-	    json_array_size(shape) > SL_TENSOR_DIMENSIONS_MAX)
-		return "the header is not that of a checkpoint";
-	strcpy(t->tensor.name, name);
-	uint64_t elements = 1;
-	json_array_foreach(shape, d, side)
-	{
-		t->tensor.shape[t->tensor.dimensions++] = (uint64_t)json_integer_value(side);
-		if (json_integer_value(side) < 0 ||
-		    __builtin_mul_overflow(elements, (uint64_t)json_integer_value(side), &elements))
-			return "a shape is not that of a tensor";
-	}
-	if (from < 0 || to < from || (uint64_t)to > size || elements > SL_ELEMENTS_MAX ||
-	    (uint64_t)(to - from) != elements * sl_tensors_dtype_bytes(t->tensor.dtype))
-		return "shape and data_offsets do not agree";
-	t->bytes = data + from;
-	t->size = (size_t)(to - from);
-	return NULL;
-}
 
 static const char *read_metadata(struct sl_model_file *f, json_t *metadata, const char *data, size_t size)
 {
@@ -63,31 +34,27 @@ static const char *read_metadata(struct sl_model_file *f, json_t *metadata, cons
 	return NULL;
 }
 
-static int compare(const void *left, const void *right)
+/* Set f->tensors; the bytes of the first are at `begin` of the file. */
+static const char *read_tensors(struct sl_model_file *f, json_t *header, uint64_t begin)
 {
-	const struct sl_model_tensor *a = left, *b = right;
-	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
-
-static const char *read_header(struct sl_model_file *f, json_t *header, uint64_t begin)
-{
-	const char *name, *wrong = NULL, *data = f->memory + begin;
-	size_t size = f->size - begin, sum = 0;
-	json_t *entry;
-	f->tensors = calloc(json_object_size(header) + 1, sizeof *f->tensors);
+	struct sl_tensors tensors;
+	uint64_t bytes;
+	const char *at = f->memory + begin, *wrong = sl_tensor_header_read(header, &tensors, &bytes);
+	if (wrong != NULL)
+		return wrong;
+	f->tensors = calloc(tensors.count + 1, sizeof *f->tensors);
 	if (f->tensors == NULL)
-		return "out of memory";
-	json_object_foreach(header, name, entry)
-	{
-		if (wrong != NULL || strcmp(name, "__metadata__") == 0)
-			continue;
-		wrong = read_tensor(name, entry, data, size, &f->tensors[f->count]);
-		sum += f->tensors[f->count++].size;
-	}
-	if (wrong == NULL && (sum != size || f->count == 0))
+		wrong = "out of memory";
+	else if (bytes != f->size - begin || tensors.count == 0)
 		wrong = "the size of the file does not match its header";
-	qsort(f->tensors, f->count, sizeof *f->tensors, compare);
-	return wrong != NULL ? wrong : read_metadata(f, json_object_get(header, "__metadata__"), data, size);
+	for (; wrong == NULL && f->count < tensors.count; f->count++) {
+		const struct sl_tensor *tensor = &tensors.items[f->count];
+		size_t size = sl_tensor_elements(tensor) * sl_tensors_dtype_bytes(tensor->dtype);
+		f->tensors[f->count] = (struct sl_model_tensor){*tensor, at, size};
+		at += size;
+	}
+	free((void *)tensors.items);
+	return wrong;
 }
 
 /* Map the file and read it. */
@@ -102,8 +69,11 @@ static const char *read_file(struct sl_model_file *f, int fd)
 	if (wrong == NULL) {
 		f->size = (size_t)status.st_size;
 		f->memory = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		wrong = f->memory == MAP_FAILED ? "it cannot be mapped" : read_header(f, header, begin);
+		wrong = f->memory == MAP_FAILED ? "it cannot be mapped" : read_tensors(f, header, begin);
 	}
+	if (wrong == NULL)
+		wrong = read_metadata(f, json_object_get(header, "__metadata__"), f->memory + begin,
+				      f->size - begin);
 	json_decref(header);
 	return wrong;
 }
