@@ -12,12 +12,13 @@
 #define SL_DECIMALS_AUTO UINT32_MAX
 #define SL_CLIPPING_RANGE_AUTO 0.0
 
-/* The precision that one model needs. It tells the order of magnitude of the largest values only. */
+/* The precision that one model needs. It tells the orders of magnitude of the largest value of all tensors
+ * and of the largest value in the tensor with the smallest ones, and nothing else. */
 struct sl_need {
 	double range; /* of floats: a power of two, at least twice and less than four times the largest
 			 magnitude; 0: all are 0, or there are none */
 	double unit;  /* the largest step that keeps, in each tensor of float32, 24 bits below its own range,
-			 and  40 in each of float64: a power of two; 0: any */
+			 and 40 in each of float64: a power of two; 0: any */
 	uint64_t whole; /* of int64: a power of two less one, at least the largest magnitude; 0: all are 0 */
 };
 
