@@ -11,20 +11,22 @@
 #define SL_NAME_BYTES 64u     /* a learner's or a run's name, with its terminating zero */
 #define SL_ADDRESS_BYTES 128u /* "host:port", with its terminating zero */
 
-#define SL_HASH_BYTES 32u  /* BLAKE2b-256: h, D, roster hash; SHA-256: pins */
-#define SL_KEY_BYTES 32u   /* Ed25519 public key; ChaCha20 key of a share */
-#define SL_SIG_BYTES 64u   /* Ed25519 signature */
-#define SL_NONCE_BYTES 32u /* of a READY commitment */
-#define SL_RUN_BYTES 16u   /* run id: BLAKE2b-128 of the run's name */
+#define SL_HASH_BYTES 32u /* BLAKE2b-256: h, D, roster hash; SHA-256: pins */
+#define SL_KEY_BYTES 32u  /* Ed25519 public key; ChaCha20 key of a share, of a deposit */
+#define SL_SIG_BYTES 64u  /* Ed25519 signature */
+#define SL_RUN_BYTES 16u  /* run id: BLAKE2b-128 of the run's name */
 
 #define SL_ELEMENTS_MAX (1u << 28) /* field elements of one vector, n+1 */
 #define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
 #define SL_CHUNK_BYTES_MAX (256u << 10)
-#define SL_STATE_BYTES 8u   /* one int64 mixing state on the wire */
-#define SL_RELEASED_MAX 16u /* attempts of one round that a learner may have released */
-#define SL_SIGNERS_MAX 16u  /* digests kept as the certificate of a committed round */
-#define SL_ADVICE_MAX 32u   /* links named in a refusal; the others are counted */
-#define SL_DEGREE_LEAST 4u  /* of the overlay */
+#define SL_STATE_BYTES 8u	  /* one int64 mixing state on the wire */
+#define SL_OVERS_MAX 16u	  /* attempts of one round whose Aborts a learner keeps after their end */
+#define SL_SIGNERS_MAX 16u	  /* digests kept as the certificate of a committed round */
+#define SL_KEY_SHARE_BYTES 40u	  /* 5 elements of F_(2^61-1) */
+#define SL_KEY_SHARE_PATH_MAX 11u /* hashes from a key share to the root */
+#define SL_KEY_SHARE_BYTES_MAX (SL_KEY_SHARE_BYTES + SL_KEY_SHARE_PATH_MAX * SL_HASH_BYTES)
+#define SL_ADVICE_MAX 32u  /* links named in a refusal; the others are counted */
+#define SL_DEGREE_LEAST 4u /* of the overlay */
 #define SL_SEED_CHUNKS                                                                                       \
 	8u /* chunks per job that expands seeds: a job for one chunk would cost more than it computes */
 #define SL_WINDOW 4u	       /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
@@ -33,6 +35,7 @@
 #define SL_FRAME_HEADER_BYTES 8u
 #define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */
 #define SL_TENSOR_BYTES_MAX (60u << 10)			 /* of the tensors that a Model names */
+#define SL_CHECKSUM_BYTES_MAX (60u << 10)		 /* of the values of a Checksum */
 #define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u) /* protobuf of a vector chunk */
 #define SL_LINK_QUEUE_BYTES (1u << 20)			 /* ciphertext waiting in one link */
 
@@ -50,3 +53,6 @@ static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
 static_assert(SL_TENSOR_BYTES_MAX + 16 <= SL_CONTROL_BYTES_MAX, "a Model fits a control message");
 static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming every learner fits");
+static_assert(SL_LEARNERS_MAX * 10 + 1024 <= SL_CONTROL_BYTES_MAX, "a Round with every learner fits");
+static_assert(SL_CHECKSUM_BYTES_MAX + 256 <= SL_CONTROL_BYTES_MAX, "a Checksum fits a control message");
+static_assert(SL_LEARNERS_MAX <= 1u << SL_KEY_SHARE_PATH_MAX, "a path for every neighbour");

@@ -28,7 +28,8 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .k = s->iterations,
 				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
 				       .max_degree = s->max_degree,
-				       .model = model};
+				       .model = model,
+				       .forgetful = s->forgetful};
 	memcpy(&config->parameters.clipping_range, &s->clipping_range, sizeof s->clipping_range);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
 	config->privacy_check_warns = s->privacy_check == SL_PRIVACY_WARN;
@@ -37,7 +38,6 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 	config->agreement_timeout_ms = ms(s->agreement_timeout);
 	config->prepare_timeout_ms = ms(s->prepare_timeout);
 	config->stall_timeout_ms = ms(s->stall_timeout);
-	config->confirm_timeout_ms = ms(s->confirm_timeout);
 	config->serve_after_end_ms = ms(s->serve_after_end);
 	config->relay_ms = RELAY_MS;
 }

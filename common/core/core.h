@@ -25,16 +25,32 @@
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
+#include "common/protocol/secrets.h"
 
-/* An attempt that was prepared or released, and neither aborted, closed nor committed, as recorded on disk
+enum sl_open_state {
+	SL_OPEN_PREPARED = 1, /* its Ready may have left */
+	SL_OPEN_RELEASED,     /* and its deposit key, too */
+	SL_OPEN_ABORTED,      /* its Ready may have left; an Abort that names the Ready follows or has left */
+};
+
+/* An attempt in which this learner may be Ready, and which is neither over nor committed, as recorded on disk
  * (PROTOCOL.md §14.3 Restart). */
 struct sl_open {
-	bool released;
+	enum sl_open_state state;
 	sl_attempt a;
 	const uint8_t *view; /* as it was in SL_PERSIST_PREPARED */
 	size_t view_bytes;
 	const struct sl_ready *readys; /* as in SL_PERSIST_PREPARED or, if released, SL_PERSIST_RELEASED */
 	uint32_t ready_count;
+	const struct sl_secrets *secrets; /* as in SL_PERSIST_PREPARED */
+};
+
+/* An attempt that is over: the Aborts that show it, for peers in which it is still open. */
+struct sl_over {
+	sl_attempt a;
+	bool reuse; /* the model may go into another attempt */
+	uint32_t count;
+	const struct sl_abort *aborts; /* the own may be unsigned: the shell signs what it sends */
 };
 
 struct sl_core_config {
@@ -52,14 +68,14 @@ struct sl_core_config {
 	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
 	/* Round committed + 1, as recorded on disk: */
-	sl_attempt aborted; /* highest aborted attempt; 0: none */
-	sl_attempt closed;  /* highest closed attempt; 0: none */
-	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* attempts whose masked state may have left, ascending */
+	sl_attempt aborted; /* highest attempt that is aborted without a Ready, or over; 0: none */
+	uint32_t over_count;
+	const struct sl_over *over; /* the last SL_OVERS_MAX attempts that are over, ascending. Copied */
+	bool reuse;		    /* every attempt that is over left the model fit for another */
 	const struct sl_open
 		*open; /* NULL: none. Used up by SL_EVENT_START; its slots are in the workspace */
 	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
-		stall_timeout_ms, confirm_timeout_ms, serve_after_end_ms;
+		stall_timeout_ms, serve_after_end_ms;
 	sl_ms relay_ms; /* relay delay (PROTOCOL.md §7.6 Link states and the flood) */
 };
 
@@ -78,10 +94,11 @@ enum sl_event_kind {
 
 /* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
-	SL_PERSIST_ABORTED = 1, /* no attempt up to a will be released any more */
-	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view and own Ready */
-	SL_PERSIST_RELEASED,	/* all Readys; before the masked state leaves */
-	SL_PERSIST_CLOSED,	/* this learner will not finish this released attempt */
+	SL_PERSIST_ABORTED = 1, /* attempt a will never be released; without `ready`: no Ready in a or before
+				   it will leave any more */
+	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view, own Ready and secrets */
+	SL_PERSIST_RELEASED,	/* all Readys; before the deposit key leaves */
+	SL_PERSIST_OVER,	/* the Aborts that end attempt a; its secrets are erased */
 	SL_PERSIST_COMMIT,	/* model and Z, from the workspace; width of Z's elements: that of the
 				   certificate's p */
 };
@@ -97,7 +114,7 @@ struct sl_event {
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;
-	struct sl_buffer *buffer; /* Share, State, Result, Masked: size and bytes of the chunk */
+	struct sl_buffer *buffer; /* Share, State, Result, Deposit, KeyShare: size and bytes of the chunk */
 	const struct sl_job_result *result;
 	struct sl_need need;   /* for parameters that are auto */
 	const uint64_t *range; /* bit set over the roster */
@@ -125,7 +142,12 @@ struct sl_persist {
 	const struct sl_ready
 		*readys; /* PREPARED: the own; RELEASED: all, by position. The own is unsigned */
 	uint32_t ready_count;
-	uint64_t draw;				  /* PREPARED: training nonce of the model */
+	uint64_t draw;			  /* PREPARED: training nonce of the model */
+	const struct sl_secrets *secrets; /* PREPARED */
+	bool ready;			  /* ABORTED: the attempt is PREPARED; the Abort names its Ready */
+	const struct sl_abort *aborts;	  /* OVER: what ends the attempt; the own may be unsigned */
+	uint32_t abort_count;		  /* OVER; 0: the operator ends it */
+	bool reuse;			  /* OVER: the model may go into another attempt */
 	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
 	uint64_t total_weight;			  /* COMMIT */
 };
@@ -136,7 +158,7 @@ struct sl_action {
 		struct sl_persist persist;
 		struct {
 			const uint64_t *to;	   /* bit set over the roster */
-			struct sl_message message; /* a chunk without bytes and nonce */
+			struct sl_message message; /* a chunk without bytes */
 			struct sl_payload payload; /* where they are */
 			bool own; /* the shell signs the message, if its kind has a signature */
 		} send;
@@ -183,6 +205,6 @@ struct sl_core_status {
 	uint32_t learners;     /* in the view; 0: there is none */
 	enum sl_engine engine; /* of the view */
 	uint64_t steps;	       /* exchanges of the engine */
-	uint32_t released;     /* attempts of round t in the release log */
+	uint32_t over;	       /* attempts of round t that are over */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

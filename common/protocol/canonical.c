@@ -43,10 +43,15 @@ static void feed_list(struct hasher *v, const uint32_t *items, uint32_t count)
 		feed_u64(v, items[i]);
 }
 
+static void feed_span(struct hasher *v, const uint8_t *bytes, size_t size)
+{
+	feed_u64(v, size);
+	feed(v, bytes, size);
+}
+
 static void feed_field(struct hasher *v, const struct sl_message_field *f, const uint8_t *body)
 {
 	const uint8_t *at = body + f->offset;
-	const uint32_t *count = (const uint32_t *)(body + f->count_offset);
 	switch (f->form) {
 	case SL_FORM_U32:
 		feed_u64(v, *(const uint32_t *)at);
@@ -57,13 +62,10 @@ static void feed_field(struct hasher *v, const struct sl_message_field *f, const
 		feed(v, at, f->size);
 		break;
 	case SL_FORM_LIST:
-		feed_list(v, *(const uint32_t *const *)at, *count);
-		break;
-	case SL_FORM_ARRAY:
-		feed_list(v, (const uint32_t *)at, *count);
+		feed_list(v, *(const uint32_t *const *)at, *(const uint32_t *)(body + f->count_offset));
 		break;
 	case SL_FORM_SPAN:
-		assert(false && "a signed message has no bytes of variable length");
+		feed_span(v, *(const uint8_t *const *)at, *(const size_t *)(body + f->count_offset));
 	}
 }
 
@@ -86,14 +88,69 @@ bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message 
 	return true;
 }
 
-void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
-			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
+			  uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling masked state 2", scope);
-	feed_u64(&v, bytes);
-	feed(&v, state, bytes);
-	feed(&v, nonce, SL_NONCE_BYTES);
+	begin(&v, "starling deposit 1", scope);
+	feed_span(&v, deposit, bytes);
+	finish(&v, hash);
+}
+
+static void of_learner(const struct sl_scope *scope, const char *domain, sl_id id, const uint8_t *value,
+		       uint8_t *hash)
+{
+	struct hasher v;
+	begin(&v, domain, scope);
+	feed_u64(&v, id);
+	feed(&v, value, SL_KEY_BYTES);
+	finish(&v, hash);
+}
+
+void sl_canonical_key(const struct sl_scope *scope, sl_id id, const uint8_t key[static SL_KEY_BYTES],
+		      uint8_t hash[static SL_HASH_BYTES])
+{
+	of_learner(scope, "starling deposit key 1", id, key, hash);
+}
+
+void sl_canonical_challenge(const struct sl_scope *scope, sl_id id, const uint8_t value[static SL_KEY_BYTES],
+			    uint8_t hash[static SL_HASH_BYTES])
+{
+	of_learner(scope, "starling challenge 1", id, value, hash);
+}
+
+void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attempt a, sl_id owner,
+			     sl_id holder, const uint8_t share[static SL_KEY_SHARE_BYTES],
+			     uint8_t hash[static SL_HASH_BYTES])
+{
+	struct hasher v;
+	begin(&v, "starling key share 1", scope);
+	feed_u64(&v, t);
+	feed_u64(&v, a);
+	feed_u64(&v, owner);
+	feed_u64(&v, holder);
+	feed(&v, share, SL_KEY_SHARE_BYTES);
+	finish(&v, hash);
+}
+
+void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[static SL_HASH_BYTES],
+			     const uint8_t right[static SL_HASH_BYTES], uint8_t hash[static SL_HASH_BYTES])
+{
+	struct hasher v;
+	begin(&v, "starling key node 1", scope);
+	feed(&v, left, SL_HASH_BYTES);
+	feed(&v, right, SL_HASH_BYTES);
+	finish(&v, hash);
+}
+
+void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
+			 uint8_t hash[static SL_HASH_BYTES])
+{
+	struct hasher v;
+	begin(&v, "starling points 1", scope);
+	feed(&v, view, SL_HASH_BYTES);
+	feed(&v, challenges, (size_t)n * sizeof *challenges);
 	finish(&v, hash);
 }
 
@@ -113,11 +170,40 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 	finish(&v, hash);
 }
 
-void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
-		       uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling view 3", scope);
-	feed(&v, bytes, size);
+	begin(&v, "starling view edges 1", scope);
+	feed(&v, edges, size);
+	finish(&v, hash);
+}
+
+static void hash_members(const struct sl_scope *scope, const struct sl_round_head *round, uint8_t *hash)
+{
+	struct hasher v;
+	begin(&v, "starling view members 1", scope);
+	for (uint32_t i = 0; i < round->count; i++)
+		feed_u64(&v, round->members[i]);
+	finish(&v, hash);
+}
+
+void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head *round,
+			uint8_t hash[static SL_HASH_BYTES])
+{
+	struct sl_scope participants = *scope;
+	uint8_t members[SL_HASH_BYTES];
+	struct hasher v;
+	memcpy(participants.roster, round->roster, sizeof participants.roster);
+	hash_members(&participants, round, members);
+	begin(&v, "starling view 4", &participants);
+	feed_u64(&v, round->t);
+	feed_u64(&v, round->a);
+	feed_u64(&v, round->p);
+	feed(&v, &round->parameters, sizeof round->parameters);
+	feed(&v, round->previous, sizeof round->previous);
+	feed_u64(&v, sl_round_learners(round));
+	feed(&v, members, sizeof members);
+	feed(&v, round->edges, sizeof round->edges);
 	finish(&v, hash);
 }

@@ -20,14 +20,37 @@ struct sl_scope {
 bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
 			  uint8_t hash[static SL_HASH_BYTES]);
 
-/* Write H(s_i(0) || nonce) to `hash`, where `state` is s_i(0) packed at the width of p (PROTOCOL.md §5.4
- * Masked states). */
-void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
-			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES]);
+/* Write the hash of a deposit to `hash`: e_i of `bytes` bytes, packed at the width of p (PROTOCOL.md §5.4
+ * Deposits). */
+void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
+			  uint8_t hash[static SL_HASH_BYTES]);
+/* Write the key_hash of learner `id` with the deposit key `key` to `hash`. */
+void sl_canonical_key(const struct sl_scope *scope, sl_id id, const uint8_t key[static SL_KEY_BYTES],
+		      uint8_t hash[static SL_HASH_BYTES]);
+/* Write the challenge_hash of learner `id` with the challenge `value` to `hash`. */
+void sl_canonical_challenge(const struct sl_scope *scope, sl_id id, const uint8_t value[static SL_KEY_BYTES],
+			    uint8_t hash[static SL_HASH_BYTES]);
+/* Write the leaf of the Merkle tree of share_root to `hash`: the key share `share`, SL_KEY_SHARE_BYTES, that
+ * `owner` gave to `holder`. */
+void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attempt a, sl_id owner,
+			     sl_id holder, const uint8_t share[static SL_KEY_SHARE_BYTES],
+			     uint8_t hash[static SL_HASH_BYTES]);
+/* Write the inner node over `left` and `right` to `hash`, which may be one of them. */
+void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[static SL_HASH_BYTES],
+			     const uint8_t right[static SL_HASH_BYTES], uint8_t hash[static SL_HASH_BYTES]);
+/* Write the seed of the points of the checksums to `hash`: of h and the challenges of all `n` participants,
+ * by position (PROTOCOL.md §7.14 Check). */
+void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
+			 uint8_t hash[static SL_HASH_BYTES]);
 /* Write D = BLAKE2b(h || Z) to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
- * bytes, the width of p (PROTOCOL.md §7.14 Confirm). */
+ * bytes, the width of p (PROTOCOL.md §7.15 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES]);
-/* Write h to `hash`, over the view's bytes (view_codec.h). */
-void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
-		       uint8_t hash[static SL_HASH_BYTES]);
+/* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
+void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
+			uint8_t hash[static SL_HASH_BYTES]);
+/* Write h to `hash`: over t, a, p, the parameters, `previous`, N, the hash of the members and that of the
+ * edges, with the roster hash of `round` in the place of the scope's. */
+void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head *round,
+			uint8_t hash[static SL_HASH_BYTES]);

@@ -8,13 +8,11 @@
  *   U32(least, most, flaw)      uint32_t                 uint32       8 bytes
  *   ENUM(e, least, most, flaw)  enum e                   enum         8 bytes
  *   U64(least, most, flaw)      uint64_t                 uint64       8 bytes; on the wire also fixed64
- *   HASH, KEY, RUN              uint8_t[32], 32, 16      bytes        as they are
- *   NONCE                       uint8_t[32]              bytes        as they are; zeros: not on the wire
+ *   HASH, KEY, SECRET, RUN      uint8_t[32], .., 16      bytes        as they are
  *   ROSTER                      uint8_t[32]              bytes        replaces the scope's roster hash
  *   SIGNATURE                   uint8_t[64]              bytes        nothing
  *   LIST(count, most, flaw)     count, const uint32_t *  packed       count, items: 8 bytes each
- *   ARRAY(count, most, flaw)    count, uint32_t[most]    packed       count, items: 8 bytes each
- *   SPAN(size, most, flaw)      size, const uint8_t *    bytes        never signed; 1 <= size
+ *   SPAN(size, most, flaw)      size, const uint8_t *    bytes        size, bytes as they are; 1 <= size
  *   PARAMETERS                  struct sl_parameters     message      8 bytes each
  *
  * `flaw` is the reason for refusing a value outside least..most. Code that handles a message loops over its
@@ -37,7 +35,6 @@ enum sl_field_form {
 	SL_FORM_U64,
 	SL_FORM_BYTES,	    /* an array of fixed size */
 	SL_FORM_LIST,	    /* 32-bit numbers outside the struct */
-	SL_FORM_ARRAY,	    /* 32-bit numbers in the struct */
 	SL_FORM_SPAN,	    /* bytes outside the struct */
 	SL_FORM_PARAMETERS, /* a message of its own, of 64-bit numbers */
 };
@@ -47,7 +44,6 @@ enum sl_field_role {
 	SL_ROLE_SIGNER,
 	SL_ROLE_KEY,
 	SL_ROLE_ROSTER,
-	SL_ROLE_NONCE,
 	SL_ROLE_SIGNATURE,
 };
 
@@ -73,15 +69,12 @@ struct sl_message_field {
 #define SL_MEMBER_HASH(name, ...) uint8_t name[SL_HASH_BYTES];
 #define SL_MEMBER_KEY(name, ...) uint8_t name[SL_KEY_BYTES];
 #define SL_MEMBER_RUN(name, ...) uint8_t name[SL_RUN_BYTES];
-#define SL_MEMBER_NONCE(name, ...) uint8_t name[SL_NONCE_BYTES];
+#define SL_MEMBER_SECRET(name, ...) uint8_t name[SL_KEY_BYTES];
 #define SL_MEMBER_ROSTER(name, ...) uint8_t name[SL_HASH_BYTES];
 #define SL_MEMBER_SIGNATURE(name, ...) uint8_t name[SL_SIG_BYTES];
 #define SL_MEMBER_LIST(name, count, ...)                                                                     \
 	uint32_t count;                                                                                      \
 	const uint32_t *name;
-#define SL_MEMBER_ARRAY(name, count, most, ...)                                                              \
-	uint32_t count;                                                                                      \
-	uint32_t name[most];
 #define SL_MEMBER_SPAN(name, size, ...)                                                                      \
 	size_t size;                                                                                         \
 	const uint8_t *name;
@@ -103,13 +96,11 @@ struct sl_message_field {
 #define SL_FIELD_HASH(S, ...) .form = SL_FORM_BYTES
 #define SL_FIELD_KEY(S, ...) .form = SL_FORM_BYTES, .role = SL_ROLE_KEY
 #define SL_FIELD_RUN(S, ...) .form = SL_FORM_BYTES
-#define SL_FIELD_NONCE(S, ...) .form = SL_FORM_BYTES, .role = SL_ROLE_NONCE
+#define SL_FIELD_SECRET(S, ...) .form = SL_FORM_BYTES
 #define SL_FIELD_ROSTER(S, ...) .form = SL_FORM_BYTES, .role = SL_ROLE_ROSTER
 #define SL_FIELD_SIGNATURE(S, ...) .form = SL_FORM_BYTES, .role = SL_ROLE_SIGNATURE
 #define SL_FIELD_LIST(S, count, ...)                                                                         \
 	.form = SL_FORM_LIST, .count_offset = offsetof(S, count), SL_RANGE(0, __VA_ARGS__)
-#define SL_FIELD_ARRAY(S, count, ...)                                                                        \
-	.form = SL_FORM_ARRAY, .count_offset = offsetof(S, count), SL_RANGE(0, __VA_ARGS__)
 #define SL_FIELD_SPAN(S, size, ...)                                                                          \
 	.form = SL_FORM_SPAN, .count_offset = offsetof(S, size), SL_RANGE(1, __VA_ARGS__)
 #define SL_FIELD_PARAMETERS(S, ...) .form = SL_FORM_PARAMETERS

@@ -34,7 +34,7 @@ static const struct sl_message_type types[SL_MESSAGE_KINDS] = {
 
 const struct sl_message_type *sl_message_type(uint32_t kind)
 {
-	return kind >= 1 && kind < SL_MESSAGE_KINDS ? &types[kind] : NULL;
+	return kind < SL_MESSAGE_KINDS && types[kind].name != NULL ? &types[kind] : NULL;
 }
 
 void *sl_message_role(const struct sl_message *message, enum sl_field_role role)

@@ -2,14 +2,19 @@
  *
  *   Hello      over each link, at its start and at each change of status (PROTOCOL.md §6.6 Hello)
  *   LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
- *   Ready      signed, flooded: has all shares, commits to its masked state (PROTOCOL.md §6.8 Ready)
- *   Digest     signed, to neighbours and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
- *   Request    to one neighbour: requests a result or a masked state (PROTOCOL.md §6.10 Request)
- *   Abort      signed, flooded: attempts that the sender will never release (PROTOCOL.md §6.11 Abort)
- *   Have       to the members of a released view: the masked states here (PROTOCOL.md §6.12 Have)
- *   Model      to a neighbour that trains another model: the own tensors (PROTOCOL.md §6.16 Model)
- *   Share, State, Result, Masked
- *              one chunk of a vector (PROTOCOL.md §6.13 Share, State, Result, Masked)
+ *   Ready      signed, flooded: has all shares, commits to its deposit, its key, its challenge
+ *              (PROTOCOL.md §6.8 Ready)
+ *   Digest     signed, to linked participants and learners that catch up: the result (PROTOCOL.md §6.9
+ * Digest) Request    to one peer: requests a result or a deposit (PROTOCOL.md §6.10 Request) Abort signed,
+ * flooded: the sender has not released the attempt and never will (PROTOCOL.md §6.11 Abort) Have       to the
+ * participants of an attempt: the deposits and keys here (PROTOCOL.md §6.12 Have) Model      to a neighbour
+ * that trains another model: the own tensors (PROTOCOL.md §6.16 Model) Key        a deposit key (PROTOCOL.md
+ * §6.17 Key, Opening) Opening    a key share of the sender, or of another holder (PROTOCOL.md §6.17 Key,
+ * Opening) Challenge  flooded among the participants: what the points of the checksums come from (PROTOCOL.md
+ * §6.18 Challenge, Checksum) Checksum   signed, flooded among the participants: checksums of deposits
+ * (PROTOCOL.md §6.18 Challenge, Checksum) Round      to a learner that catches up: what h is the hash of
+ * (PROTOCOL.md §6.19 Round) Share, State, Result, Deposit, KeyShare one chunk of a vector; a key share
+ * (PROTOCOL.md §6.13 Vector messages)
  *
  * Each message has one list of fields, in the order in which they are signed. The lists make the structs
  * below, the payload (wire/codec_fields.c), what is signed (canonical.c), the range checks (wire/check.c) and
@@ -27,33 +32,38 @@
  * fields is SL_<kind>_FIELDS. */
 #define SL_CONTROL_MESSAGES(X)                                                                               \
 	X(HELLO, 1, hello, NULL)                                                                             \
-	X(LINK_STATE, 2, link_state, "starling link state 3")                                                \
-	X(READY, 3, ready, "starling ready 1")                                                               \
-	X(DIGEST, 4, digest, "starling digest 2")                                                            \
+	X(LINK_STATE, 2, link_state, "starling link state 4")                                                \
+	X(READY, 3, ready, "starling ready 2")                                                               \
+	X(DIGEST, 4, digest, "starling digest 3")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
-	X(ABORT, 6, abort, "starling fence 1")                                                               \
+	X(ABORT, 6, abort, "starling abort 1")                                                               \
 	X(HAVE, 7, have, NULL)                                                                               \
-	X(MODEL, 8, model, NULL)
+	X(MODEL, 8, model, NULL)                                                                             \
+	X(KEY, 9, key, NULL)                                                                                 \
+	X(OPENING, 10, opening, NULL)                                                                        \
+	X(CHALLENGE, 11, challenge, NULL)                                                                    \
+	X(CHECKSUM, 12, checksums, "starling checksum 1")                                                    \
+	X(ROUND, 13, round_head, NULL)
 
-/* Chunks of vectors. The struct of all of them is sl_chunk. */
+/* Chunks of vectors, from kind SL_MSG_SHARE on. The struct of all of them is sl_chunk. */
 #define SL_VECTOR_MESSAGES(X)                                                                                \
-	X(SHARE, 9)                                                                                          \
-	X(STATE, 10)                                                                                         \
-	X(RESULT, 11)                                                                                        \
-	X(MASKED, 12)
+	X(SHARE, 16)                                                                                         \
+	X(STATE, 17)                                                                                         \
+	X(RESULT, 18)                                                                                        \
+	X(DEPOSIT, 19)                                                                                       \
+	X(KEY_SHARE, 20)
 
 #define X(kind, number, ...) SL_MSG_##kind = (number),
 enum sl_message_kind { SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X) };
 #undef X
-#define X(...) +1
-enum { SL_MESSAGE_KINDS = 1 SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X) }; /* every kind is below it */
-#undef X
+enum { SL_MESSAGE_KINDS = SL_MSG_KEY_SHARE + 1 }; /* every kind is below it; some numbers have no kind */
 
 enum sl_peer_status {
 	SL_PEER_STATUS_TRAINING = 1, /* the model of round t is not trained yet */
 	SL_PEER_STATUS_READY,	     /* trained; discovering, or in an attempt */
 	SL_PEER_STATUS_DONE,	     /* committed the last round */
-	SL_PEER_STATUS_OPEN, /* has released its masked state in an attempt of t; finishes that one first */
+	SL_PEER_STATUS_OPEN,	     /* is Ready in attempt a of t, and finishes that one first */
+	SL_PEER_STATUS_ABSTAINS,     /* has forgotten what it signed in round t; takes no part in it */
 };
 
 #define SL_HELLO_FIELDS(X, S)                                                                                \
@@ -61,7 +71,7 @@ enum sl_peer_status {
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
-	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_OPEN,                  \
+	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_ABSTAINS,              \
 	  "unknown peer status")                                                                             \
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)
@@ -81,6 +91,7 @@ enum sl_peer_status {
  *   k           floor under K; with iterations_rule, K itself
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
  *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
+ *   forgetful   f; learners whose disk may forget what they signed
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -98,7 +109,8 @@ enum sl_peer_status {
 	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                       \
 	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                \
 	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")         \
-	X(model, model, SAME, 0, UINT64_MAX, NULL)
+	X(model, model, SAME, 0, UINT64_MAX, NULL)                                                           \
+	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {
@@ -124,59 +136,60 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, LIST, 10, candidates, count, SL_LEARNERS_MAX, "too many candidates")                            \
 	X(S, SIGNATURE, 11, signature)
 
-/* view: h. k: K_i; SL_ITERATIONS_NONE: metropolis is impossible; 0: this view does not ask for it. */
+/* view: h. k: K_i; SL_ITERATIONS_NONE: metropolis is impossible; 0: this view does not ask for it. deposit,
+ * key_hash, challenge_hash: hashes of the signer's deposit, deposit key and challenge (canonical.h).
+ * share_root: root of the Merkle tree over its key shares. */
 #define SL_READY_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 2, t)                                                                                    \
 	X(S, ATTEMPT, 3, a)                                                                                  \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, HASH, 4, view)                                                                                  \
 	X(S, U64, 5, k, 0, SL_ITERATIONS_NONE, "K out of range")                                             \
-	X(S, HASH, 6, commitment)                                                                            \
-	X(S, SIGNATURE, 7, signature)
+	X(S, HASH, 6, deposit)                                                                               \
+	X(S, HASH, 7, key_hash)                                                                              \
+	X(S, HASH, 8, challenge_hash)                                                                        \
+	X(S, HASH, 9, share_root)                                                                            \
+	X(S, SIGNATURE, 10, signature)
 
-/* key: the signer's, which a learner that catches up may not know yet. p to clipping_range (bits of a
- * double): of the view, needed to decode Z; learners is N. digest: D. */
+/* key: the signer's, which a learner that catches up may not know yet. view: h. digest: D. How Z is decoded
+ * stands in the Round whose hash is h. */
 #define SL_DIGEST_FIELDS(X, S)                                                                               \
 	X(S, ROUND, 2, t)                                                                                    \
 	X(S, ATTEMPT, 3, a)                                                                                  \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 4, key)                                                                                    \
-	X(S, U64, 7, p, 3, SL_P_LAST, "modulus out of range")                                                \
-	X(S, U32, 8, learners, 2, SL_LEARNERS_MAX, "learners out of range")                                  \
-	X(S, U32, 9, decimals, 0, SL_DECIMALS_MAX, "decimals out of range")                                  \
-	X(S, U32, 10, encoding, 0, SL_ENCODING_PAPER, "unknown encoding")                                    \
-	X(S, U64, 11, clipping_range, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")          \
 	X(S, HASH, 5, view)                                                                                  \
 	X(S, HASH, 6, digest)                                                                                \
-	X(S, SIGNATURE, 12, signature)
+	X(S, SIGNATURE, 7, signature)
 
-/* t: round of the vector; 0: the digests of the last result. index: chunk. a, origin: attempt and owner of
- * the masked state; 0: a result is requested. */
+/* t: round of the vector; 0: Round and digests of the last result. index: chunk. a, origin: attempt and owner
+ * of the deposit; 0: a result is requested. */
 #define SL_REQUEST_FIELDS(X, S)                                                                              \
 	X(S, U32, 1, t, 0, SL_ROUND_LAST, "round out of range")                                              \
 	X(S, U32, 2, index, 0, SL_CHUNKS_MAX - 1, "chunk index out of range")                                \
 	X(S, U32, 3, a, 0, SL_ATTEMPTS_MAX, "attempt out of range")                                          \
 	X(S, U32, 4, origin, 0, UINT32_MAX, NULL)
 
-/* Of round t the signer has released, and will ever release, no attempt up to a but those in `released`
- * (strictly ascending). Cumulative: the latest Abort of a learner replaces its earlier ones. closed: the
- * signer will finish none of `released` up to this one; 0: none is closed. */
+/* The signer has not released attempt a and never will: it shows neither its deposit key nor a key share of
+ * the attempt. ready: what its own Ready of the attempt signs (sl_canonical_message); zeros: it has sent
+ * none, and never will. */
 #define SL_ABORT_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ID, 1, id)                                                                                      \
-	X(S, KEY, 6, key)                                                                                    \
-	X(S, U32, 7, closed, 0, SL_ATTEMPTS_MAX, "closed attempt above a")                                   \
-	X(S, ARRAY, 5, released, count, SL_RELEASED_MAX, "too many released attempts")                       \
-	X(S, SIGNATURE, 8, signature)
+	X(S, KEY, 5, key)                                                                                    \
+	X(S, HASH, 6, ready)                                                                                 \
+	X(S, SIGNATURE, 7, signature)
 
-/* held: bit set over the view's positions, the lowest bit of a byte first. */
+/* held: deposits that were checked; keys: known deposit keys. Bit sets over the view's positions, the lowest
+ * bit of a byte first, of equal size. */
 #define SL_HAVE_FIELDS(X, S)                                                                                 \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
 	X(S, HASH, 3, view)                                                                                  \
-	X(S, SPAN, 4, held, size, SL_LEARNERS_MAX / 8, "set of members out of range")
+	X(S, SPAN, 4, held, size, SL_LEARNERS_MAX / 8, "set of members out of range")                        \
+	X(S, SPAN, 5, keys, keys_size, SL_LEARNERS_MAX / 8, "set of members out of range")
 
 /* tensors: the first of the sender's `count` tensors, as common/model/tensor_bytes.h writes them: as many as
  * fit. */
@@ -184,10 +197,60 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, U32, 1, count, 1, SL_ELEMENTS_MAX, "number of tensors out of range")                            \
 	X(S, SPAN, 2, tensors, size, SL_TENSOR_BYTES_MAX, "list of tensors out of range")
 
-/* In the order of the bytes on the wire, the elements last. iteration: k of a State; 0 in the others.
- * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on. origin: owner of a Masked; 0 in the others.
- * nonce: of the commitment, with chunk 0 of a masked state (State of k = 0, Masked); zeros in the others.
- * bytes: packed elements. */
+/* key: deposit key of learner `origin`. Valid if it has the key_hash of that learner's Ready. */
+#define SL_KEY_FIELDS(X, S)                                                                                  \
+	X(S, ROUND, 1, t)                                                                                    \
+	X(S, ATTEMPT, 2, a)                                                                                  \
+	X(S, HASH, 3, view)                                                                                  \
+	X(S, U32, 4, origin, 1, UINT32_MAX, "origin is 0")                                                   \
+	X(S, SECRET, 5, key)
+
+/* share: key share of learner `origin` at learner `holder`, and its path, as in a KeyShare. Valid if it leads
+ * to the share_root of the Ready of `origin`. */
+#define SL_OPENING_FIELDS(X, S)                                                                              \
+	X(S, ROUND, 1, t)                                                                                    \
+	X(S, ATTEMPT, 2, a)                                                                                  \
+	X(S, HASH, 3, view)                                                                                  \
+	X(S, U32, 4, origin, 1, UINT32_MAX, "origin is 0")                                                   \
+	X(S, U32, 5, holder, 1, UINT32_MAX, "holder is 0")                                                   \
+	X(S, SPAN, 6, share, size, SL_KEY_SHARE_BYTES_MAX, "key share of a wrong size")
+
+/* value: challenge of learner `origin`. Valid if it has the challenge_hash of that learner's Ready. */
+#define SL_CHALLENGE_FIELDS(X, S)                                                                            \
+	X(S, ROUND, 1, t)                                                                                    \
+	X(S, ATTEMPT, 2, a)                                                                                  \
+	X(S, HASH, 3, view)                                                                                  \
+	X(S, U32, 4, origin, 1, UINT32_MAX, "origin is 0")                                                   \
+	X(S, SECRET, 5, value)
+
+/* digest: D of the signer's Z. values: checksums of the signer's own deposit and of those that it keeps,
+ * ascending by position, each one number of 8 bytes for each point. */
+#define SL_CHECKSUM_FIELDS(X, S)                                                                             \
+	X(S, ROUND, 2, t)                                                                                    \
+	X(S, ATTEMPT, 3, a)                                                                                  \
+	X(S, ID, 1, id)                                                                                      \
+	X(S, HASH, 4, view)                                                                                  \
+	X(S, HASH, 5, digest)                                                                                \
+	X(S, SPAN, 6, values, size, SL_CHECKSUM_BYTES_MAX, "checksums out of range")                         \
+	X(S, SIGNATURE, 7, signature)
+
+/* What h is the hash of (sl_canonical_round), without the edges themselves. p: resolved. parameters: as
+ * agreed in the view. previous: D of the round before. roster: hash of the participants' roster. members: id
+ * and incarnation of each participant, ascending by id. edges: sl_canonical_edges. */
+#define SL_ROUND_FIELDS(X, S)                                                                                \
+	X(S, ROUND, 1, t)                                                                                    \
+	X(S, ATTEMPT, 2, a)                                                                                  \
+	X(S, U64, 3, p, 3, SL_P_LAST, "modulus out of range")                                                \
+	X(S, PARAMETERS, 4, parameters)                                                                      \
+	X(S, HASH, 5, previous)                                                                              \
+	X(S, ROSTER, 6, roster)                                                                              \
+	X(S, LIST, 7, members, count, 2 * SL_LEARNERS_MAX, "too many members")                               \
+	X(S, HASH, 8, edges)
+
+/* In the order of the bytes on the wire, the elements last. iteration: k of a State, from 1; 0 in the others.
+ * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on; 0 in a KeyShare. origin: owner of a Deposit;
+ * 0 in the others. bytes: packed elements; of a KeyShare: SL_KEY_SHARE_BYTES, then the hashes of its path,
+ * from the leaf up. */
 #define SL_CHUNK_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
@@ -195,8 +258,7 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, U64, 4, iteration, 0, SL_ITERATIONS_MAX - 1, "iteration out of range")                          \
 	X(S, U32, 5, index, 0, SL_CHUNKS_MAX - 1, "chunk index out of range")                                \
 	X(S, U32, 6, origin, 0, UINT32_MAX, NULL)                                                            \
-	X(S, NONCE, 7, nonce)                                                                                \
-	X(S, SPAN, 8, bytes, size, SL_CHUNK_BYTES_MAX, "chunk size out of range")
+	X(S, SPAN, 7, bytes, size, SL_CHUNK_BYTES_MAX, "chunk size out of range")
 
 #define X(kind, number, name, ...)                                                                           \
 	struct sl_##name {                                                                                   \
@@ -211,7 +273,7 @@ struct sl_message {
 	enum sl_message_kind kind;
 	union {
 		SL_CONTROL_MESSAGES(X)
-		struct sl_chunk chunk; /* Share, State, Result, Masked */
+		struct sl_chunk chunk; /* Share, State, Result, Deposit, KeyShare */
 	};
 };
 #undef X
@@ -237,24 +299,20 @@ static inline uint8_t *sl_message_body(const struct sl_message *message)
 /* Return the field of `message` that has `role`, or NULL. */
 void *sl_message_role(const struct sl_message *message, enum sl_field_role role);
 
-/* Return true if `chunk` is the first chunk of a masked state, which brings the nonce of the commitment. */
-static inline bool sl_message_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
+/* Return the number of participants. */
+static inline uint32_t sl_round_learners(const struct sl_round_head *round)
 {
-	return chunk->index == 0 &&
-	       (kind == SL_MSG_MASKED || (kind == SL_MSG_STATE && chunk->iteration == 0));
+	return round->count / 2;
 }
 
-/* Certificate of a committed round: signed digests that agree with one another (PROTOCOL.md §11.3
- * Certificates and signers). */
+/* Certificate of a committed round: its Round, and signed digests of participants that agree with one another
+ * (PROTOCOL.md §11.3 Certificates and signers). */
 struct sl_certificate {
 	sl_round t; /* 0: none */
 	sl_attempt a;
-	uint8_t view[SL_HASH_BYTES];
+	uint8_t view[SL_HASH_BYTES]; /* h of `round` */
 	uint8_t digest[SL_HASH_BYTES];
-	uint64_t p;
-	uint32_t learners;
-	uint32_t decimals, encoding;
-	uint64_t clipping_range;
+	const struct sl_round_head *round; /* not owned, and nor are its members */
 	uint32_t count;
 	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it
 						     took part */
@@ -267,12 +325,11 @@ struct sl_buffer {
 	uint32_t from; /* position of the sender among the view's neighbours (set by the core) */
 	sl_round t;
 	uint32_t index;	    /* chunk */
-	uint64_t iteration; /* k; 0 for shares */
+	uint64_t iteration; /* k of a State; 0 in the others */
 	uint8_t view[SL_HASH_BYTES];
-	sl_id origin;		       /* owner of a Masked */
-	uint8_t nonce[SL_NONCE_BYTES]; /* of the commitment, with chunk 0 of a masked state */
+	sl_id origin; /* owner of a Deposit */
 	size_t size;
 	uint8_t *bytes;
 	void *memory;	    /* the shell's allocation that `bytes` points into */
-	size_t secret_size; /* bytes that the shell wipes; 0 except for shares */
+	size_t secret_size; /* bytes that the shell wipes; 0 except for shares and key shares */
 };

@@ -70,3 +70,23 @@ void sl_view_read_edge(const uint8_t *bytes, uint32_t n, size_t e, sl_id *a, sl_
 	*a = (sl_id)get(at);
 	*b = (sl_id)get(at + 8);
 }
+
+int sl_view_round(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint32_t n_max,
+		  uint32_t *members, struct sl_round_head *round)
+{
+	struct sl_view head;
+	size_t edges;
+	*round = (struct sl_round_head){.members = members};
+	if (sl_view_read_head(bytes, size, &head, &round->p, &edges) != SL_OK || head.n > n_max)
+		return SL_ERR_FORMAT;
+	round->t = head.t;
+	round->a = head.a;
+	round->parameters = head.agreed;
+	memcpy(round->previous, head.previous, sizeof round->previous);
+	memcpy(round->roster, scope->roster, sizeof round->roster);
+	round->count = 2 * head.n;
+	for (uint32_t i = 0; i < head.n; i++)
+		sl_view_read_member(bytes, i, &members[2 * i], &members[2 * i + 1]);
+	sl_canonical_edges(scope, bytes + sl_view_bytes(head.n, 0), edges * SL_VIEW_EDGE_BYTES, round->edges);
+	return SL_OK;
+}

@@ -1,4 +1,5 @@
-/* view_codec.h - a view as bytes: what h is the hash of, and what is kept on disk beside a prepared attempt.
+/* view_codec.h - a view as bytes, as they are kept on disk beside a prepared attempt, and as the Round whose
+ * hash is h.
  *
  *    t | a | p | parameters, in the order of SL_PARAMETERS | previous[32] | N | N x (id, incarnation)
  *      | edges x (id, id)
@@ -9,6 +10,7 @@
 #pragma once
 
 #include "common/base/bytes.h"
+#include "common/protocol/canonical.h"
 #include "common/protocol/view.h"
 
 #define SL_VIEW_HEAD_BYTES ((3 + SL_PARAMETER_COUNT + 1) * 8u + SL_HASH_BYTES)
@@ -28,3 +30,9 @@ void sl_view_write(const struct sl_view *view, uint8_t *bytes);
 int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, uint64_t *p, size_t *edges);
 void sl_view_read_member(const uint8_t *bytes, uint32_t i, sl_id *id, uint32_t *incarnation);
 void sl_view_read_edge(const uint8_t *bytes, uint32_t n, size_t e, sl_id *a, sl_id *b);
+
+/* Fill `round` with what h is the hash of, from `bytes` of sl_view_write or from disk. `members` has room for
+ * 2 N numbers and is lent to `round`. SL_ERR_FORMAT for bytes of a size that cannot be, or if there are more
+ * than `n_max` members. The ranges are not checked (sl_check_message). */
+int sl_view_round(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint32_t n_max,
+		  uint32_t *members, struct sl_round_head *round);

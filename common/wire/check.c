@@ -28,7 +28,6 @@ static const char *field_flaw(const struct sl_message_field *f, const uint8_t *b
 	case SL_FORM_U64:
 		return range_flaw(f, *(const uint64_t *)at);
 	case SL_FORM_LIST:
-	case SL_FORM_ARRAY:
 		return range_flaw(f, *(const uint32_t *)count);
 	case SL_FORM_SPAN:
 		return range_flaw(f, *(const size_t *)count);
@@ -55,27 +54,39 @@ static bool ascending(const uint32_t *items, uint32_t count, uint32_t most)
 static const char *request_flaw(const struct sl_request *request)
 {
 	bool result = request->a == 0 && request->origin == 0,
-	     masked = request->t != 0 && request->a != 0 && request->origin != 0;
-	return result || masked ? NULL : "neither for a result nor for a masked state";
+	     deposit = request->t != 0 && request->a != 0 && request->origin != 0;
+	return result || deposit ? NULL : "neither for a result nor for a deposit";
 }
 
-static const char *abort_flaw(const struct sl_abort *abort_record)
+/* Return true if `size` is that of a key share with its path. */
+static bool key_share_size(size_t size)
 {
-	if (!ascending(abort_record->released, abort_record->count, abort_record->a))
-		return "released attempts not strictly ascending from 1 to a";
-	return abort_record->closed > abort_record->a ? "closed attempt above a" : NULL;
+	return size >= SL_KEY_SHARE_BYTES && size <= SL_KEY_SHARE_BYTES_MAX &&
+	       (size - SL_KEY_SHARE_BYTES) % SL_HASH_BYTES == 0;
+}
+
+static const char *round_flaw(const struct sl_round_head *round)
+{
+	uint32_t last = 0;
+	if (round->count % 2 != 0 || sl_round_learners(round) < 2)
+		return "number of members out of range";
+	for (uint32_t i = 0; i < round->count; i += 2) {
+		if (round->members[i] <= last)
+			return "members not strictly ascending from 1";
+		last = round->members[i];
+	}
+	return NULL;
 }
 
 static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *chunk)
 {
-	static const uint8_t none[SL_NONCE_BYTES];
-	if (chunk->iteration != 0 && kind != SL_MSG_STATE)
+	if ((chunk->iteration != 0) != (kind == SL_MSG_STATE))
 		return "iteration out of range";
-	if ((chunk->origin != 0) != (kind == SL_MSG_MASKED))
+	if ((chunk->origin != 0) != (kind == SL_MSG_DEPOSIT))
 		return "origin of what has none, or none";
-	if ((memcmp(chunk->nonce, none, sizeof none) != 0) != sl_message_nonce_due(kind, chunk))
-		return "nonce missing, or where none belongs";
-	return NULL;
+	if (kind == SL_MSG_KEY_SHARE && chunk->index != 0)
+		return "chunk index out of range";
+	return kind == SL_MSG_KEY_SHARE && !key_share_size(chunk->size) ? "key share of a wrong size" : NULL;
 }
 
 /* Return NULL or the rule between fields that `m` breaks. */
@@ -88,15 +99,16 @@ static const char *rule_flaw(const struct sl_message *m)
 			       : "candidates not strictly ascending from 1";
 	case SL_MSG_REQUEST:
 		return request_flaw(&m->request);
-	case SL_MSG_ABORT:
-		return abort_flaw(&m->abort);
-	case SL_MSG_SHARE:
-	case SL_MSG_STATE:
-	case SL_MSG_RESULT:
-	case SL_MSG_MASKED:
-		return chunk_flaw(m->kind, &m->chunk);
+	case SL_MSG_HAVE:
+		return m->have.size == m->have.keys_size ? NULL : "sets of members of different sizes";
+	case SL_MSG_OPENING:
+		return key_share_size(m->opening.size) ? NULL : "key share of a wrong size";
+	case SL_MSG_CHECKSUM:
+		return m->checksums.size % sizeof(uint64_t) == 0 ? NULL : "checksums out of range";
+	case SL_MSG_ROUND:
+		return round_flaw(&m->round_head);
 	default:
-		return NULL;
+		return m->kind >= SL_MSG_SHARE ? chunk_flaw(m->kind, &m->chunk) : NULL;
 	}
 }
 

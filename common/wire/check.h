@@ -3,12 +3,17 @@
  *
  * The field lists of message.h state the range of each field alone. Rules between fields stand in check.c:
  *
- *   LinkState        p is 0 or > 2; iterations_rule = 1 needs k >= 1; candidates strictly ascending from 1
- *   Request          for a result: a and origin are 0; for a masked state: t, a and origin are not 0
- *   Abort            released attempts strictly ascending from 1 to a; closed at most a
- *   Share, Result    iteration 0, origin 0, no nonce
- *   State            origin 0; a nonce exactly in chunk 0 of iteration 0
- *   Masked           iteration 0, origin not 0; a nonce exactly in chunk 0
+ *   LinkState, Round p is 0 or > 2; iterations_rule = 1 needs k >= 1
+ *   LinkState        candidates strictly ascending from 1
+ *   Request          for a result: a and origin are 0; for a deposit: t, a and origin are not 0
+ *   Have             both sets have the same size
+ *   Opening          a key share and the hashes of its path
+ *   Checksum         numbers of 8 bytes
+ *   Round            at least two members, their ids strictly ascending from 1
+ *   Share, Result    iteration 0, origin 0
+ *   State            iteration from 1, origin 0
+ *   Deposit          iteration 0, origin not 0
+ *   KeyShare         iteration 0, origin 0, index 0; a key share and the hashes of its path
  *
  * The decoder checks the lengths of hashes, which the structs fix. Whether a value fits the current run is
  * for the core to decide.

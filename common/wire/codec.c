@@ -10,7 +10,7 @@
 
 /* ---- chunks: protobuf-c packs the other fields, the elements follow as the last field ---- */
 
-#define HEAD_BYTES_MAX 128u  /* fields of a chunk before its elements: 103 at most */
+#define HEAD_BYTES_MAX 128u  /* fields of a chunk before its elements: 69 at most */
 #define PREFIX_BYTES_MAX 11u /* tag and length of the elements */
 #define VARINT 0u	     /* protobuf's wire types */
 #define LENGTH_DELIMITED 2u

@@ -77,18 +77,13 @@ static void lend_field(struct outgoing *out, const struct sl_message_field *f, c
 		memcpy(to, from, f->size);
 		break;
 	case SL_FORM_BYTES:
-		if (f->role != SL_ROLE_NONCE || !sodium_is_zero(from, f->size))
-			lend_bytes(to, from, f->size);
+		lend_bytes(to, from, f->size);
 		break;
 	case SL_FORM_SPAN:
 		lend_bytes(to, *(const uint8_t *const *)from, *(const size_t *)count);
 		break;
 	case SL_FORM_LIST:
 		*(const uint32_t **)to = *(const uint32_t *const *)from;
-		*items(&out->base, f) = *(const uint32_t *)count;
-		break;
-	case SL_FORM_ARRAY:
-		*(const uint32_t **)to = (const uint32_t *)from;
 		*items(&out->base, f) = *(const uint32_t *)count;
 		break;
 	case SL_FORM_PARAMETERS:
@@ -144,25 +139,9 @@ static void budget_free(void *data, void *piece)
 
 static const char *read_bytes(uint8_t *to, const struct sl_message_field *f, const ProtobufCBinaryData *from)
 {
-	bool nonce = f->role == SL_ROLE_NONCE;
-	if (nonce && from->len == 0)
-		return NULL;
 	if (from->len != f->size)
-		return "hash, key, signature or nonce of a wrong length";
-	if (nonce && sodium_is_zero(from->data, from->len))
-		return "a nonce of zeros";
+		return "hash, key, challenge or signature of a wrong length";
 	memcpy(to, from->data, from->len);
-	return NULL;
-}
-
-static const char *read_array(uint32_t *to, uint32_t *count, const uint32_t *from, size_t n,
-			      const struct sl_message_field *f)
-{
-	if (n > f->most)
-		return f->flaw;
-	*count = (uint32_t)n;
-	if (n > 0)
-		memcpy(to, from, n * sizeof *to);
 	return NULL;
 }
 
@@ -196,9 +175,6 @@ static const char *read_field(uint8_t *body, const struct sl_message_field *f, c
 		*(const uint32_t **)to = *(uint32_t *const *)from;
 		*(uint32_t *)count = (uint32_t)*items(m, f); /* fewer than the payload has bytes */
 		return NULL;
-	case SL_FORM_ARRAY:
-		return read_array((uint32_t *)to, (uint32_t *)count, *(uint32_t *const *)from, *items(m, f),
-				  f);
 	case SL_FORM_PARAMETERS:
 		return read_parameters(to, *(Starling__Parameters *const *)from);
 	}
