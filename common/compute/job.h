@@ -1,22 +1,25 @@
 /* job.h - the slow work of an attempt, cut into jobs over one learner's vectors (workspace.h). The shell runs
  * them on a worker thread.
  *
- *   job       input                             output
- *   ANALYSE   graph of the view, c              analysis for the privacy check and for mixing
- *   ENCODE    model, weight                     x, fresh streams; seeded: the seeds
- *   SHARE m   x                                 the neighbours' shares of chunk m; s += own share
- *   GATHER    neighbours' shares                s += share; seeded: their streams
- *   EXPAND m  neighbours' streams               s += stream
- *   COMMITMENT s                                own slot, commitment H(s(0) || nonce)
- *   MIX m     s, neighbours' states             next state; first states go to their slots, too
- *   CLOSE     last state                        Z, margin, D, total weight, or SL_ERR_INVALID
- *   DECODE    Z                                 committed model
- *   BACKUP    neighbours' first states          their slots, where no MIX job does that
- *   FETCH     chunk of a masked state           slot of its owner                              \
- *   CHECK i   slot i                            SL_OK if it matches the commitment              | RECOVER
- *   SUM       all slots                         as CLOSE                                       /
- *   ABSORB    a peer's chunks of Z              Z                                              \ CATCHUP
- *   ADOPT     Z                                 D, committed model                             /
+ *   job        input                             output
+ *   ANALYSE    graph of the view, c              analysis for the privacy check and for mixing
+ *   ENCODE     model, weight                     x, fresh streams; seeded: the seeds
+ *   SECRETS    neighbours' ids                   deposit key, challenge, key shares of the key, their root
+ *   SHARE m    x                                 the neighbours' shares of chunk m; s += own share
+ *   GATHER     neighbours' shares                s += share; seeded: their streams
+ *   EXPAND m   neighbours' streams               s += stream
+ *   DEPOSIT m  s, the own deposit key            chunk m of the own slot: s + mask
+ *   COMMITMENT own slot                          its hash; shares and streams are wiped
+ *   MIX m      s, slots and keys of neighbours,  next state
+ *              or their states
+ *   CLOSE      last state                        Z, margin, D, total weight, or SL_ERR_INVALID
+ *   CHECKSUM   slots, keys, Z, seed of the points  checksums of the own and the kept masked states, and of Z
+ *   DECODE     Z                                 committed model
+ *   FETCH      chunk of a deposit                slot of its owner
+ *   CHECK i    slot i                            SL_OK if it has the expected hash
+ *   SUM        all slots, all keys               as CLOSE
+ *   ABSORB     a peer's chunks of Z              Z                                              \ CATCHUP
+ *   ADOPT      Z                                 D, committed model                             /
  *
  * Jobs of one learner run one at a time, in the order given. Nothing here allocates, reads a clock or does
  * I/O; random bytes come from the workspace's key source.
@@ -25,18 +28,21 @@
 
 #include "common/base/err.h"
 #include "common/compute/workspace.h"
+#include "common/protocol/secrets.h"
 
 enum sl_job_kind {
 	SL_JOB_ANALYSE = 1,
 	SL_JOB_ENCODE,
+	SL_JOB_SECRETS,
 	SL_JOB_SHARE,
 	SL_JOB_GATHER,
 	SL_JOB_EXPAND,
+	SL_JOB_DEPOSIT,
 	SL_JOB_COMMITMENT,
 	SL_JOB_MIX,
 	SL_JOB_CLOSE,
+	SL_JOB_CHECKSUM,
 	SL_JOB_DECODE,
-	SL_JOB_BACKUP,
 	SL_JOB_FETCH,
 	SL_JOB_CHECK,
 	SL_JOB_SUM,
@@ -50,9 +56,14 @@ struct sl_job {
 	uint32_t epoch; /* of the attempt that gave the job; the core ignores results of another epoch */
 	uint32_t chunk; /* CHECK: position of the slot */
 	const struct sl_view *view; /* borrowed until the core has the result */
-	const uint8_t *expected;    /* ADOPT: D; CHECK: the commitment; SL_HASH_BYTES */
-	struct sl_buffer
-		*buffers; /* GATHER, MIX, BACKUP, FETCH, ABSORB: the shell frees them after the job */
+	uint64_t iteration;	    /* MIX: exchange of the states that are taken; of tree SL_TREE_UP (the
+				       slots of leaves and `buffers`) or SL_TREE_DOWN. 0: from the slots */
+	const uint8_t (*keys)[SL_KEY_BYTES]; /* MIX, SUM, CHECKSUM: deposit keys by position, as far as they
+						are needed; valid until the core has the result */
+	const uint8_t *expected;   /* ADOPT: D; CHECK: the hash of the deposit; CHECKSUM: the seed of the
+				      points;   SL_HASH_BYTES */
+	struct sl_buffer *buffers; /* GATHER, MIX, FETCH, ABSORB: the shell frees them after the job. FETCH:
+				      `from` is the position of the owner */
 };
 
 struct sl_job_result {
@@ -63,10 +74,15 @@ struct sl_job_result {
 	uint32_t from; /* GATHER, MIX: with SL_ERR_INVALID, the neighbour whose elements are not of the field
 			*/
 	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
-	double real;			    /* CLOSE: margin; SUM: 0 */
-	uint8_t hash[SL_HASH_BYTES];	    /* COMMITMENT: commitment; CLOSE, SUM, ADOPT: D */
-	uint64_t total;			    /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
-	struct sl_encode_note note;	    /* ENCODE */
+	const struct sl_secrets *secrets;   /* SECRETS: key, challenge, root; in the workspace, until the step
+					       that is given the result has ended */
+	const uint64_t *values; /* CHECKSUM: in the workspace, `points` numbers each: of the own masked state,
+				   of those kept, ascending by position, of Z */
+	uint32_t points;	/* CHECKSUM */
+	double real;		/* CLOSE: margin; SUM: 0 */
+	uint8_t hash[SL_HASH_BYTES]; /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */
+	uint64_t total;		     /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
+	struct sl_encode_note note;  /* ENCODE */
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
 };
 

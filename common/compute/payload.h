@@ -6,11 +6,12 @@
 #include "common/compute/workspace.h"
 
 enum sl_source {
-	SL_SOURCE_NONE,	  /* the message has no chunk */
-	SL_SOURCE_SHARES, /* the share of each neighbour: a message for each, `row` is set by the shell */
-	SL_SOURCE_STATE,  /* the present state of the chunk */
-	SL_SOURCE_SLOT,	  /* the slot of position `row`, from byte `at` of the masked state on */
-	SL_SOURCE_RESULT, /* packed Z of the last committed round, from byte `at` on */
+	SL_SOURCE_NONE,	      /* the message has no chunk */
+	SL_SOURCE_SHARES,     /* the share of each neighbour: a message for each, `row` is set by the shell */
+	SL_SOURCE_KEY_SHARES, /* the key share of each neighbour, and its path: likewise */
+	SL_SOURCE_STATE,      /* the present state of the chunk */
+	SL_SOURCE_SLOT,	      /* the slot of position `row`, from byte `at` of the deposit on */
+	SL_SOURCE_RESULT,     /* packed Z of the last committed round, from byte `at` on */
 };
 
 struct sl_payload {
@@ -19,9 +20,6 @@ struct sl_payload {
 	size_t at;
 };
 
-/* Fill chunk->nonce if the chunk is the first of a masked state: it was committed to with that nonce. */
-void sl_payload_nonce(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_payload *payload, struct sl_chunk *chunk);
 /* Write the bytes of `chunk` to `out`. z: packed Z of the last committed round, of SL_SOURCE_RESULT; else
  * unused. */
 void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view *view,

@@ -16,14 +16,14 @@
 enum {
 	SL_ROLE_PARENT = 1,
 	SL_ROLE_CHILD = 2,
-	SL_ROLE_LEAF = 4,	/* a child without children: it sends its masked state up */
-	SL_ROLE_BACKUP = 8,	/* keeps the masked state of this learner */
-	SL_ROLE_BACKED_UP = 16, /* gives its masked state to this learner to keep */
+	SL_ROLE_LEAF = 4,	/* a child without children: this learner has its deposit */
+	SL_ROLE_BACKUP = 8,	/* keeps the deposit of this learner */
+	SL_ROLE_BACKED_UP = 16, /* gives its deposit to this learner to keep */
 };
 
-/* The iteration of a State when the engine is tree. */
+/* The iteration of a State when the engine is tree. There is no State of iteration 0: that is the masked
+ * state, which the deposit and its key give. */
 enum {
-	SL_TREE_OWN = 0,  /* the sender's masked state; iteration 0 is that with every engine */
 	SL_TREE_UP = 1,	  /* the sum over the sender and the learners below it */
 	SL_TREE_DOWN = 2, /* Z */
 };
@@ -53,6 +53,7 @@ struct sl_view {
 	double mu;	     /* of metropolis; 0: not analysed */
 	uint8_t *roles;	     /* degree: SL_ROLE_ bits, if the analysis made a tree */
 	uint32_t children;   /* neighbours with SL_ROLE_CHILD */
+	bool deposits_tree;  /* deposits go by the roles of the tree; else every neighbour is a keeper */
 	struct sl_engine_costs
 		costs;	       /* with the own K; from the release on, with the largest K of the Readys */
 	enum sl_engine engine; /* chosen by the costs; SL_ENGINE_AUTO: not known, as for a view from disk */
@@ -93,6 +94,25 @@ static inline size_t sl_view_mixing_width(const struct sl_view *view)
 static inline uint32_t sl_view_window(const struct sl_view *view)
 {
 	return sl_engine_window(view->engine, &view->costs);
+}
+
+/* Return true if this learner keeps the deposit of its neighbour `r`; if neighbour `r` keeps the own one. */
+static inline bool sl_view_keeps(const struct sl_view *view, uint32_t r)
+{
+	return !view->deposits_tree || (view->roles[r] & (SL_ROLE_LEAF | SL_ROLE_BACKED_UP)) != 0;
+}
+static inline bool sl_view_is_keeper(const struct sl_view *view, uint32_t r)
+{
+	uint8_t parent = view->children == 0 ? SL_ROLE_PARENT : 0;
+	return !view->deposits_tree || (view->roles[r] & (SL_ROLE_BACKUP | parent)) != 0;
+}
+
+/* Return the threshold of the key shares of the learner at `position` (PROTOCOL.md §5.7 Key shares). */
+static inline uint32_t sl_view_threshold(const struct sl_view *view, uint32_t position)
+{
+	uint32_t half = sl_graph_degree(&view->graph, position) / 2 + 1;
+	uint32_t most = (uint32_t)view->agreed.tolerance + 1;
+	return half > most ? half : most;
 }
 
 /* Fill encoding, sharing, weights and sizes from view->agreed. */
