@@ -67,7 +67,8 @@ int sl_settings_assign(const char *const *overrides, size_t count, struct sl_set
 int sl_settings_check(const char *assignment, struct sl_error *error);
 
 /* Resolve `settings->quorum` against a roster of `roster_size`. SL_ERR_RANGE unless the number is within
- * [roster_size/2 + 1, roster_size]: two views of one round must share a learner. */
+ * [sl_view_quorum_least, roster_size] and `forgetful` is below roster_size: two views of one round must share
+ * a learner that has not forgotten. */
 int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
 		       struct sl_error *error);
 

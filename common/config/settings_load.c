@@ -10,6 +10,7 @@
 #include "common/config/roster.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml.h"
+#include "common/protocol/view.h"
 
 /* decimals and clipping_range with a built-in trainer. */
 #define BUILTIN_DECIMALS 4
@@ -409,16 +410,20 @@ int sl_settings_check(const char *assignment, struct sl_error *error)
 int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
 		       struct sl_error *error)
 {
-	uint32_t majority = roster_size / 2 + 1;
+	uint32_t f = settings->forgetful, least = sl_view_quorum_least(roster_size, f);
+	if (f >= roster_size)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "forgetful: %u is not less than the %u learners in the roster", f,
+				  roster_size);
 	if (settings->quorum == SL_QUORUM_ALL)
 		*quorum = roster_size;
 	else if (settings->quorum == SL_QUORUM_MAJORITY)
-		*quorum = majority;
-	else if (settings->quorum < majority)
-		return sl_err_set(
-			error, SL_ERR_RANGE,
-			"quorum: %u is less than a majority of the %u learners in the roster, which is %u",
-			settings->quorum, roster_size, majority);
+		*quorum = least;
+	else if (settings->quorum < least)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "quorum: %u is too small for %u learners in the roster with forgetful: %u; "
+				  "set at least %u",
+				  settings->quorum, roster_size, f, least);
 	else if (settings->quorum > roster_size)
 		return sl_err_set(error, SL_ERR_RANGE,
 				  "quorum: %u is more than the %u learners in the roster", settings->quorum,

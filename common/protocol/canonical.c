@@ -174,7 +174,7 @@ void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size
 			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling view edges 1", scope);
+	begin(&v, "starling edges 1", scope);
 	feed(&v, edges, size);
 	finish(&v, hash);
 }
@@ -182,7 +182,7 @@ void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size
 static void hash_members(const struct sl_scope *scope, const struct sl_round_head *round, uint8_t *hash)
 {
 	struct hasher v;
-	begin(&v, "starling view members 1", scope);
+	begin(&v, "starling members 1", scope);
 	for (uint32_t i = 0; i < round->count; i++)
 		feed_u64(&v, round->members[i]);
 	finish(&v, hash);

@@ -20,7 +20,7 @@ struct sl_scope {
 bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
 			  uint8_t hash[static SL_HASH_BYTES]);
 
-/* Write the hash of a deposit to `hash`: e_i of `bytes` bytes, packed at the width of p (PROTOCOL.md §5.4
+/* Write the hash of a deposit to `hash`: e_i of `bytes` bytes, packed at the width of p (PROTOCOL.md §5.6
  * Deposits). */
 void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
 			  uint8_t hash[static SL_HASH_BYTES]);
@@ -39,12 +39,12 @@ void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attemp
 void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[static SL_HASH_BYTES],
 			     const uint8_t right[static SL_HASH_BYTES], uint8_t hash[static SL_HASH_BYTES]);
 /* Write the seed of the points of the checksums to `hash`: of h and the challenges of all `n` participants,
- * by position (PROTOCOL.md §7.14 Check). */
+ * by position (PROTOCOL.md §8.7 Checking what was passed on). */
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
 /* Write D = BLAKE2b(h || Z) to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
- * bytes, the width of p (PROTOCOL.md §7.15 Confirm). */
+ * bytes, the width of p (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */

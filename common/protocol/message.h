@@ -2,19 +2,26 @@
  *
  *   Hello      over each link, at its start and at each change of status (PROTOCOL.md §6.6 Hello)
  *   LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
- *   Ready      signed, flooded: has all shares, commits to its deposit, its key, its challenge
- *              (PROTOCOL.md §6.8 Ready)
- *   Digest     signed, to linked participants and learners that catch up: the result (PROTOCOL.md §6.9
- * Digest) Request    to one peer: requests a result or a deposit (PROTOCOL.md §6.10 Request) Abort signed,
- * flooded: the sender has not released the attempt and never will (PROTOCOL.md §6.11 Abort) Have       to the
- * participants of an attempt: the deposits and keys here (PROTOCOL.md §6.12 Have) Model      to a neighbour
- * that trains another model: the own tensors (PROTOCOL.md §6.16 Model) Key        a deposit key (PROTOCOL.md
- * §6.17 Key, Opening) Opening    a key share of the sender, or of another holder (PROTOCOL.md §6.17 Key,
- * Opening) Challenge  flooded among the participants: what the points of the checksums come from (PROTOCOL.md
- * §6.18 Challenge, Checksum) Checksum   signed, flooded among the participants: checksums of deposits
- * (PROTOCOL.md §6.18 Challenge, Checksum) Round      to a learner that catches up: what h is the hash of
- * (PROTOCOL.md §6.19 Round) Share, State, Result, Deposit, KeyShare one chunk of a vector; a key share
- * (PROTOCOL.md §6.13 Vector messages)
+ *   Ready      signed, flooded: commits to deposit, deposit key and challenge (PROTOCOL.md §6.8 Ready)
+ *   Digest     signed, to participants and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
+ *   Request    to one peer: requests a result or a deposit (PROTOCOL.md §6.10 Request)
+ *   Abort      signed, flooded: the sender never releases the attempt (PROTOCOL.md §6.11 Abort)
+ *   Model      to a neighbour that trains another model: the own tensors (PROTOCOL.md §6.16 Model)
+ *
+ *   (PROTOCOL.md §6.12 Have, Key, Opening)
+ *   Have       to the participants of an attempt: the deposits and deposit keys here
+ *   Key        a deposit key
+ *   Opening    a key share, shown to others than its holder
+ *
+ *   (PROTOCOL.md §6.17 Challenge, Checksum, Round)
+ *   Challenge  flooded among the participants: the points of the checksums come from all of them
+ *   Checksum   signed, flooded among the participants: checksums of masked states
+ *   Round      to a learner that catches up: what h is the hash of
+ *
+ *   (PROTOCOL.md §6.13 Share, State, Result, Deposit, KeyShare)
+ *   Share, State, Result, Deposit
+ *              one chunk of a vector
+ *   KeyShare   to a neighbour: its share of the sender's deposit key
  *
  * Each message has one list of fields, in the order in which they are signed. The lists make the structs
  * below, the payload (wire/codec_fields.c), what is signed (canonical.c), the range checks (wire/check.c) and
@@ -36,7 +43,7 @@
 	X(READY, 3, ready, "starling ready 2")                                                               \
 	X(DIGEST, 4, digest, "starling digest 3")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
-	X(ABORT, 6, abort, "starling abort 1")                                                               \
+	X(ABORT, 6, abort, "starling abort 2")                                                               \
 	X(HAVE, 7, have, NULL)                                                                               \
 	X(MODEL, 8, model, NULL)                                                                             \
 	X(KEY, 9, key, NULL)                                                                                 \
@@ -226,10 +233,10 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 /* digest: D of the signer's Z. values: checksums of the signer's own deposit and of those that it keeps,
  * ascending by position, each one number of 8 bytes for each point. */
 #define SL_CHECKSUM_FIELDS(X, S)                                                                             \
-	X(S, ROUND, 2, t)                                                                                    \
-	X(S, ATTEMPT, 3, a)                                                                                  \
-	X(S, ID, 1, id)                                                                                      \
-	X(S, HASH, 4, view)                                                                                  \
+	X(S, ROUND, 1, t)                                                                                    \
+	X(S, ATTEMPT, 2, a)                                                                                  \
+	X(S, ID, 4, id)                                                                                      \
+	X(S, HASH, 3, view)                                                                                  \
 	X(S, HASH, 5, digest)                                                                                \
 	X(S, SPAN, 6, values, size, SL_CHECKSUM_BYTES_MAX, "checksums out of range")                         \
 	X(S, SIGNATURE, 7, signature)

@@ -121,6 +121,12 @@ void sl_view_set_encoding(struct sl_view *view);
 void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index);
+/* Return the least quorum for a roster of `roster_size` with the parameter `forgetful`: two sets of that size
+ * share more than `forgetful` learners (PROTOCOL.md §12.2 Quorum). */
+static inline uint32_t sl_view_quorum_least(uint32_t roster_size, uint64_t forgetful)
+{
+	return (uint32_t)((roster_size + forgetful + 2) / 2);
+}
 /* Return the roster index of neighbour `r`. */
 static inline uint32_t sl_view_peer(const struct sl_view *view, uint32_t r)
 {

@@ -303,12 +303,33 @@ TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 	s.quorum = 5;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text,
-			    "quorum: 5 is less than a majority of the 10 learners in the roster, which is 6");
+			    "quorum: 5 is too small for 10 learners in the roster with forgetful: 0; set at "
+			    "least 6");
 	s.quorum = 11;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text, "quorum: 11 is more than the 10 learners in the roster");
 	s.quorum = 5;
 	assert_int_equal(sl_settings_quorum(&s, 9, &quorum, &error), SL_OK);
+}
+
+/* Two views of the least quorum share more than f learners. */
+TEST(forgetful_raises_the_least_quorum)
+{
+	static const struct {
+		uint32_t roster_size, forgetful, least;
+	} rows[] = {{10, 0, 6}, {10, 1, 6}, {10, 2, 7}, {9, 0, 5}, {9, 1, 6}, {9, 8, 9}, {2, 1, 2}};
+	struct sl_error error = {0};
+	uint32_t quorum = 0;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct sl_settings s = {.quorum = SL_QUORUM_MAJORITY, .forgetful = rows[i].forgetful};
+		assert_int_equal(sl_settings_quorum(&s, rows[i].roster_size, &quorum, &error), SL_OK);
+		assert_int_equal(quorum, rows[i].least);
+		s.quorum = rows[i].least - 1;
+		assert_int_equal(sl_settings_quorum(&s, rows[i].roster_size, &quorum, &error), SL_ERR_RANGE);
+	}
+	struct sl_settings s = {.forgetful = 9};
+	assert_int_equal(sl_settings_quorum(&s, 9, &quorum, &error), SL_ERR_RANGE);
+	assert_string_equal(error.text, "forgetful: 9 is not less than the 9 learners in the roster");
 }
 
 static FILE *print_to(const char *path, enum sl_settings_format format)

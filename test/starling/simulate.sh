@@ -73,7 +73,7 @@ extra|unexpected argument
 --topology nowhere|neither a file nor a topology
 --data nowhere|nowhere
 --set modulus=101|too small
---set quorum=2|less than a majority
+--set quorum=2|quorum: 2 is too small
 --save made --csv nowhere/x|No such file
 --csv nowhere/x|No such file
 --save no/where|No such file
