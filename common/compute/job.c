@@ -5,11 +5,11 @@
 
 #include "common/base/bytes.h"
 #include "common/compute/job_analysis.h"
+#include "common/compute/job_deposit.h"
 #include "common/compute/job_mix.h"
 #include "common/compute/job_share.h"
 #include "common/field/vector.h"
 
-#define BLOCK 1024u
 #define LANES 8u
 
 size_t sl_job_scratch(const struct sl_view *view)
@@ -17,7 +17,8 @@ size_t sl_job_scratch(const struct sl_view *view)
 	size_t mixing =
 		(view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint64_t) + sizeof(uint8_t *)) +
 		3 * 64;
-	size_t attempt = sl_job_share_bytes(view) + mixing, analysis = sl_job_analysis_scratch(view);
+	size_t attempt = sl_job_share_bytes(view) + mixing + sl_job_deposit_bytes(view),
+	       analysis = sl_job_analysis_scratch(view);
 	return attempt > analysis ? attempt : analysis;
 }
 
@@ -114,26 +115,27 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_job *job,
 	}
 }
 
+static void run_secrets(struct sl_workspace *workspace, const struct sl_job *job,
+			struct sl_job_result *result)
+{
+	result->code = sl_job_deposit_secrets(workspace, job->view);
+	result->secrets = &workspace->secrets;
+}
+
+static void run_deposit(struct sl_workspace *workspace, const struct sl_job *job,
+			struct sl_job_result *result)
+{
+	(void)result;
+	sl_job_deposit_mask(workspace, job->view, job->chunk);
+}
+
 static void run_commitment(struct sl_workspace *workspace, const struct sl_job *job,
 			   struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	uint8_t *nonce = sl_slot_nonce(&workspace->state_file, view->self),
-		*state = sl_slot_state(&workspace->state_file, view->self);
 	sl_job_share_close(workspace, view);
-	do
-		workspace->source(workspace->source_context, nonce, SL_NONCE_BYTES);
-	while (sodium_is_zero(nonce, SL_NONCE_BYTES));
-	sl_bytes_pack(state, workspace->s, view->elements, view->field.bytes);
-	sl_canonical_commitment(&workspace->scope, state, sl_slot_state_bytes(view), nonce, result->hash);
-}
-
-static double scale_of(const struct sl_encoding *encoding)
-{
-	double scale = 1;
-	for (uint32_t d = 0; d < encoding->decimals; d++)
-		scale *= 10;
-	return scale;
+	sl_canonical_deposit(&workspace->scope, sl_slot_state(&workspace->state_file, view->self),
+			     sl_slot_state_bytes(view), result->hash);
 }
 
 /* Return the greatest |centred(z_l)|. */
@@ -184,53 +186,27 @@ static void run_close(struct sl_workspace *workspace, const struct sl_job *job, 
 
 static void run_fetch(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	const struct sl_buffer *b = job->buffers;
 	(void)result;
-	memcpy(sl_slot_chunk(&workspace->state_file, job->view, b->from, b->index), b->bytes, b->size);
-	if (b->index == 0)
-		memcpy(sl_slot_nonce(&workspace->state_file, b->from), b->nonce, SL_NONCE_BYTES);
+	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
+		memcpy(sl_slot_chunk(&workspace->state_file, job->view, b->from, b->index), b->bytes,
+		       b->size);
 }
 
-/* Add the slot of `position` to s or, without `add`, only check it. SL_ERR_INVALID: an element is not of the
- * field. */
-static int add_slot(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position, bool add)
-{
-	uint64_t element[BLOCK], worst = 0;
-	const uint8_t *state = sl_slot_state(&workspace->state_file, position);
-	for (size_t at = 0; at < view->elements; at += BLOCK) {
-		size_t n = view->elements - at < BLOCK ? (size_t)view->elements - at : BLOCK;
-		sl_bytes_unpack(element, state + at * view->field.bytes, n, view->field.bytes);
-		for (size_t l = 0; l < n; l++)
-			worst = element[l] > worst ? element[l] : worst;
-		if (worst >= view->field.p)
-			return SL_ERR_INVALID;
-		for (size_t l = 0; add && l < n; l++)
-			workspace->s[at + l] = sl_field_add(&view->field, workspace->s[at + l], element[l]);
-	}
-	return SL_OK;
-}
-
-/* Check the slot of position job->chunk against the commitment of its owner. */
 static void run_check(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	const struct sl_view *view = job->view;
-	const uint8_t *nonce = sl_slot_nonce(&workspace->state_file, job->chunk);
-	result->code = SL_ERR_NOTFOUND;
-	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
-		return;
-	sl_canonical_commitment(&workspace->scope, sl_slot_state(&workspace->state_file, job->chunk),
-				sl_slot_state_bytes(view), nonce, result->hash);
-	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) == 0)
-		result->code = add_slot(workspace, view, job->chunk, false);
+	result->code = sl_job_deposit_check(workspace, job->view, job->chunk, job->expected);
 }
 
-/* Add up all slots: the Z that mixing would have come to. */
+/* Add up all masked states: the Z that mixing would have come to. */
 static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
 	memset(workspace->s, 0, (size_t)view->elements * sizeof *workspace->s);
-	for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++)
-		result->code = add_slot(workspace, view, i, true);
+	for (uint32_t m = 0; m < view->chunks; m++)
+		for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++) {
+			result->code = sl_job_deposit_add(workspace, view, i, job->keys[i], m);
+			result->from = i;
+		}
 	if (result->code == SL_OK)
 		judge(workspace, view, result);
 }
@@ -266,14 +242,7 @@ static void run_expand(struct sl_workspace *workspace, const struct sl_job *job,
 
 static void run_mix(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	result->code = sl_job_mix_step(workspace, job->view, job->chunk, job->buffers, &result->from);
-}
-
-static void run_backup(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
-{
-	(void)result;
-	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		sl_job_mix_backup(workspace, job->view, b); /* a wrong state will not match its commitment */
+	result->code = sl_job_mix_step(workspace, job, &result->from);
 }
 
 /* --- the table --- */
@@ -282,22 +251,30 @@ static void run_backup(struct sl_workspace *workspace, const struct sl_job *job,
 enum slots {
 	NONE,
 	OWN,
-	SENDERS, /* of the neighbours that sent first states */
 	CHECKED, /* of position job->chunk; reading a hole of a mapped file on a full disk may be a SIGBUS */
-	FETCHED, /* of the position that the chunk is from */
+	FETCHED, /* of the owners of the chunks */
 };
 
 static const struct {
 	void (*run)(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result);
 	enum slots slots;
 } jobs[SL_JOB_KINDS] = {
-	[SL_JOB_ANALYSE] = {run_analysis, NONE}, [SL_JOB_ENCODE] = {run_encode, NONE},
-	[SL_JOB_SHARE] = {run_share, NONE},	 [SL_JOB_GATHER] = {run_gather, NONE},
-	[SL_JOB_EXPAND] = {run_expand, NONE},	 [SL_JOB_COMMITMENT] = {run_commitment, OWN},
-	[SL_JOB_MIX] = {run_mix, SENDERS},	 [SL_JOB_CLOSE] = {run_close, NONE},
-	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_backup, SENDERS},
-	[SL_JOB_FETCH] = {run_fetch, FETCHED},	 [SL_JOB_CHECK] = {run_check, CHECKED},
-	[SL_JOB_SUM] = {run_sum, NONE},		 [SL_JOB_ABSORB] = {run_gather, NONE},
+	[SL_JOB_ANALYSE] = {run_analysis, NONE},
+	[SL_JOB_ENCODE] = {run_encode, NONE},
+	[SL_JOB_SECRETS] = {run_secrets, NONE},
+	[SL_JOB_SHARE] = {run_share, NONE},
+	[SL_JOB_GATHER] = {run_gather, NONE},
+	[SL_JOB_EXPAND] = {run_expand, NONE},
+	[SL_JOB_DEPOSIT] = {run_deposit, OWN},
+	[SL_JOB_COMMITMENT] = {run_commitment, OWN},
+	[SL_JOB_FETCH] = {run_fetch, FETCHED},
+	[SL_JOB_CHECK] = {run_check, CHECKED},
+	[SL_JOB_MIX] = {run_mix, NONE},
+	[SL_JOB_CLOSE] = {run_close, NONE},
+	[SL_JOB_CHECKSUM] = {sl_job_deposit_checksum, NONE},
+	[SL_JOB_DECODE] = {run_decode, NONE},
+	[SL_JOB_SUM] = {run_sum, NONE},
+	[SL_JOB_ABSORB] = {run_gather, NONE},
 	[SL_JOB_ADOPT] = {run_adopt, NONE},
 };
 
@@ -317,15 +294,12 @@ int sl_job_slots(const struct sl_job *job,
 		break;
 	case OWN:
 		return touch(context, job->view->self, error);
-	case SENDERS:
-		for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
-			if (b->iteration == 0)
-				rc = touch(context, job->view->neighbours[b->from], error);
-		break;
 	case CHECKED:
 		return touch(context, job->chunk, error);
 	case FETCHED:
-		return touch(context, job->buffers->from, error);
+		for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
+			rc = touch(context, b->from, error);
+		break;
 	}
 	return rc;
 }
@@ -334,6 +308,7 @@ void sl_job_wipe(struct sl_workspace *workspace)
 {
 	sodium_memzero(workspace->x, (workspace->n + 1) * sizeof *workspace->x);
 	sodium_memzero(workspace->s, (workspace->n + 1) * sizeof *workspace->s);
+	sodium_memzero(&workspace->secrets, sizeof workspace->secrets);
 	sodium_memzero(workspace->scratch.base, workspace->scratch.size);
 	sl_arena_reset(&workspace->scratch, 0);
 }

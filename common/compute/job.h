@@ -71,8 +71,8 @@ struct sl_job_result {
 	uint32_t epoch;
 	uint32_t chunk;
 	int code;      /* SL_OK or an error */
-	uint32_t from; /* GATHER, MIX: with SL_ERR_INVALID, the neighbour whose elements are not of the field
-			*/
+	uint32_t from; /* GATHER, MIX, CHECKSUM: with SL_ERR_INVALID, the neighbour whose elements are not of
+			  the field; SUM: the position */
 	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
 	const struct sl_secrets *secrets;   /* SECRETS: key, challenge, root; in the workspace, until the step
 					       that is given the result has ended */

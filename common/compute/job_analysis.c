@@ -1,5 +1,7 @@
 #include "common/compute/job_analysis.h"
 
+#include <string.h>
+
 #include "common/field/vector.h"
 #include "common/graph/tree.h"
 #include "common/mixing/minimal_polynomial.h"
@@ -29,7 +31,7 @@ int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis
 	return rc;
 }
 
-/* Return whether `v` has no children. */
+/* Return true if `v` has no children. */
 static bool is_leaf(const struct sl_view *view, const uint32_t *parent, uint32_t v)
 {
 	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, v);
@@ -58,6 +60,9 @@ void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *v
 {
 	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bytes);
 	view->children = 0;
+	view->deposits_tree = sl_engine_deposits_tree((enum sl_engine)view->agreed.mixing, &view->costs);
+	if (analysis->depth > 0)
+		memcpy(view->parent, analysis->parent, view->n * sizeof *view->parent);
 	for (uint32_t r = 0; r < view->degree; r++) {
 		view->roles[r] =
 			analysis->depth > 0 ? role_of(view, analysis->parent, view->neighbours[r]) : 0;

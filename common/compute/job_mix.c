@@ -1,7 +1,10 @@
 #include "common/compute/job_mix.h"
 
 #include "common/base/bytes.h"
+#include "common/compute/job_deposit.h"
 #include "common/compute/job_mix_row.h"
+
+#define BLOCK 1024u /* elements of a first state at a time */
 
 static const struct sl_job_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
@@ -24,53 +27,111 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view)
 void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_chunk *chunk, uint8_t *out)
 {
-	const struct sl_job_mix_row *engine = engines[view->engine];
-	size_t count = sl_view_chunk_elements(view, chunk->index);
-	if (engine->write != NULL)
-		engine->write(workspace, view, chunk, out);
-	else if (chunk->iteration == 0)
-		memcpy(out, sl_slot_chunk(&workspace->state_file, view, view->self, chunk->index),
-		       count * view->field.bytes);
-	else
-		sl_bytes_pack(out, workspace->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS, count,
-			      view->field.bytes);
+	sl_bytes_pack(out, workspace->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS,
+		      sl_view_chunk_elements(view, chunk->index), (uint32_t)sl_view_mixing_width(view));
 }
 
-int sl_job_mix_backup(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+/* --- first states: deposits without their masks --- */
+
+/* Return true if the first state of neighbour `r` is its deposit. */
+static bool deposited(const struct sl_view *view, uint32_t r)
 {
-	const struct sl_job_mix_row *engine = engines[view->engine];
-	uint32_t position = view->neighbours[b->from];
-	uint8_t *out = sl_slot_chunk(&workspace->state_file, view, position, b->index);
-	size_t count = sl_view_chunk_elements(view, b->index);
-	if (engine->keep == NULL)
-		memcpy(out, b->bytes, count * view->field.bytes);
-	else if (engine->keep(view, b->bytes, count, out) != SL_OK)
-		return SL_ERR_INVALID;
-	if (b->index == 0)
-		memcpy(sl_slot_nonce(&workspace->state_file, position), b->nonce, SL_NONCE_BYTES);
+	return sl_engine_rows[view->engine].to_all || (view->roles[r] & SL_ROLE_LEAF) != 0;
+}
+
+static int add_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
+{
+	const struct sl_view *view = job->view;
+	int rc = SL_OK;
+	for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
+		uint32_t position = view->neighbours[r];
+		if (!deposited(view, r))
+			continue;
+		rc = sl_job_deposit_add(workspace, view, position, job->keys[position], job->chunk);
+		*from = r;
+	}
+	return rc;
+}
+
+/* Make row `r` the next `count` elements of the first state of neighbour `r`. */
+static int unmask_row(struct sl_workspace *workspace, const struct sl_view *view, uint32_t r, size_t at,
+		      size_t count)
+{
+	uint64_t s[BLOCK];
+	uint8_t *row = (uint8_t *)workspace->rows[r];
+	const uint8_t *deposit =
+		sl_slot_state(&workspace->state_file, view->neighbours[r]) + at * view->field.bytes;
+	int rc = sl_job_deposit_unmask(&workspace->theirs[r], &view->field, deposit, count, s);
+	if (rc != SL_OK)
+		return rc;
+	if (engines[view->engine]->first != NULL)
+		engines[view->engine]->first(view, s, count, row);
+	else
+		sl_bytes_pack(row, s, count, view->field.bytes);
+	workspace->states[r] = row;
 	return SL_OK;
 }
+
+/* Take the first exchange of a chunk, block by block. */
+static int mix_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
+{
+	const struct sl_view *view = job->view;
+	size_t first = (size_t)job->chunk * SL_CHUNK_ELEMENTS,
+	       count = sl_view_chunk_elements(view, job->chunk);
+	int rc = SL_OK;
+	for (uint32_t r = 0; r < view->degree; r++)
+		sl_job_deposit_open(&workspace->theirs[r], job->keys[view->neighbours[r]], job->chunk);
+	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
+		size_t n = count - at < BLOCK ? count - at : BLOCK;
+		for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
+			rc = unmask_row(workspace, view, r, first + at, n);
+			*from = r;
+		}
+		if (rc == SL_OK)
+			engines[view->engine]->step(workspace, view, first + at, n, 0);
+	}
+	for (uint32_t r = 0; r < view->degree; r++)
+		sl_prg_close(&workspace->theirs[r]);
+	return rc;
+}
+
+/* --- later states --- */
 
 static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
 	workspace->states[b->from] = b->bytes;
-	if (b->iteration == 0 && sl_job_mix_backup(workspace, view, b) != SL_OK)
-		return SL_ERR_INVALID;
 	return engines[view->engine]->take == NULL ? SL_OK : engines[view->engine]->take(workspace, view, b);
 }
 
-int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m,
-		    const struct sl_buffer *buffers, uint32_t *from)
+static int mix_buffers(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
 {
+	const struct sl_view *view = job->view;
 	int rc = SL_OK;
-	for (const struct sl_buffer *b = buffers; b != NULL && rc == SL_OK; b = b->next) {
+	for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next) {
 		rc = take(workspace, view, b);
 		*from = b->from;
 	}
 	if (rc == SL_OK && engines[view->engine]->step != NULL)
-		engines[view->engine]->step(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS,
-					    sl_view_chunk_elements(view, m), buffers->iteration);
+		engines[view->engine]->step(workspace, view, (size_t)job->chunk * SL_CHUNK_ELEMENTS,
+					    sl_view_chunk_elements(view, job->chunk), job->iteration);
 	return rc;
+}
+
+/* Return true if this exchange has the deposits of neighbours. */
+static bool has_deposits(const struct sl_job *job)
+{
+	return sl_engine_rows[job->view->engine].to_all ? job->iteration == 0 : job->iteration == SL_TREE_UP;
+}
+
+int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
+{
+	const struct sl_job_mix_row *engine = engines[job->view->engine];
+	if (!has_deposits(job))
+		return mix_buffers(workspace, job, from);
+	if (engine->adds != NULL && !engine->adds(job->view))
+		return mix_deposits(workspace, job, from);
+	int rc = add_deposits(workspace, job, from);
+	return rc == SL_OK ? mix_buffers(workspace, job, from) : rc;
 }
 
 double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *view)

@@ -1,18 +1,14 @@
-/* job_mix.h - the jobs MIX, BACKUP and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to
- * the jobs. */
+/* job_mix.h - the jobs MIX and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to the
+ * jobs. */
 #pragma once
 
-#include "common/compute/workspace.h"
+#include "common/compute/job.h"
 
 /* Take room for the engines from the scratch, and fill it. SL_ERR_NOMEM. */
 int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view);
-/* MIX: the neighbours' states of one exchange make the next state of chunk m. SL_ERR_INVALID: those of
- * neighbour *from are not of the field. */
-int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m,
-		    const struct sl_buffer *buffers, uint32_t *from);
-/* BACKUP: write a chunk of a neighbour's masked state to its slot. SL_ERR_INVALID: it is not of the field. */
-int sl_job_mix_backup(struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_buffer *buffer);
+/* MIX: the neighbours' states of one exchange make the next state of chunk job->chunk. SL_ERR_INVALID: those
+ * of neighbour *from are not of the field. */
+int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from);
 /* The first half of CLOSE: s becomes Z. Return the rounding margin. */
 double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *view);
 /* Write the bytes of a State that the core sends: sl_view_mixing_width(view) for each element of its chunk.

@@ -1,6 +1,7 @@
 /* metropolis (PROTOCOL.md §8.2 metropolis): from the first MIX of a chunk on, s is X = s << f, as int64; at
  * CLOSE, Z. */
-#include "common/base/bytes.h"
+#include <string.h>
+
 #include "common/compute/job_mix_row.h"
 
 #define BLOCK 1024u /* elements on the stack */
@@ -17,8 +18,14 @@ static int open_divisors(struct sl_workspace *workspace, const struct sl_view *v
 	return SL_OK;
 }
 
-/* Write X(0), of `count` elements of s, to `out`. */
-static void shift(const struct sl_view *view, const uint64_t *s, size_t count, uint8_t *out)
+static bool adds(const struct sl_view *view)
+{
+	(void)view;
+	return false;
+}
+
+/* Write X(0) = s << f. */
+static void first(const struct sl_view *view, const uint64_t *s, size_t count, uint8_t *out)
 {
 	int64_t state[BLOCK];
 	for (size_t at = 0; at < count; at += BLOCK) {
@@ -26,34 +33,6 @@ static void shift(const struct sl_view *view, const uint64_t *s, size_t count, u
 		sl_metropolis_open(s + at, view->fraction, n, state);
 		memcpy(out + at * SL_STATE_BYTES, state, n * SL_STATE_BYTES);
 	}
-}
-
-static void write_state(const struct sl_workspace *workspace, const struct sl_view *view,
-			const struct sl_chunk *chunk, uint8_t *out)
-{
-	const uint64_t *s = workspace->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS;
-	size_t count = sl_view_chunk_elements(view, chunk->index);
-	if (chunk->iteration != 0)
-		memcpy(out, s, count * SL_STATE_BYTES);
-	else
-		shift(view, s, count, out);
-}
-
-/* Undo `shift`. */
-static int unshift(const struct sl_view *view, const uint8_t *bytes, size_t count, uint8_t *out)
-{
-	uint64_t element[BLOCK], below = (UINT64_C(1) << view->fraction) - 1;
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_bytes_unpack(element, bytes + at * SL_STATE_BYTES, n, SL_STATE_BYTES);
-		for (size_t l = 0; l < n; l++) {
-			if ((element[l] & below) != 0 || element[l] >> view->fraction >= view->field.p)
-				return SL_ERR_INVALID;
-			element[l] >>= view->fraction;
-		}
-		sl_bytes_pack(out + at * view->field.bytes, element, n, view->field.bytes);
-	}
-	return SL_OK;
 }
 
 static void step(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
@@ -73,8 +52,8 @@ static double close_state(struct sl_workspace *workspace, const struct sl_view *
 
 const struct sl_job_mix_row sl_job_mix_metropolis = {
 	.open = open_divisors,
-	.write = write_state,
-	.keep = unshift,
+	.adds = adds,
+	.first = first,
 	.step = step,
 	.close = close_state,
 };

@@ -7,13 +7,12 @@ struct sl_job_mix_row {
 	/* Take memory from the scratch and fill it. Called for every engine, since ENCODE runs before an
 	 * engine is chosen. SL_ERR_NOMEM. */
 	int (*open)(struct sl_workspace *workspace, const struct sl_view *view);
-	/* Write chunk `chunk->index` of the own state to `out`. NULL: masked states and states are elements
-	 * of Z_p. */
-	void (*write)(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_chunk *chunk, uint8_t *out);
-	/* Write `count` elements of a masked state, as sent, to `out`, as in a slot. SL_ERR_INVALID: they are
-	 * not of the field. NULL: they are the same. */
-	int (*keep)(const struct sl_view *view, const uint8_t *bytes, size_t count, uint8_t *out);
+	/* Return true if the masked states of this exchange are added to s, and nothing else is done. NULL:
+	 * they are. */
+	bool (*adds)(const struct sl_view *view);
+	/* Write `count` elements of a first state, of which `s` are those of the masked state, to `out`, as a
+	 * State would have them. NULL: they are elements of Z_p. */
+	void (*first)(const struct sl_view *view, const uint64_t *s, size_t count, uint8_t *out);
 	/* Take a neighbour's state. SL_ERR_INVALID: its elements are not of the field. NULL: any bytes will
 	 * do. */
 	int (*take)(struct sl_workspace *workspace, const struct sl_view *view,

@@ -61,7 +61,7 @@ static bool take_rows(struct sl_workspace *workspace, const struct sl_view *view
 	for (uint32_t r = 0; room && r < view->degree; r++)
 		room = (workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t)) !=
 		       NULL;
-	for (uint32_t r = first_row(view); room && r <= view->degree; r++)
+	for (uint32_t r = 0; room && r <= view->degree; r++) /* MIX needs all rows */
 		room = (workspace->rows[r] = SL_ARENA_TAKE(arena, block_elements(view), uint64_t)) != NULL;
 	return room;
 }

@@ -4,15 +4,6 @@
 
 #include "common/compute/job_mix.h"
 
-void sl_payload_nonce(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_payload *payload, struct sl_chunk *chunk)
-{
-	bool own = payload->source == SL_SOURCE_STATE && chunk->iteration == 0;
-	if (chunk->index == 0 && (own || payload->source == SL_SOURCE_SLOT))
-		memcpy(chunk->nonce, sl_slot_nonce(&workspace->state_file, own ? view->self : payload->row),
-		       SL_NONCE_BYTES);
-}
-
 void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *z,
 		      uint8_t *out)
@@ -22,6 +13,9 @@ void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view
 		break;
 	case SL_SOURCE_SHARES:
 		memcpy(out, workspace->shares[payload->row], chunk->size);
+		break;
+	case SL_SOURCE_KEY_SHARES:
+		memcpy(out, workspace->secrets.shares[payload->row].bytes, chunk->size);
 		break;
 	case SL_SOURCE_STATE:
 		sl_job_mix_write(workspace, view, chunk, out);

@@ -1,11 +1,9 @@
-/* slots.h - the masked states of one attempt as they were released: a slot for each member of the view, by
- * position.
+/* slots.h - the deposits of one attempt: a slot for each member of the view, by position.
  *
- *    slot    nonce[32] | n+1 elements at the width of p, little-endian | up to a multiple of SL_SLOT_ALIGN
+ *    slot    n+1 elements at the width of p, little-endian | up to a multiple of SL_SLOT_ALIGN
  *
  * The shell owns the memory, which starts as zeros: the daemon maps a file, the simulator emulates a disk.
- * Jobs write and read it. The own slot is durable before the own Ready leaves (PROTOCOL.md §7.11 Ready). A
- * nonce is never all zeros: zeros mark a slot of which nothing has come yet.
+ * Jobs write and read it. The own slot is durable before the own Ready leaves (PROTOCOL.md §7.11 Ready).
  */
 #pragma once
 
@@ -24,18 +22,13 @@ static inline size_t sl_slot_state_bytes(const struct sl_view *view)
 }
 static inline size_t sl_slot_bytes(const struct sl_view *view)
 {
-	return (SL_NONCE_BYTES + sl_slot_state_bytes(view) + SL_SLOT_ALIGN - 1) / SL_SLOT_ALIGN *
-	       SL_SLOT_ALIGN;
+	return (sl_slot_state_bytes(view) + SL_SLOT_ALIGN - 1) / SL_SLOT_ALIGN * SL_SLOT_ALIGN;
 }
 
-static inline uint8_t *sl_slot_nonce(const struct sl_slots *state_file, uint32_t position)
-{
-	return state_file->base + position * state_file->slot_bytes;
-}
-/* The masked state s_i(0); chunk `m` of it. */
+/* The deposit of `position`; chunk `m` of it. */
 static inline uint8_t *sl_slot_state(const struct sl_slots *state_file, uint32_t position)
 {
-	return sl_slot_nonce(state_file, position) + SL_NONCE_BYTES;
+	return state_file->base + position * state_file->slot_bytes;
 }
 static inline uint8_t *sl_slot_chunk(const struct sl_slots *state_file, const struct sl_view *view,
 				     uint32_t position, uint32_t m)

@@ -12,6 +12,7 @@
 #include "common/field/share.h"
 #include "common/mixing/analysis.h"
 #include "common/protocol/canonical.h"
+#include "common/protocol/secrets.h"
 
 /* Fill `n` bytes from the operating system's generator. */
 typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
@@ -35,16 +36,19 @@ struct sl_workspace {
 	struct sl_arena scratch;     /* at least sl_job_scratch(view) when ANALYSE and ENCODE run */
 	struct sl_analysis analysis; /* of the last ANALYSE */
 
+	struct sl_secrets secrets; /* own key, challenge, root and outgoing key shares, from SECRETS on */
+	uint64_t *values;	   /* of the last CHECKSUM */
+
 	/* in the scratch, from ENCODE on */
 	struct sl_sharing sharing;
 	struct sl_prg *randomness; /* by neighbour: the streams of the own shares */
-	struct sl_prg *theirs;	   /* by neighbour: the streams of the seeds received */
-	uint8_t **shares; /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
-	uint64_t **rows;  /* degree + 1 rows of a block */
+	struct sl_prg *theirs; /* by neighbour: the streams of the seeds received; then its mask of a chunk */
+	uint8_t **shares;      /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
+	uint64_t **rows; /* degree + 1 rows of a block; in MIX, a block of the neighbours' first states */
 	uint64_t *share_scratch;
 	struct sl_divisor *divisors; /* by neighbour: of metropolis */
 	uint64_t *weights;	     /* by neighbour, then the own: w_ij of exact */
-	const uint8_t **states;	     /* by neighbour: the state that a MIX job was given */
+	const uint8_t **states;	     /* by neighbour: the state that a MIX job works on */
 };
 
 /* Return the bytes of scratch that an attempt on this view needs. */

@@ -248,8 +248,9 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 	core->at.busy = SL_ARENA_TAKE(arena, view->chunks, bool);
 	core->exchange = SL_ARENA_TAKE(arena, view->degree, struct sl_exchange);
 	view->roles = SL_ARENA_TAKE(arena, view->degree, uint8_t);
+	view->parent = SL_ARENA_TAKE(arena, view->n, uint32_t);
 	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL &&
-		    core->exchange != NULL && view->roles != NULL;
+		    core->exchange != NULL && view->roles != NULL && view->parent != NULL;
 	for (uint32_t r = 0; room && r < view->degree; r++) {
 		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;

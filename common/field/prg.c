@@ -15,8 +15,14 @@ static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a key of the str
 
 void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES])
 {
+	sl_prg_open_at(prg, key, 0);
+}
+
+void sl_prg_open_at(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES], uint64_t nonce)
+{
 	memset(prg, 0, sizeof *prg);
 	memcpy(prg->key, key, sizeof prg->key);
+	prg->nonce = nonce;
 	prg->next = sizeof prg->buffer;
 }
 
@@ -39,7 +45,7 @@ static void refill(struct sl_prg *prg)
 		prg->source(prg->context, fresh, bytes);
 		return;
 	}
-	sl_kernels()->stream(prg->key, prg->block, fresh, bytes / CHACHA_BLOCK_BYTES);
+	sl_kernels()->stream(prg->key, prg->nonce, prg->block, fresh, bytes / CHACHA_BLOCK_BYTES);
 	prg->block += bytes / CHACHA_BLOCK_BYTES;
 }
 

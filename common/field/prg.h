@@ -1,6 +1,7 @@
 /* prg.h - a stream of uniform field elements (PROTOCOL.md §5.1 The uniform stream).
  *
- * The stream is that of ChaCha20 under a 32-byte key: nonce 0 (64 bits), blocks counted from 0 (64 bits).
+ * The stream is that of ChaCha20 under a 32-byte key: a nonce of 64 bits, 0 unless stated otherwise; blocks
+ * counted from 0 (64 bits).
  * Candidate k is its bytes k w .. k w + w - 1, w = field->bytes, as a little-endian number of which the low
  * field->bits bits are kept; candidates below p are the elements, in order; the others are skipped. `seeded`
  * makes this part of the wire format: every kernel and machine gives the same elements.
@@ -22,6 +23,7 @@ typedef void (*sl_prg_source)(void *context, uint8_t *bytes, size_t n);
 
 struct sl_prg {
 	uint8_t key[SL_KEY_BYTES];
+	uint64_t nonce;
 	uint64_t block;	      /* next ChaCha20 block of 64 bytes */
 	sl_prg_source source; /* NULL: the key is the source */
 	void *context;
@@ -31,6 +33,8 @@ struct sl_prg {
 
 /* Start the stream of `key`, which must be fresh: one key is for one stream over one field. */
 void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES]);
+/* Start stream `nonce` of a key that has several. */
+void sl_prg_open_at(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES], uint64_t nonce);
 /* Start a stream that takes every byte from `source`. */
 void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context);
 /* Write the next `count` independent uniform elements of Z_p to `out` (a draw of a+b equals a draw of a, then

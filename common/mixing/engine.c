@@ -46,11 +46,12 @@ static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 /* The last engine can always run. */
 static const enum sl_engine last = (enum sl_engine)(SL_ENGINES - 1);
 
-static enum sl_engine cheapest(const struct sl_engine_costs *costs)
+static enum sl_engine cheapest(enum sl_engine wanted, const struct sl_engine_costs *costs)
 {
 	enum sl_engine best = last;
 	for (enum sl_engine e = 0; e < last; e++)
-		if (sl_engine_exchanges(e, costs) != 0 && price_of(e, costs) <= price_of(best, costs))
+		if ((sl_engine_rows[wanted].candidates & SL_ENGINE_SET(e)) != 0 &&
+		    sl_engine_exchanges(e, costs) != 0 && price_of(e, costs) <= price_of(best, costs))
 			best = e;
 	return best;
 }
@@ -70,6 +71,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 						      either, tree */
 			.p_bits = SL_P_BITS_MAX,
 			.to_all = true,
+			.partial = 2, /* in the first, deposits are added */
 			.candidates = SL_ENGINE_SET_ALL,
 			.exchanges = exact_exchanges,
 		},
@@ -79,6 +81,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.state_bytes = SL_STATE_BYTES,
 			.to_all = true,
 			.rounds = true,
+			.partial = 1,
 			.needs_k = true,
 			.candidates = SL_ENGINE_SET(SL_ENGINE_METROPOLIS),
 			.exchanges = metropolis_exchanges,
@@ -86,6 +89,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 	[SL_ENGINE_TREE] =
 		{
 			.p_bits = SL_P_BITS_MAX,
+			.partial = 1,
 			.candidates = SL_ENGINE_SET(SL_ENGINE_TREE),
 			.exchanges = tree_exchanges,
 			.window = tree_window,
@@ -95,7 +99,9 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.choice = SL_CHOICE_CHEAPEST,
 			.p_bits = SL_P_BITS_MAX,
 			.to_all = true,
-			.candidates = SL_ENGINE_SET_ALL,
+			.partial = 1,
+			/* not metropolis: its K is known with the Readys, when the deposits are out */
+			.candidates = SL_ENGINE_SET(SL_ENGINE_EXACT) | SL_ENGINE_SET(SL_ENGINE_TREE),
 		},
 };
 
@@ -112,10 +118,17 @@ enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_co
 {
 	enum sl_engine_choice choice = sl_engine_rows[wanted].choice;
 	enum sl_engine engine = choice == SL_CHOICE_FIRST      ? first_able(wanted, costs)
-				: choice == SL_CHOICE_CHEAPEST ? cheapest(costs)
+				: choice == SL_CHOICE_CHEAPEST ? cheapest(wanted, costs)
 							       : wanted;
 	*exchanges = sl_engine_exchanges(engine, costs);
 	return engine;
+}
+
+bool sl_engine_deposits_tree(enum sl_engine wanted, const struct sl_engine_costs *costs)
+{
+	uint64_t exchanges;
+	return sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
+	       sl_engine_choose(wanted, costs, &exchanges) == SL_ENGINE_TREE;
 }
 
 uint32_t sl_engine_candidates(enum sl_engine wanted, uint32_t p_bits)

@@ -71,6 +71,7 @@ struct sl_engine_row {
 		      */
 	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
 		      */
+	uint64_t partial;    /* with at least so many exchanges, sums of masked states are passed on */
 	bool needs_k;	     /* as the parameter: without a K the view cannot be mixed */
 	uint32_t candidates; /* engines that may mix when this is the parameter */
 	/* Return the exchanges (of tree: steps up and down), or 0 where the engine cannot run or was not
@@ -111,6 +112,11 @@ static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchang
 {
 	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
 }
+/* Return true if `engine` passes on sums of masked states in that many exchanges. */
+static inline bool sl_engine_partial_sums(enum sl_engine engine, uint64_t exchanges)
+{
+	return exchanges >= sl_engine_rows[engine].partial;
+}
 /* By tree, a learner sends one vector to its parent, one to its backup, and Z to each child: at most
  * sl_engine_tree_most. All `n` learners, of which `backups` have a backup, send sl_engine_tree_all. */
 static inline uint64_t sl_engine_tree_most(uint32_t children)
@@ -121,6 +127,10 @@ static inline uint64_t sl_engine_tree_all(uint64_t n, uint64_t backups)
 {
 	return 2 * (n - 1) + backups;
 }
+
+/* Return true if deposits go to the keepers of tree, and not to all neighbours: where tree is named, or
+ * chosen for its price (PROTOCOL.md §5.6 Deposits). K has no part in it. */
+bool sl_engine_deposits_tree(enum sl_engine wanted, const struct sl_engine_costs *costs);
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */
 enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/graph/tree.h"
+
 void sl_view_set_encoding(struct sl_view *view)
 {
 	const struct sl_parameters *p = &view->agreed;
@@ -18,6 +20,34 @@ void sl_view_set_encoding(struct sl_view *view)
 void sl_view_set_engine(struct sl_view *view)
 {
 	view->engine = sl_engine_choose((enum sl_engine)view->agreed.mixing, &view->costs, &view->steps);
+}
+
+static bool adjacent(const struct sl_view *view, uint32_t a, uint32_t b)
+{
+	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, a);
+	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, a); k++)
+		if (neighbours[k] == b)
+			return true;
+	return false;
+}
+
+static bool is_leaf(const struct sl_view *view, uint32_t v)
+{
+	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, v);
+	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, v); k++)
+		if (view->parent[neighbours[k]] == v)
+			return false;
+	return true;
+}
+
+bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper)
+{
+	if (owner == keeper)
+		return false;
+	if (!view->deposits_tree)
+		return adjacent(view, owner, keeper);
+	return sl_tree_backup(view->parent, &view->graph, owner) == keeper ||
+	       (view->parent[owner] == keeper && is_leaf(view, owner));
 }
 
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index)

@@ -8,6 +8,7 @@
 
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
+#include "common/field/checksum.h"
 #include "common/field/encoding.h"
 #include "common/graph/graph.h"
 #include "common/field/share.h"
@@ -53,6 +54,7 @@ struct sl_view {
 	double mu;	     /* of metropolis; 0: not analysed */
 	uint8_t *roles;	     /* degree: SL_ROLE_ bits, if the analysis made a tree */
 	uint32_t children;   /* neighbours with SL_ROLE_CHILD */
+	uint32_t *parent;    /* N positions, if the analysis made a tree; the root is its own */
 	bool deposits_tree;  /* deposits go by the roles of the tree; else every neighbour is a keeper */
 	struct sl_engine_costs
 		costs;	       /* with the own K; from the release on, with the largest K of the Readys */
@@ -96,6 +98,9 @@ static inline uint32_t sl_view_window(const struct sl_view *view)
 	return sl_engine_window(view->engine, &view->costs);
 }
 
+/* Return true if `keeper` keeps the deposit of `owner`: positions (PROTOCOL.md §5.6 Deposits). Not for a view
+ * from disk, of which the tree is not known. */
+bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper);
 /* Return true if this learner keeps the deposit of its neighbour `r`; if neighbour `r` keeps the own one. */
 static inline bool sl_view_keeps(const struct sl_view *view, uint32_t r)
 {
@@ -113,6 +118,18 @@ static inline uint32_t sl_view_threshold(const struct sl_view *view, uint32_t po
 	uint32_t half = sl_graph_degree(&view->graph, position) / 2 + 1;
 	uint32_t most = (uint32_t)view->agreed.tolerance + 1;
 	return half > most ? half : most;
+}
+
+/* Return true if the engine passes on sums of masked states, which CHECK has to look after (PROTOCOL.md §8.7
+ * Checking what was passed on). */
+static inline bool sl_view_partial_sums(const struct sl_view *view)
+{
+	return sl_engine_partial_sums(view->engine, view->steps);
+}
+/* Return the points of a checksum. */
+static inline uint32_t sl_view_points(const struct sl_view *view)
+{
+	return sl_checksum_points(&view->field, view->elements);
 }
 
 /* Fill encoding, sharing, weights and sizes from view->agreed. */

@@ -112,6 +112,7 @@ const struct sl_kernels sl_kernels_avx512 = {
 	.subtract = sl_plain_subtract,
 	.multiply = sl_kernels_avx512_multiply,
 	.prepare = sl_kernels_avx512_prepare,
+	.inner = sl_plain_inner,
 	.dot = sl_kernels_avx512_dot,
 	.gather = gather,
 	.greatest = greatest,

@@ -35,8 +35,8 @@ static inline __m512i reduce_once(__m512i a, __m512i m)
 	return _mm512_min_epu64(a, _mm512_sub_epi64(a, m));
 }
 
-void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
-			      size_t blocks);
+void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first,
+			      uint8_t *out, size_t blocks);
 void sl_kernels_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count,
 				uint64_t w, bool add);
 void sl_kernels_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,

@@ -41,8 +41,8 @@ static void rounds(__m512i x[static WORDS], __m512i y[static WORDS])
 
 /* --- before and after the rounds --- */
 
-/* Set the words before the rounds: constants, key, number of the block, nonce 0. */
-static void begin(__m512i *x, const uint32_t *key, uint64_t first)
+/* Set the words before the rounds: constants, key, number of the block, nonce. */
+static void begin(__m512i *x, const uint32_t *key, uint64_t nonce, uint64_t first)
 {
 	static const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
 	const __m512i number = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -54,7 +54,8 @@ static void begin(__m512i *x, const uint32_t *key, uint64_t first)
 	__mmask16 carry = _mm512_cmplt_epu32_mask(x[12], number);
 	x[13] = _mm512_set1_epi32((int)(uint32_t)(first >> 32));
 	x[13] = _mm512_mask_add_epi32(x[13], carry, x[13], _mm512_set1_epi32(1));
-	x[14] = x[15] = _mm512_setzero_si512();
+	x[14] = _mm512_set1_epi32((int)(uint32_t)nonce);
+	x[15] = _mm512_set1_epi32((int)(uint32_t)(nonce >> 32));
 }
 
 /* Transpose words of sixteen blocks to blocks of sixteen words: 4 x 4 words within the lanes, then the lanes.
@@ -82,29 +83,29 @@ static void store_set(__m512i *x, uint8_t *out)
 	}
 }
 
-static void end(__m512i *x, const uint32_t *key, uint64_t first, uint8_t *out)
+static void end(__m512i *x, const uint32_t *key, uint64_t nonce, uint64_t first, uint8_t *out)
 {
 	__m512i start[WORDS];
-	begin(start, key, first);
+	begin(start, key, nonce, first);
 	for (uint32_t w = 0; w < WORDS; w++)
 		x[w] = _mm512_add_epi32(x[w], start[w]);
 	store_set(x, out);
 }
 
-void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
-			      size_t blocks)
+void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first,
+			      uint8_t *out, size_t blocks)
 {
 	uint32_t words[8];
 	memcpy(words, key, sizeof words);
 	for (; blocks >= 2 * SET; blocks -= 2 * SET, first += 2 * SET, out += 2 * 64 * SET) {
 		__m512i x[WORDS], y[WORDS];
-		begin(x, words, first);
-		begin(y, words, first + SET);
+		begin(x, words, nonce, first);
+		begin(y, words, nonce, first + SET);
 		rounds(x, y);
-		end(x, words, first, out);
-		end(y, words, first + SET, out + 64 * SET);
+		end(x, words, nonce, first, out);
+		end(y, words, nonce, first + SET, out + 64 * SET);
 	}
 	sodium_memzero(words, sizeof words);
 	if (blocks > 0)
-		sl_plain_stream(key, first, out, blocks);
+		sl_plain_stream(key, nonce, first, out, blocks);
 }

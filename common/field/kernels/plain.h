@@ -19,13 +19,14 @@ static inline size_t sl_plain_block(size_t count, size_t at)
 
 /* --- randomness --- */
 
-static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
-				   size_t blocks)
+static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first,
+				   uint8_t *out, size_t blocks)
 {
-	static const uint8_t
-		nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
+	uint8_t bytes[crypto_stream_chacha20_NONCEBYTES];
+	nonce = htole64(nonce);
+	memcpy(bytes, &nonce, sizeof bytes);
 	memset(out, 0, 64 * blocks);
-	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, nonce, first, key);
+	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, bytes, first, key);
 }
 
 /* Store every word; the next one overwrites a rejected one. A branch would be unpredictable for p just above
@@ -154,6 +155,38 @@ static inline void sl_plain_dot(const struct sl_dot *dot, uint64_t *const *out)
 	}
 }
 
+/* Products of 62 bits are added by halves of 32 bits, which the compiler vectorizes. */
+static inline uint64_t sl_plain_inner32(const struct sl_field *field, const uint64_t *restrict a,
+					const uint64_t *restrict b, size_t count)
+{
+	uint64_t low = 0, high = 0;
+	for (size_t l = 0; l < count; l++) {
+		uint64_t product = sl_plain_times31(a[l], b[l]);
+		low += product & UINT32_MAX;
+		high += product >> 32;
+	}
+	return (uint64_t)((((unsigned __int128)high << 32) + low) % field->p);
+}
+
+/* Sums of 64 products stay below 2^128. */
+static inline uint64_t sl_plain_inner(const struct sl_field *field, const uint64_t *a, const uint64_t *b,
+				      size_t count)
+{
+	unsigned __int128 low = 0, high = 0;
+	assert(count <= SL_KERNEL_BLOCK);
+	if (field->bits <= 32)
+		return sl_plain_inner32(field, a, b, count);
+	for (size_t l = 0; l < count;) {
+		unsigned __int128 sum = 0;
+		for (size_t end = count - l < 64 ? count : l + 64; l < end; l++)
+			sum += (unsigned __int128)a[l] * b[l];
+		low += (uint64_t)sum;
+		high += (uint64_t)(sum >> 64);
+	}
+	high = high % field->p * (((unsigned __int128)1 << 64) % field->p) + low;
+	return (uint64_t)(high % field->p);
+}
+
 /* --- packed vectors --- */
 
 static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restrict total,
@@ -229,5 +262,5 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 #define PLAIN_KERNELS                                                                                        \
 	.stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,                               \
 	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
-	.dot = sl_plain_dot, .gather = sl_plain_gather, .greatest = sl_plain_greatest,                       \
-	.take = sl_plain_take, .mix = sl_plain_mix
+	.inner = sl_plain_inner, .dot = sl_plain_dot, .gather = sl_plain_gather,                             \
+	.greatest = sl_plain_greatest, .take = sl_plain_take, .mix = sl_plain_mix

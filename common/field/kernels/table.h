@@ -26,8 +26,9 @@ struct sl_dot {
 struct sl_kernels {
 	const char *name;
 
-	/* Write `blocks` blocks of the ChaCha20 key stream with nonce 0, from block `first` on. */
-	void (*stream)(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks);
+	/* Write `blocks` blocks of the ChaCha20 key stream of `nonce`, from block `first` on. */
+	void (*stream)(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first, uint8_t *out,
+		       size_t blocks);
 	/* Write those of `count` packed candidates (prg.h) that are below p to `out`, in order; `out` has
 	 * room for all. Return their number. */
 	size_t (*sift)(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out);
@@ -39,6 +40,9 @@ struct sl_kernels {
 	 * elements, not reduced. */
 	void (*multiply)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count,
 			 uint64_t w, bool add);
+
+	/* Return the sum of a_l b_l mod p over count <= SL_KERNEL_BLOCK elements. */
+	uint64_t (*inner)(const struct sl_field *field, const uint64_t *a, const uint64_t *b, size_t count);
 
 	/* Write the n weights of a point in the form that `dot` reads: SL_DOT_WORDS n words, some of which
 	 * may be unused. */
