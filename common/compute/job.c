@@ -138,6 +138,14 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 			     sl_slot_state_bytes(view), result->hash);
 }
 
+static double scale_of(const struct sl_encoding *encoding)
+{
+	double scale = 1;
+	for (uint32_t d = 0; d < encoding->decimals; d++)
+		scale *= 10;
+	return scale;
+}
+
 /* Return the greatest |centred(z_l)|. */
 static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
 {
