@@ -33,6 +33,20 @@ static inline void sl_bytes_put_u32(struct sl_writer *w, uint32_t v)
 	sl_bytes_put(w, &v, sizeof v);
 }
 
+static inline uint64_t sl_bytes_get_u64(const uint8_t *bytes)
+{
+	uint64_t v;
+	memcpy(&v, bytes, sizeof v);
+	return le64toh(v);
+}
+
+static inline uint32_t sl_bytes_get_u32(const uint8_t *bytes)
+{
+	uint32_t v;
+	memcpy(&v, bytes, sizeof v);
+	return le32toh(v);
+}
+
 /* Pack `count` integers at `width` bytes each, little-endian (1 <= width <= 8), and unpack them. */
 void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width);
 void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width);

@@ -37,6 +37,7 @@ enum sl_open_state {
  * (PROTOCOL.md §14.3 Restart). */
 struct sl_open {
 	enum sl_open_state state;
+	bool given_up; /* a give-up may have left: it signs no Digest of the attempt */
 	sl_attempt a;
 	const uint8_t *view; /* as it was in SL_PERSIST_PREPARED */
 	size_t view_bytes;
@@ -45,10 +46,10 @@ struct sl_open {
 	const struct sl_secrets *secrets; /* as in SL_PERSIST_PREPARED */
 };
 
-/* An attempt that is over: the Aborts that show it, for peers in which it is still open. */
+/* An attempt that is over: the own Ready, and the Aborts that end it, for peers in which it is still open. */
 struct sl_over {
 	sl_attempt a;
-	bool reuse; /* the model may go into another attempt */
+	struct sl_ready ready;
 	uint32_t count;
 	const struct sl_abort *aborts; /* the own may be unsigned: the shell signs what it sends */
 };
@@ -70,7 +71,7 @@ struct sl_core_config {
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest attempt that is aborted without a Ready, or over; 0: none */
 	uint32_t over_count;
-	const struct sl_over *over; /* the last SL_OVERS_MAX attempts that are over, ascending. Copied */
+	const struct sl_over *over; /* all attempts that are over, ascending. Copied as far as needed */
 	bool reuse;		    /* every attempt that is over left the model fit for another */
 	const struct sl_open
 		*open; /* NULL: none. Used up by SL_EVENT_START; its slots are in the workspace */
@@ -98,6 +99,7 @@ enum sl_persist_kind {
 				   it will leave any more */
 	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view, own Ready and secrets */
 	SL_PERSIST_RELEASED,	/* all Readys; before the deposit key leaves */
+	SL_PERSIST_GIVEN_UP,	/* no Digest of attempt a, which is open, will be signed */
 	SL_PERSIST_OVER,	/* the Aborts that end attempt a; its secrets are erased */
 	SL_PERSIST_COMMIT,	/* model and Z, from the workspace; width of Z's elements: that of the
 				   certificate's p */

@@ -5,7 +5,7 @@
  *   Ready      signed, flooded: commits to deposit, deposit key and challenge (PROTOCOL.md §6.8 Ready)
  *   Digest     signed, to participants and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
  *   Request    to one peer: requests a result or a deposit (PROTOCOL.md §6.10 Request)
- *   Abort      signed, flooded: the sender never releases the attempt (PROTOCOL.md §6.11 Abort)
+ *   Abort      signed, flooded: what the sender will never do in an attempt (PROTOCOL.md §6.11 Abort)
  *   Model      to a neighbour that trains another model: the own tensors (PROTOCOL.md §6.16 Model)
  *
  *   (PROTOCOL.md §6.12 Have, Key, Opening)
@@ -177,15 +177,22 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, U32, 3, a, 0, SL_ATTEMPTS_MAX, "attempt out of range")                                          \
 	X(S, U32, 4, origin, 0, UINT32_MAX, NULL)
 
-/* The signer has not released attempt a and never will: it shows neither its deposit key nor a key share of
- * the attempt. ready: what its own Ready of the attempt signs (sl_canonical_message); zeros: it has sent
- * none, and never will. */
+enum sl_abort_kind {
+	SL_ABORT_KIND_ABORT = 1, /* the signer has not released attempt a and never will: it shows neither its
+				    deposit key nor a key share of the attempt */
+	SL_ABORT_KIND_GIVE_UP,	 /* the signer has signed no Digest of attempt a and never will */
+};
+
+/* ready: what the signer's own Ready of the attempt signs (sl_canonical_message); zeros: it has sent none,
+ * and never will, or the kind is GIVE_UP. */
 #define SL_ABORT_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 5, key)                                                                                    \
+	X(S, ENUM, 8, kind, sl_abort_kind, SL_ABORT_KIND_ABORT, SL_ABORT_KIND_GIVE_UP,                       \
+	  "unknown kind of Abort")                                                                           \
 	X(S, HASH, 6, ready)                                                                                 \
 	X(S, SIGNATURE, 7, signature)
 

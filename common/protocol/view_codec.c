@@ -1,12 +1,5 @@
 #include "common/protocol/view_codec.h"
 
-static uint64_t get(const uint8_t *bytes)
-{
-	uint64_t value;
-	sl_bytes_unpack(&value, bytes, 1, 8);
-	return value;
-}
-
 static void put_head(struct sl_writer *w, const struct sl_view *view)
 {
 	sl_bytes_put_u64(w, view->t);
@@ -39,15 +32,15 @@ int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, u
 {
 	if (size < SL_VIEW_HEAD_BYTES)
 		return SL_ERR_FORMAT;
-	view->t = (sl_round)get(bytes);
-	view->a = (sl_attempt)get(bytes + 8);
-	*p = get(bytes + 16);
+	view->t = (sl_round)sl_bytes_get_u64(bytes);
+	view->a = (sl_attempt)sl_bytes_get_u64(bytes + 8);
+	*p = sl_bytes_get_u64(bytes + 16);
 	const uint8_t *at = bytes + 24;
-#define X(name, ...) view->agreed.name = get(at), at += 8;
+#define X(name, ...) view->agreed.name = sl_bytes_get_u64(at), at += 8;
 	SL_PARAMETERS(X)
 #undef X
 	memcpy(view->previous, at, sizeof view->previous);
-	uint64_t n = get(at + SL_HASH_BYTES);
+	uint64_t n = sl_bytes_get_u64(at + SL_HASH_BYTES);
 	size_t rest = size - SL_VIEW_HEAD_BYTES;
 	if (n < 2 || n > SL_LEARNERS_MAX || rest < n * SL_VIEW_MEMBER_BYTES)
 		return SL_ERR_FORMAT;
@@ -60,15 +53,15 @@ int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, u
 void sl_view_read_member(const uint8_t *bytes, uint32_t i, sl_id *id, uint32_t *incarnation)
 {
 	const uint8_t *at = bytes + SL_VIEW_HEAD_BYTES + (size_t)i * SL_VIEW_MEMBER_BYTES;
-	*id = (sl_id)get(at);
-	*incarnation = (uint32_t)get(at + 8);
+	*id = (sl_id)sl_bytes_get_u64(at);
+	*incarnation = (uint32_t)sl_bytes_get_u64(at + 8);
 }
 
 void sl_view_read_edge(const uint8_t *bytes, uint32_t n, size_t e, sl_id *a, sl_id *b)
 {
 	const uint8_t *at = bytes + sl_view_bytes(n, e);
-	*a = (sl_id)get(at);
-	*b = (sl_id)get(at + 8);
+	*a = (sl_id)sl_bytes_get_u64(at);
+	*b = (sl_id)sl_bytes_get_u64(at + 8);
 }
 
 int sl_view_round(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint32_t n_max,

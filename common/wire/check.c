@@ -65,6 +65,13 @@ static bool key_share_size(size_t size)
 	       (size - SL_KEY_SHARE_BYTES) % SL_HASH_BYTES == 0;
 }
 
+static const char *abort_flaw(const struct sl_abort *abort_record)
+{
+	static const uint8_t none[SL_HASH_BYTES];
+	bool names = memcmp(abort_record->ready, none, sizeof none) != 0;
+	return abort_record->kind == SL_ABORT_KIND_GIVE_UP && names ? "a Ready where none belongs" : NULL;
+}
+
 static const char *round_flaw(const struct sl_round_head *round)
 {
 	uint32_t last = 0;
@@ -99,6 +106,8 @@ static const char *rule_flaw(const struct sl_message *m)
 			       : "candidates not strictly ascending from 1";
 	case SL_MSG_REQUEST:
 		return request_flaw(&m->request);
+	case SL_MSG_ABORT:
+		return abort_flaw(&m->abort);
 	case SL_MSG_HAVE:
 		return m->have.size == m->have.keys_size ? NULL : "sets of members of different sizes";
 	case SL_MSG_OPENING:
