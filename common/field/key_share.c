@@ -93,7 +93,7 @@ int sl_key_share_combine(const sl_id *holders, const uint8_t (*shares)[SL_KEY_SH
 		for (uint32_t r = 0; r < theta; r++) {
 			struct sl_factor weight = sl_factor_of(&key_field, weights[r]);
 			uint64_t share = word_at(shares[r] + 8 * (size_t)i);
-			wrong |= (SL_KEY_SHARE_P - 1 - share) >> 63; /* not below q */
+			wrong |= share >= SL_KEY_SHARE_P;
 			limb = sl_field_add(&key_field, limb, sl_factor_times(&weight, share));
 		}
 		wrong |= limb >> bits;

@@ -74,14 +74,15 @@ TEST_EACH_SET(stream)
 	uint64_t seed = 1;
 	for (size_t i = 0; i < sizeof key; i++)
 		key[i] = (uint8_t)any64(&seed);
+	static const uint64_t nonces[] = {0, 1, UINT64_C(5) << 32, UINT64_MAX};
 	static const uint64_t firsts[] = {
 		0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
 	for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
 		for (size_t blocks = 0; blocks <= 70; blocks++) {
 			size_t skew = blocks % 8;
 			memset(got, 0x33, sizeof got);
-			plain->stream(key, firsts[f], want, blocks);
-			tried->stream(key, firsts[f], got + skew, blocks);
+			plain->stream(key, nonces[f % 4], firsts[f], want, blocks);
+			tried->stream(key, nonces[f % 4], firsts[f], got + skew, blocks);
 			if (memcmp(got + skew, want, 64 * blocks) != 0)
 				fail_at("stream", 0, blocks);
 			for (size_t b = skew + 64 * blocks; b < sizeof got; b++)
@@ -276,6 +277,35 @@ TEST_EACH_SET(dot_of_the_greatest)
 		compare_dot(&d, SL_DOT_POINTS, 9);
 		products_free(&d);
 	}
+}
+
+/* Against products one by one, also of the greatest elements. */
+static void compare_inner(const struct sl_kernels *kernels, uint64_t p, size_t n, bool most, uint64_t *seed)
+{
+	struct sl_field field = field_of(p);
+	uint64_t *a = malloc((n + 1) * sizeof *a), *b = malloc((n + 1) * sizeof *b), want = 0;
+	any_elements(a, n, p, seed);
+	any_elements(b, n, p, seed);
+	for (size_t l = 0; l < n; l++) {
+		if (most)
+			a[l] = b[l] = p - 1;
+		want = sl_field_add(&field, want, sl_field_mul(&field, a[l], b[l]));
+	}
+	if (kernels->inner(&field, a, b, n) != want)
+		fail_at("inner", p, n);
+	free(a);
+	free(b);
+}
+
+TEST_EACH_SET(inner)
+{
+	uint64_t seed = 14;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (size_t n = 0; n <= SL_KERNEL_BLOCK;
+		     n = n < SHORT || n == SL_KERNEL_BLOCK ? n + 1 : SL_KERNEL_BLOCK) {
+			compare_inner(plain, primes[i], n, n % 2, &seed);
+			compare_inner(tried, primes[i], n, n % 2, &seed);
+		}
 }
 
 /* --- packed vectors --- */

@@ -92,6 +92,31 @@ TEST(split_draws)
 	}
 }
 
+/* Another stream for each nonce, which stands in the last eight bytes of ChaCha20's input. */
+TEST(stream_of_a_nonce)
+{
+	static uint8_t stream[9000];
+	static const uint64_t nonces[] = {0, 1, 300, UINT64_C(7) << 40, UINT64_MAX};
+	uint8_t key[SL_KEY_BYTES], nonce[8];
+	uint64_t x, want;
+	key_of(key);
+	for (size_t k = 0; k < sizeof nonces / sizeof *nonces; k++) {
+		struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
+		struct sl_prg randomness;
+		for (size_t b = 0; b < sizeof nonce; b++)
+			nonce[b] = (uint8_t)(nonces[k] >> (8 * b));
+		crypto_stream_chacha20(stream, sizeof stream, nonce, key);
+		sl_prg_open_at(&randomness, key, nonces[k]);
+		for (size_t at = 0; at < sizeof stream; at += 8) {
+			memcpy(&want, stream + at, sizeof want);
+			want = le64toh(want) & (UINT64_MAX >> 3);
+			assert_true(want < field.p);
+			sl_prg_fill(&randomness, &field, &x, 1);
+			assert_int_equal(x, want);
+		}
+	}
+}
+
 /* sl_prg_add adds or subtracts the elements that sl_prg_fill would write, from any position of the stream. */
 TEST(added_draws)
 {

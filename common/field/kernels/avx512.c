@@ -52,6 +52,25 @@ static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t c
 	return kept;
 }
 
+/* --- sums of products --- */
+
+/* Products of up to 100 bits are added by halves of 52 bits, side by side. */
+static uint64_t inner(const struct sl_field *field, const uint64_t *a, const uint64_t *b, size_t count)
+{
+	__m512i low[2] = {_mm512_setzero_si512(), _mm512_setzero_si512()}, high[2] = {low[0], low[0]};
+	if (field->bits > 50)
+		return sl_plain_inner(field, a, b, count);
+	for (size_t l = 0, k = 0; l < count; l += LANES, k ^= 1) {
+		__mmask8 mask = lanes(count - l);
+		__m512i x = _mm512_maskz_loadu_epi64(mask, a + l), y = _mm512_maskz_loadu_epi64(mask, b + l);
+		low[k] = _mm512_madd52lo_epu64(low[k], x, y);
+		high[k] = _mm512_madd52hi_epu64(high[k], x, y);
+	}
+	uint64_t sum = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(low[0], low[1]));
+	uint64_t above = (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(high[0], high[1]));
+	return (uint64_t)((((unsigned __int128)above << 52) + sum) % field->p);
+}
+
 /* --- packed vectors --- */
 
 /* Compute one vector of sums, or AHEAD of them. */
@@ -112,7 +131,7 @@ const struct sl_kernels sl_kernels_avx512 = {
 	.subtract = sl_plain_subtract,
 	.multiply = sl_kernels_avx512_multiply,
 	.prepare = sl_kernels_avx512_prepare,
-	.inner = sl_plain_inner,
+	.inner = inner,
 	.dot = sl_kernels_avx512_dot,
 	.gather = gather,
 	.greatest = greatest,
