@@ -1,5 +1,5 @@
-/* Jobs on the vectors of one learner: masked states are stored, checked and added up (PROTOCOL.md §10
- * Recovery), and secrets are wiped after their last use (§14.2 What is kept and for how long). */
+/* Jobs on the vectors of one learner: deposits are made, checked, opened and added up (PROTOCOL.md §5.6
+ * Deposits), and secrets are wiped after their last use (§14.2 What is kept and for how long). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,10 @@
 
 #include "common/base/bytes.h"
 #include "common/compute/job.h"
+#include "common/compute/payload.h"
+#include "common/field/key_share.h"
 #include "common/mixing/spectrum.h"
+#include "common/protocol/key_tree.h"
 #include "test/lib/test.h"
 
 #define N 3u
@@ -23,9 +26,8 @@ struct attempt {
 	struct sl_workspace workspace;
 	void *graph;
 	uint64_t state[N][ELEMENTS];
-	uint8_t nonce[N][SL_NONCE_BYTES];
+	uint8_t keys[N][SL_KEY_BYTES]; /* deposit keys */
 	uint64_t random;
-	uint32_t zeros; /* nonces of zeros that are drawn first */
 };
 
 static uint64_t draw(struct attempt *a)
@@ -38,8 +40,7 @@ static void source(void *context, uint8_t *bytes, size_t n)
 {
 	struct attempt *a = context;
 	for (size_t k = 0; k < n; k++)
-		bytes[k] = a->zeros > 0 ? 0 : (uint8_t)draw(a);
-	a->zeros -= a->zeros > 0;
+		bytes[k] = (uint8_t)draw(a);
 }
 
 static void draw_states(struct attempt *a)
@@ -57,11 +58,15 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 {
 	static const struct sl_edge edges[] = {{0, 1}, {0, 2}, {1, 2}};
 	static sl_id ids[] = {1, 2, 3};
+	static uint8_t roles[2];
 	struct sl_arena arena;
 	a->graph = malloc(GRAPH_BYTES);
 	sl_arena_init(&arena, a->graph, GRAPH_BYTES);
-	a->view = (struct sl_view){.n = N,
+	a->view = (struct sl_view){.t = 1,
+				   .a = 9,
+				   .n = N,
 				   .ids = ids,
+				   .roles = roles,
 				   .elements = ELEMENTS,
 				   .chunks = 2,
 				   .max_weight = 1,
@@ -75,12 +80,14 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 	assert_int_equal(sl_field_init(&a->view.field, P), SL_OK);
 	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
 	a->view.neighbours = sl_graph_neighbours(&a->view.graph, 0);
+	memset(roles, 0, sizeof roles);
 }
 
 static struct sl_job_result run(struct attempt *a, struct sl_job job)
 {
 	struct sl_job_result result;
 	job.view = &a->view;
+	job.keys = (const uint8_t(*)[SL_KEY_BYTES])a->keys;
 	sl_job_run(&a->workspace, &job, &result);
 	return result;
 }
@@ -107,7 +114,10 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 	for (size_t l = 0; l + 1 < ELEMENTS; l++)
 		((float *)w->trained)[l] = 1.5f + (float)(l % 9);
 	draw_states(a);
+	source(a, a->keys[1], 2 * SL_KEY_BYTES);
 	run_well(a, SL_JOB_ENCODE, 0);
+	run_well(a, SL_JOB_SECRETS, 0);
+	memcpy(a->keys[0], w->secrets.key, SL_KEY_BYTES);
 	return 0;
 }
 
@@ -141,168 +151,94 @@ static int prepare(void **state)
 }
 TEST_SETUP(prepare, NULL)
 
-/* --- slots --- */
+/* --- deposits --- */
 
-/* Compute the commitment of learner i. */
-static void commit(struct attempt *a, uint32_t i, uint8_t hash[static SL_HASH_BYTES])
+/* Write the deposit of learner i to `packed`, chunk by chunk: the masks are streams of their own. */
+static void deposit(struct attempt *a, uint32_t i, uint8_t *packed)
 {
-	size_t bytes = sl_slot_state_bytes(&a->view);
-	uint8_t *packed = malloc(bytes);
-	sl_bytes_pack(packed, a->state[i], ELEMENTS, a->view.field.bytes);
-	sl_canonical_commitment(&a->workspace.scope, packed, bytes, a->nonce[i], hash);
+	uint64_t *masked = malloc(sizeof a->state[i]);
+	memcpy(masked, a->state[i], sizeof a->state[i]);
+	for (uint32_t m = 0; m < a->view.chunks; m++) {
+		struct sl_prg mask;
+		sl_prg_open_at(&mask, a->keys[i], m + 1);
+		sl_prg_add(&mask, &a->view.field, masked + (size_t)m * SL_CHUNK_ELEMENTS,
+			   sl_view_chunk_elements(&a->view, m));
+	}
+	sl_bytes_pack(packed, masked, ELEMENTS, a->view.field.bytes);
+	free(masked);
+}
+
+static void deposit_hash(struct attempt *a, uint32_t i, uint8_t hash[static SL_HASH_BYTES])
+{
+	uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
+	deposit(a, i, packed);
+	sl_canonical_deposit(&a->workspace.scope, packed, sl_slot_state_bytes(&a->view), hash);
 	free(packed);
 }
 
-static void draw_nonce(struct attempt *a, uint32_t i)
-{
-	source(a, a->nonce[i], SL_NONCE_BYTES);
-}
-
-/* Return true if the slot of i matches its commitment. */
+/* Return true if the slot of i has the hash of its deposit. */
 static bool passes(struct attempt *a, uint32_t i)
 {
 	uint8_t hash[SL_HASH_BYTES];
-	commit(a, i, hash);
+	deposit_hash(a, i, hash);
 	return run(a, (struct sl_job){.kind = SL_JOB_CHECK, .chunk = i, .expected = hash}).code == SL_OK;
 }
 
-static struct sl_buffer piece(struct attempt *a, uint32_t i, uint32_t chunk, uint32_t width)
+/* Fetch some chunks of the deposits of learners 1 and 2 by one job. */
+static void fetch(struct attempt *a, uint32_t first, uint32_t last, uint32_t chunk)
 {
-	struct sl_buffer b = {.index = chunk, .origin = i + 1};
-	size_t count = sl_view_chunk_elements(&a->view, chunk);
-	b.size = count * width;
-	b.bytes = malloc(b.size);
-	sl_bytes_pack(b.bytes, a->state[i] + (size_t)chunk * SL_CHUNK_ELEMENTS, count, width);
-	if (chunk == 0)
-		memcpy(b.nonce, a->nonce[i], SL_NONCE_BYTES);
-	return b;
-}
-
-static void fetch(struct attempt *a, uint32_t i, uint32_t chunk)
-{
-	struct sl_buffer b = piece(a, i, chunk, a->view.field.bytes);
-	b.from = i;
-	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_FETCH, .buffers = &b}).code, SL_OK);
-	free(b.bytes);
+	struct sl_buffer buffers[N];
+	for (uint32_t i = first; i <= last; i++) {
+		size_t start = (size_t)chunk * SL_CHUNK_ELEMENTS * a->view.field.bytes;
+		uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
+		deposit(a, i, packed);
+		buffers[i] = (struct sl_buffer){.index = chunk, .from = i, .origin = i + 1, .memory = packed};
+		buffers[i].size = sl_view_chunk_elements(&a->view, chunk) * a->view.field.bytes;
+		buffers[i].bytes = packed + start;
+		buffers[i].next = i < last ? &buffers[i + 1] : NULL;
+	}
+	struct sl_job job = {.kind = SL_JOB_FETCH, .buffers = &buffers[first]};
+	assert_int_equal(run(a, job).code, SL_OK);
+	for (uint32_t i = first; i <= last; i++)
+		free(buffers[i].memory);
 }
 
 static void fetch_all(struct attempt *a)
 {
-	for (uint32_t i = 0; i < N; i++) {
-		draw_nonce(a, i);
-		fetch(a, i, 0);
-		fetch(a, i, 1);
-	}
+	for (uint32_t m = 0; m < a->view.chunks; m++)
+		fetch(a, 0, N - 1, m);
 }
 
-/* Return a chunk of learner i's state of exchange 0: its masked state; for metropolis with f bits of
- * fraction. */
-static struct sl_buffer first_state(struct attempt *a, uint32_t i, uint32_t chunk)
-{
-	struct sl_buffer b = piece(a, i, chunk, (uint32_t)sl_view_mixing_width(&a->view));
-	uint64_t *x = (uint64_t *)(void *)b.bytes;
-	for (size_t l = 0; a->view.engine == SL_ENGINE_METROPOLIS && l < b.size / SL_STATE_BYTES; l++)
-		x[l] <<= a->view.fraction;
-	b.from = i - 1;
-	return b;
-}
-
-static struct sl_job_result mix_first(struct attempt *a, uint32_t chunk, uint64_t wrong)
-{
-	struct sl_buffer one = first_state(a, 1, chunk), two = first_state(a, 2, chunk);
-	memcpy(two.bytes, &wrong, wrong == 0 ? 0 : sizeof wrong);
-	one.next = &two;
-	struct sl_job_result result =
-		run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = chunk, .buffers = &one});
-	free(one.bytes);
-	free(two.bytes);
-	return result;
-}
-
-TEST_WITH(commitment_of_the_slot, setup, teardown)
+TEST_WITH(own_deposit, setup, teardown)
 {
 	struct attempt *a = *state;
-	uint8_t hash[SL_HASH_BYTES];
-	a->zeros = 2; /* a nonce of zeros stands for an empty slot */
+	uint8_t hash[SL_HASH_BYTES], chunk[5 * 3];
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	run_well(a, SL_JOB_DEPOSIT, 1);
+	run_well(a, SL_JOB_DEPOSIT, 0);
 	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_COMMITMENT});
-	memcpy(a->nonce[0], sl_slot_nonce(&a->workspace.state_file, 0), SL_NONCE_BYTES);
-	commit(a, 0, hash);
+	deposit_hash(a, 0, hash);
 	assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	assert_true(passes(a, 0));
+	assert_memory_equal(a->workspace.s, a->state[0], sizeof a->state[0]); /* it is mixed from there */
+	struct sl_payload payload = {.source = SL_SOURCE_SLOT, .at = (size_t)SL_CHUNK_ELEMENTS * 5};
+	struct sl_chunk sent = {.index = 1, .size = sizeof chunk};
+	sl_payload_write(&a->workspace, &a->view, &payload, &sent, NULL, chunk);
+	assert_memory_equal(chunk, sl_slot_chunk(&a->workspace.state_file, &a->view, 0, 1), sizeof chunk);
 }
 
-TEST_WITH(first_states_are_kept, setup, teardown)
-{
-	struct attempt *a = *state;
-	draw_nonce(a, 1);
-	draw_nonce(a, 2);
-	assert_int_equal(mix_first(a, 0, 0).code, SL_OK);
-	assert_false(passes(a, 1));
-	assert_int_equal(mix_first(a, 1, 0).code, SL_OK);
-	assert_true(passes(a, 1) && passes(a, 2));
-}
-
-TEST_WITH(first_states_of_exact, setup, teardown)
-{
-	struct attempt *a = *state;
-	const uint64_t wrong[] = {P, UINT64_C(0xffffffffff)};
-	a->view.engine = SL_ENGINE_EXACT;
-	for (a->view.steps = 1; a->view.steps <= 2; a->view.steps++) {
-		memset(a->workspace.state_file.base, 0, N * a->workspace.state_file.slot_bytes);
-		first_states_are_kept(state);
-		assert_int_equal(mix_first(a, 0, P - 1).code, SL_OK);
-		for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-			struct sl_job_result result = mix_first(a, 0, wrong[k]);
-			assert_int_equal(result.code, SL_ERR_INVALID);
-			assert_int_equal(result.from, 1);
-		}
-	}
-}
-
-/* A neighbour's state is of the field in every exchange. */
-TEST_WITH(later_states_are_of_the_field, setup, teardown)
-{
-	struct attempt *a = *state;
-	a->view.engine = SL_ENGINE_EXACT;
-	a->view.steps = 3;
-	struct sl_buffer one = first_state(a, 1, 0), two = first_state(a, 2, 0);
-	one.next = &two;
-	one.iteration = two.iteration = 1;
-	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_MIX, .buffers = &one}).code, SL_OK);
-	memset(one.bytes, 0xff, a->view.field.bytes);
-	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_MIX, .buffers = &one});
-	assert_int_equal(result.code, SL_ERR_INVALID);
-	assert_int_equal(result.from, 0);
-	free(one.bytes);
-	free(two.bytes);
-}
-
-TEST_WITH(first_states_are_of_the_field, setup, teardown)
-{
-	struct attempt *a = *state;
-	uint64_t one = UINT64_C(1) << a->view.fraction;
-	const uint64_t wrong[] = {1, one | 1, one - 1, P * one};
-	assert_int_equal(mix_first(a, 0, (P - 1) * one).code, SL_OK);
-	for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
-		struct sl_job_result result = mix_first(a, 0, wrong[k]);
-		assert_int_equal(result.code, SL_ERR_INVALID);
-		assert_int_equal(result.from, 1);
-	}
-}
-
-TEST_WITH(fetched_is_what_was_committed_to, setup, teardown)
+/* Every bit of a slot counts, and an empty one does not pass. */
+TEST_WITH(fetched_has_the_hash, setup, teardown)
 {
 	struct attempt *a = *state;
 	assert_false(passes(a, 1));
-	draw_nonce(a, 1);
-	fetch(a, 1, 1);
+	fetch(a, 1, 1, 1);
 	assert_false(passes(a, 1));
-	fetch(a, 1, 0);
+	fetch(a, 1, 1, 0);
 	assert_true(passes(a, 1));
 	assert_false(passes(a, 2));
-	uint8_t *slot = sl_slot_nonce(&a->workspace.state_file, 1);
-	size_t bytes = SL_NONCE_BYTES + sl_slot_state_bytes(&a->view);
+	uint8_t *slot = sl_slot_state(&a->workspace.state_file, 1);
+	size_t bytes = sl_slot_state_bytes(&a->view);
 	for (size_t at = 0; at < bytes; at += 1 + at / 8) {
 		slot[at] ^= 4;
 		assert_false(passes(a, 1));
@@ -312,19 +248,204 @@ TEST_WITH(fetched_is_what_was_committed_to, setup, teardown)
 	assert_false(passes(a, 1));
 }
 
-/* A state outside the field does not pass, even if it matches its commitment. */
-TEST_WITH(committed_is_of_the_field, setup, teardown)
+/* A deposit outside the field does not pass, even if it has the hash. */
+TEST_WITH(deposited_is_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
+	uint8_t hash[SL_HASH_BYTES], *slot = sl_slot_state(&a->workspace.state_file, 1);
+	fetch_all(a);
 	for (uint32_t l = 0; l < ELEMENTS; l += ELEMENTS - 1) {
-		draw_nonce(a, 1);
-		draw_states(a);
-		a->state[1][l] = P;
-		fetch(a, 1, 0);
-		fetch(a, 1, 1);
-		assert_false(passes(a, 1));
+		uint64_t wrong = P;
+		memcpy(slot + (size_t)l * a->view.field.bytes, &wrong, a->view.field.bytes);
+		sl_canonical_deposit(&a->workspace.scope, slot, sl_slot_state_bytes(&a->view), hash);
+		struct sl_job job = {.kind = SL_JOB_CHECK, .chunk = 1, .expected = hash};
+		assert_int_equal(run(a, job).code, SL_ERR_INVALID);
+		fetch_all(a);
 	}
 }
+
+/* --- keys --- */
+
+/* Each neighbour's share is a leaf under the root, and theta = 2 of them give the key. */
+TEST_WITH(own_secrets, setup, teardown)
+{
+	struct attempt *a = *state;
+	const struct sl_secrets *own = &a->workspace.secrets;
+	static const sl_id holders[] = {2, 3};
+	uint8_t shares[2][SL_KEY_SHARE_BYTES], key[SL_KEY_BYTES], sent[SL_KEY_SHARE_BYTES + SL_HASH_BYTES];
+	assert_int_equal(own->count, 2);
+	for (uint32_t r = 0; r < 2; r++) {
+		const uint8_t *share = own->shares[r].bytes;
+		assert_int_equal(own->shares[r].size, sizeof sent);
+		memcpy(shares[r], share, SL_KEY_SHARE_BYTES);
+		assert_true(sl_key_tree_check(&a->workspace.scope, 1, 9, 1, holders[r], r, 2, share,
+					      share + SL_KEY_SHARE_BYTES, SL_HASH_BYTES, own->root));
+		sl_payload_write(&a->workspace, &a->view,
+				 &(struct sl_payload){.source = SL_SOURCE_KEY_SHARES, .row = r},
+				 &(struct sl_chunk){.size = sizeof sent}, NULL, sent);
+		assert_memory_equal(sent, share, sizeof sent);
+	}
+	assert_int_equal(sl_key_share_combine(holders, (const uint8_t(*)[SL_KEY_SHARE_BYTES])shares, 2, key),
+			 SL_OK);
+	assert_memory_equal(key, own->key, sizeof key);
+	assert_memory_not_equal(own->key, own->challenge, sizeof key);
+	run_well(a, SL_JOB_ENCODE, 0);
+	run_well(a, SL_JOB_SECRETS, 0);
+	assert_memory_not_equal(key, own->key, sizeof key); /* fresh in every attempt */
+}
+
+/* --- mixing --- */
+
+/* Mix chunk m from the slots of both neighbours. */
+static struct sl_job_result mix_first(struct attempt *a, uint32_t m)
+{
+	return run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = m});
+}
+
+/* On a complete graph exact is done after one exchange. */
+TEST_WITH(first_exchange_of_exact, setup, teardown)
+{
+	struct attempt *a = *state;
+	a->view.engine = SL_ENGINE_EXACT;
+	a->view.steps = 1;
+	fetch_all(a);
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	for (uint32_t m = 0; m < 2; m++)
+		assert_int_equal(mix_first(a, m).code, SL_OK);
+	for (uint32_t l = 0; l < ELEMENTS; l++)
+		assert_int_equal(a->workspace.s[l], l + 1 < ELEMENTS ? 0 : N);
+}
+
+/* x(1) = W x(0), and the sum over k has its first two terms. */
+TEST_WITH(first_exchange_of_longer_exact, setup, teardown)
+{
+	struct attempt *a = *state;
+	const struct sl_field *field = &a->view.field;
+	uint64_t third = sl_field_inverse(field, 3);
+	a->view.engine = SL_ENGINE_EXACT;
+	a->view.steps = 2;
+	a->workspace.analysis.r[0] = 5;
+	a->workspace.analysis.r[1] = 7;
+	fetch_all(a);
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	for (uint32_t m = 0; m < 2; m++)
+		assert_int_equal(mix_first(a, m).code, SL_OK);
+	for (uint32_t l = 0; l < ELEMENTS; l++) {
+		uint64_t next = sl_field_mul(field, third, l + 1 < ELEMENTS ? 0 : N);
+		assert_int_equal(a->workspace.s[l], next);
+		assert_int_equal(a->workspace.x[l],
+				 sl_field_add(field, sl_field_mul(field, 5, a->state[0][l]),
+					      sl_field_mul(field, 7, next)));
+	}
+}
+
+/* X(1) = X(0) + sum of trunc((X_j - X_0) / 3). */
+TEST_WITH(first_exchange_of_metropolis, setup, teardown)
+{
+	struct attempt *a = *state;
+	fetch_all(a);
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	for (uint32_t m = 0; m < 2; m++)
+		assert_int_equal(mix_first(a, m).code, SL_OK);
+	for (uint32_t l = 0; l < ELEMENTS; l++) {
+		int64_t x[N], next;
+		for (uint32_t i = 0; i < N; i++)
+			x[i] = (int64_t)(a->state[i][l] << a->view.fraction);
+		next = x[0] + (x[1] - x[0]) / 3 + (x[2] - x[0]) / 3;
+		assert_int_equal((int64_t)a->workspace.s[l], next);
+	}
+}
+
+/* Of the children, a leaf is added from its slot, another one from its State. */
+TEST_WITH(first_exchange_of_tree, setup, teardown)
+{
+	struct attempt *a = *state;
+	uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
+	a->view.engine = SL_ENGINE_TREE;
+	a->view.roles[0] = SL_ROLE_CHILD | SL_ROLE_LEAF;
+	a->view.roles[1] = SL_ROLE_CHILD;
+	fetch(a, 1, 1, 0);
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	sl_bytes_pack(packed, a->state[2], SL_CHUNK_ELEMENTS, a->view.field.bytes);
+	struct sl_buffer b = {.from = 1, .iteration = SL_TREE_UP, .bytes = packed};
+	struct sl_job job = {.kind = SL_JOB_MIX, .iteration = SL_TREE_UP, .buffers = &b};
+	assert_int_equal(run(a, job).code, SL_OK);
+	for (uint32_t l = 0; l < SL_CHUNK_ELEMENTS; l++)
+		assert_int_equal(a->workspace.s[l], 0);
+	assert_int_equal(a->workspace.s[SL_CHUNK_ELEMENTS], a->state[0][SL_CHUNK_ELEMENTS]);
+	b.iteration = job.iteration = SL_TREE_DOWN;
+	assert_int_equal(run(a, job).code, SL_OK);
+	assert_memory_equal(a->workspace.s, a->state[2], SL_CHUNK_ELEMENTS * sizeof *a->workspace.s);
+	free(packed);
+}
+
+/* A neighbour's state is of the field in every exchange. */
+TEST_WITH(states_are_of_the_field, setup, teardown)
+{
+	struct attempt *a = *state;
+	a->view.engine = SL_ENGINE_EXACT;
+	fetch_all(a);
+	memset(sl_slot_chunk(&a->workspace.state_file, &a->view, 2, 1), 0xff, a->view.field.bytes);
+	for (a->view.steps = 1; a->view.steps <= 2; a->view.steps++) {
+		struct sl_job_result result = mix_first(a, 1);
+		assert_int_equal(result.code, SL_ERR_INVALID);
+		assert_int_equal(result.from, 1);
+	}
+	uint8_t *one = calloc(SL_CHUNK_ELEMENTS, a->view.field.bytes),
+		*two = calloc(SL_CHUNK_ELEMENTS, a->view.field.bytes);
+	struct sl_buffer second = {.from = 1, .iteration = 1, .bytes = two};
+	struct sl_buffer first = {.from = 0, .iteration = 1, .bytes = one, .next = &second};
+	struct sl_job job = {.kind = SL_JOB_MIX, .iteration = 1, .buffers = &first};
+	assert_int_equal(run(a, job).code, SL_OK);
+	memset(one, 0xff, a->view.field.bytes);
+	struct sl_job_result result = run(a, job);
+	assert_int_equal(result.code, SL_ERR_INVALID);
+	assert_int_equal(result.from, 0);
+	free(one);
+	free(two);
+}
+
+/* --- checksums --- */
+
+/* phi of the own masked state, of those kept, and of Z; and the first ones add up to the last. */
+TEST_WITH(checksums, setup, teardown)
+{
+	struct attempt *a = *state;
+	const struct sl_field *field = &a->view.field;
+	static uint8_t parents[3 * sizeof(uint32_t)];
+	uint8_t seed[SL_HASH_BYTES] = {7};
+	fetch_all(a);
+	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_OK);
+	struct sl_job job = {.kind = SL_JOB_CHECKSUM, .expected = seed};
+	struct sl_job_result result = run(a, job);
+	assert_int_equal(result.code, SL_OK);
+	assert_int_equal(result.points, sl_view_points(&a->view));
+	struct sl_prg stream;
+	sl_prg_open(&stream, seed);
+	for (uint32_t k = 0; k < result.points; k++) {
+		uint64_t rho, sum = 0;
+		sl_prg_fill(&stream, field, &rho, 1);
+		for (uint32_t i = 0; i < N; i++) {
+			uint64_t phi = 0;
+			for (size_t l = ELEMENTS; l-- > 0;)
+				phi = sl_field_add(field, sl_field_mul(field, phi, rho), a->state[i][l]);
+			assert_int_equal(result.values[i * result.points + k], phi);
+			sum = sl_field_add(field, sum, phi);
+		}
+		assert_int_equal(result.values[N * result.points + k], sum);
+	}
+	uint64_t total = result.values[N * result.points];
+	a->view.deposits_tree = true; /* only neighbour 1 is kept */
+	a->view.parent = (uint32_t *)(void *)parents;
+	a->view.roles[1] = SL_ROLE_BACKED_UP;
+	uint64_t kept = result.values[2 * result.points];
+	result = run(a, job);
+	assert_int_equal(result.values[result.points], kept);
+	assert_int_equal(result.values[2 * result.points], total);
+	a->view.roles[1] = 0;
+}
+
+/* --- sums --- */
 
 TEST_WITH(each_is_added_once, setup, teardown)
 {
