@@ -19,7 +19,7 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 	struct sl_frame *frame = sl_link_frame_new(size, vector);
 	if (frame == NULL)
 		abort(); /* at most 257 KiB: no way to continue */
-	frame->secret = m->kind == SL_MSG_SHARE;
+	frame->secret = m->kind == SL_MSG_SHARE || m->kind == SL_MSG_KEY_SHARE;
 	sl_codec_encode(m, frame->bytes, size, piece);
 	return frame;
 }
@@ -72,7 +72,9 @@ static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_m
 	return frame;
 }
 
-/* Send a chunk: a frame for each neighbour if they are shares, else one frame for all receivers. */
+/* Send a chunk: a frame for each neighbour if they are shares or key shares, else one frame for all
+ * receivers.
+ */
 static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_message *m,
 		       struct sl_payload payload)
 {
@@ -80,8 +82,7 @@ static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_m
 	bool requested = payload.source == SL_SOURCE_SLOT || payload.source == SL_SOURCE_RESULT;
 	if (!at_hand(daemon, &payload, &m->chunk) || (requested && !reads(daemon, to)))
 		return;
-	sl_payload_nonce(&daemon->workspace, view, &payload, &m->chunk);
-	if (payload.source != SL_SOURCE_SHARES) {
+	if (payload.source != SL_SOURCE_SHARES && payload.source != SL_SOURCE_KEY_SHARES) {
 		to_set(daemon, to, encode_chunk(daemon, m, &payload));
 		return;
 	}
@@ -117,8 +118,10 @@ static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct s
 		return m->chunk.index + 1 == sl_view_share_count(daemon->workspace_view)
 			       ? SL_FAILPOINT_SHARES_SENT
 			       : SL_FAILPOINT_COUNT;
+	case SL_MSG_KEY:
+		return m->key.origin == daemon->settings->id ? SL_FAILPOINT_KEY_SENT : SL_FAILPOINT_COUNT;
 	case SL_MSG_STATE:
-		return m->chunk.iteration > 0 ? SL_FAILPOINT_MIXING : SL_FAILPOINT_FIRST_STATE_SENT;
+		return SL_FAILPOINT_MIXING;
 	default:
 		return SL_FAILPOINT_COUNT;
 	}

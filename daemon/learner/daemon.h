@@ -84,8 +84,9 @@ struct sl_daemon {
 	struct sl_masked_states masked_states;
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
-	struct sl_promises promises;	      /* release log of the round in which the learner starts */
-	struct sl_result result;	      /* last committed result, served to peers */
+	struct sl_promises promises;	      /* attempts of the round in which the learner starts */
+	sl_round used_up; /* round in which no model may be used that was trained before now; 0: none */
+	struct sl_result result;      /* last committed result, served to peers */
 	struct sl_result next_result; /* durable result of a commit that the core has not been told yet */
 	char checkpoint[SL_FILE_NAME_BYTES];   /* name of the last checkpoint file */
 	bool restart_requested;		       /* start the program again after it has ended */
@@ -96,9 +97,9 @@ struct sl_daemon {
 	uint8_t *tensors;		       /* of the own model, for Model messages; read by the core */
 	char (*other_models)[SL_ERROR_BYTES];  /* by roster index: how the model of a peer differs; "": not
 						  known */
-	uint8_t (*checked)[3]
-			  [SL_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready, Abort */
-	uint32_t step;			   /* step of the topology playback, as last reported */
+	uint8_t (*checked)[5][SL_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready, Abort,
+						 give-up, Checksum */
+	uint32_t step;			      /* step of the topology playback, as last reported */
 	atomic_bool stop_training;
 	atomic_uint training_permille; /* progress of the training */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */

@@ -73,9 +73,10 @@ struct sl_buffer *sl_event_queue_buffer(struct sl_queued_event *queued, const st
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	if (buffer == NULL)
 		return NULL;
+	bool secret = queued->kind == SL_MSG_SHARE || queued->kind == SL_MSG_KEY_SHARE;
 	/* The bytes of the chunk end the payload: the buffer takes over the whole payload. */
 	buffer->memory = queued->payload;
-	buffer->secret_size = queued->kind == SL_MSG_SHARE ? queued->size : 0;
+	buffer->secret_size = secret ? queued->size : 0;
 	buffer->bytes = queued->payload + (chunk->bytes - queued->payload);
 	buffer->size = chunk->size;
 	queued->payload = NULL;

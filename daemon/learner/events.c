@@ -24,7 +24,9 @@ static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct 
 	case SL_MSG_READY:
 		return daemon->checked[signer][1];
 	case SL_MSG_ABORT:
-		return daemon->checked[signer][2];
+		return daemon->checked[signer][m->abort.kind == SL_ABORT_KIND_ABORT ? 2 : 3];
+	case SL_MSG_CHECKSUM:
+		return daemon->checked[signer][4];
 	default:
 		return NULL;
 	}
@@ -89,7 +91,7 @@ static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 }
 
 /* Restart the program. The model of the last committed round could not be read at the start and has now been
- * fetched. The release log of the following round binds this learner from now on, and it is read at a start
+ * fetched. The records of the following round bind this learner from now on, and they are read at a start
  * only. */
 static void start_again(struct sl_daemon *daemon)
 {

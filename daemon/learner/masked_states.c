@@ -16,7 +16,7 @@ static int open_current(struct sl_masked_states *states, sl_round t, sl_attempt 
 int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *workspace, sl_round t,
 			  sl_attempt a, uint32_t slots, size_t slot_bytes, struct sl_error *error)
 {
-	sl_state_file_remove(&states->current); /* of an aborted attempt */
+	sl_masked_states_end(states, workspace); /* an aborted attempt */
 	int rc = open_current(states, t, a, slots, slot_bytes, error);
 	workspace->state_file = (struct sl_slots){.base = states->current.base, .slot_bytes = slot_bytes};
 	return rc;
@@ -38,34 +38,18 @@ int sl_masked_states_reserve(struct sl_masked_states *states, struct sl_workspac
 	return sl_job_slots(job, reserve, states, error);
 }
 
-static bool is_of(const struct sl_state_file *state_file, sl_round t, sl_attempt a)
-{
-	return t == state_file->t && a == state_file->a;
-}
-
-bool sl_masked_states_wanted(const struct sl_masked_states *states, sl_round committed, sl_round t,
-			     sl_attempt a)
-{
-	return t >= committed || is_of(&states->committed, t, a) || is_of(&states->spare, t, a);
-}
-
-void sl_masked_states_end(struct sl_masked_states *states, struct sl_workspace *workspace,
-			  const struct sl_store_round *last)
+void sl_masked_states_end(struct sl_masked_states *states, struct sl_workspace *workspace)
 {
 	workspace->state_file = (struct sl_slots){0};
-	if (!is_of(&states->current, last->t, last->a)) {
-		sl_state_file_remove(&states->current);
+	if (states->current.t == 0)
 		return;
-	}
 	sl_state_file_remove(&states->spare);
-	states->spare = states->committed;
-	states->committed = states->current;
+	states->spare = states->current;
 	states->current = (struct sl_state_file){0};
 }
 
 void sl_masked_states_close(struct sl_masked_states *states)
 {
 	sl_state_file_close(&states->current);
-	sl_state_file_close(&states->committed);
 	sl_state_file_remove(&states->spare);
 }

@@ -18,7 +18,11 @@ struct record {
 	struct sl_persist persist;
 	uint8_t *view;
 	struct sl_ready *readys;
+	struct sl_abort *aborts;
+	struct sl_secrets secrets;
 	struct sl_certificate certificate;
+	struct sl_round_head round; /* of it */
+	uint32_t *members;
 	uint32_t own_slot;	 /* PREPARED: position in the view */
 	struct sl_result opened; /* COMMIT: the result file, opened */
 	int code;
@@ -28,8 +32,15 @@ struct record {
 static void free_record(struct record *record)
 {
 	sl_result_close(&record->opened);
+	if (record->secrets.shares != NULL)
+		sodium_memzero(record->secrets.shares,
+			       record->secrets.count * sizeof *record->secrets.shares);
+	free(record->secrets.shares);
 	free(record->view);
 	free(record->readys);
+	free(record->aborts);
+	free(record->members);
+	sodium_memzero(record, sizeof *record);
 	free(record);
 }
 
@@ -41,7 +52,7 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 {
 	struct sl_field field;
 	size_t count = daemon->workspace.n + 1;
-	int rc = sl_field_init(&field, certificate->p);
+	int rc = sl_field_init(&field, certificate->round->p);
 	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
 	if (z == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u",
@@ -97,7 +108,7 @@ static void open_result(struct record *record)
 
 /* ---- promises ---- */
 
-/* Make the own masked state durable before the row that commits to it. */
+/* Make the own deposit durable before the row that commits to it. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	int rc = sl_state_file_sync(&daemon->masked_states.current, record->own_slot, error);
@@ -116,6 +127,16 @@ static int release(struct sl_daemon *daemon, const struct record *record, struct
 	return rc;
 }
 
+static int end(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+{
+	int rc = sl_store_record(daemon->store, &record->persist, error);
+	if (record->persist.what.kind == SL_PERSIST_ABORTED)
+		sl_failpoint_reach(SL_FAILPOINT_AFTER_ABORTED);
+	if (record->persist.what.kind == SL_PERSIST_OVER)
+		sl_failpoint_reach(SL_FAILPOINT_AFTER_OVER);
+	return rc;
+}
+
 static int execute_out(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
@@ -127,7 +148,7 @@ static int execute_out(struct record *record)
 	case SL_PERSIST_RELEASED:
 		return release(daemon, record, &record->error);
 	default:
-		return sl_store_record(daemon->store, &record->persist, &record->error);
+		return end(daemon, record, &record->error);
 	}
 }
 
@@ -155,10 +176,11 @@ static void committed(struct record *record)
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
-					   .learners = record->certificate.learners,
+					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,
-					   .decimals = record->certificate.decimals};
-	memcpy(&commit.clipping_range, &record->certificate.clipping_range, sizeof commit.clipping_range);
+					   .decimals = (uint32_t)record->round.parameters.decimals};
+	memcpy(&commit.clipping_range, &record->round.parameters.clipping_range,
+	       sizeof commit.clipping_range);
 	sl_tasks_evaluate(daemon, &commit);
 }
 
@@ -178,7 +200,7 @@ static void done(struct sl_task *base)
 }
 
 /* Sign the own Digest: the core leaves signing to the daemon. */
-static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *certificate)
+static void sign_digest(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
 	for (uint32_t i = 0; i < certificate->count; i++) {
 		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
@@ -186,6 +208,18 @@ static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *cert
 			continue;
 		sl_daemon_sign(daemon, &m);
 		certificate->digests[i] = m.digest;
+	}
+}
+
+/* Sign the own Aborts, likewise. */
+static void sign_aborts(const struct sl_daemon *daemon, struct sl_abort *aborts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct sl_message m = {.kind = SL_MSG_ABORT, .abort = aborts[i]};
+		if (m.abort.id != daemon->settings->id)
+			continue;
+		sl_daemon_sign(daemon, &m);
+		aborts[i] = m.abort;
 	}
 }
 
@@ -197,6 +231,23 @@ static void *copy(const void *bytes, size_t size)
 	if (to != NULL)
 		memcpy(to, bytes, size);
 	return to;
+}
+
+static void copy_certificate(struct record *record, const struct sl_certificate *certificate)
+{
+	record->certificate = *certificate;
+	record->round = *certificate->round;
+	record->round.members = record->members =
+		copy(record->round.members, record->round.count * sizeof *record->members);
+	record->certificate.round = &record->round;
+	sign_digest(record->daemon, &record->certificate);
+}
+
+static void copy_secrets(struct record *record, const struct sl_secrets *secrets)
+{
+	record->secrets = *secrets;
+	record->secrets.shares = copy(secrets->shares, secrets->count * sizeof *secrets->shares);
+	record->persist.secrets = &record->secrets;
 }
 
 void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
@@ -211,13 +262,18 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 	record->persist.view = record->view = copy(persist->view, persist->view_bytes);
 	record->persist.readys = record->readys =
 		copy(persist->readys, persist->ready_count * sizeof *persist->readys);
+	record->persist.aborts = record->aborts =
+		copy(persist->aborts, persist->abort_count * sizeof *persist->aborts);
+	sign_aborts(daemon, record->aborts, persist->abort_count);
 	record->persist.certificate = &record->certificate;
-	if (persist->certificate != NULL) {
-		record->certificate = *persist->certificate;
-		sign_own(daemon, &record->certificate);
-	}
+	if (persist->certificate != NULL)
+		copy_certificate(record, persist->certificate);
+	if (persist->secrets != NULL)
+		copy_secrets(record, persist->secrets);
 	if (persist->what.kind == SL_PERSIST_PREPARED)
 		record->own_slot = daemon->workspace_view->self;
+	if (persist->what.kind == SL_PERSIST_OVER && !persist->reuse)
+		daemon->used_up = persist->what.t;
 	sl_worker_add(&daemon->compute, &record->base);
 	if (persist->what.kind == SL_PERSIST_COMMIT)
 		sl_tasks_forget(daemon, persist->what.t);

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/protocol/view_codec.h"
@@ -51,6 +52,14 @@ static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_cert
 	return true;
 }
 
+/* Return true if the Round of `certificate` is what h is the hash of. */
+static bool shows_view(const struct sl_daemon *daemon, const struct sl_certificate *certificate)
+{
+	uint8_t h[SL_HASH_BYTES];
+	sl_canonical_round(&daemon->core_config.scope, certificate->round, h);
+	return memcmp(h, certificate->view, sizeof h) == 0;
+}
+
 /* Return the reason why the result must not be served to peers, or NULL. */
 static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store_round *round)
 {
@@ -58,7 +67,9 @@ static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store
 	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(result->certificate.digest, round->digest, SL_HASH_BYTES) != 0)
 		return "its file is not the one that was committed";
-	return signatures_hold(daemon, &result->certificate) ? NULL : "it was signed under another roster";
+	return signatures_hold(daemon, &result->certificate) && shows_view(daemon, &result->certificate)
+		       ? NULL
+		       : "it was signed under another roster";
 }
 
 /* Open the result of `round` for requests of peers. Without it the learner continues and cannot answer
@@ -170,40 +181,42 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 
 /* ---- an attempt that was cut short ---- */
 
-/* State files that are still needed: of the last committed round and of the open attempt. */
-struct wanted {
-	struct sl_store_round last;
-	sl_round t;
-	sl_attempt a; /* of the open attempt */
-};
-
 static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 {
-	const struct wanted *w = context;
-	return (t == w->last.t && a == w->last.a) || (t == w->t && a == w->a);
+	const struct sl_daemon *daemon = context;
+	return t == daemon->core_config.committed + 1 && a == daemon->promises.a;
 }
 
-static void sweep(const struct sl_daemon *daemon)
+/* Compute h of the open attempt from its view bytes. */
+static int hash_view(const struct sl_daemon *daemon, uint8_t h[static SL_HASH_BYTES])
 {
-	struct wanted wanted = {.t = daemon->core_config.committed + 1, .a = daemon->promises.a};
-	sl_store_last_round(daemon->store, &wanted.last, NULL);
-	sl_state_file_sweep(daemon->settings->state, is_wanted, &wanted);
+	const struct sl_open *open = &daemon->promises.open;
+	struct sl_round_head round;
+	uint32_t *members = calloc(2 * SL_LEARNERS_MAX, sizeof *members);
+	if (members == NULL)
+		return SL_ERR_NOMEM;
+	int rc = sl_view_round(&daemon->core_config.scope, open->view, open->view_bytes, SL_LEARNERS_MAX,
+			       members, &round);
+	if (rc == SL_OK)
+		sl_canonical_round(&daemon->core_config.scope, &round, h);
+	free(members);
+	return rc;
 }
 
-/* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model size differ
- * from those of the view. */
+/* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model differ from
+ * those of the view. */
 static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
 {
 	const struct sl_open *open = &daemon->promises.open;
+	const struct sl_core_config *config = &daemon->core_config;
 	uint8_t h[SL_HASH_BYTES];
 	uint64_t p;
 	size_t edges;
 	*view = (struct sl_view){0};
-	sl_canonical_view(&daemon->core_config.scope, open->view, open->view_bytes, h);
-	if (memcmp(h, open->readys[0].view, SL_HASH_BYTES) != 0 ||
+	if (hash_view(daemon, h) != SL_OK || memcmp(h, open->readys[0].view, SL_HASH_BYTES) != 0 ||
 	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
-	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != daemon->workspace.n ||
-	    view->t != daemon->core_config.committed + 1)
+	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||
+	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)
 		return SL_ERR_REFUSED;
 	view->elements = view->agreed.n + 1;
 	for (*own = 0; *own < view->n; (*own)++) {
@@ -216,54 +229,50 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 	return SL_ERR_REFUSED;
 }
 
-/* Return true if the own masked state matches its commitment. */
+/* Return true if the own deposit has the hash in the own Ready. */
 static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view, uint32_t own)
 {
 	const struct sl_open *open = &daemon->promises.open;
-	const struct sl_slots *state_file = &daemon->workspace.state_file;
-	uint8_t commitment[SL_HASH_BYTES];
-	sl_canonical_commitment(&daemon->core_config.scope, sl_slot_state(state_file, own),
-				sl_slot_state_bytes(view), sl_slot_nonce(state_file, own), commitment);
+	uint8_t hash[SL_HASH_BYTES];
+	sl_canonical_deposit(&daemon->core_config.scope, sl_slot_state(&daemon->workspace.state_file, own),
+			     sl_slot_state_bytes(view), hash);
 	for (uint32_t i = 0; i < open->ready_count; i++)
 		if (open->readys[i].id == daemon->settings->id)
-			return memcmp(open->readys[i].commitment, commitment, SL_HASH_BYTES) == 0;
+			return memcmp(open->readys[i].deposit, hash, SL_HASH_BYTES) == 0;
 	return false;
 }
 
-/* Abort the open attempt, which this learner has not released. */
-static int abort_attempt(struct sl_daemon *daemon, const char *why, struct sl_error *error)
+/* Abort the open attempt, which this learner has not released. Its Ready may have left: the learner stays
+ * bound to it, and fetches its own deposit from its keepers. */
+static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_persist aborted = {.what = {.kind = SL_PERSIST_ABORTED,
 					      .t = daemon->core_config.committed + 1,
-					      .a = daemon->promises.a}};
+					      .a = daemon->promises.a},
+				     .ready = true};
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_ATTEMPT_CLOSED_AT_START);
 	record.round = aborted.what.t;
 	record.attempt = aborted.what.a;
-	record.reason = why;
+	record.reason = "its own deposit is gone or damaged";
 	sl_report_log_record(daemon, &record);
-	int rc = sl_store_record(daemon->store, &aborted, error);
-	daemon->core_config.aborted = aborted.what.a;
-	daemon->promises.a = 0;
-	return rc;
+	daemon->promises.open.state = SL_OPEN_ABORTED;
+	return sl_store_record(daemon->store, &aborted, error);
 }
 
-/* Abort an attempt of another roster or model size. A released attempt must be finished first (PROTOCOL.md
- * §9.4 The safety rule), so that the start is refused. */
-static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
+/* An attempt in which this learner is Ready must end first (PROTOCOL.md §9.3 Rule A). */
+static int refuse_view(const struct sl_daemon *daemon, struct sl_error *error)
 {
-	if (!daemon->promises.open.released)
-		return abort_attempt(daemon, "its roster, or its model's size, was another one", error);
-	return sl_err_set(
-		error, SL_ERR_REFUSED,
-		"round %" PRIu32 " attempt %" PRIu32
-		" was released under another roster or model size (setting hidden_units), and "
-		"must be finished first: put back what was there until round %" PRIu32 " has committed",
-		daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "round %" PRIu32 " attempt %" PRIu32
+			  " was begun under another roster or with another model (setting hidden_units), and "
+			  "must end first: put back what was there until round %" PRIu32 " has committed",
+			  daemon->core_config.committed + 1, daemon->promises.a,
+			  daemon->core_config.committed + 1);
 }
 
-/* Open the state file of the attempt and set the attempt in the core's configuration. Masked states lost here
- * are fetched from peers. */
+/* Open the state file of the attempt and set the attempt in the core's configuration. Deposits lost here are
+ * fetched from peers. */
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_view view;
@@ -275,29 +284,29 @@ static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	daemon->core_config.open = &daemon->promises.open;
-	if (daemon->promises.open.released || own_is_whole(daemon, &view, own))
+	if (daemon->promises.open.state != SL_OPEN_PREPARED || own_is_whole(daemon, &view, own))
 		return SL_OK;
-	daemon->core_config.open = NULL;
-	sl_masked_states_end(&daemon->masked_states, &daemon->workspace, &(struct sl_store_round){0});
-	return abort_attempt(daemon, "its own masked state is gone or damaged", error);
+	return abort_attempt(daemon, error);
 }
 
 int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *config = &daemon->core_config;
+	const struct sl_promises *promises = &daemon->promises;
 	if (daemon->committed_through > 0)
-		return SL_OK; /* the release log binds after the model has been fetched and the program
-				 restarted (events.c) */
+		return SL_OK; /* the records bind after the model has been fetched and the program restarted
+				 (events.c) */
 	int rc = sl_store_promises(daemon->store, config->committed + 1, &daemon->promises, error);
 	if (rc != SL_OK)
 		return rc;
-	config->aborted = daemon->promises.aborted;
-	config->closed = daemon->promises.closed;
-	config->released_count = daemon->promises.released_count;
-	memcpy(config->released, daemon->promises.released, sizeof config->released);
-	if (daemon->promises.a != 0)
+	config->aborted = promises->aborted;
+	config->reuse = promises->reuse;
+	config->over = promises->over;
+	config->over_count = promises->over_count;
+	daemon->used_up = promises->reuse ? 0 : config->committed + 1;
+	if (promises->a != 0)
 		rc = open_attempt(daemon, error);
-	sweep(daemon);
+	sl_state_file_sweep(daemon->settings->state, is_wanted, daemon);
 	return rc;
 }
 

@@ -261,8 +261,9 @@ static void show_model(struct sl_daemon *daemon)
 					   .clipping_range = SL_CLIPPING_RANGE_AUTO};
 	const struct sl_certificate *known = daemon->core_config.certificate;
 	if (known != NULL && known->t == commit.round) {
-		commit.decimals = known->decimals;
-		memcpy(&commit.clipping_range, &known->clipping_range, sizeof commit.clipping_range);
+		commit.decimals = (uint32_t)known->round->parameters.decimals;
+		memcpy(&commit.clipping_range, &known->round->parameters.clipping_range,
+		       sizeof commit.clipping_range);
 	}
 	ops->show(daemon->trainer, &commit, daemon->workspace.committed);
 }

@@ -150,10 +150,8 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 static void run_wipe(struct sl_task *base)
 {
 	struct sl_daemon *daemon = ((struct task *)base)->daemon;
-	struct sl_store_round last = {0};
 	sl_job_wipe(&daemon->workspace);
-	sl_store_last_round(daemon->store, &last, NULL);
-	sl_masked_states_end(&daemon->masked_states, &daemon->workspace, &last);
+	sl_masked_states_end(&daemon->masked_states, &daemon->workspace);
 }
 
 static void free_task(struct sl_task *base)
@@ -167,12 +165,6 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 }
 
 /* ---- files of earlier rounds ---- */
-
-static bool is_wanted(const void *context, sl_round t, sl_attempt a)
-{
-	const struct task *task = context;
-	return sl_masked_states_wanted(&task->daemon->masked_states, task->t, t, a);
-}
 
 /* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already. */
 static void forget_checkpoints(const struct sl_daemon *daemon, sl_round committed)
@@ -198,7 +190,6 @@ static void run_forget(struct sl_task *base)
 	sl_checkpoint_link(settings->state, task->t);
 	forget_checkpoints(task->daemon, task->t);
 	sl_result_forget(settings->state, settings->run, task->t);
-	sl_state_file_sweep(settings->state, is_wanted, task);
 }
 
 void sl_tasks_forget(struct sl_daemon *daemon, sl_round t)
@@ -304,10 +295,8 @@ static void train_done(struct sl_task *base)
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);
-	struct sl_core_status status;
-	sl_core_status(daemon->core, &status);
 	task->t = t;
-	task->again = status.released > 0;
+	task->again = t == daemon->used_up;
 	task->draw = ((uint64_t)sl_store_incarnation(daemon->store) << 40) + draw;
 	sl_worker_add(&daemon->train, &task->base);
 }

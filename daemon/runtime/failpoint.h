@@ -15,9 +15,11 @@
 	X(AFTER_PREPARED, "after-prepared")	      /* the row is durable, the Ready not sent */           \
 	X(READY_SENT, "ready-sent")		      /* the own one */                                      \
 	X(BEFORE_RELEASED, "before-released")	      /* all Readys received, the row is not durable */      \
-	X(AFTER_RELEASED, "after-released")	      /* the row is durable, no masked state sent */         \
-	X(FIRST_STATE_SENT, "first-state-sent")	      /* the first chunk of the own masked state */          \
-	X(MIXING, "mixing")			      /* a chunk of a later iteration was sent */            \
+	X(AFTER_RELEASED, "after-released")	      /* the row is durable, no deposit key sent */          \
+	X(KEY_SENT, "key-sent")			      /* the own deposit key */                              \
+	X(MIXING, "mixing")			      /* a chunk of a State was sent */                      \
+	X(AFTER_ABORTED, "after-aborted")	      /* the row is durable, the Abort not sent */           \
+	X(AFTER_OVER, "after-over")		      /* the row is durable, the core was not told */        \
 	X(BEFORE_COMMIT_FILES, "before-commit-files") /* checkpoint and result */                            \
 	X(BETWEEN_FILES_AND_ROW, "between-files-and-row")                                                    \
 	X(AFTER_COMMIT_ROW, "after-commit-row") /* the core was not told */                                  \

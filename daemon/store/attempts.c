@@ -1,83 +1,55 @@
-/* The attempts of a round that is not committed: those that bind this learner, and the last aborted one. */
+/* attempts.c - the open attempt of a round, what it keeps secret, and the moves that end it. */
 #include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
 
 static const char *const names[] = {
-	[SL_PERSIST_ABORTED] = "aborted",
-	[SL_PERSIST_PREPARED] = "prepared",
-	[SL_PERSIST_RELEASED] = "released",
-	[SL_PERSIST_CLOSED] = "closed",
+	[SL_PERSIST_ABORTED] = "aborted",   [SL_PERSIST_PREPARED] = "prepared",
+	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_GIVEN_UP] = "given up",
+	[SL_PERSIST_OVER] = "over",
 };
-static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
-		      SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
-		      SL_ATTEMPT_CLOSED == (int)SL_PERSIST_CLOSED,
-	      "a record makes the state of its name");
-static_assert(SL_ATTEMPT_PREPARED == 2, "as DROP_PREPARED has it");
 
 /* A row; its bytes belong to SQLite and are valid until the statement is reset. */
 struct attempt {
 	sl_round t;
 	sl_attempt a;
-	enum sl_attempt_state state;
-	uint8_t h[SL_HASH_BYTES];
-	const uint8_t *view, *readys;
-	size_t view_bytes, ready_bytes;
+	enum sl_open_state state; /* 0: none */
+	bool given_up;
+	uint8_t h[SL_HASH_BYTES], ready[SL_DATABASE_READY_BYTES]; /* ready: the own */
+	const uint8_t *view, *readys, *secrets;
+	size_t view_bytes, ready_bytes, secret_bytes;
 };
 
-/* Return the reason why a row is invalid, or NULL; checked before writing and after reading. */
-static const char *flaw_of(const struct attempt *attempt)
-{
-	if (attempt->t < 1 || attempt->t > SL_ROUNDS_MAX)
-		return "round out of range";
-	if (attempt->a < 1 || attempt->a > SL_ATTEMPTS_MAX)
-		return "attempt out of range";
-	if (attempt->state < SL_ATTEMPT_PREPARED || attempt->state > SL_ATTEMPT_CLOSED)
-		return "unknown state";
-	if (attempt->view == NULL || attempt->view_bytes < 1 ||
-	    attempt->view_bytes > SL_DATABASE_VIEW_BYTES_MAX)
-		return "the view is too long, or none";
-	size_t count = attempt->ready_bytes / SL_DATABASE_READY_BYTES;
-	if (attempt->readys == NULL || attempt->ready_bytes % SL_DATABASE_READY_BYTES != 0 ||
-	    count > SL_LEARNERS_MAX)
-		return "the Readys are not a list";
-	if (attempt->state == SL_ATTEMPT_PREPARED ? count != 1 : count < 2)
-		return "the Readys are too few or too many";
-	return NULL;
-}
+/* ---- Readys as bytes: id, K, hashes, signature; the other fields are those of the attempt ---- */
 
-/* ---- Readys as bytes: id, K, commitment, signature; the other fields are those of the attempt ---- */
-
-static void pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
+void sl_store_pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
 {
 	sl_bytes_put_u32(writer, ready->id);
 	sl_bytes_put_u64(writer, ready->k);
-	sl_bytes_put(writer, ready->commitment, SL_HASH_BYTES);
+	sl_bytes_put(writer, ready->deposit, SL_HASH_BYTES);
+	sl_bytes_put(writer, ready->key_hash, SL_HASH_BYTES);
+	sl_bytes_put(writer, ready->challenge_hash, SL_HASH_BYTES);
+	sl_bytes_put(writer, ready->share_root, SL_HASH_BYTES);
 	sl_bytes_put(writer, ready->signature, SL_SIG_BYTES);
 }
 
-static uint64_t number_at(const uint8_t *bytes, size_t size)
+void sl_store_unpack_ready(const uint8_t *at, sl_round t, sl_attempt a, const uint8_t h[static SL_HASH_BYTES],
+			   struct sl_ready *ready)
 {
-	uint64_t number = 0;
-	for (size_t i = size; i > 0; i--)
-		number = number << 8 | bytes[i - 1];
-	return number;
-}
-
-static void unpack_ready(const struct attempt *attempt, uint32_t i, struct sl_ready *ready)
-{
-	const uint8_t *bytes = attempt->readys + i * SL_DATABASE_READY_BYTES;
-	*ready = (struct sl_ready){.t = attempt->t, .a = attempt->a};
-	ready->id = (sl_id)number_at(bytes, 4);
-	ready->k = number_at(bytes + 4, 8);
-	memcpy(ready->view, attempt->h, SL_HASH_BYTES);
-	memcpy(ready->commitment, bytes + 12, SL_HASH_BYTES);
-	memcpy(ready->signature, bytes + 12 + SL_HASH_BYTES, SL_SIG_BYTES);
+	*ready = (struct sl_ready){.t = t, .a = a, .id = sl_bytes_get_u32(at), .k = sl_bytes_get_u64(at + 4)};
+	at += 12;
+	memcpy(ready->view, h, SL_HASH_BYTES);
+	memcpy(ready->deposit, at, SL_HASH_BYTES);
+	memcpy(ready->key_hash, at + SL_HASH_BYTES, SL_HASH_BYTES);
+	memcpy(ready->challenge_hash, at + 2 * SL_HASH_BYTES, SL_HASH_BYTES);
+	memcpy(ready->share_root, at + 3 * SL_HASH_BYTES, SL_HASH_BYTES);
+	memcpy(ready->signature, at + 4 * SL_HASH_BYTES, SL_SIG_BYTES);
 }
 
 /* Return true if the Readys belong to the attempt and to one view. */
@@ -89,7 +61,7 @@ static bool of_one_view(const struct sl_persist *persist)
 		    memcmp(ready->view, persist->readys[0].view, SL_HASH_BYTES) != 0)
 			return false;
 	}
-	return true;
+	return persist->ready_count > 0;
 }
 
 /* Return the Readys of a row; the caller frees them. */
@@ -98,11 +70,99 @@ static uint8_t *pack_readys(const struct sl_persist *persist)
 	size_t size = persist->ready_count * SL_DATABASE_READY_BYTES;
 	struct sl_writer writer = {.bytes = malloc(size), .size = size};
 	for (uint32_t i = 0; i < persist->ready_count && writer.bytes != NULL; i++)
-		pack_ready(&writer, &persist->readys[i]);
+		sl_store_pack_ready(&writer, &persist->readys[i]);
 	return writer.bytes;
 }
 
+/* ---- secrets as bytes: key, challenge, root, number of neighbours, for each the size of its share and the
+ *      share ---- */
+
+#define SECRETS_HEAD_BYTES (2u * SL_KEY_BYTES + SL_HASH_BYTES + 4u)
+
+static void put_secrets(struct sl_writer *writer, const struct sl_secrets *secrets)
+{
+	sl_bytes_put(writer, secrets->key, SL_KEY_BYTES);
+	sl_bytes_put(writer, secrets->challenge, SL_KEY_BYTES);
+	sl_bytes_put(writer, secrets->root, SL_HASH_BYTES);
+	sl_bytes_put_u32(writer, secrets->count);
+	for (uint32_t r = 0; r < secrets->count; r++) {
+		sl_bytes_put_u32(writer, secrets->shares[r].size);
+		sl_bytes_put(writer, secrets->shares[r].bytes, secrets->shares[r].size);
+	}
+}
+
+/* Return the secrets of a row and their size; the caller wipes and frees them. */
+static uint8_t *pack_secrets(const struct sl_secrets *secrets, size_t *size)
+{
+	struct sl_writer writer = {.bytes = NULL};
+	put_secrets(&writer, secrets); /* counts */
+	writer = (struct sl_writer){.bytes = malloc(writer.used), .size = writer.used};
+	if (writer.bytes != NULL)
+		put_secrets(&writer, secrets);
+	*size = writer.size;
+	return writer.bytes;
+}
+
+/* Return true if the bytes are the secrets of an attempt. */
+static bool is_secrets(const uint8_t *bytes, size_t size)
+{
+	if (bytes == NULL || size < SECRETS_HEAD_BYTES)
+		return false;
+	size_t at = SECRETS_HEAD_BYTES;
+	uint32_t count = sl_bytes_get_u32(bytes + at - 4);
+	for (uint32_t r = 0; r < count; r++) {
+		if (size - at < 4 || sl_bytes_get_u32(bytes + at) > SL_KEY_SHARE_BYTES_MAX ||
+		    size - at - 4 < sl_bytes_get_u32(bytes + at))
+			return false;
+		at += 4 + sl_bytes_get_u32(bytes + at);
+	}
+	return at == size && count < SL_LEARNERS_MAX;
+}
+
+/* Read checked bytes into `secrets`, which own their shares; SL_ERR_NOMEM. */
+static int unpack_secrets(const uint8_t *bytes, struct sl_secrets *secrets)
+{
+	const uint8_t *at = bytes + SECRETS_HEAD_BYTES;
+	memcpy(secrets->key, bytes, SL_KEY_BYTES);
+	memcpy(secrets->challenge, bytes + SL_KEY_BYTES, SL_KEY_BYTES);
+	memcpy(secrets->root, bytes + 2 * SL_KEY_BYTES, SL_HASH_BYTES);
+	secrets->count = sl_bytes_get_u32(at - 4);
+	secrets->shares = calloc(secrets->count + 1, sizeof *secrets->shares);
+	if (secrets->shares == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t r = 0; r < secrets->count; r++) {
+		struct sl_held_share *share = &secrets->shares[r];
+		share->size = sl_bytes_get_u32(at);
+		memcpy(share->bytes, at + 4, share->size);
+		at += 4 + share->size;
+	}
+	return SL_OK;
+}
+
 /* ---- rows ---- */
+
+/* Return the reason why a row is invalid, or NULL; checked before writing and after reading. */
+static const char *flaw_of(const struct attempt *attempt)
+{
+	if (attempt->t < 1 || attempt->t > SL_ROUNDS_MAX)
+		return "round out of range";
+	if (attempt->a < 1 || attempt->a > SL_ATTEMPTS_MAX)
+		return "attempt out of range";
+	if (attempt->state < SL_OPEN_PREPARED || attempt->state > SL_OPEN_ABORTED)
+		return "unknown state";
+	if (attempt->view == NULL || attempt->view_bytes < 1 ||
+	    attempt->view_bytes > SL_DATABASE_VIEW_BYTES_MAX)
+		return "the view is too long, or none";
+	size_t count = attempt->ready_bytes / SL_DATABASE_READY_BYTES;
+	if (attempt->readys == NULL || attempt->ready_bytes % SL_DATABASE_READY_BYTES != 0 ||
+	    count > SL_LEARNERS_MAX)
+		return "the Readys are not a list";
+	if (attempt->state == SL_OPEN_RELEASED ? count < 2 : count != 1)
+		return "the Readys are too few or too many";
+	return is_secrets(attempt->secrets, attempt->secret_bytes)
+		       ? NULL
+		       : "the secrets are not those of an attempt";
+}
 
 static int write_attempt(struct sl_store *store, const struct attempt *attempt)
 {
@@ -110,9 +170,12 @@ static int write_attempt(struct sl_store *store, const struct attempt *attempt)
 	sl_row_put_number(&row, attempt->t);
 	sl_row_put_number(&row, attempt->a);
 	sl_row_put_number(&row, (uint64_t)attempt->state);
+	sl_row_put_number(&row, attempt->given_up);
 	sl_row_put_bytes(&row, attempt->h, SL_HASH_BYTES);
 	sl_row_put_bytes(&row, attempt->view, attempt->view_bytes);
+	sl_row_put_bytes(&row, attempt->ready, SL_DATABASE_READY_BYTES);
 	sl_row_put_bytes(&row, attempt->readys, attempt->ready_bytes);
+	sl_row_put_bytes(&row, attempt->secrets, attempt->secret_bytes);
 	return sl_row_write(&row);
 }
 
@@ -121,10 +184,13 @@ static int read_attempt(struct sl_database *database, enum sl_statement which, s
 	struct sl_row row = sl_row_begin(database, which, "attempts");
 	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
-	attempt->state = (enum sl_attempt_state)sl_row_number(&row, SL_ATTEMPT_CLOSED);
+	attempt->state = (enum sl_open_state)sl_row_number(&row, SL_OPEN_ABORTED);
+	attempt->given_up = sl_row_number(&row, 1) == 1;
 	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
 	attempt->view = sl_row_blob(&row, SL_DATABASE_VIEW_BYTES_MAX, &attempt->view_bytes);
+	sl_row_bytes(&row, attempt->ready, SL_DATABASE_READY_BYTES);
 	attempt->readys = sl_row_blob(&row, SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES, &attempt->ready_bytes);
+	attempt->secrets = sl_row_blob(&row, SL_DATABASE_SECRETS_BYTES_MAX, &attempt->secret_bytes);
 	int rc = sl_row_end(&row);
 	const char *flaw = rc == SL_OK ? flaw_of(attempt) : NULL;
 	return flaw == NULL ? rc : sl_database_damaged(database, "attempts", flaw);
@@ -151,7 +217,7 @@ static int read_abort(struct sl_database *database, enum sl_statement which, voi
 	return rc;
 }
 
-/* Read the last aborted attempt of round t into *a; 0: none. */
+/* Read the last attempt of round t that was aborted without a Ready into *a; 0: none. */
 static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 {
 	*a = 0;
@@ -163,12 +229,10 @@ static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 /* ---- the record of a round ---- */
 
 struct standing {
-	sl_attempt wanted;
-	struct attempt found;	/* attempt of that number; state 0: none. Its bytes are owned copies */
-	uint8_t *view, *readys; /* they */
-	sl_attempt open;	/* prepared or released attempt; 0: none */
-	uint32_t released;	/* released or closed attempts */
-	sl_attempt aborted;
+	struct attempt open;		  /* the open attempt; state 0: none. Its bytes are owned copies */
+	uint8_t *view, *readys, *secrets; /* they */
+	size_t secrets_size;
+	sl_attempt aborted, over;
 };
 
 static uint8_t *copy(const uint8_t *bytes, size_t size)
@@ -179,6 +243,15 @@ static uint8_t *copy(const uint8_t *bytes, size_t size)
 	return to;
 }
 
+static void standing_close(struct standing *standing)
+{
+	free(standing->view);
+	free(standing->readys);
+	if (standing->secrets != NULL)
+		sodium_memzero(standing->secrets, standing->secrets_size);
+	free(standing->secrets);
+}
+
 static int look_at(struct sl_database *database, enum sl_statement which, void *context)
 {
 	struct standing *s = context;
@@ -186,23 +259,25 @@ static int look_at(struct sl_database *database, enum sl_statement which, void *
 	int rc = read_attempt(database, which, &attempt);
 	if (rc != SL_OK)
 		return rc;
-	if (attempt.state != SL_ATTEMPT_CLOSED)
-		s->open = attempt.a;
-	s->released += attempt.state != SL_ATTEMPT_PREPARED;
-	if (attempt.a != s->wanted)
-		return SL_OK;
-	s->found = attempt;
-	s->found.view = s->view = copy(attempt.view, attempt.view_bytes);
-	s->found.readys = s->readys = copy(attempt.readys, attempt.ready_bytes);
-	return s->view == NULL || s->readys == NULL ? sl_database_no_memory(database) : SL_OK;
+	if (s->open.state != 0)
+		return sl_database_damaged(database, "attempts", "more than one of a round is open");
+	s->open = attempt;
+	s->open.view = s->view = copy(attempt.view, attempt.view_bytes);
+	s->open.readys = s->readys = copy(attempt.readys, attempt.ready_bytes);
+	s->open.secrets = s->secrets = copy(attempt.secrets, attempt.secret_bytes);
+	s->secrets_size = attempt.secret_bytes;
+	return s->view == NULL || s->readys == NULL || s->secrets == NULL ? sl_database_no_memory(database)
+									  : SL_OK;
 }
 
-static int look(struct sl_store *store, const struct sl_durable *what, struct standing *standing)
+static int look(struct sl_store *store, sl_round t, struct standing *standing)
 {
-	*standing = (struct standing){.wanted = what->a};
-	sl_database_bind(&store->database, SL_STATEMENT_ATTEMPTS, 1, what->t);
+	*standing = (struct standing){.aborted = 0};
+	sl_database_bind(&store->database, SL_STATEMENT_ATTEMPTS, 1, t);
 	int rc = sl_database_each(&store->database, SL_STATEMENT_ATTEMPTS, look_at, standing);
-	return rc == SL_OK || rc == SL_ERR_NOTFOUND ? find_abort(store, what->t, &standing->aborted) : rc;
+	if (rc == SL_OK || rc == SL_ERR_NOTFOUND)
+		rc = find_abort(store, t, &standing->aborted);
+	return rc == SL_OK ? sl_store_last_over(store, t, &standing->over) : rc;
 }
 
 /* ---- record ---- */
@@ -214,108 +289,149 @@ static int refuse(struct sl_store *store, const struct sl_durable *what, const c
 			  store->database.path, what->a, what->t, names[what->kind], why);
 }
 
-/* Return the reason why the diagram in store.h does not have this move, or NULL. */
-static const char *breach_of(const struct sl_durable *what, const struct standing *standing)
+static int not_recorded(struct sl_store *store, const char *why)
 {
-	enum sl_attempt_state from = standing->found.state; /* 0: no row */
-	bool same = (int)from == (int)what->kind;
-	switch (what->kind) {
-	case SL_PERSIST_PREPARED:
-		if (what->a <= standing->aborted)
-			return "it was aborted";
-		if (standing->open != 0 && standing->open != what->a)
-			return "another one is open";
-		return from == 0 || same ? NULL : "it went further";
-	case SL_PERSIST_RELEASED:
-		if (!same && standing->released >= SL_RELEASED_MAX)
-			return "too many were";
-		return from == SL_ATTEMPT_PREPARED || same ? NULL : "it is not prepared";
-	case SL_PERSIST_CLOSED:
-		return from == SL_ATTEMPT_RELEASED || same ? NULL : "it is not released";
-	default:
-		return NULL;
-	}
+	return sl_err_set(&store->database.error, SL_ERR_INVALID, "%s: not recorded: %s",
+			  store->database.path, why);
 }
 
-/* Return the reason why the Readys of a record (with PREPARED: and its view) are invalid, or NULL. */
+/* Return the state that a record makes. */
+static enum sl_open_state state_of(const struct sl_persist *persist)
+{
+	return persist->what.kind == SL_PERSIST_PREPARED   ? SL_OPEN_PREPARED
+	       : persist->what.kind == SL_PERSIST_RELEASED ? SL_OPEN_RELEASED
+							   : SL_OPEN_ABORTED;
+}
+
+/* Return the reason why the diagram in store.h does not have this move, or NULL. */
+static const char *breach_of(const struct sl_persist *persist, const struct standing *standing)
+{
+	const struct attempt *open = &standing->open;
+	sl_attempt a = persist->what.a;
+	enum sl_open_state from = open->a == a ? open->state : 0;
+	if (from != 0 && from == state_of(persist))
+		return NULL;
+	if (persist->what.kind != SL_PERSIST_PREPARED)
+		return from == SL_OPEN_PREPARED ? NULL : "it is not prepared";
+	if (a <= standing->aborted)
+		return "it was aborted";
+	if (a <= standing->over)
+		return "it is over";
+	if (open->state != 0 && open->a != a)
+		return "another one is open";
+	return from == 0 ? NULL : "it went further";
+}
+
+/* Take the Readys of a record, and with PREPARED its view and secrets, into the open attempt. */
 static int take(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
-	struct attempt *attempt = &standing->found;
-	if (persist->ready_count == 0 || !of_one_view(persist))
-		return sl_err_set(&store->database.error, SL_ERR_INVALID,
-				  "%s: not recorded: the Readys are not of one view", store->database.path);
+	struct attempt *attempt = &standing->open;
+	if (!of_one_view(persist))
+		return not_recorded(store, "the Readys are not of one view");
 	if (attempt->state != 0 && memcmp(attempt->h, persist->readys[0].view, SL_HASH_BYTES) != 0)
 		return refuse(store, &persist->what, "it has another view");
 	memcpy(attempt->h, persist->readys[0].view, SL_HASH_BYTES);
 	free(standing->readys);
 	attempt->readys = standing->readys = pack_readys(persist);
 	attempt->ready_bytes = persist->ready_count * SL_DATABASE_READY_BYTES;
-	if (persist->what.kind == SL_PERSIST_PREPARED) {
-		attempt->view = persist->view;
-		attempt->view_bytes = persist->view_bytes;
-	}
-	return standing->readys != NULL ? SL_OK : sl_database_no_memory(&store->database);
+	if (standing->readys == NULL)
+		return sl_database_no_memory(&store->database);
+	if (persist->what.kind != SL_PERSIST_PREPARED || attempt->state != 0)
+		return SL_OK;
+	if (persist->secrets == NULL)
+		return not_recorded(store, "no secrets");
+	memcpy(attempt->ready, standing->readys, SL_DATABASE_READY_BYTES);
+	attempt->view = persist->view;
+	attempt->view_bytes = persist->view_bytes;
+	attempt->secrets = standing->secrets = pack_secrets(persist->secrets, &standing->secrets_size);
+	attempt->secret_bytes = standing->secrets_size;
+	return standing->secrets != NULL ? SL_OK : sl_database_no_memory(&store->database);
 }
 
 /* Write the attempt, unless it is on record in this state. */
 static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
-	struct attempt *attempt = &standing->found;
-	const char *breach = breach_of(&persist->what, standing);
+	struct attempt *attempt = &standing->open;
+	const char *breach = breach_of(persist, standing);
 	if (breach != NULL)
 		return refuse(store, &persist->what, breach);
-	bool there = (int)attempt->state == (int)persist->what.kind;
-	int rc = persist->what.kind == SL_PERSIST_CLOSED ? SL_OK : take(store, persist, standing);
+	bool there = attempt->state == state_of(persist);
+	int rc = persist->what.kind == SL_PERSIST_ABORTED ? SL_OK : take(store, persist, standing);
 	if (rc != SL_OK || there)
 		return rc;
 	attempt->t = persist->what.t;
 	attempt->a = persist->what.a;
-	attempt->state = (enum sl_attempt_state)persist->what.kind;
+	attempt->state = state_of(persist);
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_attempt(store, attempt)
-			    : sl_err_set(&store->database.error, SL_ERR_INVALID, "%s: not recorded: %s",
-					 store->database.path, flaw);
+	return flaw == NULL ? write_attempt(store, attempt) : not_recorded(store, flaw);
 }
 
-static int record_attempt(struct sl_store *store, const struct sl_persist *persist)
+/* Record an abort without a Ready, which holds for all earlier attempts. */
+static int abort_through(struct sl_store *store, const struct sl_durable *what,
+			 const struct standing *standing)
 {
-	struct standing standing;
-	int rc = look(store, &persist->what, &standing);
+	if (standing->open.state != 0 && standing->open.a <= what->a)
+		return refuse(store, what, "one that is open would be aborted with it");
+	return standing->aborted >= what->a ? SL_OK : write_abort(store, what->t, what->a);
+}
+
+static bool is_open(const struct standing *standing, sl_attempt a)
+{
+	return standing->open.state != 0 && standing->open.a == a;
+}
+
+static int give_up(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
+{
+	if (!is_open(standing, persist->what.a))
+		return refuse(store, &persist->what, "it is not open");
+	if (standing->open.given_up)
+		return SL_OK;
+	standing->open.given_up = true;
+	return write_attempt(store, &standing->open);
+}
+
+/* End the open attempt in one transaction: its secrets go, its Aborts come. */
+static int end(struct sl_store *store, const struct sl_persist *persist, const struct standing *standing)
+{
+	const struct attempt *open = &standing->open;
+	if (standing->over == persist->what.a)
+		return SL_OK;
+	if (!is_open(standing, persist->what.a))
+		return refuse(store, &persist->what, "it is not open");
+	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
-		rc = move(store, persist, &standing);
-	free(standing.view);
-	free(standing.readys);
-	return rc;
-}
-
-/* Record the abort and remove attempts that were only prepared, in one transaction. */
-static int abort_record(struct sl_store *store, const struct sl_durable *what)
-{
-	sl_attempt aborted;
-	int rc = find_abort(store, what->t, &aborted);
-	if (rc != SL_OK || aborted >= what->a)
+		rc = sl_store_put_over(store, persist, open->h, open->ready);
+	if (rc == SL_ERR_INVALID) {
+		sl_database_run(&store->database, SL_STATEMENT_ROLLBACK);
 		return rc;
-	rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
+	}
+	sl_database_bind(&store->database, SL_STATEMENT_END_ATTEMPT, 1, persist->what.t);
+	sl_database_bind(&store->database, SL_STATEMENT_END_ATTEMPT, 2, persist->what.a);
 	if (rc == SL_OK)
-		rc = write_abort(store, what->t, what->a);
-	sl_database_bind(&store->database, SL_STATEMENT_DROP_PREPARED, 1, what->t);
-	sl_database_bind(&store->database, SL_STATEMENT_DROP_PREPARED, 2, what->a);
-	if (rc == SL_OK)
-		rc = sl_database_run(&store->database, SL_STATEMENT_DROP_PREPARED);
+		rc = sl_database_run(&store->database, SL_STATEMENT_END_ATTEMPT);
 	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_COMMIT) : rc;
 }
 
 static int record(struct sl_store *store, const struct sl_persist *persist)
 {
 	const struct sl_durable *what = &persist->what;
+	struct standing standing;
 	bool ranged = what->t >= 1 && what->t <= SL_ROUNDS_MAX && what->a >= 1 && what->a <= SL_ATTEMPTS_MAX;
-	if (!ranged || what->kind < SL_PERSIST_ABORTED || what->kind > SL_PERSIST_CLOSED)
-		return sl_err_set(&store->database.error, SL_ERR_INVALID,
-				  "%s: not recorded: kind, round or attempt out of range",
-				  store->database.path);
+	if (!ranged || what->kind < SL_PERSIST_ABORTED || what->kind > SL_PERSIST_OVER)
+		return not_recorded(store, "kind, round or attempt out of range");
 	if (what->t <= store->last.t)
 		return refuse(store, what, "the round is committed");
-	return what->kind == SL_PERSIST_ABORTED ? abort_record(store, what) : record_attempt(store, persist);
+	int rc = look(store, what->t, &standing);
+	if (rc == SL_OK && what->kind == SL_PERSIST_OVER)
+		rc = end(store, persist, &standing);
+	else if (rc == SL_OK && what->kind == SL_PERSIST_GIVEN_UP)
+		rc = give_up(store, persist, &standing);
+	else if (rc == SL_OK && what->kind == SL_PERSIST_ABORTED && !persist->ready)
+		rc = abort_through(store, what, &standing);
+	else if (rc == SL_OK)
+		rc = move(store, persist, &standing);
+	standing_close(&standing);
+	return rc;
 }
 
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
@@ -342,54 +458,49 @@ int sl_store_check_attempts(struct sl_store *store)
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-static int recall_open(const struct attempt *attempt, struct sl_promises *promises)
+/* Hand the open attempt over to `promises`, with the memory of its view. */
+static int recall_open(struct standing *standing, struct sl_promises *promises)
 {
+	const struct attempt *attempt = &standing->open;
 	uint32_t count = (uint32_t)(attempt->ready_bytes / SL_DATABASE_READY_BYTES);
-	promises->view = copy(attempt->view, attempt->view_bytes);
 	promises->readys = calloc(count, sizeof *promises->readys);
-	if (promises->view == NULL || promises->readys == NULL)
+	if (promises->readys == NULL || unpack_secrets(attempt->secrets, &promises->secrets) != SL_OK)
 		return SL_ERR_NOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		unpack_ready(attempt, i, &promises->readys[i]);
+		sl_store_unpack_ready(attempt->readys + i * SL_DATABASE_READY_BYTES, attempt->t, attempt->a,
+				      attempt->h, &promises->readys[i]);
+	promises->view = standing->view;
+	standing->view = NULL;
 	promises->a = attempt->a;
-	promises->open = (struct sl_open){.a = attempt->a,
-					  .released = attempt->state == SL_ATTEMPT_RELEASED,
+	promises->open = (struct sl_open){.state = attempt->state,
+					  .given_up = attempt->given_up,
+					  .a = attempt->a,
 					  .view = promises->view,
 					  .view_bytes = attempt->view_bytes,
 					  .readys = promises->readys,
-					  .ready_count = count};
+					  .ready_count = count,
+					  .secrets = &promises->secrets};
 	return SL_OK;
-}
-
-static int recall(struct sl_database *database, enum sl_statement which, void *context)
-{
-	struct sl_promises *promises = context;
-	struct attempt attempt;
-	int rc = read_attempt(database, which, &attempt);
-	if (rc != SL_OK)
-		return rc;
-	bool open = attempt.state != SL_ATTEMPT_CLOSED, released = attempt.state != SL_ATTEMPT_PREPARED;
-	if ((open && promises->a != 0) || (released && promises->released_count == SL_RELEASED_MAX))
-		return sl_database_damaged(database, "attempts",
-					   "more than one is open, or too many were released");
-	if (released)
-		promises->released[promises->released_count++] = attempt.a;
-	if (!open)
-		promises->closed = attempt.a;
-	return open && recall_open(&attempt, promises) != SL_OK ? sl_database_no_memory(database) : SL_OK;
 }
 
 static int read_promises(struct sl_store *store, sl_round t, struct sl_promises *promises)
 {
-	sl_database_bind(&store->database, SL_STATEMENT_ATTEMPTS, 1, t);
-	int rc = sl_database_each(&store->database, SL_STATEMENT_ATTEMPTS, recall, promises);
-	return rc == SL_OK || rc == SL_ERR_NOTFOUND ? find_abort(store, t, &promises->aborted) : rc;
+	struct standing standing;
+	int rc = look(store, t, &standing);
+	if (rc == SL_OK && standing.open.state != 0 && recall_open(&standing, promises) != SL_OK)
+		rc = sl_database_no_memory(&store->database);
+	if (rc == SL_OK)
+		rc = sl_store_read_overs(store, t, promises);
+	if (standing.aborted > promises->aborted)
+		promises->aborted = standing.aborted;
+	standing_close(&standing);
+	return rc;
 }
 
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
 		      struct sl_error *error)
 {
-	*promises = (struct sl_promises){0};
+	*promises = (struct sl_promises){.reuse = true};
 	int rc = sl_store_enter(store);
 	if (rc == SL_OK)
 		rc = read_promises(store, t, promises);
@@ -400,7 +511,14 @@ int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *pr
 
 void sl_store_promises_close(struct sl_promises *promises)
 {
+	struct sl_secrets *secrets = &promises->secrets;
+	if (secrets->shares != NULL)
+		sodium_memzero(secrets->shares, secrets->count * sizeof *secrets->shares);
+	free(secrets->shares);
 	free(promises->view);
 	free(promises->readys);
-	*promises = (struct sl_promises){0};
+	for (uint32_t i = 0; i < promises->over_count; i++)
+		free((void *)promises->over[i].aborts);
+	free(promises->over);
+	sodium_memzero(promises, sizeof *promises);
 }

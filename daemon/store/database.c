@@ -1,10 +1,11 @@
 /* database.c - created completely or not at all, checked completely when it is opened.
  *
- * The rollback journal stays (PERSIST): a commit ends when its header is overwritten and synchronised. With
- * DELETE and synchronous=FULL the folder is not synchronised after the removal of the journal, so that a loss
- * of power right after a commit can bring the journal back and undo the commit. WAL needs a quarter of the
- * synchronisations, but committed pages stay in the log for long, and a damaged page there silently loses all
- * later commits.
+ * The rollback journal is truncated (TRUNCATE): a commit ends when that is synchronised. With PERSIST the
+ * pages of the last transaction would stay in the journal, and with them the secrets of an attempt that is
+ * over; secure_delete overwrites them in the file itself. With DELETE and synchronous=FULL the folder is not
+ * synchronised after the removal of the journal, so that a loss of power right after a commit can bring the
+ * journal back and undo the commit. WAL needs a quarter of the synchronisations, but committed pages stay in
+ * the log for long, and a damaged page there silently loses all later commits.
  */
 #include "daemon/store/database.h"
 
@@ -14,10 +15,12 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 1
+#define FORMAT 2
 
-/* Largest row: a view and its Readys. */
-#define VALUE_BYTES_MAX (SL_DATABASE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES + 4096u)
+/* Largest row: a view, its Readys and the secrets. */
+#define VALUE_BYTES_MAX                                                                                      \
+	(SL_DATABASE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES +                            \
+	 SL_DATABASE_SECRETS_BYTES_MAX + 4096u)
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
@@ -30,9 +33,13 @@ static const char *const tables[] = {
 	"checkpoint_sum BLOB NOT NULL, result TEXT NOT NULL, result_sum BLOB NOT NULL, committed_at INTEGER "
 	"NOT NULL, "
 	"sum BLOB NOT NULL) STRICT",
-	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, h BLOB NOT "
+	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, given_up "
+	"INTEGER NOT NULL, h BLOB NOT NULL, view BLOB NOT NULL, ready BLOB NOT NULL, readys BLOB NOT NULL, "
+	"secrets BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, "
+	"a)) STRICT, WITHOUT ROWID",
+	"CREATE TABLE overs (t INTEGER NOT NULL, a INTEGER NOT NULL, reuse INTEGER NOT NULL, h BLOB NOT "
 	"NULL, "
-	"view BLOB NOT NULL, readys BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
+	"ready BLOB NOT NULL, aborts BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
 	"ROWID",
 	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 };
@@ -240,9 +247,11 @@ static int take_exclusively(struct sl_database *database)
 		database,
 		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
 		"PRAGMA temp_store = MEMORY");
+	if (rc == SL_OK) /* it answers with the new value: ask, not command */
+		rc = ask(database, "PRAGMA secure_delete = ON", mode, sizeof mode);
 	if (rc == SL_OK)
-		rc = ask(database, "PRAGMA journal_mode = PERSIST", mode, sizeof mode);
-	if (rc == SL_OK && strcmp(mode, "persist") != 0)
+		rc = ask(database, "PRAGMA journal_mode = TRUNCATE", mode, sizeof mode);
+	if (rc == SL_OK && strcmp(mode, "truncate") != 0)
 		rc = sl_err_set(&database->error, SL_ERR_IO, "%s: its journal cannot be kept",
 				database->path);
 	return rc;

@@ -11,13 +11,19 @@
 #include "common/protocol/view_codec.h"
 #include "daemon/store/folder.h"
 
-/* Size of a Ready on disk: id, K, commitment, signature. */
-#define SL_DATABASE_READY_BYTES (4u + 8u + SL_HASH_BYTES + SL_SIG_BYTES)
+/* Size of a Ready on disk: id, K, the hashes of deposit, key, challenge and key shares, signature. */
+#define SL_DATABASE_READY_BYTES (4u + 8u + 4u * SL_HASH_BYTES + SL_SIG_BYTES)
+/* Size of an Abort on disk: id, incarnation, kind, key, hash of the Ready, signature. */
+#define SL_DATABASE_ABORT_BYTES (3u * 4u + SL_KEY_BYTES + SL_HASH_BYTES + SL_SIG_BYTES)
+/* Size of the secrets of an attempt with as many neighbours as there can be. */
+#define SL_DATABASE_SECRETS_BYTES_MAX                                                                        \
+	(2u * SL_KEY_BYTES + SL_HASH_BYTES + 4u + SL_LEARNERS_MAX * (4u + SL_KEY_SHARE_BYTES_MAX))
 /* Size of the largest view: all learners, each linked to each. */
 #define SL_DATABASE_VIEW_BYTES_MAX                                                                           \
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
-#define SL_ATTEMPT_COLUMNS "t, a, state, h, view, readys, sum"
+#define SL_ATTEMPT_COLUMNS "t, a, state, given_up, h, view, ready, readys, secrets, sum"
+#define SL_OVER_COLUMNS "t, a, reuse, h, ready, aborts, sum"
 #define SL_ROUND_COLUMNS                                                                                     \
 	"t, a, view, digest, p, learners, total_weight, checkpoint, checkpoint_sum, result, result_sum, "    \
 	"committed_at, sum"
@@ -26,6 +32,7 @@
 #define SL_STATEMENTS(X)                                                                                     \
 	X(BEGIN, "BEGIN IMMEDIATE")                                                                          \
 	X(COMMIT, "COMMIT")                                                                                  \
+	X(ROLLBACK, "ROLLBACK")                                                                              \
 	X(LEARNER, "SELECT run, pin, members, incarnation, sum FROM learner WHERE one = 1")                  \
 	X(PUT_LEARNER,                                                                                       \
 	  "REPLACE INTO learner (run, pin, members, incarnation, sum, one) VALUES (?,?,?,?,?,1)")            \
@@ -33,13 +40,17 @@
 	X(PUT_ROUND, "REPLACE INTO rounds (" SL_ROUND_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)")        \
 	X(ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? ORDER BY a")                    \
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \
-	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?)")              \
-	X(DROP_PREPARED, "DELETE FROM attempts WHERE t = ? AND a <= ? AND state = 2")                        \
-	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ?")                                               \
+	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?)")        \
+	X(END_ATTEMPT, "DELETE FROM attempts WHERE t = ? AND a = ?")                                         \
+	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t <= ?")                                              \
+	X(OVERS, "SELECT " SL_OVER_COLUMNS " FROM overs WHERE t = ? ORDER BY a")                             \
+	X(ALL_OVERS, "SELECT " SL_OVER_COLUMNS " FROM overs")                                                \
+	X(PUT_OVER, "INSERT INTO overs (" SL_OVER_COLUMNS ") VALUES (?,?,?,?,?,?,?)")                        \
+	X(FORGET_OVERS, "DELETE FROM overs WHERE t <= ?")                                                    \
 	X(ABORT, "SELECT t, a, sum FROM aborts WHERE t = ?")                                                 \
 	X(ALL_ABORTS, "SELECT t, a, sum FROM aborts")                                                        \
 	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \
-	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t < ?")
+	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t <= ?")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,

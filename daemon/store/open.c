@@ -208,6 +208,8 @@ static int open_records(struct sl_store *store)
 		rc = sl_store_read_last(store);
 	if (rc == SL_OK)
 		rc = sl_store_check_attempts(store);
+	if (rc == SL_OK)
+		rc = sl_store_check_overs(store);
 	if (rc == SL_OK && !peek)
 		rc = count_start(store);
 	if (rc == SL_OK && !peek && !marked)

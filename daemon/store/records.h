@@ -32,7 +32,20 @@ int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error);
 
 /* Read the last round into store->last. */
 int sl_store_read_last(struct sl_store *store);
-/* Read every attempt and abort: a query would not find a row whose round number is damaged. */
+/* Read every attempt, abort and over: a query would not find a row whose round number is damaged. */
 int sl_store_check_attempts(struct sl_store *store);
+int sl_store_check_overs(struct sl_store *store);
+/* Find the last attempt of round `t` that is over; *a is 0: none. */
+int sl_store_last_over(struct sl_store *store, sl_round t, sl_attempt *a);
+/* Write the row of an OVER record, within a transaction. ready: the own Ready as in the attempt's row.
+ * SL_ERR_INVALID. */
+int sl_store_put_over(struct sl_store *store, const struct sl_persist *persist,
+		      const uint8_t h[static SL_HASH_BYTES], const uint8_t *ready);
+/* Read the attempts of round `t` that are over. */
+int sl_store_read_overs(struct sl_store *store, sl_round t, struct sl_promises *promises);
+/* Write a Ready to, and read it from SL_DATABASE_READY_BYTES; t, a and view are those of its row. */
+void sl_store_pack_ready(struct sl_writer *writer, const struct sl_ready *ready);
+void sl_store_unpack_ready(const uint8_t *bytes, sl_round t, sl_attempt a,
+			   const uint8_t h[static SL_HASH_BYTES], struct sl_ready *ready);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);

@@ -4,8 +4,9 @@
  *
  * and then Z, b bytes an element.
  *
- * "digests" is the payload of each signer's Digest message in hexadecimal, separated by spaces. The checksum
- * is BLAKE2b-256 of Z and of the other metadata as JSON: nothing in the file can change unseen.
+ * "round" is the payload of the Round message in hexadecimal, "digests" that of each signer's Digest,
+ * separated by spaces. The checksum is BLAKE2b-256 of Z and of the other metadata as JSON: nothing in the
+ * file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -25,7 +26,7 @@
 #include "common/wire/check.h"
 #include "common/wire/codec.h"
 
-#define FORMAT "starling-result-3"
+#define FORMAT "starling-result-4"
 #define PATH_BYTES 4096u
 /* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -67,6 +68,13 @@ static const char *certificate_flaw(const struct sl_certificate *certificate)
 		return "round out of range";
 	if (certificate->count < 1 || certificate->count > SL_SIGNERS_MAX)
 		return "no digest, or too many";
+	if (certificate->round == NULL || certificate->round->t != certificate->t ||
+	    certificate->round->a != certificate->a)
+		return "the Round is of another attempt";
+	const char *wrong =
+		sl_check_message(&(struct sl_message){SL_MSG_ROUND, {.round_head = *certificate->round}});
+	if (wrong != NULL)
+		return wrong;
 	for (uint32_t i = 0; i < certificate->count; i++) {
 		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
 		const char *flaw = sl_check_message(&message); /* it will be sent */
@@ -83,13 +91,14 @@ static const char *certificate_flaw(const struct sl_certificate *certificate)
 static const char *result_flaw(const struct sl_certificate *certificate, uint64_t n, uint64_t z_bytes)
 {
 	struct sl_field field;
-	if (sl_field_init(&field, certificate->p) != SL_OK)
+	const char *flaw = certificate_flaw(certificate);
+	if (flaw != NULL)
+		return flaw;
+	if (sl_field_init(&field, certificate->round->p) != SL_OK)
 		return "p is not a prime between 2 and 2^61";
-	if (n < 1 || n >= SL_ELEMENTS_MAX)
-		return "n out of range";
-	if (z_bytes != field.bytes * (n + 1))
-		return "z is not n+1 elements";
-	return certificate_flaw(certificate);
+	if (n != certificate->round->parameters.n)
+		return "a result of another n";
+	return z_bytes == field.bytes * (n + 1) ? NULL : "z is not n+1 elements";
 }
 
 /* Hash Z and `metadata`, which have no checksum yet; false: out of memory. */
@@ -110,32 +119,59 @@ static bool checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes
 
 /* ---- writing ---- */
 
-static void digests_text(const struct sl_certificate *certificate, char text[static DIGESTS_BYTES])
+/* Return the payload of `message` in hexadecimal, which the caller frees; NULL: out of memory. */
+static char *payload_text(const struct sl_message *message)
 {
-	uint8_t frame[DIGEST_BYTES];
+	size_t size = sl_codec_bytes(message), digits = 2 * (size - SL_FRAME_HEADER_BYTES) + 1;
+	uint8_t *frame = malloc(size);
+	char *text = malloc(digits);
+	if (frame != NULL && text != NULL) {
+		sl_codec_encode(message, frame, size, NULL);
+		sodium_bin2hex(text, digits, frame + SL_FRAME_HEADER_BYTES, size - SL_FRAME_HEADER_BYTES);
+	} else {
+		free(text);
+		text = NULL;
+	}
+	free(frame);
+	return text;
+}
+
+static bool digests_text(const struct sl_certificate *certificate, char text[static DIGESTS_BYTES])
+{
 	size_t used = 0;
 	for (uint32_t i = 0; i < certificate->count; i++) {
-		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
-		size_t size = sl_codec_bytes(&message);
-		assert(size <= sizeof frame);
-		sl_codec_encode(&message, frame, size, NULL);
-		if (i > 0)
-			text[used++] = ' ';
-		sodium_bin2hex(text + used, DIGESTS_BYTES - used, frame + SL_FRAME_HEADER_BYTES,
-			       size - SL_FRAME_HEADER_BYTES);
-		used += 2 * (size - SL_FRAME_HEADER_BYTES);
+		char *digest = payload_text(
+			&(struct sl_message){SL_MSG_DIGEST, {.digest = certificate->digests[i]}});
+		if (digest == NULL)
+			return false;
+		used += (size_t)snprintf(text + used, DIGESTS_BYTES - used, "%s%s", i > 0 ? " " : "", digest);
+		assert(used < DIGESTS_BYTES);
+		free(digest);
 	}
+	return true;
+}
+
+/* Return the metadata without the checksum, or NULL if the name of the run is not UTF-8 or memory is short.
+ */
+static json_t *metadata_of(const char *run, const struct sl_certificate *certificate, uint64_t n)
+{
+	char digests[DIGESTS_BYTES], number[24];
+	char *round = payload_text(&(struct sl_message){SL_MSG_ROUND, {.round_head = *certificate->round}});
+	json_t *metadata = NULL;
+	snprintf(number, sizeof number, "%" PRIu64, n);
+	if (round != NULL && digests_text(certificate, digests))
+		metadata = json_pack("{s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "n", number,
+				     "round", round, "digests", digests);
+	free(round);
+	return metadata;
 }
 
 /* Return the header, or NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
 			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
-	char digests[DIGESTS_BYTES], number[24], text[2 * SL_HASH_BYTES + 1];
-	digests_text(certificate, digests);
-	snprintf(number, sizeof number, "%" PRIu64, n);
-	json_t *metadata =
-		json_pack("{s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "n", number, "digests", digests);
+	char text[2 * SL_HASH_BYTES + 1];
+	json_t *metadata = metadata_of(run, certificate, n);
 	if (metadata == NULL || !checksum_of(metadata, z, z_bytes, sum)) {
 		json_decref(metadata);
 		return NULL;
@@ -198,23 +234,42 @@ struct file {
 	const char *run;
 	uint64_t n;
 	struct sl_certificate certificate;
+	struct sl_decoded *round; /* owned */
 	uint8_t checksum[SL_HASH_BYTES];
 	uint64_t begin, z_bytes; /* of the data */
 };
 
 /* Each of the following checks returns the flaw or NULL. */
 
+/* Decode the payload of a message of `kind` in `length` hexadecimal digits. */
+static const char *payload_parse(const char *text, size_t length, enum sl_message_kind kind,
+				 struct sl_decoded *decoded)
+{
+	size_t size = 0, room = length / 2 + 1;
+	const char *end = NULL, *why = NULL;
+	uint8_t *payload = malloc(room);
+	if (payload == NULL)
+		return "out of memory";
+	if (sodium_hex2bin(payload, room, text, length, NULL, &size, &end) != 0 || end != text + length)
+		why = "round or digests are not hexadecimal digits";
+	else
+		sl_codec_decode(kind, payload, size, decoded, &why);
+	free(payload);
+	return why;
+}
+
+static const char *round_parse(const char *text, struct file *f)
+{
+	f->round = calloc(1, sizeof *f->round);
+	return f->round == NULL ? "out of memory" : payload_parse(text, strlen(text), SL_MSG_ROUND, f->round);
+}
+
 /* Read the Digest in `length` hexadecimal digits into the certificate; the first one begins it. */
 static const char *digest_parse(const char *text, size_t length, struct sl_certificate *certificate)
 {
-	uint8_t payload[DIGEST_BYTES];
-	size_t size;
-	const char *end, *why = NULL;
 	struct sl_decoded decoded;
-	if (sodium_hex2bin(payload, sizeof payload, text, length, NULL, &size, &end) != 0 ||
-	    end != text + length)
-		return "digests is not a list of Digests";
-	if (sl_codec_decode(SL_MSG_DIGEST, payload, size, &decoded, &why) != SL_OK)
+	const char *why = payload_parse(text, length, SL_MSG_DIGEST, &decoded);
+	if (why != NULL)
 		return why;
 	if (certificate->count == 0)
 		sl_certificate_begin(certificate, &decoded.message.digest);
@@ -237,9 +292,9 @@ static const char *digests_parse(const char *text, struct sl_certificate *certif
 
 static const char *metadata_parse(struct file *f)
 {
-	const char *format, *n, *digests, *checksum;
-	if (json_unpack(f->metadata, "{s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &f->run, "n", &n,
-			"digests", &digests, "checksum", &checksum) != 0)
+	const char *format, *n, *round, *digests, *checksum;
+	if (json_unpack(f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &f->run, "n", &n,
+			"round", &round, "digests", &digests, "checksum", &checksum) != 0)
 		return "the metadata are not those of a result";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -248,7 +303,11 @@ static const char *metadata_parse(struct file *f)
 	if (!sl_safetensors_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
 		return "checksum is not 64 hexadecimal digits";
 	json_object_del(f->metadata, "checksum");
-	return digests_parse(digests, &f->certificate);
+	const char *flaw = digests_parse(digests, &f->certificate);
+	if (flaw == NULL)
+		flaw = round_parse(round, f);
+	f->certificate.round = flaw == NULL ? &f->round->message.round_head : NULL;
+	return flaw;
 }
 
 static const char *header_read(int fd, struct file *f)
@@ -281,18 +340,20 @@ static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_rou
 }
 
 /* Map the file. */
-static int map(int fd, const struct file *f, struct sl_result *result)
+static int map(int fd, struct file *f, struct sl_result *result)
 {
 	size_t size = f->begin + f->z_bytes;
 	void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (base == MAP_FAILED)
 		return SL_ERR_IO;
 	*result = (struct sl_result){.certificate = f->certificate,
+				     .round = f->round,
 				     .z = (const uint8_t *)base + f->begin,
 				     .z_bytes = f->z_bytes,
 				     .map = base,
 				     .map_bytes = size};
 	memcpy(result->checksum, f->checksum, sizeof f->checksum);
+	f->round = NULL;
 	return SL_OK;
 }
 
@@ -322,6 +383,13 @@ static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_ro
 	return SL_OK;
 }
 
+static void round_free(struct sl_decoded *round)
+{
+	if (round != NULL)
+		sl_codec_close(round);
+	free(round);
+}
+
 static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check,
 		       struct sl_result *result, struct sl_error *error)
 {
@@ -345,6 +413,7 @@ static int open_result(const char *folder, const char *run, uint64_t n, sl_round
 		rc = file_read(fd, path, &file, n, t, check, result, error);
 	if (rc != SL_OK)
 		sl_result_close(result);
+	round_free(file.round);
 	json_decref(file.header);
 	close(fd);
 	return rc;
@@ -366,5 +435,6 @@ void sl_result_close(struct sl_result *result)
 {
 	if (result->map != NULL)
 		munmap(result->map, result->map_bytes);
+	round_free(result->round);
 	*result = (struct sl_result){0};
 }

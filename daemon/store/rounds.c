@@ -40,8 +40,8 @@ void sl_store_round_fill(struct sl_store_round *round, const struct sl_certifica
 {
 	*round = (struct sl_store_round){.t = certificate->t,
 					 .a = certificate->a,
-					 .p = certificate->p,
-					 .learners = certificate->learners,
+					 .p = certificate->round->p,
+					 .learners = sl_round_learners(certificate->round),
 					 .total_weight = total_weight};
 	memcpy(round->view, certificate->view, SL_HASH_BYTES);
 	memcpy(round->digest, certificate->digest, SL_HASH_BYTES);
@@ -113,12 +113,17 @@ static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 	       memcmp(a->checkpoint_sum, b->checkpoint_sum, SL_HASH_BYTES) == 0;
 }
 
-static int forget_before(struct sl_store *store, sl_round t)
+/* Remove the attempts of all rounds up to `t`. */
+static int forget_through(struct sl_store *store, sl_round t)
 {
-	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ATTEMPTS, 1, t);
-	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ABORTS, 1, t);
-	int rc = sl_database_run(&store->database, SL_STATEMENT_FORGET_ATTEMPTS);
-	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_FORGET_ABORTS) : rc;
+	static const enum sl_statement all[] = {SL_STATEMENT_FORGET_ATTEMPTS, SL_STATEMENT_FORGET_OVERS,
+						SL_STATEMENT_FORGET_ABORTS};
+	int rc = SL_OK;
+	for (size_t i = 0; i < sizeof all / sizeof *all && rc == SL_OK; i++) {
+		sl_database_bind(&store->database, all[i], 1, t);
+		rc = sl_database_run(&store->database, all[i]);
+	}
+	return rc;
 }
 
 /* Record the present roster: it is the one of the last commit. */
@@ -139,7 +144,7 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	if (rc == SL_OK)
 		rc = write_round(store, round);
 	if (rc == SL_OK)
-		rc = forget_before(store, round->t);
+		rc = forget_through(store, round->t);
 	if (rc == SL_OK)
 		rc = put_roster(store);
 	if (rc == SL_OK)

@@ -93,8 +93,8 @@ int sl_state_file_open(struct sl_state_file *state_file, const char *folder, sl_
 	state_file->reserved = calloc(sl_bit_words(slots), sizeof *state_file->reserved);
 	int rc = SL_OK;
 	if (state_file->reserved == NULL)
-		rc = sl_err_set(error, SL_ERR_NOMEM,
-				"out of memory for the masked states of %" PRIu32 " learners", slots);
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory for the deposits of %" PRIu32 " learners",
+				slots);
 	else if (open_file(state_file, folder) < 0 || map_file(state_file) < 0)
 		rc = fail(state_file, folder, errno, error);
 	if (rc != SL_OK)
@@ -111,9 +111,6 @@ int sl_state_file_reuse(struct sl_state_file *state_file, sl_round t, sl_attempt
 		return fail_open(state_file, errno, error);
 	state_file->t = t;
 	state_file->a = a;
-	for (uint32_t i = 0; i < state_file->slots; i++)
-		if (sl_bit(state_file->reserved, i)) /* the other slots are holes */
-			memset(state_file->base + i * state_file->slot_bytes, 0, SL_NONCE_BYTES);
 	return SL_OK;
 }
 

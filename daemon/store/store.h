@@ -1,10 +1,14 @@
-/* store.h - the durable records of one learner in state/learner.db: starts, rounds, release log
- * (PROTOCOL.md §14.1 What is durable before what is sent, §9.3 The release log).
+/* store.h - the durable records of one learner in state/learner.db: starts, rounds, attempts
+ * (PROTOCOL.md §14.1 What is durable before what is sent, §9.3 The two rules).
  *
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
- *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits
- *   aborts     a row for each round with aborted attempts: the last one aborted, until a later round commits
+ *   attempts   the open attempt of a round: view, Readys and secrets, until it is over or its round committed
+ *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
+ *   aborts     a row for each round with attempts aborted without a Ready: the last one, until it is
+ * committed
+ *
+ * Secrets are overwritten in the file when their attempt ends (secure_delete).
  *
  * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
  * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
@@ -56,29 +60,30 @@ struct sl_store_round {
 
 /* The moves of an attempt; a repeated record is accepted.
  *
- *   (none) ----> PREPARED ----> RELEASED ----> CLOSED    it cannot complete, or the operator aborted it
- *                   |
- *                   v
- *   (none) ----> aborted, with all earlier ones          never released; one number per round
+ *   (none) ----> PREPARED ----> RELEASED ----> over
+ *                  |  |                         ^
+ *                  |  +-------------------------+
+ *                  v                            |
+ *               ABORTED, bound -----------------+
  *
- * At most one attempt of a round is prepared or released (PROTOCOL.md §9.4 The safety rule).
+ *   any of the three --GIVEN_UP--> the same, given up
+ *
+ *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
+ *
+ * At most one attempt of a round is open (enum sl_open_state; PROTOCOL.md §9.3 The two rules).
  */
-enum sl_attempt_state {
-	SL_ATTEMPT_PREPARED = SL_PERSIST_PREPARED, /* recorded before the own Ready is sent */
-	SL_ATTEMPT_RELEASED = SL_PERSIST_RELEASED, /* recorded before the first masked state is sent */
-	SL_ATTEMPT_CLOSED = SL_PERSIST_CLOSED,
-};
 
-/* Release log of a round that is not committed, for the start of the core. */
+/* The records of a round that is not committed, for the start of the core. */
 struct sl_promises {
-	sl_attempt aborted; /* last aborted attempt; 0: none */
-	sl_attempt closed;  /* last closed attempt; 0: none */
-	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* released or closed, ascending */
-	sl_attempt a;			      /* open attempt; 0: none */
+	sl_attempt aborted; /* highest attempt that is aborted without a Ready, or over; 0: none */
+	bool reuse;	    /* every attempt that is over left the model fit for another */
+	uint32_t over_count;
+	struct sl_over *over; /* ascending; with their Aborts owned, as is the memory of `open` */
+	sl_attempt a;	      /* open attempt; 0: none */
 	struct sl_open open;
-	uint8_t *view; /* memory of `open`; owned */
+	uint8_t *view;
 	struct sl_ready *readys;
+	struct sl_secrets secrets; /* wiped when the promises are closed */
 };
 
 /* Make the folder (0700) and the store if there is none, and count this start, durably. *store is NULL
@@ -102,9 +107,9 @@ uint32_t sl_store_incarnation(const struct sl_store *store);
 #define SL_STORE_CHANGES_NAMED 4u
 uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED]);
 /* Record a round later than the last, whose files are durable; in the same transaction remove the attempts of
- * earlier rounds. Those of the round itself stay: peers that have not finished it may request them. A round
- * on record is recorded again with its present files, after its model was fetched from peers. SL_ERR_REFUSED:
- * another result of a recorded round, or an earlier round that is not on record. */
+ * all rounds up to it. A round on record is recorded again with its present files, after its model was
+ * fetched from peers. SL_ERR_REFUSED: another result of a recorded round, or an earlier round that is not on
+ * record. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
@@ -115,10 +120,10 @@ int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, st
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);
 
-/* Record ABORTED, PREPARED, RELEASED or CLOSED. SL_ERR_REFUSED: the diagram does not have this move, or the
- * round is committed; nothing that depends on the record may then be sent. */
+/* Record ABORTED, PREPARED, RELEASED, GIVEN_UP or OVER. SL_ERR_REFUSED: the diagram does not have this move,
+ * or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
-/* Read the release log of round `t`; close it with sl_store_promises_close, which also takes a zeroed one. */
+/* Read the attempts of round `t`; close them with sl_store_promises_close, which also takes zeroed ones. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
 		      struct sl_error *error);
 void sl_store_promises_close(struct sl_promises *promises);
