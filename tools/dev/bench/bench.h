@@ -5,6 +5,7 @@
  *   cases.c     the table of cases
  *   show.c      results as text while the cases run, as JSON at the end
  *   kernels.c   arithmetic alone, in this process
+ *   deposits.c  jobs on deposits
  *   analysis.c  graph analysis
  *   records.c   durable records
  *   daemons.c   real daemons, over loopback
@@ -99,6 +100,7 @@ int sl_bench_at(struct sl_bench *bench, const char *what, uint32_t done, uint32_
 void sl_bench_take_away(const char *folder);
 
 int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_deposits(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);

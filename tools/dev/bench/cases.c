@@ -34,6 +34,7 @@ static const struct sl_bench_daemons crowd100additive = {.learners = 100,
 
 const struct sl_bench_case sl_bench_cases[] = {
 	{"kernels", "making shares, with their randomness", sl_bench_kernels, NULL},
+	{"deposits", "masks, checks and checksums of deposits", sl_bench_deposits, NULL},
 	{"instructions", "shares and steps of mixing, by instruction set", sl_bench_instructions, NULL},
 	{"analysis", "graph analysis of a round", sl_bench_analysis, NULL},
 	{"records", "durable records of a round, on the disk of --folder", sl_bench_records, NULL},
