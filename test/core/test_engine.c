@@ -1,80 +1,8 @@
-/* The choice of the engine (PROTOCOL.md §8.5 Which engine a view uses); all engines yield the same sum. */
+/* All engines yield the same sum. */
 #include <string.h>
 
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
-
-/* --- the choice --- */
-
-static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs, uint64_t steps)
-{
-	uint64_t found = 0;
-	enum sl_engine engine = sl_engine_choose(wanted, &costs, &found);
-	assert_int_equal(found, steps);
-	return engine;
-}
-
-TEST(by_setting)
-{
-	struct sl_engine_costs all = {
-		.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
-	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
-	assert_int_equal(choice(SL_ENGINE_TREE, all, 4), SL_ENGINE_TREE);
-	all.degree = 0; /* r(1) = 0 */
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 9), SL_ENGINE_METROPOLIS);
-	all.k = SL_ITERATIONS_NONE;
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
-	all.k = 0; /* not computed: p is too wide */
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
-}
-
-/* On a complete graph of ten, a learner sends its vector to nine; the root of the tree receives nine and
- * sends nine.
- */
-TEST(cheapest)
-{
-	struct sl_engine_costs complete = {
-		.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
-	complete.elements = 10000000;
-	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT); /* 9 vectors instead of 11 */
-	struct sl_engine_costs ring = {
-		.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
-			 SL_ENGINE_EXACT); /* half the steps, and little to send */
-	ring.elements = 1000000;
-	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_TREE); /* 4 vectors instead of 10 */
-	struct sl_engine_costs random = {.k = 32,
-					 .degree = 99,
-					 .depth = 20,
-					 .children = 60,
-					 .busiest = 20,
-					 .elements = 10,
-					 .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 32), SL_ENGINE_METROPOLIS);
-	random.k = SL_ITERATIONS_NONE;
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_TREE);
-	random.depth = 60;
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 99), SL_ENGINE_EXACT);
-	random.degree = 0;
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 120), SL_ENGINE_TREE);
-}
-
-/* The price does not overflow at the limits. */
-TEST(no_overflow)
-{
-	struct sl_engine_costs most = {.k = SL_ITERATIONS_MAX,
-				       .degree = SL_LEARNERS_MAX - 1,
-				       .depth = 1,
-				       .children = 1,
-				       .busiest = SL_LEARNERS_MAX - 1,
-				       .elements = SL_ELEMENTS_MAX,
-				       .width = 8};
-	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_TREE);
-}
-
-/* --- all engines yield the same sum --- */
 
 struct graph {
 	struct sl_edge edges[64];
