@@ -6,16 +6,24 @@
 #include "common/protocol/view_codec.h"
 #include "test/lib/test.h"
 #include "test/wire/literal.h"
+#include "test/wire/sample.h"
 
 /* All that a hash may depend on, so that a field is an address in here. */
 static struct sl_scope scope;
 static struct sl_message message;
-static sl_id items[3]; /* of a list outside the message */
+static sl_id items[3];	 /* of a list outside the message */
+static uint8_t span[64]; /* likewise */
 static struct sl_view view;
 static sl_id ids[2];
 static uint32_t incarnations[2], start[3], adjacent[2];
 static uint64_t vector[5];
-static uint8_t nonce[SL_NONCE_BYTES], h[SL_HASH_BYTES];
+static uint8_t h[SL_HASH_BYTES], key[SL_KEY_BYTES], share[SL_KEY_SHARE_BYTES], nodes[2][SL_HASH_BYTES],
+	challenges[3][SL_KEY_BYTES];
+static struct {
+	sl_round t;
+	sl_attempt a;
+	sl_id owner, holder;
+} given;
 
 static int set_up(void **state)
 {
@@ -42,12 +50,45 @@ static void hash_view(uint8_t *out)
 	size_t size = sl_view_bytes(view.n, view.graph.edges);
 	assert_true(size <= sizeof bytes);
 	sl_view_write(&view, bytes);
-	sl_canonical_view(&scope, bytes, size, out);
+	struct sl_round_head round;
+	uint32_t members[4];
+	assert_int_equal(sl_view_round(&scope, bytes, size, 2, members, &round), SL_OK);
+	sl_canonical_round(&scope, &round, out);
 }
 
-static void hash_commitment(uint8_t *out)
+static void hash_deposit(uint8_t *out)
 {
-	sl_canonical_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
+	sl_canonical_deposit(&scope, (const uint8_t *)vector, sizeof vector, out);
+}
+
+static void hash_key(uint8_t *out)
+{
+	sl_canonical_key(&scope, given.owner, key, out);
+}
+
+static void hash_challenge(uint8_t *out)
+{
+	sl_canonical_challenge(&scope, given.owner, key, out);
+}
+
+static void hash_leaf(uint8_t *out)
+{
+	sl_canonical_share_leaf(&scope, given.t, given.a, given.owner, given.holder, share, out);
+}
+
+static void hash_node(uint8_t *out)
+{
+	sl_canonical_share_node(&scope, nodes[0], nodes[1], out);
+}
+
+static void hash_points(uint8_t *out)
+{
+	sl_canonical_points(&scope, h, (const uint8_t(*)[SL_KEY_BYTES])challenges, 3, out);
+}
+
+static void hash_edges(uint8_t *out)
+{
+	sl_canonical_edges(&scope, key, sizeof key, out);
 }
 
 static void hash_result(uint8_t *out)
@@ -91,13 +132,10 @@ static void list_counts(const struct sl_message_field *f)
 {
 	uint8_t *body = sl_message_body(&message), before[SL_HASH_BYTES], after[SL_HASH_BYTES];
 	uint32_t *count = (uint32_t *)(body + f->count_offset);
-	if (f->form == SL_FORM_LIST) {
-		assert_int_equal(*count, 3);
-		memcpy(items, *(void **)(body + f->offset), sizeof items);
-		*(void **)(body + f->offset) = items;
-	}
-	counts(hash_message, f->form == SL_FORM_LIST ? (void *)items : body + f->offset,
-	       *count * sizeof(uint32_t));
+	assert_int_equal(*count, 3);
+	memcpy(items, *(void **)(body + f->offset), sizeof items);
+	*(void **)(body + f->offset) = items;
+	counts(hash_message, items, *count * sizeof(uint32_t));
 	hash_message(before);
 	--*count;
 	hash_message(after);
@@ -105,11 +143,29 @@ static void list_counts(const struct sl_message_field *f)
 	assert_memory_not_equal(before, after, sizeof before);
 }
 
+/* The size of a span, and every bit of it. */
+static void span_counts(const struct sl_message_field *f)
+{
+	uint8_t *body = sl_message_body(&message), before[SL_HASH_BYTES], after[SL_HASH_BYTES];
+	size_t *size = (size_t *)(body + f->count_offset);
+	assert_true(*size <= sizeof span);
+	memcpy(span, *(void **)(body + f->offset), *size);
+	*(void **)(body + f->offset) = span;
+	counts(hash_message, span, *size);
+	hash_message(before);
+	--*size;
+	hash_message(after);
+	++*size;
+	assert_memory_not_equal(before, after, sizeof before);
+}
+
 static void field_counts(const struct sl_message_field *f)
 {
 	uint8_t *at = sl_message_body(&message) + f->offset, before[SL_HASH_BYTES], after[SL_HASH_BYTES];
-	if (f->form == SL_FORM_LIST || f->form == SL_FORM_ARRAY) {
+	if (f->form == SL_FORM_LIST) {
 		list_counts(f);
+	} else if (f->form == SL_FORM_SPAN) {
+		span_counts(f);
 	} else if (f->role != SL_ROLE_SIGNATURE) {
 		counts(hash_message, at, f->size);
 	} else { /* it does not cover itself */
@@ -167,6 +223,17 @@ TEST_WITH(test_view, set_up, NULL)
 	assert_memory_not_equal(with, without, sizeof with);
 }
 
+/* h of a Round, as another implementation computes it. */
+TEST_WITH(test_round, set_up, NULL)
+{
+	char text[2 * SL_HASH_BYTES + 1] = "";
+	uint8_t hash[SL_HASH_BYTES];
+	sl_canonical_round(&literal_scope, &literal_of(SL_MSG_ROUND)->message.round_head, hash);
+	for (size_t i = 0; i < sizeof hash; i++)
+		snprintf(text + 2 * i, 3, "%02x", hash[i]);
+	assert_string_equal(text, "bdfdd2f0b119fcbe9293efb1bbb338c003f72b5f48ed0adb9dfa78b0eceb9850");
+}
+
 /* A view that is written and read back is the same. */
 TEST_WITH(test_view_bytes, set_up, NULL)
 {
@@ -192,6 +259,14 @@ TEST_WITH(test_view_bytes, set_up, NULL)
 	assert_true(a == 9 && incarnation == 6);
 	sl_view_read_edge(bytes, 2, 0, &a, &b);
 	assert_true(a == 7 && b == 9);
+	uint32_t members[4];
+	struct sl_round_head round;
+	assert_int_equal(sl_view_round(&scope, bytes, size, 2, members, &round), SL_OK);
+	assert_true(round.t == 3 && round.a == 4 && round.p == 1020431 && sl_round_learners(&round) == 2);
+	assert_true(members[0] == 7 && members[2] == 9 && members[3] == 6);
+	assert_memory_equal(&round.parameters, &view.agreed, sizeof view.agreed);
+	assert_memory_equal(round.roster, scope.roster, sizeof round.roster);
+	assert_int_equal(sl_view_round(&scope, bytes, size, 1, members, &round), SL_ERR_FORMAT);
 	for (size_t cut = 1; cut < size; cut++)
 		if (cut % SL_VIEW_EDGE_BYTES != 0)
 			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges),
@@ -200,9 +275,8 @@ TEST_WITH(test_view_bytes, set_up, NULL)
 
 TEST_WITH(test_vectors, set_up, NULL)
 {
-	scope_counts(hash_commitment);
-	COUNTS(hash_commitment, vector);
-	COUNTS(hash_commitment, nonce);
+	scope_counts(hash_deposit);
+	COUNTS(hash_deposit, vector);
 	scope_counts(hash_result);
 	COUNTS(hash_result, h);
 	COUNTS(hash_result, vector);
@@ -211,19 +285,38 @@ TEST_WITH(test_vectors, set_up, NULL)
 	counts(hash_long_result, &long_vector[2499], 4);
 }
 
+TEST_WITH(test_keys_and_shares, set_up, NULL)
+{
+	static const hasher all[] = {hash_key, hash_challenge, hash_leaf, hash_node, hash_points, hash_edges};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		scope_counts(all[i]);
+	COUNTS(hash_key, given.owner);
+	COUNTS(hash_key, key);
+	COUNTS(hash_challenge, given.owner);
+	COUNTS(hash_challenge, key);
+	COUNTS(hash_leaf, given);
+	COUNTS(hash_leaf, share);
+	COUNTS(hash_node, nodes);
+	COUNTS(hash_points, h);
+	COUNTS(hash_points, challenges);
+	COUNTS(hash_edges, key);
+}
+
 /* Records of different kinds have different hashes, whatever they hold: here, zeros. */
 TEST_WITH(test_domains, set_up, NULL)
 {
-	static const hasher others[] = {hash_view, hash_commitment, hash_result};
-	uint8_t hashes[3 + SL_MESSAGE_KINDS][SL_HASH_BYTES];
-	size_t n = 3;
+	static const hasher others[] = {hash_view, hash_deposit, hash_result, hash_key,	 hash_challenge,
+					hash_leaf, hash_node,	 hash_points, hash_edges};
+	uint8_t hashes[9 + SL_MESSAGE_KINDS][SL_HASH_BYTES];
+	size_t n = 9;
 	for (size_t i = 0; i < n; i++)
 		others[i](hashes[i]);
-	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
+	SAMPLE_EACH_KIND(kind)
+	{
 		message = (struct sl_message){.kind = kind};
 		n += sl_canonical_message(&scope, &message, hashes[n]);
 	}
-	assert_true(n > 3);
+	assert_true(n > 9);
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_memory_not_equal(hashes[i], hashes[j], SL_HASH_BYTES);

@@ -74,14 +74,10 @@ static struct sl_message roomy(uint32_t kind)
 	struct sl_message m = literal_of(kind)->message;
 	if (kind == SL_MSG_REQUEST)
 		m.request = (struct sl_request){.t = 1, .a = 1, .origin = 1, .index = 1};
-	if (kind == SL_MSG_ABORT) {
-		m.abort.a = SL_ATTEMPTS_MAX;
-		m.abort.count = m.abort.closed = 0;
-	}
-	if (sl_message_type(kind)->vector) {
-		m.chunk.index = 1;
-		memset(m.chunk.nonce, 0, sizeof m.chunk.nonce);
-	}
+	if (kind == SL_MSG_ABORT)
+		memset(m.abort.ready, 0, sizeof m.abort.ready);
+	if (sl_message_type(kind)->vector)
+		m.chunk.index = kind == SL_MSG_KEY_SHARE ? 0 : 1;
 	return m;
 }
 
@@ -126,16 +122,19 @@ void *member(ProtobufCMessage *m, const char *name)
 void set(ProtobufCMessage *m, const char *name, uint64_t value)
 {
 	static uint8_t zeros[SL_CHUNK_BYTES_MAX + 1];
-	static uint32_t ascending[SL_LEARNERS_MAX + 1];
+	static uint32_t ascending[2 * SL_LEARNERS_MAX + 1];
 	const ProtobufCFieldDescriptor *d = find(&m, name);
 	void *at = (uint8_t *)m + d->offset;
 	if (d->label == PROTOBUF_C_LABEL_REPEATED) {
-		for (uint32_t i = 0; i <= SL_LEARNERS_MAX; i++)
+		for (uint32_t i = 0; i <= 2 * SL_LEARNERS_MAX; i++)
 			ascending[i] = i + 1;
 		*(uint32_t **)at = ascending;
 		*(size_t *)((uint8_t *)m + d->quantifier_offset) = (size_t)value;
 	} else if (d->type == PROTOBUF_C_TYPE_BYTES) {
 		*(ProtobufCBinaryData *)at = (ProtobufCBinaryData){.len = (size_t)value, .data = zeros};
+		if (strcmp(name, "held") == 0 || strcmp(name, "keys") == 0) /* a Have's are of one size */
+			*(ProtobufCBinaryData *)member(m, *name == 'h' ? "keys" : "held") =
+				*(ProtobufCBinaryData *)at;
 	} else if (d->type == PROTOBUF_C_TYPE_UINT32 || d->type == PROTOBUF_C_TYPE_ENUM) {
 		*(uint32_t *)at = (uint32_t)value;
 	} else {

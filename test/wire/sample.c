@@ -89,10 +89,6 @@ static void make_field(struct sample *sample, const struct sl_message_field *f, 
 		*(uint32_t *)count = (uint32_t)sample_range(0, 20);
 		ascend(sample->candidates, *(uint32_t *)count, 200000000);
 		break;
-	case SL_FORM_ARRAY:
-		*(uint32_t *)count = (uint32_t)sample_range(0, f->most);
-		ascend((uint32_t *)at, *(uint32_t *)count, 1000000);
-		break;
 	case SL_FORM_SPAN:
 		*(const uint8_t **)at = sample->piece;
 		*(size_t *)count = (size_t)edge(1, f->most < SAMPLE_PIECE_MAX ? f->most : SAMPLE_PIECE_MAX);
@@ -111,20 +107,65 @@ static void make_request(struct sl_request *request)
 	request->origin = masked ? edge32(1, UINT32_MAX) : 0;
 }
 
-static void make_abort(struct sl_abort *abort_record)
+/* Take the first bytes of the sample's piece; a key share with its path. */
+static void make_key_share(struct sample *sample, const uint8_t **bytes, size_t *size)
 {
-	abort_record->a =
-		edge32(abort_record->count == 0 ? 1 : abort_record->released[abort_record->count - 1],
-		       SL_ATTEMPTS_MAX);
-	abort_record->closed = edge32(0, abort_record->a);
+	*size = SL_KEY_SHARE_BYTES + SL_HASH_BYTES * (size_t)sample_range(0, SL_KEY_SHARE_PATH_MAX);
+	noise(sample->piece, *size);
+	*bytes = sample->piece;
 }
 
-static void make_chunk(enum sl_message_kind kind, struct sl_chunk *chunk)
+static void make_members(struct sample *sample, struct sl_round_head *round)
 {
-	chunk->iteration = kind == SL_MSG_STATE ? chunk->iteration : 0;
-	chunk->origin = kind == SL_MSG_MASKED ? edge32(1, UINT32_MAX) : 0;
-	if (!sl_message_nonce_due(kind, chunk))
-		memset(chunk->nonce, 0, sizeof chunk->nonce);
+	uint32_t learners = (uint32_t)sample_range(2, 10), id = 0;
+	for (uint32_t i = 0; i < learners; i++) {
+		id += (uint32_t)sample_range(1, 200000000);
+		sample->candidates[2 * i] = id;
+		sample->candidates[2 * i + 1] = edge32(0, UINT32_MAX);
+	}
+	round->count = 2 * learners;
+	round->members = sample->candidates;
+}
+
+static void make_chunk(struct sample *sample, enum sl_message_kind kind, struct sl_chunk *chunk)
+{
+	chunk->iteration = kind == SL_MSG_STATE ? edge(1, SL_ITERATIONS_MAX - 1) : 0;
+	chunk->origin = kind == SL_MSG_DEPOSIT ? edge32(1, UINT32_MAX) : 0;
+	if (kind == SL_MSG_KEY_SHARE) {
+		chunk->index = 0;
+		make_key_share(sample, &chunk->bytes, &chunk->size);
+	}
+}
+
+/* Make the fields keep the rules between them (check.h). */
+static void make_rules(struct sample *sample, struct sl_message *m)
+{
+	switch (m->kind) {
+	case SL_MSG_REQUEST:
+		make_request(&m->request);
+		break;
+	case SL_MSG_ABORT:
+		if (m->abort.kind == SL_ABORT_KIND_GIVE_UP)
+			memset(m->abort.ready, 0, sizeof m->abort.ready);
+		break;
+	case SL_MSG_HAVE:
+		m->have.keys_size = m->have.size;
+		noise(sample->piece, m->have.size);
+		break;
+	case SL_MSG_OPENING:
+		make_key_share(sample, &m->opening.share, &m->opening.size);
+		break;
+	case SL_MSG_CHECKSUM:
+		m->checksums.size = 8 * (size_t)sample_range(1, SAMPLE_PIECE_MAX / 8);
+		noise(sample->piece, m->checksums.size);
+		break;
+	case SL_MSG_ROUND:
+		make_members(sample, &m->round_head);
+		break;
+	default:
+		if (m->kind >= SL_MSG_SHARE)
+			make_chunk(sample, m->kind, &m->chunk);
+	}
 }
 
 void sample_make(struct sample *sample, enum sl_message_kind kind)
@@ -134,12 +175,7 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	*m = (struct sl_message){.kind = kind};
 	for (uint32_t i = 0; i < type->count; i++)
 		make_field(sample, &type->fields[i], sl_message_body(m));
-	if (kind == SL_MSG_REQUEST)
-		make_request(&m->request);
-	else if (kind == SL_MSG_ABORT)
-		make_abort(&m->abort);
-	else if (type->vector)
-		make_chunk(kind, &m->chunk);
+	make_rules(sample, m);
 }
 
 /* --- ranges, without those of message.h --- */
@@ -147,7 +183,7 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 #define NO_CLIP "clipping_range is not a positive number"
 
 const struct sample_bound sample_bounds[] = {
-	{SL_MSG_HELLO, "status", 1, 4, "unknown peer status"},
+	{SL_MSG_HELLO, "status", 1, 5, "unknown peer status"},
 	{SL_MSG_LINK_STATE, "roster_size", 1, 2000, "roster_size out of range"},
 	{SL_MSG_LINK_STATE, "candidates", 0, 2000, "too many candidates"},
 	{SL_MSG_LINK_STATE, "parameters.n", 1, 268435455, "n out of range"},
@@ -165,20 +201,26 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_LINK_STATE, "parameters.iterations_rule", 0, 1, "iterations_rule is neither 0 nor 1"},
 	{SL_MSG_LINK_STATE, "parameters.max_degree", 4, 2000, "max_degree out of range"},
 	{SL_MSG_LINK_STATE, "parameters.model", 0, UINT64_MAX, NULL},
+	{SL_MSG_LINK_STATE, "parameters.forgetful", 0, 2000, "forgetful out of range"},
 	{SL_MSG_READY, "k", 0, 1000001, "K out of range"},
-	{SL_MSG_DIGEST, "p", 3, UINT64_C(2305843009213693951), "modulus out of range"},
-	{SL_MSG_DIGEST, "learners", 2, 2000, "learners out of range"},
-	{SL_MSG_DIGEST, "decimals", 0, 12, "decimals out of range"},
-	{SL_MSG_DIGEST, "encoding", 0, 1, "unknown encoding"},
-	{SL_MSG_DIGEST, "clipping_range", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
 	{SL_MSG_REQUEST, "t", 0, 1000001, "round out of range"},
 	{SL_MSG_REQUEST, "a", 0, 16777216, "attempt out of range"},
-	{SL_MSG_ABORT, "closed", 0, 16777216, "closed attempt above a"},
-	{SL_MSG_ABORT, "released", 0, 16, "too many released attempts"},
+	{SL_MSG_ABORT, "kind", 1, 2, "unknown kind of Abort"},
 	{SL_MSG_HAVE, "held", 1, 250, "set of members out of range"},
+	{SL_MSG_HAVE, "keys", 1, 250, "set of members out of range"},
 	{SL_MSG_MODEL, "count", 1, 268435456, "number of tensors out of range"},
 	{SL_MSG_MODEL, "tensors", 1, 61440, "list of tensors out of range"},
-	{SL_MSG_STATE, "iteration", 0, 999999, "iteration out of range"},
+	{SL_MSG_OPENING, "holder", 1, UINT32_MAX, "holder is 0"},
+	{SL_MSG_OPENING, "share", 40, 392, "key share of a wrong size"},
+	{SL_MSG_OPENING, "origin", 1, UINT32_MAX, "origin is 0"},
+	{SL_MSG_KEY, "origin", 1, UINT32_MAX, "origin is 0"},
+	{SL_MSG_CHALLENGE, "origin", 1, UINT32_MAX, "origin is 0"},
+	{SL_MSG_CHECKSUM, "values", 8, 61440, "checksums out of range"},
+	{SL_MSG_ROUND, "p", 3, UINT64_C(2305843009213693951), "modulus out of range"},
+	{SL_MSG_ROUND, "members", 0, 4000, "too many members"},
+	{SL_MSG_STATE, "iteration", 1, 999999, "iteration out of range"},
+	{SL_MSG_KEY_SHARE, "index", 0, 0, "chunk index out of range"},
+	{SL_MSG_KEY_SHARE, "bytes", 40, 392, "key share of a wrong size"},
 	{SAMPLE_ANY, "iteration", 0, 0, "iteration out of range"},
 	{SAMPLE_ANY, "id", 1, UINT32_MAX, "id is 0"},
 	{SAMPLE_ANY, "t", 1, 1000001, "round out of range"},

@@ -6,6 +6,11 @@
 
 #include "common/protocol/message.h"
 
+/* For each kind of message. */
+#define SAMPLE_EACH_KIND(kind)                                                                               \
+	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)                                             \
+		if (sl_message_type(kind) != NULL)
+
 #define SAMPLE_PIECE_MAX 300u /* bytes of a random span */
 
 struct sample {

@@ -47,9 +47,11 @@ static int setup(void **state)
 
 /* --- verbs --- */
 
-static const uint32_t kinds[] = {SL_MSG_HELLO,	 SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST,
-				 SL_MSG_REQUEST, SL_MSG_ABORT,	    SL_MSG_HAVE,   SL_MSG_SHARE,
-				 SL_MSG_STATE,	 SL_MSG_RESULT,	    SL_MSG_MASKED, SL_FRAME_PING};
+static const uint32_t kinds[] = {
+#define X(kind, ...) SL_MSG_##kind,
+	SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X)
+#undef X
+		SL_FRAME_PING};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 /* One take of all the bytes; the deframer is closed afterwards. */
@@ -87,7 +89,7 @@ static void announce(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 TEST_WITH(header_is_the_picture, setup, NULL)
 {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	static const uint8_t want[] = {'S', 5, 10, 0, 0x21, 0x03, 0x02, 0x00};
+	static const uint8_t want[] = {'S', 6, 17, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
@@ -95,7 +97,7 @@ TEST_WITH(header_is_the_picture, setup, NULL)
 TEST_WITH(limits_are_the_kinds, setup, NULL)
 {
 	for (uint32_t kind = 0; kind < 70000; kind++) {
-		bool control = kind >= 1 && kind <= 8, vector = kind >= 9 && kind <= 12;
+		bool control = kind >= 1 && kind <= 13, vector = kind >= 16 && kind <= 20;
 		size_t want = control ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
 		assert_int_equal(sl_frame_limit(kind), want);
 		assert_int_equal(sl_frame_known(kind), control || vector || kind == SL_FRAME_PING);
