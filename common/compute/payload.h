@@ -14,6 +14,12 @@ enum sl_source {
 	SL_SOURCE_RESULT,     /* packed Z of the last committed round, from byte `at` on */
 };
 
+/* Return true if the payload is another one for each neighbour. */
+static inline bool sl_source_by_neighbour(enum sl_source source)
+{
+	return source == SL_SOURCE_SHARES || source == SL_SOURCE_KEY_SHARES;
+}
+
 struct sl_payload {
 	enum sl_source source;
 	uint32_t row;

@@ -1,29 +1,28 @@
 #include "common/core/abort.h"
 
+#include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
-#include "common/core/releases.h"
 
-void sl_abort_heard(struct sl_core *core, uint32_t signer)
+void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
 {
-	sl_releases_heard(core, signer);
-	bool sharing = core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY;
-	if (sharing && core->view.position[signer] != UINT32_MAX &&
-	    sl_releases_aborted(core, signer, core->view.a))
+	bool here = core->view_checked && abort_record->a == core->view.a &&
+		    core->view.position[signer] != UINT32_MAX;
+	bool ends =
+		core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX; /* READY, RECOVER: advance */
+	if (here)
+		core->at.progress = core->now;
+	if (here && ends && abort_record->kind == SL_ABORT_KIND_ABORT)
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = signer;
 }
 
-/* The view of an unknown attempt may contain an earlier incarnation. If that had sent its Ready, the attempt
- * would be on record; so it never released. Exception: the own Ready comes back. Then the record was lost,
- * and the attempt may have been released. */
+/* The view of an unknown attempt may contain an earlier incarnation. It sent no Ready, since that would be on
+ * record. */
 void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 {
-	bool known =
-		(core->view_checked && core->view.a == ready->a) || ready->a <= core->release_log.aborted;
-	if (core->t != core->started || ready->t != core->t || known || sl_releases_has(core, ready->a) ||
-	    sl_attempt_number_far(core, ready->a))
-		return;
-	if (ready->id == core->config.ids[core->config.self] && !sl_releases_note(core, ready->a))
+	bool known = (core->view_checked && core->view.a == ready->a) || ready->a <= core->aborted ||
+		     !sl_aborts_may_deny(core, ready->a);
+	if (core->t != core->started || ready->t != core->t || known || sl_attempt_number_far(core, ready->a))
 		return;
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;
@@ -39,11 +38,13 @@ void sl_abort_pending(struct sl_core *core)
 {
 	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
 	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP; /* too late */
-	if (core->pending_abort <= core->release_log.aborted || core->pending_abort >= SL_ATTEMPTS_MAX ||
-	    committed)
+	if (committed)
+		return;
+	sl_aborts_deny(core);
+	if (core->pending_abort <= core->aborted || core->pending_abort >= SL_ATTEMPTS_MAX)
 		return;
 	if (free && core->a <= core->pending_abort)
 		core->a = core->pending_abort + 1;
-	if (core->a > core->pending_abort)
-		sl_releases_abort_own(core, core->pending_abort);
+	if (core->a > core->pending_abort && sl_aborts_may_deny(core, core->pending_abort))
+		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->pending_abort, NULL);
 }

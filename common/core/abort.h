@@ -1,13 +1,14 @@
 /* abort.h - the effect of other participants' Aborts, and of pending aborts, on the present attempt
- * (PROTOCOL.md §9.2 What an Abort says, §9.3 The release log).
+ * (PROTOCOL.md §9.1 What an Abort says).
  */
 #pragma once
 
 #include "common/core/state.h"
 
 /* An Abort of `signer` for round t has come. */
-void sl_abort_heard(struct sl_core *core, uint32_t signer);
+void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
 /* A Ready has come: if it is of an unknown attempt of this round, note a pending abort. */
 void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready);
-/* Record the pending abort as soon as this learner is in a later attempt or in none. */
+/* Abort earlier attempts that peers are open in; record the pending abort as soon as this learner is in a
+ * later attempt or in none. */
 void sl_abort_pending(struct sl_core *core);

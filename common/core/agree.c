@@ -3,11 +3,11 @@
 #include <math.h>
 
 #include "common/compute/job_analysis.h"
+#include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
-#include "common/core/releases.h"
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
@@ -66,16 +66,12 @@ void sl_agree_lost(struct sl_core *core, uint32_t peer)
 		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 }
 
-/* Return true if the attempt can succeed: no participant has aborted it, and the release log has room. */
+/* Return true if the attempt can succeed: no participant has aborted it. */
 static bool may_succeed(struct sl_core *core)
 {
-	uint32_t who = sl_releases_abort_of_view(core);
+	uint32_t who = sl_aborts_of_view(core);
 	if (who != SL_NOBODY) {
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
-		return false;
-	}
-	if (core->release_log.count == SL_RELEASED_MAX) {
-		sl_attempt_fail(core, SL_REASON_USED_UP, true)->why.used_up.count = core->release_log.count;
 		return false;
 	}
 	return true;

@@ -2,9 +2,23 @@
 
 #include <assert.h>
 
+#include "common/core/aborts.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
-#include "common/core/releases.h"
+
+void sl_attempt_wipe(struct sl_core *core)
+{
+	struct sl_secrets *secrets = &core->at.secrets;
+	core->wipe_due = core->jobs > 0; /* they may still read the keys */
+	if (core->wipe_due)
+		return;
+	if (secrets->shares != NULL)
+		memset(secrets->shares, 0, secrets->count * sizeof *secrets->shares);
+	if (core->at.keys != NULL)
+		memset(core->at.keys, 0, core->view.n * sizeof *core->at.keys);
+	memset(secrets, 0, sizeof *secrets);
+	core->at.keys = NULL;
+}
 
 /* Drop all of the attempt; results of its jobs are of an earlier epoch. The own Ready is withdrawn: with it,
  * a participant might still release. */
@@ -16,12 +30,10 @@ static void end_attempt(struct sl_core *core)
 	core->epoch++;
 	core->view_built = false;
 	core->view_checked = false;
+	sl_attempt_wipe(core);
 }
 
-/* Return the pause after a refusal: between half and all of 0.5 s, doubled with each refusal, up to 30 s. The
- * core has no randomness, so the jitter that keeps learners out of step is a hash of learner, round and
- * attempt. */
-static sl_ms pause_ms(const struct sl_core *core)
+sl_ms sl_attempt_pause(const struct sl_core *core)
 {
 	uint32_t shift = core->refusals < 6 ? core->refusals : 6;
 	sl_ms base = UINT64_C(500) << shift;
@@ -74,9 +86,9 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	report->reason = reason;
 	memcpy(core->failed, core->missing,
 	       sl_core_set_bytes(core)); /* this step may write `missing` again */
-	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
-		sl_releases_abort_own(core, core->a);
-	sl_ms pause = refused ? pause_ms(core) : 0;
+	if (core->phase == SL_PHASE_SHARE)
+		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
+	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {
 		core->not_before = core->now + pause;

@@ -8,10 +8,16 @@
  * or, with `refused`, after a pause, since it would fail alike. After the release it is recovered. The caller
  * fills the fields of the report that report.h names for the reason. */
 struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
-/* The `fail` of AGREE, SHARE and READY: end the attempt; once shares may have left, with a signed Abort. */
+/* The `fail` of AGREE and SHARE: end the attempt; once shares may have left, with a signed Abort. */
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */
 void sl_attempt_lost(struct sl_core *core, uint32_t peer);
 /* End an attempt, however far it got, and go on to the next one: with the same model, or with a new one if
- * the old one is invalidated (PROTOCOL.md §9.5 The reuse rule). */
+ * the old one is invalidated (PROTOCOL.md §9.4 Rule B). */
 void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated);
+/* Overwrite keys and key shares of the attempt, as soon as no job is out. */
+void sl_attempt_wipe(struct sl_core *core);
+/* Return the pause after a refusal: between half and all of 0.5 s, doubled with each refusal, up to 30 s. The
+ * core has no randomness, so the jitter that keeps learners out of step is a hash of learner, round and
+ * attempt. */
+sl_ms sl_attempt_pause(const struct sl_core *core);

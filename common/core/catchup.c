@@ -2,14 +2,14 @@
  *
  *    this learner                       the peer
  *         | ---- Request t = 0 ----------> |
- *         | <--- Digest, Digest, ..------- |   signed by participants of the round: D, p, N
+ *         | <--- Round ------------------- |   what h is the hash of: p, the participants, ..
+ *         | <--- Digest, Digest, ..------- |   signed by participants of the round: h, D
  *         | <--- Result, chunk 0 --------- |
  *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * Z is accepted if c+1 learners signed its digest (§11.3 Certificates and signers); for an own released
- * attempt one is enough (§11.4 Attested results). The bytes of the view are not needed: signers sign h, D, p
- * and N together. */
+ * Z is accepted if c+1 participants signed its digest (§11.3 Certificates and signers): one of them is
+ * honest. */
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
@@ -38,7 +38,7 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t && p->quarantined == 0;
+		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t;
 		if (ahead && p->t > p->unshown && core->now >= p->ask_after)
 			return i;
 	}
@@ -105,59 +105,95 @@ void sl_catchup_lost(struct sl_core *core, uint32_t peer)
 		in_vain(core);
 }
 
-void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
+/* Stop: c+1 participants have signed a result that does not follow the own last one. */
+static void forked(struct sl_core *core)
 {
-	struct sl_certificate *certificate = &core->catchup.certificate;
-	if (peer != core->catchup.from || d->t < core->t || d->t < certificate->t || whole(core))
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
+	report->peer = core->catchup.from;
+	memcpy(report->diverged.own, core->previous, SL_HASH_BYTES);
+	memcpy(report->diverged.theirs, core->shown_round.head.previous, SL_HASH_BYTES);
+	sl_emit_stop(core, SL_ERR_REFUSED);
+}
+
+/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if the
+ * Round is not of this model or p is no field. */
+static bool set_view(struct sl_core *core, const struct sl_round_head *round, const uint8_t *h)
+{
+	struct sl_view *view = &core->catchup.view;
+	view->t = round->t;
+	view->a = round->a;
+	memcpy(view->h, h, SL_HASH_BYTES);
+	view->n = sl_round_learners(round);
+	view->agreed = round->parameters;
+	sl_view_set_encoding(view);
+	return round->parameters.n == core->config.parameters.n &&
+	       sl_field_init(&view->field, round->p) == SL_OK;
+}
+
+/* Return NULL if the Round is acceptable, or why not. */
+static const char *check_round(struct sl_core *core, const struct sl_round_head *round)
+{
+	uint8_t h[SL_HASH_BYTES];
+	if (memcmp(round->roster, core->config.scope.roster, SL_HASH_BYTES) != 0)
+		return "a round of another roster";
+	for (uint32_t i = 0; i < round->count; i += 2)
+		if (sl_core_index(core, round->members[i]) == UINT32_MAX)
+			return "a round with a participant outside the roster";
+	if (sl_round_learners(round) < core->config.parameters.quorum)
+		return "a round with fewer participants than the own quorum";
+	sl_canonical_round(&core->config.scope, round, h);
+	return set_view(core, round, h) ? NULL : "a round of another model, or whose p is no prime";
+}
+
+void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_message *message)
+{
+	const struct sl_round_head *round = &message->round_head;
+	struct sl_catchup *c = &core->catchup;
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || c->signers > 0 || round->t < core->t)
 		return;
-	if (certificate->count > 0 && d->t > certificate->t) { /* without the Hello of a later round */
-		sl_emit_reject(core, peer, "digests of a later round than its Hello named");
+	const char *wrong = check_round(core, round);
+	if (wrong != NULL) {
+		sl_emit_reject(core, peer, wrong);
 		give_up(core);
 		return;
 	}
-	if (certificate->count == 0)
-		sl_certificate_begin(certificate, d);
-	if (!sl_certificate_agrees(certificate, d)) { /* an honest peer never shows both */
+	sl_certificate_keep(&core->shown_round, round);
+	c->signers = sl_certificate_need(core, round);
+	c->progress = core->now;
+}
+
+void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
+{
+	struct sl_catchup *c = &core->catchup;
+	const struct sl_round_head *round = &core->shown_round.head;
+	if (peer != c->from || c->signers == 0 || whole(core) ||
+	    memcmp(d->view, c->view.h, SL_HASH_BYTES) != 0 || !sl_certificate_member(round, d->id))
+		return; /* of another round: it has committed again meanwhile, and its Hello says so */
+	if (c->certificate.count == 0)
+		sl_certificate_begin(&c->certificate, d);
+	c->certificate.round = round;
+	if (!sl_certificate_agrees(&c->certificate, d)) { /* an honest peer never shows both */
 		sl_emit_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
 	}
-	sl_certificate_add(certificate, d);
-}
-
-/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if p is
- * no field. */
-static bool set_view(struct sl_core *core)
-{
-	const struct sl_certificate *certificate = &core->catchup.certificate;
-	struct sl_view *view = &core->catchup.view;
-	view->t = certificate->t;
-	view->a = certificate->a;
-	memcpy(view->h, certificate->view, SL_HASH_BYTES);
-	view->n = certificate->learners;
-	view->agreed = core->config.parameters;
-	view->agreed.decimals = certificate->decimals; /* as agreed there, not as configured here */
-	view->agreed.encoding = certificate->encoding;
-	view->agreed.clipping_range = certificate->clipping_range;
-	sl_view_set_encoding(view);
-	if (certificate->learners > 0) /* the agreed max_weight is unknown: as large as p allows */
-		view->max_weight = certificate->p / certificate->learners;
-	return certificate->learners > 0 && sl_field_init(&view->field, certificate->p) == SL_OK;
+	sl_certificate_add(&c->certificate, d);
+	bool next = round->t == core->committed + 1;
+	if (next && c->certificate.count >= c->signers &&
+	    memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
+		forked(core);
 }
 
 static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
-	if (c->certificate.count == 0 || buffer->t != c->certificate.t ||
+	if (c->signers == 0 || c->certificate.count == 0 || buffer->t != c->certificate.t ||
 	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
 		return "a result without a digest";
-	if (c->certificate.count <= core->config.parameters.tolerance &&
-	    memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
-		return "a result with digests of too few signers: c+1 are needed";
+	if (c->certificate.count < c->signers)
+		return "a result with digests of too few participants: c+1 are needed";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
-	if (buffer->index == 0 && !set_view(core))
-		return "a result whose p is no prime";
 	const struct sl_view *view = &core->catchup.view;
 	if (buffer->size != sl_view_chunk_elements(view, buffer->index) * view->field.bytes)
 		return "a chunk of a result of the wrong size";
@@ -212,7 +248,7 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 {
 	if (!is_signed_for(core, result))
 		return;
-	core->making = core->catchup.certificate;
+	sl_certificate_move(&core->making, &core->making_round, &core->catchup.certificate);
 	core->total_weight = result->total;
 	sl_confirm_persist(core);
 }
@@ -220,18 +256,14 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 void sl_catchup_durable(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CAUGHT_UP);
-	core->certificate = core->making;
-	core->committed = core->certificate.t;
-	memcpy(core->previous, core->certificate.digest, SL_HASH_BYTES);
+	core->committed = core->making.t;
+	memcpy(core->previous, core->making.digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
-	report->caught_up.t = core->certificate.t;
-	report->caught_up.learners = core->certificate.learners;
-	report->caught_up.signers = core->certificate.count;
+	report->caught_up.t = core->making.t;
+	report->caught_up.learners = sl_round_learners(core->making.round);
+	report->caught_up.signers = core->making.count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
-	core->attested = memcmp(core->certificate.view, core->open_view, SL_HASH_BYTES) == 0;
-	if (core->attested)
-		sl_certificate_attest(core, core->linked);
 	core->members_known = false;
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);

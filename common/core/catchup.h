@@ -15,7 +15,8 @@ void sl_catchup_durable(struct sl_core *core);
 bool sl_catchup_begin(struct sl_core *core);
 /* Return a peer to request the committed round from, or SL_NOBODY. */
 uint32_t sl_catchup_source(const struct sl_core *core);
-/* A Digest, a chunk of a Result has come. */
+/* A Round, a Digest, a chunk of a Result has come. */
+void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 /* Take the result of ABSORB; of ADOPT. */

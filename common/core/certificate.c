@@ -4,9 +4,7 @@
 
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	return certificate->t == d->t && certificate->a == d->a && certificate->p == d->p &&
-	       certificate->learners == d->learners && certificate->decimals == d->decimals &&
-	       certificate->encoding == d->encoding && certificate->clipping_range == d->clipping_range &&
+	return certificate->t == d->t && certificate->a == d->a &&
 	       memcmp(certificate->view, d->view, SL_HASH_BYTES) == 0 &&
 	       memcmp(certificate->digest, d->digest, SL_HASH_BYTES) == 0;
 }
@@ -23,15 +21,44 @@ void sl_certificate_add(struct sl_certificate *certificate, const struct sl_dige
 
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	*certificate = (struct sl_certificate){.t = d->t,
-					       .a = d->a,
-					       .p = d->p,
-					       .learners = d->learners,
-					       .decimals = d->decimals,
-					       .encoding = d->encoding,
-					       .clipping_range = d->clipping_range};
+	*certificate = (struct sl_certificate){.t = d->t, .a = d->a};
 	memcpy(certificate->view, d->view, SL_HASH_BYTES);
 	memcpy(certificate->digest, d->digest, SL_HASH_BYTES);
+}
+
+void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_head *round)
+{
+	uint32_t *members = store->members;
+	memcpy(members, round->members, round->count * sizeof *members);
+	store->head = *round;
+	store->head.members = members;
+}
+
+void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store,
+			 const struct sl_certificate *from)
+{
+	sl_certificate_keep(store, from->round);
+	*to = *from;
+	to->round = &store->head;
+}
+
+bool sl_certificate_member(const struct sl_round_head *round, sl_id id)
+{
+	for (uint32_t i = 0; i < round->count; i += 2)
+		if (round->members[i] == id)
+			return true;
+	return false;
+}
+
+uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners)
+{
+	uint64_t need = core->config.parameters.tolerance + 1;
+	return need < learners ? (uint32_t)need : learners;
+}
+
+uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round)
+{
+	return sl_certificate_least(core, sl_round_learners(round));
 }
 
 uint32_t sl_certificate_chunks(const struct sl_core *core)
@@ -55,28 +82,19 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 	}
 }
 
-void sl_certificate_attest(struct sl_core *core, const uint64_t *to)
+void sl_certificate_greet(struct sl_core *core, uint32_t peer)
 {
-	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->certificate.digests[0]};
-	message.digest.id = core->config.ids[core->config.self];
-	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
-	sl_emit_send(core, to, &message, true);
+	show_digests(core, sl_core_only(core, peer), false);
 }
 
-void sl_certificate_greet(struct sl_core *core)
-{
-	show_digests(core, core->single, false);
-	if (core->attested)
-		sl_certificate_attest(core, core->single);
-}
-
-static void show_chunk(struct sl_core *core, uint32_t index)
+static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 {
 	struct sl_message message = {.kind = SL_MSG_RESULT};
 	struct sl_field field;
 	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
 	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
-	if (index >= sl_certificate_chunks(core) || sl_field_init(&field, core->certificate.p) != SL_OK)
+	if (index >= sl_certificate_chunks(core) ||
+	    sl_field_init(&field, core->certificate.round->p) != SL_OK)
 		return;
 	message.chunk.t = core->certificate.t;
 	message.chunk.a = core->certificate.a;
@@ -84,33 +102,20 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
 	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
-	sl_emit_payload(core, core->single, &message, payload);
-}
-
-void sl_certificate_signed(struct sl_core *core)
-{
-	if (core->certificate.count <= core->config.parameters.tolerance)
-		return;
-	bool any = false;
-	memset(core->signed_to, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		if (core->peers[i].few_shown)
-			sl_bit_set(core->signed_to, i);
-		any |= core->peers[i].few_shown;
-		core->peers[i].few_shown = false;
-	}
-	if (any)
-		show_digests(core, core->signed_to, true);
+	sl_emit_payload(core, sl_core_only(core, peer), &message, payload);
 }
 
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
 	if (core->certificate.t == 0)
 		return; /* nothing to show */
-	sl_core_only(core, peer);
-	if (request->t != core->certificate.t) {
-		show_digests(core, core->single, true);
-		core->peers[peer].few_shown = core->certificate.count <= core->config.parameters.tolerance;
+	bool begins = request->t != core->certificate.t;
+	if (begins) {
+		sl_emit_send(
+			core, sl_core_only(core, peer),
+			&(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *core->certificate.round},
+			true);
+		show_digests(core, sl_core_only(core, peer), true);
 	}
-	show_chunk(core, request->t == core->certificate.t ? request->index : 0);
+	show_chunk(core, peer, begins ? 0 : request->index);
 }

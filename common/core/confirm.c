@@ -2,54 +2,60 @@
 
 #include "common/core/attempt.h"
 #include "common/core/certificate.h"
+#include "common/core/close.h"
 #include "common/core/emit.h"
+#include "common/core/have.h"
 #include "common/core/move.h"
+#include "common/core/open.h"
 
 #define MARGIN_LIMIT 0.375
 
-static void digest_out(struct sl_core *core)
+/* --- the own digest --- */
+
+static struct sl_message own_digest(const struct sl_core *core)
 {
-	struct sl_message message = {.kind = SL_MSG_DIGEST,
-				     .digest = {.id = core->config.ids[core->config.self],
-						.t = core->t,
-						.a = core->a,
-						.p = core->view.field.p,
-						.learners = core->view.n,
-						.decimals = (uint32_t)core->view.agreed.decimals,
-						.encoding = (uint32_t)core->view.agreed.encoding,
-						.clipping_range = core->view.agreed.clipping_range}};
+	struct sl_message message = {
+		.kind = SL_MSG_DIGEST,
+		.digest = {.id = core->config.ids[core->config.self], .t = core->t, .a = core->a}};
 	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
 	memcpy(message.digest.view, core->view.h, SL_HASH_BYTES);
 	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
-	sl_emit_send(core, core->view_neighbours, &message, true);
-	sl_certificate_begin(&core->making, &message.digest);
-	sl_certificate_add(&core->making, &message.digest);
+	return message;
 }
 
-/* Add the digests of the neighbours to the certificate that learners will catch up with, as far as they are
- * known and agree. */
-static void complete_certificate(struct sl_core *core)
+/* Send the own digest to the linked participants. */
+static void digest_out(struct sl_core *core)
 {
-	struct sl_certificate *certificate = &core->making;
-	for (uint32_t r = 0; r < core->view.degree; r++)
-		if (core->exchange[r].digest_known)
-			sl_certificate_add(certificate, &core->exchange[r].digest);
+	struct sl_message message = own_digest(core);
+	core->at.digests[core->view.self] = message.digest;
+	core->at.digested = true;
+	memset(core->digest_to, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (sl_bit(core->linked, core->view.members[i]))
+			sl_bit_set(core->digest_to, core->view.members[i]);
+	sl_emit_send(core, core->digest_to, &message, true);
 }
 
-/* Stop: the result is not the sum of N models, since a learner violated the protocol or has a bug. Recovery
- * would give the same sum. */
-static void refuse_result(struct sl_core *core)
+void sl_confirm_greet(struct sl_core *core, uint32_t peer)
 {
-	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
-	report->reason = SL_REASON_RESULT;
-	report->why.result.learners = core->view.n;
-	sl_emit_stop(core, SL_ERR_INVALID);
+	bool confirming = core->phase == SL_PHASE_CONFIRM || core->phase == SL_PHASE_COMMIT;
+	if (!confirming || !core->at.result_known || core->view.position[peer] == UINT32_MAX)
+		return;
+	struct sl_message message = own_digest(core);
+	sl_emit_send(core, sl_core_only(core, peer), &message, true);
 }
 
-bool sl_confirm_weightless(const struct sl_core *core, const struct sl_job_result *result)
+enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result)
 {
-	return core->view.encoding.kind == SL_ENCODING_WEIGHTED && result->code == SL_OK &&
-	       result->total == 0;
+	bool weighted = core->view.encoding.kind == SL_ENCODING_WEIGHTED;
+	if (result->code != SL_OK)
+		return SL_REASON_RESULT;
+	return weighted && result->total == 0 ? SL_REASON_WEIGHTLESS : SL_REASON_NONE;
+}
+
+static void differs(struct sl_core *core, uint32_t signer)
+{
+	sl_emit_reject(core, signer, "has signed another result of this view");
 }
 
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
@@ -59,21 +65,23 @@ void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
 		return;
 	}
-	if (result->code != SL_OK) {
-		refuse_result(core);
-		return;
-	}
-	if (sl_confirm_weightless(core, result)) {
-		sl_attempt_fail(core, SL_REASON_WEIGHTLESS, false);
+	enum sl_reason flaw = sl_confirm_flaw(core, result);
+	if (flaw != SL_REASON_NONE) { /* recovery finds the sum that the Readys fix */
+		sl_attempt_fail(core, flaw, false);
 		return;
 	}
 	at->result_known = true;
-	core->since = core->now; /* the confirm timeout does not count the own arithmetic */
+	core->since = core->now; /* the wait does not count the own arithmetic */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (at->digests[i].id != 0 && memcmp(at->digests[i].digest, at->digest, SL_HASH_BYTES) != 0)
+			differs(core, core->view.members[i]);
 	digest_out(core);
 }
+
+/* --- the digests of others --- */
 
 static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, const uint8_t *theirs)
 {
@@ -84,79 +92,156 @@ static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, c
 	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
+/* A participant of the last committed round has signed another result of it. One of c+1 is honest. */
+static void rival(struct sl_core *core, uint32_t signer, const struct sl_digest *digest)
+{
+	size_t words = sl_core_words(core);
+	if (sl_bit_count(core->rivals, words) == 0)
+		memcpy(core->rival, digest->digest, SL_HASH_BYTES);
+	if (sl_bit(core->rivals, signer) || memcmp(core->rival, digest->digest, SL_HASH_BYTES) != 0)
+		return;
+	differs(core, signer);
+	sl_bit_set(core->rivals, signer);
+	if (sl_bit_count(core->rivals, words) >= sl_certificate_need(core, core->certificate.round))
+		diverged(core, signer, core->previous, core->rival);
+}
+
+/* Take a digest of the last committed view. */
+static void take_late(struct sl_core *core, const struct sl_digest *digest)
+{
+	uint32_t signer = sl_core_index(core, digest->id);
+	if (signer == UINT32_MAX || signer == core->config.self ||
+	    !sl_certificate_member(core->certificate.round, digest->id))
+		return;
+	if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
+		rival(core, signer, digest);
+	else
+		sl_certificate_add(&core->certificate, digest);
+}
+
+/* Take a digest of the present view; the first of each participant counts. */
+static void take(struct sl_core *core, const struct sl_digest *digest)
+{
+	uint32_t signer = sl_core_index(core, digest->id);
+	uint32_t position = signer == UINT32_MAX ? UINT32_MAX : core->view.position[signer];
+	if (position == UINT32_MAX || position == core->view.self || core->at.digests[position].id != 0)
+		return;
+	core->at.digests[position] = *digest;
+	if (core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
+		differs(core, signer);
+}
+
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
 	if (core->certificate.t != 0 && core->certificate.t == core->committed &&
 	    memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
-		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
-			diverged(core, sl_core_index(core, digest->id), core->previous, digest->digest);
-		sl_certificate_add(&core->certificate, digest);
-		if (!core->stopped)
-			sl_certificate_signed(core);
+		take_late(core, digest);
 		return;
 	}
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
 		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
-	if (digest->id != core->config.ids[peer]) {
-		if (digest->t == core->t)
-			sl_emit_reject(core, peer, "a digest signed by another learner");
-		return;
-	}
-	if (!sl_core_released(core) || memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
-		return;
-	int r = sl_view_neighbour(&core->view, peer);
-	if (r < 0)
-		return;
-	core->exchange[r].digest_known = true;
-	core->exchange[r].digest = *digest;
-	if (core->phase == SL_PHASE_COMMIT && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
-		diverged(core, peer, core->at.digest, core->exchange[r].digest.digest);
+	if (core->phase >= SL_PHASE_READY && sl_core_in_view(core, digest->t, digest->view))
+		take(core, digest);
 }
 
-static bool confirmed(struct sl_core *core)
+/* Return the number of participants that have signed `digest`. */
+static uint32_t signers_of(const struct sl_core *core, const uint8_t *digest)
 {
-	bool all = true;
-	memset(core->missing, 0, sl_core_set_bytes(core));
-	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_exchange *exchange = &core->exchange[r];
-		uint32_t peer = sl_view_peer(&core->view, r);
-		if (!exchange->digest_known) {
-			if (sl_bit(core->linked, peer)) {
-				all = false;
-				sl_bit_set(core->missing, peer);
-			}
-		} else if (memcmp(exchange->digest.digest, core->at.digest, SL_HASH_BYTES) != 0) {
-			diverged(core, peer, core->at.digest, exchange->digest.digest);
-			return false;
-		}
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		count += core->at.digests[i].id != 0 &&
+			 memcmp(core->at.digests[i].digest, digest, SL_HASH_BYTES) == 0;
+	return count;
+}
+
+/* Stop if c+1 participants have signed one other result: one of them is honest. */
+static bool is_alone(struct sl_core *core, uint32_t need)
+{
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		const struct sl_digest *d = &core->at.digests[i];
+		if (d->id == 0 || memcmp(d->digest, core->at.digest, SL_HASH_BYTES) == 0 ||
+		    signers_of(core, d->digest) < need)
+			continue;
+		diverged(core, core->view.members[i], core->at.digest, d->digest);
+		return true;
 	}
-	return all;
+	return false;
+}
+
+static void report_missing(struct sl_core *core)
+{
+	memset(core->missing, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (core->at.digests[i].id == 0)
+			sl_bit_set(core->missing, core->view.members[i]);
+	sl_emit_waiting(core, core->missing);
+}
+
+/* Return a linked peer that has gone on to a later round, if digests of this one do not come any more, or
+ * SL_NOBODY. */
+static uint32_t gone_on(const struct sl_core *core)
+{
+	if (core->now < core->since + core->config.stall_timeout_ms)
+		return SL_NOBODY;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(core->linked, i) && core->peers[i].hello && core->peers[i].t > core->t)
+			return i;
+	return SL_NOBODY;
 }
 
 bool sl_confirm_advance(struct sl_core *core)
 {
-	if (!core->at.result_known)
+	uint32_t need = sl_certificate_least(core, core->view.n);
+	if (!core->at.result_known || is_alone(core, need))
 		return false;
-	bool all = confirmed(core);
-	if (core->stopped)
-		return false;
-	if (!all && core->now < core->since + core->config.confirm_timeout_ms)
-		return false;
-	if (!all)
-		sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
-	sl_move_to(core, SL_PHASE_COMMIT);
-	return true;
+	if (signers_of(core, core->at.digest) >= need) {
+		sl_move_to(core, SL_PHASE_COMMIT);
+		return true;
+	}
+	if (core->at.operator_aborted)
+		return sl_close_attempt(core);
+	uint32_t ahead = gone_on(core);
+	if (ahead != SL_NOBODY) { /* catch up from there */
+		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = ahead;
+		return true;
+	}
+	sl_have_serve(core);
+	report_missing(core);
+	return false;
 }
 
 sl_ms sl_confirm_deadline(const struct sl_core *core)
 {
-	return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
+	sl_ms opens = sl_open_deadline(core), late = core->since + core->config.stall_timeout_ms;
+	sl_ms due = core->report_at;
+	if (!core->at.result_known)
+		return SL_NEVER;
+	due = opens < due ? opens : due;
+	due = late > core->now && late < due ? late : due;
+	return due > core->now ? due : core->now + 1;
+}
+
+/* --- commit --- */
+
+/* Make the certificate: the own digest, and the equal digests of other participants. */
+static void certify(struct sl_core *core)
+{
+	struct sl_certificate *certificate = &core->making;
+	const struct sl_digest *own = &core->at.digests[core->view.self];
+	(void)sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
+			    core->config.roster_size, core->making_round.members, &core->making_round.head);
+	sl_certificate_begin(certificate, own);
+	certificate->round = &core->making_round.head;
+	sl_certificate_add(certificate, own);
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (core->at.digests[i].id != 0)
+			sl_certificate_add(certificate, &core->at.digests[i]);
 }
 
 void sl_confirm_commit_enter(struct sl_core *core)
 {
 	sl_emit_job(core, SL_JOB_DECODE, 0, NULL);
-	complete_certificate(core);
+	certify(core);
 	sl_confirm_persist(core);
 }
 
@@ -228,18 +313,19 @@ static void remember_members(struct sl_core *core)
 
 void sl_confirm_committed(struct sl_core *core)
 {
+	sl_certificate_move(&core->certificate, &core->last_round, &core->making);
+	memset(core->rivals, 0, sl_core_set_bytes(core));
 	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
-	core->view_built = false;
+	core->view_built = core->view_checked = false;
+	sl_attempt_wipe(core);
 	sl_move_to(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
 }
 
 void sl_confirm_durable(struct sl_core *core)
 {
 	core->committed = core->t;
-	core->certificate = core->making;
-	core->attested = false;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
 	if (core->view.agreed.rounds > core->rounds)
 		core->rounds = (sl_round)core->view.agreed.rounds;

@@ -8,8 +8,10 @@ bool sl_confirm_advance(struct sl_core *core);
 sl_ms sl_confirm_deadline(const struct sl_core *core);
 /* CLOSE or SUM is done: Z is known. */
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
-/* Return true if `result`, of CLOSE or SUM, has no mean: every participant has weight 0. */
-bool sl_confirm_weightless(const struct sl_core *core, const struct sl_job_result *result);
+/* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */
+enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result);
+/* The link to `peer` came up: send it the own digest, if there is one. */
+void sl_confirm_greet(struct sl_core *core, uint32_t peer);
 /* A Digest has come. */
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 

@@ -118,8 +118,6 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
-		if (core->peers[i].quarantined != 0)
-			continue;
 		if (sl_core_peer_ready(core, i)) {
 			c.expected++;
 			c.ready++;

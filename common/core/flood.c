@@ -1,11 +1,13 @@
 #include "common/core/flood.h"
 
 #include "common/core/abort.h"
+#include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/model.h"
+#include "common/core/ready.h"
 #include "common/core/relay.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
@@ -25,8 +27,8 @@ static int compare_link_states(const struct sl_link_state *one, const struct sl_
 
 static int compare_aborts(const struct sl_abort *one, const struct sl_abort *other)
 {
-	return compare((const uint32_t[]){one->t, one->a, one->closed, one->incarnation},
-		       (const uint32_t[]){other->t, other->a, other->closed, other->incarnation}, 4);
+	return compare((const uint32_t[]){one->t, one->a, one->incarnation},
+		       (const uint32_t[]){other->t, other->a, other->incarnation}, 3);
 }
 
 static bool our_roster(const struct sl_core *core, const struct sl_link_state *state)
@@ -78,7 +80,7 @@ static bool started_again(const struct sl_core *core, uint32_t signer, const str
 /* Move to the attempt of the link state if it is higher. An attempt that has a Ready is not left for it. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t || core->peers[signer].quarantined != 0)
+	if (state->t != core->t)
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (started_again(core, signer, state))
@@ -178,6 +180,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 		return;
 	rr->ready = *ready;
 	sl_relay_record(core, &rr->record, from);
+	sl_ready_heard(core, signer);
 }
 
 void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message *message)
@@ -186,14 +189,18 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 	uint32_t signer = sl_core_index(core, abort_record->id);
 	if (signer == UINT32_MAX || abort_record->t < core->t || signer == core->config.self)
 		return;
-	struct sl_abort_record *fr = &core->aborts[signer];
+	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
+	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)
 		sl_bit_set(fr->record.sent, from);
-	if (age <= 0)
+	if (age > 0) {
+		fr->abort = *abort_record;
+		sl_relay_record(core, &fr->record, from);
+	}
+	if (!news)
 		return;
-	fr->abort = *abort_record;
-	sl_relay_record(core, &fr->record, from);
-	if (abort_record->t == core->t)
-		sl_abort_heard(core, signer);
+	if (age <= 0)
+		sl_aborts_pass(core, from, abort_record); /* the flood goes on with the latest of a signer */
+	sl_abort_heard(core, signer, abort_record);
 }

@@ -22,28 +22,16 @@ static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
 	return b->size == sl_view_chunk_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
 }
 
-bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
-{
-	return b->iteration == 0 && b->index < core->view.chunks && of_its_size(core, b);
-}
-
 /* Take a state of neighbour `r`. Return NULL, or why it is not acceptable. */
 static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 {
-	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_view_window(&core->view))
+	uint32_t credit = core->at.base + 2 * sl_view_window(&core->view);
+	bool free = b->iteration == engine_of(core)->free_iteration;
+	if (b->index >= core->view.chunks || (!free && b->index >= credit))
 		return "a state of a chunk that is not due";
 	if (!of_its_size(core, b))
 		return "a state of the wrong size";
 	return engine_of(core)->take(core, r, b);
-}
-
-/* Have the masked states kept that neighbours gave to this learner, without mixing them: one job for all of a
- * step. */
-static void keep_given(struct sl_core *core)
-{
-	if (core->at.given != NULL)
-		sl_emit_job(core, SL_JOB_BACKUP, 0, core->at.given);
-	core->at.given = NULL;
 }
 
 /* Before the own release a state is held unread, since the engine may not be known. */
@@ -68,7 +56,6 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 		sl_emit_reject(core, peer, wrong);
 	if (!due || wrong != NULL)
 		sl_emit_drop(core, buffer);
-	keep_given(core);
 }
 
 /* Take what neighbour `r` sent before the own release. States that are not acceptable go to `bad`. */
@@ -104,14 +91,22 @@ static void check_links(struct sl_core *core)
 void sl_mix_enter(struct sl_core *core)
 {
 	struct sl_buffer *bad = NULL;
-	if (engine_of(core)->begin != NULL)
-		engine_of(core)->begin(core);
-	for (uint32_t r = 0; r < core->view.degree; r++)
+	engine_of(core)->begin(core);
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		if (sl_core_has(core->at.known, core->view.neighbours[r]))
+			engine_of(core)->key(core, r);
 		take_early(core, r, &bad);
-	keep_given(core);
+	}
 	if (bad != NULL)
 		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
 	check_links(core);
+}
+
+void sl_mix_key(struct sl_core *core, uint32_t position)
+{
+	int r = sl_view_neighbour(&core->view, core->view.members[position]);
+	if (r >= 0)
+		engine_of(core)->key(core, (uint32_t)r);
 }
 
 static bool stalled(struct sl_core *core)

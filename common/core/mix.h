@@ -1,4 +1,5 @@
-/* mix.h - MIX: masked states are added up over the graph, by the engine of the view (PROTOCOL.md §7.13 Mix).
+/* mix.h - MIX: masked states, which deposits and their keys give, are added up over the graph, by the engine
+ * of the view (PROTOCOL.md §7.13 Mix).
  */
 #pragma once
 
@@ -12,5 +13,5 @@ uint32_t sl_mix_permille(const struct sl_core *core);
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 /* MIX is done. */
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result);
-/* Return true if `buffer` is, by its form, a chunk of its sender's masked state. */
-bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *buffer);
+/* The deposit key of the participant at `position` is known. */
+void sl_mix_key(struct sl_core *core, uint32_t position);

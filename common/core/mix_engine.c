@@ -30,6 +30,15 @@ bool sl_mix_is_held(const struct sl_exchange *exchange, uint32_t chunk, uint64_t
 	return b != NULL;
 }
 
+void sl_mix_job(struct sl_core *core, uint32_t m, uint64_t iteration, struct sl_buffer *buffers)
+{
+	struct sl_job *job = sl_emit_job_on(core, SL_JOB_MIX, m, &core->view);
+	core->at.busy[m] = true;
+	job->iteration = iteration;
+	job->keys = (const uint8_t(*)[SL_KEY_BYTES])core->at.keys;
+	job->buffers = buffers;
+}
+
 void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
 {
 	size_t size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);

@@ -1,5 +1,6 @@
 /* exact and metropolis (PROTOCOL.md §8.1 What all engines have in common): state k+1 of a chunk is computed
- * when state k of every neighbour is here.
+ * when state k of every neighbour is here. State 0 of a neighbour is here when its key is: its deposit came
+ * before. States from 1 on are sent.
  *
  * SL_WINDOW chunks are under way at a time. A neighbour is at most one exchange ahead in a chunk, because its
  * next state needs this learner's present one; and it has begun at most the next SL_WINDOW chunks. So at most
@@ -33,25 +34,38 @@ static void state_out(struct sl_core *core, uint32_t chunk)
 	sl_mix_send(core, core->view_neighbours, chunk, core->at.iteration[chunk]);
 }
 
+static void begin(struct sl_core *core)
+{
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		for (uint32_t m = 0; m < core->view.chunks; m++)
+			core->exchange[r].states_in[m] = 1;
+}
+
+static void key(struct sl_core *core, uint32_t r)
+{
+	(void)r;
+	for (uint32_t m = 0; m < core->view.chunks; m++) /* none is mixed before all keys are here */
+		core->at.have[m]++;
+}
+
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	while (at->started < core->view.chunks && at->started < at->base + SL_WINDOW)
-		state_out(core, at->started++);
+		at->started++;
 }
 
 /* Start the MIX job of the chunk's present exchange, with the state of every neighbour. */
 static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;
-	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer *buffer =
-			sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
+	uint64_t k = core->at.iteration[chunk];
+	for (uint32_t r = 0; r < core->view.degree && k > 0; r++) {
+		struct sl_buffer *buffer = sl_mix_unhold(&core->exchange[r], chunk, k);
 		buffer->next = list;
 		list = buffer;
 	}
-	core->at.busy[chunk] = true;
-	sl_emit_job(core, SL_JOB_MIX, chunk, list);
+	sl_mix_job(core, chunk, k, list);
 }
 
 static void step(struct sl_core *core)
@@ -79,12 +93,17 @@ static void result(struct sl_core *core, uint32_t m)
 
 static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 {
+	if (core->at.iteration[m] == 0)
+		return !sl_core_has(core->at.known, core->view.neighbours[r]);
 	return core->exchange[r].states_in[m] <= core->at.iteration[m];
 }
 
 const struct sl_mix_row sl_mix_exchange = {
+	.begin = begin,
+	.key = key,
 	.take = take,
 	.step = step,
 	.result = result,
 	.awaits = awaits,
+	.free_iteration = UINT64_MAX,
 };

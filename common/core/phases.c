@@ -10,7 +10,6 @@
 #include "common/core/mix.h"
 #include "common/core/ready.h"
 #include "common/core/recover.h"
-#include "common/core/releases.h"
 #include "common/core/share.h"
 #include "common/core/train.h"
 
@@ -43,7 +42,12 @@ static bool is_prepared(const struct sl_core *core)
 
 static bool is_released(const struct sl_core *core)
 {
-	return has_view(core) && sl_releases_has(core, core->a);
+	return is_prepared(core) && core->at.released;
+}
+
+static bool is_bound(const struct sl_core *core)
+{
+	return is_prepared(core) && (core->at.released || core->at.aborted);
 }
 
 static bool may_mix(const struct sl_core *core)
@@ -53,7 +57,7 @@ static bool may_mix(const struct sl_core *core)
 
 static bool has_result(const struct sl_core *core)
 {
-	return is_released(core) && core->at.result_known;
+	return is_bound(core) && core->at.result_known && !core->at.given_up;
 }
 
 static bool may_go_back(const struct sl_core *core)
@@ -94,7 +98,7 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 			    .enter = sl_ready_enter,
 			    .advance = sl_ready_advance,
 			    .deadline = sl_ready_deadline,
-			    .fail = sl_attempt_abort,
+			    .fail = sl_ready_abort,
 			    .record = SL_PERSIST_PREPARED,
 			    .durable = sl_ready_prepared,
 			    .invariant = has_view},
@@ -115,7 +119,7 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 			      .advance = sl_confirm_advance,
 			      .deadline = sl_confirm_deadline,
 			      .fail = sl_recover_fail,
-			      .invariant = is_released},
+			      .invariant = is_bound},
 	[SL_PHASE_COMMIT] = {.status = SL_PEER_STATUS_OPEN,
 			     .enter = sl_confirm_commit_enter,
 			     .record = SL_PERSIST_COMMIT,
@@ -126,7 +130,7 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 			      .advance = sl_recover_advance,
 			      .deadline = sl_recover_deadline,
 			      .permille = sl_recover_permille,
-			      .invariant = is_released},
+			      .invariant = is_bound},
 	[SL_PHASE_CATCHUP] = {.enter = sl_catchup_enter,
 			      .advance = sl_catchup_advance,
 			      .deadline = sl_catchup_deadline,

@@ -1,42 +1,17 @@
 #include "common/core/ready.h"
 
+#include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
+#include "common/core/close.h"
+#include "common/core/deposit.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/open.h"
+#include "common/core/recover.h"
 #include "common/core/relay.h"
-#include "common/core/releases.h"
 
-void sl_ready_enter(struct sl_core *core)
-{
-	if (core->before == SL_PHASE_SHARE)
-		sl_emit_job(core, SL_JOB_COMMITMENT, 0, NULL);
-}
-
-void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result)
-{
-	struct sl_ready *own = &core->readys[core->config.self].ready;
-	core->readys[core->config.self].record.present =
-		false; /* an earlier one may still be queued for a link */
-	*own = (struct sl_ready){.id = core->config.ids[core->config.self],
-				 .t = core->t,
-				 .a = core->a,
-				 .k = core->view.costs.k};
-	memcpy(own->view, core->view.h, SL_HASH_BYTES);
-	memcpy(own->commitment, result->hash, SL_HASH_BYTES);
-	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_PREPARED, core->a);
-	persist->view = core->at.view_bytes;
-	persist->view_bytes = core->at.view_size;
-	persist->readys = own;
-	persist->ready_count = 1;
-	persist->draw = core->draws;
-}
-
-void sl_ready_prepared(struct sl_core *core)
-{
-	core->at.prepared = true;
-	sl_relay_own_ready(core);
-}
+/* --- Readys --- */
 
 /* Return true if an honest participant may announce `k`. For one view, K differs by rounding at most; if
  * another engine may take its place, metropolis may be possible for one learner and not for another. */
@@ -46,93 +21,257 @@ static bool likely(const struct sl_view *view, uint64_t k)
 	return none || k <= 2 * view->costs.k + 16;
 }
 
-static const struct sl_ready *ready_of(const struct sl_core *core, uint32_t position)
+static void take(struct sl_core *core, uint32_t position, const struct sl_ready *ready)
 {
-	const struct sl_ready_record *rr = &core->readys[core->view.members[position]];
-	bool here = rr->record.present && rr->ready.t == core->t && rr->ready.a == core->a &&
-		    memcmp(rr->ready.view, core->view.h, SL_HASH_BYTES) == 0;
-	return here && likely(&core->view, rr->ready.k) ? &rr->ready : NULL;
+	struct sl_attempt_state *at = &core->at;
+	at->readys[position] = *ready;
+	at->ready_here[position] = true;
+	at->ready_count++;
+	at->progress = core->now;
+	sl_open_ready(core, position);
 }
 
-/* Copy the Readys to the attempt, since later records may replace them; the largest K goes to *k. Return true
- * if all are here. */
-static bool gather_readys(struct sl_core *core, uint64_t *k)
+/* Readys are copied to the attempt, since later records may replace them. */
+void sl_ready_heard(struct sl_core *core, uint32_t signer)
 {
-	bool all = true;
-	memset(core->missing, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		const struct sl_ready *ready = ready_of(core, i);
-		if (ready != NULL)
-			core->at.readys[i] = *ready;
-		else
-			sl_bit_set(core->missing, core->view.members[i]);
-		if (ready != NULL && ready->k > *k)
-			*k = ready->k;
-		all &= ready != NULL;
+	const struct sl_ready_record *rr = &core->readys[signer];
+	const struct sl_ready *ready = &rr->ready;
+	uint32_t position = core->view_checked ? core->view.position[signer] : UINT32_MAX;
+	if (position == UINT32_MAX || core->at.ready_here[position] || !rr->record.present ||
+	    ready->a != core->view.a || !sl_core_in_view(core, ready->t, ready->view))
+		return;
+	if (core->at.resumed || likely(&core->view, ready->k))
+		take(core, position, ready);
+}
+
+static uint64_t largest_k(const struct sl_core *core)
+{
+	uint64_t k = 0;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		k = core->at.readys[i].k > k ? core->at.readys[i].k : k;
+	return k;
+}
+
+void sl_ready_enter(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (i != core->view.self)
+			sl_ready_heard(core, core->view.members[i]);
+	if (core->before == SL_PHASE_SHARE)
+		sl_emit_job(core, SL_JOB_COMMITMENT, 0, NULL);
+	else if (core->before == SL_PHASE_CATCHUP)
+		core->at.unmixable = true; /* fetched chunks have taken the place of the masked state */
+}
+
+void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_ready *own = &core->readys[core->config.self].ready;
+	const struct sl_secrets *secrets = &core->at.secrets;
+	core->readys[core->config.self].record.present =
+		false; /* an earlier one may still be queued for a link */
+	*own = (struct sl_ready){.id = core->config.ids[core->config.self],
+				 .t = core->t,
+				 .a = core->a,
+				 .k = core->view.costs.k};
+	memcpy(own->view, core->view.h, SL_HASH_BYTES);
+	memcpy(own->deposit, result->hash, SL_HASH_BYTES);
+	sl_canonical_key(&core->config.scope, own->id, secrets->key, own->key_hash);
+	sl_canonical_challenge(&core->config.scope, own->id, secrets->challenge, own->challenge_hash);
+	memcpy(own->share_root, secrets->root, SL_HASH_BYTES);
+	sl_deposit_own(core);
+	take(core, core->view.self, own);
+	sl_aborts_readied(core, core->a);
+	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_PREPARED, core->a);
+	persist->view = core->at.view_bytes;
+	persist->view_bytes = core->at.view_size;
+	persist->readys = own;
+	persist->ready_count = 1;
+	persist->secrets = secrets;
+	persist->draw = core->draws;
+}
+
+void sl_ready_prepared(struct sl_core *core)
+{
+	core->at.prepared = true;
+	sl_relay_own_ready(core);
+}
+
+/* --- what is kept here --- */
+
+enum kept { PENDING, GOOD, BAD };
+
+/* Return whether the deposit and the key share of neighbour `r` are what its Ready says. */
+static enum kept check_neighbour(struct sl_core *core, uint32_t r)
+{
+	uint32_t position = core->view.neighbours[r];
+	struct sl_exchange *exchange = &core->exchange[r];
+	if (!core->at.ready_here[position])
+		return PENDING;
+	if (!exchange->share_checked && !sl_open_share_fits(core, r))
+		return BAD;
+	exchange->share_checked = true;
+	enum sl_slot slot = core->at.slots[position];
+	if (core->at.resumed || !sl_view_keeps(&core->view, r) || slot == SL_SLOT_HELD)
+		return GOOD; /* RECOVER checks all slots of a resumed attempt */
+	return slot == SL_SLOT_MISSING ? BAD : PENDING;
+}
+
+/* Check all neighbours; *bad: the first whose deposit or key share does not fit, or SL_NOBODY. */
+static enum kept check_kept(struct sl_core *core, uint32_t *bad)
+{
+	enum kept all = GOOD;
+	*bad = SL_NOBODY;
+	if (!core->at.resumed)
+		sl_deposit_check(core);
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		enum kept one = check_neighbour(core, r);
+		if (one == BAD) {
+			*bad = sl_view_peer(&core->view, r);
+			return BAD;
+		}
+		all = one == PENDING ? PENDING : all;
 	}
 	return all;
 }
 
-/* Make the release durable; the masked state leaves after that. */
+/* --- abort --- */
+
+struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bool refused)
+{
+	sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->view.a, &core->at.readys[core->view.self]);
+	core->at.aborted = true;
+	return sl_recover_fail(core, reason, refused);
+}
+
+/* Return true if this learner may still abort: its key is not known to others, and a resumed learner, which
+ * may have missed much, has heard of a participant. */
+static bool may_abort(const struct sl_core *core)
+{
+	bool heard = !core->at.resumed;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		heard |= sl_bit(core->linked, core->view.members[i]) &&
+			 core->peers[core->view.members[i]].hello;
+	return heard && !sl_core_has(core->at.known, core->view.self);
+}
+
+/* Return the time at which the link to a neighbour whose Ready is missing has been down for too long; *who:
+ * that neighbour. */
+static sl_ms lost_at(const struct sl_core *core, uint32_t *who)
+{
+	sl_ms due = SL_NEVER;
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		uint32_t peer = sl_view_peer(&core->view, r);
+		if (core->at.ready_here[core->view.neighbours[r]] || sl_bit(core->linked, peer))
+			continue;
+		sl_ms down = core->peers[peer].down_since > core->since ? core->peers[peer].down_since
+									: core->since;
+		if (down + core->config.hello_timeout_ms < due) {
+			due = down + core->config.hello_timeout_ms;
+			*who = peer;
+		}
+	}
+	return due;
+}
+
+static void find_missing(struct sl_core *core)
+{
+	memset(core->missing, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (!core->at.ready_here[i])
+			sl_bit_set(core->missing, core->view.members[i]);
+}
+
+/* Abort, as long as a Ready is missing, if there is a cause. */
+static bool give_up(struct sl_core *core)
+{
+	uint32_t who = sl_aborts_of_view(core), lost = SL_NOBODY;
+	if (!may_abort(core))
+		return false;
+	if (who != SL_NOBODY)
+		sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = who;
+	else if (core->now >= lost_at(core, &lost))
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = lost;
+	else if (core->now >= core->since + core->config.prepare_timeout_ms)
+		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	else
+		return false;
+	return true;
+}
+
+/* --- the barrier --- */
+
+/* Make the release durable; the deposit key leaves after that. */
 static void release(struct sl_core *core)
 {
+	core->view.costs.k = largest_k(core);
+	if (!core->at.resumed) /* else there is no analysis of the graph */
+		sl_view_set_engine(&core->view);
+	for (uint32_t i = 0; i < core->view.n; i++) /* each release hangs on all Readys */
+		if (core->readys[core->view.members[i]].record.present)
+			sl_relay_hurry(core, &core->readys[core->view.members[i]].record);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_RELEASED, core->a);
 	persist->readys = core->at.readys;
 	persist->ready_count = core->view.n;
-	sl_releases_use(core);
-	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
 	sl_move_to(core, SL_PHASE_RELEASE);
 }
 
-/* The barrier: no learner releases its masked state before it holds a Ready of every participant. The largest
- * K counts. Once the own Ready is out, other participants may pass the barrier: then only an Abort or the
- * timeout ends the attempt. */
+/* No learner releases its deposit key before it holds a Ready of every participant, and all that it keeps for
+ * its neighbours fits theirs. If its key is known already, others have released, and it cannot hold back. */
 bool sl_ready_advance(struct sl_core *core)
 {
-	uint64_t k = 0;
+	uint32_t bad;
 	if (!core->at.prepared)
 		return false;
-	if (sl_catchup_begin(core))
+	if (sl_close_attempt(core) || sl_catchup_begin(core))
 		return true;
-	uint32_t who = sl_releases_abort_of_view(core);
-	if (who != SL_NOBODY) { /* came in CATCHUP */
-		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
+	if (core->at.over_since != SL_NEVER)
+		return false; /* wait for more Aborts */
+	find_missing(core);
+	enum kept kept = check_kept(core, &bad);
+	bool all = core->at.ready_count == core->view.n;
+	if (kept == BAD && may_abort(core)) {
+		sl_attempt_fail(core, SL_REASON_BAD_DEPOSIT, true)->peer = bad;
 		return true;
 	}
-	if (gather_readys(core, &k)) {
-		core->view.costs.k = k;
-		if (!core->at.resumed) /* else there is no analysis of the graph */
-			sl_view_set_engine(&core->view);
+	core->at.unmixable |= kept == BAD;
+	if (all && kept != PENDING) {
 		release(core);
 		return true;
 	}
-	if (core->now >= core->since + core->config.prepare_timeout_ms) {
-		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	if (!all && give_up(core))
 		return true;
-	}
-	sl_emit_waiting(core, core->missing);
+	if (!all)
+		sl_emit_waiting(core, core->missing);
 	return false;
 }
 
 sl_ms sl_ready_deadline(const struct sl_core *core)
 {
-	sl_ms end = core->since + core->config.prepare_timeout_ms;
+	uint32_t who;
+	sl_ms ends[] = {core->since + core->config.prepare_timeout_ms, lost_at(core, &who),
+			sl_close_deadline(core)};
+	sl_ms due = core->report_at > core->now ? core->report_at : SL_NEVER;
 	if (!core->at.prepared)
 		return SL_NEVER; /* PREPARED is not durable yet */
-	return core->report_at < end ? core->report_at : end;
+	for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+		due = ends[k] > core->now && ends[k] < due ? ends[k] : due;
+	return due;
 }
 
 void sl_ready_released(struct sl_core *core)
 {
-	uint32_t aborted = sl_releases_abort_of_view(core), joined = core->at.joined;
-	if (core->at.resumed || aborted != SL_NOBODY || joined != SL_NOBODY) { /* mixing cannot succeed */
-		enum sl_reason reason = core->at.resumed       ? SL_REASON_RESTARTED
-					: aborted != SL_NOBODY ? SL_REASON_ABORTED
-							       : SL_REASON_JOINED;
-		struct sl_report *report = sl_attempt_fail(core, reason, false);
-		if (reason != SL_REASON_RESTARTED)
-			report->peer = aborted != SL_NOBODY ? aborted : joined;
+	struct sl_attempt_state *at = &core->at;
+	uint32_t aborted = sl_aborts_of_view(core), joined = at->joined;
+	at->released = true;
+	sl_open_release(core);
+	if (!at->resumed && !at->unmixable && aborted == SL_NOBODY && joined == SL_NOBODY) {
+		sl_move_to(core, SL_PHASE_MIX);
 		return;
 	}
-	sl_move_to(core, SL_PHASE_MIX);
+	enum sl_reason reason = at->resumed || at->unmixable ? SL_REASON_RESTARTED
+				: aborted != SL_NOBODY	     ? SL_REASON_ABORTED
+							     : SL_REASON_JOINED;
+	struct sl_report *report = sl_attempt_fail(core, reason, false);
+	if (reason != SL_REASON_RESTARTED)
+		report->peer = aborted != SL_NOBODY ? aborted : joined;
 }

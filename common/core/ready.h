@@ -1,8 +1,11 @@
-/* ready.h - READY and RELEASE: the barrier before the first masked state leaves
- * (PROTOCOL.md §7.11 Ready, §7.12 Release).
+/* ready.h - READY and RELEASE: the barrier before the first deposit key leaves (PROTOCOL.md §7.11 Ready,
+ * §7.12 Release).
  *
- *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys received
- *                    --> RELEASED durable --> MIX
+ *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys here, and all that is kept
+ * here fits
+ *                    --> RELEASED durable --> Key to the neighbours --> MIX
+ *
+ * An own Abort leads from READY to RECOVER: the learner is bound.
  */
 #pragma once
 
@@ -11,9 +14,13 @@
 void sl_ready_enter(struct sl_core *core);
 bool sl_ready_advance(struct sl_core *core);
 sl_ms sl_ready_deadline(const struct sl_core *core);
-/* COMMITMENT is done: make view and own Ready durable. */
+/* The `fail` of READY: abort the attempt; it goes on in RECOVER until it is over. */
+struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bool refused);
+/* COMMITMENT is done: make view, own Ready and secrets durable. */
 void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result);
 /* PREPARED is durable: flood the own Ready. */
 void sl_ready_prepared(struct sl_core *core);
-/* RELEASED is durable: mix, or recover if mixing cannot succeed. */
+/* RELEASED is durable: show the own deposit key, and mix, or recover if mixing cannot succeed. */
 void sl_ready_released(struct sl_core *core);
+/* A Ready of `signer` has come: take it if it is of the view. */
+void sl_ready_heard(struct sl_core *core, uint32_t signer);

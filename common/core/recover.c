@@ -1,62 +1,44 @@
-/* Collect the masked states of all participants and add them up (PROTOCOL.md §10.3 Asking and answering).
+/* Collect the deposits and keys of all participants and add up what they give (PROTOCOL.md §10 Recovery).
  *
  *    this learner                      another participant
- *         | ---- Have {held} ------------> |   to all linked participants
- *         | <--- Have {held} ------------- |
+ *         | ---- Have {held, keys} ------> |   to all linked participants
+ *         | <--- Have {held, keys} ------- |
+ *         | <--- Key, Opening ------------ |   what the Have lacks (open.c)
  *         | ---- Request i, chunk 0 .. --> |   SL_WINDOW ahead, one i at a time from each participant
- *         | <--- Masked i, chunk 0 .. ---- |
- *         | ---- Have {held, i} ---------> |   when i's masked state matches the commitment in i's Ready
+ *         | <--- Deposit i, chunk 0 .. --- |
+ *         | ---- Have {held, i} ---------> |   when i's deposit has the hash in i's Ready
  *
  * RECOVER ends as §10.4 How recovery ends says. Until then this learner takes part in no other attempt of the
- * round (§9.4 The safety rule). */
+ * round (§9.3 The two rules). In CONFIRM a learner still serves those that recover. */
 #include "common/core/recover.h"
 
+#include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
+#include "common/core/close.h"
 #include "common/core/confirm.h"
+#include "common/core/deposit.h"
 #include "common/core/emit.h"
-#include "common/core/mix.h"
+#include "common/core/have.h"
 #include "common/core/move.h"
-#include "common/core/releases.h"
+#include "common/core/open.h"
 
 #define ASKING_MAX 128u /* actions of a step that may be spent on requests */
 
 /* --- beginning --- */
 
-void sl_recover_begin(struct sl_core *core)
+/* Reset what another phase has left: jobs that are late, Haves that were sent. */
+static void begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	memset(at->held, 0, sl_core_held_bytes(&core->view));
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		at->slots[i] = SL_SLOT_UNSEEN;
-		at->holders[i].told = 0;
-	}
-	at->edition = 1;
-	at->held_count = at->fetched = 0;
-	at->checking = at->summing = at->weightless = at->operator_aborted = false;
-	at->over_since = SL_NEVER;
-}
-
-/* Store the neighbours' first states that are not mixed yet; drop the other states that are held. */
-static void keep_first_states(struct sl_core *core)
-{
-	struct sl_buffer *keep = NULL;
-	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer **p = &core->exchange[r].held;
-		while (*p != NULL) {
-			struct sl_buffer *b = *p;
-			if (!sl_mix_first(core, b)) {
-				p = &b->next;
-				continue;
-			}
-			*p = b->next;
-			b->next = keep;
-			keep = b;
-		}
-	}
-	if (keep != NULL)
-		sl_emit_job(core, SL_JOB_BACKUP, 0, keep);
+	core->epoch++; /* results of MIX jobs are late from here on */
 	sl_emit_drop_held(core);
+	sl_deposit_restart(core);
+	for (uint32_t i = 0; i < core->view.n; i++)
+		at->holders[i].told = 0;
+	at->edition++;
+	at->summing = at->operator_aborted = at->result_known = false;
+	at->open_dirty = true;
 }
 
 struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, bool refused)
@@ -66,9 +48,7 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 	report->reason = reason;
 	report->recovering.learners = core->view.n;
 	memcpy(core->failed, core->missing, sl_core_set_bytes(core));
-	core->epoch++; /* results of MIX jobs are late from here on */
-	keep_first_states(core);
-	sl_recover_begin(core);
+	begin(core);
 	sl_move_to(core, SL_PHASE_RECOVER);
 	return report;
 }
@@ -81,95 +61,7 @@ void sl_recover_enter(struct sl_core *core)
 		sl_emit_hello(core, core->linked);
 }
 
-/* --- which participant has what --- */
-
-static bool has(const uint8_t *set, uint32_t i)
-{
-	return (set[i / 8] >> (i % 8)) & 1;
-}
-
-static bool of_this_view(const struct sl_core *core, sl_round t, const uint8_t *view)
-{
-	return core->view_checked && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
-}
-
-void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_message *message)
-{
-	const struct sl_have *have = &message->have;
-	if (!of_this_view(core, have->t, have->view) || core->phase < SL_PHASE_READY)
-		return;
-	uint32_t position = core->view.position[peer];
-	if (position == UINT32_MAX || have->size != sl_core_held_bytes(&core->view)) {
-		sl_emit_reject(core, peer, "says that it holds masked states of a view that it is not in");
-		return;
-	}
-	memcpy(core->at.holders[position].held, have->held, have->size);
-	core->at.joined = peer;
-	if (core->phase == SL_PHASE_MIX)
-		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = peer;
-}
-
-void sl_recover_link(struct sl_core *core, uint32_t peer)
-{
-	uint32_t position = core->view_checked ? core->view.position[peer] : UINT32_MAX;
-	if (position == UINT32_MAX)
-		return;
-	struct sl_holder *holder = &core->at.holders[position];
-	holder->told = 0;
-	memset(holder->held, 0, sl_core_held_bytes(&core->view));
-	if (holder->fetching)
-		core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->fetching = false;
-}
-
-static void tell_held(struct sl_core *core)
-{
-	uint64_t any = 0;
-	memset(core->have_targets, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		uint32_t peer = core->view.members[i];
-		if (!sl_bit(core->linked, peer) || core->at.holders[i].told == core->at.edition)
-			continue;
-		core->at.holders[i].told = core->at.edition;
-		sl_bit_set(core->have_targets, peer);
-		any = 1;
-	}
-	if (any == 0)
-		return;
-	struct sl_message message = {.kind = SL_MSG_HAVE};
-	message.have.t = core->t;
-	message.have.a = core->a;
-	memcpy(message.have.view, core->view.h, SL_HASH_BYTES);
-	message.have.size = (uint32_t)sl_core_held_bytes(&core->view);
-	message.have.held = core->at.held;
-	sl_emit_send(core, core->have_targets, &message, true);
-}
-
-/* --- requests and answers --- */
-
-static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
-{
-	return sl_view_chunk_elements(&core->view, index) * core->view.field.bytes;
-}
-
-void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request)
-{
-	uint32_t origin = sl_core_index(core, request->origin);
-	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE &&
-		    request->t == core->t && request->a == core->view.a;
-	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX ||
-	    request->index >= core->view.chunks)
-		return;
-	uint32_t position = core->view.position[origin];
-	if (position == UINT32_MAX || !has(core->at.held, position))
-		return;
-	struct sl_chunk chunk = {.origin = request->origin,
-				 .index = request->index,
-				 .size = chunk_bytes(core, request->index)};
-	size_t at = (size_t)request->index * SL_CHUNK_ELEMENTS * core->view.field.bytes;
-	sl_emit_chunk(core, sl_core_only(core, peer), SL_MSG_MASKED, chunk,
-		      (struct sl_payload){.source = SL_SOURCE_SLOT, .row = position, .at = at});
-}
+/* --- requests --- */
 
 static void ask_more(struct sl_core *core, uint32_t position)
 {
@@ -186,13 +78,14 @@ static void ask_more(struct sl_core *core, uint32_t position)
 	}
 }
 
-/* Return the position of a missing masked state that `holder` has, or SL_NOBODY. Learners begin with
+/* Return the position of a missing deposit that `holder` has, or SL_NOBODY. Learners begin with
  * different positions, so that they request different ones. */
 static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
 {
 	for (uint32_t k = 1; k < core->view.n; k++) {
 		uint32_t origin = (core->view.self + k) % core->view.n;
-		if (core->at.slots[origin] == SL_SLOT_MISSING && has(holder->held, origin))
+		if (core->at.slots[origin] == SL_SLOT_MISSING && core->at.ready_here[origin] &&
+		    sl_core_has(holder->held, origin))
 			return origin;
 	}
 	return SL_NOBODY;
@@ -229,8 +122,8 @@ static const char *check(const struct sl_core *core, const struct sl_holder *hol
 			 const struct sl_buffer *b)
 {
 	if (b->index != holder->in)
-		return "a masked state out of order";
-	return b->size == chunk_bytes(core, b->index) ? NULL : "a masked state of the wrong size";
+		return "a deposit out of order";
+	return b->size == sl_deposit_chunk_bytes(core, b->index) ? NULL : "a deposit of the wrong size";
 }
 
 void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
@@ -252,7 +145,7 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		return;
 	}
 	holder->in++;
-	holder->progress = core->now;
+	holder->progress = core->at.progress = core->now;
 	buffer->from = holder->origin;
 	buffer->next = NULL;
 	sl_emit_job(core, SL_JOB_FETCH, buffer->index, buffer);
@@ -266,94 +159,59 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	core->at.fetched++;
 }
 
-/* --- slots --- */
+/* --- ending --- */
 
-static void check_next(struct sl_core *core)
+static void give_up(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->view.n && !core->at.checking; i++) {
-		if (core->at.slots[i] != SL_SLOT_UNSEEN)
-			continue;
-		core->at.slots[i] = SL_SLOT_CHECKING;
-		core->at.checking = true;
-		sl_emit_job(core, SL_JOB_CHECK, i, NULL);
-		core->out->items[core->out->count - 1].job.expected = core->at.readys[i].commitment;
-	}
-}
-
-void sl_recover_checked(struct sl_core *core, const struct sl_job_result *result)
-{
-	struct sl_attempt_state *at = &core->at;
-	at->checking = false;
-	if (result->code != SL_OK) {
-		at->slots[result->chunk] = SL_SLOT_MISSING;
+	if (core->at.given_up || core->at.digested)
 		return;
-	}
-	at->slots[result->chunk] = SL_SLOT_HELD;
-	at->held[result->chunk / 8] |= (uint8_t)(1u << (result->chunk % 8));
-	at->held_count++;
-	at->edition++;
+	core->at.given_up = true;
+	sl_aborts_own(core, SL_ABORT_KIND_GIVE_UP, core->view.a, NULL);
 }
 
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 {
+	core->at.summing = false;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
-	if (sl_confirm_weightless(core, result)) {
-		core->at.weightless = true;
-		core->report_at = core->now;
+	core->at.refused = sl_confirm_flaw(core, result);
+	if (core->at.refused == SL_REASON_NONE) {
+		sl_move_to(core, SL_PHASE_CONFIRM);
+		sl_confirm_result(core, result);
 		return;
 	}
-	sl_move_to(core, SL_PHASE_CONFIRM);
-	sl_confirm_result(core, result);
+	report = sl_emit_report(core, SL_REPORT_FAILED); /* all learners see the same sum */
+	report->reason = core->at.refused;
+	if (report->reason == SL_REASON_RESULT)
+		report->why.result.learners = core->view.n;
+	give_up(core);
 }
 
-/* --- ending --- */
-
-/* Close the attempt if the safety rule allows it, or the operator aborts it (PROTOCOL.md §9.4 The safety
- * rule). Before the reuse rule invalidates the model, wait for more Aborts. Return true if the attempt is
- * over. */
-static bool close_attempt(struct sl_core *core)
+/* Return true if nothing comes any more although most participants are linked: those that are left cannot
+ * have the sum (PROTOCOL.md §9.2 When an attempt is over). */
+static bool hopeless(const struct sl_core *core)
 {
-	struct sl_used *used = sl_releases_find(core, core->view.a);
-	struct sl_attempt_state *at = &core->at;
-	if (used == NULL || (!sl_release_log_may_proceed(used, sl_core_words(core)) &&
-			     !at->operator_aborted && !sl_releases_aborted_by_all(core)))
-		return false;
-	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance,
-						 sl_core_words(core));
-	if (at->over_since == SL_NEVER)
-		at->over_since = core->now;
-	if (core->trained && !reusable && !at->operator_aborted &&
-	    core->now < at->over_since + core->config.hello_timeout_ms)
-		return false;
-	uint32_t who = sl_releases_abort_of_view(core);
-	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
-	sl_emit_persist(core, SL_PERSIST_CLOSED, core->view.a);
-	core->release_log.closed = core->view.a;
-	sl_releases_abort_own(core, core->view.a);
-	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && (!reusable || at->weightless));
-	return true;
+	uint32_t linked = 1;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		linked += i != core->view.self && sl_bit(core->linked, core->view.members[i]);
+	return !core->at.resumed && linked + core->view.agreed.tolerance >= core->view.n &&
+	       core->now >= core->at.progress + core->config.stall_timeout_ms;
 }
 
-/* Report the participants whose masked states no linked participant has; or that the sum has no weight. */
+/* Report the participants whose deposits no linked participant has, or whose keys are not known. */
 static void report_missing(struct sl_core *core)
 {
 	if (core->now < core->report_at)
 		return;
-	if (core->at.weightless) {
-		core->report_at = core->now + SL_WAIT_REPORT_MS;
-		sl_emit_report(core, SL_REPORT_WAITING)->reason = SL_REASON_WEIGHTLESS;
-		return;
-	}
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
+		bool known = sl_core_has(core->at.known, i);
 		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
 		for (uint32_t j = 0; j < core->view.n && !offered; j++)
 			offered = sl_bit(core->linked, core->view.members[j]) &&
-				  has(core->at.holders[j].held, i);
-		if (!offered)
+				  sl_core_has(core->at.holders[j].held, i);
+		if (!offered || !known)
 			sl_bit_set(core->missing, core->view.members[i]);
 	}
 	sl_emit_waiting(core, core->missing);
@@ -370,34 +228,46 @@ static void drop_stalled(struct sl_core *core)
 	}
 }
 
+/* Add up what the deposits and keys give, as soon as all are here. */
+static void sum_up(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	bool all = at->held_count == core->view.n && at->key_count == core->view.n;
+	if (!all || at->given_up || at->refused != SL_REASON_NONE)
+		return;
+	at->summing = true;
+	sl_emit_job_on(core, SL_JOB_SUM, 0, &core->view)->keys = (const uint8_t(*)[SL_KEY_BYTES])at->keys;
+}
+
 bool sl_recover_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (close_attempt(core) || sl_catchup_begin(core))
+	if (at->summing)
+		return false;
+	if (sl_close_attempt(core) || sl_catchup_begin(core))
 		return true;
-	if (at->weightless) {
-		tell_held(core);
-		report_missing(core);
-	}
-	if (at->summing || at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* show no more of a closed attempt; CATCHUP waits for the jobs */
+	if (at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
+		return false; /* show no more of an attempt that is over; CATCHUP waits for the jobs */
 	drop_stalled(core);
-	check_next(core);
+	sl_deposit_check(core);
 	ask_holders(core);
-	if (at->held_count == core->view.n) {
-		at->summing = true;
-		sl_emit_job(core, SL_JOB_SUM, 0, NULL);
-	}
-	tell_held(core);
+	sl_have_serve(core);
+	sum_up(core);
+	if (!at->summing && hopeless(core))
+		give_up(core);
 	report_missing(core);
 	return false;
 }
 
 sl_ms sl_recover_deadline(const struct sl_core *core)
 {
-	sl_ms due = core->report_at;
-	if (core->at.over_since != SL_NEVER && core->at.over_since + core->config.hello_timeout_ms < due)
-		due = core->at.over_since + core->config.hello_timeout_ms;
+	sl_ms opens = sl_open_deadline(core), closes = sl_close_deadline(core), due = core->report_at;
+	if (core->at.summing || closes != SL_NEVER)
+		return closes;
+	due = opens < due ? opens : due;
+	if (!core->at.given_up && core->at.progress + core->config.stall_timeout_ms < due &&
+	    core->at.progress + core->config.stall_timeout_ms > core->now)
+		due = core->at.progress + core->config.stall_timeout_ms;
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)
@@ -410,5 +280,5 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 
 uint32_t sl_recover_permille(const struct sl_core *core)
 {
-	return (uint32_t)(core->at.held_count * UINT64_C(1000) / core->view.n);
+	return (uint32_t)((core->at.held_count + core->at.key_count) * UINT64_C(500) / core->view.n);
 }

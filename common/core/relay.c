@@ -43,9 +43,15 @@ void sl_relay_own_ready(struct sl_core *core)
 	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
 }
 
-void sl_relay_own_abort(struct sl_core *core)
+void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind)
 {
-	sl_relay_record(core, &core->aborts[core->config.self].record, core->config.self);
+	sl_relay_record(core, &core->aborts[kind - 1][core->config.self].record, core->config.self);
+}
+
+void sl_relay_hurry(struct sl_core *core, struct sl_record *record)
+{
+	record->since = core->now >= core->config.relay_ms ? core->now - core->config.relay_ms : 0;
+	core->flood_dirty = true;
 }
 
 bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state)
@@ -58,7 +64,8 @@ void sl_relay_forget(struct sl_core *core, uint32_t link)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_bit_clear(core->links[i].record.sent, link);
 		sl_bit_clear(core->readys[i].record.sent, link);
-		sl_bit_clear(core->aborts[i].record.sent, link);
+		for (uint32_t k = 0; k < SL_ABORTS; k++)
+			sl_bit_clear(core->aborts[k][i].record.sent, link);
 	}
 	core->flood_dirty = true;
 }
@@ -67,9 +74,12 @@ void sl_relay_forget(struct sl_core *core, uint32_t link)
  * them, or had one. An Abort does not wait for that. */
 static bool left_to_signer(const struct sl_core *core, uint32_t origin, const struct sl_record *record)
 {
+	bool urgent = false;
+	for (uint32_t k = 0; k < SL_ABORTS; k++)
+		urgent |= record == &core->aborts[k][origin].record;
 	const struct sl_link_record *lr = &core->links[origin];
 	return origin != core->config.self && core->now < record->since + core->config.relay_ms &&
-	       lr->record.present && lr->state.t == core->t && record != &core->aborts[origin].record;
+	       lr->record.present && lr->state.t == core->t && !urgent;
 }
 
 /* Send `record` over every link of `reach` that is not known to have it. */
@@ -110,12 +120,13 @@ static void find_reach(struct sl_core *core)
  * Readys. Return false if the step has no room left. */
 static bool pump_aborts(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		struct sl_abort_record *fr = &core->aborts[i];
+	for (uint32_t i = 0; i < SL_ABORTS * core->config.roster_size; i++) {
+		uint32_t signer = i / SL_ABORTS;
+		struct sl_abort_record *fr = &core->aborts[i % SL_ABORTS][signer];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
 		if (fr->record.present && fr->abort.t >= core->t)
-			pump(core, i, &fr->record,
+			pump(core, signer, &fr->record,
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
 	}
 	return true;

@@ -1,21 +1,34 @@
-/* Chunk m of the shares goes out when every neighbour's chunk m - SL_WINDOW has come in. So at most 2 *
- * SL_WINDOW chunks of a neighbour are under way, and no other credit is needed.
+/* The key shares go out first. Chunk m of the shares goes out when every neighbour's chunk m - SL_WINDOW has
+ * come in. So at most 2 * SL_WINDOW chunks of a neighbour are under way, and no other credit is needed.
  *
  * With `sharing: seeded`, one message carries all: the seeds go out first; the streams that they expand to
  * are subtracted from s while the neighbours' seeds are on their way, and theirs are added once all of them
- * are here. */
+ * are here.
+ *
+ * A chunk of the own deposit is made when all shares of it are added. It is sent to the keepers when every
+ * keeper whose deposit is kept here has sent its chunk m - DEPOSIT_WINDOW. */
 #include "common/core/share.h"
 
 #include "common/core/attempt.h"
+#include "common/core/deposit.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/protocol/key_tree.h"
+
+#define DEPOSIT_WINDOW 8u
 
 static void early_chunks(struct sl_core *core);
 
 void sl_share_enter(struct sl_core *core)
 {
 	core->at.progress = core->now;
+	memset(core->keepers, 0, sl_core_set_bytes(core));
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		if (sl_view_is_keeper(&core->view, r))
+			sl_bit_set(core->keepers, sl_view_peer(&core->view, r));
+	sl_deposit_begin(core, false);
 	sl_emit_job(core, SL_JOB_ENCODE, 0, NULL);
+	sl_emit_job(core, SL_JOB_SECRETS, 0, NULL);
 	early_chunks(core);
 }
 
@@ -34,11 +47,30 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	return NULL;
 }
 
-/* Count the chunk as received; the caller gives it to a GATHER job. Return NULL, or why it is not acceptable.
- */
+/* Take the key share that neighbour `r` gives. Return NULL, or why it is not acceptable. */
+static const char *take_key_share(struct sl_core *core, int r, const struct sl_buffer *buffer)
+{
+	if (r < 0)
+		return "a key share from a peer that is not a neighbour in this view";
+	struct sl_held_share *share = &core->at.secrets.shares[r];
+	uint32_t holders = sl_graph_degree(&core->view.graph, core->view.neighbours[r]);
+	if (share->size != 0)
+		return "a second key share";
+	if (buffer->size != sl_key_tree_share_bytes(holders))
+		return "a key share of the wrong size";
+	share->size = (uint32_t)buffer->size;
+	memcpy(share->bytes, buffer->bytes, buffer->size);
+	core->at.progress = core->now;
+	return NULL;
+}
+
+/* Take a chunk. A share is counted as received; the caller gives it to a GATHER job. Return NULL, or why it
+ * is not acceptable. */
 static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	int r = sl_view_neighbour(&core->view, peer);
+	if (buffer->kind == SL_MSG_KEY_SHARE)
+		return take_key_share(core, r, buffer);
 	const char *wrong = check(core, r, buffer);
 	if (wrong != NULL)
 		return wrong;
@@ -52,19 +84,19 @@ static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer 
 static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	const char *wrong = accept(core, peer, buffer);
-	if (wrong == NULL) {
+	if (wrong != NULL)
+		sl_emit_reject(core, peer, wrong);
+	if (wrong == NULL && buffer->kind == SL_MSG_SHARE)
 		sl_emit_job(core, SL_JOB_GATHER, buffer->index, buffer);
-		return;
-	}
-	sl_emit_reject(core, peer, wrong);
-	sl_emit_drop(core, buffer);
+	else
+		sl_emit_drop(core, buffer);
 }
 
 /* Keep a chunk of a peer that may have agreed on the view first. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
-	if (p->early_count >= 2 * SL_WINDOW) {
+	if (p->early_count >= 2 * SL_WINDOW + 1) {
 		sl_emit_reject(core, peer, "too many shares before the view is complete");
 		sl_emit_drop(core, buffer);
 		return;
@@ -94,7 +126,7 @@ static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **goo
 		bool ours = memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
 		if (ours && (wrong = accept(core, peer, buffer)) != NULL && *bad == NULL)
 			sl_emit_reject(core, peer, wrong);
-		push(ours && wrong == NULL ? good : bad, buffer);
+		push(ours && wrong == NULL && buffer->kind == SL_MSG_SHARE ? good : bad, buffer);
 		buffer = next;
 	}
 }
@@ -122,6 +154,43 @@ void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffe
 		sl_emit_drop(core, buffer); /* of another view, or late */
 }
 
+/* Return NULL if the chunk of the deposit of neighbour `r` is acceptable, or why not. */
+static const char *check_deposit(const struct sl_core *core, int r, const struct sl_buffer *buffer)
+{
+	if (r < 0 || buffer->origin != core->view.ids[core->view.neighbours[r]] ||
+	    !sl_view_keeps(&core->view, (uint32_t)r))
+		return "a deposit that this learner does not keep";
+	if (buffer->index >= core->view.chunks || buffer->index != core->exchange[r].deposits_in)
+		return "a deposit out of order";
+	return buffer->size == sl_deposit_chunk_bytes(core, buffer->index) ? NULL
+									   : "a deposit of the wrong size";
+}
+
+void sl_share_deposit(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+{
+	int r = sl_view_neighbour(&core->view, peer);
+	const char *wrong = check_deposit(core, r, buffer);
+	if (wrong != NULL) {
+		sl_emit_reject(core, peer, wrong);
+		sl_emit_drop(core, buffer);
+		return;
+	}
+	core->exchange[r].deposits_in++;
+	core->at.progress = core->now;
+	buffer->from = core->view.neighbours[r];
+	buffer->next = NULL;
+	sl_emit_job(core, SL_JOB_FETCH, buffer->index, buffer);
+}
+
+/* Return true if all that neighbour `r` owes in SHARE is here. */
+static bool complete(const struct sl_core *core, uint32_t r)
+{
+	const struct sl_exchange *exchange = &core->exchange[r];
+	bool deposit = !sl_view_keeps(&core->view, r) || exchange->deposits_in == core->view.chunks;
+	return deposit && exchange->shares_in == sl_view_share_count(&core->view) &&
+	       core->at.secrets.shares[r].size != 0;
+}
+
 static uint32_t least_in(const struct sl_core *core)
 {
 	uint32_t least = UINT32_MAX;
@@ -137,7 +206,7 @@ static bool stalled(struct sl_core *core)
 		return false;
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
-		if (core->exchange[r].shares_in < sl_view_share_count(&core->view))
+		if (!complete(core, r))
 			sl_bit_set(core->missing, sl_view_peer(&core->view, r));
 	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
@@ -161,14 +230,34 @@ static void next_job(struct sl_core *core, uint32_t in)
 	at->share_busy = true;
 }
 
+/* Return the number of chunks of the own deposit that may be made: all shares of them are added, and the
+ * keepers have kept up. */
+static uint32_t deposits_due(const struct sl_core *core, uint32_t in)
+{
+	const struct sl_attempt_state *at = &core->at;
+	uint32_t due = seeded(core) ? at->expanded : in;
+	due = at->drawn && at->share_next > due ? due : at->drawn ? at->share_next : 0;
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		uint32_t most = core->exchange[r].deposits_in + DEPOSIT_WINDOW;
+		bool mutual = sl_view_keeps(&core->view, r) && sl_view_is_keeper(&core->view, r);
+		due = mutual && most < due ? most : due;
+	}
+	return due;
+}
+
 bool sl_share_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	uint32_t in = least_in(core), chunks = core->view.chunks;
+	uint32_t in = least_in(core), chunks = core->view.chunks, due = deposits_due(core, in);
 	if (at->encoded && !at->share_busy)
 		next_job(core, in);
-	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
-	if (made && in == sl_view_share_count(&core->view)) {
+	for (; at->deposit_asked < due && at->deposit_asked < at->deposit_made + SL_WINDOW;
+	     at->deposit_asked++)
+		sl_emit_job(core, SL_JOB_DEPOSIT, at->deposit_asked, NULL);
+	bool all = at->deposit_made == chunks;
+	for (uint32_t r = 0; all && r < core->view.degree; r++)
+		all = complete(core, r);
+	if (all) {
 		sl_move_to(core, SL_PHASE_READY);
 		return true;
 	}
@@ -191,6 +280,27 @@ void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 	*done = sl_view_share_end(&core->view, result->chunk);
 	if (!seeded(core))
 		shares_out(core, result->chunk);
+}
+
+void sl_share_secrets(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_secrets *secrets = &core->at.secrets;
+	memcpy(secrets->key, result->secrets->key, SL_KEY_BYTES);
+	memcpy(secrets->challenge, result->secrets->challenge, SL_KEY_BYTES);
+	memcpy(secrets->root, result->secrets->root, SL_HASH_BYTES);
+	memcpy(core->at.keys[core->view.self], secrets->key, SL_KEY_BYTES);
+	core->at.drawn = true;
+	core->at.progress = core->now;
+	sl_emit_chunk(core, core->view_neighbours, SL_MSG_KEY_SHARE,
+		      (struct sl_chunk){.size = sl_key_tree_share_bytes(core->view.degree)},
+		      (struct sl_payload){.source = SL_SOURCE_KEY_SHARES});
+}
+
+void sl_share_deposited(struct sl_core *core, const struct sl_job_result *result)
+{
+	core->at.progress = core->now;
+	core->at.deposit_made++;
+	sl_deposit_send(core, core->keepers, core->view.self, result->chunk);
 }
 
 /* Stop: the own model cannot be encoded, and another attempt would fail alike. */
@@ -259,5 +369,5 @@ sl_ms sl_share_deadline(const struct sl_core *core)
 
 uint32_t sl_share_permille(const struct sl_core *core)
 {
-	return (uint32_t)(core->at.share_next * UINT64_C(1000) / core->view.chunks);
+	return (uint32_t)((core->at.share_next + core->at.deposit_made) * UINT64_C(500) / core->view.chunks);
 }

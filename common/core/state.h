@@ -8,9 +8,12 @@
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
  *    model           a Model for each neighbour that trains another model
- *    recover         RECOVER: collect all masked states of a released attempt and add them up
+ *    check           CHECK: show that mixing has added the masked states that the Readys fix
+ *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
+ *    open            deposit keys and openings: learning, showing, passing on
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
  *    ready           READY, RELEASE
+ *    deposit         the slots of the state file, checked against the Readys
  *    share           SHARE
  *    agree           AGREE, with view_build
  *    train           TRAIN and the beginning of a round
@@ -19,9 +22,11 @@
  *    confirm         CONFIRM, COMMIT
  *    done            DONE
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
+ *    close           the end of an attempt by a certificate
  *    attempt         the end of an attempt
- *    releases        the release log of the round, the own Aborts
- *    certificate     signed digests of the last committed round, for learners that catch up
+ *    aborts          the Aborts of the round, by attempt
+ *    over            the rules of certificates: pure functions
+ *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    overlay         the candidates where more than max_degree peers are in range
@@ -36,9 +41,10 @@
 
 #include "common/base/bytes.h"
 #include "common/core/core.h"
-#include "common/protocol/release_log.h"
+#include "common/protocol/view_codec.h"
 
 #define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
+#define SL_READIED_MAX 64u	 /* of the own attempts that are remembered to have had a Ready */
 
 /* A phase: a row of the table in phases.c. A function may be NULL: there is nothing to do. */
 struct sl_phase_row {
@@ -65,19 +71,20 @@ struct sl_phase_row {
 
 /* A roster member as seen over its link. */
 struct sl_peer {
+	uint64_t *only;	      /* this peer alone, as a bit set over the roster */
 	bool hello;	      /* a Hello has arrived on the present link */
 	bool tried;	      /* a dial failed or a link fell since the peer came into range */
 	sl_attempt jumped_to; /* attempt of round t far ahead of ours that the peer has signed for; 0: none */
 	sl_round accused;     /* round in which evidence against the peer was reported last */
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
-	bool few_shown;	    /* the peer was shown the last result with too few signers */
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms ask_after;    /* no such request before */
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round t;	    /* round in the last Hello */
+	sl_attempt a;	    /* attempt in the last Hello */
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
-	sl_round quarantined;	    /* round that the peer is kept out of; 0: none */
+	sl_ms down_since;	    /* time at which the link fell; while it is down */
 	sl_round in_range;	    /* last round in which the peer was in range */
 	struct sl_buffer *early;    /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
@@ -102,81 +109,129 @@ struct sl_ready_record {
 	struct sl_ready ready;
 };
 
+#define SL_ABORTS ((uint32_t)SL_ABORT_KIND_GIVE_UP) /* kinds of Aborts */
+
 struct sl_abort_record {
 	struct sl_record record;
 	struct sl_abort abort;
 };
 
+/* The Aborts of one attempt of round t: of each signer the first of each kind. */
+struct sl_abort_set {
+	sl_attempt a;			    /* 0: a free place */
+	uint64_t *present[SL_ABORTS];	    /* by kind - 1: signers, a bit set over the roster */
+	struct sl_abort *aborts[SL_ABORTS]; /* by kind - 1 and roster index */
+};
+
 /* State of a participant's slot in the state file. */
 enum sl_slot {
-	SL_SLOT_UNSEEN = 0, /* to be checked against the commitment */
+	SL_SLOT_UNSEEN = 0, /* to be checked against the owner's Ready */
 	SL_SLOT_CHECKING,   /* a CHECK job is out */
 	SL_SLOT_MISSING,    /* incomplete or wrong */
 	SL_SLOT_FETCHING,   /* requested from another participant */
-	SL_SLOT_HELD,	    /* as committed to */
+	SL_SLOT_HELD,	    /* the deposit that the Ready names */
 };
 
-/* A participant in RECOVER, as a source of masked states. */
+/* A participant as a source of deposits and keys. */
 struct sl_holder {
-	uint8_t *held;	 /* what it has: a bit set over positions */
-	uint64_t *to;	 /* scratch of the requests to it */
-	uint32_t told;	 /* edition of the own `held` in the last Have to it; 0: none on this link */
-	uint32_t origin; /* position whose masked state is requested from it, while fetching */
+	bool heard;	    /* a Have has come over the present link */
+	uint8_t *held;	    /* deposits that it has: a bit set over positions */
+	uint8_t *keys;	    /* keys that it knows */
+	uint8_t *keys_sent; /* .. that were sent to it over the present link */
+	uint64_t *to;	    /* scratch of the messages to it */
+	uint32_t told;	    /* edition of the own Have in the last one to it; 0: none on this link */
+	uint32_t origin;    /* position whose deposit is requested from it, while fetching */
 	bool fetching;
 	uint32_t asked, in; /* chunks requested, chunks received */
 	sl_ms progress;	    /* time of the last chunk */
 	sl_ms ask_after;    /* no request before, since it did not answer the last one */
 };
 
+/* An opening: the key share of `origin`, a position, at `holder`. */
+struct sl_opened {
+	uint32_t origin; /* SL_NOBODY: a free place */
+	sl_id holder;
+	struct sl_held_share share;
+	uint64_t *sent; /* links over which it was sent or came */
+};
+
 /* A neighbour in an attempt. */
 struct sl_exchange {
-	uint32_t shares_in; /* chunks of shares received, in order */
+	uint32_t shares_in;   /* chunks of shares received, in order */
+	uint32_t deposits_in; /* chunks of its deposit received, in order */
+	bool share_checked;   /* its key share fits its Ready */
+	bool opened;	      /* the key share that it gave to this learner was shown */
 	uint64_t *
 		states_in; /* per chunk: next exchange expected; tree: bit set over the iterations received */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
-	bool digest_known;
-	struct sl_digest digest;
 };
 
 struct sl_attempt_state {
 	/* SHARE */
-	uint32_t share_next; /* chunks of shares made and, but for seeds, sent */
-	uint32_t expanded;   /* chunks over which the neighbours' seeds are expanded */
-	bool share_busy;     /* a SHARE or EXPAND job is out */
-	bool encoded;
+	uint32_t share_next;		      /* chunks of shares made and, but for seeds, sent */
+	uint32_t expanded;		      /* chunks over which the neighbours' seeds are expanded */
+	bool share_busy;		      /* a SHARE or EXPAND job is out */
+	bool encoded, drawn;		      /* ENCODE, SECRETS is done */
+	uint32_t deposit_asked, deposit_made; /* chunks of the own deposit */
+	struct sl_secrets secrets;
 	/* READY */
 	bool prepared;		 /* PREPARED is durable: the own Ready may leave */
 	bool resumed;		 /* the attempt is from disk: there is no analysis of its graph */
-	struct sl_ready *readys; /* by position, from the release on */
-	uint8_t *view_bytes;	 /* the view as on disk, view_size bytes */
+	bool unmixable;		 /* the workspace has lost the masked state: after the release, recover */
+	bool aborted;		 /* this learner has aborted the attempt after its Ready: it is bound */
+	bool given_up;		 /* .. has given it up: it signs no Digest of it */
+	bool digested;		 /* .. may have signed a Digest of it */
+	bool released;		 /* RELEASED is durable */
+	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */
+	struct sl_ready *readys; /* by position */
+	bool *ready_here;	 /* by position */
+	uint32_t ready_count;
+	uint8_t *view_bytes; /* the view as on disk, view_size bytes */
 	size_t view_size;
+	/* keys, by position */
+	uint8_t (*keys)[SL_KEY_BYTES];
+	bool *claimed;	    /* the key came from its owner before the owner's Ready */
+	uint8_t *known;	    /* keys that are known, as a bit set */
+	uint32_t key_count; /* .. their number */
+	sl_ms released_at;
+	struct sl_opened *openings; /* opening_count places */
+	uint32_t opening_count;
+	sl_id *combine_ids; /* scratch */
+	uint8_t (*combine)[SL_KEY_SHARE_BYTES];
+	bool open_dirty; /* a key or an opening may have to be sent */
 	/* MIX */
-	uint64_t *iteration;	 /* per chunk: exchanges done; tree: the iteration expected next */
-	uint32_t *have;		 /* per chunk: states held for the next MIX job */
-	bool *busy;		 /* per chunk: a MIX job is out */
-	uint32_t started;	 /* chunks of which the first state was sent */
-	uint32_t finished;	 /* chunks of which nothing more is expected */
-	uint32_t base;		 /* first chunk that is not finished */
-	uint64_t mixed;		 /* exchanges done, over all chunks, for status */
-	struct sl_buffer *given; /* of tree: masked states to be kept, collected within a step */
+	uint64_t *iteration; /* per chunk: exchanges done; tree: the iteration expected next */
+	uint32_t *have;	     /* per chunk: states held, or keys known, for the next MIX job */
+	bool *busy;	     /* per chunk: a MIX job is out */
+	uint32_t started;    /* chunks that are under way or finished */
+	uint32_t finished;   /* chunks of which nothing more is expected */
+	uint32_t base;	     /* first chunk that is not finished */
+	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
 	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	double margin;
-	sl_ms progress; /* time at which anything of this attempt happened last */
+	struct sl_digest *digests; /* by position; id 0: none */
+	sl_ms progress;		   /* time at which anything of this attempt happened last */
 	/* RECOVER, by position: */
 	enum sl_slot *slots;
 	struct sl_holder *holders;
 	uint8_t *held;		/* slots that are HELD, as a bit set */
-	uint32_t edition;	/* of `held`: raised with every change */
+	uint32_t edition;	/* of `held` and `known`: raised with every change */
 	uint32_t held_count;	/* slots that are HELD */
 	uint32_t fetched;	/* slots that were fetched from other participants */
 	uint32_t joined;	/* a participant that has sent a Have; SL_NOBODY */
 	bool checking, summing; /* a CHECK, the SUM job is out */
 	bool operator_aborted;	/* the operator aborts the attempt */
-	bool weightless;	/* the sum is known and its total weight is 0: wait for an abort */
-	sl_ms over_since;	/* since when no participant can complete the attempt; SL_NEVER */
+	enum sl_reason refused; /* the sum is known, and cannot be committed: RESULT or WEIGHTLESS; or NONE */
+	sl_ms over_since;	/* since when the attempt is over; SL_NEVER */
+};
+
+/* A Round, and the memory of its members. */
+struct sl_round_store {
+	struct sl_round_head head;
+	uint32_t *members;
 };
 
 /* A committed round, requested from a peer. */
@@ -184,6 +239,7 @@ struct sl_catchup {
 	uint32_t from;			   /* roster index of the peer */
 	sl_ms progress;			   /* time of its last chunk */
 	struct sl_certificate certificate; /* the certificate that it has shown */
+	uint32_t signers;		   /* digests that are needed; 0: its Round has not come */
 	uint32_t chunks, asked, in;	   /* chunks of Z; of these requested, received */
 	enum sl_phase back;		   /* phase to go back to if no result comes of it */
 	struct sl_view view;		   /* as much of the view as the jobs need */
@@ -215,30 +271,37 @@ struct sl_core {
 	uint8_t previous[SL_HASH_BYTES];   /* D */
 	struct sl_certificate certificate; /* its certificate; t = 0: none at hand */
 	struct sl_certificate making;	   /* the certificate of the round that is being committed */
-	bool attested; /* this learner attests the last result (PROTOCOL.md §11.4 Attested results) */
-	uint64_t total_weight; /* of the round that is being committed */
-	bool members_known;    /* `members` is filled: this learner took part in the last committed round */
-	uint64_t *members;     /* its participants */
+	struct sl_round_store last_round, making_round, shown_round; /* of the two; of catchup.certificate */
+	uint8_t rival[SL_HASH_BYTES]; /* a digest of the last committed view that is not the own */
+	uint64_t *rivals;	      /* .. participants that have signed it */
+	uint64_t total_weight;	      /* of the round that is being committed */
+	bool members_known; /* `members` is filled: this learner took part in the last committed round */
+	uint64_t *members;  /* its participants */
 
-	struct sl_release_log release_log; /* releases and Aborts of round t */
-	uint8_t open_view[SL_HASH_BYTES];  /* h of the last attempt of t that was released; zeros: none */
+	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
+	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */
+	uint32_t readied_count;		    /* .. of so many, each at its number modulo SL_READIED_MAX */
+	struct sl_abort_set abort_sets[SL_OVERS_MAX];
+	uint32_t over;		/* attempts of t that are over, for status */
+	struct sl_abort *proof; /* 2R, of an OVER action */
+	uint8_t *marks;		/* R, bits of over.h by position: scratch */
 
 	/* bit sets over the roster */
-	uint64_t *linked;	    /* links that are up */
-	uint64_t *range;	    /* peers in range; empty while have_range is false */
-	uint64_t *next_range;	    /* the next list of SL_EVENT_RANGE */
-	uint64_t *near;		    /* peers to which this learner has, or wants, a link in this round */
-	uint64_t *view_neighbours;  /* neighbours in the view */
-	uint64_t *tried_candidates; /* candidates in the own link state */
-	uint64_t *reach;	    /* links over which records are flooded */
-	uint64_t *tree_own, *tree_up, *tree_down; /* tree: receivers of the masked state, of a sum, of Z */
+	uint64_t *linked;	       /* links that are up */
+	uint64_t *range;	       /* peers in range; empty while have_range is false */
+	uint64_t *next_range;	       /* the next list of SL_EVENT_RANGE */
+	uint64_t *near;		       /* peers to which this learner has, or wants, a link in this round */
+	uint64_t *view_neighbours;     /* neighbours in the view */
+	uint64_t *tried_candidates;    /* candidates in the own link state */
+	uint64_t *reach;	       /* links over which records are flooded */
+	uint64_t *tree_up, *tree_down; /* tree: receivers of a sum, of Z */
 	/* .. of actions and reports, valid until the next step */
 	uint64_t *keep;		/* LINKS */
 	uint64_t *missing;	/* peers missing in the last wait or failure */
 	uint64_t *failed;	/* those of a failure that is reported */
-	uint64_t *single;	/* one peer */
 	uint64_t *have_targets; /* receivers of a Have */
-	uint64_t *signed_to;	/* receivers of the certificate */
+	uint64_t *digest_to;	/* receivers of the own digest */
+	uint64_t *keepers;	/* receivers of the own deposit */
 	uint64_t *source;	/* the peer that a result is requested from */
 	/* .. scratch */
 	uint64_t *ready_set, *eligible;
@@ -252,14 +315,15 @@ struct sl_core {
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
 	struct sl_ready_record *readys;
-	struct sl_abort_record *aborts;
-	bool flood_dirty;    /* a record may have to be sent */
-	sl_ms flood_again;   /* time at which records left to their signers are sent */
-	uint64_t flood_held; /* link states of this attempt, when last counted */
-	bool flood_news;     /* a link state has come since the view was last tried */
+	struct sl_abort_record *aborts[SL_ABORTS]; /* by kind - 1 */
+	bool flood_dirty;			   /* a record may have to be sent */
+	sl_ms flood_again;			   /* time at which records left to their signers are sent */
+	uint64_t flood_held;			   /* link states of this attempt, when last counted */
+	bool flood_news;			   /* a link state has come since the view was last tried */
 
 	uint32_t epoch;	   /* results of jobs of another epoch are ignored */
 	uint32_t jobs;	   /* jobs that are out */
+	bool wipe_due;	   /* keys of an attempt that has ended are to be overwritten */
 	bool view_built;   /* `view` is complete but for the engine */
 	bool view_checked; /* .. and passed the privacy check */
 	struct sl_view view;
@@ -294,6 +358,14 @@ static inline uint32_t sl_core_candidates_max(uint32_t roster_size)
 	return most < SL_LEARNERS_MAX ? most : SL_LEARNERS_MAX;
 }
 
+static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
+{
+	uint32_t count = 0;
+	for (size_t w = 0; w < words; w++)
+		count += (uint32_t)__builtin_popcountll(set[w]);
+	return count;
+}
+
 /* Words and bytes of a bit set over the roster. */
 static inline size_t sl_core_words(const struct sl_core *core)
 {
@@ -309,23 +381,31 @@ static inline size_t sl_core_held_bytes(const struct sl_view *view)
 	return (view->n + 7) / 8;
 }
 
-/* Return core->single, which is set to `peer` alone. */
-static inline const uint64_t *sl_core_only(struct sl_core *core, uint32_t peer)
+/* Return the bit set over the roster that has `peer` alone. */
+static inline const uint64_t *sl_core_only(const struct sl_core *core, uint32_t peer)
 {
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	return core->single;
+	return core->peers[peer].only;
 }
 
 /* Return true if peer `i` is linked and has said that it is ready for round t. */
 static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
-	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY &&
-	       p->quarantined == 0;
+	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY;
 }
-/* Return true if the masked state of this learner may have left in the present attempt. */
-static inline bool sl_core_released(const struct sl_core *core)
+
+/* Bit sets over the positions of a view, as in a Have. */
+static inline bool sl_core_has(const uint8_t *set, uint32_t position)
 {
-	return core->phase >= SL_PHASE_RELEASE && core->phase <= SL_PHASE_RECOVER;
+	return (set[position / 8] >> (position % 8)) & 1;
+}
+static inline void sl_core_mark(uint8_t *set, uint32_t position)
+{
+	set[position / 8] |= (uint8_t)(1u << (position % 8));
+}
+
+/* Return true if this learner has a view with the hash `h` in round `t`, complete and checked. */
+static inline bool sl_core_in_view(const struct sl_core *core, sl_round t, const uint8_t *h)
+{
+	return core->view_checked && t == core->t && memcmp(h, core->view.h, SL_HASH_BYTES) == 0;
 }

@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "common/core/abort.h"
+#include "common/core/aborts.h"
 #include "common/core/agree.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
@@ -9,14 +10,16 @@
 #include "common/core/confirm.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
+#include "common/core/deposit.h"
 #include "common/core/flood.h"
+#include "common/core/have.h"
 #include "common/core/mix.h"
 #include "common/core/model.h"
 #include "common/core/move.h"
+#include "common/core/open.h"
 #include "common/core/ready.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
-#include "common/core/releases.h"
 #include "common/core/restore.h"
 #include "common/core/share.h"
 #include "common/core/train.h"
@@ -25,10 +28,9 @@
  * complete it, and without the record this learner must not continue: stop, and return false. */
 static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
-	if (!open->released) {
+	if (open->state != SL_OPEN_RELEASED) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
-		sl_releases_abort_own(core, open->a);
-		return true;
+		return true; /* XXX */
 	}
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = SL_REASON_RECORD;
@@ -37,19 +39,14 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 	return false;
 }
 
-/* Go on from what the disk remembers of round t: releases, Aborts, an open attempt. */
+/* Go on from what the disk remembers of round t: Aborts, attempts that are over, an open attempt. */
 static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
-	for (uint32_t i = 0; i < config->released_count; i++) {
-		sl_releases_note(core, config->released[i]);
-		core->a = config->released[i] + 1;
-	}
-	core->release_log.closed = config->closed;
-	core->release_log.aborted = config->aborted;
-	core->a = config->aborted >= core->a ? config->aborted + 1 : core->a;
-	if (config->aborted > 0)
-		sl_releases_abort_durable(core, config->aborted);
+	core->a = config->aborted + 1;
+	for (uint32_t k = 0; k < config->over_count; k++)
+		core->a = config->over[k].a >= core->a ? config->over[k].a + 1 : core->a;
+	sl_aborts_restore(core);
 	if (config->open != NULL && sl_restore(core))
 		return;
 	if (config->open != NULL && !abort_open_attempt(core, config->open))
@@ -90,9 +87,10 @@ static void link_up(struct sl_core *core, uint32_t peer)
 		sl_discover_anew(core);
 	}
 	sl_relay_forget(core, peer);
-	sl_recover_link(core, peer);
+	sl_have_link(core, peer);
 	sl_emit_hello(core, sl_core_only(core, peer));
-	sl_certificate_greet(core);
+	sl_certificate_greet(core, peer);
+	sl_confirm_greet(core, peer);
 }
 
 static void link_down(struct sl_core *core, uint32_t peer)
@@ -102,30 +100,13 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
+	core->peers[peer].down_since = core->now;
 	sl_discover_anew(core);
 	if (!was)
 		return;
-	sl_recover_link(core, peer);
+	sl_have_link(core, peer);
 	if (core->phases[core->phase].lost != NULL)
 		core->phases[core->phase].lost(core, peer);
-}
-
-/* Quarantine a peer that has lost records (PROTOCOL.md §12.4 Quarantine). */
-static void check_counters(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
-{
-	struct sl_peer *p = &core->peers[peer];
-	bool restored = hello->incarnation < p->incarnation;
-	bool forgot = hello->t < p->t;
-	if ((restored || forgot) && p->quarantined == 0 &&
-	    core->config.parameters.quorum < core->config.roster_size) {
-		p->quarantined = core->t;
-		struct sl_report *report = sl_emit_report(core, SL_REPORT_QUARANTINED);
-		report->peer = peer;
-		report->quarantined.counter = restored ? "incarnation" : "round";
-		report->quarantined.shown = restored ? hello->incarnation : hello->t;
-		report->quarantined.known = restored ? p->incarnation : p->t;
-	}
-	p->incarnation = hello->incarnation; /* after one round in quarantine it may take part again */
 }
 
 /* Return true if the attempt needs `peer`, which has committed the round elsewhere: the attempt cannot
@@ -146,11 +127,13 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 		sl_emit_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
-	check_counters(core, peer, hello);
 	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;
+	p->a = hello->a;
 	p->status = hello->status;
+	p->incarnation = hello->incarnation;
+	sl_aborts_show(core, peer);
 	if (later && core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests */
 	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
@@ -172,9 +155,18 @@ static void digest(struct sl_core *core, uint32_t peer, const struct sl_message 
 static void request(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
 	if (message->request.origin != 0)
-		sl_recover_request(core, peer, &message->request);
+		sl_have_request(core, peer, &message->request);
 	else
 		sl_certificate_ask(core, peer, &message->request);
+}
+
+/* A chunk of a deposit: the owner's own, in SHARE, or the answer to a Request. */
+static void deposit(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+{
+	if (core->phase == SL_PHASE_SHARE && memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0)
+		sl_share_deposit(core, peer, buffer);
+	else
+		sl_recover_chunk(core, peer, buffer);
 }
 
 /* The handler of each message: `control` of one without a chunk, `chunk` of one with a chunk, which the
@@ -183,12 +175,22 @@ static const struct {
 	void (*control)(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 	void (*chunk)(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 } messages[SL_MESSAGE_KINDS] = {
-	[SL_MSG_HELLO] = {.control = hello},	       [SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
-	[SL_MSG_READY] = {.control = sl_flood_ready},  [SL_MSG_ABORT] = {.control = sl_flood_abort},
-	[SL_MSG_DIGEST] = {.control = digest},	       [SL_MSG_REQUEST] = {.control = request},
-	[SL_MSG_HAVE] = {.control = sl_recover_have},  [SL_MSG_MODEL] = {.control = sl_model_heard},
-	[SL_MSG_SHARE] = {.chunk = sl_share_chunk},    [SL_MSG_STATE] = {.chunk = sl_mix_chunk},
-	[SL_MSG_RESULT] = {.chunk = sl_catchup_chunk}, [SL_MSG_MASKED] = {.chunk = sl_recover_chunk},
+	[SL_MSG_HELLO] = {.control = hello},
+	[SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
+	[SL_MSG_READY] = {.control = sl_flood_ready},
+	[SL_MSG_DIGEST] = {.control = digest},
+	[SL_MSG_REQUEST] = {.control = request},
+	[SL_MSG_ABORT] = {.control = sl_flood_abort},
+	[SL_MSG_HAVE] = {.control = sl_have_heard},
+	[SL_MSG_MODEL] = {.control = sl_model_heard},
+	[SL_MSG_KEY] = {.control = sl_open_key},
+	[SL_MSG_OPENING] = {.control = sl_open_opening},
+	[SL_MSG_ROUND] = {.control = sl_catchup_round},
+	[SL_MSG_SHARE] = {.chunk = sl_share_chunk},
+	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},
+	[SL_MSG_RESULT] = {.chunk = sl_catchup_chunk},
+	[SL_MSG_DEPOSIT] = {.chunk = deposit},
+	[SL_MSG_KEY_SHARE] = {.chunk = sl_share_chunk},
 };
 
 /* The common prologue of chunks: round and attempt; the handler looks at the view. */
@@ -202,7 +204,7 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	buffer->iteration = c->iteration;
 	memcpy(buffer->view, c->view, SL_HASH_BYTES);
 	buffer->origin = c->origin;
-	memcpy(buffer->nonce, c->nonce, SL_NONCE_BYTES);
+	buffer->kind = message->kind;
 	if (late && message->kind != SL_MSG_RESULT)
 		sl_emit_drop(core, buffer);
 	else
@@ -213,23 +215,26 @@ static void message(struct sl_core *core, const struct sl_event *event)
 {
 	if (event->buffer != NULL)
 		chunk(core, event->peer, event->message, event->buffer);
-	else
+	else if (messages[event->message->kind].control != NULL)
 		messages[event->message->kind].control(core, event->peer, event->message);
 }
 
 /* The handler of each job's result. NULL: nothing follows from it. */
 static void (*const results[SL_JOB_KINDS])(struct sl_core *core, const struct sl_job_result *result) = {
 	[SL_JOB_ANALYSE] = sl_agree_analysed,  [SL_JOB_ENCODE] = sl_share_encoded,
-	[SL_JOB_SHARE] = sl_share_made,	       [SL_JOB_EXPAND] = sl_share_made,
-	[SL_JOB_GATHER] = sl_share_gathered,   [SL_JOB_COMMITMENT] = sl_ready_commitment,
+	[SL_JOB_SECRETS] = sl_share_secrets,   [SL_JOB_SHARE] = sl_share_made,
+	[SL_JOB_EXPAND] = sl_share_made,       [SL_JOB_GATHER] = sl_share_gathered,
+	[SL_JOB_DEPOSIT] = sl_share_deposited, [SL_JOB_COMMITMENT] = sl_ready_commitment,
 	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_confirm_result,
-	[SL_JOB_CHECK] = sl_recover_checked,   [SL_JOB_SUM] = sl_recover_summed,
+	[SL_JOB_CHECK] = sl_deposit_checked,   [SL_JOB_SUM] = sl_recover_summed,
 	[SL_JOB_ABSORB] = sl_catchup_absorbed, [SL_JOB_ADOPT] = sl_catchup_adopted,
 };
 
 static void computed(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->jobs--;
+	if (core->jobs == 0 && core->wipe_due)
+		sl_attempt_wipe(core);
 	if (result->epoch == core->epoch && results[result->kind] != NULL)
 		results[result->kind](core, result);
 }
@@ -240,7 +245,9 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 	const struct sl_phase_row *row = &core->phases[core->phase];
 	bool present = what->kind == SL_PERSIST_COMMIT || (what->t == core->t && what->a == core->a);
 	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
-		sl_releases_abort_durable(core, what->a);
+		sl_aborts_durable(core, SL_ABORT_KIND_ABORT, what->a);
+	else if (what->kind == SL_PERSIST_GIVEN_UP && what->t == core->t)
+		sl_aborts_durable(core, SL_ABORT_KIND_GIVE_UP, what->a);
 	else if (row->durable != NULL && what->kind == row->record && present)
 		row->durable(core);
 }
@@ -332,7 +339,7 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&
 		       ((core->phase == SL_PHASE_READY && core->at.prepared) ||
-			core->phase == SL_PHASE_RECOVER);
+			core->phase == SL_PHASE_RECOVER || core->phase == SL_PHASE_CONFIRM);
 	case SL_EVENT_RANGE:
 		return started && event->range != NULL && core->config.range_by_control;
 	case SL_EVENT_DEADLINE:
@@ -372,7 +379,7 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 					  .committed = core->committed,
 					  .a = core->a,
 					  .phase = core->phase,
-					  .released = core->release_log.count};
+					  .over = core->over};
 	if (!core->view_checked)
 		return;
 	status->learners = core->view.n;

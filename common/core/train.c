@@ -2,11 +2,11 @@
 
 #include <math.h>
 
+#include "common/core/aborts.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
-#include "common/core/releases.h"
 
 #define GROWTH_MOST 1024 /* of the largest value from a committed round to the next: more is reported */
 
@@ -29,13 +29,10 @@ void sl_train_round(struct sl_core *core)
 	core->not_before = 0;
 	core->full_graph = false;
 	core->reach_stale = true; /* the overlay is another one */
-	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_releases_forget(core);
+	sl_aborts_forget(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
 		core->peers[i].jumped_to = 0;
-		if (core->peers[i].quarantined < core->t)
-			core->peers[i].quarantined = 0;
 		if (core->links[i].record.present && sl_attempt_number_jumps(core, i, ls))
 			core->links[i].record.present = false;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
@@ -67,8 +64,9 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 	const struct sl_parameters *set = &core->config.parameters;
 	struct sl_precision own = {(uint32_t)set->decimals, double_of(set->clipping_range)};
 	const struct sl_certificate *last = &core->certificate;
-	double before = core->committed > 0 && last->t == core->committed ? double_of(last->clipping_range)
-									  : (double)INFINITY;
+	double before = core->committed > 0 && last->t == core->committed
+				? double_of(last->round->parameters.clipping_range)
+				: (double)INFINITY;
 	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && need->range > GROWTH_MOST * before)
 		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / before;
 	sl_precision_fit(&own, need);

@@ -93,7 +93,11 @@ static bool hash_view(struct sl_core *core, struct sl_view *view)
 	if (core->at.view_bytes == NULL)
 		return false;
 	sl_view_write(view, core->at.view_bytes);
-	sl_canonical_view(&core->config.scope, core->at.view_bytes, core->at.view_size, view->h);
+	if (sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
+			  core->config.roster_size, core->making_round.members,
+			  &core->making_round.head) != SL_OK)
+		return false;
+	sl_canonical_round(&core->config.scope, &core->making_round.head, view->h);
 	return true;
 }
 
@@ -225,16 +229,46 @@ static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
+	core->at.ready_here = SL_ARENA_TAKE(arena, view->n, bool);
+	core->at.digests = SL_ARENA_TAKE(arena, view->n, struct sl_digest);
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL &&
-		    core->at.held != NULL;
+		    core->at.held != NULL && core->at.ready_here != NULL && core->at.digests != NULL;
 	for (uint32_t i = 0; room && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
 		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+		holder->keys = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+		holder->keys_sent = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 		holder->to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
-		room = holder->held != NULL && holder->to != NULL;
+		room = holder->held != NULL && holder->keys != NULL && holder->keys_sent != NULL &&
+		       holder->to != NULL;
+	}
+	return room;
+}
+
+/* Keys and key shares: those received, and openings. */
+static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
+{
+	struct sl_arena *arena = &core->arena;
+	struct sl_attempt_state *at = &core->at;
+	at->secrets.count = view->degree;
+	at->secrets.shares = SL_ARENA_TAKE(arena, view->degree, struct sl_held_share);
+	at->keys = sl_arena_take(arena, view->n, SL_KEY_BYTES);
+	at->claimed = SL_ARENA_TAKE(arena, view->n, bool);
+	at->known = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+	at->combine_ids = SL_ARENA_TAKE(arena, view->n, sl_id);
+	at->combine = sl_arena_take(arena, view->n, SL_KEY_SHARE_BYTES);
+	at->opening_count = (uint32_t)sl_view_openings_max(view->n);
+	at->openings = SL_ARENA_TAKE(arena, at->opening_count, struct sl_opened);
+	bool room = at->secrets.shares != NULL && at->keys != NULL && at->claimed != NULL &&
+		    at->known != NULL && at->combine_ids != NULL && at->combine != NULL &&
+		    at->openings != NULL;
+	for (uint32_t k = 0; room && k < at->opening_count; k++) {
+		at->openings[k].origin = SL_NOBODY;
+		at->openings[k].sent = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
+		room = at->openings[k].sent != NULL;
 	}
 	return room;
 }
@@ -242,7 +276,8 @@ static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
-	core->at = (struct sl_attempt_state){.progress = core->now, .joined = SL_NOBODY};
+	core->at =
+		(struct sl_attempt_state){.progress = core->now, .joined = SL_NOBODY, .over_since = SL_NEVER};
 	core->at.iteration = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 	core->at.have = SL_ARENA_TAKE(arena, view->chunks, uint32_t);
 	core->at.busy = SL_ARENA_TAKE(arena, view->chunks, bool);
@@ -255,7 +290,7 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
 	}
-	return room && room_for_recovery(core, view);
+	return room && room_for_keys(core, view) && room_for_recovery(core, view);
 }
 
 static void find_neighbours(struct sl_core *core, struct sl_view *view)

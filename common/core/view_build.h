@@ -3,6 +3,14 @@
 
 #include "common/core/state.h"
 
+/* Return the openings for which there is room in a view of `learners`. More than that are lost learners' that
+ * have to wait until the keys of others are known. */
+static inline size_t sl_view_openings_max(uint32_t learners)
+{
+	size_t all = (size_t)learners * learners;
+	return all < 4096 ? all : 4096;
+}
+
 /* Build core->view from the link states of the attempt: the component of mutual edges that contains this
  * learner. Return SL_OK; SL_PENDING: core->missing names the learners whose link states are missing;
  * SL_ERR_REFUSED: the attempt has failed. */

@@ -341,7 +341,8 @@ struct sl_buffer {
 	uint32_t index;	    /* chunk */
 	uint64_t iteration; /* k of a State; 0 in the others */
 	uint8_t view[SL_HASH_BYTES];
-	sl_id origin; /* owner of a Deposit */
+	sl_id origin;		   /* owner of a Deposit */
+	enum sl_message_kind kind; /* set by the core */
 	size_t size;
 	uint8_t *bytes;
 	void *memory;	    /* the shell's allocation that `bytes` points into */

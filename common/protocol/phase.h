@@ -1,21 +1,23 @@
 /* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says
  * what happens in each.
  *
- *          trained             window closed      privacy check       all shares held
- *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
- *    ^ ^                 ^                   |                   |                     |  | all Readys
- *    | |                 +--- aborted -------+-------------------+---------------------+  v
+ *          trained             window closed      privacy check  shares, deposits held
+ *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY --own Abort--> RECOVER
+ *    ^ ^                 ^                   |                   |                       | all Readys
+ *    | |                 +--- aborted -------+-------------------+                       v
  *    | |                                                                               RELEASE
- *    | |                                                              RELEASED durable    |
- *    | |                                                                                  v
- *    +-+---------------- COMMIT <---------------- CONFIRM <----------------------------- MIX
- *        next round         | durable  digests              all exchanges done
- *                           v
- *                         DONE   after round T; from TRAIN at the start, if round T is committed already.
- *                                Back to TRAIN if the others agreed on more rounds.
+ *    | |                                                              RELEASED durable   |
+ *    | |                                                                                 v
+ *    +-+------- COMMIT <----- CONFIRM <---------------------- CHECK <------------------ MIX
+ *    next round    | durable   c+1 digests    checksums agree         all exchanges done
+ *                  v
+ *                DONE   after round T; from TRAIN at the start, if round T is committed already.
+ *                       Back to TRAIN if the others agreed on more rounds.
  *
- *   RELEASE, MIX, CONFIRM --a neighbour is lost--> RECOVER --all masked states are here--> CONFIRM
- *                        the attempt can never complete: '--> DISCOVER, or TRAIN if the model is invalidated
+ *   From MIX straight to CONFIRM, where no sums of masked states were passed on.
+ *
+ *   RELEASE, MIX, CHECK, CONFIRM --a neighbour is lost--> RECOVER --all deposits and keys are here--> CONFIRM
+ *   READY, RECOVER, CONFIRM --the attempt is over--> DISCOVER, or TRAIN if the model is invalidated
  *
  *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE
  *        ^------------------- it does not show the result --------------'
@@ -34,6 +36,7 @@
 	X(READY)                                                                                             \
 	X(RELEASE)                                                                                           \
 	X(MIX)                                                                                               \
+	X(CHECK)                                                                                             \
 	X(CONFIRM)                                                                                           \
 	X(COMMIT)                                                                                            \
 	X(RECOVER)                                                                                           \

@@ -79,6 +79,7 @@ enum sl_report_kind {
 	X(SUPERSEDED, "superseded")	/* `peer` started a later attempt */                                 \
 	X(COMMITTED, "committed")	/* `peer` has committed this round without this learner */           \
 	X(BAD_SHARE, "bad share")	/* `peer` sent a share with an element that is not in Z_p */         \
+	X(BAD_DEPOSIT, "bad deposit")	/* the deposit or key share of `peer` is not what it signed for */   \
 	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
 	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
 	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \

@@ -153,6 +153,7 @@ static const struct {
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a masked state with a value outside the field"},
+	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},

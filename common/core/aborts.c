@@ -1,0 +1,239 @@
+#include "common/core/aborts.h"
+
+#include "common/core/emit.h"
+#include "common/core/relay.h"
+
+#define SHOWN_MAX 128u /* Aborts that are sent in one step; the flood brings the others */
+
+/* --- the own Readys of the round --- */
+
+void sl_aborts_readied(struct sl_core *core, sl_attempt a)
+{
+	core->readied[core->readied_count++ % SL_READIED_MAX] = a;
+}
+
+bool sl_aborts_may_deny(const struct sl_core *core, sl_attempt a)
+{
+	uint32_t kept = core->readied_count < SL_READIED_MAX ? core->readied_count : SL_READIED_MAX;
+	bool earlier = core->readied_count > SL_READIED_MAX; /* than all that are remembered */
+	for (uint32_t k = 0; k < kept; k++) {
+		if (core->readied[k] == a)
+			return false;
+		earlier &= a < core->readied[k];
+	}
+	return !earlier;
+}
+
+/* --- the sets --- */
+
+void sl_aborts_forget(struct sl_core *core)
+{
+	core->aborted = 0;
+	core->readied_count = 0;
+	core->over = 0;
+	for (uint32_t k = 0; k < SL_OVERS_MAX; k++)
+		core->abort_sets[k].a = 0;
+}
+
+struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a)
+{
+	for (uint32_t k = 0; k < SL_OVERS_MAX; k++)
+		if (core->abort_sets[k].a == a)
+			return (struct sl_abort_set *)&core->abort_sets[k];
+	return NULL;
+}
+
+struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a)
+{
+	struct sl_abort_set *set = sl_aborts_find(core, a), *oldest = NULL;
+	for (uint32_t k = 0; set == NULL && k < SL_OVERS_MAX; k++) {
+		struct sl_abort_set *other = &core->abort_sets[k];
+		bool present = core->view_built && other->a == core->view.a;
+		if (!present && (oldest == NULL || other->a < oldest->a))
+			oldest = other;
+	}
+	if (set != NULL || oldest->a > a)
+		return set;
+	oldest->a = a;
+	for (uint32_t k = 0; k < SL_ABORTS; k++) {
+		memset(oldest->present[k], 0, sl_core_set_bytes(core));
+		memset(oldest->aborts[k], 0, core->config.roster_size * sizeof *oldest->aborts[k]);
+	}
+	return oldest;
+}
+
+bool sl_aborts_held(const struct sl_core *core, uint32_t signer, sl_attempt a)
+{
+	const struct sl_abort_set *set = sl_aborts_find(core, a);
+	return set != NULL && sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], signer);
+}
+
+bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
+{
+	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
+	uint32_t kind = abort_record->kind - 1u;
+	struct sl_abort_set *set =
+		abort_record->a <= highest + 1 ? sl_aborts_set(core, abort_record->a) : NULL;
+	if (set == NULL || sl_bit(set->present[kind], signer))
+		return false;
+	sl_bit_set(set->present[kind], signer);
+	set->aborts[kind][signer] = *abort_record;
+	return true;
+}
+
+static void restore_over(struct sl_core *core, const struct sl_over *over)
+{
+	struct sl_abort_set *set = sl_aborts_set(core, over->a);
+	sl_aborts_readied(core, over->a);
+	for (uint32_t i = 0; set != NULL && i < over->count; i++) {
+		uint32_t signer = sl_core_index(core, over->aborts[i].id), kind = over->aborts[i].kind - 1u;
+		if (signer == UINT32_MAX)
+			continue;
+		sl_bit_set(set->present[kind], signer);
+		set->aborts[kind][signer] = over->aborts[i];
+	}
+}
+
+void sl_aborts_restore(struct sl_core *core)
+{
+	const struct sl_core_config *config = &core->config;
+	for (uint32_t k = 0; k < config->over_count; k++)
+		restore_over(core, &config->over[k]);
+	if (config->open != NULL)
+		sl_aborts_readied(core, config->open->a);
+	core->over = config->over_count;
+	core->aborted = config->aborted;
+	if (config->aborted > 0 && sl_aborts_may_deny(core, config->aborted))
+		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, config->aborted, NULL);
+}
+
+/* --- the own Aborts --- */
+
+/* Return the own Abort of `a`, made, or NULL if it stands already, or there is no room. */
+static struct sl_abort *make_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a,
+				 const struct sl_ready *own)
+{
+	uint32_t self = core->config.self;
+	struct sl_abort_set *set = sl_aborts_set(core, a);
+	if (set == NULL || sl_bit(set->present[kind - 1], self))
+		return NULL;
+	struct sl_abort *abort_record = &set->aborts[kind - 1][self];
+	*abort_record = (struct sl_abort){.id = core->config.ids[self],
+					  .incarnation = core->config.incarnation,
+					  .t = core->t,
+					  .a = a,
+					  .kind = kind};
+	memcpy(abort_record->key, core->config.key, SL_KEY_BYTES);
+	if (own != NULL)
+		sl_canonical_message(&core->config.scope,
+				     &(struct sl_message){.kind = SL_MSG_READY, .ready = *own},
+				     abort_record->ready);
+	return abort_record;
+}
+
+void sl_aborts_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own)
+{
+	bool abort = kind == SL_ABORT_KIND_ABORT;
+	sl_emit_persist(core, abort ? SL_PERSIST_ABORTED : SL_PERSIST_GIVEN_UP, a)->ready =
+		abort && own != NULL;
+	if (abort && own == NULL && a > core->aborted)
+		core->aborted = a;
+	make_own(core, kind, a, own);
+}
+
+void sl_aborts_durable(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a)
+{
+	uint32_t self = core->config.self;
+	struct sl_abort_set *set = sl_aborts_find(core, a);
+	struct sl_abort_record *ar = &core->aborts[kind - 1][self];
+	if (set == NULL || set->aborts[kind - 1][self].a != a)
+		return;
+	sl_bit_set(set->present[kind - 1], self);
+	if (ar->record.present && ar->abort.t == core->t && ar->abort.a >= a) {
+		sl_aborts_pass(core, self, &set->aborts[kind - 1][self]);
+		return;
+	}
+	ar->abort = set->aborts[kind - 1][self];
+	sl_relay_own_abort(core, kind);
+}
+
+void sl_aborts_sign(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own)
+{
+	if (make_own(core, kind, a, own) != NULL)
+		sl_aborts_durable(core, kind, a);
+}
+
+/* --- learners that are open --- */
+
+static bool is_open_in(const struct sl_core *core, uint32_t peer, sl_attempt a)
+{
+	const struct sl_peer *p = &core->peers[peer];
+	return sl_bit(core->linked, peer) && p->hello && p->t == core->t && p->a == a &&
+	       p->status == SL_PEER_STATUS_OPEN;
+}
+
+void sl_aborts_pass(struct sl_core *core, uint32_t from, const struct sl_abort *abort_record)
+{
+	bool own = abort_record->id == core->config.ids[core->config.self];
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (i != from && is_open_in(core, i, abort_record->a))
+			sl_emit_send(core, sl_core_only(core, i),
+				     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = *abort_record}, own);
+}
+
+void sl_aborts_show(struct sl_core *core, uint32_t peer)
+{
+	const struct sl_abort_set *set = sl_aborts_find(core, core->peers[peer].a);
+	uint32_t shown = 0;
+	if (set == NULL || !is_open_in(core, peer, core->peers[peer].a))
+		return;
+	for (uint32_t i = 0; i < SL_ABORTS * core->config.roster_size && shown < SHOWN_MAX; i++) {
+		uint32_t kind = i % SL_ABORTS, signer = i / SL_ABORTS;
+		if (!sl_bit(set->present[kind], signer) || signer == peer)
+			continue;
+		sl_emit_send(core, sl_core_only(core, peer),
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = set->aborts[kind][signer]},
+			     signer == core->config.self);
+		shown++;
+	}
+}
+
+void sl_aborts_show_all(struct sl_core *core, sl_attempt a)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (is_open_in(core, i, a) && core->out->count < SHOWN_MAX)
+			sl_aborts_show(core, i);
+}
+
+/* Aborts that name no Ready do not wait for a certificate of another kind: each peer that is open in an
+ * attempt below the own, and has shown its Ready, is told that the own Ready never comes. */
+void sl_aborts_deny(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_ready_record *rr = &core->readys[i];
+		sl_attempt a = core->peers[i].a;
+		bool asked = is_open_in(core, i, a) && rr->record.present && rr->ready.t == core->t &&
+			     rr->ready.a == a;
+		if (!asked || a >= core->a || sl_aborts_held(core, core->config.self, a) ||
+		    !sl_aborts_may_deny(core, a))
+			continue;
+		struct sl_abort_set *set = sl_aborts_set(core, a);
+		if (set == NULL || set->aborts[SL_ABORT_KIND_ABORT - 1][core->config.self].a == a)
+			continue; /* on its way to the disk */
+		if (a <= core->aborted)
+			sl_aborts_sign(core, SL_ABORT_KIND_ABORT, a, NULL);
+		else
+			sl_aborts_own(core, SL_ABORT_KIND_ABORT, a, NULL);
+	}
+}
+
+/* --- the present attempt --- */
+
+uint32_t sl_aborts_of_view(const struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (core->view.members[i] != core->config.self &&
+		    sl_aborts_held(core, core->view.members[i], core->view.a))
+			return core->view.members[i];
+	return SL_NOBODY;
+}

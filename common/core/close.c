@@ -1,0 +1,82 @@
+#include "common/core/close.h"
+
+#include "common/core/aborts.h"
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/over.h"
+
+static uint8_t judge_abort(const struct sl_core *core, uint32_t position, const struct sl_abort *abort_record)
+{
+	uint8_t hash[SL_HASH_BYTES];
+	if (!core->at.ready_here[position])
+		return sl_over_judge(abort_record, NULL);
+	sl_canonical_message(&core->config.scope,
+			     &(struct sl_message){.kind = SL_MSG_READY, .ready = core->at.readys[position]},
+			     hash);
+	return sl_over_judge(abort_record, hash);
+}
+
+/* Judge the Aborts of the attempt: core->marks. Return the number of those that count, which go to
+ * core->proof. */
+static uint32_t judge(struct sl_core *core)
+{
+	const struct sl_abort_set *set = sl_aborts_find(core, core->view.a);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		uint32_t member = core->view.members[i];
+		core->marks[i] = 0;
+		if (set == NULL)
+			continue;
+		if (sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], member))
+			core->marks[i] = judge_abort(core, i, &set->aborts[SL_ABORT_KIND_ABORT - 1][member]);
+		if (core->marks[i] != 0)
+			core->proof[count++] = set->aborts[SL_ABORT_KIND_ABORT - 1][member];
+		if (!sl_bit(set->present[SL_ABORT_KIND_GIVE_UP - 1], member))
+			continue;
+		core->marks[i] |= SL_OVER_GIVEN_UP;
+		core->proof[count++] = set->aborts[SL_ABORT_KIND_GIVE_UP - 1][member];
+	}
+	return count;
+}
+
+/* End the attempt: on disk, with the `count` Aborts of core->proof. */
+static void end(struct sl_core *core, uint32_t count, bool reuse)
+{
+	bool refused = core->at.refused != SL_REASON_NONE;
+	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
+	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_OVER, core->view.a);
+	persist->aborts = core->proof;
+	persist->abort_count = count;
+	persist->reuse = reuse;
+	core->over++;
+	sl_aborts_show_all(core, core->view.a);
+	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reuse);
+	if (refused && !core->stopped) {
+		core->not_before = core->now + pause;
+		core->refusals++;
+	}
+}
+
+bool sl_close_attempt(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	uint32_t count = judge(core);
+	if (!sl_over_proved(&core->view, core->marks) && !at->operator_aborted)
+		return false;
+	bool reuse = !at->operator_aborted && sl_over_reusable(&core->view, core->marks);
+	if (at->over_since == SL_NEVER)
+		at->over_since = core->now;
+	if (core->trained && !reuse && !at->operator_aborted &&
+	    core->now < at->over_since + core->config.hello_timeout_ms)
+		return false;
+	sl_emit_report(core, SL_REPORT_CLOSED)->peer =
+		at->operator_aborted ? SL_NOBODY : sl_aborts_of_view(core);
+	end(core, at->operator_aborted ? 0 : count, reuse);
+	return true;
+}
+
+sl_ms sl_close_deadline(const struct sl_core *core)
+{
+	return core->at.over_since == SL_NEVER ? SL_NEVER
+					       : core->at.over_since + core->config.hello_timeout_ms;
+}

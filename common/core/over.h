@@ -1,0 +1,23 @@
+/* over.h - the rules of certificates: when an attempt cannot complete any more, and when its models may be
+ * used again (PROTOCOL.md §9.2 When an attempt is over, §9.4 Rule B). Pure functions of a view and of the
+ * Aborts that a learner holds.
+ */
+#pragma once
+
+#include "common/protocol/view.h"
+
+/* What a participant has signed, as far as it counts for a learner: bits. */
+enum {
+	SL_OVER_ABORTED = 1,  /* an abort */
+	SL_OVER_UNREADY = 2,  /* .. that names no Ready, and none is held */
+	SL_OVER_GIVEN_UP = 4, /* a give-up */
+};
+
+/* Return the bits of an Abort of kind ABORT; 0: it does not count. ready: what the signer's Ready of the
+ * attempt signs, NULL: none is held. */
+uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready);
+
+/* Return true if the attempt is over; marks: bits by position. */
+bool sl_over_proved(const struct sl_view *view, const uint8_t *marks);
+/* Return true if the models of an attempt that is over may enter another one. */
+bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks);
