@@ -31,7 +31,7 @@ static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 	char digest[2 * SL_HASH_BYTES + 1];
 	sodium_bin2hex(digest, sizeof digest, certificate->digest, SL_HASH_BYTES);
 	if (row->committed == 0) {
-		row->learners = certificate->learners;
+		row->learners = sl_round_learners(certificate->round);
 		row->attempt = certificate->a;
 	}
 	if (certificate->digests[0].id != l->index + 1) {

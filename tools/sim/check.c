@@ -34,7 +34,7 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 		page->of[view->members[k]].in = true;
 	page->out = sl_sim_alloc(sim, (size_t)sim->n * view->chunks, sizeof *page->out);
 	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
-		page->out[k] = -1;
+		page->out[k] = 0;
 	return page;
 }
 
@@ -241,8 +241,9 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	if (caught_up && sim->models[commit->t] == NULL)
 		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
 			    sim->ids[i], commit->t);
-	if (!caught_up && (page == NULL || commit->learners != page->n))
-		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
+	if (!caught_up && (page == NULL || sl_round_learners(commit->round) != page->n))
+		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i],
+			    sl_round_learners(commit->round));
 	if (!caught_up)
 		check_mean(sim, i, page);
 	if (sim->models[commit->t] == NULL) {
@@ -254,14 +255,28 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	}
 }
 
-/* An Abort on disk: attempts up to what->a that are not released never will be. */
-static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
+/* An Abort on disk: the attempt will never be released. */
+static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
+	const struct sl_durable *what = &record->what;
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
-	*highest = what->a > *highest ? what->a : *highest;
+	if (!record->ready)
+		*highest = what->a > *highest ? what->a : *highest;
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a <= what->a && page->of[i].in && !page->of[i].released)
-			page->of[i].aborted = page->of[i].ended = true;
+		if (page->t == what->t && page->a == what->a && page->of[i].in) {
+			if (page->of[i].released)
+				sl_sim_fail(sim, "learner %u aborts a%u, which it released", sim->ids[i],
+					    what->a);
+			page->of[i].aborted = true;
+			page->of[i].ended |= !record->ready;
+		}
+}
+
+static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
+{
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == what->t && page->a == what->a && page->of[i].in)
+			page->of[i].over = page->of[i].ended = true;
 }
 
 static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
@@ -278,7 +293,9 @@ static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persi
 void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	if (record->what.kind == SL_PERSIST_ABORTED)
-		check_aborted(sim, i, &record->what);
+		check_aborted(sim, i, record);
+	else if (record->what.kind == SL_PERSIST_OVER)
+		check_over(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_RELEASED)
 		check_released(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_COMMIT)
@@ -376,16 +393,6 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t el
 	return total;
 }
 
-/* Engine tree: the state that goes down is the sum of the released states. */
-static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
-{
-	const struct sl_sim_mixed *own = mixed_of(sim, page, SL_TREE_OWN);
-	if (own->count != page->n ||
-	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
-		sl_sim_fail(sim, "a%u: learner %u sends down another vector than the sum", page->a,
-			    sim->ids[i]);
-}
-
 static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
@@ -393,7 +400,7 @@ static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attemp
 	mixed->total += weigh_state(l, page->elements, iteration);
 	if (!sl_engine_rows[l->host.view->engine].rounds)
 		mixed->total %= page->p;
-	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
+	if (++mixed->count == page->n && mixed->total != page->mixed[1].total)
 		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
 			    (unsigned long long)iteration);
 }
@@ -414,9 +421,7 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
 	*out = (int64_t)chunk->iteration;
-	if (chunk->index == 0 && tree && chunk->iteration == SL_TREE_DOWN)
-		check_sum(sim, i, page);
-	else if (chunk->index == 0 && !(tree && chunk->iteration == SL_TREE_UP))
+	if (chunk->index == 0 && !tree)
 		check_conserved(sim, i, page, chunk->iteration);
 	for (uint32_t j = 0; j < sim->n && !tree; j++)
 		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
@@ -424,26 +429,40 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 				    sim->ids[j]);
 }
 
-static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
+static void check_deposit(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_chunk *chunk = &action->send.message.chunk;
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		if (sl_bit(action->send.to, j) && !page->of[j].in)
-			sl_sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view",
-				    sim->ids[i], sim->ids[j]);
-		if (sim->ids[j] == chunk->origin && !page->of[j].released)
-			sl_sim_fail(sim, "learner %u shows the masked state of %u, which has not released it",
+			sl_sim_fail(sim, "learner %u shows a deposit to %u, which is not in the view",
 				    sim->ids[i], sim->ids[j]);
 	}
+}
+
+/* The own deposit key leaves only after the release, and after every Ready. */
+static void check_key(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
+{
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, m->key.view);
+	if (page == NULL || m->key.origin != sim->ids[i])
+		return;
+	for (uint32_t k = 0; k < page->n; k++)
+		if (!page->of[page->members[k]].ready)
+			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
+				    sim->ids[page->members[k]]);
+	if (page->of[i].ended || !page->of[i].released)
+		sl_sim_fail(sim, "learner %u shows its key in a%u, which it %s", sim->ids[i], page->a,
+			    page->of[i].ended ? "gave up" : "has not released on its disk");
 }
 
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_message *m = &action->send.message;
 	sl_sim_check_signed(sim, i, action);
-	if (m->kind == SL_MSG_MASKED)
-		check_masked(sim, i, action);
+	if (m->kind == SL_MSG_DEPOSIT)
+		check_deposit(sim, i, action);
+	if (m->kind == SL_MSG_KEY)
+		check_key(sim, i, m);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
 		return; /* every learner has the result */
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
@@ -493,7 +512,7 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	note(sim, i, report);
-	if (report->kind == SL_REPORT_FAILED || report->kind == SL_REPORT_CLOSED)
+	if (report->kind == SL_REPORT_FAILED && report->phase < SL_PHASE_READY)
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)
 		return;

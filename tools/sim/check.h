@@ -30,10 +30,10 @@ struct sl_sim_mixed {
 struct sl_sim_part {
 	bool in; /* the view */
 	bool ready, ended;
-	bool released, aborted; /* on its disk */
-	uint64_t draw;		/* of the model that went in */
-	uint64_t *x;		/* its encoding; NULL: none yet */
-	void *theta;		/* its model */
+	bool released, aborted, over; /* on its disk */
+	uint64_t draw;		      /* of the model that went in */
+	uint64_t *x;		      /* its encoding; NULL: none yet */
+	void *theta;		      /* its model */
 	uint64_t weight;
 };
 

@@ -100,30 +100,14 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Return true if the operators of all other members have aborted the attempt: without i, none can finish it.
- */
-static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
+/* Rule A: a Ready in each other attempt of the round is of one that is over here. */
+static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] != i && !sim->learners[page->members[k]].aborted_by_operator)
-			return false;
-	return true;
-}
-
-static void check_safety_rule(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
-{
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
-		    !page->of[i].in || !page->of[i].released)
-			continue;
-		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
-		for (uint32_t k = 0; k < page->n; k++)
-			closed |= page->of[page->members[k]].aborted;
-		if (!closed)
-			sl_sim_fail(sim,
-				    "learner %u is ready for a%u, but it released a%u, which may be complete",
-				    sim->ids[i], ready->a, page->a);
-	}
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == ready->t && memcmp(page->h, ready->view, SL_HASH_BYTES) != 0 &&
+		    page->of[i].in && page->of[i].ready && !page->of[i].over)
+			sl_sim_fail(sim, "learner %u is ready for a%u, and a%u is not over", sim->ids[i],
+				    ready->a, page->a);
 }
 
 static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
@@ -145,30 +129,25 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
 	page->of[i].ready = true;
-	check_safety_rule(sim, i, ready);
+	check_rule_a(sim, i, ready);
 }
 
 /* --- Aborts --- */
 
-static bool names(const struct sl_abort *abort_record, sl_attempt a)
-{
-	for (uint32_t k = 0; k < abort_record->count; k++)
-		if (abort_record->released[k] == a)
-			return true;
-	return false;
-}
-
 static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
-	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
-	if (disk->certificate.t < abort_record->t &&
-	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
-		sl_sim_fail(sim, "learner %u signs an Abort of a%u, which is not on its disk", sim->ids[i],
-			    abort_record->a);
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == abort_record->t && page->a <= abort_record->a && page->of[i].released &&
-		    !names(abort_record, page->a))
+	static const uint8_t none[SL_HASH_BYTES];
+	bool denies = memcmp(abort_record->ready, none, sizeof none) == 0;
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+		if (page->t != abort_record->t || page->a != abort_record->a || !page->of[i].in ||
+		    abort_record->kind != SL_ABORT_KIND_ABORT)
+			continue;
+		if (page->of[i].released)
 			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
+		if (page->of[i].ready && denies)
+			sl_sim_fail(sim, "learner %u signs that it never was ready for a%u", sim->ids[i],
+				    page->a);
+	}
 }
 
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action)

@@ -11,12 +11,47 @@ static void *copy(const void *bytes, size_t size)
 	return to;
 }
 
+static const struct sl_secrets *copy_secrets(const struct sl_secrets *secrets)
+{
+	struct sl_secrets *to = copy(secrets, sizeof *secrets);
+	if (to != NULL)
+		to->shares = copy(secrets->shares, secrets->count * sizeof *secrets->shares);
+	return to;
+}
+
+static void free_secrets(const struct sl_secrets *secrets)
+{
+	if (secrets != NULL)
+		free(secrets->shares);
+	free((void *)secrets);
+}
+
+static const struct sl_certificate *copy_certificate(const struct sl_certificate *certificate)
+{
+	struct sl_certificate *to = copy(certificate, sizeof *certificate);
+	struct sl_round_head *round = to == NULL ? NULL : copy(to->round, sizeof *to->round);
+	if (round == NULL)
+		return to;
+	round->members = copy(round->members, round->count * sizeof *round->members);
+	to->round = round;
+	return to;
+}
+
+static void free_round(const struct sl_round_head *round)
+{
+	if (round != NULL)
+		free((void *)round->members);
+	free((void *)round);
+}
+
 struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
 {
 	struct sl_persist record = *persist;
 	record.view = copy(persist->view, whole ? persist->view_bytes : 0);
 	record.readys = copy(persist->readys, whole ? persist->ready_count * sizeof *persist->readys : 0);
-	record.certificate = copy(persist->certificate, sizeof *persist->certificate);
+	record.secrets = whole ? copy_secrets(persist->secrets) : NULL;
+	record.aborts = copy(persist->aborts, whole ? persist->abort_count * sizeof *persist->aborts : 0);
+	record.certificate = copy_certificate(persist->certificate);
 	return record;
 }
 
@@ -24,6 +59,10 @@ void sl_sim_disk_drop(struct sl_persist *record)
 {
 	free((void *)record->view);
 	free((void *)record->readys);
+	free_secrets(record->secrets);
+	free((void *)record->aborts);
+	if (record->certificate != NULL)
+		free_round(record->certificate->round);
 	free((void *)record->certificate);
 }
 
@@ -31,7 +70,18 @@ static void forget_open(struct sl_sim_disk *disk)
 {
 	free((void *)disk->open.view);
 	free((void *)disk->open.readys);
+	free_secrets(disk->open.secrets);
 	disk->open = (struct sl_open){.a = 0};
+}
+
+static void forget_over(struct sl_sim_disk *disk)
+{
+	for (uint32_t k = 0; k < disk->over_count; k++)
+		free((void *)disk->over[k].aborts);
+	free(disk->over);
+	disk->over = NULL;
+	disk->over_count = 0;
+	disk->reuse = true;
 }
 
 static void take_readys(struct sl_sim_disk *disk, struct sl_persist *record)
@@ -45,20 +95,41 @@ static void take_readys(struct sl_sim_disk *disk, struct sl_persist *record)
 static void prepare(struct sl_sim_disk *disk, struct sl_persist *record)
 {
 	forget_open(disk);
-	disk->open =
-		(struct sl_open){.a = record->what.a, .view = record->view, .view_bytes = record->view_bytes};
+	disk->open = (struct sl_open){.state = SL_OPEN_PREPARED,
+				      .a = record->what.a,
+				      .view = record->view,
+				      .view_bytes = record->view_bytes,
+				      .secrets = record->secrets};
 	record->view = NULL;
+	record->secrets = NULL;
 	take_readys(disk, record);
 }
 
-static void commit(struct sl_sim_disk *disk, const struct sl_persist *record, uint8_t *result)
+static void end(struct sl_sim_disk *disk, struct sl_persist *record)
+{
+	struct sl_over over = {.a = record->what.a, .count = record->abort_count, .aborts = record->aborts};
+	for (uint32_t k = 0; k < disk->open.ready_count && disk->open.a == over.a; k++)
+		over.ready = disk->open.readys[0];
+	disk->over = realloc(disk->over, (disk->over_count + 1) * sizeof *disk->over);
+	disk->over[disk->over_count++] = over;
+	disk->reuse &= record->reuse;
+	record->aborts = NULL;
+	if (disk->aborted < over.a)
+		disk->aborted = over.a;
+	forget_open(disk);
+}
+
+static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
 {
 	free(disk->result);
+	free_round(disk->certificate.round);
+	const struct sl_certificate *certificate = copy_certificate(record->certificate);
 	disk->result = result;
-	disk->certificate = *record->certificate;
+	disk->certificate = *certificate;
+	free((void *)certificate);
 	forget_open(disk);
-	disk->aborted = disk->closed = 0;
-	disk->released_count = 0;
+	forget_over(disk);
+	disk->aborted = 0;
 }
 
 void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
@@ -66,25 +137,28 @@ void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint
 	const struct sl_durable *what = &record->what;
 	if (what->kind != SL_PERSIST_COMMIT && what->t <= disk->certificate.t)
 		return; /* of a round that was committed meanwhile: no start looks for it */
+	if (disk->t != what->t)
+		disk->reuse = true;
 	disk->t = what->t;
 	switch (what->kind) {
 	case SL_PERSIST_ABORTED:
-		disk->aborted = what->a > disk->aborted ? what->a : disk->aborted;
-		if (!disk->open.released && disk->open.a <= disk->aborted)
-			forget_open(disk);
+		if (record->ready)
+			disk->open.state = SL_OPEN_ABORTED;
+		else
+			disk->aborted = what->a > disk->aborted ? what->a : disk->aborted;
 		break;
 	case SL_PERSIST_PREPARED:
 		prepare(disk, record);
 		break;
 	case SL_PERSIST_RELEASED:
 		take_readys(disk, record);
-		disk->open.released = true;
-		if (disk->released_count < SL_RELEASED_MAX)
-			disk->released[disk->released_count++] = what->a;
+		disk->open.state = SL_OPEN_RELEASED;
 		break;
-	case SL_PERSIST_CLOSED:
-		disk->closed = what->a;
-		forget_open(disk);
+	case SL_PERSIST_GIVEN_UP:
+		disk->open.given_up = true;
+		break;
+	case SL_PERSIST_OVER:
+		end(disk, record);
 		break;
 	case SL_PERSIST_COMMIT:
 		commit(disk, record, result);
@@ -98,14 +172,16 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	memcpy(config->previous, disk->certificate.digest, SL_HASH_BYTES);
 	config->certificate = disk->certificate.t > 0 ? &disk->certificate : NULL;
 	config->aborted = disk->aborted;
-	config->closed = disk->closed;
-	config->released_count = disk->released_count;
-	memcpy(config->released, disk->released, sizeof disk->released);
+	config->over = disk->over;
+	config->over_count = disk->over_count;
+	config->reuse = disk->reuse;
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
 void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
+	forget_over(disk);
+	free_round(disk->certificate.round);
 	free(disk->result);
 }

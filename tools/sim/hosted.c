@@ -122,7 +122,7 @@ static void write_record(struct sl_hosted *l, struct sl_persist *record)
 	size_t count = l->workspace.n + 1;
 	uint8_t *result = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
-		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
+		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->round->p) + 7) / 8;
 		result = insist(malloc(count * width));
 		sl_bytes_pack(result, l->workspace.s, count, width);
 	}

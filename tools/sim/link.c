@@ -161,7 +161,7 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 		if (!sl_bit(action->send.to, j) ||
 		    !sl_sim_link(sim, i, j)->up) /* it has fallen, and i does not know it yet */
 			continue;
-		if (payload.source == SL_SOURCE_SHARES)
+		if (sl_source_by_neighbour(payload.source))
 			payload.row = row_of(sim, i, j);
 		send_packet(sim, i, j, sl_packet_new(&sim->learners[i].host, &message, &payload));
 	}

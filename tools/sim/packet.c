@@ -11,9 +11,15 @@ static const void *behind(const struct sl_message *m, size_t *bytes)
 	if (m->kind == SL_MSG_LINK_STATE) {
 		*bytes = m->link_state.count * sizeof(sl_id);
 		at = m->link_state.candidates;
-	} else if (m->kind == SL_MSG_HAVE) {
-		*bytes = m->have.size;
-		at = m->have.held;
+	} else if (m->kind == SL_MSG_OPENING) {
+		*bytes = m->opening.size;
+		at = m->opening.share;
+	} else if (m->kind == SL_MSG_CHECKSUM) {
+		*bytes = m->checksums.size;
+		at = m->checksums.values;
+	} else if (m->kind == SL_MSG_ROUND) {
+		*bytes = m->round_head.count * sizeof(uint32_t);
+		at = m->round_head.members;
 	} else if (m->kind == SL_MSG_MODEL) {
 		*bytes = m->model.size;
 		at = m->model.tensors;
@@ -37,6 +43,12 @@ static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
 		packet->message.link_state.candidates = (const sl_id *)packet->bytes;
 	else if (m->kind == SL_MSG_HAVE)
 		packet->message.have.held = packet->bytes;
+	else if (m->kind == SL_MSG_OPENING)
+		packet->message.opening.share = packet->bytes;
+	else if (m->kind == SL_MSG_CHECKSUM)
+		packet->message.checksums.values = packet->bytes;
+	else if (m->kind == SL_MSG_ROUND)
+		packet->message.round_head.members = (const uint32_t *)packet->bytes;
 	else if (m->kind == SL_MSG_MODEL)
 		packet->message.model.tensors = packet->bytes;
 	else if (m->kind >= SL_MSG_SHARE)
@@ -44,10 +56,22 @@ static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
 	return packet;
 }
 
+/* A Have has two sets. */
+static struct sl_packet *copy_have(const struct sl_have *have, const struct sl_message *message)
+{
+	struct sl_packet *packet = open_packet(message, have->size + have->keys_size);
+	memcpy(packet->bytes, have->held, have->size);
+	memcpy(packet->bytes + have->size, have->keys, have->keys_size);
+	packet->message.have.keys = packet->bytes + have->size;
+	return packet;
+}
+
 struct sl_packet *sl_packet_copy(const struct sl_message *message)
 {
 	size_t bytes;
 	const void *from = behind(message, &bytes);
+	if (message->kind == SL_MSG_HAVE)
+		return copy_have(&message->have, message);
 	struct sl_packet *packet = open_packet(message, bytes);
 	if (bytes > 0)
 		memcpy(packet->bytes, from, bytes);
@@ -61,7 +85,6 @@ struct sl_packet *sl_packet_new(const struct sl_hosted *l, const struct sl_messa
 		return sl_packet_copy(message);
 	struct sl_packet *packet = open_packet(message, message->chunk.size);
 	struct sl_chunk *chunk = &packet->message.chunk;
-	sl_payload_nonce(&l->workspace, l->view, payload, chunk);
 	sl_payload_write(&l->workspace, l->view, payload, chunk, l->disk.result, packet->bytes);
 	return packet;
 }

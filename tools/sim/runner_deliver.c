@@ -36,9 +36,10 @@ void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action 
 		say(runner, l, NULL, action->to);
 		return;
 	}
-	if (payload.source != SL_SOURCE_SHARES)
+	bool each = sl_source_by_neighbour(payload.source);
+	if (!each)
 		say(runner, l, sl_packet_new(&l->host, m, &payload), action->send.to);
-	for (; payload.source == SL_SOURCE_SHARES && payload.row < view->degree; payload.row++)
+	for (; each && payload.row < view->degree; payload.row++)
 		sl_bit_set(say(runner, l, sl_packet_new(&l->host, m, &payload), NULL)->to,
 			   sl_view_peer(view, payload.row));
 	if (m->kind == SL_MSG_STATE)

@@ -95,6 +95,8 @@ static void compute(struct sl_runner *runner, uint32_t i, struct sl_work *work)
 	struct sl_hosted *host = &runner->learners[i].host;
 	if (work->job.kind == SL_JOB_CLOSE)
 		sl_runner_look_closing(runner, i);
+	if (work->job.kind == SL_JOB_MIX && work->job.iteration == 0)
+		sl_runner_look(runner, i, work->job.chunk, 0);
 	if (work->job.kind == SL_JOB_ANALYSE)
 		analyse(runner, host, work);
 	else
@@ -135,7 +137,7 @@ static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_
 					  .model = host->workspace.committed,
 					  .z = host->workspace.s,
 					  .digest = record->certificate->digest,
-					  .p = record->certificate->p,
+					  .p = record->certificate->round->p,
 					  .total_weight = record->total_weight,
 					  .exact = own && o->verify && sl_runner_sum_check(w->runner, i)};
 	host->committed = record->what.t;

@@ -7,11 +7,11 @@
 
 static const char *const events[] = {"start",	 "link up", "link down", "message",	   "trained",
 				     "computed", "durable", "range",	 "operator abort", "deadline"};
-static const char *const standings[] = {"?", "training", "ready", "done", "open"};
-static const char *const jobs[] = {"?",		 "analysis", "encode", "share",	 "gather", "expand",
-				   "commitment", "mix",	     "close",  "decode", "keep",   "fetch",
-				   "check",	 "sum",	     "absorb", "adopt"};
-static const char *const records[] = {"?", "aborted", "prepared", "released", "closed", "commit"};
+static const char *const standings[] = {"?", "training", "ready", "done", "open", "abstains"};
+static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share",  "gather",
+				   "expand", "deposit",	 "commitment", "mix",	  "close",  "checksum",
+				   "decode", "fetch",	 "check",      "sum",	  "absorb", "adopt"};
+static const char *const records[] = {"?", "aborted", "prepared", "released", "given up", "over", "commit"};
 
 const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
@@ -62,19 +62,42 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 			say(t, " of %u", m->request.origin);
 		break;
 	case SL_MSG_ABORT:
-		say(t, "abort of %u a%u", m->abort.id, m->abort.a);
+		say(t, "%s of %u a%u", m->abort.kind == SL_ABORT_KIND_GIVE_UP ? "give-up" : "abort",
+		    m->abort.id, m->abort.a);
 		break;
 	case SL_MSG_HAVE:
 		say(t, "have");
 		for (uint32_t i = 0; i < 8 * m->have.size; i++)
 			if (m->have.held[i / 8] >> (i % 8) & 1)
 				say(t, " %u", i);
+		say(t, " keys");
+		for (uint32_t i = 0; i < 8 * m->have.keys_size; i++)
+			if (m->have.keys[i / 8] >> (i % 8) & 1)
+				say(t, " %u", i);
 		break;
 	case SL_MSG_MODEL:
 		say(t, "model");
 		break;
-	case SL_MSG_MASKED:
-		say(t, "masked of %u %u", m->chunk.origin, m->chunk.index);
+	case SL_MSG_KEY:
+		say(t, "key of %u", m->key.origin);
+		break;
+	case SL_MSG_OPENING:
+		say(t, "opening of %u by %u", m->opening.origin, m->opening.holder);
+		break;
+	case SL_MSG_CHALLENGE:
+		say(t, "challenge of %u", m->challenge.origin);
+		break;
+	case SL_MSG_CHECKSUM:
+		say(t, "checksum of %u", m->checksums.id);
+		break;
+	case SL_MSG_ROUND:
+		say(t, "round t%u", m->round_head.t);
+		break;
+	case SL_MSG_KEY_SHARE:
+		say(t, "key share");
+		break;
+	case SL_MSG_DEPOSIT:
+		say(t, "deposit of %u %u", m->chunk.origin, m->chunk.index);
 		break;
 	case SL_MSG_RESULT:
 		say(t, "result %u", m->chunk.index);

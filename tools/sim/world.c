@@ -155,7 +155,6 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 					      .relay_ms = 500,
 					      .prepare_timeout_ms = 60000,
 					      .stall_timeout_ms = 10000,
-					      .confirm_timeout_ms = 10000,
 					      .serve_after_end_ms = 30000};
 	if (sl_hosted_open(&l->host, &config, &sim->options.tensors, sim->options.seed * 1000003u + i) !=
 	    SL_OK)
@@ -281,7 +280,7 @@ void sl_sim_crash(struct sl_sim *sim, uint32_t i)
 static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
 {
 	uint64_t how = sl_sim_random(&sim->random);
-	size_t used = SL_NONCE_BYTES + 64 < size ? SL_NONCE_BYTES + 64 : size;
+	size_t used = 64 < size ? 64 : size;
 	if (how % 3 == 1)
 		memset(slot, 0, size);
 	else if (how % 3 == 2)
