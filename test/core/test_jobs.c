@@ -371,6 +371,29 @@ TEST_WITH(implausible_sum, setup, teardown)
 	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_ERR_INVALID);
 }
 
+/* Change element 7 of the sum to `want`, given as a centred number. */
+static int judged(struct attempt *a, int64_t want)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < N; i++)
+		sum = sl_field_add(&a->view.field, sum, a->state[i][7]);
+	uint64_t change = sl_field_sub(&a->view.field, sl_field_lift(&a->view.field, (uint64_t)want), sum);
+	a->state[0][7] = sl_field_add(&a->view.field, a->state[0][7], change);
+	fetch_all(a);
+	return run(a, (struct sl_job){.kind = SL_JOB_SUM}).code;
+}
+
+/* Three learners at the end of the range are the most that a sum can be. */
+TEST_WITH(the_largest_sum, setup, teardown)
+{
+	struct attempt *a = *state;
+	int64_t most = 3 * 160000;
+	assert_int_equal(judged(a, most), SL_OK);
+	assert_int_equal(judged(a, -most), SL_OK);
+	assert_int_equal(judged(a, most + 1), SL_ERR_INVALID);
+	assert_int_equal(judged(a, -most - 1), SL_ERR_INVALID);
+}
+
 /* --- secrets --- */
 
 static bool wiped(const void *bytes, size_t size)
