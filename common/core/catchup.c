@@ -15,6 +15,7 @@
 #include "common/core/certificate.h"
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
+#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
 
@@ -230,9 +231,11 @@ void sl_catchup_durable(struct sl_core *core)
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
 	core->attested = memcmp(core->certificate.view, core->open_view, SL_HASH_BYTES) == 0;
+	if (core->view_built && memcmp(core->certificate.view, core->view.h, SL_HASH_BYTES) == 0)
+		sl_members_remember(core);
+	core->took_part = false;
 	if (core->attested)
 		sl_certificate_attest(core, core->linked);
-	core->members_known = false;
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);
 }

@@ -3,6 +3,7 @@
 #include "common/core/attempt.h"
 #include "common/core/certificate.h"
 #include "common/core/emit.h"
+#include "common/core/members.h"
 #include "common/core/move.h"
 
 #define MARGIN_LIMIT 0.375
@@ -88,6 +89,12 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 {
 	if (core->certificate.t != 0 && core->certificate.t == core->committed &&
 	    memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
+		if (!sl_members_took_part(core, digest->id)) {
+			if (core->members_of == core->committed)
+				sl_emit_reject(core, peer,
+					       "a digest of a learner that took no part in the round");
+			return;
+		}
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
 			diverged(core, sl_core_index(core, digest->id), core->previous, digest->digest);
 		sl_certificate_add(&core->certificate, digest);
@@ -218,12 +225,10 @@ static void report_privacy(struct sl_core *core)
 
 static void remember_members(struct sl_core *core)
 {
-	if (core->members_known)
+	if (core->members_of != 0 && core->members_of + 1 == core->committed)
 		report_privacy(core);
-	memset(core->members, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++)
-		sl_bit_set(core->members, core->view.members[i]);
-	core->members_known = true;
+	sl_members_remember(core);
+	core->took_part = true;
 }
 
 void sl_confirm_committed(struct sl_core *core)

@@ -51,6 +51,10 @@ struct sl_core_config {
 	sl_round committed;			  /* last committed round, 0: none */
 	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
+	/* The view of the last committed round that this learner took part in (view_codec.h); NULL: there is
+	 * none. Read by sl_core_init. */
+	const uint8_t *last_view;
+	size_t last_view_bytes;
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest aborted attempt; 0: none */
 	sl_attempt closed;  /* highest closed attempt; 0: none */

@@ -1,4 +1,5 @@
 /* Lay out the core in its arena. No memory is taken after this. */
+#include "common/core/members.h"
 #include "common/core/phases.h"
 #include "common/protocol/view_codec.h"
 
@@ -121,6 +122,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (config->certificate != NULL)
 		core->certificate = *config->certificate;
 	core->config.certificate = NULL; /* copied */
+	sl_members_restore(core);
 	core->parameters = config->parameters;
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phases = sl_phases;

@@ -21,6 +21,7 @@
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    attempt         the end of an attempt
  *    releases        the release log of the round, the own Aborts
+ *    members         participants of the last committed round
  *    certificate     signed digests of the last committed round, for learners that catch up
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
@@ -217,8 +218,10 @@ struct sl_core {
 	struct sl_certificate making;	   /* the certificate of the round that is being committed */
 	bool attested; /* this learner attests the last result (PROTOCOL.md §11.4 Attested results) */
 	uint64_t total_weight; /* of the round that is being committed */
-	bool members_known;    /* `members` is filled: this learner took part in the last committed round */
+	bool took_part;	       /* this process took part in the last committed round, in `view_neighbours` */
+	sl_round members_of;   /* last committed round that this learner took part in; 0: none */
 	uint64_t *members;     /* its participants */
+	uint32_t members_gone; /* participants of it that are not in the roster any more */
 
 	struct sl_release_log release_log; /* releases and Aborts of round t */
 	uint8_t open_view[SL_HASH_BYTES];  /* h of the last attempt of t that was released; zeros: none */

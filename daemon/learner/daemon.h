@@ -84,8 +84,10 @@ struct sl_daemon {
 	struct sl_masked_states masked_states;
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
-	struct sl_promises promises;	      /* release log of the round in which the learner starts */
-	struct sl_result result;	      /* last committed result, served to peers */
+	uint8_t *
+		last_view; /* of the last commit that this learner took part in; until the core has read it */
+	struct sl_promises promises;  /* release log of the round in which the learner starts */
+	struct sl_result result;      /* last committed result, served to peers */
 	struct sl_result next_result; /* durable result of a commit that the core has not been told yet */
 	char checkpoint[SL_FILE_NAME_BYTES];   /* name of the last checkpoint file */
 	bool restart_requested;		       /* start the program again after it has ended */

@@ -285,6 +285,10 @@ static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *config = &daemon->core_config;
+	int read = sl_store_last_view(daemon->store, &daemon->last_view, &config->last_view_bytes, error);
+	config->last_view = daemon->last_view;
+	if (read != SL_OK)
+		return read;
 	if (daemon->committed_through > 0)
 		return SL_OK; /* the release log binds after the model has been fetched and the program
 				 restarted (events.c) */

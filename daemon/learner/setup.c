@@ -147,6 +147,8 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 		      daemon->identity.public_key); /* own records return by the flood */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = sl_core_init(&daemon->core_config, &arena);
+	free(daemon->last_view);
+	daemon->last_view = NULL;
 	return daemon->core != NULL ? SL_OK
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
@@ -374,6 +376,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->tensors);
 	free(daemon->link_faults);
 	free(daemon->ids);
+	free(daemon->last_view);
 	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);
 	sodium_free(daemon->workspace.x);

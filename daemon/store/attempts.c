@@ -398,6 +398,34 @@ int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *pr
 	return sl_store_leave(store, rc, error);
 }
 
+struct bytes {
+	uint8_t *bytes;
+	size_t size;
+};
+
+static int recall_view(struct sl_database *database, enum sl_statement which, void *context)
+{
+	struct bytes *view = context;
+	struct attempt attempt;
+	int rc = read_attempt(database, which, &attempt);
+	if (rc != SL_OK)
+		return rc;
+	view->bytes = copy(attempt.view, attempt.view_bytes);
+	view->size = attempt.view_bytes;
+	return view->bytes != NULL ? SL_OK : sl_database_no_memory(database);
+}
+
+int sl_store_last_view(struct sl_store *store, uint8_t **view, size_t *size, struct sl_error *error)
+{
+	struct bytes found = {0};
+	int rc = sl_store_enter(store);
+	if (rc == SL_OK)
+		rc = sl_database_each(&store->database, SL_STATEMENT_LAST_VIEW, recall_view, &found);
+	*view = found.bytes;
+	*size = found.size;
+	return sl_store_leave(store, rc == SL_ERR_NOTFOUND ? SL_OK : rc, error);
+}
+
 void sl_store_promises_close(struct sl_promises *promises)
 {
 	free(promises->view);

@@ -18,6 +18,10 @@
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
 #define SL_ATTEMPT_COLUMNS "t, a, state, h, view, readys, sum"
+/* The attempt of the last commit that this learner took part in: it has the view of the recorded result. */
+#define SL_LAST_ATTEMPT                                                                                      \
+	"(t, a) = (SELECT b.t, b.a FROM attempts b JOIN rounds r ON r.t = b.t AND r.a = b.a AND r.view = "   \
+	"b.h ORDER BY b.t DESC LIMIT 1)"
 #define SL_ROUND_COLUMNS                                                                                     \
 	"t, a, view, digest, p, learners, total_weight, checkpoint, checkpoint_sum, result, result_sum, "    \
 	"committed_at, sum"
@@ -35,7 +39,8 @@
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?)")              \
 	X(DROP_PREPARED, "DELETE FROM attempts WHERE t = ? AND a <= ? AND state = 2")                        \
-	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ?")                                               \
+	X(LAST_VIEW, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE " SL_LAST_ATTEMPT)                   \
+	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ? AND (" SL_LAST_ATTEMPT ") IS NOT TRUE")         \
 	X(ABORT, "SELECT t, a, sum FROM aborts WHERE t = ?")                                                 \
 	X(ALL_ABORTS, "SELECT t, a, sum FROM aborts")                                                        \
 	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \

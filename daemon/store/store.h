@@ -3,8 +3,9 @@
  *
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
- *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits
- *   aborts     a row for each round with aborted attempts: the last one aborted, until a later round commits
+ *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits;
+ * that of the last commit that this learner took part in, until the next such commit aborts     a row for
+ * each round with aborted attempts: the last one aborted, until a later round commits
  *
  * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
  * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
@@ -109,6 +110,9 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
 			 uint64_t total_weight);
+/* Return the bytes of the view of the last committed round that this learner took part in; the caller frees
+ * them. *view is NULL if there is none. */
+int sl_store_last_view(struct sl_store *store, uint8_t **view, size_t *size, struct sl_error *error);
 /* Read the last committed round; SL_ERR_NOTFOUND before the first commit. */
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
 /* Read the last committed round before `t`; SL_ERR_NOTFOUND: there is none. */

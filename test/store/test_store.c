@@ -311,6 +311,55 @@ TEST_WITH(a_commit_forgets_what_was_before, setup, teardown)
 	}
 }
 
+/* Expect the view of the last commit that this learner took part in to be that of round t; 0: there is none.
+ */
+static void expect_last_view(sl_round t)
+{
+	struct sl_persist made = made_persist(SL_PERSIST_PREPARED, t, 5, 3);
+	uint8_t *view;
+	size_t size;
+	assert_int_equal(sl_store_last_view(store, &view, &size, NULL), SL_OK);
+	assert_int_equal(view != NULL, t != 0);
+	if (t != 0) {
+		assert_int_equal(size, made.view_bytes);
+		assert_memory_equal(view, made.view, size);
+	}
+	free(view);
+}
+
+/* Record attempt 5 of round t as released, with the view that the round commits. */
+static void take_part(sl_round t, bool committed)
+{
+	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, t, 5, 3),
+			  released = made_persist(SL_PERSIST_RELEASED, t, 5, 3);
+	struct sl_store_round round = made_round(t);
+	assert_int_equal(sl_store_record(store, &prepared, NULL), SL_OK);
+	assert_int_equal(sl_store_record(store, &released, NULL), SL_OK);
+	if (committed)
+		memcpy(round.view, released.readys[0].view, SL_HASH_BYTES);
+	assert_int_equal(sl_store_commit_round(store, &round, NULL), SL_OK);
+}
+
+/* It outlives rounds that were fetched from others, and attempts that came to nothing. */
+TEST_WITH(the_last_view_taken_part_in, setup, teardown)
+{
+	expect_last_view(0);
+	expect_committed(store, 1);
+	expect_last_view(0);
+	take_part(2, true);
+	expect_last_view(2);
+	expect_committed(store, 3);
+	take_part(4, false);
+	reopen(*state);
+	expect_last_view(2);
+	expect_promises(store, 4, "aborted 0, released 5, open 5 released by 3");
+	take_part(6, true);
+	reopen(*state);
+	expect_last_view(6);
+	expect_promises(store, 2, NOTHING);
+	expect_promises(store, 4, NOTHING);
+}
+
 /* --- what could not be read back --- */
 
 TEST_WITH(only_what_can_be_read_is_written, setup, teardown)

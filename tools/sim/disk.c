@@ -51,11 +51,18 @@ static void prepare(struct sl_sim_disk *disk, struct sl_persist *record)
 	take_readys(disk, record);
 }
 
-static void commit(struct sl_sim_disk *disk, const struct sl_persist *record, uint8_t *result)
+/* `t` is the round of the open attempt. */
+static void commit(struct sl_sim_disk *disk, const struct sl_persist *record, sl_round t, uint8_t *result)
 {
 	free(disk->result);
 	disk->result = result;
 	disk->certificate = *record->certificate;
+	if (disk->open.released && disk->open.a == record->what.a && t == record->what.t) {
+		free((void *)disk->last_view);
+		disk->last_view = disk->open.view;
+		disk->last_view_bytes = disk->open.view_bytes;
+		disk->open.view = NULL;
+	}
 	forget_open(disk);
 	disk->aborted = disk->closed = 0;
 	disk->released_count = 0;
@@ -66,6 +73,7 @@ void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint
 	const struct sl_durable *what = &record->what;
 	if (what->kind != SL_PERSIST_COMMIT && what->t <= disk->certificate.t)
 		return; /* of a round that was committed meanwhile: no start looks for it */
+	sl_round before = disk->t;
 	disk->t = what->t;
 	switch (what->kind) {
 	case SL_PERSIST_ABORTED:
@@ -87,7 +95,7 @@ void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint
 		forget_open(disk);
 		break;
 	case SL_PERSIST_COMMIT:
-		commit(disk, record, result);
+		commit(disk, record, before, result);
 		break;
 	}
 }
@@ -101,11 +109,14 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	config->closed = disk->closed;
 	config->released_count = disk->released_count;
 	memcpy(config->released, disk->released, sizeof disk->released);
+	config->last_view = disk->last_view;
+	config->last_view_bytes = disk->last_view_bytes;
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
 void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
+	free((void *)disk->last_view);
 	free(disk->result);
 }

@@ -12,7 +12,9 @@ struct sl_sim_disk {
 	sl_attempt aborted, closed;
 	sl_attempt released[SL_RELEASED_MAX];
 	uint32_t released_count;
-	struct sl_open open; /* a = 0: none; its view and Readys are owned */
+	struct sl_open open;	  /* a = 0: none; its view and Readys are owned */
+	const uint8_t *last_view; /* of the last committed round with a view; owned */
+	size_t last_view_bytes;
 };
 
 /* Return a record with copies of all that `persist` points to; unless `whole`, without the view and the
