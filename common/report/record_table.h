@@ -214,8 +214,8 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
-	X(UNSAFE_DUMP_ENCODING, "unsafe_dump_encoding", SL_WARN, "",                                         \
-	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
+	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
+	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
