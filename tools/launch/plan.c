@@ -125,6 +125,12 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 	if (rc == SL_OK &&
 	    sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
 		rc = sl_err_wrap(error, "%s", plan->topology);
+	if (rc == SL_OK && plan->options.lose > 0 && plan->learners < plan->quorum + plan->options.lose)
+		rc = sl_err_set(
+			error, SL_ERR_INVALID,
+			"--lose %u: fewer than the quorum of %u learners would be left; lose fewer, or "
+			"use --set quorum=majority",
+			plan->options.lose, plan->quorum);
 	return rc;
 }
 
