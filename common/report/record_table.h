@@ -218,6 +218,10 @@
 	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
+	X(IGNORED, "ignored", SL_WARN, "",                                                                   \
+	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \
+	  "the "                                                                                             \
+	  "result that the others send it, or with the initial model")                                       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
 	X(DAMAGED, "damaged", SL_ERROR, "committed round",                                                   \
