@@ -5,6 +5,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/releases.h"
+#include "common/core/suspect.h"
 
 /* Drop all of the attempt; results of its jobs are of an earlier epoch. The own Ready is withdrawn: with it,
  * a participant might still release. */
@@ -76,6 +77,10 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	       sl_core_set_bytes(core)); /* this step may write `missing` again */
 	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
 		sl_releases_abort_own(core, core->a);
+	if (reason == SL_REASON_FLOOD || reason == SL_REASON_STALLED)
+		sl_suspect_add(core, core->failed);
+	else if (refused)
+		sl_suspect_none(core);
 	sl_ms pause = refused ? pause_ms(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {

@@ -1,5 +1,6 @@
 #include "common/core/members.h"
 
+#include "common/core/suspect.h"
 #include "common/protocol/view_codec.h"
 
 void sl_members_restore(struct sl_core *core)
@@ -27,8 +28,10 @@ void sl_members_restore(struct sl_core *core)
 void sl_members_remember(struct sl_core *core)
 {
 	memset(core->members, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++)
+	for (uint32_t i = 0; i < core->view.n; i++) {
 		sl_bit_set(core->members, core->view.members[i]);
+		sl_suspect_clear(core, core->view.members[i]);
+	}
 	core->members_gone = 0;
 	core->members_of = core->view.t;
 }

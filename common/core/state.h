@@ -26,6 +26,7 @@
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    overlay         the candidates where more than max_degree peers are in range
+ *    suspect         peers that owed something and made no progress
  *    move            the one function that changes the phase
  *    emit            actions
  *    state           this file
@@ -79,8 +80,13 @@ struct sl_peer {
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
 	sl_round quarantined;	    /* round that the peer is kept out of; 0: none */
-	sl_round in_range;	    /* last round in which the peer was in range */
-	struct sl_buffer *early;    /* chunks of shares that came before the view was agreed on here */
+	bool suspect;		    /* it owed something to an attempt and made no progress */
+	sl_round suspect_until;	    /* .. until it signs a link state of a later round than this */
+	sl_round suspect_of;	    /* .. and of a later attempt than this one, or a later round */
+	sl_attempt suspect_after;
+	uint32_t failures;	 /* such attempts in a row, without a committed round */
+	sl_round in_range;	 /* last round in which the peer was in range */
+	struct sl_buffer *early; /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };
 
@@ -242,8 +248,10 @@ struct sl_core {
 	uint64_t *single;	/* one peer */
 	uint64_t *have_targets; /* receivers of a Have */
 	uint64_t *signed_to;	/* receivers of the certificate */
+	uint64_t *suspects;	/* peers that have become suspect */
 	uint64_t *source;	/* the peer that a result is requested from */
 	/* .. scratch */
+	uint64_t *shunned; /* suspects that DISCOVER does without */
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;

@@ -183,6 +183,10 @@
 	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
 	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
 	  "excluded until round {round} is committed")                                                       \
+	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
+	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
+	  "again "                                                                                           \
+	  "before it comes to a later round: its disk may hang, or its link be too slow")                    \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
