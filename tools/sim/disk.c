@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/heap.h"
+
 static void *copy(const void *bytes, size_t size)
 {
-	void *to = bytes == NULL || size == 0 ? NULL : malloc(size);
+	void *to = bytes == NULL || size == 0 ? NULL : sl_heap_take(size);
 	if (to != NULL)
 		memcpy(to, bytes, size);
 	return to;
@@ -22,21 +24,21 @@ struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
 
 void sl_sim_disk_drop(struct sl_persist *record)
 {
-	free((void *)record->view);
-	free((void *)record->readys);
-	free((void *)record->certificate);
+	sl_heap_give((void *)record->view);
+	sl_heap_give((void *)record->readys);
+	sl_heap_give((void *)record->certificate);
 }
 
 static void forget_open(struct sl_sim_disk *disk)
 {
-	free((void *)disk->open.view);
-	free((void *)disk->open.readys);
+	sl_heap_give((void *)disk->open.view);
+	sl_heap_give((void *)disk->open.readys);
 	disk->open = (struct sl_open){.a = 0};
 }
 
 static void take_readys(struct sl_sim_disk *disk, struct sl_persist *record)
 {
-	free((void *)disk->open.readys);
+	sl_heap_give((void *)disk->open.readys);
 	disk->open.readys = record->readys;
 	disk->open.ready_count = record->ready_count;
 	record->readys = NULL;
@@ -54,11 +56,11 @@ static void prepare(struct sl_sim_disk *disk, struct sl_persist *record)
 /* `t` is the round of the open attempt. */
 static void commit(struct sl_sim_disk *disk, const struct sl_persist *record, sl_round t, uint8_t *result)
 {
-	free(disk->result);
+	sl_heap_give(disk->result);
 	disk->result = result;
 	disk->certificate = *record->certificate;
 	if (disk->open.released && disk->open.a == record->what.a && t == record->what.t) {
-		free((void *)disk->last_view);
+		sl_heap_give((void *)disk->last_view);
 		disk->last_view = disk->open.view;
 		disk->last_view_bytes = disk->open.view_bytes;
 		disk->open.view = NULL;
@@ -117,6 +119,6 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
-	free((void *)disk->last_view);
-	free(disk->result);
+	sl_heap_give((void *)disk->last_view);
+	sl_heap_give(disk->result);
 }
