@@ -138,14 +138,6 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 			     sl_slot_state_bytes(view), result->hash);
 }
 
-static double scale_of(const struct sl_encoding *encoding)
-{
-	double scale = 1;
-	for (uint32_t d = 0; d < encoding->decimals; d++)
-		scale *= 10;
-	return scale;
-}
-
 /* Return the greatest |centred(z_l)|. */
 static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
 {
@@ -159,9 +151,7 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 
 /* Return true if Z can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility of a sum): the total weight
  * is possible for N learners, none of which has weight 0 if max_weight is 1, and no coordinate exceeds the
- * clipping range times that weight. All learners of a view come to the same answer. Doubles are exact up to
- * 2^53 and p < 2^61, so the limit is off by an ulp.
- */
+ * largest element times that weight. All learners of a view come to the same answer. */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -170,9 +160,9 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
 	if (total < least || total > most)
 		return false;
-	double limit = (ceil(view->encoding.clipping_range * scale_of(&view->encoding)) + 1) * (double)total;
-	return limit >= (double)view->field.p ||
-	       greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
+	uint64_t limit;
+	return __builtin_mul_overflow(sl_encoding_largest(&view->encoding), total, &limit) ||
+	       greatest(&view->field, z, (size_t)view->elements - 1) <= limit;
 }
 
 /* Fill in weight, D and, if Z is not plausible, the code. */

@@ -83,7 +83,7 @@ static const struct {
 	{"linger", NULL, "serve_after_end"},
 	{"size", NULL, "noise_parameters"},
 	{"hidden", NULL, "hidden_units"},
-	{"unsafe_reveal", NULL, "unsafe_dump_encoding"},
+	{"unsafe_reveal", NULL, "unsafe_dump_model"},
 	{"privacy_check", "refuse", "enforce"},
 	{"encoding", "literal", "paper"},
 	{"randomness", "stream", "prg"},

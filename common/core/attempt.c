@@ -5,6 +5,7 @@
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/suspect.h"
 
 void sl_attempt_wipe(struct sl_core *core)
 {
@@ -88,6 +89,10 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	       sl_core_set_bytes(core)); /* this step may write `missing` again */
 	if (core->phase == SL_PHASE_SHARE)
 		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
+	if (reason == SL_REASON_FLOOD || reason == SL_REASON_STALLED)
+		sl_suspect_add(core, core->failed);
+	else if (refused)
+		sl_suspect_none(core);
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {

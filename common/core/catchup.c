@@ -264,7 +264,7 @@ void sl_catchup_durable(struct sl_core *core)
 	report->caught_up.signers = core->making.count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
-	core->members_known = false;
+	core->took_part = false;
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);
 }

@@ -5,8 +5,10 @@
 #include "common/core/close.h"
 #include "common/core/emit.h"
 #include "common/core/have.h"
+#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/suspect.h"
 
 #define MARGIN_LIMIT 0.375
 
@@ -303,17 +305,17 @@ static void report_privacy(struct sl_core *core)
 
 static void remember_members(struct sl_core *core)
 {
-	if (core->members_known)
+	if (core->members_of != 0 && core->members_of + 1 == core->committed)
 		report_privacy(core);
-	memset(core->members, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
-		sl_bit_set(core->members, core->view.members[i]);
-	core->members_known = true;
+		sl_suspect_clear(core, core->view.members[i]);
+	core->took_part = true;
 }
 
 void sl_confirm_committed(struct sl_core *core)
 {
 	sl_certificate_move(&core->certificate, &core->last_round, &core->making);
+	sl_members_take(core);
 	memset(core->rivals, 0, sl_core_set_bytes(core));
 	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);

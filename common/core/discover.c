@@ -4,6 +4,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/overlay.h"
+#include "common/core/suspect.h"
 
 static void use_range(struct sl_core *core)
 {
@@ -118,6 +119,8 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
+		if (sl_bit(core->shunned, i))
+			continue;
 		if (sl_core_peer_ready(core, i)) {
 			c.expected++;
 			c.ready++;
@@ -146,7 +149,7 @@ static void candidates(struct sl_core *core, uint64_t *set)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i))
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i))
 			sl_bit_set(core->eligible, i);
 	sl_overlay(core, core->eligible, set);
 }
@@ -204,6 +207,7 @@ bool sl_discover_advance(struct sl_core *core)
 		sl_emit_waiting(core, NULL);
 		return false;
 	}
+	sl_suspect_shun(core);
 	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->window_since == SL_NEVER)

@@ -16,7 +16,7 @@ static bool awaits_result(const struct sl_core *core, uint32_t i)
 	const struct sl_peer *p = &core->peers[i];
 	if (sl_bit(core->linked, i))
 		return !p->hello || p->status != SL_PEER_STATUS_DONE;
-	bool had_it = core->members_known && sl_bit(core->members, i) && !sl_bit(core->view_neighbours, i);
+	bool had_it = core->took_part && sl_bit(core->members, i) && !sl_bit(core->view_neighbours, i);
 	return i != core->config.self && !had_it && p->status != SL_PEER_STATUS_DONE;
 }
 

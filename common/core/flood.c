@@ -9,6 +9,7 @@
 #include "common/core/model.h"
 #include "common/core/ready.h"
 #include "common/core/relay.h"
+#include "common/core/suspect.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
 static int compare(const uint32_t *one, const uint32_t *other, size_t count)
@@ -156,6 +157,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_model_tell(core, signer);
 		if (state->t < core->t)
 			stale(core, signer, state);
+		sl_suspect_heard(core, signer, state->t, state->a);
 		sl_discover_notice(core, signer, lr->named);
 	}
 	heed_attempt(core, signer, state);

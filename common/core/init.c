@@ -1,5 +1,6 @@
 /* Lay out the core in its arena. No memory is taken after this. */
 #include "common/core/certificate.h"
+#include "common/core/members.h"
 #include "common/core/phases.h"
 #include "common/core/view_build.h"
 #include "common/protocol/view_codec.h"
@@ -36,7 +37,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t aborts = SL_ABORTS * (SL_OVERS_MAX + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 23 * set +
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 25 * set +
 	       7 * R * sizeof(uint32_t) + view + attempt_bytes(config) + 8192;
 }
 
@@ -99,7 +100,8 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 		&core->missing,		 &core->failed, &core->view_neighbours, &core->ready_set,
 		&core->tried_candidates, &core->reach,	&core->members,		&core->eligible,
 		&core->source,		 &core->near,	&core->have_targets,	&core->digest_to,
-		&core->keepers,		 &core->rivals, &core->tree_up,		&core->tree_down};
+		&core->keepers,		 &core->rivals, &core->tree_up,		&core->tree_down,
+		&core->suspects,	 &core->shunned};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
@@ -138,6 +140,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (config->certificate != NULL)
 		sl_certificate_move(&core->certificate, &core->last_round, config->certificate);
 	core->config.certificate = NULL; /* copied */
+	sl_members_take(core);
 	core->parameters = config->parameters;
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phases = sl_phases;

@@ -26,10 +26,12 @@
  *    attempt         the end of an attempt
  *    aborts          the Aborts of the round, by attempt
  *    over            the rules of certificates: pure functions
+ *    members         participants of the last committed round
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    overlay         the candidates where more than max_degree peers are in range
+ *    suspect         peers that owed something and made no progress
  *    move            the one function that changes the phase
  *    emit            actions
  *    state           this file
@@ -85,6 +87,11 @@ struct sl_peer {
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
 	sl_ms down_since;	    /* time at which the link fell; while it is down */
+	bool suspect;		    /* it owed something to an attempt and made no progress */
+	sl_round suspect_until;	    /* .. until it signs a link state of a later round than this */
+	sl_round suspect_of;	    /* .. and of a later attempt than this one, or a later round */
+	sl_attempt suspect_after;
+	uint32_t failures;	 /* such attempts in a row, without a committed round */
 	sl_round in_range;	    /* last round in which the peer was in range */
 	struct sl_buffer *early;    /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
@@ -275,8 +282,10 @@ struct sl_core {
 	uint8_t rival[SL_HASH_BYTES]; /* a digest of the last committed view that is not the own */
 	uint64_t *rivals;	      /* .. participants that have signed it */
 	uint64_t total_weight;	      /* of the round that is being committed */
-	bool members_known; /* `members` is filled: this learner took part in the last committed round */
-	uint64_t *members;  /* its participants */
+	bool took_part;		      /* this process took part in the last committed round, in `view_neighbours` */
+	sl_round members_of;	      /* the last committed round, if its certificate is at hand; 0: unknown */
+	uint64_t *members;	      /* its participants */
+	uint32_t members_gone;	      /* participants of it that are not in the roster any more */
 
 	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
 	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */
@@ -302,8 +311,10 @@ struct sl_core {
 	uint64_t *have_targets; /* receivers of a Have */
 	uint64_t *digest_to;	/* receivers of the own digest */
 	uint64_t *keepers;	/* receivers of the own deposit */
+	uint64_t *suspects;	/* peers that have become suspect */
 	uint64_t *source;	/* the peer that a result is requested from */
 	/* .. scratch */
+	uint64_t *shunned; /* suspects that DISCOVER does without */
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;

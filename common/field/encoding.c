@@ -34,17 +34,14 @@ static uint64_t shift_down(wide hi, uint64_t lo, int right)
 	return hi > UINT64_MAX ? UINT64_MAX : (uint64_t)hi;
 }
 
-/* Return floor(2 * 10^decimals * clipping_range * factor) exactly: the range is 53 bits times a power of two.
- */
-static uint64_t twice_range(uint32_t decimals, double clipping_range, uint64_t factor)
+/* Return floor(2 * 10^decimals * clipping_range) exactly: the range is 53 bits times a power of two. */
+static uint64_t twice_range(uint32_t decimals, double clipping_range)
 {
 	int exponent;
 	if (!(clipping_range > 0) || !isfinite(clipping_range))
 		return UINT64_MAX;
 	wide a = (wide)(uint64_t)(frexp(clipping_range, &exponent) * 0x1p53) * power_of_ten(decimals);
-	wide low = (wide)(uint64_t)a * factor;
-	wide high = (a >> 64) * factor + (low >> 64);
-	return shift_down(high, (uint64_t)low, 53 - 1 - exponent);
+	return shift_down(a >> 64, (uint64_t)a, 53 - 1 - exponent);
 }
 
 /* A finite number: bits * 2^exponent, with as few bits as it takes. */
@@ -314,7 +311,7 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 			    .encoding = encoding,
 			    .scale = power_of_ten(encoding->decimals),
 			    .most = (field->p - 1) / 2,
-			    .integer_most = twice_range(encoding->decimals, encoding->clipping_range, 1) / 2,
+			    .integer_most = twice_range(encoding->decimals, encoding->clipping_range) / 2,
 			    .edge = float_below(encoding->clipping_range),
 			    .half = float_below(0.5 / (double)power_of_ten(encoding->decimals)),
 			    .note = note};
@@ -412,10 +409,35 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
 
 /* ---- the modulus ---- */
 
+uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
+{
+	double range = encoding->clipping_range;
+	uint64_t scale = power_of_ten(encoding->decimals), largest;
+	if (!(range > 0) || !isfinite(range))
+		return UINT64_MAX;
+	if (encoding->kind == SL_ENCODING_PAPER)
+		return twice_range(encoding->decimals, range) / 2;
+	largest = rounded(scale, range);
+	return largest < MAGNITUDE_END ? largest : UINT64_MAX;
+}
+
+/* Return floor(2 * the largest magnitude of a sum), saturating at UINT64_MAX. */
+static uint64_t twice_sum(const struct sl_encoding *encoding, uint64_t total)
+{
+	uint64_t twice;
+	if (encoding->kind == SL_ENCODING_PAPER)
+		return twice_range(encoding->decimals, encoding->clipping_range);
+	uint64_t largest = sl_encoding_largest(encoding);
+	if (largest == UINT64_MAX || __builtin_mul_overflow(2 * largest, total, &twice))
+		return UINT64_MAX;
+	return twice;
+}
+
 static uint64_t least_p(const struct sl_encoding *encoding, uint32_t decimals, uint64_t total)
 {
-	bool paper = encoding->kind == SL_ENCODING_PAPER;
-	uint64_t range = twice_range(decimals, encoding->clipping_range, paper ? 1 : total);
+	struct sl_encoding tried = *encoding;
+	tried.decimals = decimals;
+	uint64_t range = twice_sum(&tried, total);
 	uint64_t least = range > UINT64_MAX - 2 ? UINT64_MAX : range + 2; /* p > 1 + R is p >= floor(R) + 2 */
 	return least > total ? least : total == UINT64_MAX ? UINT64_MAX : total + 1;
 }

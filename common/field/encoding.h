@@ -46,10 +46,15 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
 		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model);
 
-/* Return true if p meets the bound p > 1 + 2*10^decimals*clipping_range*M and p > M, where M = learners *
- * max_weight (paper: without M in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to `least` the
- * smallest integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest decimals that
- * this p allows (-1: none). Either may be NULL. */
+/* Return the largest magnitude of an element of weight 1: rint(10^decimals * clipping_range), which the
+ * encoder makes of a parameter at the end of the range; of the sum with `paper`: floor(10^decimals *
+ * clipping_range). UINT64_MAX: no modulus holds it. */
+uint64_t sl_encoding_largest(const struct sl_encoding *encoding);
+
+/* Return true if p meets the bound p > 1 + 2*rint(10^decimals*clipping_range)*M and p > M, where M = learners
+ * * max_weight (paper: without M and rint in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to
+ * `least` the smallest integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest
+ * decimals that this p allows (-1: none). Either may be NULL. */
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 		       uint64_t *least, int *decimals_most);
 

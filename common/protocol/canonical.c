@@ -22,11 +22,16 @@ static void feed_u64(struct hasher *v, uint64_t x)
 	feed(v, &x, sizeof x);
 }
 
-static void begin(struct hasher *v, const char *domain, const struct sl_scope *scope)
+static void begin_run(struct hasher *v, const char *domain, const struct sl_scope *scope)
 {
 	crypto_generichash_init(&v->state, NULL, 0, SL_HASH_BYTES);
 	feed(v, domain, strlen(domain) + 1);
 	feed(v, scope->run, sizeof scope->run);
+}
+
+static void begin(struct hasher *v, const char *domain, const struct sl_scope *scope)
+{
+	begin_run(v, domain, scope);
 	feed(v, scope->roster, sizeof scope->roster);
 }
 
@@ -159,7 +164,7 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 {
 	struct hasher v;
 	uint8_t packed[BLOCK * sizeof *z];
-	begin(&v, "starling result 2", scope);
+	begin_run(&v, "starling result 3", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, count);
 	for (size_t at = 0; at < count; at += BLOCK) {

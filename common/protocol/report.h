@@ -37,7 +37,8 @@
 	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
 	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
 	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
-	X(EVIDENCE, "EVIDENCE")	      /* `peer` signed two different link states for one attempt */          \
+	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
+	X(EVIDENCE, "EVIDENCE") /* `peer` signed two different link states for one attempt */                \
 	X(PRIVACY,                                                                                           \
 	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \

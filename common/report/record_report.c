@@ -220,6 +220,8 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_WAITING:
 		set_waiting(record, report->phase);
 		break;
+	case SL_REPORT_SUSPECT:
+		break;
 	case SL_REPORT_RECOVERING:
 		record->learners = report->recovering.learners;
 		break;

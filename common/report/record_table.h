@@ -183,6 +183,10 @@
 	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
 	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
 	  "excluded until round {round} is committed")                                                       \
+	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
+	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
+	  "again "                                                                                           \
+	  "before it comes to a later round: its disk may hang, or its link be too slow")                    \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
@@ -214,10 +218,14 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
-	X(UNSAFE_DUMP_ENCODING, "unsafe_dump_encoding", SL_WARN, "",                                         \
-	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
+	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
+	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
+	X(IGNORED, "ignored", SL_WARN, "",                                                                   \
+	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \
+	  "the "                                                                                             \
+	  "result that the others send it, or with the initial model")                                       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
 	X(DAMAGED, "damaged", SL_ERROR, "committed round",                                                   \

@@ -1,5 +1,6 @@
 #include "daemon/learner/restore.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <sodium.h>
@@ -60,16 +61,36 @@ static bool shows_view(const struct sl_daemon *daemon, const struct sl_certifica
 	return memcmp(h, certificate->view, sizeof h) == 0;
 }
 
-/* Return the reason why the result must not be served to peers, or NULL. */
-static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store_round *round)
+/* Replace the digests, which were signed under another roster or with another own key, by the own one: this
+ * learner has committed the result, so it may sign it again. The other participants add theirs. Return false
+ * if it has not signed the result itself. */
+static bool sign_again(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
-	const struct sl_result *result = &daemon->result;
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[i]}};
+		if (m.digest.id != daemon->settings->id)
+			continue;
+		memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
+		sl_daemon_sign(daemon, &m);
+		certificate->digests[0] = m.digest;
+		certificate->count = 1;
+		return true;
+	}
+	return false;
+}
+
+/* Return the reason why the result must not be served to peers, or NULL. */
+static const char *flaw_of(struct sl_daemon *daemon, const struct sl_store_round *round)
+{
+	struct sl_result *result = &daemon->result;
 	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(result->certificate.digest, round->digest, SL_HASH_BYTES) != 0)
 		return "its file is not the one that was committed";
-	return signatures_hold(daemon, &result->certificate) && shows_view(daemon, &result->certificate)
+	if (!shows_view(daemon, &result->certificate))
+		return "it does not show its view";
+	return signatures_hold(daemon, &result->certificate) || sign_again(daemon, &result->certificate)
 		       ? NULL
-		       : "it was signed under another roster";
+		       : "it was signed under another roster, and not by this learner";
 }
 
 /* Open the result of `round` for requests of peers. Without it the learner continues and cannot answer
@@ -99,6 +120,25 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 	daemon->core_config.committed = t;
 	memcpy(daemon->core_config.previous, digest, SL_HASH_BYTES);
 	sl_report_log_round(daemon, SL_RECORD_RESUMED, t);
+}
+
+/* Log that a checkpoint without a record is ignored: one that was copied here. */
+static void log_ignored(struct sl_daemon *daemon)
+{
+	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
+	DIR *folder = opendir(daemon->settings->state);
+	const struct dirent *entry;
+	sl_round t;
+	while (folder != NULL && (entry = readdir(folder)) != NULL) {
+		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1)
+			continue;
+		snprintf(path, sizeof path, "%s/%.*s", daemon->settings->state, SL_FILE_NAME_BYTES - 2,
+			 entry->d_name);
+		sl_report_log_reason(daemon, SL_RECORD_IGNORED, path);
+		break;
+	}
+	if (folder != NULL)
+		closedir(folder);
 }
 
 static void begin_anew(struct sl_daemon *daemon)
@@ -318,6 +358,7 @@ int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
 		return read_rounds(daemon, &last, error);
 	if (rc != SL_ERR_NOTFOUND)
 		return rc;
-	begin_anew(daemon); /* files without a row are not looked at */
+	begin_anew(daemon); /* a file without a row does not count */
+	log_ignored(daemon);
 	return SL_OK;
 }

@@ -154,8 +154,8 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 /* Log settings that weaken privacy. */
 static void warn(struct sl_daemon *daemon)
 {
-	if (daemon->settings->unsafe_dump_encoding)
-		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_DUMP_ENCODING, NULL);
+	if (daemon->settings->unsafe_dump_model)
+		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
 }
 
 /* Load and check the configuration and everything that it names, for a start and for --check (`peek`). */

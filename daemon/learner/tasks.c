@@ -65,18 +65,19 @@ static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *j
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* Write the encoded model into the state folder (setting unsafe_dump_encoding, `simulate --verify`). This
- * precedes sharing, which wipes x. */
-static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
+/* Write the weight and the trained model into the state folder (setting unsafe_dump_model, `launch
+ * --verify`). */
+static int model_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
 	char path[SL_PATH_BYTES + 64];
-	snprintf(path, sizeof path, "%s/encoding-%06u.u64", daemon->settings->state, view->t);
+	snprintf(path, sizeof path, "%s/trained-%06u.model", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t bytes = (workspace->n + 1) * sizeof *workspace->x;
+	size_t bytes = sl_tensors_bytes(&workspace->tensors, workspace->n);
 	bool good = fd >= 0 &&
-		    write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
-		    write(fd, workspace->x, bytes) == (ssize_t)bytes;
+		    write(fd, &workspace->weight, sizeof workspace->weight) ==
+			    (ssize_t)sizeof workspace->weight &&
+		    write(fd, workspace->trained, bytes) == (ssize_t)bytes;
 	int saved = errno;
 	if (fd >= 0)
 		close(fd);
@@ -119,8 +120,8 @@ static void run_job(struct sl_task *base)
 			     true); /* the next task on this thread would write the checkpoint */
 		task->code =
 			sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
-	} else if (encoded && daemon->settings->unsafe_dump_encoding)
-		task->code = encoding_dump(daemon, task->job.view, &task->error);
+	} else if (encoded && daemon->settings->unsafe_dump_model)
+		task->code = model_dump(daemon, task->job.view, &task->error);
 }
 
 static void job_done(struct sl_task *base)

@@ -63,6 +63,20 @@ static const char *read_members(struct sl_store *store, struct sl_row *row)
 	return sl_store_roster_flaw(list);
 }
 
+/* Return true if the learner that owned the records under `pin` has the present identity as its new key: the
+ * roster then gave `pin` to the id to which the roster now gives the identity. */
+static bool key_renewed(const struct sl_store *store, const uint8_t pin[static SL_HASH_BYTES])
+{
+	const struct sl_store_roster *then = &store->read, *now = &store->present;
+	for (uint32_t i = 0; i < now->size; i++)
+		for (uint32_t j = 0; j < then->size; j++)
+			if (now->members[i].id == then->members[j].id &&
+			    memcmp(now->members[i].pin, store->pin, SL_HASH_BYTES) == 0 &&
+			    memcmp(then->members[j].pin, pin, SL_HASH_BYTES) == 0)
+				return true;
+	return false;
+}
+
 static int refuse_owner(struct sl_store *store, const char *run, const uint8_t pin[static SL_HASH_BYTES])
 {
 	char shown[SL_PIN_TEXT_BYTES];
@@ -72,7 +86,7 @@ static int refuse_owner(struct sl_store *store, const char *run, const uint8_t p
 			&store->database.error, SL_ERR_REFUSED,
 			"%s: holds the records of run %s, not of %s; give each run a state folder of its own",
 			path, run, store->run);
-	if (memcmp(pin, store->pin, SL_HASH_BYTES) == 0)
+	if (memcmp(pin, store->pin, SL_HASH_BYTES) == 0 || key_renewed(store, pin))
 		return SL_OK;
 	sl_roster_pin_text(pin, shown);
 	return sl_err_set(

@@ -42,7 +42,7 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_int_equal(s.rounds, 10);
 	assert_true(s.quorum == SL_QUORUM_ALL && s.modulus == SL_MODULUS_AUTO && s.clipping_range == 16.0);
 	assert_int_equal(s.privacy_check, SL_PRIVACY_ENFORCE);
-	assert_false(s.unsafe_dump_encoding);
+	assert_false(s.unsafe_dump_model);
 	assert_int_equal(s.hidden_units, 32);
 }
 
@@ -52,7 +52,7 @@ TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 	assert_int_equal(
 		load(HEAD
 		     "modulus: 17592186044399\nquorum: majority\nclipping_range: 2.5e1\nclipping: clamp\n"
-		     "weighting: samples\nmax_weight: 6000\nunsafe_dump_encoding: true\nseed: "
+		     "weighting: samples\nmax_weight: 6000\nunsafe_dump_model: true\nseed: "
 		     "18446744073709551615\n"
 		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\nrandomness: "
 		     "os\nneighbours: control\n",
@@ -61,7 +61,7 @@ TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 	assert_true(s.modulus == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
 	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
 	assert_true(s.clipping == SL_CLIPPING_CLAMP && s.weighting == SL_WEIGHTING_SAMPLES &&
-		    s.unsafe_dump_encoding);
+		    s.unsafe_dump_model);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
@@ -164,8 +164,8 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
 	expect_error("weighting: sample\n",
 		     "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
-	expect_error("unsafe_dump_encoding: yes\n",
-		     "c.yaml:1:23: unsafe_dump_encoding must be one of false, true, not 'yes'");
+	expect_error("unsafe_dump_model: yes\n",
+		     "c.yaml:1:23: unsafe_dump_model must be one of false, true, not 'yes'");
 	expect_error("quorum: most\n",
 		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
 		     "not 'most'");

@@ -149,7 +149,11 @@ static bool hold_from_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, str
 
 static struct sl_sim *late_by(uint64_t seed, sl_ms ms)
 {
-	struct sl_sim *sim = build(seed, 5, "complete", 1);
+	struct sl_sim_options o = {.seed = seed,
+				   .learners = 5,
+				   .topology = "complete",
+				   .parameters = {.rounds = 1, .quorum = 5}};
+	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap = hold_from_link_state;
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 2, SL_PHASE_SHARE); /* it has all link states */

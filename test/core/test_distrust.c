@@ -1,4 +1,7 @@
 /* Wrong messages, or silence, of one peer have limited effects. */
+#include <stdlib.h>
+
+#include "common/protocol/view_codec.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -22,6 +25,65 @@ CASE(a_jump_of_a_ready, driver_new(3, 4),
 CASE(an_abort_of_everything, driver_agree(driver_new(3, 4)),
      "abort a16777216 from 2\n"
      "analysis done -> FAILED aborted 2, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3")
+
+/* --- digests of learners that took no part --- */
+
+/* Of four learners, 4 is linked and took no part in the round that has committed. */
+static struct driver *commit_without_4(void)
+{
+	struct driver *p = driver_ready_without_4();
+	play(p, "ready from 2 3\n"
+		"durable released");
+	for (uint32_t k = 0; k < p->view->steps; k++)
+		play(p, "state 0 k%u from 2 3\nmix done", k);
+	play(p, "close done\n"
+		"digest d8 from 4 ->\n"
+		"digest from 2 3\n"
+		"digest d8 from 4 ->\n"
+		"decode done\n"
+		"durable commit -> COMMITTED, *");
+	return p;
+}
+
+CASE(a_digest_of_no_participant, commit_without_4(),
+     "digest d8 from 4 -> REJECTED 4: a digest of a learner that took no part in the round\n"
+     "digest d8 of 4 from 2 -> REJECTED 2: a digest of a learner that took no part in the round\n"
+     "digest from 4 -> REJECTED 4: a digest of a learner that took no part in the round\n"
+     "digest from 3 ->\n"
+     "digest d8 from 3 -> DIVERGED 3, stop -7")
+
+/* The participants are known after a restart, too; but not those of a result that was fetched. */
+TEST(participants_after_a_restart)
+{
+	struct driver *p = commit_without_4();
+	size_t size = sl_view_bytes(p->view->n, p->view->graph.edges);
+	uint8_t *bytes = malloc(size);
+	sl_view_write(p->view, bytes);
+	for (sl_round committed = 1; committed <= 2; committed++) {
+		struct driver *q = driver_new(4, 4);
+		struct sl_certificate certificate = {.t = committed, .view = {9}, .digest = {7}};
+		q->config.last_view = bytes;
+		q->config.last_view_bytes = size;
+		q->config.committed = committed;
+		q->config.previous[0] = 7;
+		q->config.certificate = &certificate;
+		q->config.parameters.rounds = 5;
+		play(q,
+		     "link up all\n"
+		     "digest t%u from 3 ->",
+		     committed);
+		if (committed == 1)
+			play(q, "digest d8 from 4 -> REJECTED 4: a digest of a learner that took no part in "
+				"the round\n"
+				"digest d8 from 3 -> DIVERGED 3, stop -7");
+		else
+			play(q, "digest t2 d8 from 4 ->\n"
+				"digest t2 d8 from 3 ->");
+		driver_free(q);
+	}
+	free(bytes);
+	driver_free(p);
+}
 
 static bool boast_attempts(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {

@@ -178,7 +178,9 @@ static bool lose_ready(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mes
  */
 TEST(ready_lost)
 {
-	struct sl_sim *sim = begin(10, 4, "complete");
+	struct sl_sim_options o = {.seed = 10, .learners = 4, .topology = "complete", .parameters.quorum = 4};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_sim_start(sim);
 	sim->tap = lose_ready;
 	sl_sim_run_until_round(sim, 1);
 	sl_sim_expect(sim, 2, SL_REPORT_CLOSED, SL_REASON_NONE);

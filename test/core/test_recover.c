@@ -279,7 +279,8 @@ CASE(prepare_timeout, driver_ready(driver_new(3, 4)),
      "ready from 2\n"
      "deadline +10000 -> WAITING 3\n"
      "deadline +49999 -> WAITING 3\n"
-     "deadline +1 -> FAILED stalled 3, persist aborted t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to "
+     "deadline +1 -> FAILED stalled 3, persist aborted t1 a1, SUSPECT 3, wipe, DISCOVER, links 2 3, hello t1 "
+     "ready to "
      "2 3, AGREE, link state of 1 a2 to 2 3\n"
      "durable aborted -> abort of 1 a1 to 2 3\n"
      "ready of 3 a1 from 3 -> ready of 3 a1 to 2") /* too late */

@@ -206,10 +206,10 @@ TEST(p_bounds)
 	assert_int_equal(decimals, 4);
 	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &decimals));
 	assert_int_equal(decimals, 3);
-	e.clipping_range = 0.3; /* not a round number in binary: 0.299.. * 20000 * 3 is just below 18000 */
+	e.clipping_range = 0.3; /* not a round number in binary: 0.299.. * 10000 is rounded to 3000 */
 	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
-	assert_int_equal(least, 17999 + 2);
-	e.clipping_range = 0.1; /* and 0.1 is just above a tenth */
+	assert_int_equal(least, 18000 + 2);
+	e.clipping_range = 0.1;
 	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
 	assert_int_equal(least, 6000 + 2);
 	assert_int_equal(decimals, 2);
@@ -229,6 +229,39 @@ TEST(p_bounds)
 	e = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .decimals = 12, .clipping_range = 16};
 	assert_false(sl_encoding_bound(101, &e, UINT64_MAX, UINT64_MAX, &least, NULL));
 	assert_true(least == UINT64_MAX);
+}
+
+/* The bound holds for what the encoder makes of the end of the range: p is enough for M such elements, and
+ * the next smaller prime bound would not be. 15.96 with one decimal becomes 160, and 1000 of them wrapped to
+ * -15.92 at p = 319211. */
+TEST(p_bound_rounds_as_the_encoder)
+{
+	static const struct {
+		double range;
+		uint32_t decimals;
+		uint64_t learners, least;
+	} cases[] = {
+		{15.96, 1, 1000, 320002},    {15.94, 1, 1000, 318002}, {0.25, 1, 7, 2 * 2 * 7 + 2},
+		{0.35, 1, 7, 2 * 3 * 7 + 2}, {1e-3, 2, 7, 8},	       {16, 4, 6710, 320000u * 6710 + 2}};
+	struct sl_field wide_field;
+	assert_int_equal(sl_field_init(&wide_field, (UINT64_C(1) << 61) - 1), SL_OK);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED,
+					.decimals = cases[i].decimals,
+					.clipping_range = cases[i].range,
+					.weight = 1};
+		struct sl_encode_note note;
+		uint64_t least, x[2];
+		double theta = cases[i].range;
+		assert_false(sl_encoding_bound(cases[i].least - 1, &e, cases[i].learners, 1, &least, NULL));
+		assert_true(sl_encoding_bound(cases[i].least, &e, cases[i].learners, 1, NULL, NULL));
+		assert_int_equal(least, cases[i].least);
+		struct sl_tensor tensor = {.dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}};
+		struct sl_tensors tensors = {.count = 1, .items = &tensor};
+		assert_int_equal(sl_encoding_encode(&wide_field, &e, &tensors, &theta, 1, x, &note), SL_OK);
+		assert_int_equal(x[0], sl_encoding_largest(&e));
+		assert_true(2 * x[0] * cases[i].learners + 2 <= cases[i].least);
+	}
 }
 
 TEST(p_automatic)

@@ -56,7 +56,7 @@
 struct fake {
 	unsigned id, rounds, learners, hidden_units, round; /* round: committed */
 	char name[64], run[64];
-	bool encoding_dump, watched[CLIENTS_MOST], stop;
+	bool model_dump, watched[CLIENTS_MOST], stop;
 	int listener, clients[CLIENTS_MOST];
 	char line[CLIENTS_MOST][65536];
 	size_t used[CLIENTS_MOST];
@@ -103,7 +103,7 @@ static void read_config(struct fake *f, const char *path)
 		sscanf(line, "rounds: %u", &f->rounds);
 		sscanf(line, "hidden_units: %u", &f->hidden_units);
 		sscanf(line, "run: %63s", f->run);
-		f->encoding_dump |= strcmp(line, "unsafe_dump_encoding: true\n") == 0;
+		f->model_dump |= strcmp(line, "unsafe_dump_model: true\n") == 0;
 	}
 	fclose(in);
 	in = fopen("../roster.yaml", "r");
@@ -150,12 +150,17 @@ static void record(struct fake *f, const char *level, const char *event, json_t 
 
 /* ---- a round ---- */
 
+static void model_of(unsigned id, unsigned round, float theta[PARAMETERS])
+{
+	for (unsigned l = 0; l < PARAMETERS; l++)
+		theta[l] = (float)id * 0.37f - (float)(round * l) * 0.11f;
+}
+
 static void encode(unsigned id, unsigned round, uint64_t x[PARAMETERS + 1])
 {
 	float theta[PARAMETERS];
 	struct sl_encode_note note;
-	for (unsigned l = 0; l < PARAMETERS; l++)
-		theta[l] = (float)id * 0.37f - (float)(round * l) * 0.11f;
+	model_of(id, round, theta);
 	if (sl_encoding_encode(&field, &encoding, NULL, theta, PARAMETERS, x, &note) != SL_OK)
 		die("encode");
 }
@@ -172,16 +177,20 @@ static void mean(const struct fake *f, unsigned round, float model[PARAMETERS])
 		die("decode");
 }
 
-static void write_encoding_dump(const struct fake *f, unsigned round)
+static void write_model_dump(const struct fake *f, unsigned round)
 {
-	uint64_t x[PARAMETERS + 2] = {field.p};
+	struct {
+		uint64_t weight;
+		float theta[PARAMETERS];
+	} dump = {.weight = 1};
 	char path[64];
-	snprintf(path, sizeof path, "state/encoding-%06u.u64", round);
-	encode(f->id, round, x + 1);
+	size_t bytes = sizeof dump.weight + sizeof dump.theta;
+	snprintf(path, sizeof path, "state/trained-%06u.model", round);
+	model_of(f->id, round, dump.theta);
 	if (faulty(f, "reveal") || (faulty(f, "redo") && access("once", F_OK) != 0))
-		x[2] = sl_field_add(&field, x[2], 1);
+		dump.theta[1] += 1;
 	FILE *out = fopen(path, "w");
-	if (out == NULL || fwrite(x, sizeof x, 1, out) != 1 || fclose(out) != 0)
+	if (out == NULL || fwrite(&dump, bytes, 1, out) != 1 || fclose(out) != 0)
 		die(path);
 }
 
@@ -299,8 +308,8 @@ static void commit(struct fake *f)
 	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
 		for (json_int_t count = 1; count <= 47000; count += 46999)
 			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
-	if (f->encoding_dump)
-		write_encoding_dump(f, t);
+	if (f->model_dump)
+		write_model_dump(f, t);
 	if (faulty(f, "sleep"))
 		raise(SIGSTOP);
 	end_at(f, "redo", false);

@@ -134,7 +134,7 @@ static const struct {
 	 4,
 	 {"learner-03/state/round-000002.safetensors: parameter 2 is "},
 	 "the check of round 2 failed; kept as evidence, and secret: "
-	 "run/learner-*/state/encoding-000002.u64\n"},
+	 "run/learner-*/state/trained-000002.model\n"},
 	{"1:reveal:3", "-n 4 --rounds 3 --verify", "++-", 1, 0, 4, {"the exact mean is "}, ""},
 	/* the schedule */
 	{NULL,
@@ -237,7 +237,7 @@ static void expect_run(const struct cluster *c, size_t k)
 	if (c->summary != NULL)
 		assert_int_equal(json_integer_value(json_object_get(c->summary, "restarts")),
 				 runs[k].restarts);
-	assert_int_equal(count_files(c, "encoding-"), runs[k].reveals);
+	assert_int_equal(count_files(c, "trained-"), runs[k].reveals);
 	expect_nothing_left(c);
 }
 
@@ -316,24 +316,24 @@ static void interrupt(struct cluster *c)
 	expect_nothing_left(c);
 }
 
-CLUSTER_TEST(interrupt_deletes_encodings)
+CLUSTER_TEST(interrupt_deletes_models)
 {
 	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --verify");
 	await(c, "out", "  exact\n");
 	await(c, "run/learner-02/log.jsonl", "\"round\":2");
-	await(c, "run/learner-02/state/encoding-000002.u64", "");
+	await(c, "run/learner-02/state/trained-000002.model", "");
 	interrupt(c);
 	assert_string_equal(json_string_value(json_object_get(c->summary, "error")), "interrupted");
-	assert_int_equal(count_files(c, "encoding-"), 0);
+	assert_int_equal(count_files(c, "trained-"), 0);
 }
 
-CLUSTER_TEST(encodings_that_cannot_be_deleted)
+CLUSTER_TEST(models_that_cannot_be_deleted)
 {
 	fake_start(c, "1:stall:1", "-n 2 --rounds 100000 --verify");
 	await(c, "out", "learners are up");
-	make_folder(c, "run/learner-02/state/encoding-100000.u64"); /* unlink fails for a folder */
+	make_folder(c, "run/learner-02/state/trained-100000.model"); /* unlink fails for a folder */
 	interrupt(c);
-	expect_text(c->outcome.err, "starling launch: a secret encoding could not be deleted: ");
+	expect_text(c->outcome.err, "starling launch: a secret model could not be deleted: ");
 }
 
 CLUSTER_TEST(second_interrupt_kills)
@@ -441,9 +441,8 @@ CLUSTER_TEST(bad_input)
 		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
 		{"--topology never.txt", "never.txt: no step can commit"},
 		{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
-		{"--set unsafe_dump_encoding=true", "--set unsafe_dump_encoding=true: use --verify\n"},
-		{"--verify --set unsafe_dump_encoding=false",
-		 "--set unsafe_dump_encoding=false: use --verify\n"},
+		{"--set unsafe_dump_model=true", "--set unsafe_dump_model=true: use --verify\n"},
+		{"--verify --set unsafe_dump_model=false", "--set unsafe_dump_model=false: use --verify\n"},
 		{"--set decimals=3 --set decimals=2", "--set decimals=2: there is a --set decimals=3 too\n"},
 		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
 		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
@@ -465,6 +464,9 @@ CLUSTER_TEST(bad_input)
 		{"--chaos 0", "--chaos 0: must be"},
 		{"--chaos 3 --no-restart",
 		 "--chaos and --no-restart: a killed learner must be started again"},
+		{"-n 4 --lose 2 --set quorum=majority",
+		 "--lose 2: fewer than the quorum of 3 learners would be left; lose fewer"},
+		{"-n 4 --lose 1 -- true", "--lose and a command: leave one of them out"},
 		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},

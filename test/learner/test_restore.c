@@ -30,6 +30,7 @@ struct learner {
 };
 
 static struct sl_member members[4];
+static uint8_t own_key[crypto_sign_SECRETKEYBYTES];
 static uint32_t member_count;
 
 static void initial(const struct sl_trainer *trainer, void *model)
@@ -65,6 +66,8 @@ static void configure(struct learner *l, const char *folder)
 	l->trainer.ops = &ops;
 	l->settings.id = 1;
 	l->daemon.settings = &l->settings;
+	crypto_sign_keypair(l->daemon.identity.public_key, own_key);
+	l->daemon.identity.sign_key = own_key;
 	l->daemon.masked_states.folder = l->settings.state;
 	l->daemon.trainer = &l->trainer;
 	l->daemon.roster = (struct sl_roster){
@@ -243,7 +246,7 @@ TEST_WITH(files_without_a_row_are_ignored, setup, folder_teardown)
 	struct sl_store_round round;
 	expect_start(*state, 0, 0, false, NULL);
 	write_files(*state, 1, &round);
-	expect_start(*state, 0, 0, false, NULL);
+	expect_start(*state, 0, 0, false, "round-000001.safetensors is ignored: a checkpoint is no record");
 	commit(*state, 1);
 	write_files(*state, 2, &round);
 	expect_start(*state, 1, 0, true, NULL); /* the result of round 1 went only after the row of round 2 */
@@ -469,6 +472,10 @@ TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 	assert_int_equal(start(&l, &error), SL_OK);
 	assert_int_equal(l.daemon.core_config.aborted, 3);
 	assert_null(l.daemon.core_config.open);
+	const struct sl_certificate *shown =
+		l.daemon.core_config.certificate; /* signed again, by the own key */
+	assert_int_equal(shown->count, 1);
+	assert_memory_equal(shown->digests[0].key, l.daemon.identity.public_key, SL_KEY_BYTES);
 	finish(&l);
 	expect_open(*state, 3, 0, false, NULL);
 }

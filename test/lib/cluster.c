@@ -122,7 +122,7 @@ void cluster_open(struct cluster *c, uint32_t n, const char *settings)
 	static const struct sl_run_setting usual[] = {{"run", "test"},
 						      {"data", "digits"},
 						      {"hidden_units", "1"},
-						      {"unsafe_dump_encoding", "true"},
+						      {"unsafe_dump_model", "true"},
 						      {"keep_checkpoints", "all"},
 						      {"partition", "iid"},
 						      {"log_level", "debug"}};

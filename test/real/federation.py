@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -39,7 +40,7 @@ decimals: {DECIMALS}
 clipping_range: 16
 max_degree: 9
 keep_checkpoints: all
-unsafe_dump_encoding: true
+unsafe_dump_model: true
 serve_after_end: 10
 """
 SCRIPT = f"""#!/bin/sh
@@ -114,13 +115,16 @@ def all_ended(learners):
 
 
 def exact_mean(learners, t):
-    """Return the mean of round t from the encodings that the learners dumped: p, then the values and the weight modulo p."""
-    dumps = [np.fromfile(learner.folder / "state" / f"encoding-{t:06}.u64", dtype="<u8").tolist() for learner in learners]
-    p = dumps[0][0]
-    sums = [sum(column) % p for column in zip(*(dump[1:] for dump in dumps))]
-    assert sums[-1] == 30 * len(learners)
-    centred = [z - p if z > p // 2 else z for z in sums[:-1]]
-    return [np.float32(z / (10.0 ** DECIMALS * sums[-1])) for z in centred]
+    """Return the mean of round t in exact rationals, from the weights and models that the learners dumped."""
+    total, sums = 0, None
+    for learner in learners:
+        dump = (learner.folder / "state" / f"trained-{t:06}.model").read_bytes()
+        weight = int.from_bytes(dump[:8], "little")
+        terms = [weight * round(Fraction(float(x)) * 10 ** DECIMALS) for x in np.frombuffer(dump[8:], dtype="<f4")]
+        total += weight
+        sums = terms if sums is None else [a + b for a, b in zip(sums, terms)]
+    assert total == 30 * len(learners)
+    return [np.float32(z / (10.0 ** DECIMALS * total)) for z in sums]
 
 
 def check_rounds(learners):

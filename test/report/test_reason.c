@@ -124,6 +124,18 @@ TEST(test_modulus)
 		       "too large: the engine takes one below 2^44");
 }
 
+/* 15.96 with one decimal is encoded as 160: a thousand of them wrapped modulo 319211. */
+TEST(test_modulus_rounds_as_the_encoder)
+{
+	struct sl_settings s = {.modulus = 319211, .decimals = 1, .clipping_range = 15.96, .max_weight = 1};
+	struct sl_error error;
+	uint64_t modulus;
+	assert_int_equal(sl_modulus_check(&s, 1000, 1000, &modulus, &error), SL_ERR_RANGE);
+	assert_non_null(strstr(error.text, "320009"));
+	s.modulus = 320009;
+	assert_int_equal(sl_modulus_check(&s, 1000, 1000, &modulus, &error), SL_OK);
+}
+
 TEST(test_privacy_check)
 {
 	static const struct sl_edge edges[] = {{0, 1}, {1, 2}};

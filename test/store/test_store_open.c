@@ -130,6 +130,39 @@ TEST_WITH(another_identity_is_refused, setup, folder_teardown)
 	expect_incarnation(*state, 2);
 }
 
+static struct sl_store_owner owner_with(uint8_t roster_key, uint8_t own_key, bool swapped)
+{
+	struct sl_store_owner owner = made_owner(); /* made_roster: its first member is the owner */
+	memset(owner.roster->members[swapped ? 1 : 0].pin, roster_key, SL_HASH_BYTES);
+	memset(owner.pin, own_key, SL_HASH_BYTES);
+	return owner;
+}
+
+/* The same id with another key, which the roster names: the records are its own. Not if another id has the
+ * key. */
+TEST_WITH(a_renewed_key, setup, folder_teardown)
+{
+	static const struct {
+		uint8_t roster_key, own_key;
+		bool swapped;
+		int code;
+	} cases[] = {{8, 9, false, SL_ERR_REFUSED}, /* not in the roster */
+		     {9, 9, true, SL_ERR_REFUSED},  /* of another id */
+		     {9, 9, false, SL_OK},
+		     {9, 9, false, SL_OK},
+		     {7, 7, false, SL_ERR_REFUSED}}; /* back: no commit yet */
+	struct sl_store_owner owner = owner_with(7, 7, false);
+	struct sl_store *store;
+	struct sl_error error;
+	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_OK);
+	sl_store_close(store);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		owner = owner_with(cases[i].roster_key, cases[i].own_key, cases[i].swapped);
+		assert_int_equal(sl_store_open(&store, *state, &owner, &error), cases[i].code);
+		sl_store_close(store);
+	}
+}
+
 TEST_WITH(another_roster_is_told_until_a_commit, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();

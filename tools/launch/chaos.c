@@ -1,5 +1,5 @@
-/* The kills of --chaos: SIGKILL to a random learner that is up, at random moments. Learner and moment follow
- * from the seed.
+/* The kills of --chaos and --lose: SIGKILL to a random learner that is up, at random moments. Learner and
+ * moment follow from the seed. A learner that is lost is not started again.
  *
  * The kills are spread over the rounds. Those of a round come at random within a time as long as the shortest
  * round so far, so that every phase is hit. Kills that a round was too short for come in the next round; in
@@ -46,13 +46,26 @@ static struct sl_learner *pick(struct sl_launch *launch)
 	return NULL;
 }
 
+static uint32_t asked(const struct sl_launch *launch)
+{
+	return launch->plan->options.chaos + launch->plan->options.lose;
+}
+
+/* Return true if the kill of that number, from 1, is a loss: losses are spread evenly over the kills. */
+static bool is_loss(const struct sl_launch *launch, uint32_t kill)
+{
+	uint64_t lose = launch->plan->options.lose, all = asked(launch);
+	return kill * lose / all != (kill - 1) * lose / all;
+}
+
 /* Return the number of kills due by the end of the present round. The last round is for those that are late.
- */
+ * With losses, the last kill comes in the middle of the run. */
 static uint32_t due(const struct sl_launch *launch)
 {
 	uint64_t of = launch->rounds.most > 1 ? launch->rounds.most - 1 : 1;
+	of = launch->plan->options.lose > 0 ? (of + 1) / 2 : of;
 	uint64_t round = launch->chaos.rounds + 1 < of ? launch->chaos.rounds + 1 : of;
-	return (uint32_t)(launch->plan->options.chaos * round / of);
+	return (uint32_t)(asked(launch) * round / of);
 }
 
 static bool is_last(const struct sl_launch *launch)
@@ -86,6 +99,7 @@ static void on_moment(uv_timer_t *timer)
 		return;
 	}
 	victim->killed = ++chaos->kills;
+	victim->lost = is_loss(launch, chaos->kills);
 	chaos->last_ms = uv_now(&launch->loop);
 	if (chaos->unanswered++ == 0)
 		chaos->first_ms = chaos->last_ms;
@@ -125,12 +139,11 @@ void sl_chaos_committed(struct sl_launch *launch)
 void sl_chaos_say(struct sl_launch *launch)
 {
 	const struct sl_chaos *chaos = &launch->chaos;
-	uint32_t asked = launch->plan->options.chaos;
-	if (asked == 0)
+	if (asked(launch) == 0)
 		return;
-	if (chaos->kills < asked)
+	if (chaos->kills < asked(launch))
 		sl_progress_line(launch->progress, "chaos: %u of %u kills, then the run was over",
-				 chaos->kills, asked);
+				 chaos->kills, asked(launch));
 	else if (chaos->unanswered > 0)
 		sl_progress_line(launch->progress, "chaos: %u kills, the last one after the last commit",
 				 chaos->kills);
@@ -143,8 +156,12 @@ void sl_chaos_say(struct sl_launch *launch)
 json_t *sl_chaos_json(const struct sl_launch *launch)
 {
 	const struct sl_chaos *chaos = &launch->chaos;
-	return json_pack("{s:I, s:I, s:o, s:f}", "asked", (json_int_t)launch->plan->options.chaos, "kills",
-			 (json_int_t)chaos->kills, "commit_after_last_s",
+	json_t *lost = json_array();
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (launch->learners[i].lost)
+			json_array_append_new(lost, json_integer(i + 1));
+	return json_pack("{s:I, s:I, s:o, s:o, s:f}", "asked", (json_int_t)asked(launch), "kills",
+			 (json_int_t)chaos->kills, "lost", lost, "commit_after_last_s",
 			 chaos->unanswered > 0 ? json_null() : json_real((double)chaos->after_ms / 1000),
 			 "longest_s", (double)chaos->longest_ms / 1000);
 }

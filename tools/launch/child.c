@@ -32,6 +32,11 @@ void sl_child_judge(struct sl_learner *learner)
 	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
 		return;
 	learner->judged = true;
+	if (learner->lost) {
+		sl_child_explain(learner, false, text, sizeof text);
+		sl_progress_line(launch->progress, "lost for good: %s", text);
+		return;
+	}
 	if (sl_restart(learner, why, sizeof why))
 		return;
 	sl_child_explain(learner, true, text, sizeof text);

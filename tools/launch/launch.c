@@ -135,9 +135,9 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 	return sl_verify_round(&v, error);
 }
 
-/* Return true if an earlier launch has deleted encodings of this round when it ended: the round was committed
- * or released then. */
-static bool lost_encodings(const struct sl_launch *launch, const struct sl_round_row *row, int rc)
+/* Return true if an earlier launch has deleted the models of this round when it ended: the round was
+ * committed or released then. */
+static bool lost_models(const struct sl_launch *launch, const struct sl_round_row *row, int rc)
 {
 	const struct sl_resume *r = &launch->plan->resume;
 	return rc == SL_ERR_NOTFOUND && r->of != NULL && row->round <= r->committed + 1;
@@ -147,8 +147,8 @@ static void check(struct sl_launch *launch, struct sl_round_row *row, struct sl_
 {
 	int rc = verify(launch, row, error);
 	row->verified = rc == SL_OK;
-	if (lost_encodings(launch, row, rc)) {
-		sl_err_set(error, rc, "not recomputed: the interrupted run deleted its encodings");
+	if (lost_models(launch, row, rc)) {
+		sl_err_set(error, rc, "not recomputed: the interrupted run deleted its dumped models");
 		return;
 	}
 	row->check_failed = !row->verified;

@@ -38,6 +38,7 @@ struct sl_launch_options {
 	double step_s;
 	bool verify, json, no_restart;
 	uint32_t chaos;	  /* how often to kill a learner */
+	uint32_t lose;	  /* how many learners to kill for good, besides */
 	const char **set; /* "KEY=VALUE" */
 	size_t sets;
 	char *const *command; /* to run for each learner, with its arguments; NULL: none */
@@ -116,6 +117,7 @@ struct sl_learner {
 	bool spawned, exited, closed; /* closed: the handle is free for another process */
 	bool judged, final;	      /* final: it logged an error that a restart cannot cure */
 	uint32_t killed;	      /* which kill of --chaos that was; 0: none */
+	bool lost;		      /* by --lose: it is not started again */
 	int64_t exit_status;
 	int exit_signal;
 	bool connected;	  /* the control socket was reached */

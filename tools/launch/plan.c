@@ -37,7 +37,7 @@ static int check_set(const struct sl_launch_options *o, size_t i, struct sl_erro
 	} options[] = {{"rounds", o->rounds != 0}, {"seed", o->seed_said}, {"data", o->data != NULL}};
 	const char *set = o->set[i];
 	char why[SL_ERROR_BYTES] = "";
-	if (is_of("unsafe_dump_encoding", set)) /* only --verify deletes the secrets again */
+	if (is_of("unsafe_dump_model", set)) /* only --verify deletes the secrets again */
 		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", set);
 	int rc = sl_settings_check(set, error);
 	if (rc != SL_OK)
@@ -125,6 +125,12 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 	if (rc == SL_OK &&
 	    sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
 		rc = sl_err_wrap(error, "%s", plan->topology);
+	if (rc == SL_OK && plan->options.lose > 0 && plan->learners < plan->quorum + plan->options.lose)
+		rc = sl_err_set(
+			error, SL_ERR_INVALID,
+			"--lose %u: fewer than the quorum of %u learners would be left; lose fewer, or "
+			"use --set quorum=majority",
+			plan->options.lose, plan->quorum);
 	return rc;
 }
 
@@ -135,6 +141,7 @@ struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_
 	return (struct sl_encoding){.kind = plan->settings.encoding,
 				    .decimals = row->decimals_known ? row->decimals : plan->settings.decimals,
 				    .clipping_range = plan->settings.clipping_range,
+				    .clamp = plan->settings.clipping == SL_CLIPPING_CLAMP,
 				    .weight = 1,
 				    .weight_total = plan->learners};
 }
@@ -197,7 +204,7 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	};
 	static const struct sl_run_setting of_verify[] = {
 		{"keep_checkpoints", "all"},
-		{"unsafe_dump_encoding", "true"},
+		{"unsafe_dump_model", "true"},
 	};
 	static const struct sl_run_setting of_commands[] = {{"trainer", "application"}};
 	const struct sl_run_setting of_exec[] = {{"command_folder", here}};

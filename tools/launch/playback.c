@@ -23,10 +23,11 @@ void sl_playback_tell(struct sl_launch *launch, uint32_t index)
 	const struct sl_edge *edges = sl_schedule_edges(schedule, step);
 	size_t count = sl_schedule_count(schedule, step);
 	json_t *peers = json_array();
-	for (size_t e = 0; e < count; e++)
-		if (edges[e].a == index || edges[e].b == index)
-			json_array_append_new(
-				peers, json_integer((edges[e].a == index ? edges[e].b : edges[e].a) + 1));
+	for (size_t e = 0; e < count; e++) {
+		uint32_t other = edges[e].a == index ? edges[e].b : edges[e].a;
+		if ((edges[e].a == index || edges[e].b == index) && !launch->learners[other].lost)
+			json_array_append_new(peers, json_integer(other + 1));
+	}
 	sl_control_client_send(&launch->learners[index].control,
 			       json_pack("{s:s, s:I, s:o}", "op", "range", "step", (json_int_t)launch->step,
 					 "peers", peers));
@@ -47,7 +48,7 @@ void sl_playback_next(struct sl_launch *launch)
 static bool all_seek(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (launch->learners[i].activity != SL_SEEKING &&
+		if (launch->learners[i].activity != SL_SEEKING && !launch->learners[i].lost &&
 		    launch->learners[i].committed < launch->rounds.most)
 			return false;
 	return true;

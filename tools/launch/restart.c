@@ -51,7 +51,8 @@ static void say(const struct sl_learner *l, uint64_t pause_ms)
 	if (pause_ms > 0)
 		snprintf(when, sizeof when, "starts again in %g s", (double)pause_ms / 1000);
 	if (l->killed > 0)
-		snprintf(by, sizeof by, "chaos %u of %u: ", l->killed, l->launch->plan->options.chaos);
+		snprintf(by, sizeof by, "chaos %u of %u: ", l->killed,
+			 l->launch->plan->options.chaos + l->launch->plan->options.lose);
 	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start,
 			 ordinal(start));
 }

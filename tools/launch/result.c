@@ -11,33 +11,33 @@
 #include "tools/launch/launch.h"
 #include "tools/lib/terminal.h"
 
-/* ---- the encodings of --verify ---- */
+/* ---- the dumped models of --verify ---- */
 
-static void delete_encoding_dumps_of(const struct sl_launch *launch, sl_round round)
+static void delete_dumps_of(const struct sl_launch *launch, sl_round round)
 {
 	char file[32], path[PATH_MAX];
-	snprintf(file, sizeof file, "state/encoding-%06u.u64", round);
+	snprintf(file, sizeof file, "state/trained-%06u.model", round);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
 		if (sl_run_folder_path(&launch->plan->folder, i, file, path) == SL_OK && unlink(path) != 0 &&
 		    errno != ENOENT)
-			fprintf(stderr, "starling launch: a secret encoding could not be deleted: %s: %s\n",
+			fprintf(stderr, "starling launch: a secret model could not be deleted: %s: %s\n",
 				path, strerror(errno));
 }
 
 /* Delete what attempts that failed, an unfinished round and learners that were left out have left over.
- * Encodings of rounds whose check failed are kept as evidence, also those of an earlier launch. */
-static void delete_encoding_dumps(const struct sl_launch *launch)
+ * Models of rounds whose check failed are kept as evidence, also those of an earlier launch. */
+static void delete_dumps(const struct sl_launch *launch)
 {
 	if (!launch->plan->options.verify)
 		return;
 	for (sl_round t = launch->plan->resume.shown + 1; t <= launch->rounds.most; t++)
 		if (t > launch->handed || !launch->rounds.rows[t - 1].check_failed)
-			delete_encoding_dumps_of(launch, t);
+			delete_dumps_of(launch, t);
 		else
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "
 				"secret: "
-				"%s/learner-*/state/encoding-%06u.u64\n",
+				"%s/learner-*/state/trained-%06u.model\n",
 				t, launch->plan->folder.shown, t);
 }
 
@@ -96,7 +96,7 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: %s\n", launch->error);
 	else if (launch->signal != 0)
 		fprintf(stderr, "starling launch: interrupted\n");
-	delete_encoding_dumps(launch);
+	delete_dumps(launch);
 	sl_chaos_say(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);

@@ -82,7 +82,7 @@ static int read_settings(struct sl_plan *plan, struct sl_error *error)
 	int rc = sl_settings_load(path, sockets, 2, &plan->settings, error);
 	if (rc != SL_OK)
 		return rc;
-	if (o->verify && !plan->settings.unsafe_dump_encoding)
+	if (o->verify && !plan->settings.unsafe_dump_model)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "--resume and --verify: this run was started without --verify; leave it "
 				  "out, or start a new run");
@@ -97,7 +97,7 @@ static int read_settings(struct sl_plan *plan, struct sl_error *error)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "--rounds %u: this run has %u rounds, and they can only be raised",
 				  o->rounds, plan->settings.rounds);
-	o->verify = plan->settings.unsafe_dump_encoding;
+	o->verify = plan->settings.unsafe_dump_model;
 	o->seed = plan->settings.seed;
 	return SL_OK;
 }

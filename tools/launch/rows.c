@@ -15,6 +15,8 @@ bool sl_rows_pending(const struct sl_launch *launch)
 static bool is_silent(const struct sl_learner *l, const struct sl_round_row *row, uint64_t now)
 {
 	uint64_t since = l->heard_ms > row->first_ms ? l->heard_ms : row->first_ms;
+	if (l->lost)
+		return true;
 	return l->control.state == SL_CONTROL_CLIENT_OPEN && !l->exited && now - since >= SILENT_MS;
 }
 

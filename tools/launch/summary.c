@@ -71,7 +71,7 @@ json_t *sl_summary(const struct sl_launch *launch)
 			  (json_int_t)launch->restarts);
 	if (summary != NULL && plan->options.resume != NULL)
 		json_object_set_new(summary, "resumed_after", json_integer((json_int_t)first));
-	if (summary != NULL && plan->options.chaos > 0)
+	if (summary != NULL && plan->options.chaos + plan->options.lose > 0)
 		json_object_set_new(summary, "chaos", sl_chaos_json(launch));
 	if (summary != NULL && launch->failed)
 		json_object_set_new(summary, "error", json_string(launch->error));

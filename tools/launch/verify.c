@@ -1,6 +1,7 @@
 #include "tools/launch/verify.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +10,25 @@
 
 #include "common/base/bytes.h"
 #include "tools/launch/verify_mean.h"
+#include "tools/launch/verify_value.h"
 #include "tools/lib/checkpoint_check.h"
 
 #define CHUNK 8192u /* elements read at a time: memory stays at Z */
 
-/* The sum Z of the encodings. */
+/* The sum of the models times their weights, times 10^decimals. */
 struct sum {
-	struct sl_field field;
-	uint64_t *z; /* n+1 */
-	size_t n;
+	struct sl_tensor_file model; /* a checkpoint: dtypes in the order of the elements */
+	int64_t *z;		     /* n */
+	uint64_t weight;
+	struct sl_verify_scale scale;
 	struct sl_verify_mean mean;
 };
 
-struct encoding_dump {
+/* state/trained-000003.model: the weight, 8 bytes, and the elements as in a checkpoint. */
+struct dump {
 	FILE *file;
 	char path[PATH_MAX];
-	uint64_t p;
-	size_t elements;
+	uint64_t weight;
 };
 
 static void round_path(const struct sl_verify *v, uint32_t learner, const char *kind, const char *suffix,
@@ -36,93 +39,102 @@ static void round_path(const struct sl_verify *v, uint32_t learner, const char *
 	sl_run_folder_path(v->folder, learner, file, path);
 }
 
-static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v, uint32_t learner,
-			      struct sl_error *error)
+static size_t width(enum sl_dtype dtype)
 {
-	uint8_t bytes[8];
+	return dtype == SL_FLOAT32 ? 4 : 8;
+}
+
+static int dump_open(struct dump *dump, const struct sl_verify *v, uint32_t learner, const struct sum *sum,
+		     struct sl_error *error)
+{
+	uint64_t bytes = sizeof dump->weight;
 	struct stat st;
-	round_path(v, learner, "encoding", "u64", r->path);
-	r->file = fopen(r->path, "re");
-	if (r->file == NULL)
-		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", r->path,
+	for (size_t i = 0; i < sum->model.count; i++)
+		bytes += sum->model.places[i].bytes;
+	round_path(v, learner, "trained", "model", dump->path);
+	dump->file = fopen(dump->path, "re");
+	if (dump->file == NULL)
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", dump->path,
 				  strerror(errno));
-	if (fstat(fileno(r->file), &st) == 0 && st.st_size >= 24 && st.st_size % 8 == 0 &&
-	    fread(bytes, sizeof bytes, 1, r->file) == 1) {
-		sl_bytes_unpack(&r->p, bytes, 1, 8);
-		r->elements = (size_t)st.st_size / 8 - 1;
+	if (fstat(fileno(dump->file), &st) == 0 && (uint64_t)st.st_size == bytes &&
+	    fread(&dump->weight, sizeof dump->weight, 1, dump->file) == 1)
 		return SL_OK;
-	}
-	fclose(r->file);
-	return sl_err_set(error, SL_ERR_FORMAT, "%s: not an encoding", r->path);
+	fclose(dump->file);
+	return sl_err_set(error, SL_ERR_FORMAT, "%s: not a weight and a model like the one that is committed",
+			  dump->path);
 }
 
-/* Take p and n from the first encoding. */
-static int sum_begin(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
+/* Add the integer of one element, times the weight. Return false if it is no number or out of any range. */
+static bool add_element(struct sum *sum, size_t at, enum sl_dtype dtype, const uint8_t *element,
+			uint64_t weight)
 {
-	if (sl_field_init(&sum->field, r->p) != SL_OK || r->elements - 1 > SL_ELEMENTS_MAX)
-		return sl_err_set(error, SL_ERR_FORMAT, "%s: p is %llu, with %zu elements", r->path,
-				  (unsigned long long)r->p, r->elements);
-	sum->n = r->elements - 1;
-	sum->z = calloc(r->elements, sizeof *sum->z);
-	return sum->z != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	double value = sl_verify_mean_value(dtype, element);
+	int64_t term;
+	if (!isfinite(value) || (dtype != SL_INT64 && sum->scale.clip == 0 &&
+				 fabs(value) * pow(10, sum->scale.decimals) >= 0x1p62))
+		return false;
+	return !__builtin_mul_overflow(sl_verify_value(&sum->scale, dtype, element), weight, &term) &&
+	       !__builtin_add_overflow(sum->z[at], term, &sum->z[at]);
 }
 
-static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
+static int add_elements(struct sum *sum, const struct dump *dump, struct sl_error *error)
 {
-	static_assert(CHUNK * 8 <= 65536, "on the stack");
-	uint8_t bytes[CHUNK * 8];
-	uint64_t x[CHUNK];
-	for (size_t at = 0; at <= sum->n; at += CHUNK) {
-		size_t count = sum->n + 1 - at < CHUNK ? sum->n + 1 - at : CHUNK;
-		if (fread(bytes, 8, count, r->file) != count)
-			return sl_err_set(error, SL_ERR_IO, "%s: ends early", r->path);
-		sl_bytes_unpack(x, bytes, count, 8);
-		for (size_t i = 0; i < count; i++) {
-			if (x[i] >= sum->field.p)
-				return sl_err_set(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
-						  r->path, at + i);
-			sum->z[at + i] = sl_field_add(&sum->field, sum->z[at + i], x[i]);
+	uint8_t element[8];
+	size_t at = 0;
+	for (size_t i = 0; i < sum->model.count; i++) {
+		const struct sl_tensor_place *place = &sum->model.places[i];
+		for (uint64_t left = place->bytes; left > 0; left -= width(place->dtype), at++) {
+			if (fread(element, width(place->dtype), 1, dump->file) != 1)
+				return sl_err_set(error, SL_ERR_IO, "%s: ends early", dump->path);
+			if (dump->weight > 0 && !add_element(sum, at, place->dtype, element, dump->weight))
+				return sl_err_set(error, SL_ERR_INVALID, "%s: element %zu is too large",
+						  dump->path, at);
 		}
 	}
 	return SL_OK;
 }
 
-/* Fill in what the coordinates are divided by. */
-static int sum_weigh(struct sum *sum, const struct sl_encoding *encoding, struct sl_error *error)
-{
-	sum->mean = (struct sl_verify_mean){
-		.scale = 1, .weight = encoding->kind == SL_ENCODING_PAPER ? 1 : sum->z[sum->n]};
-	for (uint32_t d = 0; d < encoding->decimals; d++)
-		sum->mean.scale *= 10;
-	return sum->mean.weight > 0 ? SL_OK
-				    : sl_err_set(error, SL_ERR_INVALID,
-						 "the encodings have no mean: the total weight is 0");
-}
-
 static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
 {
-	struct encoding_dump r;
-	int rc = encoding_dump_open(&r, v, learner, error);
+	struct dump dump;
+	int rc = dump_open(&dump, v, learner, sum, error);
 	if (rc != SL_OK)
 		return rc;
-	if (sum->z == NULL)
-		rc = sum_begin(sum, &r, error);
-	if (rc == SL_OK && (r.p != sum->field.p || r.elements != sum->n + 1))
-		rc = sl_err_set(error, SL_ERR_FORMAT,
-				"%s: another p or another size than the other learners'", r.path);
-	if (rc == SL_OK)
-		rc = sum_add(sum, &r, error);
-	fclose(r.file);
+	if (v->encoding.kind == SL_ENCODING_PAPER)
+		dump.weight = 1; /* Z_n is 0 */
+	sum->weight += dump.weight;
+	rc = add_elements(sum, &dump, error);
+	fclose(dump.file);
 	return rc;
+}
+
+/* Fill in what the elements are multiplied with and divided by. */
+static void set_scale(struct sum *sum, const struct sl_verify *v)
+{
+	bool paper = v->encoding.kind == SL_ENCODING_PAPER;
+	sum->scale.decimals = v->encoding.decimals;
+	sum->scale.clip = v->encoding.clamp ? v->encoding.clipping_range : 0;
+	for (uint32_t i = 0; paper && i < v->folder->learners; i++)
+		sum->scale.learners += sl_bit(v->who, i);
+}
+
+static int set_mean(struct sum *sum, const struct sl_verify *v, struct sl_error *error)
+{
+	sum->mean = (struct sl_verify_mean){
+		.scale = 1, .weight = v->encoding.kind == SL_ENCODING_PAPER ? 1 : sum->weight};
+	for (uint32_t d = 0; d < v->encoding.decimals; d++)
+		sum->mean.scale *= 10;
+	return sum->mean.weight > 0
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_INVALID, "the models have no mean: the total weight is 0");
 }
 
 /* Compare `count` elements from `first` on. */
 static int compare_elements(const struct sum *sum, const char *path, enum sl_dtype dtype,
 			    const uint8_t *elements, size_t first, size_t count, struct sl_error *error)
 {
-	size_t bytes = dtype == SL_FLOAT32 ? 4 : 8;
-	for (size_t i = 0; i < count; i++, elements += bytes) {
-		int64_t coordinate = sl_field_centred(&sum->field, sum->z[first + i]);
+	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
+		int64_t coordinate = sum->z[first + i];
 		if (!sl_verify_mean_holds(&sum->mean, dtype, coordinate, elements))
 			return sl_err_set(error, SL_ERR_INVALID,
 					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
@@ -140,7 +152,7 @@ static int compare_tensor(const struct sum *sum, const char *path, FILE *file,
 	int rc = SL_OK;
 	for (uint64_t at = 0; rc == SL_OK && at < place->bytes;) {
 		size_t bytes = place->bytes - at < sizeof read ? (size_t)(place->bytes - at) : sizeof read;
-		size_t count = bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
+		size_t count = bytes / width(place->dtype);
 		if (fread(read, 1, bytes, file) != bytes)
 			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
 		rc = compare_elements(sum, path, place->dtype, read, first, count, error);
@@ -158,7 +170,7 @@ static int compare_model(const struct sum *sum, const char *path, const struct s
 	for (size_t i = 0; rc == SL_OK && i < tensors->count; i++) {
 		const struct sl_tensor_place *place = &tensors->places[i];
 		rc = compare_tensor(sum, path, tensors->file, place, first, error);
-		first += place->bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
+		first += place->bytes / width(place->dtype);
 	}
 	return rc;
 }
@@ -172,9 +184,9 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 	int rc = sl_checkpoint_check_open(path, &tensors, error);
 	if (rc != SL_OK)
 		return rc;
-	if (tensors.n != sum->n)
-		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
-				tensors.n, sum->n);
+	if (tensors.n != sum->model.n)
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, another learner committed %zu",
+				path, tensors.n, sum->model.n);
 	else
 		rc = compare_model(sum, path, &tensors, error);
 	sl_checkpoint_check_close(&tensors);
@@ -206,29 +218,50 @@ static bool has_model(const struct sl_verify *v, uint32_t learner)
 	return access(path, F_OK) == 0;
 }
 
-static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, struct sl_error *error)
+/* Return the first learner from `from` on that must have the model, or has it; UINT32_MAX: there is none. */
+static uint32_t next_model(const struct sl_verify *v, uint32_t from)
 {
-	uint32_t first = UINT32_MAX;
+	while (from < v->folder->learners &&
+	       (!sl_bit(v->who, from) || (sl_bit(v->passed, from) && !has_model(v, from))))
+		from++;
+	return from < v->folder->learners ? from : UINT32_MAX;
+}
+
+static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, uint32_t first,
+			     struct sl_error *error)
+{
 	int rc = SL_OK;
-	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++) {
-		if (!sl_bit(v->who, i) || (sl_bit(v->passed, i) && !has_model(v, i)))
-			continue;
+	for (uint32_t i = first; rc == SL_OK && i != UINT32_MAX; i = next_model(v, i + 1)) {
 		rc = check_model(sum, v, i, error);
-		if (rc == SL_OK && first != UINT32_MAX)
+		if (rc == SL_OK && i != first)
 			rc = check_same(v, first, i, error);
-		if (first == UINT32_MAX)
-			first = i;
 	}
-	if (rc == SL_OK && first == UINT32_MAX)
-		rc = sl_err_set(error, SL_ERR_NOTFOUND, "no learner has the model of round %u", v->round);
 	return rc;
 }
 
-static void delete_encoding_dumps(const struct sl_verify *v)
+static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
+{
+	int rc = SL_OK;
+	sum->z = calloc(sum->model.n, sizeof *sum->z);
+	if (sum->z == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	set_scale(sum, v);
+	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++)
+		if (sl_bit(v->who, i))
+			rc = add_learner(sum, v, i, error);
+	if (rc == SL_OK)
+		rc = set_mean(sum, v, error);
+	if (rc == SL_OK)
+		rc = check_checkpoints(sum, v, first, error);
+	free(sum->z);
+	return rc;
+}
+
+static void delete_dumps(const struct sl_verify *v)
 {
 	char path[PATH_MAX];
 	for (uint32_t i = 0; i < v->folder->learners; i++) {
-		round_path(v, i, "encoding", "u64", path);
+		round_path(v, i, "trained", "model", path);
 		unlink(path);
 	}
 }
@@ -236,18 +269,18 @@ static void delete_encoding_dumps(const struct sl_verify *v)
 int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 {
 	struct sum sum = {0};
-	int rc = SL_OK;
-	for (uint32_t i = 0; rc == SL_OK && i < verify->folder->learners; i++)
-		if (sl_bit(verify->who, i))
-			rc = add_learner(&sum, verify, i, error);
-	if (rc == SL_OK && sum.z == NULL)
-		rc = sl_err_set(error, SL_ERR_INVALID, "no learner has committed");
+	char path[PATH_MAX];
+	uint32_t first = next_model(verify, 0);
+	if (first == UINT32_MAX)
+		return sl_err_set(error, SL_ERR_NOTFOUND, "no learner has the model of round %u",
+				  verify->round);
+	round_path(verify, first, "round", "safetensors", path);
+	int rc = sl_checkpoint_check_open(path, &sum.model, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = check_round(&sum, verify, first, error);
+	sl_checkpoint_check_close(&sum.model);
 	if (rc == SL_OK)
-		rc = sum_weigh(&sum, &verify->encoding, error);
-	if (rc == SL_OK)
-		rc = check_checkpoints(&sum, verify, error);
-	if (rc == SL_OK)
-		delete_encoding_dumps(verify);
-	free(sum.z);
+		delete_dumps(verify);
 	return rc;
 }

@@ -13,8 +13,7 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct sl_launch_options, run_dir)},
 	{"resume", 0, "RUNFOLDER", "resume the launched run in this folder",
 	 SL_SETS(struct sl_launch_options, resume)},
-	{"verify", 0, NULL,
-	 "gather every learner's secret encoding, check each model bit for bit, delete them",
+	{"verify", 0, NULL, "gather every learner's trained model, check each mean bit for bit, delete them",
 	 SL_SETS(struct sl_launch_options, verify)},
 	{"step-seconds", 0, "S",
 	 "give up a step of the schedule when all learners have looked for each other this long (30)",
@@ -22,6 +21,8 @@ static const struct sl_option own[] = {
 	{"chaos", 0, "KILLS",
 	 "kill a learner with SIGKILL so many times, at times that --seed decides; each is started again",
 	 SL_SETS(struct sl_launch_options, chaos), 1, 1000000},
+	{"lose", 0, "LEARNERS", "kill so many learners for good, in the first half of the run",
+	 SL_SETS(struct sl_launch_options, lose), 1, SL_LEARNERS_MAX - 2},
 	{"no-restart", 0, NULL, "a learner that dies ends the run",
 	 SL_SETS(struct sl_launch_options, no_restart)},
 	{0}};
@@ -40,6 +41,9 @@ static void check(struct argp_state *state, const void *options)
 	if (o->no_restart && o->chaos > 0)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--chaos and --no-restart: a killed learner must be started again");
+	if (o->lose > 0 && (o->command != NULL || o->resume != NULL))
+		argp_failure(state, SL_EXIT_USAGE, 0, "--lose and %s: leave one of them out",
+			     o->command != NULL ? "a command" : "--resume");
 	if (o->resume != NULL && option != NULL)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--resume and %s: a resumed run keeps its settings; leave %s out, or start a "
@@ -72,6 +76,7 @@ static const struct sl_usage usage = {
 	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
 	       "  starling launch --topology walk.txt --set decimals=3 --set partition=by_label\n"
 	       "  starling launch --verify --chaos 10\n"
+	       "  starling launch -n 10 --rounds 20 --verify --chaos 10 --lose 1\n"
 	       "  starling launch --resume run-20261122-015350\n"
 	       "  starling launch --json >summary.json\n"
 	       "  starling launch -n 4 -- python3 train.py\n"
@@ -81,7 +86,7 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "In the last column, \"same\" says that all learners committed the same model, "
 	       "which is the exact mean by construction; \"exact\" that --verify has "
-	       "recomputed it from the encodings; \"NOT EXACT\" that it differs. A narrow terminal "
+	       "recomputed it from the models; \"NOT EXACT\" that it differs. A narrow terminal "
 	       "gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
 	       "\n"
 	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not "

@@ -1,0 +1,8 @@
+/* members.h - the participants of the last committed round: a sum of nearly the same participants as the last
+ * one tells of the few in which they differ (PROTOCOL.md §12.7 Privacy events). */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Take them from core->certificate, after each commit and at the start. */
+void sl_members_take(struct sl_core *core);

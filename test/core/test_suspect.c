@@ -1,0 +1,117 @@
+/* A learner that owed something and made no progress is not waited for again before it has made some
+ * (PROTOCOL.md §7.4 Discover): its disk may hang, while its link is up and its Hello says that it is ready.
+ */
+#include <stdio.h>
+
+#include "test/core/driver.h"
+#include "test/lib/test.h"
+#include "tools/sim/sim.h"
+
+/* Of four learners, the Ready of 4 is missing: a quorum of 3 remains. The first time, a link state for the
+ * next attempt is progress. */
+CASE(a_ready_is_missing, driver_ready(driver_new(4, 4)),
+     "ready from 2 3\n"
+     "deadline +60000 -> *FAILED stalled 4, persist aborted t1 a1, SUSPECT 4, *AGREE, link state of 1 a2 to "
+     "2 3*\n"
+     "durable aborted\n"
+     "link state a2 names 1 3 from 2\n"
+     "link state a2 names 1 2 from 3 -> *compute analysis*")
+
+/* The last link state that the learner signed names these candidates. */
+static void expect_candidates(struct driver *p, const char *ids)
+{
+	const struct sl_link_state *own = &driver_sent(p, SL_MSG_LINK_STATE)->link_state;
+	char text[64] = "";
+	for (uint32_t i = 0; i < own->count; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u", i > 0 ? " " : "",
+			 own->candidates[i]);
+	assert_string_equal(text, ids);
+}
+
+/* Let the present attempt end with the Ready of 4 missing. */
+static void let_4_hang(struct driver *p, const char *candidates)
+{
+	play(p, "ready from 2 3\n"
+		"deadline +60000 -> *SUSPECT 4*AGREE*");
+	expect_candidates(p, candidates);
+	play(p, "durable aborted");
+}
+
+/* The first failure: a link state for a later attempt is progress, one for the failed attempt is not. */
+TEST(progress_after_the_first_failure)
+{
+	for (sl_attempt a = 1; a <= 2; a++) {
+		struct driver *p = driver_ready(driver_new(4, 4));
+		let_4_hang(p, "2 3");
+		play(p,
+		     "link state of 4 a%u i2 from 4\n"
+		     "link down 4\n"
+		     "link up 4\n"
+		     "hello t1 ready from 4\n"
+		     "link state a3 from 2 -> *AGREE, link state of 1 a3*",
+		     a);
+		expect_candidates(p, a == 1 ? "2 3" : "2 3 4");
+		driver_free(p);
+	}
+}
+
+/* In SHARE, the neighbour from which the least has come is suspect: the others may wait for its shares. */
+TEST(the_least_shares)
+{
+	struct driver *p = driver_share(driver_new(4, 6 * SL_CHUNK_ELEMENTS));
+	play(p, "share done\n"
+		"share 0 from 2 3\n"
+		"gather done\n"
+		"gather done\n"
+		"share done\n"
+		"share done\n"
+		"deadline +10000 -> *FAILED stalled 4, *SUSPECT 4*");
+	driver_free(p);
+}
+
+#define HUNG 4u
+
+/* Learner HUNG has a hung disk: its link states and Hellos are there, and its Readys are not. */
+static bool swallow_ready(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	return !(m->kind == SL_MSG_READY && m->ready.id == sim->ids[HUNG] && i == HUNG);
+}
+
+static struct sl_sim *begin(uint64_t quorum, sl_round rounds)
+{
+	struct sl_sim_options o = {.seed = 77,
+				   .learners = 5,
+				   .topology = "complete",
+				   .parameters = {.rounds = rounds, .quorum = quorum}};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sim->tap = swallow_ready;
+	sl_sim_start(sim);
+	return sim;
+}
+
+/* It costs a deadline less and less often: in the first two attempts, then after 1, 2, 4, .. rounds. */
+TEST(a_hung_disk_costs_few_deadlines)
+{
+	struct sl_sim *sim = begin(3, 20);
+	sl_sim_run_until_commit(sim, 0, 20);
+	const struct sl_sim_note *note;
+	uint32_t times = sl_sim_count(sim, 0, SL_REPORT_SUSPECT, SL_REASON_NONE, &note);
+	assert_true(times >= 1 && times <= 6);
+	assert_int_equal(note->set, 1u << HUNG);
+	sl_sim_free(sim);
+}
+
+/* Nothing goes on without it: then it is waited for. When it wakes up, all five commit. */
+TEST(a_quorum_that_needs_it)
+{
+	struct sl_sim *sim = begin(5, 1);
+	sl_sim_elapse(sim, 200000);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(sim->learners[i].host.committed, 0);
+	sim->tap = NULL;
+	sl_sim_run_until_commit(sim, 0, 1);
+	assert_int_equal(
+		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 5);
+	sl_sim_free(sim);
+}
