@@ -70,7 +70,7 @@ static void draw_randomness(struct drawer *drawer)
 static void draw(void *context, uint8_t *bytes, size_t n)
 {
 	struct drawer *drawer = context;
-	if (n != SL_NONCE_BYTES) {
+	if (n != SL_KEY_BYTES) {
 		draw_randomness(drawer);
 		drawer->random_script.next = 0;
 	}
