@@ -7,6 +7,7 @@ struct attempt attempt_of(const struct brute *graph, uint32_t released)
 	for (uint32_t i = 0; i < HISTORY_LEARNERS; i++)
 		attempt.present |= (uint32_t)(graph->adjacent[i] != 0) << i;
 	attempt.released = attempt.shown = released & attempt.present;
+	attempt.deposited = attempt.present;
 	return attempt;
 }
 
@@ -16,6 +17,7 @@ struct attempt attempt_without(const struct attempt *attempt, uint32_t gone)
 	for (uint32_t i = 0; i < rest.graph.n; i++)
 		rest.graph.adjacent[i] = gone >> i & 1 ? 0 : rest.graph.adjacent[i] & ~gone;
 	rest.present &= ~gone;
+	rest.deposited &= ~gone;
 	rest.released &= ~gone;
 	rest.shown &= ~gone;
 	return rest;
@@ -34,7 +36,7 @@ uint32_t attempt_opened(const struct attempt *attempt, uint32_t coalition)
 		uint32_t shares = attempt->graph.adjacent[i] & (attempt->opened[i] | coalition);
 		set |= (uint32_t)((uint32_t)__builtin_popcount(shares) >= attempt_threshold(attempt, i)) << i;
 	}
-	return set & attempt->present;
+	return set & attempt->deposited;
 }
 
 uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition)

@@ -17,6 +17,7 @@ struct attempt {
 	uint32_t draw[HISTORY_LEARNERS];   /* the model that each uses, from 0 */
 	uint32_t released;		   /* by the learners' own records, their deposit key may have left */
 	uint32_t shown;			   /* their deposit key has left */
+	uint32_t deposited;		   /* their deposit has left */
 	uint32_t opened[HISTORY_LEARNERS]; /* holders that showed their key share of this learner's key */
 	uint32_t tolerance;		   /* c of the thresholds; 0: there are no key shares */
 };
