@@ -182,10 +182,19 @@ static void find_missing(struct sl_core *core)
 			sl_bit_set(core->missing, core->view.members[i]);
 }
 
+/* Return true if the points can be drawn, and the keys of all deposits that are kept here are known. */
+static bool may_compute(const struct sl_core *core)
+{
+	bool may = core->at.challenge_count == core->view.n && !core->at.points_asked;
+	for (uint32_t r = 0; may && r < core->view.degree; r++)
+		may = !sl_view_keeps(&core->view, r) || sl_core_has(core->at.known, core->view.neighbours[r]);
+	return may;
+}
+
 bool sl_check_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (at->challenge_count == core->view.n && !at->points_asked) {
+	if (may_compute(core)) {
 		struct sl_job *job = sl_emit_job_on(core, SL_JOB_CHECKSUM, 0, &core->view);
 		sl_canonical_points(&core->config.scope, core->view.h,
 				    (const uint8_t(*)[SL_KEY_BYTES])at->challenges, core->view.n, at->seed);
