@@ -273,7 +273,8 @@ static const char *digest_parse(const char *text, size_t length, struct file *f)
 	if (why != NULL)
 		return why;
 	if (certificate->count == 0)
-		sl_certificate_begin(certificate, &decoded.message.digest, &f->round->message.round_head);
+		sl_certificate_begin(certificate, &decoded.message.digest);
+	certificate->round = &f->round->message.round_head;
 	certificate->digests[certificate->count++] = decoded.message.digest;
 	sl_codec_close(&decoded);
 	return NULL;

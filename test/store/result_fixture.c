@@ -46,7 +46,8 @@ struct sl_certificate certificate_of(sl_round t, uint32_t signers)
 	struct sl_digest d = {.t = t, .a = 5};
 	fill(d.view, sizeof d.view, 1);
 	fill(d.digest, sizeof d.digest, 2);
-	sl_certificate_begin(&certificate, &d, round_of(t, 5, P31, FLOATS));
+	sl_certificate_begin(&certificate, &d);
+	certificate.round = round_of(t, 5, P31, FLOATS);
 	for (uint32_t i = 0; i < signers; i++) {
 		d.id = 70 - i;
 		fill(d.key, sizeof d.key, 10 + 2 * i);

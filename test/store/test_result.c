@@ -208,6 +208,7 @@ TEST_WITH(what_is_not_there, setup, folder_teardown)
 TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
+	certificate.round = round_of(3, 5, P31, 1);
 	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
 	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
