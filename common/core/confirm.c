@@ -60,27 +60,39 @@ static void differs(struct sl_core *core, uint32_t signer)
 	sl_emit_reject(core, signer, "has signed another result of this view");
 }
 
-void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
+bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
 	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) {
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
-		return;
+		return false;
 	}
 	enum sl_reason flaw = sl_confirm_flaw(core, result);
 	if (flaw != SL_REASON_NONE) { /* recovery finds the sum that the Readys fix */
 		sl_attempt_fail(core, flaw, false);
-		return;
+		return false;
 	}
-	at->result_known = true;
-	core->since = core->now; /* the wait does not count the own arithmetic */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
+	return true;
+}
+
+void sl_confirm_settle(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	at->result_known = true;
+	core->since = core->now; /* the wait does not count the own arithmetic */
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (at->digests[i].id != 0 && memcmp(at->digests[i].digest, at->digest, SL_HASH_BYTES) != 0)
 			differs(core, core->view.members[i]);
 	digest_out(core);
+}
+
+void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (sl_confirm_take(core, result))
+		sl_confirm_settle(core);
 }
 
 /* --- the digests of others --- */

@@ -6,7 +6,11 @@
 
 bool sl_confirm_advance(struct sl_core *core);
 sl_ms sl_confirm_deadline(const struct sl_core *core);
-/* CLOSE or SUM is done: Z is known. */
+/* CLOSE or SUM is done: Z is known. Return false if it cannot be committed; then the attempt has failed. */
+bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result);
+/* Sign for the Z that was taken. */
+void sl_confirm_settle(struct sl_core *core);
+/* CLOSE or SUM is done: take Z and sign for it. */
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */
 enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result);

@@ -22,11 +22,14 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 		      sl_view_openings_max(config->roster_size) *
 			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
 		      4096;
+	size_t check = R * (SL_KEY_BYTES + 3 + 2 * SL_CHECKSUM_POINTS_MAX * sizeof(uint64_t) + 16 +
+			    sl_bit_words(R) * 8 + 64) +
+		       4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
 	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +
 			       R * 5 / 8 + 320) +
 			  4096;
-	return graph + attempt + keys + view + recovery;
+	return graph + attempt + keys + check + view + recovery;
 }
 
 size_t sl_core_bytes(const struct sl_core_config *config)
@@ -37,7 +40,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t aborts = SL_ABORTS * (SL_OVERS_MAX + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 25 * set +
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 26 * set +
 	       7 * R * sizeof(uint32_t) + view + attempt_bytes(config) + 8192;
 }
 
@@ -96,12 +99,12 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	uint64_t **sets[] = {
-		&core->linked,		 &core->range,	&core->next_range,	&core->keep,
-		&core->missing,		 &core->failed, &core->view_neighbours, &core->ready_set,
-		&core->tried_candidates, &core->reach,	&core->members,		&core->eligible,
-		&core->source,		 &core->near,	&core->have_targets,	&core->digest_to,
-		&core->keepers,		 &core->rivals, &core->tree_up,		&core->tree_down,
-		&core->suspects,	 &core->shunned};
+		&core->linked,		 &core->range,	  &core->next_range,	  &core->keep,
+		&core->missing,		 &core->failed,	  &core->view_neighbours, &core->ready_set,
+		&core->tried_candidates, &core->reach,	  &core->members,	  &core->eligible,
+		&core->source,		 &core->near,	  &core->have_targets,	  &core->digest_to,
+		&core->disputed,	 &core->keepers,  &core->rivals,	  &core->tree_up,
+		&core->tree_down,	 &core->suspects, &core->shunned};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;

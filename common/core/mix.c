@@ -127,7 +127,7 @@ bool sl_mix_advance(struct sl_core *core)
 	engine_of(core)->step(core);
 	if (core->at.finished == core->view.chunks) {
 		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);
-		sl_move_to(core, SL_PHASE_CONFIRM);
+		sl_move_to(core, sl_view_partial_sums(&core->view) ? SL_PHASE_CHECK : SL_PHASE_CONFIRM);
 		return true;
 	}
 	return stalled(core);

@@ -4,6 +4,7 @@
 #include "common/core/agree.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
+#include "common/core/check.h"
 #include "common/core/confirm.h"
 #include "common/core/discover.h"
 #include "common/core/done.h"
@@ -115,6 +116,12 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 			  .lost = sl_attempt_lost,
 			  .permille = sl_mix_permille,
 			  .invariant = may_mix},
+	[SL_PHASE_CHECK] = {.status = SL_PEER_STATUS_OPEN,
+			    .advance = sl_check_advance,
+			    .deadline = sl_check_deadline,
+			    .fail = sl_recover_fail,
+			    .lost = sl_check_lost,
+			    .invariant = may_mix},
 	[SL_PHASE_CONFIRM] = {.status = SL_PEER_STATUS_OPEN,
 			      .advance = sl_confirm_advance,
 			      .deadline = sl_confirm_deadline,

@@ -215,6 +215,18 @@ struct sl_attempt_state {
 	uint32_t finished;   /* chunks of which nothing more is expected */
 	uint32_t base;	     /* first chunk that is not finished */
 	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
+	/* CHECK, by position */
+	uint32_t points; /* of a checksum */
+	uint8_t (*challenges)[SL_KEY_BYTES];
+	bool *challenge_here, *checksum_here, *phi_here;
+	uint32_t challenge_count, checksum_count;
+	uint64_t *phi;	      /* N x points: of the masked states, as said first */
+	uint64_t *said;	      /* points: scratch */
+	uint64_t *own_values; /* what CHECKSUM found */
+	uint64_t *z_values;   /* .. of Z; NULL: not yet */
+	bool points_asked;    /* CHECKSUM is out or done */
+	uint8_t seed[SL_HASH_BYTES];
+	uint64_t **check_to; /* scratch of the actions that pass on what the participant said */
 	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
@@ -309,6 +321,7 @@ struct sl_core {
 	uint64_t *missing;	/* peers missing in the last wait or failure */
 	uint64_t *failed;	/* those of a failure that is reported */
 	uint64_t *have_targets; /* receivers of a Have */
+	uint64_t *disputed;	/* learners whose checksums of one masked state differ */
 	uint64_t *digest_to;	/* receivers of the own digest */
 	uint64_t *keepers;	/* receivers of the own deposit */
 	uint64_t *suspects;	/* peers that have become suspect */

@@ -6,6 +6,7 @@
 #include "common/core/agree.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
+#include "common/core/check.h"
 #include "common/core/certificate.h"
 #include "common/core/confirm.h"
 #include "common/core/discover.h"
@@ -185,6 +186,8 @@ static const struct {
 	[SL_MSG_MODEL] = {.control = sl_model_heard},
 	[SL_MSG_KEY] = {.control = sl_open_key},
 	[SL_MSG_OPENING] = {.control = sl_open_opening},
+	[SL_MSG_CHALLENGE] = {.control = sl_check_challenge},
+	[SL_MSG_CHECKSUM] = {.control = sl_check_checksum},
 	[SL_MSG_ROUND] = {.control = sl_catchup_round},
 	[SL_MSG_SHARE] = {.chunk = sl_share_chunk},
 	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},
@@ -225,9 +228,10 @@ static void (*const results[SL_JOB_KINDS])(struct sl_core *core, const struct sl
 	[SL_JOB_SECRETS] = sl_share_secrets,   [SL_JOB_SHARE] = sl_share_made,
 	[SL_JOB_EXPAND] = sl_share_made,       [SL_JOB_GATHER] = sl_share_gathered,
 	[SL_JOB_DEPOSIT] = sl_share_deposited, [SL_JOB_COMMITMENT] = sl_ready_commitment,
-	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_confirm_result,
-	[SL_JOB_CHECK] = sl_deposit_checked,   [SL_JOB_SUM] = sl_recover_summed,
-	[SL_JOB_ABSORB] = sl_catchup_absorbed, [SL_JOB_ADOPT] = sl_catchup_adopted,
+	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_check_closed,
+	[SL_JOB_CHECKSUM] = sl_check_summed,   [SL_JOB_CHECK] = sl_deposit_checked,
+	[SL_JOB_SUM] = sl_recover_summed,      [SL_JOB_ABSORB] = sl_catchup_absorbed,
+	[SL_JOB_ADOPT] = sl_catchup_adopted,
 };
 
 static void computed(struct sl_core *core, const struct sl_job_result *result)

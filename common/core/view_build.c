@@ -273,6 +273,29 @@ static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
 	return room;
 }
 
+static bool room_for_check(struct sl_core *core, const struct sl_view *view)
+{
+	struct sl_arena *arena = &core->arena;
+	struct sl_attempt_state *at = &core->at;
+	at->points = sl_view_points(view);
+	at->challenges = sl_arena_take(arena, view->n, SL_KEY_BYTES);
+	at->challenge_here = SL_ARENA_TAKE(arena, 3 * view->n, bool);
+	at->phi = SL_ARENA_TAKE(arena, (size_t)view->n * at->points, uint64_t);
+	at->own_values = SL_ARENA_TAKE(arena, (size_t)(view->degree + 3) * at->points, uint64_t);
+	at->check_to = SL_ARENA_TAKE(arena, view->n, uint64_t *);
+	bool room = at->challenges != NULL && at->challenge_here != NULL && at->phi != NULL &&
+		    at->own_values != NULL && at->check_to != NULL;
+	for (uint32_t i = 0; room && i < view->n; i++)
+		room = (at->check_to[i] = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t)) != NULL;
+	if (!room)
+		return false;
+	at->checksum_here = at->challenge_here + view->n;
+	at->phi_here = at->checksum_here + view->n;
+	at->said = at->own_values + (size_t)(view->degree + 2) * at->points;
+	memset(core->disputed, 0, sl_core_set_bytes(core));
+	return true;
+}
+
 static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
@@ -290,7 +313,8 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
 	}
-	return room && room_for_keys(core, view) && room_for_recovery(core, view);
+	return room && room_for_keys(core, view) && room_for_check(core, view) &&
+	       room_for_recovery(core, view);
 }
 
 static void find_neighbours(struct sl_core *core, struct sl_view *view)

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 
+#include "common/field/factor.h"
 #include "common/field/kernels/table.h"
 
 uint32_t sl_checksum_points(const struct sl_field *field, uint64_t elements)
@@ -30,9 +31,10 @@ int sl_checksum_init(struct sl_checksum *checksum, const struct sl_field *field,
 	sl_prg_fill(&stream, field, checksum->rho, points);
 	for (uint32_t k = 0; k < points; k++) {
 		uint64_t *row = checksum->powers + (size_t)k * SL_KERNEL_BLOCK;
+		struct sl_factor rho = sl_factor_of(field, checksum->rho[k]);
 		row[0] = 1;
 		for (size_t l = 1; l < SL_KERNEL_BLOCK; l++)
-			row[l] = sl_field_mul(field, row[l - 1], checksum->rho[k]);
+			row[l] = sl_factor_times(&rho, row[l - 1]);
 	}
 	return SL_OK;
 }

@@ -2,7 +2,7 @@
  * what happens in each.
  *
  *          trained             window closed      privacy check  shares, deposits held
- *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY --own Abort--> RECOVER
+ *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
  *    ^ ^                 ^                   |                   |                       | all Readys
  *    | |                 +--- aborted -------+-------------------+                       v
  *    | |                                                                               RELEASE
@@ -17,6 +17,7 @@
  *   From MIX straight to CONFIRM, where no sums of masked states were passed on.
  *
  *   RELEASE, MIX, CHECK, CONFIRM --a neighbour is lost--> RECOVER --all deposits and keys are here--> CONFIRM
+ *   READY --own Abort--> RECOVER, bound
  *   READY, RECOVER, CONFIRM --the attempt is over--> DISCOVER, or TRAIN if the model is invalidated
  *
  *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE

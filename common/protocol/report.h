@@ -86,6 +86,8 @@ enum sl_report_kind {
 	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \
 	X(WEIGHTLESS, "weightless")	/* every participant has weight 0 */                                 \
 	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
+	X(CHECKSUM, "checksum")		/* a sum that was passed on is wrong; set: learners that dispute a   \
+					   masked state */                                                   \
 	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
 	X(MEMORY, "memory")		/* the view does not fit the arena */
 

@@ -147,6 +147,8 @@ static const struct {
 } around[] = {
 	[SL_REASON_LINK] = {"the link to ", PEER, " was lost"},
 	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET, ""},
+	[SL_REASON_CHECKSUM] = {"a sum that was passed on in mixing is wrong; checksums that differ are of ",
+				SET, ""},
 	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
 	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
 	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},

@@ -19,7 +19,7 @@
 #include "common/base/types.h"
 
 #define SL_TRAINED_FILE_NAME "trained.safetensors"
-#define SL_TRAINED_FILE_FORMER_MAX SL_RELEASED_MAX
+#define SL_TRAINED_FILE_FORMER_MAX 16u /* older ones are forgotten */
 
 /* The content of the file. */
 struct sl_trained_file {

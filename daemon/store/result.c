@@ -265,26 +265,28 @@ static const char *round_parse(const char *text, struct file *f)
 }
 
 /* Read the Digest in `length` hexadecimal digits into the certificate; the first one begins it. */
-static const char *digest_parse(const char *text, size_t length, struct sl_certificate *certificate)
+static const char *digest_parse(const char *text, size_t length, struct file *f)
 {
 	struct sl_decoded decoded;
+	struct sl_certificate *certificate = &f->certificate;
 	const char *why = payload_parse(text, length, SL_MSG_DIGEST, &decoded);
 	if (why != NULL)
 		return why;
 	if (certificate->count == 0)
 		sl_certificate_begin(certificate, &decoded.message.digest);
+	certificate->round = &f->round->message.round_head;
 	certificate->digests[certificate->count++] = decoded.message.digest;
 	sl_codec_close(&decoded);
 	return NULL;
 }
 
-static const char *digests_parse(const char *text, struct sl_certificate *certificate)
+static const char *digests_parse(const char *text, struct file *f)
 {
 	const char *flaw, *at = text;
 	do {
 		size_t length = strcspn(at, " ");
-		flaw = certificate->count == SL_SIGNERS_MAX ? "too many digests"
-							    : digest_parse(at, length, certificate);
+		flaw = f->certificate.count == SL_SIGNERS_MAX ? "too many digests"
+							      : digest_parse(at, length, f);
 		at += length;
 	} while (flaw == NULL && *at++ == ' ');
 	return flaw;
@@ -303,11 +305,8 @@ static const char *metadata_parse(struct file *f)
 	if (!sl_safetensors_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
 		return "checksum is not 64 hexadecimal digits";
 	json_object_del(f->metadata, "checksum");
-	const char *flaw = digests_parse(digests, &f->certificate);
-	if (flaw == NULL)
-		flaw = round_parse(round, f);
-	f->certificate.round = flaw == NULL ? &f->round->message.round_head : NULL;
-	return flaw;
+	const char *flaw = round_parse(round, f);
+	return flaw == NULL ? digests_parse(digests, f) : flaw;
 }
 
 static const char *header_read(int fd, struct file *f)

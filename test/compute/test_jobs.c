@@ -570,12 +570,14 @@ TEST_WITH(when_the_attempt_is_over, setup, teardown)
 	struct attempt *a = *state;
 	for (int shared = 0; shared < 2; shared++) {
 		run_well(a, SL_JOB_ENCODE, 0);
+		run_well(a, SL_JOB_SECRETS, 0);
 		if (shared == 1)
 			share(a);
 		sl_job_wipe(&a->workspace);
 		assert_true(wiped(a->workspace.x, ELEMENTS * sizeof *a->workspace.x));
 		assert_true(wiped(a->workspace.s, ELEMENTS * sizeof *a->workspace.s));
 		assert_true(wiped(a->workspace.scratch.base, a->workspace.scratch.size));
+		assert_true(wiped(&a->workspace.secrets, sizeof a->workspace.secrets));
 	}
 }
 

@@ -7,6 +7,7 @@ struct attempt attempt_of(const struct brute *graph, uint32_t released)
 	for (uint32_t i = 0; i < HISTORY_LEARNERS; i++)
 		attempt.present |= (uint32_t)(graph->adjacent[i] != 0) << i;
 	attempt.released = attempt.shown = released & attempt.present;
+	attempt.deposited = attempt.present;
 	return attempt;
 }
 
@@ -16,9 +17,31 @@ struct attempt attempt_without(const struct attempt *attempt, uint32_t gone)
 	for (uint32_t i = 0; i < rest.graph.n; i++)
 		rest.graph.adjacent[i] = gone >> i & 1 ? 0 : rest.graph.adjacent[i] & ~gone;
 	rest.present &= ~gone;
+	rest.deposited &= ~gone;
 	rest.released &= ~gone;
 	rest.shown &= ~gone;
 	return rest;
+}
+
+uint32_t attempt_threshold(const struct attempt *attempt, uint32_t i)
+{
+	uint32_t half = (uint32_t)__builtin_popcount(attempt->graph.adjacent[i]) / 2 + 1;
+	return half > attempt->tolerance + 1 ? half : attempt->tolerance + 1;
+}
+
+uint32_t attempt_opened(const struct attempt *attempt, uint32_t coalition)
+{
+	uint32_t set = 0;
+	for (uint32_t i = 0; attempt->tolerance > 0 && i < attempt->graph.n; i++) {
+		uint32_t shares = attempt->graph.adjacent[i] & (attempt->opened[i] | coalition);
+		set |= (uint32_t)((uint32_t)__builtin_popcount(shares) >= attempt_threshold(attempt, i)) << i;
+	}
+	return set & attempt->deposited;
+}
+
+uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition)
+{
+	return attempt->shown | attempt_opened(attempt, coalition);
 }
 
 bool attempt_bears(const struct attempt *attempt, uint32_t c)
@@ -67,7 +90,7 @@ struct matrix history_allowed(const struct history *history, const struct sl_fie
 			uint32_t gone = all_of(history->learners) & ~a->present;
 			uint32_t part =
 				brute_reach(&a->graph, (uint32_t)__builtin_ctz(left), gone | coalition);
-			if ((part & ~a->released) == 0)
+			if ((part & ~(a->released | attempt_opened(a, coalition))) == 0)
 				add_sum(history, a, part, &sums);
 			left &= ~part;
 		}
@@ -78,7 +101,8 @@ struct matrix history_allowed(const struct history *history, const struct sl_fie
 
 static bool exposed(const struct attempt *attempt, uint32_t coalition)
 {
-	return (attempt->present & ~coalition & ~attempt->released) == 0;
+	uint32_t released = attempt->released | attempt_opened(attempt, coalition);
+	return (attempt->present & ~coalition & ~released) == 0;
 }
 
 bool history_exposed_once(const struct history *history, uint32_t coalition)

@@ -12,11 +12,14 @@
 #define HISTORY_ATTEMPTS 48
 
 struct attempt {
-	struct brute graph;		 /* over all learners of the history */
-	uint32_t present;		 /* participants; the graph is connected on them */
-	uint32_t draw[HISTORY_LEARNERS]; /* the model that each uses, from 0 */
-	uint32_t released;		 /* by the learners' own records, their masked state may have left */
-	uint32_t shown;			 /* their masked state has left */
+	struct brute graph;		   /* over all learners of the history */
+	uint32_t present;		   /* participants; the graph is connected on them */
+	uint32_t draw[HISTORY_LEARNERS];   /* the model that each uses, from 0 */
+	uint32_t released;		   /* by the learners' own records, their deposit key may have left */
+	uint32_t shown;			   /* their deposit key has left */
+	uint32_t deposited;		   /* their deposit has left */
+	uint32_t opened[HISTORY_LEARNERS]; /* holders that showed their key share of this learner's key */
+	uint32_t tolerance;		   /* c of the thresholds; 0: there are no key shares */
 };
 
 struct history {
@@ -31,6 +34,13 @@ struct history {
 struct attempt attempt_of(const struct brute *graph, uint32_t released);
 /* Return the same without the participants in `gone`. */
 struct attempt attempt_without(const struct attempt *attempt, uint32_t gone);
+/* Return the number of key shares that open the deposit of participant i. */
+uint32_t attempt_threshold(const struct attempt *attempt, uint32_t i);
+/* Return the participants whose deposit key the coalition can compute from its own key shares and those that
+ * were opened, with the threshold of PROTOCOL.md §5.7. */
+uint32_t attempt_opened(const struct attempt *attempt, uint32_t coalition);
+/* Return the participants whose masked state the coalition knows. */
+uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition);
 /* Return true if no c participants separate the others (PROTOCOL.md §7.9 Privacy check). */
 bool attempt_bears(const struct attempt *attempt, uint32_t c);
 struct history history_of(uint32_t learners, size_t elements);

@@ -29,8 +29,10 @@ bool map_sees(const struct map *map, uint32_t coalition, const struct row *row)
 		return coalition >> row->to & 1;
 	case ROW_OWN:
 		return map->own_sent && (attempt->graph.adjacent[row->from] & coalition) != 0;
+	case ROW_DEPOSIT:
+		return true; /* anybody may ask for it in recovery */
 	case ROW_STATE:
-		return attempt->shown >> row->from & 1;
+		return attempt_known(attempt, coalition) >> row->from & 1;
 	}
 	return false;
 }

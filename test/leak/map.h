@@ -1,18 +1,21 @@
 /* map.h - the messages of learners as an affine map of all random numbers and models; what a coalition sees
  * of it, and what that reveals of the models.
  *
- * Random numbers are uniform (test_randomness.c, test_joint.c). So some outputs reveal those of their linear
- * combinations that contain no random number, and nothing else. Inputs are the random numbers, learner by
- * learner, then the models in the order of history_model.
+ * Random numbers are uniform (test_randomness.c, test_joint.c); the mask of a deposit is so for everybody
+ * without its key (ChaCha20), and a key is known or uniform (test_keys.c). So some outputs reveal those of
+ * their linear combinations that contain no random number, and nothing else. Inputs are the random numbers,
+ * learner by learner, then the models in the order of history_model.
  */
 #pragma once
 
 #include "test/leak/history.h"
 
 enum row_kind {
-	ROW_SHARE, /* S_from^to */
-	ROW_OWN,   /* S_from^from: never leaves */
-	ROW_STATE, /* s_from(0) */
+	ROW_SHARE,   /* S_from^to */
+	ROW_OWN,     /* S_from^from: never leaves */
+	ROW_DEPOSIT, /* e_from: s_from(0) and a mask of random numbers, which stand for the stream of its key
+		      */
+	ROW_STATE,   /* s_from(0): what a deposit and its key give */
 };
 
 struct row {

@@ -25,12 +25,12 @@ static void fill(struct random_script *random_script, uint8_t *bytes, size_t n)
 void random_script_read(void *context, uint8_t *bytes, size_t n)
 {
 	struct random_script *random_script = context;
-	if (n != SL_NONCE_BYTES) {
+	if (n != SL_KEY_BYTES) {
 		fill(random_script, bytes, n);
 		return;
 	}
 	for (size_t b = 0; b < n; b++)
-		bytes[b] = random_script->nonce[b] = (uint8_t)any64(&random_script->junk);
+		bytes[b] = (uint8_t)any64(&random_script->junk);
 }
 
 /* --- seeds --- */

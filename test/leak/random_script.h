@@ -17,12 +17,11 @@ struct random_script {
 	const struct sl_field *field;
 	const uint64_t *randomness; /* count of them, the wanted values */
 	size_t count, next;
-	size_t elements;	       /* numbers in one filling of a stream */
-	uint64_t junk;		       /* state of the bits that do not matter */
-	uint8_t nonce[SL_NONCE_BYTES]; /* the last */
+	size_t elements; /* numbers in one filling of a stream */
+	uint64_t junk;	 /* state of the bits that do not matter, and of keys */
 };
 
-/* An sl_key_source; fails the test when asked for more numbers than there are. */
+/* An sl_key_source of streams and keys; fails the test when asked for more numbers than there are. */
 void random_script_read(void *random_script, uint8_t *bytes, size_t n);
 
 struct seeds {

@@ -40,6 +40,7 @@ static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_
 	view->degree = sl_graph_degree(&view->graph, view->self);
 	view->neighbours = sl_graph_neighbours(&view->graph, view->self);
 	view->roles = SL_ARENA_TAKE(&replay->arena, view->degree, uint8_t);
+	view->parent = SL_ARENA_TAKE(&replay->arena, view->n, uint32_t);
 	view->agreed.tolerance = 1;
 	view->fraction = sl_spectrum_fraction_bits(replay->field.bits);
 	view->encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .clipping_range = 1};
@@ -67,13 +68,13 @@ static void make_workspace(struct replay *replay, struct fixture *fixture, enum 
 	sl_arena_init(&workspace->scratch, memory, scratch);
 }
 
-/* Return one random number for each element of each neighbour's share. */
+/* Return one random number for each element of each neighbour's share, and of the mask. */
 static size_t count_randomness(const struct replay *replay, uint32_t i)
 {
 	size_t randomness = 0;
 	for (uint32_t k = 0; k < replay->history->count; k++)
 		if (replay->history->attempts[k].present >> i & 1)
-			randomness += replay->fixtures[i].views[k].degree * replay->history->elements;
+			randomness += (replay->fixtures[i].views[k].degree + 1) * replay->history->elements;
 	return randomness;
 }
 
@@ -106,7 +107,7 @@ static size_t count_rows(const struct history *history)
 		for (uint32_t i = 0; i < history->learners; i++)
 			if (history->attempts[k].present >> i & 1)
 				rows += (size_t)__builtin_popcount(history->attempts[k].graph.adjacent[i]) +
-					2;
+					3;
 	return rows * history->elements;
 }
 

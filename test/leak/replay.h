@@ -4,8 +4,9 @@
  * Owns workspaces and views. A run takes inputs (all random numbers, learner by learner, then all models) and
  * gives outputs, one element each; the same history gives the same list of rows each time.
  *
- *   ENCODE, SHARE -> rows for the neighbours --packed--> GATHER, EXPAND, COMMITMENT -> masked state
- *   spoken: MIX .., CLOSE -> states, Z, D;  FETCH .., CHECK .., SUM -> Z, D again
+ *   ENCODE, SECRETS, SHARE -> rows for the neighbours --packed--> GATHER, EXPAND, DEPOSIT, COMMITMENT ->
+ * deposit, masked state spoken: FETCH .., CHECK .., MIX .., CLOSE -> states, Z, D;  CHECKSUM -> phi;  SUM ->
+ * Z, D again
  */
 #pragma once
 
@@ -19,8 +20,8 @@
 struct fixture { /* of a learner */
 	struct sl_workspace workspace;
 	struct random_script random_script;
-	uint8_t *slots;			   /* memory of its state file */
-	uint8_t commitment[SL_HASH_BYTES]; /* as in its Ready */
+	uint8_t *slots;			/* memory of its state file */
+	uint8_t deposit[SL_HASH_BYTES]; /* as in its Ready */
 	struct sl_view views[HISTORY_ATTEMPTS];
 };
 
@@ -32,6 +33,7 @@ struct replay {
 	size_t random_start[HISTORY_LEARNERS + 1]; /* first random number of learner i */
 	size_t inputs, outputs;
 	struct row *rows;				   /* outputs */
+	uint8_t keys[HISTORY_LEARNERS][SL_KEY_BYTES];	   /* deposit keys of the attempt, by position */
 	uint8_t *mail[HISTORY_LEARNERS][HISTORY_LEARNERS]; /* packed share or seed, from, to */
 	struct seeds seeds;
 	bool rewinds;	 /* deliberate mistake: each attempt uses the random numbers of the first */
@@ -54,9 +56,8 @@ void replay_run(struct replay *replay, const uint64_t *inputs, uint64_t *outputs
 
 /* --- between the files that play a history --- */
 
-/* Run a job of `fixture`, which must succeed. */
-void replay_work(struct fixture *fixture, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers,
-		 struct sl_job_result *result);
+/* Run a job of learner i, which must succeed. */
+struct sl_job_result replay_work(struct replay *replay, uint32_t attempt, uint32_t i, struct sl_job job);
 /* Append to `spoken`. */
 void replay_say(struct replay *replay, const void *bytes, size_t size);
 /* Mix by tree: Z is at every learner, CLOSE is left to do. */

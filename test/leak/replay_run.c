@@ -20,12 +20,19 @@ static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uin
 	}
 }
 
-void replay_work(struct fixture *fixture, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers,
-		 struct sl_job_result *result)
+struct sl_job_result replay_work(struct replay *replay, uint32_t attempt, uint32_t i, struct sl_job job)
 {
-	struct sl_job job = {.kind = kind, .view = &fixture->views[attempt], .buffers = buffers};
-	sl_job_run(&fixture->workspace, &job, result);
-	assert_int_equal(result->code, SL_OK);
+	struct sl_job_result result;
+	job.view = &replay->fixtures[i].views[attempt];
+	job.keys = (const uint8_t(*)[SL_KEY_BYTES])replay->keys;
+	sl_job_run(&replay->fixtures[i].workspace, &job, &result);
+	assert_int_equal(result.code, SL_OK);
+	return result;
+}
+
+static void work(struct writing *writing, uint32_t i, enum sl_job_kind kind)
+{
+	replay_work(writing->replay, writing->attempt, i, (struct sl_job){.kind = kind});
 }
 
 static bool all_zero(const uint64_t *elements, size_t count)
@@ -69,17 +76,18 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	struct fixture *fixture = &replay->fixtures[i];
 	struct sl_workspace *workspace = &fixture->workspace;
 	const struct sl_view *view = &fixture->views[writing->attempt];
-	struct sl_job_result result;
 	size_t elements = view->elements;
 	if (replay->rewinds)
 		fixture->random_script.next = 0;
 	workspace->state_file = (struct sl_slots){fixture->slots, sl_slot_bytes(view)};
 	memset(fixture->slots, 0, replay_state_file_bytes(view));
-	replay_work(fixture, writing->attempt, SL_JOB_ENCODE, NULL, &result);
+	work(writing, i, SL_JOB_ENCODE);
+	work(writing, i, SL_JOB_SECRETS);
+	memcpy(replay->keys[view->self], workspace->secrets.key, SL_KEY_BYTES);
 	memcpy(workspace->x, x, elements * sizeof *x);
 	if (view->sharing == SL_SHARING_SEEDED)
 		own_seeds(replay, fixture, view);
-	replay_work(fixture, writing->attempt, SL_JOB_SHARE, NULL, &result);
+	work(writing, i, SL_JOB_SHARE);
 	assert_true(all_zero(workspace->x, elements) &&
 		    all_zero(workspace->rows[view->degree], elements)); /* wiped after use */
 	for (uint32_t r = 0; r < view->degree; r++)
@@ -93,31 +101,53 @@ static void gather(struct writing *writing, uint32_t i)
 	struct fixture *fixture = &replay->fixtures[i];
 	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_buffer buffers[HISTORY_LEARNERS];
-	struct sl_job_result result;
 	for (uint32_t r = 0; r < view->degree; r++)
 		buffers[r] = (struct sl_buffer){.next = r + 1 < view->degree ? &buffers[r + 1] : NULL,
 						.from = r,
 						.size = sl_view_share_bytes(view, 0),
 						.bytes = replay->mail[sl_view_peer(view, r)][i]};
-	replay_work(fixture, writing->attempt, SL_JOB_GATHER, buffers, &result);
+	replay_work(replay, writing->attempt, i, (struct sl_job){.kind = SL_JOB_GATHER, .buffers = buffers});
 	for (uint32_t r = 0; view->sharing == SL_SHARING_SEEDED && r < view->degree; r++)
 		seeds_hold(&replay->seeds, &fixture->workspace.theirs[r]);
 	if (view->sharing == SL_SHARING_SEEDED)
-		replay_work(fixture, writing->attempt, SL_JOB_EXPAND, NULL, &result);
-	emit(writing, ROW_STATE, i, i, fixture->workspace.s);
+		work(writing, i, SL_JOB_EXPAND);
 }
 
-/* The Ready has a commitment with a nonce. Mixing starts from the state alone, and so do fetches. */
-static void commit(struct writing *writing, uint32_t i, const uint64_t *state)
+/* The deposit is the masked state under the stream of its key. Emit it under a mask of random numbers. */
+static void deposit(struct writing *writing, uint32_t i)
 {
 	struct fixture *fixture = &writing->replay->fixtures[i];
-	struct sl_workspace *workspace = &fixture->workspace;
+	struct random_script *random_script = &fixture->random_script;
 	const struct sl_view *view = &fixture->views[writing->attempt];
-	struct sl_job_result result;
-	replay_work(fixture, writing->attempt, SL_JOB_COMMITMENT, NULL, &result);
-	memcpy(fixture->commitment, result.hash, sizeof result.hash);
+	const struct sl_field *field = &view->field;
+	uint64_t *state = fixture->workspace.s, *slot = calloc(view->elements, sizeof *slot);
+	struct sl_prg mask;
+	work(writing, i, SL_JOB_DEPOSIT);
+	sl_bytes_unpack(slot, sl_slot_state(&fixture->workspace.state_file, view->self), view->elements,
+			field->bytes);
+	sl_prg_open_at(&mask, fixture->workspace.secrets.key, 1);
+	sl_prg_subtract(&mask, field, slot, view->elements);
+	assert_memory_equal(slot, state, view->elements * sizeof *slot);
+	assert_true(random_script->next + view->elements <= random_script->count);
 	for (size_t l = 0; l < view->elements; l++)
-		assert_true(workspace->s[l] == state[l]);
+		slot[l] = sl_field_add(field, state[l], random_script->randomness[random_script->next++]);
+	emit(writing, ROW_DEPOSIT, i, i, slot);
+	emit(writing, ROW_STATE, i, i, state);
+	free(slot);
+}
+
+/* The Ready has the hash of the deposit. Mixing starts from the state alone. */
+static void commit(struct writing *writing, uint32_t i)
+{
+	struct fixture *fixture = &writing->replay->fixtures[i];
+	size_t bytes = writing->replay->history->elements * sizeof *fixture->workspace.s;
+	uint64_t *before = malloc(bytes);
+	memcpy(before, fixture->workspace.s, bytes);
+	struct sl_job_result result =
+		replay_work(writing->replay, writing->attempt, i, (struct sl_job){.kind = SL_JOB_COMMITMENT});
+	memcpy(fixture->deposit, result.hash, sizeof result.hash);
+	assert_memory_equal(fixture->workspace.s, before, bytes);
+	free(before);
 }
 
 /* --- after the release --- */
@@ -133,23 +163,21 @@ void replay_say(struct replay *replay, const void *bytes, size_t size)
 	replay->spoken_size += size;
 }
 
+/* The first exchange is from the slots. */
 static void iterate(struct replay *replay, uint32_t attempt, uint32_t i, uint8_t *old, uint64_t k)
 {
-	struct fixture *fixture = &replay->fixtures[i];
-	const struct sl_view *view = &fixture->views[attempt];
+	const struct sl_view *view = &replay->fixtures[i].views[attempt];
 	struct sl_buffer buffers[HISTORY_LEARNERS];
-	struct sl_job_result result;
-	for (uint32_t r = 0; r < view->degree; r++) {
-		uint32_t from = sl_view_peer(view, r);
+	for (uint32_t r = 0; r < view->degree; r++)
 		buffers[r] = (struct sl_buffer){.next = r + 1 < view->degree ? &buffers[r + 1] : NULL,
 						.from = r,
 						.iteration = k,
-						.bytes = old + from * STATE_ROOM};
-		memcpy(buffers[r].nonce, replay->fixtures[from].random_script.nonce, SL_NONCE_BYTES);
-	}
-	replay_work(fixture, attempt, SL_JOB_MIX, buffers, &result);
+						.bytes = old + sl_view_peer(view, r) * STATE_ROOM};
+	replay_work(replay, attempt, i,
+		    (struct sl_job){.kind = SL_JOB_MIX, .iteration = k, .buffers = k == 0 ? NULL : buffers});
 }
 
+/* Speak the states of exchange k; those of exchange 0 are the masked states, which are in nobody's State. */
 static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *states, uint64_t k)
 {
 	for (uint32_t i = 0; i < replay->history->learners; i++)
@@ -163,7 +191,9 @@ static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *state
 static void speak_result(struct replay *replay, uint32_t attempt, uint32_t i, enum sl_job_kind kind)
 {
 	struct fixture *fixture = &replay->fixtures[i];
-	struct sl_job job = {.kind = kind, .view = &fixture->views[attempt]};
+	struct sl_job job = {.kind = kind,
+			     .view = &fixture->views[attempt],
+			     .keys = (const uint8_t(*)[SL_KEY_BYTES])replay->keys};
 	struct sl_job_result result;
 	sl_job_run(&fixture->workspace, &job, &result);
 	replay_say(replay, result.hash, sizeof result.hash);
@@ -184,6 +214,20 @@ static void mix_all(struct replay *replay, uint32_t attempt)
 	free(states);
 }
 
+/* Speak the checksums of the own masked state, of those kept, and of Z, at points that nobody could foresee.
+ */
+static void speak_checksums(struct replay *replay, uint32_t attempt, uint32_t i)
+{
+	const struct sl_view *view = &replay->fixtures[i].views[attempt];
+	static const uint8_t seed[SL_HASH_BYTES] = {9};
+	uint32_t count = 2;
+	struct sl_job_result result =
+		replay_work(replay, attempt, i, (struct sl_job){.kind = SL_JOB_CHECKSUM, .expected = seed});
+	for (uint32_t r = 0; r < view->degree; r++)
+		count += sl_view_keeps(view, r);
+	replay_say(replay, result.values, (size_t)count * result.points * sizeof *result.values);
+}
+
 static void mix(struct replay *replay, uint32_t attempt)
 {
 	uint32_t present = replay->history->attempts[attempt].present;
@@ -192,11 +236,13 @@ static void mix(struct replay *replay, uint32_t attempt)
 	else
 		mix_all(replay, attempt);
 	for (uint32_t i = 0; i < replay->history->learners; i++)
-		if (present >> i & 1)
+		if (present >> i & 1) {
 			speak_result(replay, attempt, i, SL_JOB_CLOSE);
+			speak_checksums(replay, attempt, i);
+		}
 }
 
-/* Fetch every slot from its owner. */
+/* Fetch every deposit from its owner, and check it. */
 static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 {
 	struct fixture *fixture = &replay->fixtures[i];
@@ -204,25 +250,25 @@ static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 	for (uint32_t from = 0; from < view->n; from++) {
 		const struct fixture *owner = &replay->fixtures[view->members[from]];
 		struct sl_buffer buffer = {.from = from, .size = sl_slot_state_bytes(view)};
-		struct sl_job job = {
-			.kind = SL_JOB_CHECK, .view = view, .chunk = from, .expected = owner->commitment};
-		struct sl_job_result result;
 		buffer.bytes = sl_slot_state(&owner->workspace.state_file, from);
-		memcpy(buffer.nonce, sl_slot_nonce(&owner->workspace.state_file, from), SL_NONCE_BYTES);
 		if (owner != fixture)
-			replay_work(fixture, attempt, SL_JOB_FETCH, &buffer, &result);
-		sl_job_run(&fixture->workspace, &job, &result);
-		assert_int_equal(result.code, SL_OK);
+			replay_work(replay, attempt, i,
+				    (struct sl_job){.kind = SL_JOB_FETCH, .buffers = &buffer});
+		replay_work(replay, attempt, i,
+			    (struct sl_job){.kind = SL_JOB_CHECK, .chunk = from, .expected = owner->deposit});
 	}
 }
 
 static void finish(struct replay *replay, uint32_t attempt)
 {
+	uint32_t present = replay->history->attempts[attempt].present;
 	for (uint32_t i = 0; i < replay->history->learners; i++)
-		if (replay->history->attempts[attempt].present >> i & 1) {
+		if (present >> i & 1)
 			fetch_all(replay, attempt, i);
+	mix(replay, attempt);
+	for (uint32_t i = 0; i < replay->history->learners; i++)
+		if (present >> i & 1)
 			speak_result(replay, attempt, i, SL_JOB_SUM);
-		}
 }
 
 /* --- all of it --- */
@@ -238,12 +284,11 @@ static void play(struct writing *writing, const uint64_t *models)
 	for (uint32_t i = 0; i < history->learners; i++)
 		if (attempt->present >> i & 1) {
 			gather(writing, i);
-			commit(writing, i, writing->outputs + writing->count - history->elements);
+			deposit(writing, i);
+			commit(writing, i);
 		}
-	if (replay->spoken != NULL && attempt->shown == attempt->present) {
-		mix(replay, writing->attempt);
+	if (replay->spoken != NULL && attempt->shown == attempt->present)
 		finish(replay, writing->attempt);
-	}
 	for (uint32_t i = 0; i < history->learners; i++)
 		if (attempt->present >> i & 1)
 			sl_job_wipe(&replay->fixtures[i].workspace);

@@ -25,29 +25,28 @@ static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 	return set;
 }
 
-static void say(struct climb *climb, uint32_t i, uint64_t iteration)
+static void say(struct climb *climb, uint32_t i)
 {
-	sl_job_mix_write(&climb->replay->fixtures[i].workspace, view_of(climb, i),
-			 &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
+	sl_job_mix_write(&climb->replay->fixtures[i].workspace, view_of(climb, i), &(struct sl_chunk){0},
+			 climb->states[i]);
 	replay_say(climb->replay, climb->states[i], STATE_ROOM);
 }
 
-static void hear(struct climb *climb, uint32_t i, uint32_t from, bool down)
+/* The parts of children that are leaves are in the slots. */
+static void hear(struct climb *climb, uint32_t i, uint32_t from, uint64_t iteration)
 {
 	const struct sl_view *view = view_of(climb, i);
 	struct sl_buffer buffers[HISTORY_LEARNERS], *list = NULL;
-	struct sl_job_result result;
 	for (uint32_t r = 0; r < view->degree; r++) {
 		uint32_t peer = sl_view_peer(view, r);
-		if (!(from >> peer & 1))
+		if (!(from >> peer & 1) || (view->roles[r] & SL_ROLE_LEAF))
 			continue;
-		bool leaf = view->roles[r] & SL_ROLE_LEAF;
-		buffers[r] = (struct sl_buffer){.next = list, .from = r, .bytes = climb->states[peer]};
-		buffers[r].iteration = down ? SL_TREE_DOWN : leaf ? SL_TREE_OWN : SL_TREE_UP;
-		memcpy(buffers[r].nonce, climb->replay->fixtures[peer].random_script.nonce, SL_NONCE_BYTES);
+		buffers[r] = (struct sl_buffer){
+			.next = list, .from = r, .iteration = iteration, .bytes = climb->states[peer]};
 		list = &buffers[r];
 	}
-	replay_work(&climb->replay->fixtures[i], climb->attempt, SL_JOB_MIX, list, &result);
+	replay_work(climb->replay, climb->attempt, i,
+		    (struct sl_job){.kind = SL_JOB_MIX, .iteration = iteration, .buffers = list});
 }
 
 static void go_up(struct climb *climb, uint32_t i)
@@ -55,11 +54,11 @@ static void go_up(struct climb *climb, uint32_t i)
 	uint32_t children = who(climb, i, SL_ROLE_CHILD);
 	if ((children & ~climb->through) != 0)
 		return;
-	say(climb, i, SL_TREE_OWN); /* to its backup, and of a leaf to its parent */
+	say(climb, i); /* the masked state, which its keepers know */
 	if (children != 0)
-		hear(climb, i, children, false);
+		hear(climb, i, children, SL_TREE_UP);
 	if (children != 0 && who(climb, i, SL_ROLE_PARENT) != 0)
-		say(climb, i, SL_TREE_UP);
+		say(climb, i);
 	climb->through |= 1u << i;
 }
 
@@ -69,8 +68,8 @@ static void go_down(struct climb *climb, uint32_t i)
 	if ((parent & ~climb->through) != 0)
 		return;
 	if (parent != 0)
-		hear(climb, i, parent, true);
-	say(climb, i, SL_TREE_DOWN);
+		hear(climb, i, parent, SL_TREE_DOWN);
+	say(climb, i);
 	climb->through |= 1u << i;
 }
 

@@ -3,7 +3,6 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "common/mixing/spectrum.h"
 #include "tools/sim/check.h"
 
 #define FAULTS_US (UINT64_C(120) * 1000 * 1000)
@@ -36,6 +35,7 @@ static void open_attempt(struct run *run, const struct sl_sim_attempt *page)
 	struct attempt *attempt = &run->history.attempts[run->history.count];
 	memcpy(run->h[run->history.count++], page->h, SL_HASH_BYTES);
 	attempt->graph.n = run->options.learners;
+	attempt->tolerance = 1;
 	for (uint32_t k = 0; k < page->n; k++)
 		attempt->present |= 1u << page->members[k];
 	for (uint32_t i = 0; i < run->options.learners; i++)
@@ -70,7 +70,7 @@ static void draw_randomness(struct drawer *drawer)
 static void draw(void *context, uint8_t *bytes, size_t n)
 {
 	struct drawer *drawer = context;
-	if (n != SL_NONCE_BYTES) {
+	if (n != SL_KEY_BYTES) {
 		draw_randomness(drawer);
 		drawer->random_script.next = 0;
 	}
@@ -155,49 +155,51 @@ static void hear_share(struct run *run, uint32_t i, uint32_t j, const struct sl_
 		put_output(run, (struct row){ROW_SHARE, k, i, j, e}, elements[e]);
 }
 
-/* Record the masked state of learner i when it is first sent, by i or by another holder. */
-static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *elements)
+/* Record the masked state of the owner when its deposit is first sent. The owner's key is in its workspace.
+ * The mask itself is no input: that deposits are uniform without their keys, test_graphs.c shows. */
+static void hear_deposit(struct run *run, uint32_t i, const struct sl_chunk *chunk)
 {
-	struct attempt *attempt = &run->history.attempts[k];
-	if (attempt->shown >> i & 1)
+	const struct sl_workspace *workspace = &run->faults.sim->learners[i].host.workspace;
+	uint32_t k = attempt_number(run, chunk->view);
+	uint64_t elements[16];
+	struct sl_prg mask;
+	if (run->faults.sim->ids[i] != chunk->origin || run->history.attempts[k].deposited >> i & 1)
 		return;
-	attempt->released = attempt->shown |= 1u << i;
+	assert_false(
+		sodium_is_zero(workspace->secrets.key, SL_KEY_BYTES)); /* it is in SHARE of this attempt */
+	run->history.attempts[k].deposited |= 1u << i;
+	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
+	sl_prg_open_at(&mask, workspace->secrets.key, 1);
+	sl_prg_subtract(&mask, &run->field, elements, run->options.floats + 1);
 	for (size_t e = 0; e <= run->options.floats; e++)
 		put_output(run, (struct row){ROW_STATE, k, i, i, e}, elements[e]);
 }
 
-/* Record states of exchange 0; with metropolis, s << f. Later states are functions of these (test_replay.c).
- */
-static void hear_state(struct run *run, uint32_t i, const struct sl_chunk *chunk)
+static uint32_t learner_of(const struct run *run, sl_id id)
 {
-	uint64_t elements[16];
-	bool shifted = run->options.mixing == SL_ENGINE_METROPOLIS;
-	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1,
-			shifted ? SL_STATE_BYTES : run->field.bytes);
-	for (size_t e = 0; e <= run->options.floats; e++)
-		elements[e] >>= shifted ? sl_spectrum_fraction_bits(run->field.bits) : 0;
-	if (chunk->iteration == 0)
-		put_state(run, attempt_number(run, chunk->view), i, elements);
+	uint32_t i = 0;
+	while (run->faults.sim->ids[i] != id)
+		i++;
+	return i;
 }
 
-static void hear_masked(struct run *run, const struct sl_chunk *chunk)
-{
-	uint64_t elements[16];
-	uint32_t owner = 0;
-	while (run->faults.sim->ids[owner] != chunk->origin)
-		owner++;
-	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
-	put_state(run, attempt_number(run, chunk->view), owner, elements);
-}
-
+/* Later states, checksums and Z are functions of the masked states (test_replay.c). */
 static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
 {
+	struct run *run = run_of(sim);
 	if (message->kind == SL_MSG_SHARE)
-		hear_share(run_of(sim), i, j, &message->chunk);
-	if (message->kind == SL_MSG_STATE)
-		hear_state(run_of(sim), i, &message->chunk);
-	if (message->kind == SL_MSG_MASKED)
-		hear_masked(run_of(sim), &message->chunk);
+		hear_share(run, i, j, &message->chunk);
+	if (message->kind == SL_MSG_DEPOSIT)
+		hear_deposit(run, i, &message->chunk);
+	if (message->kind == SL_MSG_KEY) {
+		struct attempt *attempt = &run->history.attempts[attempt_number(run, message->key.view)];
+		attempt->released = attempt->shown |= 1u << learner_of(run, message->key.origin);
+	}
+	if (message->kind == SL_MSG_OPENING) {
+		struct attempt *attempt = &run->history.attempts[attempt_number(run, message->opening.view)];
+		attempt->opened[learner_of(run, message->opening.origin)] |=
+			1u << learner_of(run, message->opening.holder);
+	}
 	return true;
 }
 

@@ -10,7 +10,7 @@ struct trial {
 	struct probe probe;
 	uint32_t coalition;
 	uint64_t *inputs, *outputs;
-	size_t free_inputs[16], free_count; /* random numbers of the others */
+	size_t free_inputs[16], free_count; /* random numbers of the others, for their shares */
 };
 
 static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_t coalition,
@@ -29,7 +29,8 @@ static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_
 	for (uint32_t i = 0; i < n; i++)
 		for (size_t c = replay->random_start[i]; c < replay->random_start[i + 1]; c++) {
 			trial->inputs[c] = any64(&seed) % p;
-			if (!(coalition >> i & 1))
+			bool masks = c + 1 == replay->random_start[i + 1]; /* of one deposit only */
+			if (!(coalition >> i & 1) && !masks)
 				trial->free_inputs[trial->free_count++] = c;
 		}
 }
@@ -60,7 +61,7 @@ static uint64_t look(struct trial *trial)
 	uint64_t seen = 0;
 	replay_run(replay, trial->inputs, trial->outputs);
 	for (size_t o = 0; o < replay->outputs; o++)
-		if (!(trial->coalition >> replay->rows[o].from & 1) &&
+		if (!(trial->coalition >> replay->rows[o].from & 1) && replay->rows[o].kind != ROW_DEPOSIT &&
 		    map_sees(&trial->probe.map, trial->coalition, &replay->rows[o]))
 			seen = seen * replay->field.p + trial->outputs[o];
 	return seen;

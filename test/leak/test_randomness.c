@@ -21,8 +21,8 @@ static void two_words(void *context, uint8_t *bytes, size_t n)
 {
 	const struct words *words = context;
 	uint32_t noise = 0xa5a5a5a5u << words->shift;
-	memset(bytes, n == SL_NONCE_BYTES ? 1 : 0xff, n);
-	if (n == SL_NONCE_BYTES)
+	memset(bytes, n == SL_KEY_BYTES ? 1 : 0xff, n);
+	if (n == SL_KEY_BYTES)
 		return;
 	bytes[0] = (uint8_t)(words->first | noise);
 	bytes[1] = (uint8_t)(words->second | ~noise << words->shift);

@@ -13,14 +13,41 @@ static void fill(uint8_t *bytes, size_t size, unsigned first)
 		bytes[i] = (uint8_t)(first + 3 * i);
 }
 
+struct sl_round_head *round_of(sl_round t, sl_attempt a, uint64_t p, uint64_t n)
+{
+	static struct sl_round_head rounds[4];
+	static uint32_t members[40];
+	static unsigned turns;
+	struct sl_round_head *round = &rounds[turns++ % 4];
+	for (uint32_t i = 0; i < 20; i++)
+		members[2 * i] = i + 51;
+	*round = (struct sl_round_head){.t = t,
+					.a = a,
+					.p = p,
+					.parameters = {.n = n,
+						       .rounds = 9,
+						       .quorum = 11,
+						       .tolerance = 1,
+						       .decimals = 4,
+						       .clipping_range = CLIP_16,
+						       .max_weight = 1,
+						       .max_degree = 16},
+					.count = 40,
+					.members = members};
+	fill(round->previous, sizeof round->previous, 3);
+	fill(round->roster, sizeof round->roster, 4);
+	fill(round->edges, sizeof round->edges, 5);
+	return round;
+}
+
 struct sl_certificate certificate_of(sl_round t, uint32_t signers)
 {
 	struct sl_certificate certificate;
-	struct sl_digest d = {
-		.t = t, .a = 5, .p = P31, .learners = 20, .decimals = 4, .clipping_range = CLIP_16};
+	struct sl_digest d = {.t = t, .a = 5};
 	fill(d.view, sizeof d.view, 1);
 	fill(d.digest, sizeof d.digest, 2);
 	sl_certificate_begin(&certificate, &d);
+	certificate.round = round_of(t, 5, P31, FLOATS);
 	for (uint32_t i = 0; i < signers; i++) {
 		d.id = 70 - i;
 		fill(d.key, sizeof d.key, 10 + 2 * i);

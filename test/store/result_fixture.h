@@ -11,7 +11,10 @@
 #define Z_BYTES (4 * (FLOATS + 1))
 #define THIRD "result-000003.safetensors"
 
-/* A proof of round t by `signers`; no two of its fields hold the same bytes. */
+/* A Round of the learners 51 to 70; valid until the next but three. */
+struct sl_round_head *round_of(sl_round t, sl_attempt a, uint64_t p, uint64_t n);
+
+/* A proof of round t by `signers`, with its Round; no two of its fields hold the same bytes. */
 struct sl_certificate certificate_of(sl_round t, uint32_t signers);
 
 extern const uint8_t made_z[Z_BYTES];

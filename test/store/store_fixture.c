@@ -51,22 +51,66 @@ static struct sl_ready made_ready(sl_round t, sl_attempt a, uint32_t i)
 {
 	struct sl_ready ready = {.id = a + 1000 * i, .t = t, .a = a, .k = UINT64_MAX - i};
 	fill(ready.view, sizeof ready.view, 7 + 10 * t + 100 * a);
-	fill(ready.commitment, sizeof ready.commitment, 8 + 10 * t + 100 * a + i);
+	fill(ready.deposit, sizeof ready.deposit, 8 + 10 * t + 100 * a + i);
+	fill(ready.key_hash, sizeof ready.key_hash, 13 + 10 * t + 100 * a + i);
+	fill(ready.challenge_hash, sizeof ready.challenge_hash, 14 + 10 * t + 100 * a + i);
+	fill(ready.share_root, sizeof ready.share_root, 15 + 10 * t + 100 * a + i);
 	fill(ready.signature, sizeof ready.signature, 9 + 10 * t + 100 * a + i);
 	return ready;
+}
+
+/* Bytes of which no eight stand anywhere else in a record. */
+static void hide(uint8_t *bytes, size_t size, unsigned first)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)((first + i) * (first + i) * 37 >> 3);
+}
+
+/* Three neighbours, one of which has given nothing. */
+static void make_secrets(struct sl_secrets *secrets, sl_round t, sl_attempt a)
+{
+	hide(secrets->key, sizeof secrets->key, 16 + 10 * t + 100 * a);
+	hide(secrets->challenge, sizeof secrets->challenge, 17 + 10 * t + 100 * a);
+	fill(secrets->root, sizeof secrets->root, 15 + 10 * t + 100 * a);
+	secrets->count = 3;
+	for (uint32_t r = 0; r < 3; r++) {
+		secrets->shares[r] = (struct sl_held_share){.size = r == 1 ? 0 : 40 + 32 * r};
+		hide(secrets->shares[r].bytes, secrets->shares[r].size, 18 + r + 10 * t + 100 * a);
+	}
+}
+
+static struct sl_abort made_abort(sl_round t, sl_attempt a, uint32_t i)
+{
+	struct sl_abort abort_record = {.t = t,
+					.a = a,
+					.id = a + 1000 * i,
+					.incarnation = 7 + i,
+					.kind = i % 2 == 0 ? SL_ABORT_KIND_ABORT : SL_ABORT_KIND_GIVE_UP};
+	fill(abort_record.key, sizeof abort_record.key, 21 + 10 * t + 100 * a + i);
+	fill(abort_record.ready, sizeof abort_record.ready, 22 + 10 * t + 100 * a + i);
+	fill(abort_record.signature, sizeof abort_record.signature, 23 + 10 * t + 100 * a + i);
+	return abort_record;
 }
 
 struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count)
 {
 	static uint8_t views[4][100 + 16 * SL_LEARNERS_MAX];
 	static struct sl_ready readys[4][SL_LEARNERS_MAX + 1];
+	static struct sl_abort aborts[4][SL_LEARNERS_MAX + 1];
+	static struct sl_held_share shares[4][3];
+	static struct sl_secrets secrets[4];
 	static unsigned turns;
 	unsigned turn = turns++ % 4;
 	struct sl_persist persist = {.what = {.kind = kind, .t = t, .a = a}};
 	fill(views[turn], sizeof views[turn], 11 + 10 * t + 100 * a);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		readys[turn][i] = made_ready(t, a, i);
+		aborts[turn][i] = made_abort(t, a, i);
+	}
 	if (kind == SL_PERSIST_PREPARED) {
+		secrets[turn].shares = shares[turn];
+		make_secrets(&secrets[turn], t, a);
+		persist.secrets = &secrets[turn];
 		persist.view = views[turn];
 		persist.view_bytes = view_bytes(count);
 	}
@@ -74,6 +118,12 @@ struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt
 		persist.readys = readys[turn];
 		persist.ready_count = kind == SL_PERSIST_PREPARED ? 1 : count;
 	}
+	if (kind == SL_PERSIST_OVER) {
+		persist.aborts = aborts[turn];
+		persist.abort_count = count;
+		persist.reuse = true;
+	}
+	persist.ready = kind == SL_PERSIST_ABORTED && count > 0;
 	return persist;
 }
 
@@ -141,6 +191,18 @@ void expect_last(struct sl_store *store, sl_round t)
 	assert_in_range(found.committed_at, time(NULL) - 600, time(NULL));
 }
 
+static void expect_secrets_as_made(const struct sl_secrets *found, const struct sl_secrets *made)
+{
+	assert_memory_equal(found->key, made->key, sizeof made->key);
+	assert_memory_equal(found->challenge, made->challenge, sizeof made->challenge);
+	assert_memory_equal(found->root, made->root, sizeof made->root);
+	assert_int_equal(found->count, made->count);
+	for (uint32_t r = 0; r < made->count; r++) {
+		assert_int_equal(found->shares[r].size, made->shares[r].size);
+		assert_memory_equal(found->shares[r].bytes, made->shares[r].bytes, made->shares[r].size);
+	}
+}
+
 /* The bytes of the open one; returns how many learners its view has. */
 static size_t expect_open_as_made(sl_round t, const struct sl_promises *promises)
 {
@@ -149,26 +211,47 @@ static size_t expect_open_as_made(sl_round t, const struct sl_promises *promises
 	struct sl_persist made = made_persist(SL_PERSIST_PREPARED, t, promises->a, (uint32_t)count);
 	assert_int_equal(open->view_bytes, made.view_bytes);
 	assert_memory_equal(open->view, made.view, made.view_bytes);
-	assert_int_equal(open->ready_count, open->released ? count : 1);
+	assert_int_equal(open->ready_count, open->state == SL_OPEN_RELEASED ? count : 1);
 	for (uint32_t i = 0; i < open->ready_count; i++)
 		assert_memory_equal(&open->readys[i], &made.readys[i], sizeof made.readys[i]);
+	expect_secrets_as_made(open->secrets, made.secrets);
 	return count;
+}
+
+static void expect_over_as_made(sl_round t, const struct sl_over *over)
+{
+	struct sl_ready ready = made_ready(t, over->a, 0);
+	assert_memory_equal(&over->ready, &ready, sizeof ready);
+	for (uint32_t i = 0; i < over->count; i++) {
+		struct sl_abort made = made_abort(t, over->a, i);
+		assert_memory_equal(&over->aborts[i], &made, sizeof made);
+	}
 }
 
 void expect_promises(struct sl_store *store, sl_round t, const char *text)
 {
-	char found[256];
+	static const char *const states[] = {[SL_OPEN_PREPARED] = "prepared",
+					     [SL_OPEN_RELEASED] = "released",
+					     [SL_OPEN_ABORTED] = "bound"};
+	char found[512];
 	struct sl_promises promises;
 	struct sl_error error = {0};
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	int used = snprintf(found, sizeof found, "aborted %u, released", promises.aborted);
-	for (uint32_t i = 0; i < promises.released_count; i++)
-		used += snprintf(found + used, sizeof found - (size_t)used, " %u", promises.released[i]);
+	int used = snprintf(found, sizeof found, "aborted %u, over%s", promises.aborted,
+			    promises.reuse ? "" : " not again");
+	for (uint32_t i = 0; i < promises.over_count; i++) {
+		expect_over_as_made(t, &promises.over[i]);
+		used += snprintf(found + used, sizeof found - (size_t)used, " %u by %u", promises.over[i].a,
+				 promises.over[i].count);
+	}
 	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);
 	if (promises.a != 0)
-		snprintf(found + used, sizeof found - (size_t)used, " %s by %zu",
-			 promises.open.released ? "released" : "prepared", expect_open_as_made(t, &promises));
+		snprintf(found + used, sizeof found - (size_t)used, "%s %s by %zu",
+			 promises.open.given_up ? " given up" : "", states[promises.open.state],
+			 expect_open_as_made(t, &promises));
 	sl_store_promises_close(&promises);
+	assert_null(promises.over);
+	assert_null(promises.secrets.shares);
 	assert_string_equal(found, text);
 }

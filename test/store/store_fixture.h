@@ -16,8 +16,8 @@ struct sl_store_owner made_owner(void);
 /* A round of which no two fields hold the same bytes; attempt 5. */
 struct sl_store_round made_round(sl_round t);
 
-/* Of a view of `count` learners: PREPARED with the Ready of the first, RELEASED with those of all. Valid
- * until the next but three. */
+/* Of a view of `count` learners: PREPARED with the Ready of the first, RELEASED with those of all, OVER with
+ * as many Aborts; ABORTED without a Ready if `count` is 0. Valid until the next but three. */
 struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count);
 
 /* Opens or fails the test. */
@@ -31,6 +31,6 @@ void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round
 void expect_committed(struct sl_store *store, sl_round t);
 /* The last round is made_round(t) with a time of this decade; 0: none. */
 void expect_last(struct sl_store *store, sl_round t);
-/* "aborted 2, released 1 4, open 4 released by 7": of round t; "aborted 0, released, open 0" is nothing. All
- * else as made. */
+/* "aborted 4, over 1 by 3 4 by 2, open 5 released by 7": of round t; "aborted 0, over, open 0" is nothing;
+ * "over not again": one of them forbids the model. All else as made. */
 void expect_promises(struct sl_store *store, sl_round t, const char *text);

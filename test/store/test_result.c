@@ -103,11 +103,21 @@ TEST_WITH(the_exact_bytes, setup, folder_teardown)
 static void expect_digest(const struct sl_digest *got, const struct sl_digest *want)
 {
 	assert_true(got->id == want->id && got->t == want->t && got->a == want->a);
-	assert_true(got->p == want->p && got->learners == want->learners);
 	assert_memory_equal(got->key, want->key, sizeof got->key);
 	assert_memory_equal(got->view, want->view, sizeof got->view);
 	assert_memory_equal(got->digest, want->digest, sizeof got->digest);
 	assert_memory_equal(got->signature, want->signature, sizeof got->signature);
+}
+
+static void expect_round(const struct sl_round_head *got, const struct sl_round_head *want)
+{
+	assert_true(got->t == want->t && got->a == want->a && got->p == want->p);
+	assert_memory_equal(&got->parameters, &want->parameters, sizeof got->parameters);
+	assert_memory_equal(got->previous, want->previous, sizeof got->previous);
+	assert_memory_equal(got->roster, want->roster, sizeof got->roster);
+	assert_memory_equal(got->edges, want->edges, sizeof got->edges);
+	assert_int_equal(got->count, want->count);
+	assert_memory_equal(got->members, want->members, want->count * sizeof *want->members);
 }
 
 static void expect_back(const char *folder, const char *run, const struct sl_certificate *certificate,
@@ -128,9 +138,8 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	assert_int_equal((uintptr_t)result.z % 8, 0);
 	assert_memory_equal(result.z, z, z_bytes);
 	assert_true(result.certificate.t == certificate->t && result.certificate.a == certificate->a &&
-		    result.certificate.p == certificate->p);
-	assert_true(result.certificate.learners == certificate->learners &&
 		    result.certificate.count == certificate->count);
+	expect_round(result.certificate.round, certificate->round);
 	assert_memory_equal(result.certificate.view, certificate->view, sizeof certificate->view);
 	assert_memory_equal(result.certificate.digest, certificate->digest, sizeof certificate->digest);
 	for (uint32_t i = 0; i < certificate->count; i++)
@@ -154,9 +163,7 @@ TEST_WITH(round_trip, setup, folder_teardown)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sl_certificate certificate =
 			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_SIGNERS_MAX);
-		certificate.p = cases[i].p;
-		for (uint32_t j = 0; j < certificate.count; j++)
-			certificate.digests[j].p = cases[i].p;
+		certificate.round = round_of(certificate.t, 5, cases[i].p, cases[i].n);
 		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].width);
 	}
 }
@@ -164,12 +171,19 @@ TEST_WITH(round_trip, setup, folder_teardown)
 TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
+	static uint32_t members[2 * SL_LEARNERS_MAX];
+	struct sl_round_head *round = round_of(SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, P31, FLOATS);
 	certificate.a = SL_ATTEMPTS_MAX;
-	certificate.learners = SL_LEARNERS_MAX;
+	certificate.round = round;
+	round->count = 2 * SL_LEARNERS_MAX;
+	round->members = members;
+	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++) {
+		members[2 * i] = UINT32_MAX - SL_LEARNERS_MAX + 1 + i;
+		members[2 * i + 1] = UINT32_MAX;
+	}
 	for (uint32_t i = 0; i < certificate.count; i++) {
 		certificate.digests[i].id = UINT32_MAX - i;
 		certificate.digests[i].a = SL_ATTEMPTS_MAX;
-		certificate.digests[i].learners = SL_LEARNERS_MAX;
 	}
 	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 4);
 	assert_true(there(*state, "result-1000000.safetensors"));
@@ -194,6 +208,7 @@ TEST_WITH(what_is_not_there, setup, folder_teardown)
 TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
+	certificate.round = round_of(3, 5, P31, 1);
 	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
 	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
@@ -314,24 +329,27 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 		spoil;                                                                                       \
 		expect_not_written(*state, &bad, FLOATS, Z_BYTES, reason);                                   \
 	} while (0)
-	REFUSED(bad.p = 4, "p is not a prime between 2 and 2^61");
-	REFUSED(bad.p = 0, "p is not a prime between 2 and 2^61");
-	REFUSED(bad.p = (UINT64_C(1) << 61) - 1, "z is not n+1 elements");
+	REFUSED(bad.round = round_of(3, 5, 4, FLOATS), "p is not a prime between 2 and 2^61");
+	REFUSED(bad.round = round_of(3, 5, 0, FLOATS), "modulus out of range");
+	REFUSED(bad.round = round_of(3, 5, (UINT64_C(1) << 61) - 1, FLOATS), "z is not n+1 elements");
+	REFUSED(bad.round = round_of(3, 5, P31, FLOATS + 1), "a result of another n");
+	REFUSED(bad.round = round_of(4, 5, P31, FLOATS), "the Round is of another attempt");
+	REFUSED(bad.round = round_of(3, 6, P31, FLOATS), "the Round is of another attempt");
+	REFUSED(bad.round = NULL, "the Round is of another attempt");
 	REFUSED(bad.count = 0, "no digest, or too many");
 	REFUSED(bad.count = SL_SIGNERS_MAX + 1, "no digest, or too many");
 	REFUSED(bad.digests[2].id = bad.digests[0].id, "two digests of one signer");
 	REFUSED(bad.digests[2].id = 0, "id is 0");
 	REFUSED(bad.digests[2].t = 4, "digests that do not agree");
 	REFUSED(bad.digests[2].a = 4, "digests that do not agree");
-	REFUSED(bad.digests[2].p = 5, "digests that do not agree");
-	REFUSED(bad.digests[2].learners = 21, "digests that do not agree");
 	REFUSED(bad.digests[2].view[31] ^= 1, "digests that do not agree");
 	REFUSED(bad.digests[2].digest[31] ^= 1, "digests that do not agree");
 	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = SL_ROUNDS_MAX + 1, "round out of range");
-	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = 0, "round out of range");
+	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = 0;
+		bad.round = round_of(0, 5, P31, FLOATS), "round out of range");
 	expect_not_written(*state, &good, FLOATS, Z_BYTES - 1, "z is not n+1 elements");
 	expect_not_written(*state, &good, FLOATS, 0, "z is not n+1 elements");
-	expect_not_written(*state, &good, 0, 4, "n out of range");
+	expect_not_written(*state, &good, 0, 4, "a result of another n");
 	expect_not_written(*state, &good, SL_ELEMENTS_MAX, 4 * ((size_t)SL_ELEMENTS_MAX + 1),
 			   "n out of range");
 	expect_not_written(*state, &good, UINT64_MAX, 0, "n out of range");

@@ -229,7 +229,7 @@ TEST_WITH(sizes_are_those_of_n, folder_setup, folder_teardown)
 
 TEST_WITH(metadata_are_complete, folder_setup, folder_teardown)
 {
-	static const char *const names[] = {"format", "run", "n", "digests", "checksum"};
+	static const char *const names[] = {"format", "run", "n", "round", "digests", "checksum"};
 	const char *reason = "the metadata are not those of a result";
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		tamper(*state, names[i], NULL);
@@ -245,10 +245,10 @@ TEST_WITH(metadata_are_complete, folder_setup, folder_teardown)
 TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 {
 	const char *hash = "checksum is not 64 hexadecimal digits",
-		   *list = "digests is not a list of Digests",
-		   *length = "hash, key, signature or nonce of a wrong length";
+		   *list = "round or digests are not hexadecimal digits",
+		   *length = "hash, key, challenge or signature of a wrong length";
 	const char *const cases[][3] = {
-		{"format", "starling-result-2", "the format is not starling-result-3"},
+		{"format", "starling-result-3", "the format is not starling-result-4"},
 		{"n", "4", "a result of another n"},
 		{"n", "18446744073709551619", "n is no number"},
 		{"n", "0x3", "n is no number"},
@@ -262,11 +262,24 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		{"digests", "084", list},
 		{"digests", "08x6", list},
 		{"digests", "0846", length},
+		{"round", "", "no parameters"},
+		{"round", "084", list},
+		{"round", "0800", "not the canonical form"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		expect_tampered(*state, cases[i][0], cases[i][1], cases[i][2]);
 	tamper(*state, "run", json_string("b"));
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
+}
+
+/* Write the payload of `message` in hexadecimal. */
+static void payload_text(const struct sl_message *message, char *text, size_t size)
+{
+	uint8_t frame[2048];
+	size_t bytes = sl_codec_bytes(message);
+	assert_true(bytes <= sizeof frame);
+	sl_codec_encode(message, frame, bytes, NULL);
+	sodium_bin2hex(text, size, frame + SL_FRAME_HEADER_BYTES, bytes - SL_FRAME_HEADER_BYTES);
 }
 
 /* Replace the digests by those of `certificate` and `more`. */
@@ -276,16 +289,21 @@ static void expect_certificate(const char *folder, const struct sl_certificate *
 	char text[(SL_SIGNERS_MAX + 1) * 600] = "";
 	for (uint32_t i = 0; i < certificate->count; i++) {
 		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
-		uint8_t frame[300];
-		size_t size = sl_codec_bytes(&message), used = strlen(text);
-		sl_codec_encode(&message, frame, size, NULL);
+		size_t used = strlen(text);
 		if (i > 0)
 			text[used++] = ' ';
-		sodium_bin2hex(text + used, sizeof text - used, frame + SL_FRAME_HEADER_BYTES,
-			       size - SL_FRAME_HEADER_BYTES);
+		payload_text(&message, text + used, sizeof text - used);
 	}
 	strcat(text, more);
 	expect_tampered(folder, "digests", text, reason);
+}
+
+static void expect_round(const char *folder, const struct sl_round_head *round, const char *reason)
+{
+	struct sl_message message = {.kind = SL_MSG_ROUND, .round_head = *round};
+	char text[2048];
+	payload_text(&message, text, sizeof text);
+	expect_tampered(folder, "round", text, reason);
 }
 
 TEST_WITH(certificates_are_checked, folder_setup, folder_teardown)
@@ -299,11 +317,10 @@ TEST_WITH(certificates_are_checked, folder_setup, folder_teardown)
 	bad = good;
 	bad.digests[1].view[0] ^= 1;
 	expect_certificate(*state, &bad, "", "digests that do not agree");
-	bad.count = 1;
-	bad.digests[0].p = 4;
-	expect_certificate(*state, &bad, "", "p is not a prime between 2 and 2^61");
-	bad.digests[0].p = 3;
-	expect_certificate(*state, &bad, "", "z is not n+1 elements");
+	expect_round(*state, good.round, NULL);
+	expect_round(*state, round_of(3, 6, P31, FLOATS), "the Round is of another attempt");
+	expect_round(*state, round_of(3, 5, 4, FLOATS), "p is not a prime between 2 and 2^61");
+	expect_round(*state, round_of(3, 5, 3, FLOATS), "z is not n+1 elements");
 	bad = certificate_of(3, SL_SIGNERS_MAX);
 	expect_certificate(*state, &bad, "", NULL);
 	expect_certificate(*state, &bad, " 0846", "too many digests");

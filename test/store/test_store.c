@@ -5,11 +5,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOTHING "aborted 0, released, open 0"
+#define NOTHING "aborted 0, over, open 0"
 
 /* --- verbs --- */
 
@@ -73,17 +74,16 @@ TEST_WITH(round_trip, setup, teardown)
 	expect_released(SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 0);
-		expect_promises(store, 1, "aborted 1, released, open 2 prepared by 3");
-		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
+		expect_promises(store, 1, "aborted 1, over, open 2 prepared by 3");
+		expect_promises(store, 2, "aborted 0, over, open 1 released by 2000");
 		expect_promises(store, 3, NOTHING);
-		expect_promises(store, SL_ROUNDS_MAX,
-				"aborted 0, released 16777216, open 16777216 released by 3");
+		expect_promises(store, SL_ROUNDS_MAX, "aborted 0, over, open 16777216 released by 3");
 		reopen(*state);
 	}
 	expect_committed(store, 1);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 1);
-		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
+		expect_promises(store, 2, "aborted 0, over, open 1 released by 2000");
 		reopen(*state);
 	}
 	assert_int_equal(sl_store_incarnation(store), 5);
@@ -106,70 +106,110 @@ TEST_WITH(the_largest_numbers, setup, teardown)
 	assert_string_equal(found.checkpoint, round.checkpoint);
 }
 
-TEST_WITH(an_attempt_moves_on, setup, teardown)
+/* Every way through the diagram, each record twice and read after a restart. */
+static void expect_way(const char *folder, sl_attempt a, const enum sl_persist_kind *kinds,
+		       const char *const *texts, size_t count)
 {
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
-						     SL_PERSIST_CLOSED};
-	static const char *const texts[] = {"aborted 0, released, open 4 prepared by 5",
-					    "aborted 0, released 4, open 4 released by 5",
-					    "aborted 0, released 4, open 0"};
-	for (int i = 0; i < 3; i++)
+	for (size_t i = 0; i < count; i++)
 		for (int again = 0; again < 2; again++) {
-			expect_recorded(store, kinds[i], 1, 4, 5);
+			expect_recorded(store, kinds[i], 1, a, 5);
 			expect_promises(store, 1, texts[i]);
-			reopen(*state);
+			reopen(folder);
 			expect_promises(store, 1, texts[i]);
 		}
-	expect_released(1, 5, 3);
-	expect_promises(store, 1, "aborted 0, released 4 5, open 5 released by 3");
 }
 
-/* All up to the one that is aborted; what was released stays. */
+TEST_WITH(an_attempt_moves_on, setup, teardown)
+{
+	static const enum sl_persist_kind completes[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
+							 SL_PERSIST_GIVEN_UP, SL_PERSIST_OVER},
+					  bound[] = {SL_PERSIST_PREPARED, SL_PERSIST_ABORTED,
+						     SL_PERSIST_GIVEN_UP, SL_PERSIST_OVER},
+					  at_once[] = {SL_PERSIST_PREPARED, SL_PERSIST_OVER};
+	expect_way(*state, 4, completes,
+		   (const char *[]){"aborted 0, over, open 4 prepared by 5",
+				    "aborted 0, over, open 4 released by 5",
+				    "aborted 0, over, open 4 given up released by 5",
+				    "aborted 4, over 4 by 5, open 0"},
+		   4);
+	expect_way(*state, 5, bound,
+		   (const char *[]){"aborted 4, over 4 by 5, open 5 prepared by 5",
+				    "aborted 4, over 4 by 5, open 5 bound by 5",
+				    "aborted 4, over 4 by 5, open 5 given up bound by 5",
+				    "aborted 5, over 4 by 5 5 by 5, open 0"},
+		   4);
+	expect_way(*state, 7, at_once,
+		   (const char *[]){"aborted 5, over 4 by 5 5 by 5, open 7 prepared by 5",
+				    "aborted 7, over 4 by 5 5 by 5 7 by 5, open 0"},
+		   2);
+}
+
+/* Without Aborts, by the operator; a model that one of them forbids stays forbidden. */
+TEST_WITH(whether_the_model_may_be_used_again, setup, teardown)
+{
+	struct sl_persist over;
+	for (sl_attempt a = 1; a <= 3; a++) {
+		expect_released(1, a, 3);
+		over = made_persist(SL_PERSIST_OVER, 1, a, a == 2 ? 0 : 3);
+		over.reuse = a != 2;
+		assert_int_equal(sl_store_record(store, &over, NULL), SL_OK);
+		expect_promises(store, 1,
+				a == 1	 ? "aborted 1, over 1 by 3, open 0"
+				: a == 2 ? "aborted 2, over not again 1 by 3 2 by 0, open 0"
+					 : "aborted 3, over not again 1 by 3 2 by 0 3 by 3, open 0");
+	}
+}
+
+/* Without a Ready: all up to it. */
 TEST_WITH(an_abort_covers_what_was_before, setup, teardown)
 {
-	expect_released(1, 2, 3);
-	expect_recorded(store, SL_PERSIST_CLOSED, 1, 2, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 4, 3);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
-	expect_promises(store, 1, "aborted 3, released 2, open 4 prepared by 3");
-	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
-	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	for (int again = 0; again < 2; again++) {
-		expect_promises(store, 1, "aborted 4, released 2, open 0");
+		expect_promises(store, 1, "aborted 3, over, open 4 prepared by 3");
 		reopen(*state);
 	}
-	expect_released(1, 5, 3);
-	expect_recorded(store, SL_PERSIST_ABORTED, 1, 5, 0);
-	expect_promises(store, 1, "aborted 5, released 2 5, open 5 released by 3");
+	expect_recorded(store, SL_PERSIST_OVER, 1, 4, 3);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 6, 0);
+	expect_promises(store, 1, "aborted 6, over 4 by 3, open 0");
 }
 
 TEST_WITH(it_does_not_move_back, setup, teardown)
 {
 	struct sl_persist persist;
-#define REFUSED(kind, a, reason)                                                                             \
-	persist = made_persist(kind, 7, a, 4);                                                               \
-	expect_refused(*state, &persist, SL_ERR_REFUSED, reason)
-	REFUSED(SL_PERSIST_RELEASED, 1,
-		"attempt 1 of round 7 is not recorded as released: it is not prepared");
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
+#define REFUSED(kind, a, count, reason)                                                                      \
+	persist = made_persist(kind, 7, a, count);                                                           \
+	expect_refused(*state, &persist, SL_ERR_REFUSED, "attempt " reason)
+	REFUSED(SL_PERSIST_RELEASED, 1, 4, "1 of round 7 is not recorded as released: it is not prepared");
+	REFUSED(SL_PERSIST_ABORTED, 1, 4, "1 of round 7 is not recorded as aborted: it is not prepared");
+	REFUSED(SL_PERSIST_GIVEN_UP, 1, 4, "1 of round 7 is not recorded as given up: it is not open");
+	REFUSED(SL_PERSIST_OVER, 1, 4, "1 of round 7 is not recorded as over: it is not open");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
-	REFUSED(SL_PERSIST_PREPARED, 2,
-		"attempt 2 of round 7 is not recorded as prepared: another one is open");
+	REFUSED(SL_PERSIST_ABORTED, 1, 0,
+		"1 of round 7 is not recorded as aborted: one that is open would be aborted with it");
+	REFUSED(SL_PERSIST_ABORTED, 2, 0,
+		"2 of round 7 is not recorded as aborted: one that is open would be aborted with it");
+	REFUSED(SL_PERSIST_PREPARED, 2, 4, "2 of round 7 is not recorded as prepared: another one is open");
+	REFUSED(SL_PERSIST_OVER, 2, 4, "2 of round 7 is not recorded as over: it is not open");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
-	REFUSED(SL_PERSIST_PREPARED, 1, "attempt 1 of round 7 is not recorded as prepared: it went further");
-	REFUSED(SL_PERSIST_PREPARED, 2,
-		"attempt 2 of round 7 is not recorded as prepared: another one is open");
-	expect_recorded(store, SL_PERSIST_CLOSED, 7, 1, 4);
-	REFUSED(SL_PERSIST_RELEASED, 1,
-		"attempt 1 of round 7 is not recorded as released: it is not prepared");
-	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 4);
-	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was aborted");
-	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was aborted");
+	REFUSED(SL_PERSIST_PREPARED, 1, 4, "1 of round 7 is not recorded as prepared: it went further");
+	REFUSED(SL_PERSIST_ABORTED, 1, 4, "1 of round 7 is not recorded as aborted: it is not prepared");
+	expect_recorded(store, SL_PERSIST_OVER, 7, 1, 4);
+	REFUSED(SL_PERSIST_RELEASED, 1, 4, "1 of round 7 is not recorded as released: it is not prepared");
+	REFUSED(SL_PERSIST_PREPARED, 1, 4, "1 of round 7 is not recorded as prepared: it is over");
+	expect_recorded(store, SL_PERSIST_PREPARED, 7, 2, 4);
+	expect_recorded(store, SL_PERSIST_ABORTED, 7, 2, 4);
+	REFUSED(SL_PERSIST_PREPARED, 2, 4, "2 of round 7 is not recorded as prepared: it went further");
+	REFUSED(SL_PERSIST_RELEASED, 2, 4, "2 of round 7 is not recorded as released: it is not prepared");
+	REFUSED(SL_PERSIST_PREPARED, 3, 4, "3 of round 7 is not recorded as prepared: another one is open");
+	expect_recorded(store, SL_PERSIST_OVER, 7, 2, 4);
+	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 0);
+	REFUSED(SL_PERSIST_PREPARED, 3, 4, "3 of round 7 is not recorded as prepared: it was aborted");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 4, 4); /* a refusal is not the end */
 	reopen(*state);
-	expect_promises(store, 7, "aborted 3, released 1, open 4 prepared by 4");
+	expect_promises(store, 7, "aborted 3, over 1 by 4 2 by 4, open 4 prepared by 4");
 #undef REFUSED
 }
 
@@ -182,22 +222,57 @@ TEST_WITH(it_does_not_become_another, setup, teardown)
 		readys[i].view[31]++;
 	expect_refused(*state, &released, SL_ERR_REFUSED,
 		       "attempt 1 of round 7 is not recorded as released: it has another view");
-	expect_promises(store, 7, "aborted 0, released, open 1 prepared by 4");
+	expect_promises(store, 7, "aborted 0, over, open 1 prepared by 4");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
 }
 
-TEST_WITH(no_more_are_released_than_fit, setup, teardown)
+/* The bytes that `file` of the folder holds of `what`. */
+static bool holds(const char *folder, const char *file, const uint8_t *what, size_t bytes)
 {
-	for (sl_attempt a = 1; a <= SL_RELEASED_MAX; a++) {
-		expect_released(7, a, 2);
-		expect_recorded(store, SL_PERSIST_CLOSED, 7, a, 0);
+	size_t size = 0;
+	uint8_t *all = folder_get(folder, file, &size);
+	bool found = all != NULL && memmem(all, size, what, bytes) != NULL;
+	free(all);
+	return found;
+}
+
+static bool on_disk(const char *folder, const uint8_t *what, size_t bytes)
+{
+	return holds(folder, DATABASE, what, bytes) || holds(folder, DATABASE "-journal", what, bytes);
+}
+
+/* Neither the file nor its journal holds anything of them after the end of the attempt. */
+static void expect_erased(const char *folder, bool commit, uint32_t count)
+{
+	struct sl_persist made = made_persist(SL_PERSIST_PREPARED, 3, 1, count);
+	const struct sl_secrets *secrets = made.secrets;
+	expect_recorded(store, SL_PERSIST_PREPARED, 3, 1, count);
+	expect_recorded(store, SL_PERSIST_RELEASED, 3, 1, count);
+	assert_true(on_disk(folder, secrets->key, sizeof secrets->key));
+	assert_true(on_disk(folder, secrets->shares[0].bytes, secrets->shares[0].size));
+	if (commit)
+		expect_committed(store, 3);
+	else
+		expect_recorded(store, SL_PERSIST_OVER, 3, 1, 3);
+	for (int closed = 0; closed < 2; closed++) {
+		assert_false(on_disk(folder, secrets->key, sizeof secrets->key));
+		assert_false(on_disk(folder, secrets->challenge, sizeof secrets->challenge));
+		for (uint32_t r = 0; r < secrets->count; r++)
+			assert_true(secrets->shares[r].size == 0 ||
+				    !on_disk(folder, secrets->shares[r].bytes, SL_KEY_SHARE_BYTES));
+		reopen(folder);
 	}
-	expect_recorded(store, SL_PERSIST_PREPARED, 7, 17, 2);
-	struct sl_persist one_more = made_persist(SL_PERSIST_RELEASED, 7, 17, 2);
-	expect_refused(*state, &one_more, SL_ERR_REFUSED,
-		       "attempt 17 of round 7 is not recorded as released: too many were");
-	expect_promises(store, 7,
-			"aborted 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
+}
+
+TEST_WITH(secrets_are_erased_when_an_attempt_is_over, setup, teardown)
+{
+	expect_erased(*state, false, 3);
+}
+
+/* With a row of several pages. */
+TEST_WITH(secrets_are_erased_when_a_round_is_committed, setup, teardown)
+{
+	expect_erased(*state, true, 500);
 }
 
 TEST_WITH(rounds_only_go_up, setup, teardown)
@@ -305,8 +380,8 @@ TEST_WITH(a_commit_forgets_what_was_before, setup, teardown)
 	for (int again = 0; again < 2; again++) {
 		expect_promises(store, 1, NOTHING);
 		expect_promises(store, 2, NOTHING);
-		expect_promises(store, 3, "aborted 1, released 2, open 2 released by 3");
-		expect_promises(store, 4, "aborted 1, released 2, open 2 released by 3");
+		expect_promises(store, 3, NOTHING);
+		expect_promises(store, 4, "aborted 1, over, open 2 released by 3");
 		reopen(*state);
 	}
 }
@@ -323,7 +398,7 @@ TEST_WITH(only_what_can_be_read_is_written, setup, teardown)
 		change;                                                                                      \
 		expect_refused(*state, &bad, SL_ERR_INVALID, "not recorded: " reason);                       \
 	} while (0)
-	for (int kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_CLOSED; kind++) {
+	for (int kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_OVER; kind++) {
 		static const char out[] = "not recorded: kind, round or attempt out of range";
 		bad = made_persist((enum sl_persist_kind)kind, 7, 1, 2);
 		for (int i = 0; i < 4; i++) {
@@ -336,6 +411,13 @@ TEST_WITH(only_what_can_be_read_is_written, setup, teardown)
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.what.kind = 0, "kind, round or attempt out of range");
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.view_bytes = 0, "the view is too long, or none");
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.ready_count = 0, "the Readys are not of one view");
+	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.secrets = NULL, "no secrets");
+	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.secrets->shares[2].size = SL_KEY_SHARE_BYTES_MAX + 1,
+		     "the secrets are not those of an attempt");
+	NOT_RECORDED(SL_PERSIST_OVER, 8, ((struct sl_abort *)bad.aborts)[1].a++,
+		     "the Aborts are not of one attempt");
+	NOT_RECORDED(SL_PERSIST_OVER, 8, ((struct sl_abort *)bad.aborts)[1].t++,
+		     "the Aborts are not of one attempt");
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.ready_count = 2, "the Readys are too few or too many");
 	NOT_RECORDED(SL_PERSIST_RELEASED, 8, bad.ready_count = 1, "the Readys are too few or too many");
 	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].a++,
@@ -346,7 +428,7 @@ TEST_WITH(only_what_can_be_read_is_written, setup, teardown)
 		     "the Readys are not of one view");
 	reopen(*state);
 	expect_promises(store, 7, NOTHING);
-	expect_promises(store, 8, "aborted 0, released, open 1 prepared by 2");
+	expect_promises(store, 8, "aborted 0, over, open 1 prepared by 2");
 }
 
 TEST_WITH(only_rounds_that_can_be_read_are_written, setup, teardown)
@@ -387,7 +469,7 @@ TEST_WITH(only_rounds_that_can_be_read_are_written, setup, teardown)
 static void *use(void *nothing)
 {
 	for (;;)
-		expect_promises(store, 1, "aborted 0, released, open 1 prepared by 2000");
+		expect_promises(store, 1, "aborted 0, over, open 1 prepared by 2000");
 	return nothing;
 }
 

@@ -19,7 +19,7 @@
 
 /* --- one history, in steps; each is acknowledged when its call returns --- */
 
-#define CALLS 5u  /* to a round: aborted, prepared, released, closed, committed */
+#define CALLS 5u  /* to a round: aborted, prepared, released, over, committed */
 #define MANY 120u /* learners: more than a page of them */
 
 static uint32_t learners_of(sl_round t)
@@ -31,32 +31,34 @@ static uint32_t learners_of(sl_round t)
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED,
-						     SL_PERSIST_RELEASED, SL_PERSIST_CLOSED};
+						     SL_PERSIST_RELEASED, SL_PERSIST_OVER};
 	sl_round t = s / CALLS + 1;
 	unsigned call = s % CALLS;
 	struct sl_store_round round = made_round(t);
 	if (call == CALLS - 1)
 		return sl_store_commit_round(store, &round, error);
-	struct sl_persist persist = made_persist(kinds[call], t, call == 0 ? 1 : 2, learners_of(t));
+	struct sl_persist persist =
+		made_persist(kinds[call], t, call == 0 ? 1 : 2, call == 0 ? 0 : learners_of(t));
 	return sl_store_record(store, &persist, error);
 }
 
 /* Of round t, which must be whole. */
 static unsigned steps_of_round(struct sl_store *store, sl_round t)
 {
-	char prepared[64], released[64];
-	const char *const texts[] = {"aborted 0, released, open 0", "aborted 1, released, open 0", prepared,
-				     released, "aborted 1, released 2, open 0"};
+	char prepared[64], released[64], over[64];
+	const char *const texts[] = {"aborted 0, over, open 0", "aborted 1, over, open 0", prepared, released,
+				     over};
 	struct sl_promises promises;
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4
-			 : promises.a != 0	     ? 2
-						     : promises.aborted;
+	unsigned steps = promises.over_count > 0 ? 4
+			 : promises.a != 0	 ? (promises.open.state == SL_OPEN_RELEASED ? 3 : 2)
+						 : promises.aborted;
 	sl_store_promises_close(&promises);
-	snprintf(prepared, sizeof prepared, "aborted 1, released, open 2 prepared by %u", learners_of(t));
-	snprintf(released, sizeof released, "aborted 1, released 2, open 2 released by %u", learners_of(t));
+	snprintf(prepared, sizeof prepared, "aborted 1, over, open 2 prepared by %u", learners_of(t));
+	snprintf(released, sizeof released, "aborted 1, over, open 2 released by %u", learners_of(t));
+	snprintf(over, sizeof over, "aborted 2, over 2 by %u, open 0", learners_of(t));
 	expect_promises(store, t, texts[steps]);
 	return steps;
 }

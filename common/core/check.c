@@ -1,0 +1,232 @@
+#include "common/core/check.h"
+
+#include "common/core/attempt.h"
+#include "common/core/confirm.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+
+static bool may_take(const struct sl_core *core, sl_round t, const uint8_t *view)
+{
+	bool due = core->phase == SL_PHASE_MIX || core->phase == SL_PHASE_CHECK;
+	return due && sl_core_in_view(core, t, view);
+}
+
+/* Pass a message on to the linked participants but `from` and its author. */
+static void pass_on(struct sl_core *core, uint32_t from, uint32_t author, const struct sl_message *message,
+		    bool own)
+{
+	uint64_t *to = core->at.check_to[author];
+	memset(to, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		uint32_t peer = core->view.members[i];
+		if (peer != from && i != author && sl_bit(core->linked, peer))
+			sl_bit_set(to, peer);
+	}
+	sl_emit_send(core, to, message, own);
+}
+
+/* --- challenges --- */
+
+static void take_challenge(struct sl_core *core, uint32_t position, const uint8_t *value)
+{
+	core->at.challenge_here[position] = true;
+	core->at.challenge_count++;
+	memcpy(core->at.challenges[position], value, SL_KEY_BYTES);
+	core->at.progress = core->now;
+}
+
+void sl_check_challenge(struct sl_core *core, uint32_t peer, const struct sl_message *message)
+{
+	const struct sl_challenge *c = &message->challenge;
+	uint32_t author = sl_core_index(core, c->origin);
+	uint8_t hash[SL_HASH_BYTES];
+	if (author == UINT32_MAX || !may_take(core, c->t, c->view))
+		return;
+	uint32_t position = core->view.position[author];
+	if (position == UINT32_MAX || core->at.challenge_here[position])
+		return;
+	sl_canonical_challenge(&core->config.scope, c->origin, c->value, hash);
+	if (memcmp(hash, core->at.readys[position].challenge_hash, SL_HASH_BYTES) != 0) {
+		sl_emit_reject(core, peer, "a challenge that its author did not sign for");
+		return;
+	}
+	take_challenge(core, position, c->value);
+	pass_on(core, peer, position, message, false);
+}
+
+/* Z is fixed: show the own challenge. */
+static void reveal(struct sl_core *core)
+{
+	struct sl_message message = {.kind = SL_MSG_CHALLENGE};
+	message.challenge.t = core->t;
+	message.challenge.a = core->view.a;
+	message.challenge.origin = core->view.ids[core->view.self];
+	memcpy(message.challenge.view, core->view.h, SL_HASH_BYTES);
+	memcpy(message.challenge.value, core->at.secrets.challenge, SL_KEY_BYTES);
+	take_challenge(core, core->view.self, core->at.secrets.challenge);
+	pass_on(core, core->config.self, core->view.self, &message, true);
+}
+
+void sl_check_closed(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (core->phase != SL_PHASE_CHECK)
+		sl_confirm_result(core, result);
+	else if (sl_confirm_take(core, result))
+		reveal(core);
+}
+
+/* --- checksums --- */
+
+/* `signer` says that the masked state of `owner` has these checksums: positions. */
+static void compare(struct sl_core *core, uint32_t owner, uint32_t signer, const uint64_t *values)
+{
+	struct sl_attempt_state *at = &core->at;
+	size_t bytes = at->points * sizeof *values;
+	if (!at->phi_here[owner])
+		memcpy(at->phi + (size_t)owner * at->points, values, bytes);
+	else if (memcmp(at->phi + (size_t)owner * at->points, values, bytes) != 0) {
+		sl_bit_set(core->disputed, core->view.members[owner]);
+		sl_bit_set(core->disputed, core->view.members[signer]);
+	}
+	at->phi_here[owner] = true;
+}
+
+/* Take the checksums of `signer`: of its own masked state, and of those that it keeps. Return false if their
+ * number is wrong. */
+static bool take(struct sl_core *core, uint32_t signer, const uint8_t *values, size_t size)
+{
+	const uint32_t *neighbours = sl_graph_neighbours(&core->view.graph, signer);
+	uint32_t degree = sl_graph_degree(&core->view.graph, signer);
+	size_t bytes = core->at.points * sizeof(uint64_t), kept = 1;
+	for (uint32_t k = 0; k < degree; k++)
+		kept += sl_view_keeper(&core->view, neighbours[k], signer);
+	if (size != kept * bytes)
+		return false;
+	for (uint32_t k = 0; k <= degree; k++) {
+		uint32_t owner = k == 0 ? signer : neighbours[k - 1];
+		if (k > 0 && !sl_view_keeper(&core->view, owner, signer))
+			continue;
+		memcpy(core->at.said, values, bytes);
+		compare(core, owner, signer, core->at.said);
+		values += bytes;
+	}
+	core->at.checksum_here[signer] = true;
+	core->at.checksum_count++;
+	core->at.progress = core->now;
+	return true;
+}
+
+void sl_check_checksum(struct sl_core *core, uint32_t peer, const struct sl_message *message)
+{
+	const struct sl_checksums *c = &message->checksums;
+	uint32_t signer = sl_core_index(core, c->id);
+	if (signer == UINT32_MAX || !may_take(core, c->t, c->view))
+		return;
+	uint32_t position = core->view.position[signer];
+	if (position == UINT32_MAX || core->at.checksum_here[position])
+		return;
+	if (take(core, position, c->values, c->size))
+		pass_on(core, peer, position, message, false);
+	else
+		sl_emit_reject(core, peer, "checksums of the wrong number");
+}
+
+void sl_check_summed(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_attempt_state *at = &core->at;
+	struct sl_message message = {.kind = SL_MSG_CHECKSUM};
+	struct sl_checksums *c = &message.checksums;
+	size_t kept = 1;
+	if (result->code != SL_OK) {
+		sl_attempt_fail(core, SL_REASON_BAD_STATE, false)->peer =
+			sl_view_peer(&core->view, result->from);
+		return;
+	}
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		kept += sl_view_keeps(&core->view, r);
+	memcpy(at->own_values, result->values, (kept + 1) * at->points * sizeof *result->values);
+	at->z_values = at->own_values + kept * at->points;
+	c->t = core->t;
+	c->a = core->view.a;
+	c->id = core->view.ids[core->view.self];
+	memcpy(c->view, core->view.h, SL_HASH_BYTES);
+	memcpy(c->digest, at->digest, SL_HASH_BYTES);
+	c->values = (const uint8_t *)at->own_values;
+	c->size = kept * at->points * sizeof *at->own_values;
+	take(core, core->view.self, c->values, c->size);
+	pass_on(core, core->config.self, core->view.self, &message, true);
+}
+
+/* --- the end --- */
+
+/* Return true if the checksums of all masked states add up to that of Z. */
+static bool adds_up(const struct sl_core *core)
+{
+	const struct sl_attempt_state *at = &core->at;
+	for (uint32_t k = 0; k < at->points; k++) {
+		uint64_t sum = 0;
+		for (uint32_t i = 0; i < core->view.n; i++)
+			sum = sl_field_add(&core->view.field, sum,
+					   at->phi[(size_t)i * at->points + k] % core->view.field.p);
+		if (sum != at->z_values[k])
+			return false;
+	}
+	return true;
+}
+
+static void find_missing(struct sl_core *core)
+{
+	memset(core->missing, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (!core->at.challenge_here[i] || !core->at.checksum_here[i])
+			sl_bit_set(core->missing, core->view.members[i]);
+}
+
+/* Return true if the points can be drawn, and the keys of all deposits that are kept here are known. */
+static bool may_compute(const struct sl_core *core)
+{
+	bool may = core->at.challenge_count == core->view.n && !core->at.points_asked;
+	for (uint32_t r = 0; may && r < core->view.degree; r++)
+		may = !sl_view_keeps(&core->view, r) || sl_core_has(core->at.known, core->view.neighbours[r]);
+	return may;
+}
+
+bool sl_check_advance(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	if (may_compute(core)) {
+		struct sl_job *job = sl_emit_job_on(core, SL_JOB_CHECKSUM, 0, &core->view);
+		sl_canonical_points(&core->config.scope, core->view.h,
+				    (const uint8_t(*)[SL_KEY_BYTES])at->challenges, core->view.n, at->seed);
+		job->expected = at->seed;
+		job->keys = (const uint8_t(*)[SL_KEY_BYTES])at->keys;
+		at->points_asked = true;
+	}
+	if (at->checksum_count == core->view.n && at->z_values != NULL) {
+		bool disputed = sl_bit_count(core->disputed, sl_core_words(core)) > 0;
+		if (disputed || !adds_up(core)) {
+			sl_attempt_fail(core, SL_REASON_CHECKSUM, false)->set = core->disputed;
+			return true;
+		}
+		sl_move_to(core, SL_PHASE_CONFIRM);
+		sl_confirm_settle(core);
+		return true;
+	}
+	if (core->jobs > 0 || core->now < at->progress + core->config.stall_timeout_ms)
+		return false;
+	find_missing(core);
+	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	return true;
+}
+
+sl_ms sl_check_deadline(const struct sl_core *core)
+{
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+}
+
+void sl_check_lost(struct sl_core *core, uint32_t peer)
+{
+	uint32_t position = core->view.position[peer];
+	if (position != UINT32_MAX && !core->at.checksum_here[position])
+		sl_attempt_lost(core, peer);
+}

@@ -1,0 +1,22 @@
+/* check.h - CHECK: before a learner signs for a sum to which others have passed on parts, it lets the keepers
+ * of all deposits speak (PROTOCOL.md §8.7 Checking what was passed on).
+ *
+ *    Z is fixed --> own Challenge --> Challenges of all --> CHECKSUM job --> own Checksum
+ *               --> Checksums of all agree, and add up to that of Z --> CONFIRM
+ *
+ * Checksums are compared as they arrive and not stored: of each masked state, the first one that is said.
+ */
+#pragma once
+
+#include "common/core/state.h"
+
+bool sl_check_advance(struct sl_core *core);
+sl_ms sl_check_deadline(const struct sl_core *core);
+/* The link to `peer` fell. */
+void sl_check_lost(struct sl_core *core, uint32_t peer);
+/* A Challenge, a Checksum has come. */
+void sl_check_challenge(struct sl_core *core, uint32_t peer, const struct sl_message *message);
+void sl_check_checksum(struct sl_core *core, uint32_t peer, const struct sl_message *message);
+/* Take the result of CLOSE; of CHECKSUM. */
+void sl_check_closed(struct sl_core *core, const struct sl_job_result *result);
+void sl_check_summed(struct sl_core *core, const struct sl_job_result *result);
