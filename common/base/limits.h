@@ -38,6 +38,9 @@
 #define SL_CHECKSUM_BYTES_MAX (60u << 10)		 /* of the values of a Checksum */
 #define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u) /* protobuf of a vector chunk */
 #define SL_LINK_QUEUE_BYTES (1u << 20)			 /* ciphertext waiting in one link */
+#define SL_LINK_ANSWER_BYTES                                                                                 \
+	(8u * SL_CHUNK_BYTES_MAX)	  /* vectors waiting, beyond which requests get no answer */
+#define SL_LINK_WAITING_BYTES (64u << 20) /* frames waiting, beyond which the link is closed */
 
 #define SL_DECIMALS_MAX 12u	 /* 10^12 times a float is still an exact double */
 #define SL_P_BITS_MAX 61u	 /* p < 2^61 */
@@ -52,6 +55,9 @@
 static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
 static_assert(SL_TENSOR_BYTES_MAX + 16 <= SL_CONTROL_BYTES_MAX, "a Model fits a control message");
+static_assert(SL_LINK_WAITING_BYTES >= SL_LEARNERS_MAX * (SL_LEARNERS_MAX * 2 + 1024) + SL_LINK_ANSWER_BYTES +
+					       2 * SL_TREE_WINDOW_MAX * SL_CHUNK_BYTES_MAX,
+	      "the link states of all learners and the vectors of a round fit the queue of a link");
 static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming every learner fits");
 static_assert(SL_LEARNERS_MAX * 10 + 1024 <= SL_CONTROL_BYTES_MAX, "a Round with every learner fits");
 static_assert(SL_CHECKSUM_BYTES_MAX + 256 <= SL_CONTROL_BYTES_MAX, "a Checksum fits a control message");

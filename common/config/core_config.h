@@ -10,3 +10,6 @@
  * hash of its tensors (common/model/tensor_bytes.h); `quorum`: result of sl_settings_quorum. */
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *settings, uint64_t n,
 			uint64_t model, uint32_t quorum);
+
+/* Write the id of the run with this name to `run`: BLAKE2b-128 of the name. */
+void sl_core_config_run(const char *name, uint8_t run[static SL_RUN_BYTES]);

@@ -40,14 +40,12 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 	sl_link_frame_release(frame);
 }
 
-#define UNREAD_MOST (8u * SL_CHUNK_BYTES_MAX)
-
-/* Return true if the send queue of every peer of `to` has room. A request from a peer whose queue is full is
- * ignored: the answers would fill the memory. */
+/* Return true if every peer of `to` reads what it is sent. A request from one that does not is ignored: the
+ * answers would fill the memory. */
 static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 {
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		if (sl_bit(to, i) && sl_links_waiting(daemon->links, i) > UNREAD_MOST)
+		if (sl_bit(to, i) && !sl_links_reads(daemon->links, i))
 			return false;
 	return true;
 }
@@ -134,9 +132,11 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 	if (action->send.payload.source != SL_SOURCE_NONE) {
 		send_chunk(daemon, to, &m, action->send.payload);
 	} else {
+		bool answer = m.kind == SL_MSG_DIGEST && !action->send.own; /* of a certificate */
 		if (action->send.own)
 			sl_daemon_sign(daemon, &m);
-		send_control(daemon, to, &m);
+		if (!answer || reads(daemon, to))
+			send_control(daemon, to, &m);
 	}
 	enum sl_failpoint point = point_of(daemon, &m);
 	if (point != SL_FAILPOINT_COUNT)

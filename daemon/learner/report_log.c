@@ -11,8 +11,8 @@
 #include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/evidence.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/store/evidence.h"
 #include "daemon/runtime/process_usage.h"
 
 #define PEER_WARNING_MS 10000u
@@ -219,10 +219,15 @@ static void note_awaited(struct sl_daemon *daemon, const struct sl_record *recor
 
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
 {
-	char name[64];
+	struct sl_evidence evidence = {.kind = SL_EVIDENCE_TWO_LINK_STATES,
+				       .scope = daemon->core_config.scope};
+	char name[SL_EVIDENCE_FILE_BYTES];
 	struct sl_error error;
-	bool kept = sl_evidence_write(daemon->settings, &daemon->core_config.scope, r, name, sizeof name,
-				      &error) == SL_OK;
+	snprintf(evidence.run, sizeof evidence.run, "%s", daemon->settings->run);
+	memcpy(evidence.key, r->evidence[0]->key, sizeof evidence.key);
+	for (int k = 0; k < 2; k++)
+		evidence.records[k] = (struct sl_message){SL_MSG_LINK_STATE, {.link_state = *r->evidence[k]}};
+	bool kept = sl_evidence_write(daemon->settings->state, &evidence, name, &error) == SL_OK;
 	record->kind = kept ? SL_RECORD_EQUIVOCATION : SL_RECORD_EQUIVOCATION_LOST;
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);
 }

@@ -57,8 +57,7 @@ static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 static void set_scope(struct sl_daemon *daemon)
 {
 	struct sl_scope *scope = &daemon->core_config.scope;
-	crypto_generichash(scope->run, sizeof scope->run, (const uint8_t *)daemon->settings->run,
-			   strlen(daemon->settings->run), NULL, 0);
+	sl_core_config_run(daemon->settings->run, scope->run);
 	memcpy(scope->roster, daemon->roster.hash, sizeof scope->roster);
 }
 

@@ -238,6 +238,10 @@ void sl_link_pump(struct sl_link *link)
 
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 {
+	if (link->control_bytes + link->vector_bytes + frame->size > SL_LINK_WAITING_BYTES) {
+		sl_link_close(link, "it does not read what it is sent");
+		return;
+	}
 	struct sl_frame_node *node = malloc(sizeof *node);
 	if (node == NULL) {
 		sl_link_close(link, "out of memory");

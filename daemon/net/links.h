@@ -84,7 +84,8 @@ int sl_links_open(struct sl_links **links, const struct sl_links_config *config,
 /* Keep links to the peers of `set`, bits over the roster: dial missing ones, close links to other peers that
  * this end dialled. */
 void sl_links_want(struct sl_links *links, const uint64_t *set);
-/* Queue `frame` for `peer`, with a reference of its own. A peer without a link is skipped. */
+/* Queue `frame` for `peer`, with a reference of its own. A peer without a link is skipped. A link on which
+ * more than SL_LINK_WAITING_BYTES wait is closed instead: its peer does not read. */
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);
 /* Note that a frame of `peer` was processed: a link is not read while too many frames wait. */
 void sl_links_consumed(struct sl_links *links, uint32_t peer);
@@ -101,8 +102,11 @@ const struct sl_links_figures *sl_links_figures(const struct sl_links *links);
 /* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
  * the first large write and without a link. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
-/* Return the bytes of vectors queued for `peer`, 0 without a link. */
+/* Return the bytes of frames queued for `peer`, 0 without a link. */
 size_t sl_links_waiting(const struct sl_links *links, uint32_t peer);
+/* Return false if so much is queued for `peer` that its requests must not be answered: more than
+ * SL_LINK_ANSWER_BYTES of vectors, or SL_LINK_QUEUE_BYTES of control frames. */
+bool sl_links_reads(const struct sl_links *links, uint32_t peer);
 /* Say goodbye on every link and close. The loop must run until the handles are closed; then call
  * sl_links_free. */
 void sl_links_close(struct sl_links *links);

@@ -344,7 +344,14 @@ void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame
 size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
 {
 	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ? 0 : link->vector_bytes;
+	return link == NULL ? 0 : link->vector_bytes + link->control_bytes;
+}
+
+bool sl_links_reads(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	return link == NULL ||
+	       (link->vector_bytes <= SL_LINK_ANSWER_BYTES && link->control_bytes <= SL_LINK_QUEUE_BYTES);
 }
 
 void sl_links_consumed(struct sl_links *links, uint32_t peer)

@@ -161,6 +161,13 @@ void cluster_start_failing(struct cluster *c, uint32_t i, const char *failpoint)
 	unsetenv("STARLING_CRASH");
 }
 
+void cluster_start_lying(struct cluster *c, uint32_t i, const char *lie, const char *settings)
+{
+	setenv("STARLING_LIE", lie, 1);
+	start(c, i, INSIDER_PATH, settings);
+	unsetenv("STARLING_LIE");
+}
+
 void cluster_start_all(struct cluster *c, const char *settings)
 {
 	for (uint32_t i = 1; i <= c->run.learners; i++)

@@ -57,6 +57,8 @@ void cluster_open(struct cluster *c, uint32_t n, const char *settings);
 void cluster_start(struct cluster *c, uint32_t i, const char *settings);
 /* Start learner i so that it dies at this place (daemon/runtime/failpoint.h). */
 void cluster_start_failing(struct cluster *c, uint32_t i, const char *failpoint);
+/* Start learner i as an insider that tells this lie (test/insider/insider.h). */
+void cluster_start_lying(struct cluster *c, uint32_t i, const char *lie, const char *settings);
 void cluster_start_all(struct cluster *c, const char *settings);
 /* Send a signal; wait for the end after SIGKILL. */
 void cluster_signal(struct cluster *c, uint32_t i, int signal);
@@ -79,11 +81,16 @@ void cluster_expect_phase(const struct cluster *c, uint32_t i, uint32_t round, c
 int cluster_count(const struct cluster *c, uint32_t i, const char *text);
 /* Return how many rounds learner i has committed: not those that it was shown. */
 int cluster_committed(const struct cluster *c, uint32_t i);
+/* Return the last round whose model learner i has, committed or shown; 0: none. */
+uint32_t cluster_last_round(const struct cluster *c, uint32_t i);
 
 /* Expect of every round that all learners have: its committed model is the exact mean of the encodings of its
  * view, in the checkpoint of every learner, and no learner has logged `fatal`. Return the number of these
  * rounds. */
 uint32_t cluster_expect_exact(const struct cluster *c);
+/* The same, but write the first thing that is wrong to `wrong` ("": nothing), and do not count what the
+ * learners of the bit set `liars` (bit i - 1: learner i) have committed. */
+uint32_t cluster_look_exact(const struct cluster *c, uint64_t liars, struct sl_error *wrong);
 
 /* ---- learners of a launcher ---- */
 

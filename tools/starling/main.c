@@ -15,6 +15,7 @@ static const struct sl_command commands[] = {
 	{"count", "how often all learners give each category", sl_cmd_count},
 	{"histogram", "how many of their numbers fall into each bin", sl_cmd_histogram},
 	{"export", "write a committed model for other programs", sl_cmd_export},
+	{"evidence", "verify the proof that a learner broke the protocol", sl_cmd_evidence},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},

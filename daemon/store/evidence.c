@@ -1,0 +1,286 @@
+#include "daemon/store/evidence.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/core_config.h"
+#include "common/wire/frame.h"
+
+#define FORMAT "starling evidence 1"
+#define FILE_BYTES_MAX                                                                                       \
+	(4 * SL_CONTROL_BYTES_MAX + 4096) /* two payloads as hexadecimal digits, and the rest */
+
+/* ---- the kinds ---- */
+
+/* Return true if no honest learner signs both: they speak of the same attempt of one start, and differ. */
+static bool contradict_link_states(const struct sl_message *a, const struct sl_message *b)
+{
+	const struct sl_link_state *x = &a->link_state, *y = &b->link_state;
+	return x->t == y->t && x->a == y->a && x->incarnation == y->incarnation;
+}
+
+static const struct {
+	const char *name, *deed;
+	enum sl_message_kind messages[2];
+	/* Of two records of one signer that differ. */
+	bool (*contradict)(const struct sl_message *a, const struct sl_message *b);
+} kinds[SL_EVIDENCE_KINDS] = {
+	[SL_EVIDENCE_TWO_LINK_STATES] = {"two link states",
+					 "signed two different link states",
+					 {SL_MSG_LINK_STATE, SL_MSG_LINK_STATE},
+					 contradict_link_states},
+};
+
+const char *sl_evidence_name(enum sl_evidence_kind kind)
+{
+	return kinds[kind].name;
+}
+
+const char *sl_evidence_deed(enum sl_evidence_kind kind)
+{
+	return kinds[kind].deed;
+}
+
+/* Return the number in the field of `message` that has this name; 0: it has none. */
+static uint32_t number(const struct sl_message *message, const char *name)
+{
+	const struct sl_message_type *type = sl_message_type(message->kind);
+	for (uint32_t f = 0; f < type->count; f++) {
+		const struct sl_message_field *field = &type->fields[f];
+		if (field->form == SL_FORM_U32 && strcmp(field->name, name) == 0)
+			return *(const uint32_t *)(sl_message_body(message) + field->offset);
+	}
+	return 0;
+}
+
+sl_id sl_evidence_signer(const struct sl_evidence *evidence)
+{
+	return *(const sl_id *)sl_message_role(&evidence->records[0], SL_ROLE_SIGNER);
+}
+
+sl_round sl_evidence_round(const struct sl_evidence *evidence)
+{
+	return number(&evidence->records[0], "t");
+}
+
+sl_attempt sl_evidence_attempt(const struct sl_evidence *evidence)
+{
+	return number(&evidence->records[0], "a");
+}
+
+/* ---- check ---- */
+
+static int check_record(const struct sl_evidence *evidence, const struct sl_message *record,
+			struct sl_error *error)
+{
+	uint8_t hash[SL_HASH_BYTES];
+	const uint8_t *signature = sl_message_role(record, SL_ROLE_SIGNATURE),
+		      *key = sl_message_role(record, SL_ROLE_KEY);
+	if (*(const sl_id *)sl_message_role(record, SL_ROLE_SIGNER) != sl_evidence_signer(evidence))
+		return sl_err_set(error, SL_ERR_REFUSED, "the records have different signers");
+	if (key != NULL && memcmp(key, evidence->key, SL_KEY_BYTES) != 0)
+		return sl_err_set(error, SL_ERR_REFUSED, "a record shows another key than the file");
+	sl_canonical_message(&evidence->scope, record, hash);
+	if (crypto_sign_verify_detached(signature, hash, sizeof hash, evidence->key) != 0)
+		return sl_err_set(error, SL_ERR_CRYPTO, "a signature is wrong");
+	return SL_OK;
+}
+
+/* Return true if both records say the same, whatever their signatures are. */
+static bool are_equal(const struct sl_evidence *evidence)
+{
+	uint8_t hashes[2][SL_HASH_BYTES];
+	for (int k = 0; k < 2; k++)
+		sl_canonical_message(&evidence->scope, &evidence->records[k], hashes[k]);
+	return memcmp(hashes[0], hashes[1], SL_HASH_BYTES) == 0;
+}
+
+int sl_evidence_check(const struct sl_evidence *evidence, struct sl_error *error)
+{
+	for (int k = 0; k < 2; k++) {
+		int rc = check_record(evidence, &evidence->records[k], error);
+		if (rc != SL_OK)
+			return rc;
+	}
+	if (are_equal(evidence))
+		return sl_err_set(error, SL_ERR_REFUSED, "it proves nothing: both records say the same");
+	if (!kinds[evidence->kind].contradict(&evidence->records[0], &evidence->records[1]))
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "it proves nothing: an honest learner may sign both records");
+	return SL_OK;
+}
+
+static bool differs(const struct sl_message_field *field, const uint8_t *a, const uint8_t *b)
+{
+	bool outside = field->form == SL_FORM_LIST || field->form == SL_FORM_SPAN;
+	if (!outside)
+		return memcmp(a + field->offset, b + field->offset, field->size) != 0;
+	if (field->form == SL_FORM_SPAN)
+		return true; /* a span is never signed: such a record is no evidence */
+	uint32_t count = *(const uint32_t *)(a + field->count_offset);
+	return count != *(const uint32_t *)(b + field->count_offset) ||
+	       (count > 0 &&
+		memcmp(*(const uint32_t *const *)(a + field->offset),
+		       *(const uint32_t *const *)(b + field->offset), count * sizeof(uint32_t)) != 0);
+}
+
+void sl_evidence_differences(const struct sl_evidence *evidence,
+			     void (*each)(void *context, const char *field), void *context)
+{
+	const struct sl_message *a = &evidence->records[0], *b = &evidence->records[1];
+	const struct sl_message_type *type = sl_message_type(a->kind);
+	const uint8_t *x = sl_message_body(a), *y = sl_message_body(b);
+	for (uint32_t f = 0; a->kind == b->kind && f < type->count; f++) {
+		const struct sl_message_field *field = &type->fields[f];
+		if (field->form == SL_FORM_PARAMETERS) {
+			for (uint32_t p = 0; p < SL_PARAMETER_COUNT; p++)
+				if (memcmp(x + field->offset + 8 * p, y + field->offset + 8 * p, 8) != 0)
+					each(context, sl_message_parameter_fields[p].name);
+		} else if (field->role != SL_ROLE_SIGNATURE && differs(field, x, y)) {
+			each(context, field->name);
+		}
+	}
+}
+
+/* ---- write ---- */
+
+static json_t *hex(const uint8_t *bytes, size_t size)
+{
+	char *text = malloc(2 * size + 1);
+	if (text == NULL)
+		return NULL;
+	sodium_bin2hex(text, 2 * size + 1, bytes, size);
+	json_t *value = json_string(text);
+	free(text);
+	return value;
+}
+
+static json_t *pack_record(const struct sl_message *record)
+{
+	size_t size = sl_codec_bytes(record);
+	uint8_t *frame = malloc(size);
+	if (frame == NULL)
+		return NULL;
+	sl_codec_encode(record, frame, size, NULL);
+	json_t *payload = hex(frame + SL_FRAME_HEADER_BYTES, size - SL_FRAME_HEADER_BYTES);
+	free(frame);
+	return json_pack("{s:s, s:o}", "message", sl_message_type(record->kind)->name, "payload", payload);
+}
+
+int sl_evidence_write(const char *folder, const struct sl_evidence *evidence,
+		      char name[static SL_EVIDENCE_FILE_BYTES], struct sl_error *error)
+{
+	char path[SL_PATH_BYTES + SL_EVIDENCE_FILE_BYTES];
+	snprintf(name, SL_EVIDENCE_FILE_BYTES,
+		 "evidence-%" PRIu32 "-round-%06" PRIu32 "-attempt-%" PRIu32 ".json",
+		 sl_evidence_signer(evidence), sl_evidence_round(evidence), sl_evidence_attempt(evidence));
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	json_t *file =
+		json_pack("{s:s, s:s, s:s, s:o, s:o, s:[o,o]}", "format", FORMAT, "kind",
+			  kinds[evidence->kind].name, "run", evidence->run, "roster",
+			  hex(evidence->scope.roster, SL_HASH_BYTES), "key", hex(evidence->key, SL_KEY_BYTES),
+			  "records", pack_record(&evidence->records[0]), pack_record(&evidence->records[1]));
+	int rc = file == NULL ? -1 : json_dump_file(file, path, JSON_INDENT(1));
+	json_decref(file);
+	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: cannot be written", path);
+}
+
+/* ---- read ---- */
+
+static bool take_bytes(const json_t *file, const char *name, uint8_t *bytes, size_t size)
+{
+	const char *text = json_string_value(json_object_get(file, name));
+	size_t found = 0;
+	return text != NULL && strlen(text) == 2 * size &&
+	       sodium_hex2bin(bytes, size, text, 2 * size, NULL, &found, NULL) == 0 && found == size;
+}
+
+/* Read record `k`; return the reason why it is none, or NULL. */
+static const char *take_record(const json_t *file, struct sl_evidence *evidence, size_t k)
+{
+	const json_t *record = json_array_get(json_object_get(file, "records"), k);
+	const char *message = json_string_value(json_object_get(record, "message")),
+		   *payload = json_string_value(json_object_get(record, "payload")), *why = "too long";
+	enum sl_message_kind kind = kinds[evidence->kind].messages[k];
+	if (message == NULL || payload == NULL || strcmp(message, sl_message_type(kind)->name) != 0)
+		return "a record of another message than its kind wants";
+	size_t size = strlen(payload) / 2;
+	evidence->payloads[k] = malloc(size + 1);
+	if (evidence->payloads[k] == NULL || size > SL_CONTROL_BYTES_MAX ||
+	    !take_bytes(record, "payload", evidence->payloads[k], size))
+		return "a payload that is not hexadecimal";
+	if (sl_codec_decode(kind, evidence->payloads[k], size, &evidence->decoded[k], &why) != SL_OK)
+		return why;
+	evidence->records[k] = evidence->decoded[k].message;
+	return NULL;
+}
+
+static const char *take_all(const json_t *file, struct sl_evidence *evidence)
+{
+	const char *format = json_string_value(json_object_get(file, "format")),
+		   *kind = json_string_value(json_object_get(file, "kind")),
+		   *run = json_string_value(json_object_get(file, "run"));
+	if (format == NULL || strcmp(format, FORMAT) != 0)
+		return "its \"format\" is not \"" FORMAT "\"";
+	for (evidence->kind = 0; evidence->kind < SL_EVIDENCE_KINDS; evidence->kind++)
+		if (kind != NULL && strcmp(kind, kinds[evidence->kind].name) == 0)
+			break;
+	if (evidence->kind == SL_EVIDENCE_KINDS)
+		return "its \"kind\" is not known to this version";
+	if (run == NULL || strlen(run) >= sizeof evidence->run)
+		return "it names no run";
+	snprintf(evidence->run, sizeof evidence->run, "%s", run);
+	sl_core_config_run(run, evidence->scope.run);
+	if (!take_bytes(file, "roster", evidence->scope.roster, SL_HASH_BYTES) ||
+	    !take_bytes(file, "key", evidence->key, SL_KEY_BYTES))
+		return "it has no \"roster\" or no \"key\" of 64 hexadecimal digits";
+	const char *why = take_record(file, evidence, 0);
+	return why != NULL ? why : take_record(file, evidence, 1);
+}
+
+/* Return the file as JSON. */
+static json_t *load(const char *path, struct sl_error *error)
+{
+	json_error_t where;
+	char *text = malloc(FILE_BYTES_MAX + 1);
+	FILE *in = fopen(path, "re");
+	size_t size = in == NULL || text == NULL ? 0 : fread(text, 1, FILE_BYTES_MAX + 1, in);
+	json_t *file = NULL;
+	if (in == NULL || ferror(in))
+		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	else if (size > FILE_BYTES_MAX)
+		sl_err_set(error, SL_ERR_FORMAT, "%s: not an evidence file: it is larger than %d bytes", path,
+			   FILE_BYTES_MAX);
+	else if ((file = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where)) == NULL)
+		sl_err_set(error, SL_ERR_FORMAT, "%s: not an evidence file: line %d: %s", path, where.line,
+			   where.text);
+	if (in != NULL)
+		fclose(in);
+	free(text);
+	return file;
+}
+
+int sl_evidence_read(const char *path, struct sl_evidence *evidence, struct sl_error *error)
+{
+	*evidence = (struct sl_evidence){0};
+	json_t *file = load(path, error);
+	if (file == NULL)
+		return error->code;
+	const char *why = take_all(file, evidence);
+	json_decref(file);
+	return why == NULL ? SL_OK
+			   : sl_err_set(error, SL_ERR_FORMAT, "%s: not an evidence file: %s", path, why);
+}
+
+void sl_evidence_close(struct sl_evidence *evidence)
+{
+	for (int k = 0; k < 2; k++) {
+		sl_codec_close(&evidence->decoded[k]);
+		free(evidence->payloads[k]);
+		evidence->payloads[k] = NULL;
+	}
+}

@@ -1,0 +1,328 @@
+#include "test/insider/lies.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "daemon/net/link.h"
+
+/* ---- link states ---- */
+
+static bool is_own(const struct insider *in, const struct sl_message *m, enum sl_message_kind kind)
+{
+	return m->kind == kind && insider_signs(in, m);
+}
+
+/* Sign two link states for one attempt: every second peer gets one with a candidate fewer. */
+static bool equivocate(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	if (is_own(in, out, SL_MSG_LINK_STATE) && peer % 2 == 1 && out->link_state.count > 0)
+		out->link_state.count--;
+	return true;
+}
+
+/* Name the member with the smallest id among the candidates, although it is switched off. */
+static bool name_absent(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	static sl_id candidates[SL_LEARNERS_MAX];
+	struct sl_link_state *ls = &out->link_state;
+	sl_id absent = in->daemon->roster.members[0].id;
+	(void)peer;
+	if (!is_own(in, out, SL_MSG_LINK_STATE) || (ls->count > 0 && ls->candidates[0] == absent))
+		return true;
+	candidates[0] = absent;
+	memcpy(candidates + 1, ls->candidates, ls->count * sizeof *candidates);
+	ls->candidates = candidates;
+	ls->count++;
+	return true;
+}
+
+/* Number the attempts 900 further than asked for: within what a learner takes for no jump. */
+static bool leap(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	if (is_own(in, out, SL_MSG_LINK_STATE))
+		out->link_state.a += 900;
+	return true;
+}
+
+/* Sign 16,800 link states in each round, 400 at a time, whose attempts rise to the last one. */
+static void flood(struct insider *in)
+{
+	const struct sl_link_state *last = insider_link_state(in);
+	sl_round t = insider_round(in);
+	if (in->round != t)
+		in->counter = 0;
+	in->round = t;
+	for (unsigned i = 0; last != NULL && i < 400 && in->counter < 16800; i++) {
+		struct sl_message m = {.kind = SL_MSG_LINK_STATE, .link_state = *last};
+		uint64_t a = last->a + ++in->counter * 1000;
+		m.link_state.t = t;
+		m.link_state.a = (sl_attempt)(a < SL_ATTEMPTS_MAX ? a : SL_ATTEMPTS_MAX);
+		insider_send_all(in, &m);
+	}
+}
+
+/* ---- parameters ---- */
+
+static void ask_quorum(struct sl_core_config *config)
+{
+	config->parameters.quorum = SL_LEARNERS_MAX;
+}
+
+static void ask_composite(struct sl_core_config *config)
+{
+	config->parameters.p = UINT64_C(1) << 60;
+}
+
+static void ask_weight(struct sl_core_config *config)
+{
+	config->parameters.max_weight = UINT64_MAX;
+}
+
+static void ask_rounds(struct sl_core_config *config)
+{
+	config->parameters.rounds = SL_ROUNDS_MAX;
+}
+
+static void ask_degree(struct sl_core_config *config)
+{
+	config->parameters.max_degree = SL_DEGREE_LEAST;
+}
+
+static void claim_history(struct sl_core_config *config)
+{
+	config->previous[0] ^= 1;
+}
+
+/* ---- the round ---- */
+
+/* Say READY and nothing after it. */
+static bool fall_silent(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	if (is_own(in, out, SL_MSG_READY))
+		in->counter = 1;
+	else if (in->counter == 1)
+		return false;
+	return true;
+}
+
+/* Say in Hello that a model is ready, and nothing else ever. */
+static bool only_greet(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)in;
+	(void)peer;
+	return out->kind == SL_MSG_HELLO;
+}
+
+/* Take part and keep the masked state: not one vector after the shares. */
+static bool withhold(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)in;
+	(void)peer;
+	return out->kind != SL_MSG_STATE && out->kind != SL_MSG_MASKED;
+}
+
+static void abort_all(struct insider *in)
+{
+	struct sl_message m = {.kind = SL_MSG_ABORT,
+			       .abort = {.id = in->daemon->settings->id,
+					 .incarnation = in->daemon->core_config.incarnation,
+					 .t = insider_round(in),
+					 .a = SL_ATTEMPTS_MAX}};
+	memcpy(m.abort.key, in->daemon->core_config.key, SL_KEY_BYTES);
+	if (in->ticks % 5 == 0)
+		insider_send_all(in, &m);
+}
+
+/* ---- vectors ---- */
+
+/* Give one neighbour a share that belongs to no model in the clipping range. */
+static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	if (out->kind == SL_MSG_SHARE && out->chunk.index == 0)
+		insider_add(in, out, 0, in->daemon->workspace_view->field.p / 3);
+	return true;
+}
+
+#define LIE_VALUE 5000u /* half a unit at the usual four decimals */
+
+/* Sign for the sum that the lie has made of Z. */
+static void sign_for(const struct insider *in, struct sl_digest *digest)
+{
+	struct sl_workspace *w = &in->daemon->workspace;
+	struct sl_field field;
+	if (digest->t != insider_round(in) || sl_field_init(&field, digest->p) != SL_OK)
+		return;
+	uint64_t honest = w->s[0];
+	w->s[0] = sl_field_add(&field, honest, LIE_VALUE);
+	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bytes, digest->digest);
+	w->s[0] = honest;
+}
+
+/* Falsify a vector: in `exact` and `metropolis` that of an exchange; in `tree` 0 is the masked state, 1 goes
+ * up, 2 comes down. */
+static bool alter_iteration(struct insider *in, struct sl_message *out, uint64_t iteration)
+{
+	if (out->kind == SL_MSG_STATE && out->chunk.iteration == iteration && out->chunk.index == 0)
+		insider_add(in, out, 0, LIE_VALUE);
+	bool tree =
+		in->daemon->workspace_view != NULL && in->daemon->workspace_view->engine == SL_ENGINE_TREE;
+	if (is_own(in, out, SL_MSG_DIGEST) && iteration == (tree ? 2 : 0)) /* else the lie returns with Z */
+		sign_for(in, &out->digest);
+	return true;
+}
+
+/* Release another masked state than the one committed to: to all neighbours the same. */
+static bool other_state(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	return alter_iteration(in, out, 0);
+}
+
+static bool other_exchange(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	return alter_iteration(in, out, 1);
+}
+
+static bool other_sum(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	return alter_iteration(in, out, 2);
+}
+
+/* ---- results ---- */
+
+static bool other_digest(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	if (is_own(in, out, SL_MSG_DIGEST))
+		out->digest.digest[0] ^= 1;
+	return true;
+}
+
+/* Show a learner that catches up a Z that was never signed. */
+static bool other_result(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	if (out->kind == SL_MSG_RESULT && out->chunk.size > 0 && out->chunk.index == 0)
+		insider_add(in, out, 0, LIE_VALUE);
+	return true;
+}
+
+/* Write the D of an invented Z to `digest`: every element 1, and the weight of all participants. */
+static void invent(const struct insider *in, struct sl_digest *digest)
+{
+	struct sl_field field;
+	size_t n = in->daemon->core_config.parameters.n;
+	uint64_t *z = calloc(n + 1, sizeof *z);
+	if (z == NULL || sl_field_init(&field, digest->p) != SL_OK)
+		abort();
+	for (size_t i = 0; i < n; i++)
+		z[i] = 1;
+	z[n] = digest->learners;
+	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, field.bytes,
+			    digest->digest);
+	free(z);
+}
+
+static void invent_chunk(const struct insider *in, struct sl_chunk *chunk)
+{
+	static uint8_t bytes[SL_CHUNK_BYTES_MAX];
+	const struct sl_certificate *certificate = &in->daemon->result.certificate;
+	struct sl_field field;
+	size_t n = in->daemon->core_config.parameters.n, from = (size_t)chunk->index * SL_CHUNK_ELEMENTS;
+	if (sl_field_init(&field, certificate->p) != SL_OK)
+		abort();
+	for (size_t i = 0; i < chunk->size / field.bytes; i++) {
+		uint64_t element = from + i == n ? certificate->learners : 1;
+		sl_bytes_pack(bytes + i * field.bytes, &element, 1, field.bytes);
+	}
+	chunk->bytes = bytes;
+}
+
+/* Keep the masked state, so that the others cannot finish, and show them an invented result instead, signed
+ * by this learner alone. */
+static bool invent_result(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	if (out->kind == SL_MSG_DIGEST && !insider_signs(in, out))
+		return false;
+	if (out->kind == SL_MSG_DIGEST)
+		invent(in, &out->digest);
+	if (out->kind == SL_MSG_RESULT)
+		invent_chunk(in, &out->chunk);
+	return withhold(in, peer, out);
+}
+
+/* ---- quantities ---- */
+
+#define REQUESTS 100000u
+
+/* After the first round, read nothing any more, and request the last result again and again, 12 bytes a time.
+ */
+static void request_much(struct insider *in)
+{
+	struct sl_message m = {.kind = SL_MSG_REQUEST};
+	if (insider_round(in) < 2)
+		return;
+	for (uint32_t i = 0; i < in->daemon->roster.size; i++) {
+		struct sl_link *link = in->daemon->links->slots[i].up;
+		if (link == NULL || link->control_bytes > 0)
+			continue;
+		link->paused = true;
+		uv_read_stop((uv_stream_t *)&link->tcp);
+		for (unsigned k = 0; k < 2000; k++, in->counter++)
+			insider_send(in, i, &m);
+	}
+	if (in->counter >= REQUESTS && in->round == 0) {
+		in->round = 1;
+		fprintf(stderr, "it has requested much\n");
+	}
+}
+
+/* Tell nothing but the truth, each message twice, and some late. */
+static bool repeat(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	insider_send(in, peer, out);
+	if (out->kind != SL_MSG_HELLO && ++in->counter % 3 == 0)
+		insider_send_later(in, peer, out, 100);
+	return true;
+}
+
+static const struct lie lies[] = {
+	{.name = "equivocate", .send = equivocate},
+	{.name = "name-absent", .send = name_absent},
+	{.name = "leap", .send = leap},
+	{.name = "flood", .tick = flood},
+	{.name = "quorum", .configure = ask_quorum},
+	{.name = "composite", .configure = ask_composite},
+	{.name = "max-weight", .configure = ask_weight},
+	{.name = "rounds", .configure = ask_rounds},
+	{.name = "max-degree", .configure = ask_degree},
+	{.name = "history", .configure = claim_history},
+	{.name = "silent", .send = fall_silent},
+	{.name = "only-greet", .send = only_greet},
+	{.name = "withhold", .send = withhold},
+	{.name = "abort-all", .tick = abort_all},
+	{.name = "corrupt-share", .send = corrupt_share},
+	{.name = "other-state", .send = other_state},
+	{.name = "other-exchange", .send = other_exchange},
+	{.name = "other-sum", .send = other_sum},
+	{.name = "other-digest", .send = other_digest},
+	{.name = "other-result", .send = other_result},
+	{.name = "invent-result", .send = invent_result},
+	{.name = "request-much", .tick = request_much},
+	{.name = "repeat", .send = repeat},
+};
+
+const struct lie *lies_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+		if (strcmp(lies[i].name, name) == 0)
+			return &lies[i];
+	return NULL;
+}

@@ -1,0 +1,253 @@
+/* What one learner with a roster key can do by lying: each lie against honest daemons, over TLS on loopback.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/lib/cluster.h"
+
+#define N 5u
+#define ROUNDS 4       /* whose models each honest learner must have while the liar lies */
+#define PATIENCE_S 20  /* for them */
+#define MEMORY_MIB 400 /* of a daemon: usually 20, under a sanitizer 300 */
+
+/* WITHSTOOD: no honest learner commits a false mean or ends, and rounds go on. NOT_YET: the first edition of
+ * the round fails at one of these, by chance and graph; such a row is tried in the nightly run only, which
+ * tells what happened. A row whose lie is withstood now becomes WITHSTOOD. */
+enum verdict { WITHSTOOD, NOT_YET };
+
+struct trial {
+	const char *lie;
+	const char *settings;
+	enum verdict today;
+	const char *named;     /* text that the log of an honest learner must have; NULL: none */
+	uint32_t liar, absent; /* ids; 0: the last one, none */
+};
+
+#define EXACT "mixing=exact sharing=shamir"
+#define EXACT_SEEDED "mixing=exact sharing=seeded"
+#define METROPOLIS "mixing=metropolis sharing=shamir"
+#define METROPOLIS_SEEDED "mixing=metropolis sharing=seeded"
+#define TREE "mixing=tree sharing=shamir"
+#define TREE_SEEDED "mixing=tree sharing=seeded"
+
+/* clang-format off */
+static const struct trial trials[] = {
+	{"repeat", EXACT, WITHSTOOD, NULL, 0, 0},
+	{"repeat", METROPOLIS_SEEDED, WITHSTOOD, NULL, 0, 0},
+	{"repeat", TREE, WITHSTOOD, NULL, 0, 0},
+	{"equivocate", EXACT, NOT_YET, "\"event\":\"equivocation\"", 0, 0},
+	{"name-absent", EXACT_SEEDED, NOT_YET, "learner-05", 0, 1},
+	{"leap", METROPOLIS, NOT_YET, NULL, 0, 0},
+	{"flood", EXACT, NOT_YET, NULL, 0, 0},
+	{"quorum", EXACT, NOT_YET, "learner-05 (5) has quorum 2000", 0, 0},
+	{"composite", TREE_SEEDED, NOT_YET, "learner-05 (5) has modulus", 0, 0},
+	{"max-weight", EXACT, NOT_YET, "learner-05 (5) has max_weight", 0, 0},
+	{"rounds", EXACT, WITHSTOOD, NULL, 0, 0},
+	{"max-degree", EXACT, NOT_YET, "learner-05 (5) has max_degree 4", 0, 0},
+	{"history", METROPOLIS, NOT_YET, "learner-05 (5) starts round 1 from another", 0, 0},
+	{"silent", EXACT, NOT_YET, "learner-05", 0, 0},
+	{"only-greet", EXACT, NOT_YET, "learner-05", 0, 0},
+	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0},
+	{"abort-all", TREE, NOT_YET, "learner-05 (5) has aborted", 0, 0},
+	{"corrupt-share", EXACT, NOT_YET, NULL, 0, 0},
+	{"corrupt-share", TREE_SEEDED, NOT_YET, NULL, 0, 0},
+	{"other-state", EXACT, NOT_YET, "learner-05", 0, 0},
+	{"other-state", METROPOLIS_SEEDED, NOT_YET, "learner-05", 0, 0},
+	{"other-state", TREE, NOT_YET, "learner-05", 0, 0},
+	{"other-exchange", METROPOLIS, NOT_YET, "learner-05", 0, 0},
+	{"other-sum", TREE, NOT_YET, "learner-01", 1, 0},
+	{"other-digest", EXACT, NOT_YET, "learner-05 (5): its result differs", 0, 0},
+	{"other-digest", TREE_SEEDED, NOT_YET, "learner-05 (5): its result differs", 0, 0},
+	{"invent-result", EXACT, NOT_YET, NULL, 0, 0},
+};
+/* clang-format on */
+
+struct play {
+	struct cluster *c;
+	const struct trial *trial;
+	uint32_t liar; /* id */
+	int ended;     /* status of an honest learner that has ended; 0: all run */
+};
+
+static bool is_honest(const struct play *p, uint32_t i)
+{
+	return i != p->liar && i != p->trial->absent;
+}
+
+static void begin(struct play *p)
+{
+	char settings[256];
+	snprintf(settings, sizeof settings,
+		 "rounds=100000 quorum=majority hello_timeout=0.5 straggler_timeout=1 agreement_timeout=1 "
+		 "prepare_timeout=1 "
+		 "stall_timeout=1 confirm_timeout=1 %s",
+		 p->trial->settings);
+	p->liar = p->trial->liar == 0 ? N : p->trial->liar;
+	cluster_open(p->c, N, settings);
+	cluster_start_lying(p->c, p->liar, p->trial->lie, "");
+	cluster_expect(p->c, p->liar, "\"event\":\"trained\""); /* or the others begin without it */
+	for (uint32_t i = 1; i <= N; i++)
+		if (is_honest(p, i))
+			cluster_start(p->c, i, "");
+}
+
+/* Wait until every honest learner has the model of round ROUNDS, or one has ended, or PATIENCE_S is over.
+ * Return the least round. */
+static int await_rounds(struct play *p)
+{
+	double end = process_now() + PATIENCE_S;
+	for (;; process_look_again()) {
+		int least = ROUNDS;
+		for (uint32_t i = 1; i <= N; i++) {
+			if (!is_honest(p, i))
+				continue;
+			int rounds = (int)cluster_last_round(p->c, i);
+			least = rounds < least ? rounds : least;
+			if (p->ended == 0 && process_ended(p->c->pids[i - 1], &p->ended))
+				p->c->pids[i - 1] = 0;
+		}
+		if (least == ROUNDS || p->ended != 0 || process_now() > end)
+			return least;
+	}
+}
+
+static void end(struct play *p)
+{
+	for (uint32_t i = 1; i <= N; i++) {
+		if (p->c->pids[i - 1] == 0)
+			continue;
+		cluster_signal(p->c, i, SIGTERM);
+		int status = cluster_wait(p->c, i);
+		if (is_honest(p, i) && p->ended == 0)
+			p->ended = status;
+	}
+}
+
+static bool is_named(const struct play *p)
+{
+	for (uint32_t i = 1; i <= N && p->trial->named != NULL; i++)
+		if (is_honest(p, i) && cluster_count(p->c, i, p->trial->named) > 0)
+			return true;
+	return p->trial->named == NULL;
+}
+
+/* Return what went wrong, NULL: the lie was withstood. */
+static const char *flaw_of(const struct play *p, int rounds, struct sl_error *wrong)
+{
+	uint64_t absent = p->trial->absent == 0 ? 0 : UINT64_C(1) << (p->trial->absent - 1);
+	cluster_look_exact(p->c, UINT64_C(1) << (p->liar - 1) | absent, wrong);
+	if (wrong->text[0] != '\0')
+		return wrong->text; /* a false mean */
+	if (p->ended != 0)
+		return "an honest learner has ended";
+	return rounds < ROUNDS ? "rounds do not go on" : is_named(p) ? NULL : "the liar is not named";
+}
+
+/* Return true if the lie was withstood. */
+static bool try(const struct trial *trial)
+{
+	struct play p = {.c = cluster_new(), .trial = trial};
+	struct sl_error wrong;
+	begin(&p);
+	double since = process_now();
+	int rounds = await_rounds(&p);
+	double took = process_now() - since;
+	end(&p);
+	const char *flaw = flaw_of(&p, rounds, &wrong);
+	print_message("%s, %s: %d rounds in %.1f s; %s\n", trial->lie, trial->settings, rounds, took,
+		      flaw == NULL ? "withstood" : flaw);
+	if (flaw != NULL && trial->today == WITHSTOOD)
+		print_error("the learners are in %s\n", p.c->folder);
+	cluster_free(p.c, flaw == NULL || trial->today == NOT_YET);
+	return flaw == NULL;
+}
+
+/* Try the rows of this verdict, with STARLING_TRY=LIE in the environment only those of that lie. Return how
+ * many were withstood. */
+static size_t try_all(enum verdict verdict, size_t *count)
+{
+	size_t withstood = 0;
+	const char *only = getenv("STARLING_TRY");
+	*count = 0;
+	for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) {
+		if (trials[i].today != verdict || (only != NULL && strcmp(only, trials[i].lie) != 0))
+			continue;
+		withstood += try(&trials[i]);
+		++*count;
+	}
+	return withstood;
+}
+
+/* Return the most memory that learner i has had, in MiB. */
+static int most_memory(const struct cluster *c, uint32_t i)
+{
+	char path[64], text[4096];
+	snprintf(path, sizeof path, "/proc/%d/status", (int)c->pids[i - 1]);
+	process_read(path, text, sizeof text);
+	const char *line = strstr(text, "VmHWM:");
+	assert_non_null(line);
+	return (int)(strtol(line + strlen("VmHWM:"), NULL, 10) >> 10);
+}
+
+/* A hundred thousand requests whose answers nobody reads: without a bound they take more than 1 GiB. */
+CLUSTER_TEST(requests_do_not_fill_the_memory)
+{
+	static const struct trial trial = {.lie = "request-much", .settings = EXACT};
+	struct play p = {.c = c, .trial = &trial};
+	begin(&p);
+	assert_true(
+		process_expect(cluster_path(c, N, "stderr.txt"), "it has requested much", NULL, PATIENCE_S));
+	int most = 0;
+	for (uint32_t i = 1; i < N; i++)
+		most = most_memory(c, i) > most ? most_memory(c, i) : most;
+	print_message("at most %d MiB\n", most);
+	assert_in_range(most, 1, MEMORY_MIB);
+	end(&p);
+	assert_int_equal(p.ended, 0);
+}
+
+static void verify(const struct cluster *c, const char *options, int status, const char *out, const char *err)
+{
+	struct outcome o;
+	char command[512];
+	snprintf(command, sizeof command, "exec %s evidence %s learner-01/state/evidence-5-*.json",
+		 STARLING_PATH, options);
+	process_run(&o, c->run.path, (const char *const[]){"/bin/sh", "-c", command, NULL});
+	if (o.status != status || strstr(o.out, out) == NULL || strstr(o.err, err) == NULL)
+		fail_msg("%s: status %d\n%s%s", command, o.status, o.out, o.err);
+}
+
+/* What an honest learner keeps convinces a third person, with the roster and `starling evidence`. */
+CLUSTER_TEST(evidence_names_the_liar)
+{
+	static const struct trial trial = {.lie = "equivocate", .settings = EXACT};
+	struct play p = {.c = c, .trial = &trial};
+	begin(&p);
+	cluster_expect(c, 1, "\"event\":\"equivocation\"");
+	end(&p);
+	verify(c, "--roster roster.yaml", 0, "learner-05 (id 5, key ", "");
+	verify(c, "--roster roster.yaml", 0, ") signed two different link states for round 1, attempt ", "");
+	verify(c, "--roster roster.yaml", 0, "they differ in: candidates\n", "");
+	verify(c, "", 0, "the owner of a key (id 5, key ", "give --roster");
+	verify(c, "--json --roster roster.yaml", 0, "\"valid\": true, \"kind\": \"two link states\"", "");
+	cluster_shell(c, "sed 's/sha256:../sha256:00/' roster.yaml >other.yaml");
+	verify(c, "--roster other.yaml", 1, "", "the roster pins another key for learner-05 (id 5)");
+	verify(c, "nowhere.json", 2, "signed two", "nowhere.json: No such file or directory");
+	verify(c, "roster.yaml", 1, "signed two", "roster.yaml: not an evidence file");
+	verify(c, "--json roster.yaml", 1, "\"valid\": false, \"error\": ", "");
+}
+
+TEST(lies_that_are_withstood)
+{
+	size_t count, withstood = try_all(WITHSTOOD, &count);
+	assert_int_equal(withstood, count);
+}
+
+TEST_NIGHTLY(lies_that_are_not_withstood_yet)
+{
+	size_t count, withstood = try_all(NOT_YET, &count);
+	if (withstood > 0)
+		print_message("%zu of %zu are withstood now: write so in the table\n", withstood, count);
+}

@@ -1,0 +1,172 @@
+/* `starling evidence`: say what evidence files prove. */
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/config/roster.h"
+#include "daemon/net/identity.h"
+#include "daemon/store/evidence.h"
+#include "tools/lib/option.h"
+
+#define FILES_MAX 1024u
+#define KEY_DIGITS 12u /* of a key, for people */
+
+struct options {
+	const char *roster;
+	bool json;
+	const char *files[FILES_MAX];
+	size_t count;
+};
+
+static const struct sl_option rows[] = {
+	{"roster", 0, "FILE", "check that this roster pins the key, and name the learner",
+	 SL_SETS(struct options, roster)},
+	{"json", 0, NULL, "print JSON, one object a line", SL_SETS(struct options, json)},
+	{0}};
+
+static void take_file(struct argp_state *state, const char *path, void *options)
+{
+	struct options *o = options;
+	if (o->count == FILES_MAX)
+		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u files", FILES_MAX);
+	o->files[o->count++] = path;
+}
+
+static const struct sl_usage usage = {
+	.options = rows,
+	.arguments = "FILE...",
+	.missing = "name an evidence file: evidence-*.json of a state folder",
+	.take = take_file,
+	.doc = "Verify files in which a learner has kept the proof that another one broke the protocol, and "
+	       "say what each of them "
+	       "proves.\v"
+	       "Examples:\n"
+	       "  starling evidence --roster roster.yaml state/evidence-2-round-000007-attempt-1.json\n"
+	       "  starling evidence --json state/evidence-*.json\n"
+	       "\n"
+	       "A file holds the records with their signatures, and the key that they verify under. Only the "
+	       "roster tells whose key "
+	       "that is.\n"
+	       "\n"
+	       "Exit status: 0 every file proves what it says; 1 one does not; 2 wrong usage, or a file "
+	       "cannot be opened.\n"};
+
+/* What is told of a file. */
+struct finding {
+	const char *path;
+	struct sl_evidence evidence;
+	const char *name; /* of the signer, by the roster; NULL: none was given */
+	struct sl_error error;
+};
+
+/* Look the signer up in the roster; it must pin the key of the file. */
+static int check_pin(struct finding *f, const struct sl_roster *roster)
+{
+	uint8_t pin[SL_HASH_BYTES];
+	sl_id id = sl_evidence_signer(&f->evidence);
+	int at = sl_roster_find(roster, id);
+	if (at < 0)
+		return sl_err_set(&f->error, SL_ERR_REFUSED, "the roster has no learner with id %u", id);
+	f->name = roster->members[at].name;
+	sl_identity_pin(f->evidence.key, pin);
+	if (memcmp(pin, roster->members[at].pin, sizeof pin) != 0)
+		return sl_err_set(&f->error, SL_ERR_REFUSED, "the roster pins another key for %s (id %u)",
+				  f->name, id);
+	return SL_OK;
+}
+
+static int look(struct finding *f, const struct sl_roster *roster)
+{
+	int rc = sl_evidence_read(f->path, &f->evidence, &f->error);
+	if (rc != SL_OK)
+		return rc;
+	rc = sl_evidence_check(&f->evidence, &f->error);
+	if (rc == SL_OK && roster->size > 0)
+		rc = check_pin(f, roster);
+	return rc == SL_OK ? SL_OK : sl_err_wrap(&f->error, "%s", f->path);
+}
+
+static void add_word(void *context, const char *field)
+{
+	char *text = context;
+	size_t used = strlen(text);
+	snprintf(text + used, SL_ERROR_BYTES - used, "%s%s", used > 0 ? ", " : "", field);
+}
+
+static void add_field(void *context, const char *field)
+{
+	json_array_append_new(context, json_string(field));
+}
+
+static void print_sentence(const struct finding *f)
+{
+	const struct sl_evidence *e = &f->evidence;
+	char key[2 * SL_KEY_BYTES + 1], fields[SL_ERROR_BYTES] = "";
+	sodium_bin2hex(key, sizeof key, e->key, sizeof e->key);
+	sl_evidence_differences(e, add_word, fields);
+	printf("%s: %s (id %u, key %.*s) %s for round %u, attempt %u of run %s; they differ in: %s\n",
+	       f->path, f->name != NULL ? f->name : "the owner of a key", sl_evidence_signer(e),
+	       (int)KEY_DIGITS, key, sl_evidence_deed(e->kind), sl_evidence_round(e), sl_evidence_attempt(e),
+	       e->run, fields);
+}
+
+static void print_json(const struct finding *f, bool valid)
+{
+	const struct sl_evidence *e = &f->evidence;
+	json_t *all = json_pack("{s:s, s:b}", "file", f->path, "valid", valid);
+	if (valid) {
+		char key[2 * SL_KEY_BYTES + 1];
+		json_t *fields = json_array();
+		sodium_bin2hex(key, sizeof key, e->key, sizeof e->key);
+		sl_evidence_differences(e, add_field, fields);
+		json_t *more = json_pack("{s:s, s:s, s:I, s:s?, s:s, s:I, s:I, s:o}", "kind",
+					 sl_evidence_name(e->kind), "run", e->run, "id",
+					 (json_int_t)sl_evidence_signer(e), "name", f->name, "key", key,
+					 "round", (json_int_t)sl_evidence_round(e), "attempt",
+					 (json_int_t)sl_evidence_attempt(e), "differ", fields);
+		json_object_update(all, more);
+		json_decref(more);
+	} else {
+		json_object_set_new(all, "error", json_string(f->error.text));
+	}
+	json_dumpf(all, stdout, 0);
+	putchar('\n');
+	json_decref(all);
+}
+
+static int tell(const char *path, const struct sl_roster *roster, bool json)
+{
+	struct finding f = {.path = path};
+	int rc = look(&f, roster);
+	if (json)
+		print_json(&f, rc == SL_OK);
+	else if (rc == SL_OK)
+		print_sentence(&f);
+	if (rc != SL_OK && !json)
+		fprintf(stderr, "starling evidence: %s\n", f.error.text);
+	sl_evidence_close(&f.evidence);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+}
+
+int sl_cmd_evidence(int argc, char **argv)
+{
+	struct options o = {0};
+	struct sl_roster roster = {0};
+	struct sl_error error;
+	int status = 0;
+	sl_option_parse(&usage, argc, argv, &o);
+	if (sodium_init() < 0 || (o.roster != NULL && sl_roster_load(o.roster, &roster, &error) != SL_OK)) {
+		fprintf(stderr, "starling evidence: %s\n", error.text);
+		return SL_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < o.count; i++) {
+		int one = tell(o.files[i], &roster, o.json);
+		status = one > status ? one : status;
+	}
+	if (roster.size > 0)
+		sl_roster_close(&roster);
+	else if (status == 0 && !o.json)
+		fputs("Not checked whose key that is: give --roster FILE.\n", stderr);
+	return status;
+}
