@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/heap.h"
+
 static void *copy(const void *bytes, size_t size)
 {
-	void *to = bytes == NULL || size == 0 ? NULL : malloc(size);
+	void *to = bytes == NULL || size == 0 ? NULL : sl_heap_take(size);
 	if (to != NULL)
 		memcpy(to, bytes, size);
 	return to;
@@ -22,8 +24,8 @@ static const struct sl_secrets *copy_secrets(const struct sl_secrets *secrets)
 static void free_secrets(const struct sl_secrets *secrets)
 {
 	if (secrets != NULL)
-		free(secrets->shares);
-	free((void *)secrets);
+		sl_heap_give(secrets->shares);
+	sl_heap_give((void *)secrets);
 }
 
 static const struct sl_certificate *copy_certificate(const struct sl_certificate *certificate)
@@ -40,8 +42,8 @@ static const struct sl_certificate *copy_certificate(const struct sl_certificate
 static void free_round(const struct sl_round_head *round)
 {
 	if (round != NULL)
-		free((void *)round->members);
-	free((void *)round);
+		sl_heap_give((void *)round->members);
+	sl_heap_give((void *)round);
 }
 
 struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
@@ -57,19 +59,19 @@ struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
 
 void sl_sim_disk_drop(struct sl_persist *record)
 {
-	free((void *)record->view);
-	free((void *)record->readys);
+	sl_heap_give((void *)record->view);
+	sl_heap_give((void *)record->readys);
 	free_secrets(record->secrets);
-	free((void *)record->aborts);
+	sl_heap_give((void *)record->aborts);
 	if (record->certificate != NULL)
 		free_round(record->certificate->round);
-	free((void *)record->certificate);
+	sl_heap_give((void *)record->certificate);
 }
 
 static void forget_open(struct sl_sim_disk *disk)
 {
-	free((void *)disk->open.view);
-	free((void *)disk->open.readys);
+	sl_heap_give((void *)disk->open.view);
+	sl_heap_give((void *)disk->open.readys);
 	free_secrets(disk->open.secrets);
 	disk->open = (struct sl_open){.a = 0};
 }
@@ -77,8 +79,8 @@ static void forget_open(struct sl_sim_disk *disk)
 static void forget_over(struct sl_sim_disk *disk)
 {
 	for (uint32_t k = 0; k < disk->over_count; k++)
-		free((void *)disk->over[k].aborts);
-	free(disk->over);
+		sl_heap_give((void *)disk->over[k].aborts);
+	sl_heap_give(disk->over);
 	disk->over = NULL;
 	disk->over_count = 0;
 	disk->reuse = true;
@@ -86,7 +88,7 @@ static void forget_over(struct sl_sim_disk *disk)
 
 static void take_readys(struct sl_sim_disk *disk, struct sl_persist *record)
 {
-	free((void *)disk->open.readys);
+	sl_heap_give((void *)disk->open.readys);
 	disk->open.readys = record->readys;
 	disk->open.ready_count = record->ready_count;
 	record->readys = NULL;
@@ -121,12 +123,12 @@ static void end(struct sl_sim_disk *disk, struct sl_persist *record)
 
 static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
 {
-	free(disk->result);
+	sl_heap_give(disk->result);
 	free_round(disk->certificate.round);
 	const struct sl_certificate *certificate = copy_certificate(record->certificate);
 	disk->result = result;
 	disk->certificate = *certificate;
-	free((void *)certificate);
+	sl_heap_give((void *)certificate);
 	forget_open(disk);
 	forget_over(disk);
 	disk->aborted = 0;
@@ -183,5 +185,5 @@ void sl_sim_disk_free(struct sl_sim_disk *disk)
 	forget_open(disk);
 	forget_over(disk);
 	free_round(disk->certificate.round);
-	free(disk->result);
+	sl_heap_give(disk->result);
 }

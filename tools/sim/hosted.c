@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/random.h"
+#include "tools/sim/heap.h"
 
 /* --- memory --- */
 
@@ -27,15 +28,15 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	size_t n = config->parameters.n, bytes = sl_tensors_bytes(tensors, n);
 	*l = (struct sl_hosted){.config = *config, .random = random, .phase = SL_PHASE_TRAIN};
 	l->work_end = &l->work;
-	l->wanted = calloc(sl_bit_words(config->roster_size), sizeof *l->wanted);
+	l->wanted = sl_heap_zeroed(sl_bit_words(config->roster_size), sizeof *l->wanted);
 	l->workspace = (struct sl_workspace){.n = n,
 					     .weight = 1,
 					     .source = random_bytes,
 					     .source_context = &l->random,
-					     .trained = calloc(1, bytes),
-					     .committed = calloc(1, bytes),
-					     .x = calloc(n + 1, sizeof(uint64_t)),
-					     .s = calloc(n + 1, sizeof(uint64_t))};
+					     .trained = sl_heap_zeroed(1, bytes),
+					     .committed = sl_heap_zeroed(1, bytes),
+					     .x = sl_heap_zeroed(n + 1, sizeof(uint64_t)),
+					     .s = sl_heap_zeroed(n + 1, sizeof(uint64_t))};
 	if (tensors != NULL)
 		l->workspace.tensors = *tensors;
 	const struct sl_workspace *v = &l->workspace;
@@ -48,8 +49,8 @@ int sl_hosted_start(struct sl_hosted *l)
 {
 	size_t bytes = sl_core_bytes(&l->config);
 	struct sl_arena arena;
-	free(l->arena);
-	l->arena = malloc(bytes);
+	sl_heap_give(l->arena);
+	l->arena = sl_heap_take(bytes);
 	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
 	l->core = sl_core_init(&l->config, &arena);
 	l->workspace.scope = l->config.scope;
@@ -59,7 +60,7 @@ int sl_hosted_start(struct sl_hosted *l)
 
 static void end_state_file(struct sl_workspace *workspace)
 {
-	free(workspace->state_file.base);
+	sl_heap_give(workspace->state_file.base);
 	workspace->state_file.base = NULL;
 }
 
@@ -70,14 +71,14 @@ void sl_hosted_close(struct sl_hosted *l)
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+		sl_heap_give(owned[k]);
 }
 
 /* --- work --- */
 
 struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *action, bool whole)
 {
-	struct sl_work *work = insist(calloc(1, sizeof *work));
+	struct sl_work *work = insist(sl_heap_zeroed(1, sizeof *work));
 	if (action->kind == SL_ACTION_COMPUTE) {
 		work->kind = SL_WORK_JOB;
 		work->job = action->job;
@@ -104,15 +105,15 @@ static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
 		size_t need = sl_job_scratch(job->view);
 		if (workspace->scratch.size < need) {
-			free(workspace->scratch.base);
-			sl_arena_init(&workspace->scratch, insist(malloc(need)), need);
+			sl_heap_give(workspace->scratch.base);
+			sl_arena_init(&workspace->scratch, insist(sl_heap_take(need)), need);
 		}
 	}
 	if (job->kind == SL_JOB_ENCODE) {
 		size_t bytes = sl_slot_bytes(job->view);
 		end_state_file(workspace);
-		workspace->state_file =
-			(struct sl_slots){.base = insist(calloc(job->view->n, bytes)), .slot_bytes = bytes};
+		workspace->state_file = (struct sl_slots){.base = insist(sl_heap_zeroed(job->view->n, bytes)),
+							  .slot_bytes = bytes};
 	}
 }
 
@@ -123,7 +124,7 @@ static void write_record(struct sl_hosted *l, struct sl_persist *record)
 	uint8_t *result = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
 		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->round->p) + 7) / 8;
-		result = insist(malloc(count * width));
+		result = insist(sl_heap_take(count * width));
 		sl_bytes_pack(result, l->workspace.s, count, width);
 	}
 	sl_sim_disk_write(&l->disk, record, result);
@@ -156,5 +157,5 @@ struct sl_work *sl_hosted_take(struct sl_hosted *l)
 void sl_hosted_done(struct sl_work *work)
 {
 	sl_sim_disk_drop(&work->record);
-	free(work);
+	sl_heap_give(work);
 }

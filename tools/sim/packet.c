@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/heap.h"
+
 /* Return the bytes that `message` points to. */
 static const void *behind(const struct sl_message *m, size_t *bytes)
 {
@@ -33,7 +35,7 @@ static const void *behind(const struct sl_message *m, size_t *bytes)
 /* Return a packet with room behind the message; a test may add a candidate to a link state. */
 static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
 {
-	struct sl_packet *packet = malloc(sizeof *packet + bytes + sizeof(sl_id));
+	struct sl_packet *packet = sl_heap_take(sizeof *packet + bytes + sizeof(sl_id));
 	if (packet == NULL)
 		abort(); /* a message cannot be lost for want of memory */
 	atomic_init(&packet->references, 1);
@@ -98,12 +100,12 @@ struct sl_packet *sl_packet_share(struct sl_packet *packet)
 void sl_packet_drop(struct sl_packet *packet)
 {
 	if (packet != NULL && atomic_fetch_sub_explicit(&packet->references, 1, memory_order_acq_rel) == 1)
-		free(packet);
+		sl_heap_give(packet);
 }
 
 struct sl_buffer *sl_packet_lend(struct sl_packet *packet)
 {
-	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
+	struct sl_buffer *buffer = sl_heap_zeroed(1, sizeof *buffer);
 	if (buffer == NULL)
 		abort();
 	buffer->bytes = packet->bytes;
@@ -117,7 +119,7 @@ void sl_packet_give_back(struct sl_buffer *list)
 	while (list != NULL) {
 		struct sl_buffer *next = list->next;
 		sl_packet_drop(list->memory);
-		free(list);
+		sl_heap_give(list);
 		list = next;
 	}
 }
