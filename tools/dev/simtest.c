@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/dev/simtest_explore.h"
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
@@ -17,11 +18,12 @@
 #define CELL_ENOUGH 100u     /* times that a fault met a phase */
 #define SEEDS_TELLING 10000u /* in a shorter run few cells are hit that often */
 
-enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_TRACE };
+enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_TRACE, KEY_EXPLORE };
 
 struct command {
 	struct sl_sim_play range;
 	bool seed_given, trace, live;
+	const char *explore;
 	struct sl_sim_totals totals;
 	struct sl_sim_outcome last;
 	time_t shown;
@@ -36,6 +38,8 @@ static const struct argp_option options[] = {
 	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
 	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
 	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
+	{"explore", KEY_EXPLORE, "KEY=VALUE,...", OPTION_ARG_OPTIONAL,
+	 "instead of seeds, every history of a few learners and one round; --explore=help lists the keys", 0},
 	{0}};
 
 static const char doc[] = "Play the protocol in one process, from seeds: learners with the daemon's own "
@@ -54,7 +58,8 @@ static const char doc[] = "Play the protocol in one process, from seeds: learner
 			  "  simtest --seed 4711 --trace | tail\n"
 			  "      one seed, step by step\n"
 			  "\n"
-			  "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed; 2 bad usage.\n";
+			  "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed, or a rule "
+			  "broken with --explore; 2 bad usage.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -78,6 +83,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_TRACE:
 		c->trace = true;
+		return 0;
+	case KEY_EXPLORE:
+		c->explore = arg != NULL ? arg : "";
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
@@ -214,6 +222,8 @@ int main(int argc, char **argv)
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "simtest");
 	sl_command_parse(&argp, argc, argv, &c);
+	if (c.explore != NULL)
+		return sl_simtest_explore(c.explore);
 	c.live = isatty(STDERR_FILENO) && !c.trace;
 	if (c.trace)
 		c.range.lines = stdout;

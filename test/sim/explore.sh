@@ -1,0 +1,41 @@
+#!/bin/sh
+# Exhaustive explorations that take seconds: explore.sh SIMTEST
+#
+# Every rule holds in all histories of three learners without a fault, and in those of a usual order of deliveries
+# with a crash or a cut at each point. The last one proves that the explorer sees forks: learner 1 commits alone
+# and is cut off, the disk of 3 is set back, and 2, 3 and 4 commit another result.
+set -eu
+simtest=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+fail() {
+	echo "$*" >&2
+	cat out err >&2
+	exit 1
+}
+explore() {
+	code=0
+	"$simtest" --explore="$1" >out 2>err || code=$?
+	echo "$code"
+}
+holds() {
+	[ "$(explore "$1")" = 0 ] || fail "$1: a rule is broken"
+	grep -q "; complete$" out || fail "$1: not complete"
+}
+
+holds learners=3
+holds learners=3,mixing=2
+holds learners=4,orders=2
+holds learners=3,timeouts=2,orders=0
+holds learners=3,cuts=1,cut_who=1,orders=0
+holds learners=3,crashes=1,orders=0
+
+fork=learners=4,late=1,quorum=3,cuts=1,cut_who=1,forgets=1,fault_who=4,from=4,orders=0,heals=0
+[ "$(explore "$fork")" = 1 ] || fail "the fork was not found"
+grep -q "^BROKEN: two learners have committed different results" out || fail "another rule was broken"
+grep -q "^3 crashes and restarts from" out || fail "the history does not name what was forgotten"
+
+[ "$(explore learners=x)" = 2 ] || fail "a wrong value is no usage error"
+[ "$(explore help)" = 2 ] || fail "help"
+grep -q crashes err || fail "the keys are not listed"
