@@ -11,6 +11,7 @@
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
+#include "common/protocol/key_tree.h"
 
 void sl_agree_enter(struct sl_core *core)
 {
@@ -175,24 +176,35 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 	return true;
 }
 
-/* Return the number of vectors that this learner will send while mixing. With tree: its masked state to its
- * backup and, as a leaf, to its parent; a sum to its parent; Z to its children. */
-static uint64_t states_out(const struct sl_view *view)
+/* Return the number of neighbours in this role. */
+static uint64_t count_role(const struct sl_view *view, uint8_t role)
 {
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
-		count += (uint32_t)__builtin_popcount(view->roles[r] &
-						      (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
-	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
+		count += (view->roles[r] & role) != 0;
+	return count;
 }
 
-/* Return the bytes that this learner will send to its neighbours: shares, or seeds, and vectors while mixing.
- */
+/* Return the number of States that this learner will send. By tree: a sum to its parent, if it has children,
+ * and Z to these. */
+static uint64_t states_out(const struct sl_view *view)
+{
+	if (sl_engine_rows[view->engine].to_all)
+		return sl_engine_states(view->engine, view->steps, view->degree);
+	return view->children + (view->children > 0 ? count_role(view, SL_ROLE_PARENT) : 0);
+}
+
+/* Return the bytes that this learner will send to its neighbours: shares, or seeds; its deposit to its
+ * keepers, key shares and the key; states. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	uint64_t shares =
-		view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
-	return view->degree * shares + states_out(view) * view->elements * sl_view_mixing_width(view);
+	uint64_t vector = view->elements * view->field.bytes, keepers = 0;
+	uint64_t share = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : vector;
+	for (uint32_t r = 0; r < view->degree; r++)
+		keepers += sl_view_is_keeper(view, r);
+	share += sl_key_tree_share_bytes(view->degree) + SL_KEY_BYTES;
+	return view->degree * share + keepers * vector +
+	       states_out(view) * view->elements * sl_view_mixing_width(view);
 }
 
 static void report_view(struct sl_core *core)

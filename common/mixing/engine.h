@@ -105,19 +105,25 @@ uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *c
 /* Return the same for the engine that has most. */
 uint32_t sl_engine_window_most(const struct sl_engine_costs *costs);
 
-/* Return the vectors that learners send while mixing: `links` counts their neighbours, `tree` what they send
- * by tree. */
+/* Return the vectors that learners send, deposits included: `links` counts their neighbours, `tree` what they
+ * send by tree. */
 static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links,
 					 uint64_t tree)
 {
 	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
+}
+/* Return those of them that have elements of sl_engine_width: all but the deposits, and sums by tree, which
+ * are elements of Z_p. */
+static inline uint64_t sl_engine_states(enum sl_engine engine, uint64_t exchanges, uint64_t links)
+{
+	return sl_engine_rows[engine].to_all && exchanges > 0 ? (exchanges - 1) * links : 0;
 }
 /* Return true if `engine` passes on sums of masked states in that many exchanges. */
 static inline bool sl_engine_partial_sums(enum sl_engine engine, uint64_t exchanges)
 {
 	return exchanges >= sl_engine_rows[engine].partial;
 }
-/* By tree, a learner sends one vector to its parent, one to its backup, and Z to each child: at most
+/* By tree, a learner sends one vector to its parent, its deposit to its backup, and Z to each child: at most
  * sl_engine_tree_most. All `n` learners, of which `backups` have a backup, send sl_engine_tree_all. */
 static inline uint64_t sl_engine_tree_most(uint32_t children)
 {

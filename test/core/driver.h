@@ -21,8 +21,10 @@
  * what holds if they are missing: of ID, the signer (the sender); tN, round (1); aN, attempt (that of the
  * view, or 1); iN, incarnation (1); kN (3; 0 for a state); mN, parameter `model` (the own); vN, first byte of
  *h, the others 0 (h of the last job's view); dN, first byte of a digest (7); names ID .., candidates (all
- *others); released A ..; closed A; size +N, more bytes than are right; numbers: chunk of a vector, positions
- *of a have.
+ *others); by ID, the holder of an opening; keys .., positions of a have; r1, an abort that names the signer's
+ *Ready; g1, a give-up; xN, a change of the first byte or number of a key share, opening, checksum; size +N,
+ *more bytes than are right; numbers: chunk of a vector, positions of a have. A Round has all learners; later
+ *messages are of its view.
  *
  * Learner 1 is the core; the test plays 2, 3, ...
  */
@@ -43,6 +45,7 @@ struct driver {
 	uint32_t epoch;					/* of the last job */
 	uint32_t chunk[SL_JOB_KINDS];			/* of the last job of each kind */
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the last PERSIST action of each kind */
+	struct sl_secrets secrets;			/* what SECRETS makes */
 	struct sl_analysis analysis;			/* what ANALYSE finds; kappa 2, degree of r 3 */
 	uint32_t given, back, holds;			/* buffers; those that the core may keep at the end */
 	int code;					/* of the last step */
@@ -73,12 +76,13 @@ driver_play(struct driver *p, const char *file, int line, const char *script, ..
 const char *driver_step(struct driver *p, struct sl_event event);
 
 /* Parts of a round, for a complete graph: all linked, trained and ready, and all link states of attempt 1
- * heard, up to ANALYSE; up to the first share; up to the own Ready; up to the own masked state; up to the own
- * digest; up to the committed round. */
+ * heard, up to ANALYSE; up to the first share; up to the own Ready; up to the own Key; up to CLOSE; up to the
+ * own digest; up to the committed round. */
 struct driver *driver_agree(struct driver *p);
 struct driver *driver_share(struct driver *p);
 struct driver *driver_ready(struct driver *p);
 struct driver *driver_release(struct driver *p);
+struct driver *driver_mix(struct driver *p);
 struct driver *driver_confirm(struct driver *p);
 struct driver *driver_commit(struct driver *p);
 

@@ -98,8 +98,8 @@ static void expect_precision(struct sl_sim *sim, uint64_t decimals, uint64_t cli
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_certificate *last = &sim->learners[i].host.disk.certificate;
-		assert_int_equal(last->decimals, decimals);
-		assert_int_equal(last->clipping_range, clipping_range);
+		assert_int_equal(last->round->parameters.decimals, decimals);
+		assert_int_equal(last->round->parameters.clipping_range, clipping_range);
 	}
 	sl_sim_free(sim);
 }

@@ -233,21 +233,26 @@ static void write_result(const struct fake *f, unsigned round)
 {
 	uint8_t z[4 * (MODEL_MOST + 1)] = {0}, sum[SL_HASH_BYTES];
 	size_t n = sl_autoencoder_parameters(f->hidden_units);
-	struct sl_certificate certificate = {.t = round,
-					     .a = 1,
-					     .p = field.p,
-					     .learners = f->learners,
-					     .clipping_range = CLIP_16,
-					     .count = 1};
+	uint32_t members[2 * SL_LEARNERS_MAX] = {0};
+	struct sl_round_head head = {.t = round,
+				     .a = 1,
+				     .p = field.p,
+				     .parameters = {.n = n,
+						    .rounds = 1,
+						    .quorum = 2,
+						    .tolerance = 1,
+						    .clipping_range = CLIP_16,
+						    .max_weight = 1,
+						    .max_degree = 16},
+				     .count = 2 * f->learners,
+				     .members = members};
+	struct sl_certificate certificate = {.t = round, .a = 1, .round = &head, .count = 1};
 	struct sl_error error = {0};
+	for (uint32_t i = 0; i < f->learners; i++)
+		members[2 * i] = i + 1;
 	memset(certificate.digest, 0xf0, sizeof certificate.digest);
 	struct sl_digest *own = &certificate.digests[0];
-	*own = (struct sl_digest){.t = round,
-				  .a = 1,
-				  .p = field.p,
-				  .learners = f->learners,
-				  .clipping_range = CLIP_16,
-				  .id = f->id};
+	*own = (struct sl_digest){.t = round, .a = 1, .id = f->id};
 	memset(own->digest, 0xf0, sizeof own->digest);
 	if (sl_result_write("state", f->run, &certificate, n, z, 4 * (n + 1), sum, &error) != SL_OK)
 		die(error.text);

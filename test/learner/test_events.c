@@ -280,7 +280,8 @@ TEST_WITH(a_share_that_came_is_wiped, setup, teardown)
 	assert_true(wiped_of(SL_MSG_SHARE) > 0);
 	assert_int_equal(wiped_of(SL_MSG_STATE), 0);
 	assert_int_equal(wiped_of(SL_MSG_RESULT), 0);
-	assert_int_equal(wiped_of(SL_MSG_MASKED), 0);
+	assert_int_equal(wiped_of(SL_MSG_DEPOSIT), 0);
+	assert_true(wiped_of(SL_MSG_KEY_SHARE) > 0);
 }
 
 TEST_WITH(a_share_that_went_is_wiped, setup, teardown)

@@ -35,7 +35,7 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, s
 
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
-	static const char *const names[] = {"?", "aborted", "prepared", "released", "closed"};
+	static const char *const names[] = {"?", "aborted", "prepared", "released", "given up", "over"};
 	(void)store;
 	(void)error;
 	return said(names[persist->what.kind]);
@@ -86,19 +86,6 @@ void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 	said("forget results");
 }
 
-void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
-				const void *context)
-{
-	(void)folder;
-	said("forget state files");
-	assert_true(keep(context, 4, 1)); /* others may still ask for it */
-	assert_true(keep(context, 2,
-			 1)); /* peers may request the round before, and a fetched result has no other copy */
-	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
-	assert_false(keep(context, 3, 1));
-	assert_false(keep(context, 1, 1));
-}
-
 int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
 			  struct sl_result *result, struct sl_error *error)
 {
@@ -137,8 +124,6 @@ static int setup(void **state)
 	(void)state;
 	daemon->settings = &settings;
 	daemon->trainer = &trainer;
-	daemon->masked_states.committed = (struct sl_state_file){.t = 2, .a = 1};
-	daemon->masked_states.spare = (struct sl_state_file){.t = 1, .a = 2};
 	daemon->workspace.n = 3;
 	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
 	daemon->workspace_view = &view;
@@ -162,7 +147,12 @@ static int teardown(void **state)
 
 static void persist(enum sl_persist_kind kind)
 {
-	struct sl_certificate certificate = {.t = 4, .a = 1, .p = 2147483647, .learners = 3};
+	static uint32_t members[6];
+	struct sl_round_head round = {.t = 4, .a = 1, .p = 2147483647, .count = 6, .members = members};
+	struct sl_certificate certificate = {.t = 4, .a = 1, .round = &round};
+	struct sl_held_share share = {.size = SL_KEY_SHARE_BYTES};
+	struct sl_secrets secrets = {.count = 1, .shares = &share};
+	struct sl_abort aborts[2] = {{.id = 2}, {.id = 3}};
 	struct sl_ready ready = {.id = 1};
 	uint8_t view = 0;
 	struct sl_persist p = {.what = {.kind = kind, .t = 4, .a = 1}};
@@ -173,6 +163,11 @@ static void persist(enum sl_persist_kind kind)
 		p.view_bytes = 1;
 		p.readys = &ready;
 		p.ready_count = 1;
+		p.secrets = &secrets;
+	}
+	if (kind == SL_PERSIST_OVER) {
+		p.aborts = aborts;
+		p.abort_count = 2;
 	}
 	sl_persist_add(learner_, &p);
 }
@@ -200,15 +195,18 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, forget results, forget state files", 1);
+	expect("checkpoint, result, row, forget results", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
 {
 	persist(SL_PERSIST_ABORTED);
-	persist(SL_PERSIST_CLOSED);
+	persist(SL_PERSIST_GIVEN_UP);
+	assert_int_equal(learner_->used_up, 0);
+	persist(SL_PERSIST_OVER);
+	assert_int_equal(learner_->used_up, 4); /* its model may not be used again */
 	persist(SL_PERSIST_ABORTED);
-	expect("aborted, closed, aborted", 3);
+	expect("aborted, given up, over, aborted", 4);
 }
 
 TEST_WITH(no_record_of_what_is_not_there, setup, teardown)

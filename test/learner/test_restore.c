@@ -73,6 +73,7 @@ static void configure(struct learner *l, const char *folder)
 	l->daemon.roster = (struct sl_roster){
 		.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
 	l->daemon.workspace.n = N;
+	l->daemon.core_config.parameters.n = N;
 	l->daemon.workspace.tensors = tensors;
 	l->daemon.workspace.committed = l->model;
 }
@@ -167,19 +168,29 @@ static void expect_refused(const char *folder, int code, const char *text)
 
 static struct sl_certificate certificate_of(sl_round t)
 {
-	struct sl_certificate certificate = {.t = t,
-					     .a = 2,
-					     .p = P,
-					     .learners = 3,
-					     .decimals = 4,
-					     .clipping_range = CLIP_16,
-					     .count = 1,
-					     .digest = {(uint8_t)t}};
+	static uint32_t ids[6] = {1, 0, 2, 0, 3, 0};
+	static struct sl_round_head round;
+	struct sl_certificate certificate = {
+		.t = t, .a = 2, .round = &round, .count = 1, .digest = {(uint8_t)t}};
 	struct sl_digest *d = &certificate.digests[0];
 	uint8_t secret[crypto_sign_SECRETKEYBYTES], hash[SL_HASH_BYTES], seed[crypto_sign_SEEDBYTES] = {0};
 	struct sl_scope scope = {0};
-	*d = (struct sl_digest){
-		.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
+	round = (struct sl_round_head){.t = t,
+				       .a = 2,
+				       .p = P,
+				       .parameters = {.n = N,
+						      .rounds = 1,
+						      .quorum = 3,
+						      .tolerance = 1,
+						      .decimals = 4,
+						      .clipping_range = CLIP_16,
+						      .max_weight = 1,
+						      .max_degree = 16},
+				       .count = 6,
+				       .members = ids};
+	sl_canonical_round(&scope, &round, certificate.view);
+	*d = (struct sl_digest){.id = 1, .t = t, .a = 2};
+	memcpy(d->view, certificate.view, sizeof d->view);
 	memcpy(d->digest, certificate.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
 	sl_canonical_message(&scope, &(struct sl_message){SL_MSG_DIGEST, {.digest = *d}}, hash);
@@ -307,6 +318,20 @@ TEST_WITH(another_model_is_the_configurations_fault, setup, folder_teardown)
 	finish(&l);
 }
 
+/* Round 2 again, with the result of `certificate`. */
+static void write_result_of(const char *folder, const struct sl_certificate *certificate)
+{
+	struct learner l;
+	struct sl_store_round round;
+	uint8_t z[4 * (N + 1)] = {2};
+	expect_started(&l, folder);
+	write_files(folder, 2, &round);
+	assert_int_equal(sl_result_write(folder, RUN, certificate, N, z, sizeof z, round.result_sum, NULL),
+			 SL_OK);
+	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
+	finish(&l);
+}
+
 TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 {
 	struct sl_store_round other;
@@ -321,6 +346,12 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 	uint8_t z[4 * (N + 1)] = {9}, sum[SL_HASH_BYTES];
 	assert_int_equal(sl_result_write(*state, RUN, &certificate, N, z, sizeof z, sum, NULL), SL_OK);
 	expect_start(*state, 2, 0, false, "its file is not the one that was committed");
+	certificate = certificate_of(2);
+	struct sl_round_head another = *certificate.round; /* not that of h */
+	another.edges[0] ^= 1;
+	certificate.round = &another;
+	write_result_of(*state, &certificate);
+	expect_start(*state, 2, 0, false, "it was signed under another roster");
 	remove(folder_path(*state, "result-000002.safetensors"));
 	expect_start(*state, 2, 0, false, "no result of round 2");
 }
@@ -360,56 +391,60 @@ static void record(struct sl_store *store, enum sl_persist_kind kind, const stru
 		fail_msg("%s", error.text);
 }
 
-/* After round 1; the masked state of this learner is all fives. */
-static void leave_open(const char *folder, bool released)
+/* After round 1, in this state; the deposit of this learner is all fives. */
+static void leave_open(const char *folder, enum sl_open_state as)
 {
 	struct learner l;
 	struct sl_error error;
 	struct sl_state_file state_file;
 	struct sl_scope scope = {0};
-	uint8_t bytes[1024], *slot;
+	struct sl_round_head round;
+	struct sl_held_share shares[2] = {{.size = SL_KEY_SHARE_BYTES, .bytes = {9}}, {.size = 0}};
+	struct sl_secrets secrets = {.key = {7}, .count = 2, .shares = shares};
+	uint8_t bytes[1024];
+	uint32_t ids[6];
 	struct sl_ready readys[3] = {
 		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
 	expect_started(&l, folder);
 	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
 	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
-	slot = state_file.base;
-	memset(slot, 5, SL_NONCE_BYTES + 4 * (N + 1));
-	sl_canonical_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
+	memset(state_file.base, 5, 4 * (N + 1));
+	sl_canonical_deposit(&scope, state_file.base, 4 * (N + 1), readys[0].deposit);
 	sl_state_file_close(&state_file);
 	struct sl_persist persist = {.view = bytes,
 				     .view_bytes = write_view(bytes, sizeof bytes),
 				     .readys = readys,
-				     .ready_count = 1};
+				     .ready_count = 1,
+				     .secrets = &secrets,
+				     .ready = true};
+	assert_int_equal(sl_view_round(&scope, bytes, persist.view_bytes, 3, ids, &round), SL_OK);
 	for (int i = 0; i < 3; i++)
-		sl_canonical_view(&scope, bytes, persist.view_bytes, readys[i].view);
+		sl_canonical_round(&scope, &round, readys[i].view);
 	record(l.daemon.store, SL_PERSIST_PREPARED, &persist);
 	persist.ready_count = 3;
-	if (released)
+	if (as == SL_OPEN_RELEASED)
 		record(l.daemon.store, SL_PERSIST_RELEASED, &persist);
+	if (as == SL_OPEN_ABORTED)
+		record(l.daemon.store, SL_PERSIST_ABORTED, &persist);
 	finish(&l);
 }
 
-/* Starts; the core is told of an attempt that is open (and released) or aborted, or of nothing. */
-static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open,
-			const char *said)
+/* Starts; the core is told of an attempt that is open in this state. */
+static void expect_open(const char *folder, enum sl_open_state as, const char *said)
 {
 	struct learner l;
 	expect_started(&l, folder);
 	const struct sl_core_config *config = &l.daemon.core_config;
-	assert_int_equal(config->aborted, aborted);
-	assert_int_equal(config->released_count, released);
-	if (released > 0)
-		assert_int_equal(config->released[0], 3);
-	assert_int_equal(config->open != NULL, open);
-	assert_int_equal(l.daemon.workspace.state_file.base != NULL, open);
-	if (open) {
-		assert_int_equal(config->open->released, released > 0);
-		assert_int_equal(config->open->ready_count, released > 0 ? 3 : 1);
-		assert_int_equal(l.daemon.workspace.state_file.slot_bytes, SLOT);
-	}
-	assert_int_equal(access(folder_path(folder, file_2_3), F_OK) == 0, open);
+	assert_int_equal(config->aborted, 0);
+	assert_non_null(config->open);
+	assert_int_equal(config->open->state, as);
+	assert_int_equal(config->open->ready_count, as == SL_OPEN_RELEASED ? 3 : 1);
+	assert_int_equal(config->open->secrets->key[0], 7);
+	assert_int_equal(config->open->secrets->shares[0].bytes[0], 9);
+	assert_non_null(l.daemon.workspace.state_file.base);
+	assert_int_equal(l.daemon.workspace.state_file.slot_bytes, SLOT);
+	assert_int_equal(access(folder_path(folder, file_2_3), F_OK), 0);
 	if (said != NULL)
 		expect_said(&l, said, true);
 	finish(&l);
@@ -417,93 +452,110 @@ static void expect_open(const char *folder, sl_attempt aborted, uint32_t release
 
 TEST_WITH(one_that_was_prepared_goes_on, setup, folder_teardown)
 {
-	leave_open(*state, false);
+	leave_open(*state, SL_OPEN_PREPARED);
 	folder_put(*state, "attempt-000002-000002.states", "left", 4);
-	expect_open(*state, 0, 0, true, NULL);
-	expect_open(*state, 0, 0, true, NULL);
+	expect_open(*state, SL_OPEN_PREPARED, NULL);
+	expect_open(*state, SL_OPEN_PREPARED, NULL);
 	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.states"), F_OK), 0);
 }
 
 TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
 {
-	leave_open(*state, true);
-	expect_open(*state, 0, 1, true, NULL);
+	leave_open(*state, SL_OPEN_RELEASED);
+	expect_open(*state, SL_OPEN_RELEASED, NULL);
 	remove(folder_path(*state, file_2_3));
-	expect_open(*state, 0, 1, true, NULL); /* the others may have what is gone */
+	expect_open(*state, SL_OPEN_RELEASED, NULL); /* its keepers have what is gone */
 }
 
-/* It was never released, so that no peer has it. */
-TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
+TEST_WITH(one_that_was_aborted_stays_bound, setup, folder_teardown)
 {
-	leave_open(*state, false);
-	damage(*state, file_2_3); /* beyond the state: no matter */
-	expect_open(*state, 0, 0, true, NULL);
-	remove(folder_path(*state, file_2_3));
-	expect_open(*state, 3, 0, false,
-		    "round 2 attempt 3, which a restart interrupted, is aborted: its own masked state is "
-		    "gone or damaged");
-	expect_open(*state, 3, 0, false, NULL);
+	leave_open(*state, SL_OPEN_ABORTED);
+	expect_open(*state, SL_OPEN_ABORTED, NULL);
 }
 
-/* The ids mean other learners now. */
-TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardown)
+/* Its Ready may have left: it stays with the attempt, and does not release. */
+TEST_WITH(a_prepared_deposit_that_is_lost_is_aborted, setup, folder_teardown)
+{
+	leave_open(*state, SL_OPEN_PREPARED);
+	damage(*state, file_2_3); /* beyond the deposit: no matter */
+	expect_open(*state, SL_OPEN_PREPARED, NULL);
+	remove(folder_path(*state, file_2_3));
+	expect_open(*state, SL_OPEN_ABORTED, "its own deposit is gone or damaged");
+	expect_open(*state, SL_OPEN_ABORTED, NULL);
+}
+
+/* The ids mean other learners now, and the learner is Ready in that attempt. */
+TEST_WITH(another_roster_or_model_waits_for_the_attempt, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
-	leave_open(*state, true);
-	configure(&l, *state);
-	l.daemon.core_config.scope.roster[0] = 1;
-	assert_int_equal(start(&l, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text,
-			    "round 2 attempt 3 was released under another roster or model size (setting "
-			    "hidden_units), and "
-			    "must be finished first: put back what was there until round 2 has committed");
-	finish(&l);
-	expect_open(*state, 0, 1, true, NULL);
+	for (int what = 0; what < 3; what++) {
+		leave_open(*state, what == 2 ? SL_OPEN_PREPARED : SL_OPEN_RELEASED);
+		configure(&l, *state);
+		l.daemon.core_config.scope.roster[0] = what == 0;
+		l.daemon.core_config.parameters.model = what > 0;
+		assert_int_equal(start(&l, &error), SL_ERR_REFUSED);
+		assert_string_equal(
+			error.text,
+			"round 2 attempt 3 was begun under another roster or with another model (setting "
+			"hidden_units), and must end first: put back what was there until round 2 has "
+			"committed");
+		finish(&l);
+		expect_open(*state, what == 2 ? SL_OPEN_PREPARED : SL_OPEN_RELEASED, NULL);
+		assert_int_equal(folder_teardown(state), 0);
+		assert_int_equal(setup(state), 0);
+	}
 }
 
-TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
+/* What is over comes back with the Aborts that end it, and whether the model may be used again. */
+TEST_WITH(what_is_over_is_remembered, setup, folder_teardown)
 {
 	struct learner l;
-	struct sl_error error;
-	leave_open(*state, false);
-	configure(&l, *state);
-	l.daemon.core_config.scope.roster[0] = 1;
-	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(l.daemon.core_config.aborted, 3);
-	assert_null(l.daemon.core_config.open);
-	const struct sl_certificate *shown =
-		l.daemon.core_config.certificate; /* signed again, by the own key */
-	assert_int_equal(shown->count, 1);
-	assert_memory_equal(shown->digests[0].key, l.daemon.identity.public_key, SL_KEY_BYTES);
-	finish(&l);
-	expect_open(*state, 3, 0, false, NULL);
+	struct sl_abort aborts[2] = {{.t = 2, .a = 3, .id = 1}, {.t = 2, .a = 3, .id = 2}};
+	for (int reuse = 1; reuse >= 0; reuse--) {
+		struct sl_persist over = {.aborts = aborts, .abort_count = 2, .reuse = reuse};
+		leave_open(*state, SL_OPEN_PREPARED);
+		expect_started(&l, *state);
+		record(l.daemon.store, SL_PERSIST_OVER, &over);
+		finish(&l);
+		expect_started(&l, *state);
+		const struct sl_core_config *config = &l.daemon.core_config;
+		assert_null(config->open);
+		assert_int_equal(config->aborted, 3);
+		assert_int_equal(config->over_count, 1);
+		assert_true(config->over[0].a == 3 && config->over[0].count == 2);
+		assert_true(config->over[0].ready.id == 1 && config->over[0].aborts[1].id == 2);
+		assert_int_equal(config->reuse, reuse);
+		assert_int_equal(l.daemon.used_up, reuse ? 0 : 2);
+		assert_int_not_equal(access(folder_path(*state, file_2_3), F_OK), 0);
+		finish(&l);
+		assert_int_equal(folder_teardown(state), 0);
+		assert_int_equal(setup(state), 0);
+	}
 }
 
-/* Not those of the round that is committed; the next commit takes them. */
-TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
+/* The deposits of a round that is committed serve nobody. */
+TEST_WITH(deposits_of_other_attempts_go, setup, folder_teardown)
 {
 	commit(*state, 1);
-	folder_put(*state, "attempt-000001-000002.states", "kept", 4); /* rounds here commit in attempt 2 */
-	folder_put(*state, "attempt-000001-000001.states", "left", 4);
+	folder_put(*state, "attempt-000001-000002.states", "left", 4); /* rounds here commit in attempt 2 */
 	expect_start(*state, 1, 0, true, NULL);
-	assert_int_equal(access(folder_path(*state, "attempt-000001-000002.states"), F_OK), 0);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.states"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000002.states"), F_OK), 0);
 }
 
 /* A model that cannot be read goes back behind what was promised: that waits until the model is there again.
  */
 TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 {
-	leave_open(*state, true);
+	leave_open(*state, SL_OPEN_RELEASED);
 	damage(*state, "round-000001.safetensors");
 	struct learner l;
 	expect_started(&l, *state);
 	assert_int_equal(l.daemon.committed_through, 1);
-	assert_int_equal(l.daemon.core_config.released_count, 0);
+	assert_null(l.daemon.core_config.open);
 	finish(&l);
 	commit(*state, 1);
-	expect_open(*state, 0, 1, true, NULL);
+	expect_open(*state, SL_OPEN_RELEASED, NULL);
 }
 
 /* --- another roster --- */

@@ -2,8 +2,9 @@
 # Exhaustive explorations that take seconds: explore.sh SIMTEST
 #
 # Every rule holds in all histories of three learners without a fault, and in those of a usual order of deliveries
-# with a crash or a cut at each point. The last one proves that the explorer sees forks: learner 1 commits alone
-# and is cut off, the disk of 3 is set back, and 2, 3 and 4 commit another result.
+# with a crash, a cut, a forgetting at each point; and with four learners of whom one is lost for good.
+# The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
+# and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: 1` forbids that quorum.
 set -eu
 simtest=$(realpath "$1")
 folder=$(mktemp -d)
@@ -25,13 +26,15 @@ holds() {
 }
 
 holds learners=3
-holds learners=3,mixing=2
-holds learners=4,orders=2
+holds learners=4,orders=1
 holds learners=3,timeouts=2,orders=0
 holds learners=3,cuts=1,cut_who=1,orders=0
 holds learners=3,crashes=1,orders=0
+holds learners=3,forgets=1,orders=0
+holds learners=4,losses=1,bears=1,orders=0
+holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
 
-fork=learners=4,late=1,quorum=3,cuts=1,cut_who=1,forgets=1,fault_who=4,from=4,orders=0,heals=0
+fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4
 [ "$(explore "$fork")" = 1 ] || fail "the fork was not found"
 grep -q "^BROKEN: two learners have committed different results" out || fail "another rule was broken"
 grep -q "^3 crashes and restarts from" out || fail "the history does not name what was forgotten"

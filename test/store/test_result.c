@@ -74,18 +74,22 @@ static bool there(const char *folder, const char *name)
 TEST_WITH(the_exact_bytes, setup, folder_teardown)
 {
 	static const char header[] =
-		"{\"__metadata__\":{\"checksum\":\"dc4983e62d16c94edd08c90676d78004962e54d5f715657fdcaabe"
-		"c0daf36341\",\"digests\":\"08461003180522200a0d101316191c1f2225282b2e3134373a3d404346494"
-		"c4f5255585b5e6164672a200104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e3"
-		"2200205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f38ffffffff07401448045"
-		"9000000000000304062400b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6"
-		"e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8 08451003180522200c0f121518"
-		"1b1e2124272a2d303336393c3f4245484b4e5154575a5d606366692a200104070a0d101316191c1f2225282b"
-		"2e3134373a3d404346494c4f5255585b5e32200205080b0e1114171a1d202326292c2f3235383b3e4144474a"
-		"4d505356595c5f38ffffffff074014480459000000000000304062400d101316191c1f2225282b2e3134373a"
-		"3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbe"
-		"c1c4c7ca\",\"format\":\"starling-result-3\",\"n\":\"3\",\"run\":\"a\"},\"z\":{\"data_off"
-		"sets\":[0,16],\"dtype\":\"U8\",\"shape\":[16]}}";
+		"{\"__metadata__\":{\"checksum\":\"4b0a35f95463373c2e8d6a2567e53c85cd31b15cf856b9944ccd"
+		"51ff840c3750\",\"digests\":\"08461003180522200a0d101316191c1f2225282b2e3134373a3d40434"
+		"6494c4f5255585b5e6164672a200104070a0d101316191c1f2225282b2e3134373a3d404346494c4f52555"
+		"85b5e32200205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f3a400b0e11141"
+		"71a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f92959"
+		"89b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8 08451003180522200c0f1215181b1e2124272a2d303336393c3f"
+		"4245484b4e5154575a5d606366692a200104070a0d101316191c1f2225282b2e3134373a3d404346494c4f"
+		"5255585b5e32200205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f3a400d10"
+		"1316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f8285888b8e91"
+		"94979a9da0a3a6a9acafb2b5b8bbbec1c4c7ca\",\"format\":\"starling-result-4\",\"n\":\"3\","
+		"\"round\":\"0803100518ffffffff07221708031809200b28013004390000000000003040400170102a20"
+		"0306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60322004070a0d101316191c"
+		"1f2225282b2e3134373a3d404346494c4f5255585b5e613a2833003400350036003700380039003a003b00"
+		"3c003d003e003f004000410042004300440045004600422005080b0e1114171a1d202326292c2f3235383b"
+		"3e4144474a4d505356595c5f62\",\"run\":\"a\"},\"z\":{\"data_offsets\":[0,16],\"dtype\":"
+		"\"U8\",\"shape\":[16]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_made(*state, RUN, 3);
 	uint8_t *bytes = folder_get(*state, THIRD, &size);
@@ -323,6 +327,8 @@ static void expect_not_written(const char *folder, const struct sl_certificate *
 TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 {
 	struct sl_certificate good = certificate_of(3, 3), bad;
+	struct sl_round_head round = *good.round; /* which does not last that long */
+	good.round = &round;
 #define REFUSED(spoil, reason)                                                                               \
 	do {                                                                                                 \
 		bad = good;                                                                                  \
@@ -351,8 +357,8 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 	expect_not_written(*state, &good, FLOATS, 0, "z is not n+1 elements");
 	expect_not_written(*state, &good, 0, 4, "a result of another n");
 	expect_not_written(*state, &good, SL_ELEMENTS_MAX, 4 * ((size_t)SL_ELEMENTS_MAX + 1),
-			   "n out of range");
-	expect_not_written(*state, &good, UINT64_MAX, 0, "n out of range");
+			   "a result of another n");
+	expect_not_written(*state, &good, UINT64_MAX, 0, "a result of another n");
 #undef REFUSED
 	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
 			 SL_ERR_INVALID);

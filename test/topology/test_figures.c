@@ -83,7 +83,7 @@ TEST(test_bytes_of_the_fallback)
 	struct world w = {.schedule = draw_schedule("star", 100, 1)};
 	ask(&w, 97, SL_ENGINE_SET_ALL);
 	assert_int_equal(w.f.engine, SL_ENGINE_METROPOLIS);
-	assert_true(w.f.bytes_most == 99 * (100 * 1 + 100 * 8 * (double)w.f.k));
+	assert_true(w.f.bytes_most == 99 * (100 * 1 + 100 * 1 + 100 * 8 * ((double)w.f.k - 1)));
 	close_world(&w);
 }
 

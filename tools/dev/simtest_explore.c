@@ -13,8 +13,8 @@
 #define PLAIN_S 10 /* seconds between lines of progress without a terminal */
 
 struct request {
-	uint64_t learners, quorum, tolerance, late, from, mixing, waits, absence, bears, heals, orders,
-		reduce, states, mega;
+	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, bears, group,
+		heals, orders, reduce, states, mega;
 	uint64_t cut_who, fault_who, crashes, losses, cuts, forgets, timeouts, splits, lies;
 };
 
@@ -31,6 +31,7 @@ static const struct {
 	KEY(learners, 3, 5, "R"),
 	KEY(quorum, 0, 5, "least participants (0: a majority)"),
 	KEY(tolerance, 1, 3, "c"),
+	KEY(forgetful, 0, 3, "f"),
 	KEY(late, 0, 5, "so many learners, the last ones, start only when all is quiet"),
 	KEY(from, SL_PHASE_AGREE, SL_PHASE_READY, "phase to begin in: 2 AGREE, 3 SHARE, 4 READY"),
 	KEY(mixing, SL_ENGINE_EXACT, 2, "engine: 0 exact, 1 metropolis, 2 tree"),
@@ -48,6 +49,7 @@ static const struct {
 	KEY(waits, 40, 200, "timeouts when all is quiet, at most"),
 	KEY(absence, 12, 200, ".. while a learner is down or cut off"),
 	KEY(bears, 0, 9, "losses with which all others have to commit"),
+	KEY(group, 0, 1, "1: a cut separates all of cut_who, with the links among them, from all others"),
 	KEY(heals, 1, 1, "0: a learner that is cut off stays so"),
 	KEY(reduce, 1, 1, "0: explore also orders that lead to the same worlds"),
 	KEY(states, UINT32_MAX - 1, UINT32_MAX - 1, "states, at most"),
@@ -129,20 +131,23 @@ static bool parse(const char *text, struct request *request)
 static struct sl_explore_options options_of(const struct request *q)
 {
 	uint32_t learners = (uint32_t)q->learners;
-	struct sl_explore_options o = {.learners = learners,
-				       .quorum = q->quorum != 0 ? (uint32_t)q->quorum : learners / 2 + 1,
-				       .tolerance = (uint32_t)q->tolerance,
-				       .from = (enum sl_phase)q->from,
-				       .mixing = (enum sl_engine)q->mixing,
-				       .cut_who = (uint8_t)(q->cut_who != 0 ? q->cut_who : UINT8_MAX),
-				       .fault_who = (uint8_t)(q->fault_who != 0 ? q->fault_who : UINT8_MAX),
-				       .waits = (uint8_t)q->waits,
-				       .absence = (uint8_t)q->absence,
-				       .bears = (uint8_t)q->bears,
-				       .heals = q->heals != 0,
-				       .reduce = q->reduce != 0,
-				       .states_most = q->states,
-				       .bytes_most = q->mega << 20};
+	struct sl_explore_options o = {
+		.learners = learners,
+		.quorum = q->quorum != 0 ? (uint32_t)q->quorum : sl_view_quorum_least(learners, q->forgetful),
+		.tolerance = (uint32_t)q->tolerance,
+		.forgetful = (uint32_t)q->forgetful,
+		.from = (enum sl_phase)q->from,
+		.mixing = (enum sl_engine)q->mixing,
+		.cut_who = (uint8_t)(q->cut_who != 0 ? q->cut_who : UINT8_MAX),
+		.fault_who = (uint8_t)(q->fault_who != 0 ? q->fault_who : UINT8_MAX),
+		.waits = (uint8_t)q->waits,
+		.absence = (uint8_t)q->absence,
+		.bears = (uint8_t)q->bears,
+		.group = q->group != 0,
+		.heals = q->heals != 0,
+		.reduce = q->reduce != 0,
+		.states_most = q->states,
+		.bytes_most = q->mega << 20};
 	for (uint32_t i = 0; i < q->late; i++)
 		o.late |= (uint8_t)(1u << (learners - 1 - i));
 	o.budget = (struct sl_explore_budget){.crashes = (uint8_t)q->crashes,

@@ -4,6 +4,7 @@
 
 #include "common/base/limits.h"
 #include "common/mixing/spectrum.h"
+#include "common/protocol/key_tree.h"
 #include "common/wire/codec.h"
 
 #define TLS_RECORD_BYTES 16384.0
@@ -11,6 +12,7 @@
 #define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
 #define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
 #define PROCESS_BYTES 15e6			    /* of a learner without a model */
+#define CHECKSUM_POINTS 3			    /* at p = 2^31 - 1 */
 #define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
 /* ---- bytes ---- */
@@ -38,11 +40,14 @@ double sl_estimate_vector_bytes(uint64_t elements, uint32_t width)
 	return bytes;
 }
 
-/* A link state with as many candidates as neighbours, and a Ready. */
+/* A link state with as many candidates as neighbours, a Ready, a challenge, and checksums of the masked
+ * states of all neighbours. */
 static double records_bytes(const struct sl_estimate_input *in)
 {
 	static sl_id candidates[SL_LEARNERS_MAX];
-	struct sl_message state = {.kind = SL_MSG_LINK_STATE}, ready = {.kind = SL_MSG_READY};
+	static const uint8_t values[(SL_LEARNERS_MAX + 1) * CHECKSUM_POINTS * sizeof(uint64_t)];
+	struct sl_message state = {.kind = SL_MSG_LINK_STATE}, ready = {.kind = SL_MSG_READY},
+			  challenge = {.kind = SL_MSG_CHALLENGE}, checksums = {.kind = SL_MSG_CHECKSUM};
 	double count = fmin(in->graph.degree_mean, SL_LEARNERS_MAX);
 	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
 		candidates[i] = i + 1;
@@ -62,7 +67,10 @@ static double records_bytes(const struct sl_estimate_input *in)
 							     .max_weight = 1,
 							     .max_degree = 16};
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};
-	return on_the_wire(&state) + on_the_wire(&ready);
+	challenge.challenge = (struct sl_challenge){.t = 1, .a = 1, .origin = 1, .value = {1}};
+	checksums.checksums = (struct sl_checksums){.t = 1, .a = 1, .id = 1, .values = values};
+	checksums.checksums.size = (size_t)(count + 1) * CHECKSUM_POINTS * sizeof(uint64_t);
+	return on_the_wire(&state) + on_the_wire(&ready) + on_the_wire(&challenge) + on_the_wire(&checksums);
 }
 
 /* Every record goes over every link, and back but for the direction from which a learner first heard it. */
@@ -72,11 +80,15 @@ static double flood_bytes(const struct sl_estimate_input *in)
 	return n * fmax(0, 2 * in->graph.edges - n + 1) * records_bytes(in);
 }
 
+/* What each neighbour gets: a share, a key share with its path, and the deposit key. */
 static double share_bytes(const struct sl_estimate_input *in, const struct sl_field *field,
 			  enum sl_sharing_kind sharing)
 {
-	return sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
-					    : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
+	struct sl_message key = {.kind = SL_MSG_KEY, .key = {.t = 1, .a = 1, .origin = 1, .key = {1}}};
+	double share = sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
+						    : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
+	uint32_t holders = (uint32_t)fmax(1, in->graph.degree_mean);
+	return share + chunk_bytes(0, sl_key_tree_share_bytes(holders)) + on_the_wire(&key);
 }
 
 /* ---- one engine ---- */
@@ -105,8 +117,8 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 		    enum sl_engine engine, double share, double flood, struct sl_estimate_cost *cost)
 {
 	const struct sl_estimate_figures *g = &in->graph;
-	double n = (double)g->learners,
-	       vector = sl_estimate_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
+	double n = (double)g->learners, vector = sl_estimate_vector_bytes(in->floats + 1, costs->width),
+	       state = sl_estimate_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
 	uint64_t exchanges = sl_engine_exchanges(engine, costs), links = (uint64_t)llround(2 * g->edges);
 	*cost = (struct sl_estimate_cost){.possible = exchanges > 0, .exchanges = exchanges};
 	if (exchanges == 0)
@@ -115,11 +127,14 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 		sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_tree_most(costs->children));
 	uint64_t all = sl_engine_vectors(engine, exchanges, links,
 					 sl_engine_tree_all(g->learners, (uint64_t)llround(g->backups)));
-	cost->bytes_mean = g->degree_mean * share + (double)all / n * vector + flood;
-	cost->bytes_most = g->degree_most * share + (double)most * vector + flood;
+	double wider = state - vector; /* of a later state than a deposit */
+	cost->bytes_mean = g->degree_mean * share + (double)all / n * vector + flood +
+			   (double)sl_engine_states(engine, exchanges, links) / n * wider;
+	cost->bytes_most = g->degree_most * share + (double)most * vector + flood +
+			   (double)sl_engine_states(engine, exchanges, costs->busiest) * wider;
 	cost->bytes_all = n * cost->bytes_mean;
 	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats +
-		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * vector);
+		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * state);
 }
 
 static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)

@@ -112,12 +112,12 @@ static void end(struct sl_sim_disk *disk, struct sl_persist *record)
 	struct sl_over over = {.a = record->what.a, .count = record->abort_count, .aborts = record->aborts};
 	for (uint32_t k = 0; k < disk->open.ready_count && disk->open.a == over.a; k++)
 		over.ready = disk->open.readys[0];
-	struct sl_over *more = sl_heap_zeroed(disk->over_count + 1, sizeof *more);
+	struct sl_over *more = sl_heap_take((disk->over_count + 1) * sizeof *more);
 	if (disk->over_count > 0)
 		memcpy(more, disk->over, disk->over_count * sizeof *more);
+	more[disk->over_count++] = over;
 	sl_heap_give(disk->over);
 	disk->over = more;
-	disk->over[disk->over_count++] = over;
 	disk->reuse &= record->reuse;
 	record->aborts = NULL;
 	if (disk->aborted < over.a)

@@ -151,10 +151,15 @@ static uint64_t word(const uint8_t *hash)
 	return w;
 }
 
-/* Return true if the message makes the masked state of its sender known. */
-static bool reveals(const struct sl_message *m, sl_id self)
+/* Return the view of which the message reveals the sender's masked state, its deposit key or a key share that
+ * it holds; NULL: none. */
+static const uint8_t *revealed(const struct sl_message *m, sl_id self)
 {
-	return m->kind == SL_MSG_STATE || (m->kind == SL_MSG_KEY && m->key.origin == self);
+	if (m->kind == SL_MSG_STATE)
+		return m->chunk.view;
+	if (m->kind == SL_MSG_KEY && m->key.origin == self)
+		return m->key.view;
+	return m->kind == SL_MSG_OPENING && m->opening.holder == self ? m->opening.view : NULL;
 }
 
 /* Pack the message at the one address where every packet lies while it is between learners. */
@@ -180,13 +185,13 @@ static void send(struct sl_explore_learners *x, const struct sl_action *action)
 	struct sl_payload payload = action->send.payload;
 	if (action->send.own)
 		sign(l, &message);
-	if (reveals(&message, x->ids[l->self]) &&
-	    past(l, SL_PERSIST_RELEASED, word(message.chunk.view)) == NULL)
-		x->stage->broken = "a masked state leaves before its release is durable";
+	const uint8_t *view = revealed(&message, x->ids[l->self]);
+	if (view != NULL && past(l, SL_PERSIST_RELEASED, word(view)) == NULL)
+		x->stage->broken = "a key or a key share leaves before the release is durable";
 	for (uint32_t j = 0; j < x->roster; j++) {
 		if (!sl_bit(action->send.to, j))
 			continue;
-		if (payload.source == SL_SOURCE_SHARES)
+		if (sl_source_by_neighbour(payload.source))
 			payload.row = (uint32_t)sl_view_neighbour(l->host.view, j);
 		post(x, j, &message, &payload);
 	}

@@ -44,8 +44,9 @@ static bool other_self(const struct sl_explore *x, const struct sl_explore_world
 
 static bool linked(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t a, uint32_t b)
 {
-	return a != b && alive(w, a) && alive(w, b) && !in(w->cut, a) && !in(w->cut, b) &&
-	       !other_self(x, w, a, b) && !other_self(x, w, b, a);
+	bool apart = x->options.group ? in(w->cut, a) != in(w->cut, b) : in(w->cut, a) || in(w->cut, b);
+	return a != b && alive(w, a) && alive(w, b) && !apart && !other_self(x, w, a, b) &&
+	       !other_self(x, w, b, a);
 }
 
 static uint32_t index_of(const struct sl_explore *x, uint32_t actor)
@@ -110,15 +111,11 @@ static bool knows_link(const struct sl_explore *x, const struct sl_explore_world
 
 /* --- operations --- */
 
-static void end_links(struct sl_explore *x, struct sl_explore_world *w, uint32_t actor, bool here)
+static void end_links(struct sl_explore *x, struct sl_explore_world *w, uint32_t actor)
 {
-	for (uint32_t j = 0; j < x->actors; j++) {
-		if (!linked(x, w, actor, j))
-			continue;
-		append(x, w, j, actor, LINK_ENDS);
-		if (here)
-			append(x, w, actor, j, LINK_ENDS);
-	}
+	for (uint32_t j = 0; j < x->actors; j++)
+		if (linked(x, w, actor, j))
+			append(x, w, j, actor, LINK_ENDS);
 }
 
 static void begin_links(struct sl_explore *x, struct sl_explore_world *w, uint32_t actor)
@@ -133,7 +130,7 @@ static void begin_links(struct sl_explore *x, struct sl_explore_world *w, uint32
 
 static void leave(struct sl_explore *x, struct sl_explore_world *w, uint32_t actor, bool for_good)
 {
-	end_links(x, w, actor, false);
+	end_links(x, w, actor);
 	memset(w->queue[actor], 0, sizeof w->queue[actor]);
 	if (for_good)
 		w->gone |= (uint8_t)(1u << actor);
@@ -188,23 +185,41 @@ static bool has(const struct sl_explore_look *look, uint32_t kind, uint64_t view
 	return false;
 }
 
-/* A model that was released in an attempt may enter another one only if at least c+1 participants of the
- * first never release it (PROTOCOL.md §9.5 The reuse rule). */
-static void check_reuse(struct sl_explore *x, const struct sl_explore_world *w,
-			const struct sl_explore_look *look, const struct sl_explore_record *released)
+/* Return true if the masked state of `i` in the view may be known, also to c learners that use the key shares
+ * they hold: it sent its key, or enough of its holders may open it. */
+static bool may_be_known(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t i,
+			 uint32_t members, uint64_t view)
 {
-	uint32_t model = 0, again = 0, out = 0;
-	for (uint32_t k = 0; k < look->past_count; k++)
-		if (look->past[k].kind == SL_PERSIST_PREPARED && look->past[k].view == released->view)
-			model = look->past[k].model;
-	for (const struct sl_explore_record *r = released; r < look->past + look->past_count; r++)
-		again += r->kind == SL_PERSIST_PREPARED && r->model == model;
-	if (again == 0)
-		return;
+	uint32_t c = x->options.tolerance, degree = (uint32_t)__builtin_popcount(members) - 1, openers = c;
+	uint32_t threshold = c + 1 > degree / 2 + 1 ? c + 1 : degree / 2 + 1;
+	for (uint32_t j = 0; j < x->options.learners; j++)
+		openers += j != i && in(members, j) && has(look_of(x, w, j), SL_PERSIST_RELEASED, view);
+	return has(look_of(x, w, i), SL_PERSIST_RELEASED, view) || (openers > c && openers >= threshold);
+}
+
+/* A model that was in an attempt may enter another one only if the masked states of at least c+1 participants
+ * of the first are never known (PROTOCOL.md §9.5). `released` is the record of any participant. */
+static void check_reuse(struct sl_explore *x, const struct sl_explore_world *w,
+			const struct sl_explore_record *released)
+{
+	uint32_t known = 0;
 	for (uint32_t i = 0; i < x->options.learners; i++)
-		out += in(released->members, i) && has(look_of(x, w, i), SL_PERSIST_RELEASED, released->view);
-	if ((uint32_t)__builtin_popcount(released->members) < out + x->options.tolerance + 1)
-		fail(x, "a released model is used again although too many have released the attempt");
+		known += in(released->members, i) && may_be_known(x, w, i, released->members, released->view);
+	if ((uint32_t)__builtin_popcount(released->members) >= known + x->options.tolerance + 1)
+		return;
+	for (uint32_t i = 0; i < x->options.learners; i++) {
+		const struct sl_explore_look *look = look_of(x, w, i);
+		const struct sl_explore_record *first = NULL;
+		for (const struct sl_explore_record *r = look->past; r < look->past + look->past_count; r++) {
+			if (r->kind != SL_PERSIST_PREPARED)
+				continue;
+			if (first != NULL && r->model == first->model)
+				fail(x, "a model is used again although too many masked states of its "
+					"attempt may be known");
+			if (r->view == released->view)
+				first = r;
+		}
+	}
 }
 
 static void check_releases(struct sl_explore *x, const struct sl_explore_world *w,
@@ -218,7 +233,7 @@ static void check_releases(struct sl_explore *x, const struct sl_explore_world *
 			if (in(r->members, i) && honest(x, i) &&
 			    !has(look_of(x, w, i), SL_PERSIST_PREPARED, r->view))
 				fail(x, "a learner releases before a participant is ready");
-		check_reuse(x, w, look, r);
+		check_reuse(x, w, r);
 	}
 }
 
@@ -264,6 +279,34 @@ static void lose_messages(struct sl_explore *x, struct sl_explore_world *w, uint
 		}
 }
 
+/* End the links between a set of learners and all others; without `group` it is a set of one. */
+static void cut_off(struct sl_explore *x, struct sl_explore_world *w, uint32_t set, bool lossy)
+{
+	for (uint32_t i = 0; i < x->actors; i++)
+		for (uint32_t j = 0; in(set, i) && j < x->actors; j++)
+			if (!in(set, j) && linked(x, w, i, j)) {
+				append(x, w, j, i, LINK_ENDS);
+				append(x, w, i, j, LINK_ENDS);
+			}
+	w->cut |= (uint8_t)set;
+	for (uint32_t i = 0; lossy && i < x->actors; i++)
+		if (in(set, i))
+			lose_messages(x, w, i);
+}
+
+static void heal(struct sl_explore *x, struct sl_explore_world *w, uint32_t set)
+{
+	struct sl_explore_world before = *w;
+	w->cut &= (uint8_t)~set;
+	w->waits = 0;
+	for (uint32_t i = 0; i < x->actors; i++)
+		for (uint32_t j = 0; j < i; j++)
+			if (linked(x, w, i, j) && !linked(x, &before, i, j)) {
+				append(x, w, j, i, LINK_BEGINS);
+				append(x, w, i, j, LINK_BEGINS);
+			}
+}
+
 static void follow(struct sl_explore *x, struct sl_explore_world *w, const struct sl_explore_choice *c)
 {
 	uint32_t i = c->actor;
@@ -287,9 +330,8 @@ static void follow(struct sl_explore *x, struct sl_explore_world *w, const struc
 		break;
 	case SL_EXPLORE_CUT:
 		w->left.cuts--;
-		end_links(x, w, i, true);
-		w->cut |= (uint8_t)(1u << i);
-		break;
+		cut_off(x, w, x->options.group ? x->options.cut_who : 1u << i, c->lossy);
+		return;
 	case SL_EXPLORE_TIMES_OUT:
 		w->left.timeouts--;
 		operate(x, w, i, (struct sl_explore_step){.operation = SL_EXPLORE_TIMEOUT});
@@ -394,9 +436,7 @@ void sl_explore_world_choose(struct sl_explore *x, struct sl_explore_world *w,
 		come_back(x, w, c);
 		break;
 	case SL_EXPLORE_ACT_HEAL:
-		w->cut &= (uint8_t) ~(1u << c->actor);
-		w->waits = 0;
-		begin_links(x, w, c->actor);
+		heal(x, w, x->options.group ? w->cut : 1u << c->actor);
 		break;
 	case SL_EXPLORE_ACT_WAIT:
 		wait_all(x, w);
@@ -547,7 +587,8 @@ static void quiet(struct sl_explore *x, const struct sl_explore_world *w)
 				offer_forgetting(x, look_of(x, w, i), c);
 		}
 		c.act = SL_EXPLORE_ACT_HEAL;
-		if (x->options.heals && in(w->cut, i) && alive(w, i))
+		bool first = !x->options.group || (w->cut & ((1u << i) - 1)) == 0;
+		if (x->options.heals && in(w->cut, i) && alive(w, i) && first)
 			offer(x, c);
 		timed |= alive(w, i) && look_of(x, w, i)->wait != SL_NEVER;
 	}
@@ -618,6 +659,7 @@ static void begin_learners(struct sl_explore *x)
 						   .rounds = 1,
 						   .quorum = o->quorum,
 						   .tolerance = o->tolerance,
+						   .forgetful = o->forgetful,
 						   .decimals = 4,
 						   .max_weight = 1,
 						   .mixing = o->mixing,

@@ -60,6 +60,7 @@ struct sl_explore_options {
 	uint32_t learners;
 	uint32_t quorum;
 	uint32_t tolerance;
+	uint32_t forgetful;
 	uint8_t late; /* bit set: not started before all is quiet */
 	uint8_t fault_who,
 		cut_who;    /* bit sets: learners that may crash, be lost or forget; that may be cut off */
@@ -69,6 +70,7 @@ struct sl_explore_options {
 	uint8_t waits;	 /* timeouts when all is quiet, at most, since a learner was away last */
 	uint8_t absence; /* .. while one is away */
 	uint8_t bears;	 /* losses with which all others still have to commit */
+	bool group;	 /* a cut separates all of cut_who, with the links among them, from all others */
 	bool heals;	 /* a learner that is cut off is linked again when all is quiet */
 	bool reduce;	 /* leave out orders of deliveries that lead to the same worlds */
 	uint64_t states_most, bytes_most;

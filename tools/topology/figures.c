@@ -34,12 +34,13 @@ static void set_metropolis(struct sl_figures *f)
 	f->metropolis = f->field.bits <= f->p_bits && f->k <= SL_ITERATIONS_MAX;
 }
 
-/* A share to each neighbour, and the vectors of the engine. */
-static double bytes_of(const struct sl_figures *f, double links, double vectors)
+/* A share to each neighbour, deposits and other vectors of Z_p, and states of the engine. */
+static double bytes_of(const struct sl_figures *f, double links, uint64_t vectors, uint64_t states)
 {
 	double elements = (double)f->request.floats + 1;
 	double share = f->request.seeded ? SL_KEY_BYTES : elements * f->field.bytes;
-	return links * share + vectors * elements * sl_engine_width(f->engine, f->field.bytes);
+	return links * share + (double)(vectors - states) * elements * f->field.bytes +
+	       (double)states * elements * sl_engine_width(f->engine, f->field.bytes);
 }
 
 static void set_cost(struct sl_figures *f)
@@ -53,8 +54,8 @@ static void set_cost(struct sl_figures *f)
 	f->engine = sl_engine_choose(SL_ENGINE_EXACT, &costs, &exchanges);
 	uint64_t most = sl_engine_vectors(f->engine, exchanges, busiest, sl_engine_tree_most(a->children));
 	uint64_t all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_tree_all(n, a->backups));
-	f->bytes_most = bytes_of(f, busiest, (double)most);
-	f->bytes_mean = bytes_of(f, links, (double)all) / n;
+	f->bytes_most = bytes_of(f, busiest, most, sl_engine_states(f->engine, exchanges, busiest));
+	f->bytes_mean = bytes_of(f, links, all, sl_engine_states(f->engine, exchanges, links)) / n;
 }
 
 int sl_figures_step(struct sl_figures *figures, uint32_t step)
