@@ -21,7 +21,7 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 	bool known =
 		(core->view_checked && core->view.a == ready->a) || ready->a <= core->release_log.aborted;
 	if (core->t != core->started || ready->t != core->t || known || sl_releases_has(core, ready->a) ||
-	    sl_attempt_number_far(core, ready->a))
+	    sl_attempt_number_jumps(core, sl_core_index(core, ready->id), ready->a))
 		return;
 	if (ready->id == core->config.ids[core->config.self] && !sl_releases_note(core, ready->a))
 		return;

@@ -25,6 +25,7 @@
  *    certificate     signed digests of the last committed round, for learners that catch up
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
+ *    allowance       how much of the own work one signer may cause
  *    overlay         the candidates where more than max_degree peers are in range
  *    suspect         peers that owed something and made no progress
  *    move            the one function that changes the phase
@@ -65,11 +66,21 @@ struct sl_phase_row {
 	bool (*invariant)(const struct sl_core *core);
 };
 
+/* What a signer has left of something that fills again with time (allowance.h). */
+struct sl_store_of_signer {
+	uint32_t left;
+	sl_ms since; /* it was right at this time */
+};
+
 /* A roster member as seen over its link. */
 struct sl_peer {
-	bool hello;	      /* a Hello has arrived on the present link */
-	bool tried;	      /* a dial failed or a link fell since the peer came into range */
-	sl_attempt jumped_to; /* attempt of round t far ahead of ours that the peer has signed for; 0: none */
+	bool hello; /* a Hello has arrived on the present link */
+	bool tried; /* a dial failed or a link fell since the peer came into range */
+	sl_attempt
+		claimed; /* highest attempt of round t that the peer has signed a link state for; 0: none */
+	struct sl_store_of_signer records, attempts; /* what its records may still cause in this round */
+	uint32_t ignored;     /* records of this round beyond that, since the last report */
+	sl_ms ignored_report; /* no such report before */
 	sl_round accused;     /* round in which evidence against the peer was reported last */
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
 	bool few_shown;	    /* the peer was shown the last result with too few signers */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "common/core/allowance.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
@@ -31,12 +32,19 @@ void sl_train_round(struct sl_core *core)
 	core->reach_stale = true; /* the overlay is another one */
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	sl_releases_forget(core);
+	sl_allowance_fill(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].jumped_to = 0;
+		core->peers[i].claimed = 0;
 		if (core->peers[i].quarantined < core->t)
 			core->peers[i].quarantined = 0;
-		if (core->links[i].record.present && sl_attempt_number_jumps(core, i, ls))
+		if (core->links[i].record.present)
+			sl_attempt_number_claim(core, i, ls);
+	}
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_state *ls = &core->links[i].state;
+		if (core->links[i].record.present && ls->t == core->t &&
+		    sl_attempt_number_jumps(core, i, ls->a))
 			core->links[i].record.present = false;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;
