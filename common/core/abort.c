@@ -22,7 +22,8 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 {
 	bool known = (core->view_checked && core->view.a == ready->a) || ready->a <= core->aborted ||
 		     !sl_aborts_may_deny(core, ready->a);
-	if (core->t != core->started || ready->t != core->t || known || sl_attempt_number_far(core, ready->a))
+	if (core->t != core->started || ready->t != core->t || known ||
+	    sl_attempt_number_jumps(core, sl_core_index(core, ready->id), ready->a))
 		return;
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;

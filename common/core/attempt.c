@@ -59,12 +59,17 @@ static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 	return true;
 }
 
+void sl_attempt_exhausted(struct sl_core *core)
+{
+	sl_emit_report(core, SL_REPORT_EXHAUSTED);
+	sl_emit_stop(core, SL_ERR_FULL);
+}
+
 void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated)
 {
 	end_attempt(core);
 	if (!next_attempt(core, reason)) {
-		sl_emit_report(core, SL_REPORT_EXHAUSTED);
-		sl_emit_stop(core, SL_ERR_FULL);
+		sl_attempt_exhausted(core);
 		return;
 	}
 	core->not_before = 0;

@@ -12,6 +12,8 @@ struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, b
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */
 void sl_attempt_lost(struct sl_core *core, uint32_t peer);
+/* The round has used all attempt numbers: stop. */
+void sl_attempt_exhausted(struct sl_core *core);
 /* End an attempt, however far it got, and go on to the next one: with the same model, or with a new one if
  * the old one is invalidated (PROTOCOL.md §9.4 Rule B). */
 void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated);

@@ -5,8 +5,8 @@
 
 #include "common/core/state.h"
 
-/* Return true if attempt `a` is an attempt jump. */
-bool sl_attempt_number_far(const struct sl_core *core, sl_attempt a);
-/* Note the attempt of `signer`'s link state. Return true if it is an attempt jump of round t that fewer than
- * c+1 learners have signed for: the link state is then neither kept nor passed on. */
-bool sl_attempt_number_jumps(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);
+/* Return true if attempt `a` of round t, which `signer` has signed for, is an attempt jump: c+1 learners have
+ * not claimed as much, and it is more than what `signer` may raise the known numbers by. */
+bool sl_attempt_number_jumps(struct sl_core *core, uint32_t signer, sl_attempt a);
+/* Note the attempt that the link state of `signer` claims for round t. */
+void sl_attempt_number_claim(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);

@@ -2,6 +2,7 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
+#include "common/core/allowance.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
@@ -133,8 +134,9 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_emit_reject(core, from, "a link state of a learner outside the roster");
 		return;
 	}
-	if (!sl_relay_wanted(core, state) || sl_attempt_number_jumps(core, signer, state))
+	if (!sl_relay_wanted(core, state))
 		return;
+	sl_attempt_number_claim(core, signer, state);
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
 		int age = lr->record.present ? compare_link_states(state, &lr->state) : 1;
@@ -146,6 +148,9 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 				equivocated(core, signer, state);
 			return;
 		}
+		if (!sl_allowance_record(core, signer, state->t) ||
+		    (state->t == core->t && sl_attempt_number_jumps(core, signer, state->a)))
+			return;
 		bool news = !lr->record.present || lr->state.t != state->t || state->t >= core->t;
 		if (!store_candidates(core, lr, state)) {
 			sl_emit_reject(core, from, "a link state naming a learner outside the roster");
@@ -178,7 +183,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 				     : 1;
 	if (age == 0)
 		sl_bit_set(rr->record.sent, from);
-	if (age <= 0)
+	if (age <= 0 || !sl_allowance_record(core, signer, ready->t))
 		return;
 	rr->ready = *ready;
 	sl_relay_record(core, &rr->record, from);
@@ -196,7 +201,7 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)
 		sl_bit_set(fr->record.sent, from);
-	if (age > 0) {
+	if (age > 0 && sl_allowance_record(core, signer, abort_record->t)) {
 		fr->abort = *abort_record;
 		sl_relay_record(core, &fr->record, from);
 	}

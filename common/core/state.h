@@ -30,6 +30,7 @@
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
+ *    allowance       how much of the own work one signer may cause
  *    overlay         the candidates where more than max_degree peers are in range
  *    suspect         peers that owed something and made no progress
  *    move            the one function that changes the phase
@@ -71,12 +72,22 @@ struct sl_phase_row {
 	bool (*invariant)(const struct sl_core *core);
 };
 
+/* What a signer has left of something that fills again with time (allowance.h). */
+struct sl_store_of_signer {
+	uint32_t left;
+	sl_ms since; /* it was right at this time */
+};
+
 /* A roster member as seen over its link. */
 struct sl_peer {
-	uint64_t *only;	      /* this peer alone, as a bit set over the roster */
-	bool hello;	      /* a Hello has arrived on the present link */
-	bool tried;	      /* a dial failed or a link fell since the peer came into range */
-	sl_attempt jumped_to; /* attempt of round t far ahead of ours that the peer has signed for; 0: none */
+	uint64_t *only; /* this peer alone, as a bit set over the roster */
+	bool hello;	/* a Hello has arrived on the present link */
+	bool tried;	/* a dial failed or a link fell since the peer came into range */
+	sl_attempt
+		claimed; /* highest attempt of round t that the peer has signed a link state for; 0: none */
+	struct sl_store_of_signer records, attempts; /* what its records may still cause in this round */
+	uint32_t ignored;     /* records of this round beyond that, since the last report */
+	sl_ms ignored_report; /* no such report before */
 	sl_round accused;     /* round in which evidence against the peer was reported last */
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
 	uint32_t fruitless; /* requests for a result in a row that brought none */
@@ -92,8 +103,8 @@ struct sl_peer {
 	sl_round suspect_of;	    /* .. and of a later attempt than this one, or a later round */
 	sl_attempt suspect_after;
 	uint32_t failures;	 /* such attempts in a row, without a committed round */
-	sl_round in_range;	    /* last round in which the peer was in range */
-	struct sl_buffer *early;    /* chunks of shares that came before the view was agreed on here */
+	sl_round in_range;	 /* last round in which the peer was in range */
+	struct sl_buffer *early; /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };
 
@@ -294,10 +305,10 @@ struct sl_core {
 	uint8_t rival[SL_HASH_BYTES]; /* a digest of the last committed view that is not the own */
 	uint64_t *rivals;	      /* .. participants that have signed it */
 	uint64_t total_weight;	      /* of the round that is being committed */
-	bool took_part;		      /* this process took part in the last committed round, in `view_neighbours` */
-	sl_round members_of;	      /* the last committed round, if its certificate is at hand; 0: unknown */
-	uint64_t *members;	      /* its participants */
-	uint32_t members_gone;	      /* participants of it that are not in the roster any more */
+	bool took_part;	       /* this process took part in the last committed round, in `view_neighbours` */
+	sl_round members_of;   /* the last committed round, if its certificate is at hand; 0: unknown */
+	uint64_t *members;     /* its participants */
+	uint32_t members_gone; /* participants of it that are not in the roster any more */
 
 	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
 	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */

@@ -52,6 +52,10 @@ static void resume(struct sl_core *core)
 		return;
 	if (config->open != NULL && !abort_open_attempt(core, config->open))
 		return;
+	if (core->a > SL_ATTEMPTS_MAX) {
+		sl_attempt_exhausted(core);
+		return;
+	}
 	sl_discover_ahead(core);
 	sl_train_begin(core);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/core/aborts.h"
+#include "common/core/allowance.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
@@ -30,10 +31,17 @@ void sl_train_round(struct sl_core *core)
 	core->full_graph = false;
 	core->reach_stale = true; /* the overlay is another one */
 	sl_aborts_forget(core);
+	sl_allowance_fill(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].jumped_to = 0;
-		if (core->links[i].record.present && sl_attempt_number_jumps(core, i, ls))
+		core->peers[i].claimed = 0;
+		if (core->links[i].record.present)
+			sl_attempt_number_claim(core, i, ls);
+	}
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_state *ls = &core->links[i].state;
+		if (core->links[i].record.present && ls->t == core->t &&
+		    sl_attempt_number_jumps(core, i, ls->a))
 			core->links[i].record.present = false;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;

@@ -38,6 +38,7 @@
 	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
 	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
 	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
+	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
 	X(EVIDENCE, "EVIDENCE") /* `peer` signed two different link states for one attempt */                \
 	X(PRIVACY,                                                                                           \
 	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
@@ -172,6 +173,9 @@ struct sl_report {
 			const char *counter; /* "incarnation" or "round": the number that went back */
 			uint32_t shown, known;
 		} quarantined;
+		struct {
+			uint32_t count; /* ignored records */
+		} flooded;
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
 		const struct sl_link_state *evidence[2];
 		struct {

@@ -222,6 +222,9 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		break;
 	case SL_REPORT_SUSPECT:
 		break;
+	case SL_REPORT_FLOODED:
+		record->count = report->flooded.count;
+		break;
 	case SL_REPORT_RECOVERING:
 		record->learners = report->recovering.learners;
 		break;

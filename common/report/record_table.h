@@ -187,6 +187,9 @@
 	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
 	  "again "                                                                                           \
 	  "before it comes to a later round: its disk may hang, or its link be too slow")                    \
+	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
+	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
+	  "honest learner")                                                                                  \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \

@@ -26,6 +26,73 @@ CASE(an_abort_of_everything, driver_agree(driver_new(3, 4)),
      "abort a16777216 from 2\n"
      "analysis done -> FAILED aborted 2, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3")
 
+/* --- what one signer may cause --- */
+
+/* Return the number of records of 2 that are passed on to 3, of `count` link states with climbing
+ * incarnations. */
+static uint32_t passed_on(struct driver *p, uint32_t first, uint32_t count)
+{
+	uint32_t passed = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		play(p, "link state t1 a1 i%u names 1 from 2", first + i);
+		passed += driver_says(p, "-> link state of 2");
+	}
+	return passed;
+}
+
+TEST(a_flood_of_records)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up all\n"
+		"link state of 3 a1 from 3\n"
+		"link state of 4 a1 from 4");
+	assert_int_equal(passed_on(p, 1, 128), 128);
+	play(p, "link state a1 i129 names 1 from 2 -> FLOODED 2");
+	assert_int_equal(passed_on(p, 200, 1000), 0);
+	play(p, "link state of 3 a1 i2 from 3 -> link state of 3*\n" /* only that signer */
+		"deadline +1000");
+	assert_int_equal(passed_on(p, 2000, 100), 16);
+	driver_free(p);
+}
+
+/* Alone, a signer raises attempt numbers by 1000, and by one every 10 s; with another one, by as many as they
+ * like. */
+TEST(a_flood_of_attempts)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up all\n"
+		"link state a901 names 1 from 2");
+	assert_int_equal(driver_status(p).a, 901);
+	play(p, "link state a1002 names 1 from 2 ->"); /* 100 are left */
+	assert_int_equal(driver_status(p).a, 901);
+	play(p, "deadline +10000\n"
+		"link state a1002 i2 names 1 from 2");
+	assert_int_equal(driver_status(p).a, 1002);
+	play(p, "link state a16000000 names 1 from 2\n"
+		"link state a15000000 names 1 from 3");
+	assert_int_equal(driver_status(p).a, 15000000);
+	driver_free(p);
+}
+
+/* Nor does a start from such numbers run into an assertion. */
+TEST(a_start_after_the_last_attempt)
+{
+	struct driver *p = driver_new(3, 4);
+	p->config.aborted = SL_ATTEMPTS_MAX;
+	play(p, "start -> *EXHAUSTED, stop -10");
+	driver_free(p);
+	p = driver_new(3, 4);
+	p->config.aborted = SL_ATTEMPTS_MAX - 1;
+	play(p, "start -> *train t1*");
+	assert_int_equal(driver_status(p).a, SL_ATTEMPTS_MAX);
+	driver_free(p);
+	p = driver_new(3, 4);
+	p->config.released_count = 1;
+	p->config.released[0] = SL_ATTEMPTS_MAX;
+	play(p, "start -> *EXHAUSTED, stop -10");
+	driver_free(p);
+}
+
 /* --- digests of learners that took no part --- */
 
 /* Of four learners, 4 is linked and took no part in the round that has committed. */

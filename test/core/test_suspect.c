@@ -55,6 +55,16 @@ TEST(progress_after_the_first_failure)
 	}
 }
 
+/* Without it there is no quorum: it stays a candidate. */
+TEST(one_that_the_quorum_needs)
+{
+	struct driver *p = driver_new(4, 4);
+	p->config.parameters.quorum = 4;
+	driver_ready(p);
+	let_4_hang(p, "2 3 4");
+	driver_free(p);
+}
+
 /* In SHARE, the neighbour from which the least has come is suspect: the others may wait for its shares. */
 TEST(the_least_shares)
 {

@@ -151,7 +151,7 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
 		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||
 		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE ||
-		   r->kind == SL_REPORT_MODEL) {
+		   r->kind == SL_REPORT_MODEL || r->kind == SL_REPORT_FLOODED) {
 		say(t, " %u", who(t, r->peer));
 	}
 }
