@@ -79,7 +79,6 @@ static const struct {
 	{"flood_wait", NULL, "agreement_timeout"},
 	{"ready_wait", NULL, "prepare_timeout"},
 	{"stall_wait", NULL, "stall_timeout"},
-	{"settle_wait", NULL, "confirm_timeout"},
 	{"linger", NULL, "serve_after_end"},
 	{"size", NULL, "noise_parameters"},
 	{"hidden", NULL, "hidden_units"},

@@ -18,14 +18,14 @@
 	X(AFTER_RELEASED, "after-released")	      /* the row is durable, no deposit key sent */          \
 	X(KEY_SENT, "key-sent")			      /* the own deposit key */                              \
 	X(MIXING, "mixing")			      /* a chunk of a State was sent */                      \
-	X(AFTER_ABORTED, "after-aborted")	      /* the row is durable, the Abort not sent */           \
-	X(AFTER_OVER, "after-over")		      /* the row is durable, the core was not told */        \
 	X(BEFORE_COMMIT_FILES, "before-commit-files") /* checkpoint and result */                            \
 	X(BETWEEN_FILES_AND_ROW, "between-files-and-row")                                                    \
 	X(AFTER_COMMIT_ROW, "after-commit-row") /* the core was not told */                                  \
 	X(DIGEST_SENT, "digest-sent")		/* the own one */                                            \
 	X(RECOVERING, "recovering")		/* entered RECOVER */                                        \
 	X(CATCHING_UP, "catching-up")		/* entered CATCHUP */                                        \
+	X(AFTER_ABORTED, "after-aborted")	/* the row is durable, the Abort not sent */                 \
+	X(AFTER_OVER, "after-over")		/* the row is durable, the core was not told */              \
 	/* only with an application: */                                                                      \
 	X(BEFORE_TRAINED_FILE, "before-trained-file") /* the application has given its vector */             \
 	X(AFTER_TRAINED_FILE, "after-trained-file")   /* it is durable, the core was not told */             \

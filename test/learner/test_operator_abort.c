@@ -16,8 +16,7 @@ static void open_and_lose_last(struct cluster *c)
 	json_t *peers = json_array();
 	memset(asked, 0, sizeof asked);
 	cluster_open(c, N,
-		     "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2 "
-		     "confirm_timeout=3");
+		     "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
 	c->usual = "";
 	for (uint32_t i = 1; i < N; i++)
 		cluster_start(c, i, "");

@@ -36,7 +36,7 @@ CHECK
 grep -q "  same, metropolis with mu 0.000000$" out || fail "no engine and no mu: $(cat out)"
 
 # Twice the same, and what launch does.
-waits="--set stall_timeout=600 --set prepare_timeout=600 --set confirm_timeout=600" # a daemon that fails on the way may train again
+waits="--set stall_timeout=600 --set prepare_timeout=600" # a daemon that fails on the way may train again
 one="-n 4 --rounds 2 --set hidden_units=1 --seed 5 $waits"
 mkdir b # and a is made
 # shellcheck disable=SC2086
