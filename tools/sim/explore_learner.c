@@ -271,7 +271,8 @@ static void note(struct sl_explore_learners *x, const struct sl_persist *record)
 	if (r.kind == SL_PERSIST_COMMIT) {
 		r.view = word(record->certificate->view);
 		r.digest = word(record->certificate->digest);
-		check_sum(x, 10000);
+		if (!x->lies)
+			check_sum(x, 10000);
 	}
 	for (uint32_t k = 0; k < l->past_count; k++)
 		forgot |= l->past[k].kind == SL_EXPLORE_FORGOTTEN;

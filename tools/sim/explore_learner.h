@@ -71,6 +71,7 @@ struct sl_explore_learners {
 	uint32_t roster;
 	sl_id ids[SL_EXPLORE_ACTORS];
 	bool remember; /* keep the learner before each record: for FORGET */
+	bool lies;     /* a learner may change its share: sums are not checked */
 	FILE *lines;   /* NULL; or each step of a core is written as a line, and nothing is looked up */
 	struct sl_explore_stage *stage;
 	struct sl_explore_store blocks, learners, messages, lists, steps;

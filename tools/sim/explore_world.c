@@ -667,6 +667,7 @@ static void begin_learners(struct sl_explore *x)
 	memcpy(&config.parameters.clipping_range, &clipping_range, sizeof clipping_range);
 	sl_explore_learners_open(&x->learners, &config, o->learners);
 	x->learners.remember = o->budget.forgets > 0;
+	x->learners.lies = o->budget.lies > 0;
 }
 
 void sl_explore_world_first(struct sl_explore *x, struct sl_explore_world *w)
