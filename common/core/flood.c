@@ -3,6 +3,7 @@
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
 #include "common/core/allowance.h"
+#include "common/core/amnesia.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
@@ -134,6 +135,8 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_emit_reject(core, from, "a link state of a learner outside the roster");
 		return;
 	}
+	if (signer == core->config.self)
+		sl_amnesia_link_state(core, from, state);
 	if (!sl_relay_wanted(core, state))
 		return;
 	sl_attempt_number_claim(core, signer, state);
@@ -175,8 +178,10 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == UINT32_MAX || ready->t < core->t)
 		return;
 	sl_abort_unknown(core, ready);
-	if (signer == core->config.self)
+	if (signer == core->config.self) {
+		sl_amnesia_ready(core, from, ready);
 		return;
+	}
 	struct sl_ready_record *rr = &core->readys[signer];
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
@@ -194,8 +199,12 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 {
 	const struct sl_abort *abort_record = &message->abort;
 	uint32_t signer = sl_core_index(core, abort_record->id);
-	if (signer == UINT32_MAX || abort_record->t < core->t || signer == core->config.self)
+	if (signer == UINT32_MAX || abort_record->t < core->t)
 		return;
+	if (signer == core->config.self) {
+		sl_amnesia_abort(core, from, abort_record);
+		return;
+	}
 	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
 	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;

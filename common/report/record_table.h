@@ -180,9 +180,9 @@
 	X(CAUGHT_UP, "caught_up", SL_INFO, "round peer learners signers digest checkpoint",                  \
 	  "caught up with round {round} from {who}: {learners} learners, model {model}, signed by "          \
 	  "{signers}")                                                                                       \
-	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
-	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
-	  "excluded until round {round} is committed")                                                       \
+	X(ABSTAINS, "abstains", SL_WARN, "round attempt peer reason",                                        \
+	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
+	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
 	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
 	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
 	  "again "                                                                                           \
