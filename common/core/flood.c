@@ -2,6 +2,7 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
+#include "common/core/accuse.h"
 #include "common/core/allowance.h"
 #include "common/core/amnesia.h"
 #include "common/core/attempt.h"
@@ -104,14 +105,9 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice && lr->state.t == core->t &&
-	    core->peers[signer].accused != core->t) { /* reported once a round */
-		core->peers[signer].accused = core->t;
-		struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);
-		report->peer = signer;
-		report->evidence[0] = &lr->state;
-		report->evidence[1] = other;
-	}
+	if (!lr->twice && lr->state.t == core->t)
+		sl_accuse(core, signer, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = lr->state}},
+			  &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *other}});
 	lr->twice = true;
 	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
 	    lr->state.a == core->a)
@@ -183,6 +179,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 		return;
 	}
 	struct sl_ready_record *rr = &core->readys[signer];
+	sl_accuse_ready(core, signer, ready);
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
 				     : 1;
@@ -206,6 +203,7 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 		return;
 	}
 	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
+	sl_accuse_abort(core, signer, abort_record);
 	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)

@@ -7,6 +7,7 @@
  *    phases          the table of phases: enter, advance, deadline, fail, invariant
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
+ *    accuse          records of one signer that contradict each other
  *    model           a Model for each neighbour that trains another model
  *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
@@ -368,6 +369,7 @@ struct sl_core {
 	struct sl_attempt_state at;
 	struct sl_exchange *exchange; /* by neighbour number */
 	struct sl_catchup catchup;
+	struct sl_message evidence[2];	      /* that is reported */
 	struct sl_edge advice[SL_ADVICE_MAX]; /* edges of a refusal that is reported */
 
 	struct sl_edge *edges; /* scratch: R(R-1)/2 */

@@ -39,7 +39,7 @@
 	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
 	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
 	X(ABSTAINS, "ABSTAINS") /* `peer` shows what this learner has signed and forgotten */                \
-	X(EVIDENCE, "EVIDENCE") /* `peer` signed two different link states for one attempt */                \
+	X(EVIDENCE, "EVIDENCE") /* `peer` signed two records that no honest learner signs both */            \
 	X(PRIVACY,                                                                                           \
 	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
@@ -176,7 +176,7 @@ struct sl_report {
 			const char *record; /* constant: "a Ready" */
 		} abstains;
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
-		const struct sl_link_state *evidence[2];
+		const struct sl_message *evidence; /* two records; a Ready before an Abort */
 		struct {
 			uint32_t came, left;
 			uint64_t tolerance;

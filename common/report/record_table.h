@@ -191,9 +191,11 @@
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
-	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
+	  "{who}: |it signed two records of one attempt that contradict each other; both are kept in "       \
+	  "{file}")                                                                                          \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
-	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
+	  "{who}: |it signed two records of one attempt that contradict each other; they cannot be kept: "   \
+	  "{file}")                                                                                          \
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
 	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
 	  "so the difference of the two sums may expose them")                                               \

@@ -74,7 +74,7 @@ static void expect_evidence(const struct driver *p, uint8_t first, uint8_t secon
 	const struct sl_report *report = driver_report(p, SL_REPORT_EVIDENCE);
 	assert_int_equal(report->peer, 1);
 	for (int k = 0; k < 2; k++) {
-		const struct sl_link_state *state = report->evidence[k];
+		const struct sl_link_state *state = &report->evidence[k].link_state;
 		assert_int_equal(state->id, 2);
 		assert_int_equal(state->count, k == 0 ? first : second);
 		assert_int_equal(state->signature[0], state->count); /* so marks the driver */
