@@ -294,8 +294,10 @@ CASE(too_many_early_states, driver_ready(driver_new(3, 4)),
  * unless c+1 learners have signed so. */
 CASE(aborted_while_ready, driver_ready(driver_new(3, 4)),
      "state 0 k1 from 2 ->\n"
-     "abort of 3 a1 from 2 -> abort of 3 a1 to 3\n" /* it waits for more */
-     "abort of 2 a1 from 2 -> CLOSED, persist over t1 a1, drop, wipe, DISCOVER, links 2 3, "
+     "abort of 3 a1 from 2 -> persist aborted t1 a1, RECOVERING aborted 3, drop, RECOVER, hello t1 open to 2 "
+     "3, "
+     "abort of 3 a1 to 3\n" /* it waits for more */
+     "abort of 2 a1 from 2 -> CLOSED, persist over t1 a1, wipe, DISCOVER, links 2 3, "
      "hello t1 ready to 2 3, AGREE, abort of 2 a1 to 3, link state of 1 a2 to 2 3")
 
 CASE(invalidated_while_ready, driver_ready(driver_new(3, 4)),
@@ -403,7 +405,8 @@ CASE(prepared_slowly, driver_share(driver_new(2, 4)),
      "commitment done -> persist prepared t1 a1\n"
      "due never\n" /* it waits for its own disk */
      "abort of 2 a1 from 2 ->\n"
-     "durable prepared -> ready of 1 a1 to 2\n"
+     "durable prepared -> persist aborted t1 a1, RECOVERING aborted 2, RECOVER, hello t1 open to 2, "
+     "ready of 1 a1 to 2\n"
      "deadline +2000 -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
 
 TEST(operator_abort_out_of_place)
