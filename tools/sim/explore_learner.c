@@ -186,7 +186,8 @@ static void send(struct sl_explore_learners *x, const struct sl_action *action)
 	if (action->send.own)
 		sign(l, &message);
 	const uint8_t *view = revealed(&message, x->ids[l->self]);
-	if (view != NULL && past(l, SL_PERSIST_RELEASED, word(view)) == NULL)
+	if (view != NULL && l->past_count < SL_EXPLORE_PAST &&
+	    past(l, SL_PERSIST_RELEASED, word(view)) == NULL)
 		x->stage->broken = "a key or a key share leaves before the release is durable";
 	for (uint32_t j = 0; j < x->roster; j++) {
 		if (!sl_bit(action->send.to, j))
@@ -464,6 +465,10 @@ static void operate(struct sl_explore_learners *x, const struct sl_explore_step 
 	case SL_EXPLORE_EMPTY:
 		forget(x, s->operation == SL_EXPLORE_FORGET ? l->past[s->what].before : 0,
 		       s->operation == SL_EXPLORE_EMPTY);
+		break;
+	case SL_EXPLORE_TWIN:
+		if (l->host.view != NULL) /* another masked state, with the same shares */
+			l->host.workspace.s[0] = (l->host.workspace.s[0] + 10000) % l->host.view->field.p;
 		break;
 	}
 }
