@@ -1,4 +1,4 @@
-/* A learner that released its masked state and is lost for good holds up its round until an operator aborts
+/* A learner that released its deposit key and is lost for good holds up its round until an operator aborts
  * the attempt. */
 #include <signal.h>
 #include <string.h>
@@ -9,14 +9,13 @@
 #define N 4u
 
 /* The learners look for each other once all listen, so that none is left out of the round. The last one is
- * killed after it has released its masked state. */
+ * killed after it has released its deposit key. */
 static void open_and_lose_last(struct cluster *c)
 {
 	static struct sl_control_query asked[N];
 	json_t *peers = json_array();
 	memset(asked, 0, sizeof asked);
-	cluster_open(c, N,
-		     "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
+	cluster_open(c, N, "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
 	c->usual = "";
 	for (uint32_t i = 1; i < N; i++)
 		cluster_start(c, i, "");
@@ -50,7 +49,8 @@ CLUSTER_TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 {
 	open_and_lose_last(c);
 	for (uint32_t i = 1; i < N; i++)
-		cluster_expect(c, i, "no linked learner has the masked state of learner-04 (4)");
+		cluster_expect(c, i,
+			       "no linked learner has the deposit or the deposit key of learner-04 (4)");
 	expect_abort(c, "1", NULL, 2, "", "confirm with --yes");
 	expect_abort(c, "2", "--yes", 1, "", "learner-01: this learner is in another round");
 	cluster_signal(c, 3, SIGSTOP);
@@ -58,7 +58,7 @@ CLUSTER_TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 	cluster_signal(c, 3, SIGCONT);
 	expect_outcome(c, 0, "learner-01: attempt ", "learner-03: does not answer; left out");
 	expect_outcome(c, 0, " of round 1 is aborted",
-		       ", RECOVER; no linked learner has the masked state of learner-04 (4)");
+		       ", RECOVER; no linked learner has the deposit or the deposit key of learner-04 (4)");
 	expect_abort(c, "1", "--yes", 0, "learner-03: attempt ",
 		     "learner-01: no attempt of that round is open here");
 	cluster_finish(c);
@@ -79,6 +79,6 @@ CLUSTER_TEST(one_that_comes_back_ends_the_pause)
 	cluster_start(c, N, "neighbours=roster");
 	cluster_finish(c);
 	cluster_expect_all(c, "round 1 committed: 4 learners");
-	cluster_expect(c, N, "this learner had released its masked state");
+	cluster_expect(c, N, "this learner had released its deposit key");
 	expect_abort(c, "1", "--yes", 1, "", "learner-01: not running");
 }
