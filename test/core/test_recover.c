@@ -237,3 +237,22 @@ CASE(requests, driver_release(driver_new(4, 4)),
      "request 1 of 4 a1 from 2 ->\n"
      "request 0 of 9 a1 from 2 ->\n"
      "request 0 of 4 a2 from 2 ->")
+
+CASE(only_what_was_verified, by_tree(4),
+     "have 1 from 2 -> request t1 0 of 2 to 2\n"
+     "request 0 of 2 a1 from 3 ->\n"
+     "deposit 0 of 2 from 2\n"
+     "fetch done\n"
+     "request 0 of 2 a1 from 3 ->\n"
+     "check done\n"
+     "request 0 of 2 a1 from 3 -> deposit of 2 0 to 3")
+
+/* 4 is in the roster, and not in the view. */
+CASE(only_to_participants, driver_ready_without_4(),
+     "ready from 2 3\n"
+     "check done\n"
+     "check done\n"
+     "durable released\n"
+     "link down 3 -> *RECOVER*\n"
+     "request 0 of 1 a1 from 2 -> deposit of 1 0 to 2\n"
+     "request 0 of 1 a1 from 4 ->")
