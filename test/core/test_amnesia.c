@@ -81,8 +81,8 @@ CASE(not_waited_for, driver_new(3, 4),
      "hello t1 abstains from 3\n"
      "trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, AGREE, link state of 1 a1 to 2 3")
 
-/* A learner whose folder is emptied after its Ready comes back, abstains, catches up and takes part again. Its
- * incarnations begin anew, so that it signs as two. */
+/* A learner whose folder is emptied after its Ready comes back, abstains, catches up and takes part again.
+ * Its incarnations begin anew, so that it signs as two. */
 TEST(an_emptied_folder)
 {
 	for (uint64_t seed = 0; seed < 5; seed++) {
