@@ -13,6 +13,7 @@
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
+#include "common/core/compatible.h"
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
 #include "common/core/members.h"
@@ -39,7 +40,8 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t && p->quarantined == 0;
+		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t && p->quarantined == 0 &&
+			     !sl_compatible_other_model(core, i);
 		if (ahead && p->t > p->unshown && core->now >= p->ask_after)
 			return i;
 	}

@@ -29,7 +29,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records +
-	       (22 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
+	       (23 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -65,27 +65,17 @@ static bool take_release_log(struct sl_core *core, struct sl_arena *arena)
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	uint64_t **sets[] = {&core->linked,
-			     &core->range,
-			     &core->next_range,
-			     &core->keep,
-			     &core->missing,
-			     &core->failed,
-			     &core->view_neighbours,
-			     &core->single,
-			     &core->ready_set,
-			     &core->tried_candidates,
-			     &core->reach,
-			     &core->members,
-			     &core->eligible,
-			     &core->source,
-			     &core->suspects,
-			     &core->shunned,
-			     &core->near,
-			     &core->have_targets,
-			     &core->signed_to,
-			     &core->tree_own,
-			     &core->tree_up,
+	uint64_t **sets[] = {&core->linked,	     &core->range,
+			     &core->next_range,	     &core->keep,
+			     &core->missing,	     &core->failed,
+			     &core->view_neighbours, &core->single,
+			     &core->ready_set,	     &core->tried_candidates,
+			     &core->reach,	     &core->members,
+			     &core->eligible,	     &core->source,
+			     &core->excluded,	     &core->suspects,
+			     &core->shunned,	     &core->near,
+			     &core->have_targets,    &core->signed_to,
+			     &core->tree_own,	     &core->tree_up,
 			     &core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)

@@ -14,12 +14,13 @@
 
 /* X(kind, name in traces) */
 #define SL_REPORTS(X)                                                                                        \
-	X(PHASE, "PHASE")     /* `phase` is entered */                                                       \
-	X(VIEW, "VIEW")	      /* the view passed the privacy check; set: own neighbours */                   \
-	X(EXPOSED, "EXPOSED") /* the privacy check failed and only warns; reason FEW or TOLERANCE */         \
-	X(GROWN, "GROWN")     /* the values of the trained model exceed the last committed ones by far */    \
-	X(ENCODED, "ENCODED") /* the trained model is encoded, and some values were rounded */               \
-	X(CLAMPED, "CLAMPED") /* parameters were cut to the clipping range */                                \
+	X(PHASE, "PHASE")	/* `phase` is entered */                                                     \
+	X(VIEW, "VIEW")		/* the view passed the privacy check; set: own neighbours */                 \
+	X(LEFT_OUT, "LEFT OUT") /* the view is agreed on without `peer`, or the learners of set; reason */   \
+	X(EXPOSED, "EXPOSED")	/* the privacy check failed and only warns; reason FEW or TOLERANCE */       \
+	X(GROWN, "GROWN")	/* the values of the trained model exceed the last committed ones by far */  \
+	X(ENCODED, "ENCODED")	/* the trained model is encoded, and some values were rounded */             \
+	X(CLAMPED, "CLAMPED")	/* parameters were cut to the clipping range */                              \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
 				 learners whose masked state no linked learner has */                        \
@@ -67,6 +68,7 @@ enum sl_report_kind {
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
 	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
+	X(PRUNED, "pruned")	    /* set: learners with too few links, without which the others go on */   \
 	X(ITERATIONS_RULE,                                                                                   \
 	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
 	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \
@@ -103,7 +105,7 @@ const char *sl_report_reason_name(enum sl_reason reason);
 
 struct sl_report {
 	enum sl_report_kind kind;
-	enum sl_reason reason; /* of FAILED, EXPOSED, RECOVERING; else NONE */
+	enum sl_reason reason; /* of FAILED, EXPOSED, LEFT_OUT, RECOVERING; else NONE */
 	enum sl_phase phase;
 	sl_round t;
 	sl_attempt a;
@@ -141,6 +143,9 @@ struct sl_report {
 		struct {
 			uint32_t learners; /* of the view */
 		} recovering;
+		struct {
+			bool change; /* the last attempt was refused, and waiting alone does not cure that */
+		} waiting;
 		struct {
 			uint32_t learners,
 				fetched; /* masked states: all of the view; those that other learners sent */
@@ -224,7 +229,7 @@ struct sl_report {
 			uint32_t missing;	  /* edges whose addition would be enough */
 			uint32_t edge_count;	  /* of `edges`: the first of them */
 			const struct sl_edge *edges; /* between roster indices */
-		} tolerance;			     /* FEW, TOLERANCE */
+		} tolerance;			     /* FEW, TOLERANCE, PRUNED */
 		struct {
 			uint32_t count; /* released attempts */
 		} used_up;

@@ -92,6 +92,7 @@ static void privacy_text(const struct sl_roster *roster, const struct sl_report 
 	struct sl_edge links[SL_ADVICE_MAX];
 	bool few = r->reason == SL_REASON_FEW;
 	struct sl_privacy_refusal refusal = {.privacy = few ? SL_PRIVACY_FEW : SL_PRIVACY_CUT,
+					     .pruned = r->reason == SL_REASON_PRUNED,
 					     .learners = r->why.tolerance.learners,
 					     .kappa = r->why.tolerance.kappa,
 					     .c = r->why.tolerance.tolerance,
@@ -146,7 +147,8 @@ static const struct {
 	const char *after;
 } around[] = {
 	[SL_REASON_LINK] = {"the link to ", PEER, " was lost"},
-	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET, ""},
+	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET,
+			     ": out of reach, or waiting for another learner itself"},
 	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
 	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
 	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
@@ -260,6 +262,7 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 		break;
 	case SL_REASON_FEW:
 	case SL_REASON_TOLERANCE:
+	case SL_REASON_PRUNED:
 		privacy_text(roster, r, names, text, size);
 		break;
 	case SL_REASON_SUPERSEDED:

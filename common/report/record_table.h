@@ -108,6 +108,8 @@
 	  "round attempt learners edges mixing steps mu p forecast_bytes forecast_s forecast_at_most",       \
 	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
 	  "{forecast}")                                                                                      \
+	X(LEFT_OUT, "left_out", SL_WARN, "round attempt reason",                                             \
+	  "round {round} attempt {attempt} leaves learners out: {reason}")                                   \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
@@ -137,6 +139,9 @@
 	  "round {round}: waiting for the control socket to say which learners are in range")                \
 	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set",                            \
 	  "round {round} attempt {attempt}: waiting before the next attempt, since the last was refused")    \
+	X(WAITING_CHANGE, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
+	  "round {round} attempt {attempt}: waiting for other links or settings, since the last attempt "    \
+	  "was refused and the next one would be, too")                                                      \
 	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
 	  "round {round} attempt {attempt}: collecting the masked states")                                   \
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
