@@ -158,6 +158,8 @@ static void close_handle(uv_handle_t *handle, void *argument)
 
 void sl_loop_close(struct sl_daemon *daemon)
 {
+	if (daemon->loop.data == NULL)
+		return; /* it was never opened */
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (sl_settings_has_application(daemon->settings) && daemon->trainer != NULL)
