@@ -275,6 +275,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
+		sl_log_bus_error(daemon->log);
+	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
