@@ -8,7 +8,7 @@
 #include "test/lib/cluster.h"
 
 #define N 5u
-#define ROUNDS 4       /* whose models each honest learner must have while the liar lies */
+#define ROUNDS 3       /* whose models each honest learner must have while the liar lies */
 #define PATIENCE_S 20  /* for them */
 #define MEMORY_MIB 400 /* of a daemon: usually 20, under a sanitizer 300 */
 
@@ -39,7 +39,7 @@ static const struct trial trials[] = {
 	{"repeat", TREE, WITHSTOOD, NULL, 0, 0},
 	{"equivocate", EXACT, WITHSTOOD, "\"event\":\"equivocation\"", 0, 0},
 	{"name-absent", EXACT_SEEDED, WITHSTOOD, "learner-05", 0, 1},
-	{"leap", METROPOLIS, NOT_YET, NULL, 0, 0},
+	{"leap", METROPOLIS, WITHSTOOD, NULL, 0, 0},
 	{"flood", EXACT, NOT_YET, NULL, 0, 0},
 	{"quorum", EXACT, WITHSTOOD, "learner-05 (5) has quorum 2000", 0, 0},
 	{"composite", TREE_SEEDED, WITHSTOOD, "learner-05 (5) has modulus", 0, 0},
@@ -48,7 +48,7 @@ static const struct trial trials[] = {
 	{"max-degree", EXACT, WITHSTOOD, "learner-05 (5) has max_degree 4", 0, 0},
 	{"history", METROPOLIS, WITHSTOOD, "learner-05 (5) starts round 1 from another", 0, 0},
 	{"silent", EXACT, NOT_YET, "learner-05", 0, 0},
-	{"only-greet", EXACT, NOT_YET, "learner-05", 0, 0},
+	{"only-greet", EXACT, WITHSTOOD, "learner-05", 0, 0},
 	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0},
 	{"abort-all", TREE, NOT_YET, "learner-05 (5) has aborted", 0, 0},
 	{"corrupt-share", EXACT, NOT_YET, NULL, 0, 0},
@@ -160,7 +160,7 @@ static bool try(const struct trial *trial)
 		      flaw == NULL ? "withstood" : flaw);
 	if (flaw != NULL && trial->today == WITHSTOOD)
 		print_error("the learners are in %s\n", p.c->folder);
-	cluster_free(p.c, flaw == NULL || trial->today == NOT_YET);
+	cluster_free(p.c, flaw == NULL || (trial->today == NOT_YET && getenv("STARLING_TRY") == NULL));
 	return flaw == NULL;
 }
 
