@@ -221,6 +221,17 @@ TEST(a_single_link)
 	}
 }
 
+/* A triangle is safe, but no quorum of six: all name what is missing. */
+TEST(a_part_below_the_quorum)
+{
+	static const struct sl_edge edges[] = {{0, 1}, {0, 2}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+	struct sl_sim *sim = build(
+		(struct sl_sim_options){.seed = 70, .learners = 6, .edges = edges, .edge_count = 6}, false);
+	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
+	assert_true(none_shared(sim));
+	sl_sim_free(sim);
+}
+
 /* One learner that enforces the check binds those that would only warn. */
 TEST(enforced_by_one)
 {
