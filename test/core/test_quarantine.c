@@ -182,6 +182,30 @@ TEST(late_one_tries)
 	}
 }
 
+/* --- a quarantine that one learner does not share --- */
+
+/* Learner 0 starts again and does not know of the quarantine: the old one has one edge, to learner 0. */
+TEST(not_shared)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct sl_sim_options o = {
+			.seed = 1740 + seed, .learners = 5, .parameters = {.rounds = 4, .privacy_check = 1}};
+		struct sl_sim *sim = sl_sim_new(&o);
+		for (uint32_t i = 0; i < 5; i++)
+			sim->learners[i].host.config.incarnation = 9;
+		sl_sim_start(sim);
+		sl_sim_run_until_round(sim, 1);
+		come_back_old(sim, 8, 1);
+		sl_sim_run_until_report(sim, 1, SL_REPORT_QUARANTINED, SL_REASON_NONE);
+		sl_sim_crash(sim, 0);
+		sl_sim_restart(sim, 0);
+		uint64_t since = sim->now;
+		sl_sim_run_until_commit(sim, 1, 3);
+		assert_true(sim->now < since + 60000000);
+		sl_sim_free(sim);
+	}
+}
+
 /* 4 is outside the view; 3 is in it. */
 CASE(signers_outside_the_view, driver_agree_without_4(),
      "analysis done\n"
