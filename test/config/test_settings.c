@@ -40,7 +40,7 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_string_equal(s.control, "state/control.sock");
 	assert_string_equal(s.log, "-");
 	assert_int_equal(s.rounds, 10);
-	assert_true(s.quorum == SL_QUORUM_ALL && s.modulus == SL_MODULUS_AUTO && s.clipping_range == 16.0);
+	assert_true(s.quorum == SL_QUORUM_MAJORITY && s.modulus == SL_MODULUS_AUTO && s.clipping_range == 16.0);
 	assert_int_equal(s.privacy_check, SL_PRIVACY_ENFORCE);
 	assert_false(s.unsafe_dump_model);
 	assert_int_equal(s.hidden_units, 32);
@@ -165,7 +165,7 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 	expect_error("weighting: sample\n",
 		     "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
 	expect_error("unsafe_dump_model: yes\n",
-		     "c.yaml:1:23: unsafe_dump_model must be one of false, true, not 'yes'");
+		     "c.yaml:1:20: unsafe_dump_model must be one of false, true, not 'yes'");
 	expect_error("quorum: most\n",
 		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
 		     "not 'most'");
