@@ -6,6 +6,7 @@
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
+#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
 #include "common/core/releases.h"
@@ -292,6 +293,17 @@ static void report_view(struct sl_core *core)
 	report->set = core->view_neighbours;
 }
 
+/* Report that the participants differ from the last ones in few. Return true if the attempt may go on: before
+ * the first share, nothing of it is told. */
+static bool unlike_the_last(struct sl_core *core)
+{
+	if (!sl_members_few_changed(core) || !core->config.membership_change_waits)
+		return true;
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true);
+	report->set = core->changed;
+	return false;
+}
+
 /* The quorum, connectivity and the bound on p were checked when the view was built. */
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
@@ -305,7 +317,8 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		prune(core, result->analysis);
 		return;
 	}
-	if (!tolerant(core, result->analysis) || !set_engine(core, result->analysis))
+	if (!tolerant(core, result->analysis) || !unlike_the_last(core) ||
+	    !set_engine(core, result->analysis))
 		return;
 	report_view(core);
 	core->view_checked = true;

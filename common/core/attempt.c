@@ -50,6 +50,7 @@ static bool lasts(enum sl_reason reason)
 	case SL_REASON_HISTORY:
 	case SL_REASON_FEW:
 	case SL_REASON_TOLERANCE:
+	case SL_REASON_MEMBERSHIP:
 	case SL_REASON_PRUNED:
 		return true;
 	default:

@@ -201,36 +201,6 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or
- * left (PROTOCOL.md §12.7 Privacy events). */
-static void report_privacy(struct sl_core *core)
-{
-	uint32_t came = 0, went = 0;
-	memset(core->missing, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool now = core->view.position[i] != UINT32_MAX, then = sl_bit(core->members, i);
-		came += now && !then;
-		went += then && !now;
-		if (now != then)
-			sl_bit_set(core->missing, i);
-	}
-	if (came + went == 0 || came + went >= core->view.agreed.tolerance + 2)
-		return;
-	struct sl_report *report = sl_emit_report(core, SL_REPORT_PRIVACY);
-	report->set = core->missing;
-	report->privacy.came = came;
-	report->privacy.left = went;
-	report->privacy.tolerance = core->view.agreed.tolerance;
-}
-
-static void remember_members(struct sl_core *core)
-{
-	if (core->members_of != 0 && core->members_of + 1 == core->committed)
-		report_privacy(core);
-	sl_members_remember(core);
-	core->took_part = true;
-}
-
 void sl_confirm_committed(struct sl_core *core)
 {
 	sl_emit_drop_held(core);
@@ -249,7 +219,8 @@ void sl_confirm_durable(struct sl_core *core)
 	if (core->view.agreed.rounds > core->rounds)
 		core->rounds = (sl_round)core->view.agreed.rounds;
 	report_commit(core);
-	remember_members(core);
+	sl_members_remember(core);
+	core->took_part = true;
 	spend_range(core);
 	sl_confirm_committed(core);
 }

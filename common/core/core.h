@@ -47,8 +47,9 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	sl_round committed;    /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
+	bool membership_change_waits;	 /* no attempt with participants that differ from the last in few */
+	sl_round committed;		 /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
 	/* The view of the last committed round that this learner took part in (view_codec.h); NULL: there is
 	 * none. Read by sl_core_init. */

@@ -29,7 +29,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records +
-	       (23 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
+	       (25 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -73,6 +73,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 			     &core->reach,	     &core->members,
 			     &core->eligible,	     &core->source,
 			     &core->excluded,	     &core->suspects,
+			     &core->changed,	     &core->changed_told,
 			     &core->shunned,	     &core->near,
 			     &core->have_targets,    &core->signed_to,
 			     &core->tree_own,	     &core->tree_up,

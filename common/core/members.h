@@ -10,5 +10,9 @@
 void sl_members_restore(struct sl_core *core);
 /* Take them from the view of the round that has committed. */
 void sl_members_remember(struct sl_core *core);
+/* Compare the participants of the view with them, and report a difference of fewer than c+2 learners: the
+ * difference of the two sums tells about these few (PROTOCOL.md §12.7 Privacy events). Return true if there
+ * is one. */
+bool sl_members_few_changed(struct sl_core *core);
 /* Return true if the learner `id` is known to have taken part in the last committed round. */
 bool sl_members_took_part(const struct sl_core *core, sl_id id);

@@ -248,7 +248,9 @@ struct sl_core {
 	bool took_part;	       /* this process took part in the last committed round, in `view_neighbours` */
 	sl_round members_of;   /* last committed round that this learner took part in; 0: none */
 	uint64_t *members;     /* its participants */
-	uint32_t members_gone; /* participants of it that are not in the roster any more */
+	uint64_t *changed, *changed_told; /* learners in only one of them and the view; those reported last */
+	sl_round told_change;		  /* .. in this round */
+	uint32_t members_gone;		  /* participants of it that are not in the roster any more */
 
 	struct sl_release_log release_log; /* releases and Aborts of round t */
 	uint8_t open_view[SL_HASH_BYTES];  /* h of the last attempt of t that was released; zeros: none */

@@ -41,8 +41,8 @@
 	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
 	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
 	X(EVIDENCE, "EVIDENCE") /* `peer` signed two different link states for one attempt */                \
-	X(PRIVACY,                                                                                           \
-	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
+	X(PRIVACY, "PRIVACY") /* set: learners in only one of this view and the last one known, so few that  \
+				 the sums expose them */                                                     \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
 	X(EXHAUSTED, "EXHAUSTED") /* no attempt of this round is left */
 
@@ -86,6 +86,7 @@ enum sl_report_kind {
 	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
 	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
 	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \
+	X(MEMBERSHIP, "membership")	/* set: the participants differ from the last ones in these few */   \
 	X(WEIGHTLESS, "weightless")	/* every participant has weight 0 */                                 \
 	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
 	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
@@ -181,6 +182,7 @@ struct sl_report {
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
 		const struct sl_link_state *evidence[2];
 		struct {
+			sl_round since; /* last round that this learner took part in */
 			uint32_t came, left;
 			uint64_t tolerance;
 		} privacy;

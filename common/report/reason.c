@@ -156,6 +156,8 @@ static const struct {
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a masked state with a value outside the field"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
+	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
+				  " only (membership_change: wait)"},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},

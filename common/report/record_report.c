@@ -176,6 +176,7 @@ static void set_caught_up(struct sl_record *record, const struct sl_report *repo
 
 static void set_privacy(struct sl_record *record, const struct sl_report *report)
 {
+	record->since = report->privacy.since;
 	record->came = report->privacy.came;
 	record->left = report->privacy.left;
 	record->limit = report->privacy.tolerance + 2;

@@ -79,19 +79,20 @@
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
-	X(error, "", TEXT)    /* a rounding error: 0.002 % of the largest update */                          \
-	X(who, "", TEXT)      /* the peer: ana (2) */                                                        \
-	X(whom, "", TEXT)     /* names of a set, as "ana (2), bo (5)"  */                                    \
-	X(engine, "", TEXT)   /* the engine: exact, 7 exchanges */                                           \
-	X(forecast, "", TEXT) /* what is to be sent */                                                       \
-	X(model, "", TEXT)    /* first digits of a digest, or where the model is from */                     \
-	X(theirs, "", TEXT)   /* first digits of the peer's digest */                                        \
-	X(counter, "", TEXT)  /* incarnation or round */                                                     \
-	X(shown, "", WHOLE)   /* value of the counter, or round, that the peer shows */                      \
-	X(known, "", WHOLE)   /* its last known value */                                                     \
-	X(limit, "", WHOLE)   /* number that the rule requires */                                            \
-	X(control, "", TEXT)  /* path of the control socket, quoted for a shell */                           \
-	X(file, "", TEXT)     /* name of a file, or why it cannot be written */
+	X(error, "", TEXT)	 /* a rounding error: 0.002 % of the largest update */                       \
+	X(who, "", TEXT)	 /* the peer: ana (2) */                                                     \
+	X(whom, "", TEXT)	 /* names of a set, as "ana (2), bo (5)"  */                                 \
+	X(engine, "", TEXT)	 /* the engine: exact, 7 exchanges */                                        \
+	X(forecast, "", TEXT)	 /* what is to be sent */                                                    \
+	X(model, "", TEXT)	 /* first digits of a digest, or where the model is from */                  \
+	X(theirs, "", TEXT)	 /* first digits of the peer's digest */                                     \
+	X(counter, "", TEXT)	 /* incarnation or round */                                                  \
+	X(shown, "", WHOLE)	 /* value of the counter, or round, that the peer shows */                   \
+	X(known, "", WHOLE)	 /* its last known value */                                                  \
+	X(since, "since", WHOLE) /* round with which this one is compared */                                 \
+	X(limit, "", WHOLE)	 /* number that the rule requires */                                         \
+	X(control, "", TEXT)	 /* path of the control socket, quoted for a shell */                        \
+	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight decimals clipping_range digest "   \
@@ -199,8 +200,8 @@
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
 	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
-	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
-	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
+	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
+	  "round {round}: since round {since} {came} came and {left} left ({whom}): fewer than {limit}, "    \
 	  "so the difference of the two sums may expose them")                                               \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \

@@ -74,6 +74,7 @@ struct sl_daemon {
 
 	struct sl_event_queue event_queue;
 	struct sl_core_config core_config;
+	uint64_t training_nonce; /* of the first training; random at each start */
 	struct sl_core *core;
 	void *core_memory;
 	sl_id *ids; /* of the roster, ascending; read by the core */

@@ -92,6 +92,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
+	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
 	set_scope(daemon);
 	return set_tensors(daemon, error);

@@ -309,6 +309,6 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	sl_core_status(daemon->core, &status);
 	task->t = t;
 	task->again = status.released > 0;
-	task->draw = ((uint64_t)sl_store_incarnation(daemon->store) << 40) + draw;
+	task->draw = daemon->training_nonce + draw;
 	sl_worker_add(&daemon->train, &task->base);
 }

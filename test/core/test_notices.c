@@ -1,6 +1,9 @@
 /* Reports about other learners: stale ones, equivocations, and privacy events (PROTOCOL.md §12.5 Equivocation
  * and evidence, §12.7 Privacy events). */
+#include <stdlib.h>
+
 #include "common/base/bytes.h"
+#include "common/protocol/view_codec.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -174,14 +177,24 @@ static const struct sl_sim_note *privacy_note(const struct sl_sim *sim, uint32_t
 	return found;
 }
 
-/* Learners that were in both rounds report the change; the others do not know it. */
-static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64_t now, uint64_t c)
+/* Return the participants of the last round before t in which learner i took part; 0: there is none. */
+static uint64_t known_before(const uint64_t *sets, sl_round t, uint32_t i)
 {
-	uint64_t changed = then ^ now;
-	bool few = changed != 0 && (uint64_t)__builtin_popcountll(changed) < c + 2;
+	for (sl_round before = t - 1; before > 0; before--)
+		if (sl_bit(&sets[before - 1], i))
+			return sets[before - 1];
+	return 0;
+}
+
+/* Each participant compares with the last round that it took part in, also if it has fetched others since. */
+static void expect_privacy(struct sl_sim *sim, sl_round t, const uint64_t *sets, uint64_t c)
+{
+	uint64_t now = sets[t - 1];
 	for (uint32_t i = 0; i < PEOPLE; i++) {
 		const struct sl_sim_note *note = privacy_note(sim, i, t);
-		if ((note != NULL) != (few && sl_bit(&then, i) && sl_bit(&now, i)))
+		uint64_t then = known_before(sets, t, i), changed = then ^ now;
+		bool few = then != 0 && changed != 0 && (uint64_t)__builtin_popcountll(changed) < c + 2;
+		if ((note != NULL) != (few && sl_bit(&now, i)))
 			sl_sim_fail(sim, "learner %u, round %u, %llx to %llx: it should say %s", sim->ids[i],
 				    t, (unsigned long long)then, (unsigned long long)now,
 				    note == NULL ? "so" : "nothing");
@@ -210,8 +223,36 @@ TEST(privacy)
 				if (sl_bit(&sets[t - 1], i))
 					sl_sim_run_until_commit(sim, i, t);
 			if (t > 1)
-				expect_privacy(sim, t, sets[t - 2], sets[t - 1], c);
+				expect_privacy(sim, t, sets, c);
 		}
 		sl_sim_free(sim);
 	}
+}
+
+/* The report stands before the first share; with membership_change: wait nothing is shared. */
+TEST(privacy_before_sharing)
+{
+	struct driver *p = driver_ready_without_4();
+	size_t size = sl_view_bytes(p->view->n, p->view->graph.edges);
+	uint8_t *view = malloc(size);
+	sl_view_write(p->view, view); /* of 1, 2 and 3 */
+	for (int waits = 0; waits < 2; waits++) {
+		struct driver *q = driver_new(4, 4);
+		q->config.last_view = view;
+		q->config.last_view_bytes = size;
+		q->config.committed = 4; /* it has fetched others since */
+		q->config.parameters.rounds = 9;
+		q->config.membership_change_waits = waits == 1;
+		play(q, "link up all\n"
+			"hello t5 ready from all\n"
+			"trained\n"
+			"link state t5 from all -> *compute analysis*");
+		play(q, waits ? "analysis done -> PRIVACY, FAILED membership 4, wipe, DISCOVER*"
+			      : "analysis done -> PRIVACY, VIEW, SHARE, compute encode");
+		assert_int_equal(driver_report(q, SL_REPORT_PRIVACY)->privacy.since, 1);
+		assert_int_equal(driver_report(q, SL_REPORT_PRIVACY)->privacy.came, 1);
+		driver_free(q);
+	}
+	free(view);
+	driver_free(p);
 }

@@ -242,9 +242,9 @@ TEST(test_sentences)
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,
 		"round 3 attempt 1 goes on after a restart: this learner had released its masked state");
-	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {1, 1, 1}},
+	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {2, 1, 1, 1}},
 		      "privacy", SL_WARN,
-		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
+		      "round 3: since round 2 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
 		      "the difference of "
 		      "the two sums may expose them");
 	expect_record(
