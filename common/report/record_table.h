@@ -235,6 +235,10 @@
 	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \
 	  "the "                                                                                             \
 	  "result that the others send it, or with the initial model")                                       \
+	X(DISK_HANGS, "disk_hangs", SL_WARN, "reason count",                                                 \
+	  "the record {reason} has not reached the disk for {count} s: this learner holds its part of the "  \
+	  "round "                                                                                           \
+	  "back until it has; see to the disk of the state folder")                                          \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
 	X(DAMAGED, "damaged", SL_ERROR, "committed round",                                                   \
