@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Load OpenBLAS. SL_ERR_NOTFOUND if the library is not installed. Any thread may call it, at any time. */
+/* Load OpenBLAS. SL_ERR_NOTFOUND if the library is not installed, SL_ERR_NOMEM if its buffers of 256 MiB do
+ * not fit the address space. Any thread may call it, at any time. */
 int sl_blas_open(void);
 
 /* Doubles of `work` that sl_blas_eigenvalues needs for an n x n matrix: LAPACK's optimum for blocks of 64. */
@@ -19,7 +20,7 @@ static inline size_t sl_blas_eigenvalues_work(uint32_t n)
 }
 
 /* Write the n eigenvalues of the symmetric n x n matrix `a` to `values`, ascending. Destroys `a`.
- * SL_ERR_NOTFOUND as sl_blas_open; SL_ERR_INVALID if the iteration does not converge. */
+ * SL_ERR_NOTFOUND and SL_ERR_NOMEM as sl_blas_open; SL_ERR_INVALID if the iteration does not converge. */
 int sl_blas_eigenvalues(double *a, uint32_t n, double *values, double *work);
 
 /* c = alpha op(a) op(b) + beta c, row-major single precision; op(a) is m x k, op(b) k x n, c m x n. `turn_a`

@@ -13,12 +13,14 @@ size_t sl_job_analysis_scratch(const struct sl_view *view)
 
 int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
 {
-	uint64_t wanted = view->agreed.tolerance + 1;
+	uint64_t wanted = view->agreed.tolerance + 1,
+		 least = view->agreed.quorum > wanted ? view->agreed.quorum : wanted + 1;
 	enum sl_engine mixing = (enum sl_engine)view->agreed.mixing;
 	struct sl_analysis_request request = {.tolerance = view->agreed.tolerance,
 					      .kappa_most = view->n > wanted ? (uint32_t)wanted
 									     : 0, /* else too few anyway */
 					      .missing = true,
+					      .least = view->agreed.privacy_check ? (uint32_t)least : 0,
 					      .engines = sl_engine_candidates(mixing, view->field.bits),
 					      .exact_first = sl_engine_rows[mixing].choice == SL_CHOICE_FIRST,
 					      .field = &view->field,

@@ -30,10 +30,11 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
 				       .max_degree = s->max_degree,
 				       .model = model,
-				       .forgetful = s->forgetful};
+				       .forgetful = s->forgetful,
+				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
 	memcpy(&config->parameters.clipping_range, &s->clipping_range, sizeof s->clipping_range);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
-	config->privacy_check_warns = s->privacy_check == SL_PRIVACY_WARN;
+	config->membership_change_waits = s->membership_change == SL_MEMBERSHIP_WAIT;
 	config->straggler_timeout_ms = ms(s->straggler_timeout);
 	config->hello_timeout_ms = ms(s->hello_timeout);
 	config->agreement_timeout_ms = ms(s->agreement_timeout);

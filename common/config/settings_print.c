@@ -17,6 +17,7 @@ static const char *const agreements[] = {
 	[SL_SETTING_LOCAL] = "",
 	[SL_SETTING_SAME] = " Equal at all learners.",
 	[SL_SETTING_MOST] = " The largest value among the learners counts.",
+	[SL_SETTING_BACKED] = " The largest value that `tolerance` + 1 learners reach counts.",
 };
 
 /* Describe the values of `row`: "all|majority|1..2000 learners". */

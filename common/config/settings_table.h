@@ -22,7 +22,7 @@ enum sl_setting_kind {
 	SL_SETTING_REAL,
 	SL_SETTING_POSITIVE, /* greater than `least_real` */
 };
-enum sl_setting_agreement { SL_SETTING_LOCAL, SL_SETTING_SAME, SL_SETTING_MOST };
+enum sl_setting_agreement { SL_SETTING_LOCAL, SL_SETTING_SAME, SL_SETTING_MOST, SL_SETTING_BACKED };
 
 /* A value that is a word; text NULL ends a list. */
 struct sl_setting_choice {

@@ -5,9 +5,12 @@
 #include "common/compute/job_analysis.h"
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
+#include "common/core/compatible.h"
 #include "common/core/emit.h"
+#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
+#include "common/core/suspect.h"
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
@@ -20,13 +23,44 @@ void sl_agree_enter(struct sl_core *core)
 	sl_relay_own_link_state(core, core->tried_candidates);
 }
 
+/* Return true if the link state of learner `i` for attempt `a` is here. */
+static bool heard(const struct sl_core *core, uint32_t i, sl_attempt a)
+{
+	const struct sl_link_record *link = &core->links[i];
+	return link->record.present && link->state.t == core->t && link->state.a == a;
+}
+
 static uint64_t link_states_held(const struct sl_core *core)
 {
 	uint64_t held = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		held += core->links[i].record.present && core->links[i].state.t == core->t &&
-			core->links[i].state.a == core->a;
+		held += heard(core, i, core->a);
 	return held;
+}
+
+/* End the attempt, in which link states are missing. The learners that name one that was missing before hold
+ * up the attempt as much as it does, and become suspect with it. */
+static void give_up(struct sl_core *core)
+{
+	sl_attempt a = core->a;
+	memcpy(core->eligible, core->missing, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		for (uint32_t j = 0;
+		     i != core->config.self && heard(core, i, a) && j < core->config.roster_size; j++)
+			if (sl_bit(core->eligible, j) && core->peers[j].suspect &&
+			    sl_bit(core->links[i].named, j))
+				sl_bit_set(core->missing, i);
+	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (heard(core, i, a))
+			sl_bit_clear(core->failed, i);
+}
+
+void sl_agree_superseded(struct sl_core *core)
+{
+	if (core->phase == SL_PHASE_AGREE && !core->view_built &&
+	    core->now >= core->at.progress + core->config.agreement_timeout_ms / 2)
+		sl_suspect_add(core, core->missing);
 }
 
 bool sl_agree_advance(struct sl_core *core)
@@ -51,7 +85,7 @@ bool sl_agree_advance(struct sl_core *core)
 	}
 	if (core->now < core->at.progress + core->config.agreement_timeout_ms)
 		return false;
-	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
+	give_up(core);
 	return true;
 }
 
@@ -63,7 +97,8 @@ sl_ms sl_agree_deadline(const struct sl_core *core)
 
 void sl_agree_lost(struct sl_core *core, uint32_t peer)
 {
-	if (sl_bit(core->tried_candidates, peer))
+	bool outside = core->view_built && core->view.position[peer] == UINT32_MAX;
+	if (sl_bit(core->tried_candidates, peer) && !outside)
 		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 }
 
@@ -94,6 +129,15 @@ static void name_cut(struct sl_core *core, struct sl_report *report, const struc
 	report->why.tolerance.edges = core->advice;
 }
 
+static void describe_graph(const struct sl_core *core, struct sl_report *report,
+			   const struct sl_analysis *analysis)
+{
+	report->why.tolerance.learners = core->view.n;
+	report->why.tolerance.kappa = analysis->kappa;
+	report->why.tolerance.tolerance = core->view.agreed.tolerance;
+	report->why.tolerance.missing = analysis->missing_count;
+}
+
 /* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may
  * go on. */
 static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
@@ -102,19 +146,55 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	enum sl_privacy privacy = sl_privacy_check(core->view.n, analysis->kappa, c);
 	if (privacy == SL_PRIVACY_KEPT)
 		return true;
-	bool few = privacy == SL_PRIVACY_FEW, pass = core->config.privacy_check_warns;
+	bool few = privacy == SL_PRIVACY_FEW, pass = core->view.agreed.privacy_check == 0;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
 	core->full_graph |= !pass && !few;
 	struct sl_report *report =
 		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
 	report->reason = reason;
-	report->why.tolerance.learners = core->view.n;
-	report->why.tolerance.kappa = analysis->kappa;
-	report->why.tolerance.tolerance = c;
-	report->why.tolerance.missing = analysis->missing_count;
+	describe_graph(core, report, analysis);
 	if (!few)
 		name_cut(core, report, analysis);
 	return pass;
+}
+
+/* Name in `report` the participants that are not kept. */
+static void name_pruned(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
+{
+	describe_graph(core, report, analysis);
+	name_cut(core, report, analysis);
+	memset(core->failed, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (!sl_bit(analysis->kept, i))
+			sl_bit_set(core->failed, core->view.members[i]);
+	report->reason = SL_REASON_PRUNED;
+	report->set = core->failed;
+}
+
+/* Return true if a participant that is not kept was not reported as such in this round. */
+static bool newly_pruned(struct sl_core *core, const struct sl_analysis *analysis)
+{
+	bool news = false;
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		struct sl_difference why = {.reason = SL_REASON_PRUNED};
+		if (!sl_bit(analysis->kept, i))
+			news |= sl_compatible_told(core, core->view.members[i], why);
+	}
+	return news;
+}
+
+/* The graph fails the privacy check, and a part of it passes: agree on the view of this part. All
+ * participants find the same part. */
+static void prune(struct sl_core *core, const struct sl_analysis *analysis)
+{
+	if (!sl_bit(analysis->kept, core->view.self)) {
+		name_pruned(core, sl_attempt_fail(core, SL_REASON_PRUNED, true), analysis);
+		return;
+	}
+	if (newly_pruned(core, analysis))
+		name_pruned(core, sl_emit_report(core, SL_REPORT_LEFT_OUT), analysis);
+	if (sl_view_prune(core, analysis->kept) == SL_OK)
+		sl_emit_job(core, SL_JOB_ANALYSE, 0, NULL);
 }
 
 /* Return the reason for which metropolis cannot mix this view, or SL_REASON_NONE. */
@@ -221,6 +301,17 @@ static void report_view(struct sl_core *core)
 	report->set = core->view_neighbours;
 }
 
+/* Report that the participants differ from the last ones in few. Return true if the attempt may go on: before
+ * the first share, nothing of it is told. */
+static bool unlike_the_last(struct sl_core *core)
+{
+	if (!sl_members_few_changed(core) || !core->config.membership_change_waits)
+		return true;
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true);
+	report->set = core->changed;
+	return false;
+}
+
 /* The quorum, connectivity and the bound on p were checked when the view was built. */
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
@@ -228,7 +319,14 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		sl_attempt_fail(core, SL_REASON_MEMORY, true);
 		return;
 	}
-	if (!may_succeed(core) || !tolerant(core, result->analysis) || !set_engine(core, result->analysis))
+	if (!may_succeed(core))
+		return;
+	if (result->analysis->kept_count > 0) {
+		prune(core, result->analysis);
+		return;
+	}
+	if (!tolerant(core, result->analysis) || !unlike_the_last(core) ||
+	    !set_engine(core, result->analysis))
 		return;
 	report_view(core);
 	core->view_checked = true;

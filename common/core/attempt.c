@@ -45,6 +45,31 @@ sl_ms sl_attempt_pause(const struct sl_core *core)
 	return pause < 30000 ? pause : 30000;
 }
 
+/* Return true for a refusal that follows from the link states alone: the same link states would be refused
+ * again, so that waiting cures nothing. */
+static bool lasts(enum sl_reason reason)
+{
+	switch (reason) {
+	case SL_REASON_ALONE:
+	case SL_REASON_QUORUM:
+	case SL_REASON_P_BOUND:
+	case SL_REASON_P_IDS:
+	case SL_REASON_WIDTH:
+	case SL_REASON_ITERATIONS:
+	case SL_REASON_ITERATIONS_RULE:
+	case SL_REASON_PARAMETER:
+	case SL_REASON_ROSTER:
+	case SL_REASON_HISTORY:
+	case SL_REASON_FEW:
+	case SL_REASON_TOLERANCE:
+	case SL_REASON_MEMBERSHIP:
+	case SL_REASON_PRUNED:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Go on to the next attempt number. No number is used twice: a signature for one attempt must not count for
  * another one of the same view. Return false at SL_ATTEMPTS_MAX. */
 static bool next_attempt(struct sl_core *core, enum sl_reason reason)
@@ -101,7 +126,7 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {
-		core->not_before = core->now + pause;
+		core->not_before = lasts(reason) ? SL_NEVER : core->now + pause;
 		core->refusals++;
 	}
 	return report;

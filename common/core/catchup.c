@@ -13,6 +13,7 @@
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
+#include "common/core/compatible.h"
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
@@ -38,7 +39,8 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t;
+		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t &&
+			     !sl_compatible_other_model(core, i);
 		if (ahead && p->t > p->unshown && core->now >= p->ask_after)
 			return i;
 	}

@@ -329,32 +329,8 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or
- * left (PROTOCOL.md §12.7 Privacy events). */
-static void report_privacy(struct sl_core *core)
-{
-	uint32_t came = 0, went = 0;
-	memset(core->missing, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool now = core->view.position[i] != UINT32_MAX, then = sl_bit(core->members, i);
-		came += now && !then;
-		went += then && !now;
-		if (now != then)
-			sl_bit_set(core->missing, i);
-	}
-	if (came + went == 0 || came + went >= core->view.agreed.tolerance + 2)
-		return;
-	struct sl_report *report = sl_emit_report(core, SL_REPORT_PRIVACY);
-	report->set = core->missing;
-	report->privacy.came = came;
-	report->privacy.left = went;
-	report->privacy.tolerance = core->view.agreed.tolerance;
-}
-
 static void remember_members(struct sl_core *core)
 {
-	if (core->members_of != 0 && core->members_of + 1 == core->committed)
-		report_privacy(core);
 	for (uint32_t i = 0; i < core->view.n; i++)
 		sl_suspect_clear(core, core->view.members[i]);
 	core->took_part = true;

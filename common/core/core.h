@@ -64,9 +64,9 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	bool privacy_check_warns;		  /* where the privacy check fails, warn and go on */
-	sl_round committed;			  /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
+	bool membership_change_waits;	 /* no attempt with participants that differ from the last in few */
+	sl_round committed;		 /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest attempt that is aborted without a Ready, or over; 0: none */

@@ -1,9 +1,11 @@
 #include "common/core/discover.h"
 
 #include "common/core/catchup.h"
+#include "common/core/compatible.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/overlay.h"
+#include "common/core/relay.h"
 #include "common/core/suspect.h"
 
 static void use_range(struct sl_core *core)
@@ -108,8 +110,18 @@ void sl_discover_enter(struct sl_core *core)
 }
 
 struct census {
-	uint32_t expected, ready, training;
+	uint32_t expected, ready, training, differ;
 };
+
+/* Return true if no edge is offered to peer `i`; report how it differs. */
+static bool avoided(struct sl_core *core, uint32_t i)
+{
+	if (!sl_compatible_avoided(core, i))
+		return false;
+	if (sl_compatible_differs(core, i) && sl_core_peer_ready(core, i))
+		sl_compatible_report(core, i, sl_compatible_difference(core, &core->links[i]));
+	return true;
+}
 
 static struct census count_peers(struct sl_core *core, uint64_t *missing)
 {
@@ -119,9 +131,16 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
-		if (sl_bit(core->shunned, i) ||
-		    (linked && core->peers[i].hello && core->peers[i].status == SL_PEER_STATUS_ABSTAINS))
+		bool abstains =
+			linked && core->peers[i].hello && core->peers[i].status == SL_PEER_STATUS_ABSTAINS;
+		if (core->peers[i].hello && core->peers[i].t == core->t)
+			core->peers[i].overdue = false;
+		if (abstains || sl_bit(core->shunned, i))
 			continue;
+		if (avoided(core, i)) {
+			c.differ += linked && sl_compatible_differs(core, i);
+			continue;
+		}
 		if (sl_core_peer_ready(core, i)) {
 			c.expected++;
 			c.ready++;
@@ -130,6 +149,8 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		sl_bit_set(missing, i);
 		if (!linked && core->peers[i].tried && !core->config.range_by_control)
 			continue; /* does not answer: welcome, but not waited for */
+		if (core->peers[i].overdue)
+			continue;
 		c.expected++;
 		c.training += linked && core->peers[i].hello && core->peers[i].status != SL_PEER_STATUS_OPEN;
 	}
@@ -144,13 +165,14 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
 }
 
-/* Write the candidates of the own link state to `set`: peers in range that are ready, thinned by the overlay.
- */
+/* Write the candidates of the own link state to `set`: peers in range that are ready and may be in one view
+ * with this learner, thinned by the overlay. */
 static void candidates(struct sl_core *core, uint64_t *set)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i))
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i) &&
+		    !sl_compatible_avoided(core, i))
 			sl_bit_set(core->eligible, i);
 	sl_overlay(core, core->eligible, set);
 }
@@ -172,8 +194,8 @@ static void left_behind(struct sl_core *core)
 	}
 }
 
-/* Return true during the pause after a refusal. It ends when its time has come, when the candidates change,
- * or when another learner has begun this attempt. */
+/* Return true during the pause after a refusal. It ends when its time has come, if it has one, when the
+ * candidates change, or when another learner has begun this attempt. */
 static bool pausing(struct sl_core *core)
 {
 	if (core->now >= core->not_before || core->seen >= core->a)
@@ -182,9 +204,20 @@ static bool pausing(struct sl_core *core)
 	return memcmp(core->ready_set, core->tried_candidates, sl_core_set_bytes(core)) == 0;
 }
 
+/* A learner that has started again may state other parameters: try again what was refused. */
+static void notice_start(struct sl_core *core, uint32_t signer)
+{
+	struct sl_peer *p = &core->peers[signer];
+	uint32_t incarnation = core->links[signer].state.incarnation;
+	if (p->started != incarnation && core->not_before == SL_NEVER)
+		core->not_before = core->now;
+	p->started = incarnation;
+}
+
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)
 {
 	bool news = false;
+	notice_start(core, signer);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		bool alive = i == signer || sl_bit(named, i);
 		if (!alive || !sl_bit(core->range, i) || sl_bit(core->linked, i) || !core->peers[i].tried)
@@ -197,6 +230,26 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 	sl_discover_links(core);
 	if (core->window_since != SL_NEVER)
 		core->window_since = core->now; /* wait for it as long as for the others */
+}
+
+/* No peer may be in a view with this learner. They have to know why: flood, once a round, a link state
+ * without candidates. It uses up the attempt number. */
+static void state_difference(struct sl_core *core)
+{
+	const struct sl_link_record *own = &core->links[core->config.self];
+	if (own->record.present && own->state.t == core->t && own->state.count == 0)
+		return;
+	memset(core->eligible, 0, sl_core_set_bytes(core));
+	sl_relay_own_link_state(core, core->eligible);
+	core->a += core->a < SL_ATTEMPTS_MAX;
+}
+
+/* The window closes without the peers of `late`. They are not waited for again before they come to the round
+ * of this learner: a peer that hangs costs one deadline, not one in every round. */
+static void note_overdue(struct sl_core *core, const uint64_t *late)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		core->peers[i].overdue |= sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello;
 }
 
 bool sl_discover_advance(struct sl_core *core)
@@ -218,11 +271,15 @@ bool sl_discover_advance(struct sl_core *core)
 	} else {
 		core->window_since = SL_NEVER;
 	}
+	if (c.ready == 0 && c.differ > 0)
+		state_difference(core);
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
 	if (!close || pausing(core)) {
 		sl_emit_waiting(core, core->missing);
 		return false;
 	}
+	if (c.ready < c.expected)
+		note_overdue(core, core->missing);
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
 	sl_move_to(core, SL_PHASE_AGREE);

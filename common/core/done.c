@@ -8,6 +8,17 @@ void sl_done_enter(struct sl_core *core)
 	sl_emit_hello(core, core->linked);
 }
 
+bool sl_done_too_early(const struct sl_core *core)
+{
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_peer *p = &core->peers[i];
+		count += sl_bit(core->linked, i) && p->hello && p->status != SL_PEER_STATUS_DONE &&
+			 p->t >= core->t;
+	}
+	return count > core->config.parameters.tolerance || count + 1 == core->config.roster_size;
+}
+
 /* Return true if peer `i` may still fetch the last round from here: it is linked and has not said that it is
  * done; or it is not linked, did not say so, and was a neighbour in the round or not in it at all. (Other
  * participants have other neighbours.) */

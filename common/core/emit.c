@@ -147,5 +147,7 @@ void sl_emit_waiting(struct sl_core *core, const uint64_t *set)
 	if (core->now < core->report_at)
 		return;
 	core->report_at = core->now + SL_WAIT_REPORT_MS;
-	sl_emit_report(core, SL_REPORT_WAITING)->set = set;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_WAITING);
+	report->set = set;
+	report->waiting.change = core->not_before == SL_NEVER || core->now >= core->not_before;
 }

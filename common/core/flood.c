@@ -3,10 +3,12 @@
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
 #include "common/core/accuse.h"
+#include "common/core/agree.h"
 #include "common/core/allowance.h"
 #include "common/core/amnesia.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
+#include "common/core/compatible.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/model.h"
@@ -81,10 +83,11 @@ static bool started_again(const struct sl_core *core, uint32_t signer, const str
 	       state->incarnation > core->view.incarnations[core->view.position[signer]];
 }
 
-/* Move to the attempt of the link state if it is higher. An attempt that has a Ready is not left for it. */
+/* Move to the attempt of the link state if it is higher. An attempt that has a Ready is not left for it, and
+ * no attempt for a learner that cannot be in its view. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t)
+	if (state->t != core->t || sl_compatible_avoided(core, signer))
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (started_again(core, signer, state))
@@ -94,14 +97,15 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
 	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* not from READY on */
+		sl_agree_superseded(core);
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->why.attempt.a = state->a;
 	}
 }
 
-/* `signer` signed two link states for one attempt. Remember it for the view; from AGREE on, end the attempt.
- */
+/* `signer` signed two link states for one attempt: no view is agreed on with it, and one that contains it is
+ * given up. */
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
@@ -109,8 +113,9 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 		sl_accuse(core, signer, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = lr->state}},
 			  &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *other}});
 	lr->twice = true;
-	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
-	    lr->state.a == core->a)
+	core->flood_news = true;
+	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && core->view_built &&
+	    lr->state.t == core->t && lr->state.a == core->a && !outside(core, signer))
 		sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
 }
 

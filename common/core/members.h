@@ -6,3 +6,7 @@
 
 /* Take them from core->certificate, after each commit and at the start. */
 void sl_members_take(struct sl_core *core);
+/* Compare the participants of the view with them, and report a difference of fewer than c+2 learners: the
+ * difference of the two sums tells about these few (PROTOCOL.md §12.7 Privacy events). Return true if there
+ * is one. */
+bool sl_members_few_changed(struct sl_core *core);

@@ -16,7 +16,7 @@
  *    ready           READY, RELEASE
  *    deposit         the slots of the state file, checked against the Readys
  *    share           SHARE
- *    agree           AGREE, with view_build
+ *    agree           AGREE, with view_build and compatible
  *    train           TRAIN and the beginning of a round
  *    discover        DISCOVER
  *    catchup         CATCHUP
@@ -80,6 +80,12 @@ struct sl_store_of_signer {
 	sl_ms since; /* it was right at this time */
 };
 
+/* What keeps two learners out of one view. */
+struct sl_difference {
+	enum sl_reason reason; /* NONE: nothing */
+	uint32_t parameter;    /* of PARAMETER: SL_PARAMETER_ number; else 0 */
+};
+
 /* A roster member as seen over its link. */
 struct sl_peer {
 	uint64_t *only; /* this peer alone, as a bit set over the roster */
@@ -104,9 +110,13 @@ struct sl_peer {
 	sl_round suspect_until;	    /* .. until it signs a link state of a later round than this */
 	sl_round suspect_of;	    /* .. and of a later attempt than this one, or a later round */
 	sl_attempt suspect_after;
-	uint32_t failures;	 /* such attempts in a row, without a committed round */
-	sl_round in_range;	 /* last round in which the peer was in range */
-	struct sl_buffer *early; /* chunks of shares that came before the view was agreed on here */
+	uint32_t failures; /* such attempts in a row, without a committed round */
+	sl_round in_range; /* last round in which the peer was in range */
+	bool overdue;	   /* a window closed without it, and it has not come to this round since */
+	uint32_t started;  /* incarnation in its last link state */
+	sl_round left_out; /* round in which the views without it were reported last */
+	struct sl_difference left_out_for; /* .. and why */
+	struct sl_buffer *early;	   /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };
 
@@ -307,10 +317,12 @@ struct sl_core {
 	uint8_t rival[SL_HASH_BYTES]; /* a digest of the last committed view that is not the own */
 	uint64_t *rivals;	      /* .. participants that have signed it */
 	uint64_t total_weight;	      /* of the round that is being committed */
-	bool took_part;	       /* this process took part in the last committed round, in `view_neighbours` */
-	sl_round members_of;   /* the last committed round, if its certificate is at hand; 0: unknown */
-	uint64_t *members;     /* its participants */
-	uint32_t members_gone; /* participants of it that are not in the roster any more */
+	bool took_part;	     /* this process took part in the last committed round, in `view_neighbours` */
+	sl_round members_of; /* the last committed round, if its certificate is at hand; 0: unknown */
+	uint64_t *members;   /* its participants */
+	uint64_t *changed, *changed_told; /* learners in only one of them and the view; those reported last */
+	sl_round told_change;		  /* .. in this round */
+	uint32_t members_gone;		  /* participants of it that are not in the roster any more */
 
 	sl_round abstains;  /* this learner takes no part in rounds up to this one; 0: in all */
 	sl_round forgiven;  /* .. does so again in rounds up to this one, by the operator's will */
@@ -341,13 +353,15 @@ struct sl_core {
 	uint64_t *keepers;	/* receivers of the own deposit */
 	uint64_t *suspects;	/* peers that have become suspect */
 	uint64_t *source;	/* the peer that a result is requested from */
+	uint64_t
+		*excluded; /* learners that are not in the view of this attempt, whatever their link states */
 	/* .. scratch */
 	uint64_t *shunned; /* suspects that DISCOVER does without */
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;
 	bool full_graph;    /* the privacy check refused the overlay of this round */
-	sl_ms not_before;   /* after a refusal: no new attempt before */
+	sl_ms not_before;   /* after a refusal: no new attempt before; SL_NEVER: not without a change */
 	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
 	uint32_t refusals;  /* in this round */
 

@@ -11,6 +11,7 @@
 #include "common/core/certificate.h"
 #include "common/core/confirm.h"
 #include "common/core/discover.h"
+#include "common/core/done.h"
 #include "common/core/emit.h"
 #include "common/core/deposit.h"
 #include "common/core/flood.h"
@@ -146,8 +147,8 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	sl_aborts_show(core, peer);
 	if (later && core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests */
-	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
-		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
+	if (core->phase == SL_PHASE_DONE && sl_done_too_early(core)) {
+		core->rounds = core->t;
 		sl_move_to(core, SL_PHASE_TRAIN);
 	}
 	if (went_on(core, peer))

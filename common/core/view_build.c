@@ -1,6 +1,7 @@
 #include "common/core/view_build.h"
 
 #include "common/core/attempt.h"
+#include "common/core/compatible.h"
 #include "common/core/emit.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/view_codec.h"
@@ -17,19 +18,29 @@ static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
 	return a != NULL && b != NULL && sl_bit(a->named, j) && sl_bit(b->named, i);
 }
 
+/* Return true if learner `i`, whose link state is here, may be in a view with this one. */
+static bool may_take_part(const struct sl_core *core, uint32_t i)
+{
+	return i == core->config.self ||
+	       sl_compatible_difference(core, link_of(core, i)).reason == SL_REASON_NONE;
+}
+
 static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count,
 		  uint32_t *position)
 {
+	if (position[to] != UINT32_MAX || sl_bit(core->excluded, to))
+		return;
 	if (link_of(core, to) == NULL) {
-		sl_bit_set(core->missing, to);
-	} else if (position[to] == UINT32_MAX && mutual(core, from, to)) {
+		if (!sl_compatible_differs(core, to))
+			sl_bit_set(core->missing, to);
+	} else if (mutual(core, from, to) && may_take_part(core, to)) {
 		position[to] = 0;
 		queue[(*count)++] = to;
 	}
 }
 
-/* Search breadth first from this learner. Return the number of members in `queue`; core->missing gets the
- * candidates whose link states are missing. */
+/* Search breadth first from this learner, over edges between learners that may be in one view. Return the
+ * number of members in `queue`; core->missing gets their candidates whose link states are missing. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
 {
 	uint32_t count = 0, R = core->config.roster_size;
@@ -79,7 +90,8 @@ static int build_graph(struct sl_core *core, struct sl_view *view)
 		const struct sl_link_record *lr = link_of(core, view->members[i]);
 		for (uint32_t c = 0; c < lr->state.count; c++) {
 			uint32_t j = sl_core_index(core, lr->candidates[c]);
-			if (view->members[i] < j && mutual(core, view->members[i], j))
+			if (j != UINT32_MAX && view->members[i] < j && view->position[j] != UINT32_MAX &&
+			    mutual(core, view->members[i], j))
 				core->edges[count++] = (struct sl_edge){i, view->position[j]};
 		}
 	}
@@ -101,84 +113,84 @@ static bool hash_view(struct sl_core *core, struct sl_view *view)
 	return true;
 }
 
-enum rule { SAME, MOST };
-static const struct {
-	const char *name;
-	enum rule rule;
-} parameters[SL_PARAMETER_COUNT] = {
-#define X(name, key, rule, ...) {#key, rule},
-	SL_PARAMETERS(X)
-#undef X
-};
-
-/* Merge the parameters of `member` into view->agreed: by rule MOST the largest counts. Return false if one
- * differs that must be equal. */
-static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint32_t member)
+static uint64_t value_of(const struct sl_core *core, const struct sl_view *view, uint32_t position,
+			 uint32_t k)
 {
-	const uint64_t *theirs = (const uint64_t *)&link_of(core, member)->state.parameters;
-	uint64_t *agreed = (uint64_t *)&view->agreed;
-	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
-		if (parameters[k].rule == MOST) {
-			agreed[k] = theirs[k] > agreed[k] ? theirs[k] : agreed[k];
-		} else if (agreed[k] != theirs[k]) {
-			struct sl_report *report = sl_attempt_fail(core, SL_REASON_PARAMETER, true);
-			report->peer = member;
-			report->why.parameter.name = parameters[k].name;
-			report->why.parameter.own = agreed[k];
-			report->why.parameter.theirs = theirs[k];
-			return false;
-		}
-	}
-	return true;
+	const struct sl_link_record *link = link_of(core, view->members[position]);
+	return ((const uint64_t *)&link->state.parameters)[k];
 }
 
-static bool agree_on_roster(struct sl_core *core, uint32_t member)
+/* Return the largest value of parameter `k` that is below `limit`, and add to `count` the participants that
+ * have it. */
+static uint64_t largest_below(const struct sl_core *core, const struct sl_view *view, uint32_t k,
+			      unsigned __int128 limit, uint64_t *count)
 {
-	const struct sl_link_state *state = &link_of(core, member)->state;
-	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0)
-		return true;
-	struct sl_report *report = sl_attempt_fail(core, SL_REASON_ROSTER, true);
-	report->peer = member;
-	report->why.roster.own_size = core->config.roster_size;
-	report->why.roster.their_size = state->roster_size;
-	memcpy(report->why.roster.own, core->config.scope.roster, SL_HASH_BYTES);
-	memcpy(report->why.roster.theirs, state->roster, SL_HASH_BYTES);
-	return false;
-}
-
-static bool agree_on_history(struct sl_core *core, uint32_t member)
-{
-	const struct sl_link_state *state = &link_of(core, member)->state;
-	if (memcmp(state->previous, core->previous, SL_HASH_BYTES) == 0)
-		return true;
-	struct sl_report *report = sl_attempt_fail(core, SL_REASON_HISTORY, true);
-	report->peer = member;
-	memcpy(report->why.history.own, core->previous, SL_HASH_BYTES);
-	memcpy(report->why.history.theirs, state->previous, SL_HASH_BYTES);
-	return false;
-}
-
-/* Check that all members have the same roster, parameters and last result. */
-static bool agree(struct sl_core *core, struct sl_view *view)
-{
-	view->agreed = core->parameters;
+	uint64_t largest = 0;
+	uint32_t have = 0;
 	for (uint32_t i = 0; i < view->n; i++) {
-		uint32_t member = view->members[i];
-		if (link_of(core, member)->twice) {
-			sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = member;
-			return false;
-		}
-		if (!agree_on_roster(core, member) || !agree_on_parameters(core, view, member) ||
-		    !agree_on_history(core, member))
-			return false;
+		uint64_t value = value_of(core, view, i, k);
+		if (value >= limit || value < largest)
+			continue;
+		have = value > largest ? 1 : have + 1;
+		largest = value;
 	}
-	return true;
+	*count += have;
+	return largest;
+}
+
+/* Set view->agreed: what is equal, the largest value, or the largest that c+1 participants reach. */
+static void agree_on_parameters(struct sl_core *core, struct sl_view *view)
+{
+	uint64_t *agreed = (uint64_t *)&view->agreed;
+	view->agreed = core->parameters;
+	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
+		enum sl_agreement rule = sl_compatible_rule(k);
+		if (rule == SL_AGREEMENT_SAME)
+			continue;
+		uint64_t enough = rule == SL_AGREEMENT_MOST ? 1 : core->parameters.tolerance + 1, count = 0;
+		unsigned __int128 limit = (unsigned __int128)UINT64_MAX + 1;
+		for (; count < enough && count < view->n; limit = agreed[k])
+			agreed[k] = largest_below(core, view, k, limit, &count);
+	}
+}
+
+/* Return the first learner from `from` on that a participant names and that may not be in the view, and why;
+ * or SL_NOBODY. */
+static uint32_t left_out(const struct sl_core *core, const struct sl_view *view, uint32_t from,
+			 struct sl_difference *why)
+{
+	for (uint32_t i = from; i < core->config.roster_size; i++) {
+		bool named = false, known = link_of(core, i) != NULL || sl_compatible_differs(core, i);
+		*why = sl_compatible_difference(core, &core->links[i]);
+		if (!known || why->reason == SL_REASON_NONE || view->position[i] != UINT32_MAX)
+			continue;
+		for (uint32_t m = 0; !named && m < view->n; m++)
+			named = sl_bit(link_of(core, view->members[m])->named, i);
+		if (named)
+			return i;
+	}
+	return SL_NOBODY;
+}
+
+static void report_left_out(struct sl_core *core, const struct sl_view *view)
+{
+	struct sl_difference why;
+	uint32_t i = left_out(core, view, 0, &why);
+	for (; i != SL_NOBODY; i = left_out(core, view, i + 1, &why))
+		sl_compatible_report(core, i, why);
 }
 
 static bool quorate(struct sl_core *core, const struct sl_view *view)
 {
 	if (view->n >= 2 && view->n >= view->agreed.quorum)
 		return true;
+	struct sl_difference why;
+	uint32_t other = left_out(core, view, 0, &why);
+	if (other != SL_NOBODY) {
+		sl_compatible_told(core, other, why);
+		sl_compatible_describe(core, other, why, sl_attempt_fail(core, why.reason, true));
+		return false;
+	}
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (view->position[i] == UINT32_MAX)
@@ -191,8 +203,9 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 }
 
 /* Resolve p: as configured, or the smallest that meets the bound for this N (PROTOCOL.md §4.5 Bounds on the
- * modulus), with fewer decimals if it takes that (§4.8 Precision). */
-static bool resolve_p(struct sl_core *core, struct sl_view *view)
+ * modulus), with fewer decimals if it takes that (§4.8 Precision). Return false if no p meets the bound;
+ * `report` gets the figures, if it is not NULL. */
+static bool resolve_p(struct sl_view *view, struct sl_report *report)
 {
 	const struct sl_parameters *agreed = &view->agreed;
 	uint64_t least = 0, p = agreed->p;
@@ -205,24 +218,91 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 	}
 	bool bound =
 		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
-	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {
-		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_BOUND, true);
+	if (p != 0 && bound && sl_field_init(&view->field, p) == SL_OK && view->field.bits <= bits_most)
+		return true;
+	if (report != NULL) {
 		report->why.p_bound.p = p;
 		report->why.p_bound.least = least;
 		report->why.p_bound.decimals = agreed->decimals;
 		report->why.p_bound.decimals_most = decimals_most;
 		report->why.p_bound.learners = view->n;
 		report->why.p_bound.bits_most = bits_most;
-		return false;
 	}
+	return false;
+}
+
+static bool above_ids(struct sl_core *core, const struct sl_view *view)
+{
+	uint64_t p = view->field.p;
 	sl_id largest = view->ids[view->n - 1];
-	if (p <= view->n || p <= largest) {
-		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_IDS, true);
-		report->why.p_ids.p = p;
-		report->why.p_ids.largest = largest > view->n ? largest : view->n;
+	if (p > view->n && p > largest)
+		return true;
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_IDS, true);
+	report->why.p_ids.p = p;
+	report->why.p_ids.largest = largest > view->n ? largest : view->n;
+	return false;
+}
+
+/* Return the magnitude that the parameters `q` alone ask the modulus to hold. `modulus: auto` lowers decimals
+ * before it fails. */
+static double demand(const struct sl_parameters *q, bool automatic)
+{
+	double range, scale = 1;
+	memcpy(&range, &q->clipping_range, sizeof range);
+	for (uint64_t d = 0; !automatic && d < q->decimals; d++)
+		scale *= 10;
+	return scale * range * (double)q->max_weight;
+}
+
+/* Return the parameter in which the learner of link state `link` asks for more than this one. */
+static uint32_t excess(const struct sl_core *core, const struct sl_link_record *link, bool by_modulus)
+{
+	const struct sl_parameters *q = &link->state.parameters;
+	if (by_modulus)
+		return SL_PARAMETER_p;
+	if (q->max_weight > core->parameters.max_weight)
+		return SL_PARAMETER_max_weight;
+	return q->decimals > core->parameters.decimals ? SL_PARAMETER_decimals : SL_PARAMETER_clipping_range;
+}
+
+/* Exclude the participants whose demand is at least `most`, or those that have set the modulus, if others are
+ * a quorum. Return false if they are none. */
+static bool exclude(struct sl_core *core, const struct sl_view *view, double most, bool by_modulus)
+{
+	uint32_t left = 0;
+	memcpy(core->eligible, core->excluded, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < view->n; i++) {
+		const struct sl_parameters *q = &link_of(core, view->members[i])->state.parameters;
+		if (by_modulus ? q->p == view->agreed.p : demand(q, view->agreed.p == 0) >= most)
+			sl_bit_set(core->eligible, view->members[i]);
+		else
+			left++;
+	}
+	if (left < 2 || left < view->agreed.quorum)
 		return false;
+	memcpy(core->excluded, core->eligible, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < view->n && !sl_bit(core->excluded, core->config.self); i++) {
+		uint32_t member = view->members[i];
+		if (sl_bit(core->excluded, member))
+			sl_compatible_report(
+				core, member,
+				(struct sl_difference){SL_REASON_PARAMETER,
+						       excess(core, link_of(core, member), by_modulus)});
 	}
 	return true;
+}
+
+/* No modulus holds the sum: exclude the participants that ask for the most, or else those that have set the
+ * modulus. Return false if that does not leave a quorum. */
+static bool exclude_outliers(struct sl_core *core, const struct sl_view *view)
+{
+	double most = 0;
+	bool automatic = view->agreed.p == 0;
+	for (uint32_t i = 0; i < view->n; i++) {
+		double own = demand(&link_of(core, view->members[i])->state.parameters, automatic);
+		most = own > most ? own : most;
+	}
+	return exclude(core, view, most, false) || (!automatic && exclude(core, view, most, true));
 }
 
 static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
@@ -339,27 +419,74 @@ static bool finish_view(struct sl_core *core, struct sl_view *view)
 	return room_for_attempt(core, view) && hash_view(core, view);
 }
 
-int sl_view_build(struct sl_core *core)
+static int refused(struct sl_core *core, enum sl_reason reason)
+{
+	sl_attempt_fail(core, reason, true);
+	return SL_ERR_REFUSED;
+}
+
+/* Find the participants and what they agree on, without core->excluded. */
+static int find_participants(struct sl_core *core, struct sl_view *view)
+{
+	view->n = component(core, view->members, view->position);
+	if (any(core, core->missing))
+		return SL_PENDING;
+	number_members(core, view);
+	agree_on_parameters(core, view);
+	if (!quorate(core, view))
+		return SL_ERR_REFUSED;
+	sl_view_set_encoding(view);
+	return SL_OK;
+}
+
+/* Find the participants and the modulus. Participants whose parameters no modulus can serve are excluded, if
+ * that leaves a quorum. */
+static int find_view(struct sl_core *core, struct sl_view *view)
+{
+	for (;;) {
+		int rc = find_participants(core, view);
+		if (rc != SL_OK)
+			return rc;
+		if (resolve_p(view, NULL))
+			return above_ids(core, view) ? SL_OK : SL_ERR_REFUSED;
+		if (exclude_outliers(core, view) && !sl_bit(core->excluded, core->config.self))
+			continue;
+		resolve_p(view, sl_attempt_fail(core, SL_REASON_P_BOUND, true));
+		return SL_ERR_REFUSED;
+	}
+}
+
+static int build(struct sl_core *core)
 {
 	struct sl_view *view = &core->view;
 	sl_arena_reset(&core->arena, 0);
 	view->t = core->t;
 	view->a = core->a;
-	view->n = component(core, view->members, view->position);
-	if (any(core, core->missing))
-		return SL_PENDING;
-	number_members(core, view);
-	if (!agree(core, view) || !quorate(core, view))
-		return SL_ERR_REFUSED;
-	sl_view_set_encoding(view);
-	if (!resolve_p(core, view))
-		return SL_ERR_REFUSED;
-	if (build_graph(core, view) != SL_OK || !finish_view(core, view)) {
-		sl_attempt_fail(core, SL_REASON_MEMORY, true);
-		return SL_ERR_REFUSED;
-	}
+	int rc = find_view(core, view);
+	if (rc != SL_OK)
+		return rc;
+	report_left_out(core, view);
+	if (build_graph(core, view) != SL_OK || !finish_view(core, view))
+		return refused(core, SL_REASON_MEMORY);
 	core->view_built = true;
 	return SL_OK;
+}
+
+int sl_view_build(struct sl_core *core)
+{
+	memset(core->excluded, 0, sl_core_set_bytes(core));
+	return build(core);
+}
+
+int sl_view_prune(struct sl_core *core, const uint64_t *kept)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		uint32_t position = core->view.position[i];
+		if (position == UINT32_MAX || !sl_bit(kept, position))
+			sl_bit_set(core->excluded, i);
+	}
+	core->view_built = false;
+	return build(core);
 }
 
 /* --- from disk --- */

@@ -15,6 +15,9 @@ static inline size_t sl_view_openings_max(uint32_t learners)
  * learner. Return SL_OK; SL_PENDING: core->missing names the learners whose link states are missing;
  * SL_ERR_REFUSED: the attempt has failed. */
 int sl_view_build(struct sl_core *core);
+/* Build core->view again from its members at the positions of `kept`, a bit set; this learner is one of them.
+ * Return as sl_view_build. */
+int sl_view_prune(struct sl_core *core, const uint64_t *kept);
 /* Rebuild core->view from its bytes on disk (view_codec.h). Return false if they are not of this learner, or
  * damaged. */
 bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);

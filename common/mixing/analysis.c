@@ -5,6 +5,7 @@
 
 #include "common/graph/augment.h"
 #include "common/graph/connectivity.h"
+#include "common/graph/prune.h"
 #include "common/graph/tree.h"
 #include "common/mixing/minimal_polynomial.h"
 #include "common/mixing/spectrum.h"
@@ -27,6 +28,7 @@ size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance)
 	uint32_t target = target_of(n, tolerance);
 	size_t missing = (size_t)n * target * sizeof(struct sl_edge) + sl_augment_scratch(n, edges, target);
 	size_t most = larger(sl_connectivity_scratch(n, edges), missing);
+	most = larger(most, sl_prune_scratch(n, edges));
 	most = larger(most, larger(sl_spectrum_scratch(n), sl_minimal_polynomial_scratch(n, edges)));
 	return larger(most, sl_tree_bytes(n)) + 12 * (size_t)n + SLACK_BYTES;
 }
@@ -77,9 +79,13 @@ static int analyse_privacy(const struct sl_graph *graph, const struct sl_analysi
 {
 	uint32_t target = target_of(graph->n, request->tolerance);
 	int rc = find_kappa(graph, request, a, scratch);
-	if (rc != SL_OK || !request->missing || a->kappa >= target)
+	if (rc != SL_OK || a->kappa >= target)
 		return rc;
-	return find_missing(graph, target, a, scratch);
+	size_t mark = sl_arena_mark(scratch);
+	if (request->least > 0)
+		rc = sl_prune(graph, target, request->least, a->kept, &a->kept_count, scratch);
+	sl_arena_reset(scratch, mark);
+	return rc == SL_OK && request->missing ? find_missing(graph, target, a, scratch) : rc;
 }
 
 /* ---- mixing ---- */

@@ -13,9 +13,11 @@
 #include "common/mixing/engine.h"
 
 struct sl_analysis_request {
-	uint64_t tolerance;	      /* c, learners that may collude */
-	uint32_t kappa_most;	      /* connectivity is counted up to this; at least c + 1; 0: not at all */
-	bool missing;		      /* find the missing links where kappa < c + 1 */
+	uint64_t tolerance;  /* c, learners that may collude */
+	uint32_t kappa_most; /* connectivity is counted up to this; at least c + 1; 0: not at all */
+	bool missing;	     /* find the missing links where kappa < c + 1 */
+	uint32_t least; /* where kappa < c + 1, keep a part of at least so many vertices that has c + 1; 0: do
+			   not */
 	uint32_t engines;	      /* SL_ENGINE_SET of each engine to analyse */
 	bool exact_first;	      /* where exact can run, analyse no other engine */
 	const struct sl_field *field; /* of r; NULL where `engines` lacks exact */
@@ -28,8 +30,10 @@ struct sl_analysis {
 	uint32_t cut_count;	       /* vertices in `cut` */
 	uint32_t cut[SL_LEARNERS_MAX]; /* kappa 0 or 1: every cut vertex; else, where kappa < kappa_most, a
 					  smallest cut */
-	uint32_t missing_count;	       /* links that raise kappa to c + 1 */
-	struct sl_edge missing[SL_ADVICE_MAX]; /* the first of them */
+	uint32_t kept_count;	       /* vertices of the part that was kept (sl_prune); 0: there is none */
+	uint64_t kept[SL_LEARNERS_MAX / 64 + 1]; /* these, as a bit set */
+	uint32_t missing_count;			 /* links that raise kappa to c + 1 */
+	struct sl_edge missing[SL_ADVICE_MAX];	 /* the first of them */
 	double mu;		     /* of the Metropolis-Hastings matrix; 1 where it was not asked */
 	uint32_t degree;	     /* of r; 0: exact cannot run, or was not asked */
 	uint64_t r[SL_LEARNERS_MAX]; /* degree + 1 coefficients */

@@ -176,7 +176,12 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 	if (rc == SL_ERR_NOTFOUND)
 		return sl_err_set(error, rc,
 				  "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
-	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "trainer: out of memory");
+	if (rc == SL_ERR_NOMEM)
+		return sl_err_set(error, rc,
+				  "trainer: out of memory: OpenBLAS alone takes 256 MiB of address space; "
+				  "raise its limit "
+				  "(ulimit -v)");
+	return rc;
 }
 
 /* Name the parts of a model (autoencoder.h). */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const char *advice(int why)
+const char *sl_disk_error_advice(int why)
 {
 	switch (why) {
 	case ENOSPC:
@@ -13,6 +13,12 @@ static const char *advice(int why)
 	case EPERM:
 	case EROFS:
 		return "give the learner permission to write there";
+	case EMFILE:
+	case ENFILE:
+		return "allow more open files (ulimit -n, LimitNOFILE= of the unit), then start the learner "
+		       "again";
+	case ENOMEM:
+		return "free memory, or raise its limit, then start the learner again";
 	default:
 		return "check the disk, then start the learner again";
 	}
@@ -20,5 +26,5 @@ static const char *advice(int why)
 
 int sl_disk_error(struct sl_error *error, const char *path, int why)
 {
-	return sl_err_set(error, SL_ERR_IO, "%s: %s; %s", path, strerror(why), advice(why));
+	return sl_err_set(error, SL_ERR_IO, "%s: %s; %s", path, strerror(why), sl_disk_error_advice(why));
 }

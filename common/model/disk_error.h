@@ -6,5 +6,7 @@
 
 #include "common/base/err.h"
 
+/* Return the remedy for `why`, an errno. */
+const char *sl_disk_error_advice(int why);
 /* Return SL_ERR_IO; `why` is an errno. */
 int sl_disk_error(struct sl_error *error, const char *path, int why);

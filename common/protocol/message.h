@@ -85,8 +85,9 @@ enum sl_peer_status {
 
 /* The parameters that the learners of a view agree on (PROTOCOL.md §3 Parameters and how they are agreed),
  * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least, most, flaw).
- * SAME: the values must be equal, or the attempt ends. MOST: the largest value counts (the paper's maximum
- * consensus).
+ * SAME: learners with different values are not in one view. MOST: the largest value counts (the paper's
+ * maximum consensus). BACKED: the largest value that c+1 participants reach counts, so that no c of them
+ * raise it alone.
  *
  *   n           floats of the model; the vectors have one element more, the weight
  *   p           prime of the field; 0: auto
@@ -99,11 +100,12 @@ enum sl_peer_status {
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
  *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
  *   forgetful   f; learners whose disk may forget what they signed
+ *   privacy_check  0: warn; 1: enforce, as soon as one participant asks for it
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
 	X(p, modulus, MOST, 0, SL_P_LAST, "modulus out of range")                                            \
-	X(rounds, rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                     \
+	X(rounds, rounds, BACKED, 1, SL_ROUNDS_MAX, "rounds out of range")                                   \
 	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                   \
 	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                      \
 	X(decimals, decimals, MOST, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
@@ -113,11 +115,12 @@ enum sl_peer_status {
 	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                \
 	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                   \
 	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                         \
-	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                       \
+	X(k, iterations, BACKED, 0, SL_ITERATIONS_MAX, "k out of range")                                     \
 	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                \
 	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")         \
 	X(model, model, SAME, 0, UINT64_MAX, NULL)                                                           \
-	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")
+	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")                          \
+	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

@@ -14,12 +14,13 @@
 
 /* X(kind, name in traces) */
 #define SL_REPORTS(X)                                                                                        \
-	X(PHASE, "PHASE")     /* `phase` is entered */                                                       \
-	X(VIEW, "VIEW")	      /* the view passed the privacy check; set: own neighbours */                   \
-	X(EXPOSED, "EXPOSED") /* the privacy check failed and only warns; reason FEW or TOLERANCE */         \
-	X(GROWN, "GROWN")     /* the values of the trained model exceed the last committed ones by far */    \
-	X(ENCODED, "ENCODED") /* the trained model is encoded, and some values were rounded */               \
-	X(CLAMPED, "CLAMPED") /* parameters were cut to the clipping range */                                \
+	X(PHASE, "PHASE")	/* `phase` is entered */                                                     \
+	X(VIEW, "VIEW")		/* the view passed the privacy check; set: own neighbours */                 \
+	X(LEFT_OUT, "LEFT OUT") /* the view is agreed on without `peer`, or the learners of set; reason */   \
+	X(EXPOSED, "EXPOSED")	/* the privacy check failed and only warns; reason FEW or TOLERANCE */       \
+	X(GROWN, "GROWN")	/* the values of the trained model exceed the last committed ones by far */  \
+	X(ENCODED, "ENCODED")	/* the trained model is encoded, and some values were rounded */             \
+	X(CLAMPED, "CLAMPED")	/* parameters were cut to the clipping range */                              \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
 				 learners whose masked state no linked learner has */                        \
@@ -40,8 +41,8 @@
 	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
 	X(ABSTAINS, "ABSTAINS") /* `peer` shows what this learner has signed and forgotten */                \
 	X(EVIDENCE, "EVIDENCE") /* `peer` signed two records that no honest learner signs both */            \
-	X(PRIVACY,                                                                                           \
-	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
+	X(PRIVACY, "PRIVACY") /* set: learners in only one of this view and the last one known, so few that  \
+				 the sums expose them */                                                     \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
 	X(EXHAUSTED, "EXHAUSTED") /* no attempt of this round is left */
 
@@ -67,6 +68,7 @@ enum sl_report_kind {
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
 	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
+	X(PRUNED, "pruned")	    /* set: learners with too few links, without which the others go on */   \
 	X(ITERATIONS_RULE,                                                                                   \
 	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
 	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \
@@ -84,6 +86,7 @@ enum sl_report_kind {
 	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
 	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
 	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \
+	X(MEMBERSHIP, "membership")	/* set: the participants differ from the last ones in these few */   \
 	X(WEIGHTLESS, "weightless")	/* every participant has weight 0 */                                 \
 	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
 	X(CHECKSUM, "checksum")		/* a sum that was passed on is wrong; set: learners that dispute a   \
@@ -105,7 +108,7 @@ const char *sl_report_reason_name(enum sl_reason reason);
 
 struct sl_report {
 	enum sl_report_kind kind;
-	enum sl_reason reason; /* of FAILED, EXPOSED, RECOVERING; else NONE */
+	enum sl_reason reason; /* of FAILED, EXPOSED, LEFT_OUT, RECOVERING; else NONE */
 	enum sl_phase phase;
 	sl_round t;
 	sl_attempt a;
@@ -144,6 +147,9 @@ struct sl_report {
 			uint32_t learners; /* of the view */
 		} recovering;
 		struct {
+			bool change; /* the last attempt was refused, and waiting alone does not cure that */
+		} waiting;
+		struct {
 			uint32_t learners,
 				fetched; /* masked states: all of the view; those that other learners sent */
 		} recovered;
@@ -178,6 +184,7 @@ struct sl_report {
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
 		const struct sl_message *evidence; /* two records; a Ready before an Abort */
 		struct {
+			sl_round since; /* last round that this learner took part in */
 			uint32_t came, left;
 			uint64_t tolerance;
 		} privacy;
@@ -226,7 +233,7 @@ struct sl_report {
 			uint32_t missing;	  /* edges whose addition would be enough */
 			uint32_t edge_count;	  /* of `edges`: the first of them */
 			const struct sl_edge *edges; /* between roster indices */
-		} tolerance;			     /* FEW, TOLERANCE */
+		} tolerance;			     /* FEW, TOLERANCE, PRUNED */
 		struct {
 			sl_attempt a;
 		} attempt; /* RECORD: the released one; SUPERSEDED: the peer's */

@@ -22,6 +22,12 @@ static void write_cut(const struct sl_privacy_refusal *r, char *text, size_t siz
 	char links[256] = "";
 	bool together = r->kappa > 1, any = !together && r->cut_count > 1;
 	write_links(r, links, sizeof links);
+	if (r->pruned) {
+		snprintf(text, size,
+			 "%s left out, with too few links for tolerance %" PRIu64 "; missing link%s: %s",
+			 r->cut, r->c, r->missing == 1 ? "" : "s", links);
+		return;
+	}
 	snprintf(text, size,
 		 "tolerance %" PRIu64
 		 " is not met: %s%s%s could learn sums over parts of the others' models; missing link%s: %s",

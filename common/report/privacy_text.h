@@ -6,6 +6,8 @@
  *
  *   tolerance 1 is not met: ana (2) alone could learn sums over parts of the others' models; missing
  *   links: 2-5, 5-9
+ *
+ *   dan (4) left out, with too few links for tolerance 1; missing link: 2-4
  */
 #pragma once
 
@@ -14,6 +16,7 @@
 
 struct sl_privacy_refusal {
 	enum sl_privacy privacy; /* not KEPT */
+	bool pruned;		 /* the others go on without the learners of `cut`, who tolerate c */
 	uint64_t learners, kappa, c;
 	const char *cut; /* names of the learners in the cut; where kappa is 1, each of them is one */
 	uint32_t cut_count;

@@ -92,6 +92,7 @@ static void privacy_text(const struct sl_roster *roster, const struct sl_report 
 	struct sl_edge links[SL_ADVICE_MAX];
 	bool few = r->reason == SL_REASON_FEW;
 	struct sl_privacy_refusal refusal = {.privacy = few ? SL_PRIVACY_FEW : SL_PRIVACY_CUT,
+					     .pruned = r->reason == SL_REASON_PRUNED,
 					     .learners = r->why.tolerance.learners,
 					     .kappa = r->why.tolerance.kappa,
 					     .c = r->why.tolerance.tolerance,
@@ -146,7 +147,8 @@ static const struct {
 	const char *after;
 } around[] = {
 	[SL_REASON_LINK] = {"the link to ", PEER, " was lost"},
-	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET, ""},
+	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET,
+			     ": out of reach, or waiting for another learner itself"},
 	[SL_REASON_CHECKSUM] = {"a sum that was passed on in mixing is wrong; checksums that differ are of ",
 				SET, ""},
 	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
@@ -157,6 +159,8 @@ static const struct {
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a sum with a value outside the field"},
 	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
+	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
+				  " only (membership_change: wait)"},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
@@ -255,6 +259,7 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 		break;
 	case SL_REASON_FEW:
 	case SL_REASON_TOLERANCE:
+	case SL_REASON_PRUNED:
 		privacy_text(roster, r, names, text, size);
 		break;
 	case SL_REASON_SUPERSEDED:

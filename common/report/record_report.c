@@ -48,7 +48,9 @@ static enum sl_record_kind waiting_kind(const struct sl_report *report, const st
 		return empty ? SL_RECORD_WAITING_STATES : SL_RECORD_WAITING_LOST;
 	if (report->set == NULL)
 		return SL_RECORD_WAITING_RANGE;
-	return empty ? SL_RECORD_WAITING_PAUSE : SL_RECORD_WAITING;
+	if (!empty)
+		return SL_RECORD_WAITING;
+	return report->waiting.change ? SL_RECORD_WAITING_CHANGE : SL_RECORD_WAITING_PAUSE;
 }
 
 /* Warn if many values vanish, or if the rounding error is large beside the update: the mean would be that of
@@ -174,6 +176,7 @@ static void set_caught_up(struct sl_record *record, const struct sl_report *repo
 
 static void set_privacy(struct sl_record *record, const struct sl_report *report)
 {
+	record->since = report->privacy.since;
 	record->came = report->privacy.came;
 	record->left = report->privacy.left;
 	record->limit = report->privacy.tolerance + 2;
@@ -267,6 +270,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_PHASE:
 	case SL_REPORT_MODEL:
 	case SL_REPORT_EXPOSED:
+	case SL_REPORT_LEFT_OUT:
 	case SL_REPORT_FAILED:
 	case SL_REPORT_EVIDENCE:
 		break;

@@ -79,19 +79,20 @@
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
-	X(error, "", TEXT)    /* a rounding error: 0.002 % of the largest update */                          \
-	X(who, "", TEXT)      /* the peer: ana (2) */                                                        \
-	X(whom, "", TEXT)     /* names of a set, as "ana (2), bo (5)"  */                                    \
-	X(engine, "", TEXT)   /* the engine: exact, 7 exchanges */                                           \
-	X(forecast, "", TEXT) /* what is to be sent */                                                       \
-	X(model, "", TEXT)    /* first digits of a digest, or where the model is from */                     \
-	X(theirs, "", TEXT)   /* first digits of the peer's digest */                                        \
-	X(counter, "", TEXT)  /* incarnation or round */                                                     \
-	X(shown, "", WHOLE)   /* value of the counter, or round, that the peer shows */                      \
-	X(known, "", WHOLE)   /* its last known value */                                                     \
-	X(limit, "", WHOLE)   /* number that the rule requires */                                            \
-	X(control, "", TEXT)  /* path of the control socket, quoted for a shell */                           \
-	X(file, "", TEXT)     /* name of a file, or why it cannot be written */
+	X(error, "", TEXT)	 /* a rounding error: 0.002 % of the largest update */                       \
+	X(who, "", TEXT)	 /* the peer: ana (2) */                                                     \
+	X(whom, "", TEXT)	 /* names of a set, as "ana (2), bo (5)"  */                                 \
+	X(engine, "", TEXT)	 /* the engine: exact, 7 exchanges */                                        \
+	X(forecast, "", TEXT)	 /* what is to be sent */                                                    \
+	X(model, "", TEXT)	 /* first digits of a digest, or where the model is from */                  \
+	X(theirs, "", TEXT)	 /* first digits of the peer's digest */                                     \
+	X(counter, "", TEXT)	 /* incarnation or round */                                                  \
+	X(shown, "", WHOLE)	 /* value of the counter, or round, that the peer shows */                   \
+	X(known, "", WHOLE)	 /* its last known value */                                                  \
+	X(since, "since", WHOLE) /* round with which this one is compared */                                 \
+	X(limit, "", WHOLE)	 /* number that the rule requires */                                         \
+	X(control, "", TEXT)	 /* path of the control socket, quoted for a shell */                        \
+	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight decimals clipping_range digest "   \
@@ -108,6 +109,8 @@
 	  "round attempt learners edges mixing steps mu p forecast_bytes forecast_s forecast_at_most",       \
 	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
 	  "{forecast}")                                                                                      \
+	X(LEFT_OUT, "left_out", SL_WARN, "round attempt reason",                                             \
+	  "round {round} attempt {attempt} leaves learners out: {reason}")                                   \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
@@ -137,6 +140,9 @@
 	  "round {round}: waiting for the control socket to say which learners are in range")                \
 	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set",                            \
 	  "round {round} attempt {attempt}: waiting before the next attempt, since the last was refused")    \
+	X(WAITING_CHANGE, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
+	  "round {round} attempt {attempt}: waiting for other links or settings, since the last attempt "    \
+	  "was refused and the next one would be, too")                                                      \
 	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
 	  "round {round} attempt {attempt}: collecting deposits and deposit keys")                           \
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
@@ -199,8 +205,8 @@
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
 	  "{who}: |it signed two records of one attempt that contradict each other; they cannot be kept: "   \
 	  "{file}")                                                                                          \
-	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
-	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
+	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
+	  "round {round}: since round {since} {came} came and {left} left ({whom}): fewer than {limit}, "    \
 	  "so the difference of the two sums may expose them")                                               \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \
@@ -234,6 +240,10 @@
 	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \
 	  "the "                                                                                             \
 	  "result that the others send it, or with the initial model")                                       \
+	X(DISK_HANGS, "disk_hangs", SL_WARN, "reason count",                                                 \
+	  "the record {reason} has not reached the disk for {count} s: this learner holds its part of the "  \
+	  "round "                                                                                           \
+	  "back until it has; see to the disk of the state folder")                                          \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
 	X(DAMAGED, "damaged", SL_ERROR, "committed round",                                                   \

@@ -37,6 +37,13 @@ struct sl_peer_warning {
 	uint32_t unsaid;   /* warnings counted in it */
 };
 
+/* The durable write that the compute worker is in. */
+struct sl_writing {
+	atomic_uint_fast64_t since_ms; /* 0: none */
+	atomic_uint kind;	       /* enum sl_persist_kind */
+	sl_ms report_at;	       /* loop thread: time of the next report; 0: none yet */
+};
+
 /* Measurements for the log and the status. */
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
@@ -66,6 +73,8 @@ struct sl_daemon {
 	uv_check_t after;    /* drains it after the loop has polled */
 	uv_idle_t busy;	     /* active while the event queue is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
+	uv_timer_t watchdog; /* looks whether a durable write hangs */
+	struct sl_writing writing;
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
@@ -74,6 +83,7 @@ struct sl_daemon {
 
 	struct sl_event_queue event_queue;
 	struct sl_core_config core_config;
+	uint64_t training_nonce; /* of the first training; random at each start */
 	struct sl_core *core;
 	void *core_memory;
 	sl_id *ids; /* of the roster, ascending; read by the core */

@@ -8,9 +8,11 @@
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
+#include "daemon/learner/persist.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
 
+#define LOOK_MS 1000u /* for a durable write that hangs */
 #define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
@@ -67,6 +69,20 @@ static void on_check(uv_check_t *handle)
 	sl_events_drain(handle->data);
 }
 
+static void on_watchdog(uv_timer_t *timer)
+{
+	struct sl_daemon *daemon = timer->data;
+	struct sl_record record;
+	uint64_t seconds;
+	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
+	if (name == NULL)
+		return;
+	sl_record_init(&record, SL_RECORD_DISK_HANGS);
+	record.reason = name;
+	record.count = (uint32_t)seconds;
+	sl_report_log_record(daemon, &record);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
@@ -100,6 +116,9 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->before.data = daemon->after.data = daemon->alarm.data = daemon;
 	uv_prepare_start(&daemon->before, on_prepare);
 	uv_check_start(&daemon->after, on_check);
+	uv_timer_init(loop, &daemon->watchdog);
+	daemon->watchdog.data = daemon;
+	uv_timer_start(&daemon->watchdog, on_watchdog, LOOK_MS, LOOK_MS);
 	int rc = sl_worker_open(&daemon->compute, loop);
 	if (rc == 0)
 		rc = sl_worker_open(&daemon->train, loop);
@@ -158,6 +177,8 @@ static void close_handle(uv_handle_t *handle, void *argument)
 
 void sl_loop_close(struct sl_daemon *daemon)
 {
+	if (daemon->loop.data == NULL)
+		return; /* it was never opened */
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (sl_settings_has_application(daemon->settings) && daemon->trainer != NULL)

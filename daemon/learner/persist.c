@@ -11,6 +11,8 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
 
+#define HANGS_MS 10000u /* a write that takes longer is reported */
+
 /* A persist action with copies of all that it points to. */
 struct record {
 	struct sl_task base;
@@ -161,11 +163,33 @@ static void run(struct sl_task *base)
 		record->code = sl_err_set(&record->error, SL_ERR_REFUSED, "not written: the learner stopped");
 		return;
 	}
+	atomic_store(&record->daemon->writing.kind, record->persist.what.kind);
+	atomic_store(&record->daemon->writing.since_ms, uv_hrtime() / 1000000u);
 	record->code = execute_out(record);
+	atomic_store(&record->daemon->writing.since_ms, 0);
 	if (record->code != SL_OK)
 		atomic_store(&record->daemon->failed, true); /* later records depend on this one */
 	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
 		open_result(record);
+}
+
+const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seconds)
+{
+	static const char *const names[] = {
+		[SL_PERSIST_ABORTED] = "ABORTED",   [SL_PERSIST_PREPARED] = "PREPARED",
+		[SL_PERSIST_RELEASED] = "RELEASED", [SL_PERSIST_GIVEN_UP] = "GIVEN_UP",
+		[SL_PERSIST_OVER] = "OVER",	    [SL_PERSIST_COMMIT] = "COMMIT"};
+	struct sl_writing *writing = &daemon->writing;
+	sl_ms since = atomic_load(&writing->since_ms);
+	if (since == 0 || now < since + HANGS_MS) {
+		writing->report_at = 0;
+		return NULL;
+	}
+	if (now < writing->report_at)
+		return NULL;
+	writing->report_at = now + (now - since);
+	*seconds = (now - since) / 1000;
+	return names[atomic_load(&writing->kind)];
 }
 
 static void committed(struct record *record)

@@ -262,7 +262,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		add_commit(daemon, &record);
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = daemon->checkpoint;
-	} else if (r->kind == SL_REPORT_FAILED && r->reason == SL_REASON_PARAMETER) {
+	} else if (r->reason == SL_REASON_PARAMETER) {
 		name_tensor(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);

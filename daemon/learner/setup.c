@@ -92,6 +92,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
+	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
 	set_scope(daemon);
 	return set_tensors(daemon, error);
@@ -274,6 +275,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
+		sl_log_bus_error(daemon->log);
+	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
@@ -332,27 +335,31 @@ static void forbid_core_files(void)
 		prctl(PR_SET_DUMPABLE, 0);
 }
 
-static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
+static int begin(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
 	daemon->masked_states.folder = settings->state;
 	sl_event_queue_init(&daemon->event_queue);
-	uv_loop_init(&daemon->loop);
+	int rc = uv_loop_init(&daemon->loop);
+	if (rc != 0)
+		return sl_err_set(error, SL_ERR_IO, "cannot start the event loop: %s", uv_strerror(rc));
+	daemon->loop.data = daemon;
+	return SL_OK;
 }
 
 int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
-	begin(daemon, settings);
-	return validate(daemon, true, error);
+	int rc = begin(daemon, settings, error);
+	return rc == SL_OK ? validate(daemon, true, error) : rc;
 }
 
 int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
-	begin(daemon, settings);
 	forbid_core_files();
 	raise_descriptors();
-	return open_all(daemon, error);
+	int rc = begin(daemon, settings, error);
+	return rc == SL_OK ? open_all(daemon, error) : rc;
 }
 
 void sl_setup_close(struct sl_daemon *daemon)

@@ -298,6 +298,6 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	struct task *task = task_new(daemon, run_train, train_done);
 	task->t = t;
 	task->again = t == daemon->used_up;
-	task->draw = ((uint64_t)sl_store_incarnation(daemon->store) << 40) + draw;
+	task->draw = daemon->training_nonce + draw;
 	sl_worker_add(&daemon->train, &task->base);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 	return SL_OK;
 }
 
+static struct sl_log *last_log; /* of sl_log_bus_error; NULL: none */
+
 void sl_log_watch_set(struct sl_log *log, sl_log_watch watch, void *context)
 {
 	log->watch = watch;
@@ -69,6 +72,8 @@ void sl_log_close(struct sl_log *log)
 {
 	if (log == NULL)
 		return;
+	if (log == last_log)
+		signal(SIGBUS, SIG_DFL);
 	if (log->owned)
 		close(log->fd);
 	free(log);
@@ -184,6 +189,28 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 	free(json);
 	json_decref(record);
 	json_decref(fields);
+}
+
+/* ---- the last record ---- */
+
+/* The fault is an access of this thread to a mapped file, never within the C library: it holds no lock. On
+ * return the access faults again, and ends the process. */
+static void on_bus_error(int number)
+{
+	(void)number;
+	last_log->watch = NULL; /* of another thread */
+	sl_log(last_log, SL_ERROR, "fatal",
+	       "a file of the state folder was cut short while it was in use, or its disk has failed: check "
+	       "the disk, then "
+	       "start the learner again",
+	       NULL);
+}
+
+void sl_log_bus_error(struct sl_log *log)
+{
+	struct sigaction action = {.sa_handler = on_bus_error, .sa_flags = (int)SA_RESETHAND};
+	last_log = log;
+	sigaction(SIGBUS, &action, NULL);
 }
 
 /* ---- the text form ---- */

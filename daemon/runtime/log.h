@@ -27,6 +27,10 @@ void sl_log_close(struct sl_log *log);
 /* Return true if records of this level are written. */
 bool sl_log_takes(const struct sl_log *log, enum sl_level level);
 
+/* When a bus error ends this process, write its cause to `log` first: a mapped file was cut short, or its
+ * disk has failed. */
+void sl_log_bus_error(struct sl_log *log);
+
 struct json_t;
 /* Write one record. `event` is a short constant word ("committed"), `text` a sentence, `fields` an object
  * whose reference is taken over, or NULL: none. A field named like one of a record's own keys is dropped. A

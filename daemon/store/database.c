@@ -12,6 +12,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/model/disk_error.h"
+
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
@@ -73,7 +75,8 @@ static int fail_system(struct sl_database *database, int code, const char *advic
 	if (why == 0) /* the error of a failed commit is reported by the commit */
 		sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
 	return sl_err_set(&database->error, SL_ERR_IO, "%s: %s; %s", database->path,
-			  why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
+			  why != 0 ? strerror(why) : sqlite3_errstr(code),
+			  why != 0 ? sl_disk_error_advice(why) : advice);
 }
 
 /* Report SQLite's last error. */

@@ -96,7 +96,7 @@ with starling.join({"a": np.zeros(3, np.float32), "b": np.zeros((2, 2), dtype)})
     for t in group:
         group.mean({"a": np.ones(3, np.float32), "b": np.ones((2, 2), dtype)})
 END
-run 1 -- timeout 60 "$python" mixed.py
+run 1 --set quorum=all -- timeout 60 "$python" mixed.py
 grep -q '^starling launch: .* trains another model: tensor b is float[0-9]* \[2,2\] there and float[0-9]* \[2,2\] here; start' err ||
 	fail "the tensor is not named"
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -101,4 +102,28 @@ CLUSTER_TEST(a_full_disk_loses_nothing)
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) > 0);
 	umount2(cluster_path(c, 2, "state"), MNT_DETACH);
+}
+
+/* Its mapped file of masked states is cut short by hand while the learner runs. */
+CLUSTER_TEST(a_file_cut_short_is_said)
+{
+	int status = 0;
+	double end = process_now() + 60;
+	cluster_open(c, LEARNERS, "rounds=100000");
+	cluster_start_all(c, "");
+	cluster_expect(c, 2, "round 1 committed");
+	while (!process_ended(c->pids[1], &status) && process_now() < end) {
+		cluster_shell(c, "truncate -c -s 0 learner-02/state/attempt-*.states");
+		process_look_again();
+	}
+	c->pids[1] = 0;
+	assert_int_equal(status, 128 + SIGBUS);
+	cluster_expect(c, 2, "was cut short while it was in use, or its disk has failed");
+	cluster_start(c, 2, ""); /* and it goes on */
+	int committed = cluster_committed(c, 2);
+	while (cluster_committed(c, 2) < committed + 2 && process_now() < end)
+		process_look_again();
+	assert_true(cluster_committed(c, 2) >= committed + 2);
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) > 0);
 }

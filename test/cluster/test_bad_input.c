@@ -147,3 +147,37 @@ TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 	assert_int_equal(kill(first, SIGTERM), 0);
 	assert_int_equal(process_wait(first, 60), 0);
 }
+
+/* With few descriptors the start fails by a message, wherever they run out. */
+TEST_WITH(few_descriptors_are_said, open_site, close_site)
+{
+	const struct site *s = *state;
+	struct outcome o;
+	write_site(s, "", TWO THREE);
+	for (int most = 7; most < 18; most++) {
+		char command[512];
+		snprintf(command, sizeof command, "ulimit -n %d; exec %s --config starlingd.yaml --check",
+			 most, STARLINGD_PATH);
+		process_run(&o, s->folder, (const char *const[]){"/bin/sh", "-c", command, NULL});
+		if (o.status > 2 || (o.status != 0 && strcasestr(o.err, "too many open files") == NULL))
+			fail_msg("%d descriptors: status %d, %s", most, o.status, o.err);
+	}
+}
+
+/* OpenBLAS repeats without end what fails for want of address space: the start is refused instead. */
+TEST_WITH(little_address_space_is_said, open_site, close_site)
+{
+#if defined(__SANITIZE_ADDRESS__)
+	skip(); /* it takes terabytes of it */
+#endif
+	const struct site *s = *state;
+	struct outcome o;
+	write_site(s, "", TWO THREE);
+	process_run(&o, s->folder,
+		    (const char *const[]){"/bin/sh", "-c",
+					  "ulimit -v 250000; exec " STARLINGD_PATH
+					  " --config starlingd.yaml --check",
+					  NULL});
+	assert_int_equal(o.status, 2);
+	assert_non_null(strstr(o.err, "256 MiB of address space; raise its limit (ulimit -v)"));
+}

@@ -73,6 +73,26 @@ CLUSTER_TEST(left_out_learners_come_back)
 	assert_int_equal(cluster_count(c, 1, "\"event\":\"privacy\""), 0); /* three at once: c + 2 */
 }
 
+/* One has a single link in two steps of three: the others commit without it, and it catches up. */
+CLUSTER_TEST(a_single_link_stops_nobody)
+{
+	size_t four = 0;
+	play(c,
+	     "learners 5\n"
+	     "step 1-2 1-3 1-4 2-3 2-4 3-4 4-5\n"
+	     "step 1-2 1-3 1-4 2-3 2-4 3-4 1-5\n"
+	     "step 1-2 2-3 3-4 4-5 1-5\n",
+	     "-n 5 --rounds 5 --verify --step-seconds 20 --topology s.txt --set hidden_units=1 "
+	     "--set quorum=majority",
+	     5);
+	for (size_t t = 0; t < 5; t++)
+		four += cluster_figure(c, t, "learners") == 4;
+	assert_true(four >= 2);
+	for (uint32_t i = 1; i <= 4; i++)
+		assert_true(cluster_count(c, i, "learner-05 (5) left out, with too few links") >= 2);
+	assert_true(cluster_count(c, 5, "\"event\":\"caught_up\"") >= 2);
+}
+
 /* One leaves and comes back: the log says what the two sums reveal of it. */
 CLUSTER_TEST(a_small_change_of_membership_is_said)
 {

@@ -40,7 +40,8 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_string_equal(s.control, "state/control.sock");
 	assert_string_equal(s.log, "-");
 	assert_int_equal(s.rounds, 10);
-	assert_true(s.quorum == SL_QUORUM_ALL && s.modulus == SL_MODULUS_AUTO && s.clipping_range == 16.0);
+	assert_true(s.quorum == SL_QUORUM_MAJORITY && s.modulus == SL_MODULUS_AUTO &&
+		    s.clipping_range == 16.0);
 	assert_int_equal(s.privacy_check, SL_PRIVACY_ENFORCE);
 	assert_false(s.unsafe_dump_model);
 	assert_int_equal(s.hidden_units, 32);

@@ -74,7 +74,6 @@ struct driver *driver_new(uint32_t learners, uint64_t n)
 	p->config = (struct sl_core_config){.roster_size = learners,
 					    .ids = p->ids,
 					    .incarnation = 1,
-					    .privacy_check_warns = true,
 					    .straggler_timeout_ms = 60000,
 					    .hello_timeout_ms = 2000,
 					    .agreement_timeout_ms = 10000,

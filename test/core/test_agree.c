@@ -1,5 +1,8 @@
-/* AGREE (PROTOCOL.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule;
- * else every learner reports the differing learner, parameter and values, on every topology. */
+/* AGREE (PROTOCOL.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule,
+ * or the larger one of c+1 learners; else every learner reports the differing learner, parameter and values,
+ * on every topology, and those that agree go on without it if they are a quorum. */
+#include <string.h>
+
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
@@ -56,7 +59,6 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 
 TEST(most)
 {
-	expect_most(SL_PARAMETER_k, 901, 901, P_31, 5);
 	expect_most(SL_PARAMETER_p, P_44, 0, P_44, 5);
 	expect_most(SL_PARAMETER_max_weight, 50, 0, P_31, 4 + 37);
 	expect_most(SL_PARAMETER_quorum, 5, 0, P_31, 5);
@@ -165,6 +167,8 @@ TEST(lowered_precision)
 	expect_precision(sim, 10, RANGE_16);
 }
 
+/* --- the largest of c+1 counts --- */
+
 TEST(rounds)
 {
 	for (uint32_t few = 0; few < 4; few++) {
@@ -177,6 +181,47 @@ TEST(rounds)
 		sl_sim_run_until_done(sim);
 		sl_sim_free(sim);
 	}
+}
+
+/* One learner that asks for a million rounds stays behind alone. */
+TEST(rounds_of_one)
+{
+	struct sl_sim_options o = {.seed = 32, .learners = 4, .parameters.rounds = 2};
+	struct sl_sim *sim = sl_sim_new(&o);
+	*parameter(sim, 1, SL_PARAMETER_rounds) = SL_ROUNDS_MAX;
+	sim->learners[1].ready_a = sl_sim_alloc(sim, 100, sizeof *sim->learners[1].ready_a);
+	sim->learners[1].aborted_a = sl_sim_alloc(sim, 100, sizeof *sim->learners[1].aborted_a);
+	sl_sim_start(sim);
+	for (uint32_t i = 0; i < 4; i++)
+		if (i != 1)
+			sl_sim_run_until_stopped(sim, i, SL_OK);
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(sim->learners[i].host.committed, 2);
+	sl_sim_free(sim);
+}
+
+static uint64_t exchanges_with(const uint64_t *k, uint64_t c)
+{
+	struct sl_sim *sim = build_metropolis("complete", 0, false);
+	for (uint32_t i = 0; i < 5; i++) {
+		*parameter(sim, i, SL_PARAMETER_k) = k[i];
+		*parameter(sim, i, SL_PARAMETER_tolerance) = c;
+	}
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	uint64_t exchanges = said(sim, 0, SL_REPORT_COMMITTED)->committed.exchanges;
+	for (uint32_t i = 1; i < 5; i++)
+		assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.exchanges, exchanges);
+	sl_sim_free(sim);
+	return exchanges;
+}
+
+TEST(iterations)
+{
+	assert_int_equal(exchanges_with((uint64_t[]){0, 901, 0, 0, 902}, 1), 901);
+	assert_int_equal(exchanges_with((uint64_t[]){800, 901, 0, 0, 902}, 2), 800);
+	assert_int_equal(exchanges_with((uint64_t[]){901, 0, 901, 0, 0}, 1), 901);
+	assert_true(exchanges_with((uint64_t[]){0, 0, 1000000, 0, 0}, 1) < 900);
 }
 
 /* The largest quorum counts for all. */
@@ -198,14 +243,44 @@ TEST(quorum)
 
 /* --- what must be equal --- */
 
-static void expect_odd(struct sl_sim *sim, uint32_t i, uint32_t odd, enum sl_reason reason)
+/* Return true if the learners but `odd` are still connected: they are a quorum of the six. */
+static bool go_on(uint32_t odd, const char *topology)
 {
-	const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
-	assert_int_equal(note->report.phase, SL_PHASE_AGREE);
-	if (i != odd)
-		assert_int_equal(note->report.peer, odd);
-	else
-		assert_int_not_equal(note->report.peer, odd);
+	return strcmp(topology, "line") != 0 || odd == 0 || odd == 5;
+}
+
+/* Run six of which one is odd, and then an hour in which nothing changes. The others commit without it, if
+ * they are a quorum; the odd one waits. Its neighbours and itself say once why, and the attempt numbers do
+ * not climb.
+ */
+static void expect_odd(struct sl_sim *sim, uint32_t odd, const char *topology, enum sl_reason reason)
+{
+	bool others = go_on(odd, topology);
+	sl_sim_start(sim);
+	for (uint32_t i = 0; i < 6; i++)
+		if (i != odd && others)
+			sl_sim_run_until_commit(sim, i, 1);
+	sl_sim_elapse(sim, 3600000);
+	for (uint32_t i = 0; i < 6; i++) {
+		struct sl_core_status status;
+		const struct sl_sim_note *note = NULL;
+		uint32_t failed = sl_sim_count(sim, i, SL_REPORT_FAILED, reason, &note);
+		uint32_t said = sl_sim_count(sim, i, SL_REPORT_LEFT_OUT, reason, &note);
+		assert_int_equal(sl_sim_count(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE, &note),
+				 others && i != odd);
+		if (i == odd || sl_sim_link(sim, i, odd)->possible)
+			assert_in_range(failed + said, 1, i == odd ? 6 : 2);
+		assert_true(failed <= 1 && (said <= 1 || i == odd));
+		sl_core_status(sim->learners[i].host.core, &status);
+		assert_in_range(status.a, 1, 9); /* each request for a result uses one */
+	}
+}
+
+static const struct sl_report *difference(struct sl_sim *sim, uint32_t i, enum sl_reason reason)
+{
+	const struct sl_sim_note *note = sl_sim_find(sim, i, SL_REPORT_FAILED, reason);
+	note = note != NULL ? note : sl_sim_find(sim, i, SL_REPORT_LEFT_OUT, reason);
+	return note != NULL ? &note->report : NULL;
 }
 
 static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs,
@@ -213,16 +288,15 @@ static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint6
 {
 	struct sl_sim *sim = build(6, topology);
 	*parameter(sim, odd, which) = theirs;
-	sl_sim_start(sim);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_PARAMETER);
+	expect_odd(sim, odd, topology, SL_REASON_PARAMETER);
 	for (uint32_t i = 0; i < 6; i++) {
-		expect_odd(sim, i, odd, SL_REASON_PARAMETER);
-		const struct sl_report *report =
-			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
+		const struct sl_report *report = difference(sim, i, SL_REASON_PARAMETER);
+		if (report == NULL)
+			continue;
+		assert_true((report->peer == odd) == (i != odd));
 		assert_string_equal(report->why.parameter.name, name);
 		assert_int_equal(report->why.parameter.own, i == odd ? theirs : own);
 		assert_int_equal(report->why.parameter.theirs, i == odd ? own : theirs);
-		assert_int_equal(sim->learners[i].host.committed, 0);
 	}
 	sl_sim_free(sim);
 }
@@ -232,6 +306,64 @@ static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *n
 	for (uint32_t t = 0; t < TOPOLOGIES; t++)
 		for (uint32_t odd = 0; odd < 6; odd += odd == 0 ? 2 : 3)
 			differs_at(odd, topologies[t], which, own, theirs, name);
+}
+
+/* What no learner of this roster may have keeps its author out, although the largest value counts. */
+TEST(out_of_bounds)
+{
+	static const struct {
+		uint32_t which;
+		uint64_t value;
+	} cases[] = {{SL_PARAMETER_quorum, 7},
+		     {SL_PARAMETER_quorum, 2000},
+		     {SL_PARAMETER_p, P_31 - 2},
+		     {SL_PARAMETER_p, (UINT64_C(1) << 61) - 3},
+		     {SL_PARAMETER_p, 5},
+		     {SL_PARAMETER_max_weight, UINT64_C(1) << 63},
+		     {SL_PARAMETER_clipping_range, UINT64_C(0x7fe0000000000000)}};
+	for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct sl_sim *sim = build(6, "complete");
+		*parameter(sim, 4, SL_PARAMETER_max_weight) =
+			2; /* asks for the most of those that are right */
+		*parameter(sim, 2, cases[k].which) = cases[k].value;
+		sl_sim_start(sim);
+		for (uint32_t i = 0; i < 6; i++) {
+			if (i == 2)
+				continue;
+			sl_sim_run_until_commit(sim, i, 1);
+			const struct sl_sim_note *note =
+				sl_sim_expect(sim, i, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER);
+			assert_int_equal(note->report.peer, 2);
+			assert_int_equal(note->report.why.parameter.theirs, cases[k].value);
+			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.learners, 5);
+			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, P_31);
+		}
+		sl_sim_free(sim);
+	}
+}
+
+/* Half of the learners cannot be left out: then all wait, and the cause is the modulus. A modulus of one that
+ * is too small for the others is left out. */
+TEST(a_modulus_of_one)
+{
+	struct sl_sim *sim = build(5, "complete");
+	for (uint32_t i = 0; i < 5; i++)
+		*parameter(sim, i, SL_PARAMETER_max_weight) = i == 1 ? 1 : 60000;
+	*parameter(sim, 1, SL_PARAMETER_p) = P_31;
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, 0, 1);
+	assert_string_equal(
+		sl_sim_expect(sim, 0, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER)->report.why.parameter.name,
+		"modulus");
+	sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_P_BOUND);
+	sl_sim_free(sim);
+	sim = build(5, "complete");
+	for (uint32_t i = 0; i < 5; i++)
+		*parameter(sim, i, i < 3 ? SL_PARAMETER_max_weight : SL_PARAMETER_p) = i < 3 ? 60000 : P_31;
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, 0, 1);
+	sl_sim_expect(sim, 4, SL_REPORT_FAILED, SL_REASON_P_BOUND);
+	sl_sim_free(sim);
 }
 
 TEST(same)
@@ -250,14 +382,14 @@ static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
 			  const uint8_t *(*hash)(const struct sl_core_config *))
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
+		const struct sl_report *report = difference(sim, i, reason);
+		if (report == NULL)
+			continue;
 		bool roster = reason == SL_REASON_ROSTER;
-		const uint8_t *own = roster ? note->report.why.roster.own : note->report.why.history.own;
-		const uint8_t *theirs =
-			roster ? note->report.why.roster.theirs : note->report.why.history.theirs;
+		const uint8_t *own = roster ? report->why.roster.own : report->why.history.own;
+		const uint8_t *theirs = roster ? report->why.roster.theirs : report->why.history.theirs;
 		assert_memory_equal(own, hash(&sim->learners[i].host.config), SL_HASH_BYTES);
-		assert_memory_equal(theirs, hash(&sim->learners[note->report.peer].host.config),
-				    SL_HASH_BYTES);
+		assert_memory_equal(theirs, hash(&sim->learners[report->peer].host.config), SL_HASH_BYTES);
 	}
 }
 
@@ -276,10 +408,7 @@ TEST(history)
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
 		sim->learners[5].host.config.previous[31] = 1;
-		sl_sim_start(sim);
-		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_HISTORY);
-		for (uint32_t i = 0; i < 6; i++)
-			expect_odd(sim, i, 5, SL_REASON_HISTORY);
+		expect_odd(sim, 5, topologies[t], SL_REASON_HISTORY);
 		expect_hashes(sim, SL_REASON_HISTORY, previous_of);
 		sl_sim_free(sim);
 	}
@@ -292,16 +421,14 @@ TEST(roster)
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
 		sim->learners[0].host.config.scope.roster[7] = 1; /* an address in it is another one, say */
-		sl_sim_start(sim);
-		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
-		for (uint32_t i = 0; i < 6; i++)
-			expect_odd(sim, i, 0, SL_REASON_ROSTER);
+		expect_odd(sim, 0, topologies[t], SL_REASON_ROSTER);
 		expect_hashes(sim, SL_REASON_ROSTER, roster_of);
 		sl_sim_free(sim);
 	}
 }
 
-/* Learners 0 .. few-1 on a line; the roster of learner 0 names `more` others, with links to it alone. */
+/* Learners 0 .. few-1 on a line; the roster of learner 0 names `more` others, with links to it alone.
+ * Learners 0 and 1 notice it. */
 static void larger_roster(uint32_t few, uint32_t more)
 {
 	struct sl_edge edges[64];
@@ -316,20 +443,20 @@ static void larger_roster(uint32_t few, uint32_t more)
 		bool larger = i == 0 || i >= few;
 		sim->learners[i].host.config.roster_size = larger ? few + more : few;
 		sim->learners[i].host.config.scope.roster[7] = larger;
+		*parameter(sim, i, SL_PARAMETER_quorum) = larger ? (few + more) / 2 + 1 : few;
 	}
+	sim->options.parameters.quorum = (few + more) / 2 + 1;
 	sl_sim_start(sim);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
-	for (uint32_t i = 1; i < few; i++) {
-		const struct sl_report *report =
-			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
-		assert_int_equal(report->peer, 0);
-		assert_int_equal(report->why.roster.own_size, few);
-		assert_int_equal(report->why.roster.their_size, few + more);
-	}
-	for (uint32_t i = few; i < few + more; i++)
-		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)
-					 ->report.why.roster.their_size,
-				 few);
+	sl_sim_elapse(sim, 60000);
+	const struct sl_report *of_0 = difference(sim, 1, SL_REASON_ROSTER),
+			       *of_1 = difference(sim, 0, SL_REASON_ROSTER);
+	assert_non_null(of_0);
+	assert_non_null(of_1);
+	assert_int_equal(of_0->peer, 0);
+	assert_int_equal(of_0->why.roster.own_size, few);
+	assert_int_equal(of_0->why.roster.their_size, few + more);
+	assert_int_equal(of_1->peer, 1);
+	assert_int_equal(of_1->why.roster.their_size, few);
 	expect_hashes(sim, SL_REASON_ROSTER, roster_of);
 	sl_sim_free(sim);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "test/lib/test.h"
+#include "test/core/driver.h"
 #include "tools/sim/check.h"
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
@@ -42,8 +43,8 @@ static bool disorder_all(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 	return what < 2;
 }
 
-static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *),
-		 bool all)
+static void play_disorder(uint64_t seed,
+			  bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *), bool all)
 {
 	static const char *const topologies[] = {"complete", "ring", "line"};
 	struct sl_sim *sim = build(700 + seed, 4 + (uint32_t)(seed % 4), topologies[seed % 3], 2);
@@ -61,8 +62,8 @@ static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t,
 TEST(disorder)
 {
 	for (uint64_t seed = 0; seed < 150; seed++) {
-		play(seed, disorder_records, true); /* nothing is lost: all take part */
-		play(seed, disorder_all, false);
+		play_disorder(seed, disorder_records, true); /* nothing is lost: all take part */
+		play_disorder(seed, disorder_all, false);
 	}
 }
 
@@ -245,6 +246,96 @@ TEST(missing_at_one)
 	expect_all_five(sim, 2);
 }
 
+/* --- learners that hold up the others --- */
+
+/* 5 is a candidate of all and does not sign. */
+static struct driver *without_word_of_5(void)
+{
+	struct driver *p = driver_new(5, 4);
+	play(p, "link up all\n"
+		"hello t1 ready from all\n"
+		"trained -> *AGREE*\n"
+		"link state from 2 3 4 -> link state of 4 a1 to 2 3 5\n"
+		"deadline +10000 -> FAILED flood 5, SUSPECT 5, wipe, DISCOVER*AGREE, link state of 1 a2*");
+	return p;
+}
+
+/* It costs one attempt. */
+CASE(not_waited_for_twice, without_word_of_5(),
+     "link state a2 names 1 3 4 from 2\n"
+     "link state a2 names 1 2 4 from 3\n"
+     "link state a2 names 1 2 3 from 4 -> compute analysis*")
+
+CASE(heard_after_all, without_word_of_5(),
+     "link state a2 names 1 3 4 from 2\n"
+     "link state a3 from 5 -> FAILED superseded 5*AGREE, link state of 1 a3*\n"
+     "link state a3 from 2 3\n"
+     "link state a3 from 4 -> compute analysis*")
+
+/* 2 goes on naming it: 2 is not waited for either. */
+CASE(named_again_and_again, without_word_of_5(),
+     "link state a2 from 2\n"
+     "link state a2 names 1 2 4 from 3\n"
+     "link state a2 names 1 2 3 from 4 -> link state of 4 a2 to 2 3 5\n"
+     "deadline +10000 -> FAILED flood 5, SUSPECT 2 5, wipe*AGREE, link state of 1 a3*\n"
+     "link state a3 names 1 4 from 3\n"
+     "link state a3 names 1 3 from 4 -> compute analysis*")
+
+/* 0 names 5, which is switched off, in every attempt. */
+static bool name_the_dead(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (m->kind != SL_MSG_LINK_STATE || i != 0 || m->link_state.id != sim->ids[0])
+		return true;
+	((sl_id *)(uintptr_t)m->link_state.candidates)[m->link_state.count++] = sim->ids[5];
+	sl_sim_sign(sim, m);
+	return true;
+}
+
+TEST(the_dead_are_named)
+{
+	struct sl_sim *sim = build(930, 6, "complete", 3);
+	sim->tap = name_the_dead;
+	sim->liars = true;
+	sim->learners[5].silent = sim->learners[5].host.stopped = true;
+	sl_sim_start(sim);
+	for (uint32_t i = 1; i < 5; i++)
+		sl_sim_run_until_commit(sim, i, 3);
+	assert_true(sim->now < 200000000);
+	sl_sim_free(sim);
+}
+
+/* A learner that hangs while it trains costs straggler_timeout once, not in every round. */
+TEST(one_deadline)
+{
+	struct sl_sim *sim = build(931, 5, "complete", 4);
+	sim->learners[4].training_ms = 1000000000;
+	sl_sim_start(sim);
+	for (uint32_t i = 0; i < 4; i++)
+		sl_sim_run_until_commit(sim, i, 4);
+	assert_true(sim->now > 60000000 && sim->now < 80000000);
+	sl_sim_free(sim);
+}
+
+/* The odd one is started again with the parameters of the others: a quorum of all goes on at once. */
+TEST(mended)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct sl_sim_options o = {.seed = 932 + seed, .learners = 5, .parameters.quorum = 5};
+		struct sl_sim *sim = sl_sim_new(&o);
+		sim->learners[2].host.config.parameters.tolerance = 2;
+		sl_sim_start(sim);
+		sl_sim_elapse(sim, 600000);
+		sl_sim_crash(sim, 2);
+		sim->learners[2].host.config.parameters.tolerance = 1;
+		sl_sim_restart(sim, 2);
+		uint64_t since = sim->now;
+		sl_sim_run_until_round(sim, 1);
+		assert_true(sim->now < since + 15000000);
+		end(sim);
+	}
+}
+
 /* --- attempts --- */
 
 /* A line in two halves, each with its own attempts. */
@@ -256,7 +347,13 @@ TEST(numbers_meet)
 		struct sl_core_status left, right;
 		sl_sim_cut(sim, 2, 3);
 		sl_sim_start(sim);
-		sl_sim_elapse(sim, 20000 + seed * 7000);
+		sl_sim_elapse(sim, 20000);
+		for (uint64_t k = 0; k < seed % 5; k++) { /* each change begins an attempt on the left */
+			sl_sim_cut(sim, 0, 1);
+			sl_sim_elapse(sim, 8000);
+			sl_sim_restore(sim, 0, 1);
+			sl_sim_elapse(sim, 8000);
+		}
 		sl_core_status(sim->learners[0].host.core, &left);
 		sl_core_status(sim->learners[5].host.core, &right);
 		differed += left.a != right.a;

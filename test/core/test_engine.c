@@ -63,7 +63,7 @@ static struct outcome outcome_of(const struct sl_sim_options *o)
 {
 	struct sl_sim *sim = sl_sim_new(o);
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].host.config.privacy_check_warns = true; /* allows lines and stars */
+		sim->learners[i].host.config.parameters.privacy_check = 0; /* allows lines and stars */
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	const struct sl_report *r = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
@@ -119,7 +119,7 @@ TEST(chunks_by_tree)
 		o.parameters.sharing = SL_SHARING_SEEDED;
 		struct sl_sim *sim = sl_sim_new(&o);
 		for (uint32_t i = 0; i < sim->n; i++)
-			sim->learners[i].host.config.privacy_check_warns = true;
+			sim->learners[i].host.config.parameters.privacy_check = 0;
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
 		assert_int_equal(

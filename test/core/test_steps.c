@@ -330,13 +330,23 @@ CASE(started_again, driver_share(driver_new(3, 4)),
 CASE(equivocation, driver_share(driver_new(3, 4)),
      "link state of 2 names 1 from 3 -> *FAILED equivocation 2*")
 
+/* No edge is offered to the learner, and the others go on without it. */
 CASE(equivocation_while_training, driver_new(3, 4),
      "link up 2 3\n"
      "link state names 1 from 2\n"
-     "link state of 2 from 3\n"
+     "link state of 2 from 3 -> EVIDENCE 2\n"
      "hello t1 ready from 2 3\n"
      "trained\n"
-     "link state from 3 -> *FAILED equivocation 2*")
+     "link state from 3 -> LEFT OUT equivocation 2, compute analysis, link state of 3 a1 to 2\n"
+     "analysis done -> *VIEW*")
+
+CASE(equivocation_while_agreeing, driver_new(4, 4),
+     "link up 2 3 4\n"
+     "hello t1 ready from 2 3 4\n"
+     "trained\n"
+     "link state from 2 3\n"
+     "link state of 2 names 1 from 3 -> EVIDENCE 2\n"
+     "link state from 4 -> LEFT OUT equivocation 2, compute analysis, link state of 4 a1 to 2 3")
 
 TEST(flood_stalls)
 {

@@ -142,12 +142,13 @@ static void abort_all(struct insider *in)
 
 /* ---- vectors ---- */
 
-/* Give one neighbour a share that belongs to no model in the clipping range. */
+/* Give the neighbours shares that belong to no model in the clipping range: of a small multiple of the golden
+ * ratio, no remainder is small. */
 static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)peer;
 	if (out->kind == SL_MSG_SHARE && out->chunk.index == 0)
-		insider_add(in, out, 0, in->daemon->workspace_view->field.p / 3);
+		insider_add(in, out, 0, in->daemon->workspace_view->field.p / 1000 * 618);
 	return true;
 }
 

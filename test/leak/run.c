@@ -226,7 +226,7 @@ static struct sl_sim *build(struct run *run)
 							       .junk = i};
 		sim->learners[i].host.workspace.source = draw;
 		sim->learners[i].host.workspace.source_context = drawer;
-		sim->learners[i].host.config.privacy_check_warns = false;
+		sim->learners[i].host.config.parameters.privacy_check = 1;
 		sim->learners[i].host.config.prepare_timeout_ms =
 			200u << run->options.seed % 3; /* some abort while others release */
 	}

@@ -22,6 +22,8 @@ static int said(const char *what)
 	return broken != NULL && strcmp(what, broken) == 0 ? SL_ERR_IO : SL_OK;
 }
 
+static void (*while_writing)(void);
+
 /* --- in place of the disk --- */
 
 int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
@@ -38,6 +40,8 @@ int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *pers
 	static const char *const names[] = {"?", "aborted", "prepared", "released", "given up", "over"};
 	(void)store;
 	(void)error;
+	if (while_writing != NULL)
+		while_writing();
 	return said(names[persist->what.kind]);
 }
 
@@ -131,6 +135,7 @@ static int setup(void **state)
 	uv_loop_init(&daemon->loop);
 	sl_worker_open(&daemon->compute, &daemon->loop);
 	trace[0] = '\0';
+	while_writing = NULL;
 	broken = NULL;
 	return 0;
 }
@@ -190,6 +195,30 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 	persist(SL_PERSIST_PREPARED);
 	persist(SL_PERSIST_RELEASED);
 	expect("slot 2, prepared, released", 2);
+}
+
+/* Reported after 10 s, and again when the time has doubled. */
+static void hang(void)
+{
+	sl_ms since = atomic_load(&learner_->writing.since_ms);
+	uint64_t seconds;
+	assert_null(sl_persist_hangs(learner_, since + 9999, &seconds));
+	assert_string_equal(sl_persist_hangs(learner_, since + 10000, &seconds), "RELEASED");
+	assert_int_equal(seconds, 10);
+	assert_null(sl_persist_hangs(learner_, since + 19999, &seconds));
+	assert_non_null(sl_persist_hangs(learner_, since + 20000, &seconds));
+	assert_null(sl_persist_hangs(learner_, since + 39999, &seconds));
+	assert_non_null(sl_persist_hangs(learner_, since + 40000, &seconds));
+	said("reported");
+}
+
+TEST_WITH(a_write_that_hangs_is_reported, setup, teardown)
+{
+	uint64_t seconds;
+	while_writing = hang;
+	persist(SL_PERSIST_RELEASED);
+	expect("reported, released", 1);
+	assert_null(sl_persist_hangs(learner_, UINT64_MAX / 2, &seconds));
 }
 
 TEST_WITH(files_before_their_row, setup, teardown)

@@ -124,6 +124,7 @@ void cluster_open(struct cluster *c, uint32_t n, const char *settings)
 						      {"hidden_units", "1"},
 						      {"unsafe_dump_model", "true"},
 						      {"keep_checkpoints", "all"},
+						      {"quorum", "all"},
 						      {"partition", "iid"},
 						      {"log_level", "debug"}};
 	struct sl_error error = {0};

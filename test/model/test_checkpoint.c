@@ -2,6 +2,7 @@
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/resource.h>
 
 #include "common/model/checkpoint.h"
+#include "common/model/disk_error.h"
 #include "tools/lib/checkpoint_check.h"
 
 #define N 3
@@ -311,6 +313,20 @@ TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; check "
 							    "the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
+}
+
+TEST(errors_of_the_disk_name_the_remedy)
+{
+	static const struct {
+		int why;
+		const char *remedy;
+	} cases[] = {{ENOSPC, "make room"}, {EROFS, "permission"},   {EMFILE, "ulimit -n"},
+		     {ENFILE, "ulimit -n"}, {ENOMEM, "free memory"}, {EIO, "check the disk"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_error error;
+		assert_int_equal(sl_disk_error(&error, "file", cases[i].why), SL_ERR_IO);
+		assert_non_null(strstr(error.text, cases[i].remedy));
+	}
 }
 
 TEST_WITH(bad_requests_are_errors, folder_setup, folder_teardown)

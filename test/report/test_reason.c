@@ -155,6 +155,10 @@ TEST(test_privacy_check)
 				  .why.tolerance = {3, 2, 2, 9, 2, edges}},
 	       "tolerance 2 is not met: ana (2), bo (5) together could learn sums over parts of the others' "
 	       "models; missing links: 2-5, 5-9 and 7 more");
+	expect((struct sl_report){.reason = SL_REASON_PRUNED,
+				  .set = &two,
+				  .why.tolerance = {4, 1, 1, 2, 2, edges}},
+	       "ana (2), bo (5) left out, with too few links for tolerance 1; missing links: 2-5, 5-9");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .why.tolerance = {.learners = 2, .tolerance = 1}},
 	       "2 learners are too few for tolerance 1: colluding learners could compute the remaining model "
 	       "from the mean; at least 3 must take part");

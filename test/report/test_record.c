@@ -173,6 +173,11 @@ TEST(test_waiting)
 	report.set = &none;
 	expect_waiting(&report,
 		       "round 3 attempt 1: waiting before the next attempt, since the last was refused", 0);
+	report.waiting.change = true;
+	expect_waiting(&report,
+		       "round 3 attempt 1: waiting for other links or settings, since the last attempt was "
+		       "refused and the next one would be, too",
+		       0);
 	report.set = &two;
 	expect_waiting(&report, "round 3 attempt 1: waiting for bo (5), cy (9) to be ready", 2);
 	report.phase = SL_PHASE_RECOVER;
@@ -201,6 +206,14 @@ static void expect_record(struct sl_report report, const char *event, enum sl_le
 
 TEST(test_sentences)
 {
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_LEFT_OUT,
+				   .reason = SL_REASON_PARAMETER,
+				   .peer = 1,
+				   .why.parameter = {"tolerance", 1, 2}},
+		"left_out", SL_WARN,
+		"round 3 attempt 1 leaves learners out: bo (5) has tolerance 2, this learner 1; set the same "
+		"at all learners");
 	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
 					 .reason = SL_REASON_LINK,
 					 .phase = SL_PHASE_SHARE,
@@ -231,9 +244,9 @@ TEST(test_sentences)
 	expect_record((struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed",
 		      SL_INFO,
 		      "round 3 attempt 1 goes on after a restart: this learner had released its deposit key");
-	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {1, 1, 1}},
+	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {2, 1, 1, 1}},
 		      "privacy", SL_WARN,
-		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
+		      "round 3: since round 2 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
 		      "the difference of "
 		      "the two sums may expose them");
 	expect_record(

@@ -151,7 +151,7 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	check_reuse_rule(sim, i, view->t);
 	if (page == NULL || !page->of[i].in || page->of[i].x != NULL)
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
-	if (!l->host.config.privacy_check_warns)
+	if (view->agreed.privacy_check)
 		check_privacy(sim, page);
 	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
 	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained,
@@ -492,7 +492,7 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 	*n = (struct sl_sim_note){.at = sim->now, .learner = i, .report = *report};
 	if (report->set != NULL)
 		n->set = report->set[0];
-	if (report->reason == SL_REASON_TOLERANCE)
+	if (report->reason == SL_REASON_TOLERANCE || report->reason == SL_REASON_PRUNED)
 		memcpy(n->edges, report->why.tolerance.edges,
 		       report->why.tolerance.edge_count * sizeof *n->edges);
 	for (int k = 0; k < 2 && report->kind == SL_REPORT_EVIDENCE; k++) {

@@ -53,7 +53,7 @@ struct sl_sim_attempt {
 	size_t mixed_room;
 };
 
-void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at ANALYSE */
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at ENCODE */
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */

@@ -663,7 +663,6 @@ static void begin_learners(struct sl_explore *x)
 	const struct sl_explore_options *o = &x->options;
 	double clipping_range = 16;
 	struct sl_core_config config = {.incarnation = 1,
-					.privacy_check_warns = false,
 					.straggler_timeout_ms = 3000,
 					.hello_timeout_ms = 1000,
 					.agreement_timeout_ms = 2000,
@@ -676,6 +675,7 @@ static void begin_learners(struct sl_explore *x)
 						   .quorum = o->quorum,
 						   .tolerance = o->tolerance,
 						   .forgetful = o->forgetful,
+						   .privacy_check = 1,
 						   .decimals = 4,
 						   .max_weight = 1,
 						   .mixing = o->mixing,

@@ -83,7 +83,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		sim->learners[i].host.config.privacy_check_warns = warn;
+		sim->learners[i].host.config.parameters.privacy_check = !warn;
 		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;
 	}
 	return sim;

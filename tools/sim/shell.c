@@ -212,10 +212,10 @@ static void compute(struct sl_sim *sim, uint32_t i, const struct sl_action *acti
 			sl_sim_fail(sim, "learner %u gave one buffer to two jobs", sim->ids[i]);
 		held->working = true;
 	}
-	if (job->kind == SL_JOB_ANALYSE) {
-		sl_sim_check_view(sim, job->view);
+	if (job->kind == SL_JOB_ANALYSE)
 		sim->learners[i].viewed_at = sim->now;
-	}
+	if (job->kind == SL_JOB_ENCODE) /* a view that is only analysed may be pruned */
+		sl_sim_check_view(sim, job->view);
 	give_work(sim, i, action);
 }
 

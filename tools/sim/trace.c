@@ -133,7 +133,7 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 		return;
 	}
 	say(t, "%s", sl_report_name(r->kind));
-	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_RECOVERING) {
+	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_LEFT_OUT || r->kind == SL_REPORT_RECOVERING) {
 		say(t, " %s", sl_report_reason_name(r->reason));
 		if (r->reason == SL_REASON_PARAMETER)
 			say(t, " %s of %u: %u, not %u", r->why.parameter.name, who(t, r->peer),

@@ -148,7 +148,6 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 					      .parameters = *p,
 					      .incarnation = 1,
 					      .range_by_control = sim->options.playback,
-					      .privacy_check_warns = true,
 					      .straggler_timeout_ms = 60000,
 					      .hello_timeout_ms = 2000,
 					      .agreement_timeout_ms = 10000,

@@ -1,0 +1,121 @@
+#include "common/core/compatible.h"
+
+#include "common/core/emit.h"
+
+static const struct {
+	const char *name;
+	enum sl_agreement rule;
+} parameters[SL_PARAMETER_COUNT] = {
+#define X(name, key, rule, ...) {#key, SL_AGREEMENT_##rule},
+	SL_PARAMETERS(X)
+#undef X
+};
+
+enum sl_agreement sl_compatible_rule(uint32_t k)
+{
+	return parameters[k].rule;
+}
+
+static bool modulus_possible(const struct sl_core *core, const struct sl_parameters *theirs)
+{
+	uint64_t p = theirs->p;
+	uint32_t R = core->config.roster_size;
+	if (p == 0 || p == core->config.parameters.p)
+		return true; /* the own one was checked before the start */
+	return p > R && p > core->config.ids[R - 1] &&
+	       p >> sl_engine_p_bits((enum sl_engine)theirs->mixing) == 0 && sl_field_is_prime(p);
+}
+
+/* Return the first parameter that differs and must not, or that no learner of this roster may have; or
+ * SL_PARAMETER_COUNT. */
+static uint32_t odd_parameter(const struct sl_core *core, const struct sl_parameters *theirs)
+{
+	const uint64_t *own = (const uint64_t *)&core->parameters, *values = (const uint64_t *)theirs;
+	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++)
+		if (parameters[k].rule == SL_AGREEMENT_SAME && own[k] != values[k])
+			return k;
+	if (theirs->quorum > core->config.roster_size)
+		return SL_PARAMETER_quorum;
+	return modulus_possible(core, theirs) ? (uint32_t)SL_PARAMETER_COUNT : (uint32_t)SL_PARAMETER_p;
+}
+
+static struct sl_difference difference_of(const struct sl_core *core, const struct sl_link_state *state)
+{
+	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) != 0)
+		return (struct sl_difference){.reason = SL_REASON_ROSTER};
+	uint32_t k = odd_parameter(core, &state->parameters);
+	if (k != SL_PARAMETER_COUNT)
+		return (struct sl_difference){.reason = SL_REASON_PARAMETER, .parameter = k};
+	bool other = state->t == core->t && memcmp(state->previous, core->previous, SL_HASH_BYTES) != 0;
+	return (struct sl_difference){.reason = other ? SL_REASON_HISTORY : SL_REASON_NONE};
+}
+
+struct sl_difference sl_compatible_difference(const struct sl_core *core, const struct sl_link_record *link)
+{
+	if (link->twice)
+		return (struct sl_difference){.reason = SL_REASON_EQUIVOCATION};
+	return difference_of(core, &link->state);
+}
+
+/* Return true if the latest link state of peer `i` is of its present start. Roster and parameters that must
+ * be equal change with a start only. */
+static bool up_to_date(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_link_record *link = &core->links[i];
+	return i != core->config.self && link->record.present &&
+	       link->state.incarnation >= core->peers[i].incarnation;
+}
+
+bool sl_compatible_differs(const struct sl_core *core, uint32_t i)
+{
+	return up_to_date(core, i) && difference_of(core, &core->links[i].state).reason != SL_REASON_NONE;
+}
+
+bool sl_compatible_avoided(const struct sl_core *core, uint32_t i)
+{
+	return core->peers[i].accused == core->t || sl_compatible_differs(core, i);
+}
+
+bool sl_compatible_other_model(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_parameters *q = &core->links[i].state.parameters;
+	return up_to_date(core, i) && (q->n != core->parameters.n || q->model != core->parameters.model);
+}
+
+void sl_compatible_describe(const struct sl_core *core, uint32_t i, struct sl_difference difference,
+			    struct sl_report *report)
+{
+	const struct sl_link_state *state = &core->links[i].state;
+	report->peer = i;
+	report->reason = difference.reason;
+	if (difference.reason == SL_REASON_PARAMETER) {
+		uint32_t k = difference.parameter;
+		report->why.parameter.name = parameters[k].name;
+		report->why.parameter.own = ((const uint64_t *)&core->parameters)[k];
+		report->why.parameter.theirs = ((const uint64_t *)&state->parameters)[k];
+	} else if (difference.reason == SL_REASON_ROSTER) {
+		report->why.roster.own_size = core->config.roster_size;
+		report->why.roster.their_size = state->roster_size;
+		memcpy(report->why.roster.own, core->config.scope.roster, SL_HASH_BYTES);
+		memcpy(report->why.roster.theirs, state->roster, SL_HASH_BYTES);
+	} else if (difference.reason == SL_REASON_HISTORY) {
+		memcpy(report->why.history.own, core->previous, SL_HASH_BYTES);
+		memcpy(report->why.history.theirs, state->previous, SL_HASH_BYTES);
+	}
+}
+
+bool sl_compatible_told(struct sl_core *core, uint32_t i, struct sl_difference difference)
+{
+	struct sl_peer *p = &core->peers[i];
+	bool before = p->left_out == core->t && p->left_out_for.reason == difference.reason &&
+		      p->left_out_for.parameter == difference.parameter;
+	p->left_out = core->t;
+	p->left_out_for = difference;
+	return !before;
+}
+
+void sl_compatible_report(struct sl_core *core, uint32_t i, struct sl_difference difference)
+{
+	if (sl_compatible_told(core, i, difference))
+		sl_compatible_describe(core, i, difference, sl_emit_report(core, SL_REPORT_LEFT_OUT));
+}

@@ -1,0 +1,32 @@
+/* compatible.h - whether a learner may share an edge with this one: roster, parameters, history (PROTOCOL.md
+ * §7.8 Agree on the view).
+ *
+ * Of two link states, every learner judges alike: equal values are an equivalence, and a value that no
+ * learner may have is seen from the link state, the roster and constants alone.
+ */
+#pragma once
+
+#include "common/core/state.h"
+
+enum sl_agreement { SL_AGREEMENT_SAME, SL_AGREEMENT_MOST, SL_AGREEMENT_BACKED };
+
+/* Return the rule of parameter `k`, a SL_PARAMETER_ number. */
+enum sl_agreement sl_compatible_rule(uint32_t k);
+
+/* Return what keeps the signer of `link` from sharing an edge with this learner. */
+struct sl_difference sl_compatible_difference(const struct sl_core *core, const struct sl_link_record *link);
+/* Return true if the latest link state of peer `i`, in whichever attempt, differs from what this learner
+ * states now, and the peer has not started again since: any other link state of it would differ as well. */
+bool sl_compatible_differs(const struct sl_core *core, uint32_t i);
+/* Return true if this learner offers peer `i` no edge in this round: it differs, or has signed two link
+ * states for one attempt. */
+bool sl_compatible_avoided(const struct sl_core *core, uint32_t i);
+/* Return true if the latest link state of peer `i` is of another model: its results are of no use here. */
+bool sl_compatible_other_model(const struct sl_core *core, uint32_t i);
+/* Fill in `report` how peer `i` differs. */
+void sl_compatible_describe(const struct sl_core *core, uint32_t i, struct sl_difference difference,
+			    struct sl_report *report);
+/* Note that it is reported in this round how peer `i` differs. Return false if it was before. */
+bool sl_compatible_told(struct sl_core *core, uint32_t i, struct sl_difference difference);
+/* Report that the view is agreed on without peer `i`: once a round and cause. */
+void sl_compatible_report(struct sl_core *core, uint32_t i, struct sl_difference difference);
