@@ -100,32 +100,6 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Return true if the operators of all other members have aborted the attempt: without i, none can finish it.
- */
-static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
-{
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] != i && !sim->learners[page->members[k]].aborted_by_operator)
-			return false;
-	return true;
-}
-
-static void check_safety_rule(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
-{
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
-		    !page->of[i].in || !page->of[i].released)
-			continue;
-		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
-		for (uint32_t k = 0; k < page->n; k++)
-			closed |= page->of[page->members[k]].aborted;
-		if (!closed)
-			sl_sim_fail(sim,
-				    "learner %u is ready for a%u, but it released a%u, which may be complete",
-				    sim->ids[i], ready->a, page->a);
-	}
-}
-
 static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
@@ -145,7 +119,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
 	page->of[i].ready = true;
-	check_safety_rule(sim, i, ready);
+	sl_sim_check_safety(sim, i, ready);
 }
 
 /* --- Aborts --- */
@@ -160,6 +134,8 @@ static bool names(const struct sl_abort *abort_record, sl_attempt a)
 
 static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
+	if (sl_sim_check_excused(sim, i, abort_record->t))
+		return;
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->certificate.t < abort_record->t &&
 	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
@@ -194,4 +170,16 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 				memcmp(l->host.disk.open.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->host.phase = SL_PHASE_TRAIN;
+}
+
+/* The disk of a crashed learner was set back: forget what it has signed since. What it released stays known.
+ */
+void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	memset(l->aborted_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->aborted_a);
+	memset(l->listed, 0, sizeof l->listed);
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
+		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
+	sl_sim_check_crashed(sim, i);
 }

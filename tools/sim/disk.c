@@ -116,6 +116,16 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
+void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t elements)
+{
+	size_t width = from->result != NULL ? (size_t)(64 - __builtin_clzll(from->certificate.p) + 7) / 8 : 0;
+	*to = *from;
+	to->result = copy(from->result, elements * width);
+	to->open.view = copy(from->open.view, from->open.view_bytes);
+	to->last_view = copy(from->last_view, from->last_view_bytes);
+	to->open.readys = copy(from->open.readys, from->open.ready_count * sizeof *from->open.readys);
+}
+
 void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
