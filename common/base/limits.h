@@ -17,7 +17,10 @@
 #define SL_RUN_BYTES 16u  /* run id: BLAKE2b-128 of the run's name */
 
 #define SL_ELEMENTS_MAX (1u << 28) /* field elements of one vector, n+1 */
-#define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
+#ifndef SL_CHUNK_ELEMENTS
+#define SL_CHUNK_ELEMENTS                                                                                    \
+	32768u /* elements of one chunk, the last may be shorter; simtest has smaller ones */
+#endif
 #define SL_CHUNK_BYTES_MAX (256u << 10)
 #define SL_STATE_BYTES 8u	  /* one int64 mixing state on the wire */
 #define SL_OVERS_MAX 16u	  /* attempts of one round whose Aborts a learner keeps after their end */

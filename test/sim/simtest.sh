@@ -30,7 +30,17 @@ grep -q "^seed 5: ok after .*digest" last || fail "the last line: $(cat last)"
 "$simtest" --seed 5 --learners 5 --rounds 4 --trace | tail -n 1 | cmp - last || fail "another last line"
 "$simtest" --seed 5 --learners 5 --rounds 4 | cmp - last || fail "another last line without --trace"
 
-for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "extra" "--what"; do
+# Lies and faults show in the totals and in a trace, whether the protocol withstands them or not.
+code=$(status "$simtest" --seeds 8 --faults liar --lies state,twice --learners 5 --rounds 3)
+[ "$code" = 0 ] || [ "$code" = 3 ] || fail "--lies: $(cat err)"
+grep -q "^lie twice  *[1-9]" out || fail "no lies in the totals: $(cat out)"
+"$simtest" --seed 2 --faults liar --lies twice,abort,digest --learners 5 --rounds 3 --trace >out || true
+grep -q "LIES to " out || fail "no lie in the trace"
+"$simtest" --seed 2 --faults rollback --learners 5 --rounds 6 --trace >out || true
+grep -q "gave up" out && fail "rollback: $(tail -n 2 out)"
+grep -q "FAULT its disk is set back to t[0-9]" out || fail "no fault in the trace"
+
+for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults usual,what" "--lies truth" "extra" "--what"; do
 	# shellcheck disable=SC2086
 	[ "$(status "$simtest" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"
