@@ -39,7 +39,7 @@ void sl_abort_pending(struct sl_core *core)
 {
 	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
 	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP; /* too late */
-	if (committed)
+	if (committed || sl_core_abstains(core))
 		return;
 	sl_aborts_deny(core);
 	if (core->pending_abort <= core->aborted || core->pending_abort >= SL_ATTEMPTS_MAX)

@@ -57,6 +57,15 @@ static void end(struct sl_core *core, uint32_t count, bool reuse)
 	}
 }
 
+/* Return a participant whose Abort counts, another one than this learner if there is one. */
+static uint32_t first_signer(const struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (core->marks[i] != 0 && i != core->view.self)
+			return core->view.members[i];
+	return core->config.self;
+}
+
 bool sl_close_attempt(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -69,8 +78,7 @@ bool sl_close_attempt(struct sl_core *core)
 	if (core->trained && !reuse && !at->operator_aborted &&
 	    core->now < at->over_since + core->config.hello_timeout_ms)
 		return false;
-	sl_emit_report(core, SL_REPORT_CLOSED)->peer =
-		at->operator_aborted ? SL_NOBODY : sl_aborts_of_view(core);
+	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : first_signer(core);
 	end(core, at->operator_aborted ? 0 : count, reuse);
 	return true;
 }

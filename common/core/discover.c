@@ -119,7 +119,8 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
-		if (sl_bit(core->shunned, i))
+		if (sl_bit(core->shunned, i) ||
+		    (linked && core->peers[i].hello && core->peers[i].status == SL_PEER_STATUS_ABSTAINS))
 			continue;
 		if (sl_core_peer_ready(core, i)) {
 			c.expected++;
@@ -203,6 +204,8 @@ bool sl_discover_advance(struct sl_core *core)
 	if (sl_catchup_begin(core))
 		return true;
 	left_behind(core);
+	if (sl_core_abstains(core))
+		return false;
 	if (!core->have_range) {
 		sl_emit_waiting(core, NULL);
 		return false;
@@ -229,6 +232,8 @@ bool sl_discover_advance(struct sl_core *core)
 sl_ms sl_discover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;
+	if (sl_core_abstains(core))
+		return SL_NEVER;
 	if (core->window_since != SL_NEVER) {
 		sl_ms silent = core->window_since + core->config.hello_timeout_ms;
 		sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;

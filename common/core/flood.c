@@ -2,7 +2,9 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
+#include "common/core/accuse.h"
 #include "common/core/allowance.h"
+#include "common/core/amnesia.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
@@ -103,14 +105,9 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice && lr->state.t == core->t &&
-	    core->peers[signer].accused != core->t) { /* reported once a round */
-		core->peers[signer].accused = core->t;
-		struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);
-		report->peer = signer;
-		report->evidence[0] = &lr->state;
-		report->evidence[1] = other;
-	}
+	if (!lr->twice && lr->state.t == core->t)
+		sl_accuse(core, signer, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = lr->state}},
+			  &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *other}});
 	lr->twice = true;
 	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
 	    lr->state.a == core->a)
@@ -134,6 +131,8 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_emit_reject(core, from, "a link state of a learner outside the roster");
 		return;
 	}
+	if (signer == core->config.self)
+		sl_amnesia_link_state(core, from, state);
 	if (!sl_relay_wanted(core, state))
 		return;
 	sl_attempt_number_claim(core, signer, state);
@@ -175,9 +174,12 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == UINT32_MAX || ready->t < core->t)
 		return;
 	sl_abort_unknown(core, ready);
-	if (signer == core->config.self)
+	if (signer == core->config.self) {
+		sl_amnesia_ready(core, from, ready);
 		return;
+	}
 	struct sl_ready_record *rr = &core->readys[signer];
+	sl_accuse_ready(core, signer, ready);
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
 				     : 1;
@@ -194,9 +196,14 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 {
 	const struct sl_abort *abort_record = &message->abort;
 	uint32_t signer = sl_core_index(core, abort_record->id);
-	if (signer == UINT32_MAX || abort_record->t < core->t || signer == core->config.self)
+	if (signer == UINT32_MAX || abort_record->t < core->t)
 		return;
+	if (signer == core->config.self) {
+		sl_amnesia_abort(core, from, abort_record);
+		return;
+	}
 	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
+	sl_accuse_abort(core, signer, abort_record);
 	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)

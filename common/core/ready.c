@@ -181,6 +181,17 @@ static void find_missing(struct sl_core *core)
 			sl_bit_set(core->missing, core->view.members[i]);
 }
 
+/* Abort an attempt that is over. With the Aborts of all, rule B may allow the use of the models (PROTOCOL.md
+ * §9.4 Rule B: when a model may be used again). */
+static bool join_the_aborts(struct sl_core *core)
+{
+	uint32_t who = sl_aborts_of_view(core);
+	if (who == SL_NOBODY || !may_abort(core))
+		return false;
+	sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = who;
+	return true;
+}
+
 /* Abort, as long as a Ready is missing, if there is a cause. */
 static bool give_up(struct sl_core *core)
 {
@@ -225,7 +236,7 @@ bool sl_ready_advance(struct sl_core *core)
 	if (sl_close_attempt(core) || sl_catchup_begin(core))
 		return true;
 	if (core->at.over_since != SL_NEVER)
-		return false; /* wait for more Aborts */
+		return join_the_aborts(core);
 	find_missing(core);
 	enum kept kept = check_kept(core, &bad);
 	bool all = core->at.ready_count == core->view.n;

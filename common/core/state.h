@@ -7,6 +7,7 @@
  *    phases          the table of phases: enter, advance, deadline, fail, invariant
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
+ *    accuse          records of one signer that contradict each other
  *    model           a Model for each neighbour that trains another model
  *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
@@ -21,6 +22,7 @@
  *    catchup         CATCHUP
  *    confirm         CONFIRM, COMMIT
  *    done            DONE
+ *    amnesia         records that this learner has forgotten
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    close           the end of an attempt by a certificate
  *    attempt         the end of an attempt
@@ -310,6 +312,8 @@ struct sl_core {
 	uint64_t *members;     /* its participants */
 	uint32_t members_gone; /* participants of it that are not in the roster any more */
 
+	sl_round abstains;  /* this learner takes no part in rounds up to this one; 0: in all */
+	sl_round forgiven;  /* .. does so again in rounds up to this one, by the operator's will */
 	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
 	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */
 	uint32_t readied_count;		    /* .. of so many, each at its number modulo SL_READIED_MAX */
@@ -365,6 +369,7 @@ struct sl_core {
 	struct sl_attempt_state at;
 	struct sl_exchange *exchange; /* by neighbour number */
 	struct sl_catchup catchup;
+	struct sl_message evidence[2];	      /* that is reported */
 	struct sl_edge advice[SL_ADVICE_MAX]; /* edges of a refusal that is reported */
 
 	struct sl_edge *edges; /* scratch: R(R-1)/2 */
@@ -420,6 +425,12 @@ static inline size_t sl_core_held_bytes(const struct sl_view *view)
 static inline const uint64_t *sl_core_only(const struct sl_core *core, uint32_t peer)
 {
 	return core->peers[peer].only;
+}
+
+/* Return true if this learner takes no part in round t. */
+static inline bool sl_core_abstains(const struct sl_core *core)
+{
+	return core->t <= core->abstains;
 }
 
 /* Return true if peer `i` is linked and has said that it is ready for round t. */

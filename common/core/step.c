@@ -3,6 +3,7 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
+#include "common/core/amnesia.h"
 #include "common/core/agree.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
@@ -31,7 +32,10 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (open->state != SL_OPEN_RELEASED) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
-		return true; /* XXX */
+		core->abstains = core->t; /* its Ready may have left: it is bound, and cannot help */
+		sl_aborts_own(core, SL_ABORT_KIND_ABORT, open->a,
+			      open->ready_count > 0 ? open->readys : NULL);
+		return true;
 	}
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = SL_REASON_RECORD;
@@ -93,6 +97,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_relay_forget(core, peer);
 	sl_have_link(core, peer);
+	sl_amnesia_remind(core, peer);
 	sl_emit_hello(core, sl_core_only(core, peer));
 	sl_certificate_greet(core, peer);
 	sl_confirm_greet(core, peer);
@@ -265,8 +270,10 @@ static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
 		sl_attempt_fail(core, SL_REASON_OPERATOR_ABORT, false);
-	else
+	else if (core->phase == SL_PHASE_RECOVER || core->phase == SL_PHASE_CONFIRM)
 		core->at.operator_aborted = true;
+	else
+		sl_amnesia_forgive(core);
 }
 
 static void handle(struct sl_core *core, const struct sl_event *event)
@@ -347,7 +354,8 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&
 		       ((core->phase == SL_PHASE_READY && core->at.prepared) ||
-			core->phase == SL_PHASE_RECOVER || core->phase == SL_PHASE_CONFIRM);
+			core->phase == SL_PHASE_RECOVER || core->phase == SL_PHASE_CONFIRM ||
+			sl_core_abstains(core));
 	case SL_EVENT_RANGE:
 		return started && event->range != NULL && core->config.range_by_control;
 	case SL_EVENT_DEADLINE:

@@ -32,6 +32,7 @@ void sl_train_round(struct sl_core *core)
 	core->reach_stale = true; /* the overlay is another one */
 	sl_aborts_forget(core);
 	sl_allowance_fill(core);
+	core->abstains = core->abstains < core->t ? 0 : core->abstains;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
 		core->peers[i].claimed = 0;

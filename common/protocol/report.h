@@ -36,10 +36,10 @@
 	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
 	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
 	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
-	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
 	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
 	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
-	X(EVIDENCE, "EVIDENCE") /* `peer` signed two different link states for one attempt */                \
+	X(ABSTAINS, "ABSTAINS") /* `peer` shows what this learner has signed and forgotten */                \
+	X(EVIDENCE, "EVIDENCE") /* `peer` signed two records that no honest learner signs both */            \
 	X(PRIVACY,                                                                                           \
 	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
@@ -70,7 +70,6 @@ enum sl_report_kind {
 	X(ITERATIONS_RULE,                                                                                   \
 	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
 	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \
-	X(USED_UP, "used up") /* the release log is full */                                                  \
 	X(OPERATOR_ABORT, "operator abort") /* the operator aborts the attempt */                            \
 	X(RESTARTED, "restarted")	    /* this learner was restarted during the attempt */              \
 	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
@@ -170,14 +169,14 @@ struct sl_report {
 			uint8_t digest[SL_HASH_BYTES];
 		} caught_up;
 		struct {
-			const char *counter; /* "incarnation" or "round": the number that went back */
-			uint32_t shown, known;
-		} quarantined;
-		struct {
 			uint32_t count; /* ignored records */
 		} flooded;
+		struct {
+			sl_round t;	    /* of the record */
+			const char *record; /* constant: "a Ready" */
+		} abstains;
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
-		const struct sl_link_state *evidence[2];
+		const struct sl_message *evidence; /* two records; a Ready before an Abort */
 		struct {
 			uint32_t came, left;
 			uint64_t tolerance;
@@ -228,9 +227,6 @@ struct sl_report {
 			uint32_t edge_count;	  /* of `edges`: the first of them */
 			const struct sl_edge *edges; /* between roster indices */
 		} tolerance;			     /* FEW, TOLERANCE */
-		struct {
-			uint32_t count; /* released attempts */
-		} used_up;
 		struct {
 			sl_attempt a;
 		} attempt; /* RECORD: the released one; SUPERSEDED: the peer's */

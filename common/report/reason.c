@@ -168,13 +168,6 @@ static_assert(sizeof around / sizeof *around == SL_REASON_MEMORY + 1, "a row for
 static void own_text(const struct sl_report *r, char *text, size_t size)
 {
 	switch (r->reason) {
-	case SL_REASON_USED_UP:
-		snprintf(text, size,
-			 "this learner has released its masked state in %" PRIu32
-			 " attempts of this round, and its release log is full: it takes part again when the "
-			 "round is committed",
-			 r->why.used_up.count);
-		break;
 	case SL_REASON_MARGIN:
 		snprintf(text, size,
 			 "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",

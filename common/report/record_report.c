@@ -179,11 +179,10 @@ static void set_privacy(struct sl_record *record, const struct sl_report *report
 	record->limit = report->privacy.tolerance + 2;
 }
 
-static void set_quarantined(struct sl_record *record, const struct sl_report *report)
+static void set_abstains(struct sl_record *record, const struct sl_report *report)
 {
-	record->counter = report->quarantined.counter;
-	record->shown = report->quarantined.shown;
-	record->known = report->quarantined.known;
+	record->counter = report->abstains.record;
+	record->shown = report->abstains.t;
 }
 
 static void set_diverged(struct sl_record *record, const struct sl_report *report)
@@ -253,8 +252,8 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_CAUGHT_UP:
 		set_caught_up(record, report);
 		break;
-	case SL_REPORT_QUARANTINED:
-		set_quarantined(record, report);
+	case SL_REPORT_ABSTAINS:
+		set_abstains(record, report);
 		break;
 	case SL_REPORT_PRIVACY:
 		set_privacy(record, report);

@@ -180,9 +180,9 @@
 	X(CAUGHT_UP, "caught_up", SL_INFO, "round peer learners signers digest checkpoint",                  \
 	  "caught up with round {round} from {who}: {learners} learners, model {model}, signed by "          \
 	  "{signers}")                                                                                       \
-	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
-	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
-	  "excluded until round {round} is committed")                                                       \
+	X(ABSTAINS, "abstains", SL_WARN, "round attempt peer reason",                                        \
+	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
+	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
 	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
 	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
 	  "again "                                                                                           \
@@ -191,9 +191,11 @@
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
-	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
+	  "{who}: |it signed two records of one attempt that contradict each other; both are kept in "       \
+	  "{file}")                                                                                          \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
-	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
+	  "{who}: |it signed two records of one attempt that contradict each other; they cannot be kept: "   \
+	  "{file}")                                                                                          \
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
 	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
 	  "so the difference of the two sums may expose them")                                               \

@@ -219,14 +219,13 @@ static void note_awaited(struct sl_daemon *daemon, const struct sl_record *recor
 
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
 {
-	struct sl_evidence evidence = {.kind = SL_EVIDENCE_TWO_LINK_STATES,
-				       .scope = daemon->core_config.scope};
+	struct sl_evidence evidence = {.kind = sl_evidence_kind(r->evidence),
+				       .scope = daemon->core_config.scope,
+				       .records = {r->evidence[0], r->evidence[1]}};
 	char name[SL_EVIDENCE_FILE_BYTES];
 	struct sl_error error;
 	snprintf(evidence.run, sizeof evidence.run, "%s", daemon->settings->run);
-	memcpy(evidence.key, r->evidence[0]->key, sizeof evidence.key);
-	for (int k = 0; k < 2; k++)
-		evidence.records[k] = (struct sl_message){SL_MSG_LINK_STATE, {.link_state = *r->evidence[k]}};
+	memcpy(evidence.key, sl_keys_of(&daemon->keys, r->peer), sizeof evidence.key); /* it verified them */
 	bool kept = sl_evidence_write(daemon->settings->state, &evidence, name, &error) == SL_OK;
 	record->kind = kept ? SL_RECORD_EQUIVOCATION : SL_RECORD_EQUIVOCATION_LOST;
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);

@@ -17,23 +17,57 @@
 /* ---- the kinds ---- */
 
 /* Return true if no honest learner signs both: they speak of the same attempt of one start, and differ. */
-static bool contradict_link_states(const struct sl_message *a, const struct sl_message *b)
+static bool contradict_link_states(const struct sl_message *a, const struct sl_message *b,
+				   const struct sl_scope *scope)
 {
+	(void)scope;
 	const struct sl_link_state *x = &a->link_state, *y = &b->link_state;
 	return x->t == y->t && x->a == y->a && x->incarnation == y->incarnation;
+}
+
+static bool contradict_readys(const struct sl_message *a, const struct sl_message *b,
+			      const struct sl_scope *scope)
+{
+	(void)scope;
+	return a->ready.t == b->ready.t && a->ready.a == b->ready.a;
+}
+
+static bool contradict_ready_and_abort(const struct sl_message *a, const struct sl_message *b,
+				       const struct sl_scope *scope)
+{
+	uint8_t hash[SL_HASH_BYTES];
+	sl_canonical_message(scope, a, hash);
+	return a->ready.t == b->abort.t && a->ready.a == b->abort.a && b->abort.kind == SL_ABORT_KIND_ABORT &&
+	       memcmp(hash, b->abort.ready, sizeof hash) != 0;
 }
 
 static const struct {
 	const char *name, *deed;
 	enum sl_message_kind messages[2];
 	/* Of two records of one signer that differ. */
-	bool (*contradict)(const struct sl_message *a, const struct sl_message *b);
+	bool (*contradict)(const struct sl_message *a, const struct sl_message *b,
+			   const struct sl_scope *scope);
 } kinds[SL_EVIDENCE_KINDS] = {
 	[SL_EVIDENCE_TWO_LINK_STATES] = {"two link states",
 					 "signed two different link states",
 					 {SL_MSG_LINK_STATE, SL_MSG_LINK_STATE},
 					 contradict_link_states},
+	[SL_EVIDENCE_TWO_READYS] = {"two Readys",
+				    "signed two different Readys",
+				    {SL_MSG_READY, SL_MSG_READY},
+				    contradict_readys},
+	[SL_EVIDENCE_READY_AND_ABORT] = {"a Ready and an Abort",
+					 "signed a Ready, and an Abort that does not name it,",
+					 {SL_MSG_READY, SL_MSG_ABORT},
+					 contradict_ready_and_abort},
 };
+
+enum sl_evidence_kind sl_evidence_kind(const struct sl_message records[static 2])
+{
+	return records[0].kind == SL_MSG_LINK_STATE ? SL_EVIDENCE_TWO_LINK_STATES
+	       : records[1].kind == SL_MSG_READY    ? SL_EVIDENCE_TWO_READYS
+						    : SL_EVIDENCE_READY_AND_ABORT;
+}
 
 const char *sl_evidence_name(enum sl_evidence_kind kind)
 {
@@ -108,7 +142,7 @@ int sl_evidence_check(const struct sl_evidence *evidence, struct sl_error *error
 	}
 	if (are_equal(evidence))
 		return sl_err_set(error, SL_ERR_REFUSED, "it proves nothing: both records say the same");
-	if (!kinds[evidence->kind].contradict(&evidence->records[0], &evidence->records[1]))
+	if (!kinds[evidence->kind].contradict(&evidence->records[0], &evidence->records[1], &evidence->scope))
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "it proves nothing: an honest learner may sign both records");
 	return SL_OK;

@@ -18,6 +18,8 @@
 
 enum sl_evidence_kind {
 	SL_EVIDENCE_TWO_LINK_STATES, /* of one round, attempt and incarnation */
+	SL_EVIDENCE_TWO_READYS,	     /* of one attempt */
+	SL_EVIDENCE_READY_AND_ABORT, /* of one attempt; the Abort does not name the Ready */
 	SL_EVIDENCE_KINDS
 };
 
@@ -31,6 +33,9 @@ struct sl_evidence {
 	struct sl_decoded decoded[2];
 	uint8_t *payloads[2];
 };
+
+/* Return the kind of two records that the core reports. */
+enum sl_evidence_kind sl_evidence_kind(const struct sl_message records[static 2]);
 
 /* Write the file into `folder`; `name` receives its name. SL_ERR_IO. */
 int sl_evidence_write(const char *folder, const struct sl_evidence *evidence,

@@ -165,7 +165,7 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 	expect_error("weighting: sample\n",
 		     "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
 	expect_error("unsafe_dump_model: yes\n",
-		     "c.yaml:1:23: unsafe_dump_model must be one of false, true, not 'yes'");
+		     "c.yaml:1:20: unsafe_dump_model must be one of false, true, not 'yes'");
 	expect_error("quorum: most\n",
 		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
 		     "not 'most'");

@@ -66,7 +66,7 @@ static void away_for(uint64_t seed, sl_round rounds)
 		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_true(note->report.caught_up.t >= 1 + rounds); /* in one go */
 	assert_int_equal(note->report.caught_up.learners, 3);
-	assert_int_equal(note->report.caught_up.signers, 3); /* each has the others' digests */
+	assert_in_range(note->report.caught_up.signers, 2, 3); /* c+1 at least */
 	assert_memory_equal(note->report.caught_up.digest, sim->digests[note->report.caught_up.t],
 			    SL_HASH_BYTES);
 	sl_sim_run_until_round(sim, rounds + 6);
@@ -212,7 +212,7 @@ TEST(a_restarted_server)
 		sl_sim_restore(sim, 0, AWAY); /* to no other peer */
 		sl_sim_run_until_round(sim, 6);
 		assert_int_equal(caught_up(sim)->report.peer, 0);
-		assert_int_equal(caught_up(sim)->report.caught_up.signers, 3);
+		assert_in_range(caught_up(sim)->report.caught_up.signers, 2, 3);
 		sl_sim_run_until_done(sim);
 		sl_sim_free(sim);
 	}
@@ -223,7 +223,8 @@ TEST(a_restarted_server)
 static bool lose_digests(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)sim;
-	return m->kind != SL_MSG_DIGEST || j != 0 || i != 1;
+	(void)i;
+	return m->kind != SL_MSG_DIGEST || j != 0;
 }
 
 /* Hold the third chunk and all that follows it. */

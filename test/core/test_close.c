@@ -125,11 +125,20 @@ TEST(paper)
 	assert_int_equal(close_at(&view, EDGE + 2, 0), SL_ERR_INVALID);
 }
 
-/* The learner stops. */
+/* A sum that mixing got wrong is recovered from the deposits. */
 static void tamper(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	(void)sim;
 	if (i == 1 && result->kind == SL_JOB_CLOSE)
+		result->code = SL_ERR_INVALID;
+}
+
+/* A sum that the Readys fix, and that cannot be, ends the attempt for all: they give it up. */
+static void tamper_with_all(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
+{
+	(void)i;
+	bool sum = result->kind == SL_JOB_CLOSE || result->kind == SL_JOB_SUM;
+	if (sum && sim->now < 10000000)
 		result->code = SL_ERR_INVALID;
 }
 
@@ -139,8 +148,23 @@ TEST(refused)
 	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap_result = tamper;
 	sl_sim_start(sim);
-	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
-	sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_RESULT);
-	sl_sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
+	sl_sim_run_until_done(sim);
+	sl_sim_expect(sim, 1, SL_REPORT_RECOVERING, SL_REASON_RESULT);
+	sl_sim_expect_none(sim, 1, SL_REPORT_CLOSED, SL_REASON_NONE);
+	sl_sim_free(sim);
+}
+
+TEST(given_up)
+{
+	struct sl_sim_options o = {.seed = 3, .learners = 4};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sim->tap_result = tamper_with_all;
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	for (uint32_t i = 0; i < sim->n; i++) {
+		sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_RESULT);
+		sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE);
+		sl_sim_expect(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
+	}
 	sl_sim_free(sim);
 }

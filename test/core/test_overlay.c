@@ -163,7 +163,7 @@ TEST(computed_alike)
 	static bool edge[2][3][2][MOST * MOST];
 	for (uint8_t roster = 0; roster < 2; roster++)
 		for (uint64_t run = 0; run < 3; run++) {
-			struct sl_sim *sim = with_roster(4400 + run, roster);
+			struct sl_sim *sim = with_roster(4410 + run, roster);
 			for (sl_round t = 1; t <= 2; t++)
 				edges_of(sim, t, edge[roster][run][t - 1]);
 			sl_sim_free(sim);

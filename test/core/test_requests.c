@@ -23,11 +23,12 @@ static struct driver *behind(uint64_t n)
 	return p;
 }
 
-/* As many digests as c = 1 asks for are here. */
+/* The Round and as many digests as c = 1 asks for are here. */
 static struct driver *with_digests(uint64_t n)
 {
 	struct driver *p = behind(n);
-	play(p, "digest t4 from 2\n"
+	play(p, "round t4 from 2\n"
+		"digest t4 from 2\n"
 		"digest of 3 t4 from 2");
 	return p;
 }
@@ -35,7 +36,9 @@ static struct driver *with_digests(uint64_t n)
 TEST(signers)
 {
 	struct driver *p = behind(4);
-	play(p, "digest t4 from 2 ->\n"
+	play(p, "digest of 3 t4 from 2 ->\n" /* before the Round: it does not count */
+		"round t4 from 2 ->\n"
+		"digest t4 from 2 ->\n"
 		"digest of 3 t4 from 2 ->\n"
 		"digest t4 from 2 ->\n" /* the same signer counts once */
 		"result 0 t4 from 2 -> compute absorb, compute adopt\n"
@@ -43,7 +46,7 @@ TEST(signers)
 		"adopt done -> persist commit t4 a1");
 	const struct sl_certificate *certificate = p->actions.items[0].persist.certificate;
 	assert_int_equal(certificate->count, 2);
-	assert_int_equal(certificate->learners, 3);
+	assert_int_equal(sl_round_learners(certificate->round), 3);
 	play(p, "durable commit -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3");
 	const struct sl_report *report = driver_report(p, SL_REPORT_CAUGHT_UP);
 	assert_int_equal(report->caught_up.t, 4);
@@ -54,8 +57,10 @@ TEST(signers)
 }
 
 CASE(too_few_signers, behind(4),
+     "round t4 from 2\n"
      "digest t4 from 2\n"
-     "result 0 t4 from 2 -> REJECTED 2: a result with digests of too few signers: c+1 are needed, drop, "
+     "digest t4 from 2\n"
+     "result 0 t4 from 2 -> REJECTED 2: a result with digests of too few participants: c+1 are needed, drop, "
      "DISCOVER, wipe, links 2 3, hello t1 ready to 2 3")
 
 /* Readys that count on an earlier incarnation arrive while the result is written: the store takes no Abort of
@@ -100,6 +105,7 @@ CASE(window, with_digests(MANY),
 CASE(two_answers, with_digests(4),
      "result 0 t4 from 2 -> compute absorb, compute adopt\n"
      "hello t6 training from 2 ->\n"
+     "round t5 from 2 ->\n"
      "digest t5 from 2 ->\n"
      "result 0 t5 from 2 -> drop\n"
      "absorb done\n"
@@ -146,18 +152,28 @@ CASE(adopt_fails, with_digests(4),
      "adopt failed -> REJECTED 2: a result that is not what its signers signed, DISCOVER, wipe, links 2 3, "
      "hello t1 ready to 2 3")
 
-/* A peer sends Hello before the digests of a later round. Digests of the earlier round do not count then. */
+/* What belongs to a later round does not count: a Hello names it first. */
 CASE(a_later_round, with_digests(MANY),
      "result 0 t4 from 2\n"
      "absorb done\n"
-     "digest t5 from 2 -> REJECTED 2: digests of a later round than its Hello named, DISCOVER, wipe, links 2 "
-     "3, "
-     "hello t1 ready to 2 3\n"
-     "hello t6 ready from 2 -> CATCHUP, request t0 0 to 2, link state of 1 a2 to 2 3\n"
+     "round t5 from 2 ->\n"
+     "digest t5 from 2 ->\n"
+     "result 0 t5 from 2 -> REJECTED 2: a result without a digest, drop, DISCOVER, *\n"
+     "hello t6 ready from 2 -> *CATCHUP, request t0 0 to 2*\n"
+     "round t5 from 2\n"
      "digest t5 from 2\n"
      "digest of 3 t5 from 2\n"
      "result 0 t5 from 2 -> compute absorb, request t5 1 to 2, request t5 2 to 2, request t5 3 to 2, request "
      "t5 4 to 2")
+
+/* c + 1 participants have signed round 1, which does not follow the own last result. */
+CASE(a_fork, driver_new(3, 4),
+     "link up 2 3\n"
+     "hello t2 ready from 2\n"
+     "trained -> *CATCHUP*\n"
+     "round d5 from 2\n"
+     "digest from 2 ->\n"
+     "digest of 3 from 2 -> DIVERGED 2, stop -7")
 
 /* Requests without a result are followed by growing pauses. */
 TEST(fruitless_requests)
@@ -201,25 +217,30 @@ static struct driver *ahead(const struct sl_certificate *certificate)
 
 TEST(answers)
 {
+	sl_id members[] = {1, 1, 2, 1, 3, 1};
+	struct sl_round_head round = {
+		.t = 4, .a = 1, .p = UINT64_C(2147483647), .count = 6, .members = members};
 	struct sl_certificate certificate = {.t = 4,
 					     .a = 1,
 					     .view = {9},
 					     .digest = {7},
-					     .p = UINT64_C(2147483647),
-					     .learners = 3,
+					     .round = &round,
 					     .count = 2,
 					     .digests = {{.id = 1}, {.id = 3}}};
 	struct driver *p = ahead(&certificate);
 	memset(&certificate, 0, sizeof certificate); /* the core has copied it */
-	play(p, "request t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2");
-	assert_true(p->actions.items[0].send.own);
-	assert_false(p->actions.items[1].send.own); /* signed by 3 */
-	assert_int_equal(p->actions.items[1].send.message.digest.id, 3);
-	assert_int_equal(p->actions.items[2].send.message.chunk.size, SL_CHUNK_ELEMENTS * 4);
+	memset(&round, 0, sizeof round);
+	play(p, "request t0 0 from 2 -> round t4 to 2, digest to 2, digest to 2, result 0 to 2");
+	assert_int_equal(p->actions.items[0].send.message.round_head.members[4], 3);
+	assert_true(p->actions.items[1].send.own);
+	assert_false(p->actions.items[2].send.own); /* signed by 3 */
+	assert_int_equal(p->actions.items[2].send.message.digest.id, 3);
+	assert_int_equal(p->actions.items[3].send.message.chunk.size, SL_CHUNK_ELEMENTS * 4);
 	play(p, "request t4 5 from 2 -> result 5 to 2\n"
 		"request t4 6 from 2 ->\n" /* there is none */
 		"request t4 4294967295 from 2 ->\n"
-		"request t3 2 from 2 -> digest to 2, digest to 2, result 0 to 2"); /* from the beginning */
+		"request t3 2 from 2 -> round t4 to 2, digest to 2, digest to 2, result 0 to 2"); /* from the
+												  beginning */
 	driver_free(p);
 }
 
@@ -234,4 +255,4 @@ CASE(not_before_it_is_durable, driver_confirm(driver_new(2, 4)),
      "decode done\n"
      "request t0 0 from 2 ->\n"
      "durable commit\n"
-     "request t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2")
+     "request t0 0 from 2 -> round t1 to 2, digest to 2, digest to 2, result 0 to 2")

@@ -30,6 +30,7 @@ TEST(seeds_go_first)
 	play(p, "analysis done\n"
 		"encode done -> ENCODED, share 0 to 2 3, compute share");
 	assert_int_equal(p->actions.items[1].send.message.chunk.size, SL_KEY_BYTES);
+	play(p, "secrets done -> key share to 2 3");
 	play(p, "share 0 from 3 -> compute gather\n"
 		"gather done ->\n"
 		"share done -> compute share"); /* the seed of 2 is missing */
@@ -37,9 +38,10 @@ TEST(seeds_go_first)
 	play(p, "share done ->\n"
 		"share 0 from 2 -> compute gather, compute expand\n"
 		"gather done ->\n"
-		"expand done -> compute expand");
+		"expand done -> compute expand, compute deposit, *"); /* of the chunks that are complete */
 	assert_int_equal(p->chunk[SL_JOB_EXPAND], SL_SEED_CHUNKS);
-	play(p, "expand done -> READY, compute commitment");
+	play(p, "expand done ->\n"
+		"deposit done -> deposit of 1 3 to 2 3, compute deposit");
 	driver_free(p);
 }
 
@@ -52,7 +54,8 @@ CASE(seeds_expand_side_by_side, seeded(2, MANY),
      "share done -> compute expand\n"
      "expand done -> compute share\n"
      "share done -> compute expand\n"
-     "expand done -> READY, compute commitment")
+     "secrets done -> key share to 2, compute deposit, *\n"
+     "deposit done -> deposit of 1 3 to 2, compute deposit")
 
 CASE(seeds_come_once, seeded(3, MANY),
      "analysis done\n"
@@ -72,7 +75,8 @@ CASE(seeds_come_early, seeded(4, MANY),
      "share 0 from 2 2 ->\n"
      "share 0 v238 from 2 2 ->\n"
      "share 0 from 3 4 ->\n"
-     "analysis done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute gather, drop\n"
+     "analysis done -> VIEW, SHARE, compute encode, compute secrets, REJECTED 2: a share out of order, "
+     "compute gather, drop\n"
      "gather done ->\n"
      "encode done -> ENCODED, share 0 to 2 3 4, compute share\n"
      "share done -> compute expand")
@@ -82,6 +86,8 @@ TEST(a_seed_is_missing)
 	struct driver *p = seeded(3, 4);
 	play(p, "analysis done\n"
 		"encode done\n"
+		"secrets done\n"
+		"key share from 3\n"
 		"share 0 from 3\n"
 		"gather done\n"
 		"share done\n"

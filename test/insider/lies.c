@@ -117,21 +117,24 @@ static bool only_greet(struct insider *in, uint32_t peer, struct sl_message *out
 	return out->kind == SL_MSG_HELLO;
 }
 
-/* Take part and keep the masked state: not one vector after the shares. */
+/* Take part and release nothing: no deposit key, no key share of another, no sum. */
 static bool withhold(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)in;
 	(void)peer;
-	return out->kind != SL_MSG_STATE && out->kind != SL_MSG_MASKED;
+	return out->kind != SL_MSG_KEY && out->kind != SL_MSG_OPENING && out->kind != SL_MSG_STATE;
 }
 
 static void abort_all(struct insider *in)
 {
+	struct sl_core_status status;
+	sl_core_status(in->daemon->core, &status);
 	struct sl_message m = {.kind = SL_MSG_ABORT,
 			       .abort = {.id = in->daemon->settings->id,
 					 .incarnation = in->daemon->core_config.incarnation,
+					 .kind = SL_ABORT_KIND_ABORT,
 					 .t = insider_round(in),
-					 .a = SL_ATTEMPTS_MAX}};
+					 .a = status.a}};
 	memcpy(m.abort.key, in->daemon->core_config.key, SL_KEY_BYTES);
 	if (in->ticks % 5 == 0)
 		insider_send_all(in, &m);
@@ -154,33 +157,48 @@ static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *
 static void sign_for(const struct insider *in, struct sl_digest *digest)
 {
 	struct sl_workspace *w = &in->daemon->workspace;
-	struct sl_field field;
-	if (digest->t != insider_round(in) || sl_field_init(&field, digest->p) != SL_OK)
+	if (digest->t != insider_round(in) || in->daemon->workspace_view == NULL)
 		return;
+	struct sl_field field = in->daemon->workspace_view->field;
 	uint64_t honest = w->s[0];
 	w->s[0] = sl_field_add(&field, honest, LIE_VALUE);
 	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bytes, digest->digest);
 	w->s[0] = honest;
 }
 
-/* Falsify a vector: in `exact` and `metropolis` that of an exchange; in `tree` 0 is the masked state, 1 goes
- * up, 2 comes down. */
+/* Falsify a State: in `exact` and `metropolis` that of an exchange; in `tree` 1 goes up, 2 comes down. */
 static bool alter_iteration(struct insider *in, struct sl_message *out, uint64_t iteration)
 {
 	if (out->kind == SL_MSG_STATE && out->chunk.iteration == iteration && out->chunk.index == 0)
 		insider_add(in, out, 0, LIE_VALUE);
 	bool tree =
 		in->daemon->workspace_view != NULL && in->daemon->workspace_view->engine == SL_ENGINE_TREE;
-	if (is_own(in, out, SL_MSG_DIGEST) && iteration == (tree ? 2 : 0)) /* else the lie returns with Z */
+	if (is_own(in, out, SL_MSG_DIGEST) && tree && iteration == 2) /* else the lie returns with Z */
 		sign_for(in, &out->digest);
 	return true;
 }
 
-/* Release another masked state than the one committed to: to all neighbours the same. */
-static bool other_state(struct insider *in, uint32_t peer, struct sl_message *out)
+/* Give the keepers another deposit than the one that Ready commits to: to all the same. */
+static bool other_deposit(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)peer;
-	return alter_iteration(in, out, 0);
+	if (out->kind == SL_MSG_DEPOSIT && out->chunk.index == 0)
+		insider_add(in, out, 0, LIE_VALUE);
+	return true;
+}
+
+/* Give each neighbour a key share that is not under the root in Ready. */
+static bool other_key_share(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	static uint8_t bytes[SL_KEY_SHARE_BYTES_MAX];
+	(void)in;
+	(void)peer;
+	if (out->kind != SL_MSG_KEY_SHARE)
+		return true;
+	memcpy(bytes, out->chunk.bytes, out->chunk.size);
+	bytes[0] ^= 1;
+	out->chunk.bytes = bytes;
+	return true;
 }
 
 static bool other_exchange(struct insider *in, uint32_t peer, struct sl_message *out)
@@ -217,15 +235,15 @@ static bool other_result(struct insider *in, uint32_t peer, struct sl_message *o
 /* Write the D of an invented Z to `digest`: every element 1, and the weight of all participants. */
 static void invent(const struct insider *in, struct sl_digest *digest)
 {
-	struct sl_field field;
+	const struct sl_view *view = in->daemon->workspace_view;
 	size_t n = in->daemon->core_config.parameters.n;
 	uint64_t *z = calloc(n + 1, sizeof *z);
-	if (z == NULL || sl_field_init(&field, digest->p) != SL_OK)
+	if (z == NULL)
 		abort();
 	for (size_t i = 0; i < n; i++)
 		z[i] = 1;
-	z[n] = digest->learners;
-	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, field.bytes,
+	z[n] = view->n;
+	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, view->field.bytes,
 			    digest->digest);
 	free(z);
 }
@@ -236,10 +254,10 @@ static void invent_chunk(const struct insider *in, struct sl_chunk *chunk)
 	const struct sl_certificate *certificate = &in->daemon->result.certificate;
 	struct sl_field field;
 	size_t n = in->daemon->core_config.parameters.n, from = (size_t)chunk->index * SL_CHUNK_ELEMENTS;
-	if (sl_field_init(&field, certificate->p) != SL_OK)
+	if (sl_field_init(&field, certificate->round->p) != SL_OK)
 		abort();
 	for (size_t i = 0; i < chunk->size / field.bytes; i++) {
-		uint64_t element = from + i == n ? certificate->learners : 1;
+		uint64_t element = from + i == n ? sl_round_learners(certificate->round) : 1;
 		sl_bytes_pack(bytes + i * field.bytes, &element, 1, field.bytes);
 	}
 	chunk->bytes = bytes;
@@ -309,7 +327,8 @@ static const struct lie lies[] = {
 	{.name = "withhold", .send = withhold},
 	{.name = "abort-all", .tick = abort_all},
 	{.name = "corrupt-share", .send = corrupt_share},
-	{.name = "other-state", .send = other_state},
+	{.name = "other-deposit", .send = other_deposit},
+	{.name = "other-key-share", .send = other_key_share},
 	{.name = "other-exchange", .send = other_exchange},
 	{.name = "other-sum", .send = other_sum},
 	{.name = "other-digest", .send = other_digest},

@@ -53,9 +53,10 @@ static const struct trial trials[] = {
 	{"abort-all", TREE, NOT_YET, "learner-05 (5) has aborted", 0, 0},
 	{"corrupt-share", EXACT, NOT_YET, NULL, 0, 0},
 	{"corrupt-share", TREE_SEEDED, NOT_YET, NULL, 0, 0},
-	{"other-state", EXACT, NOT_YET, "learner-05", 0, 0},
-	{"other-state", METROPOLIS_SEEDED, NOT_YET, "learner-05", 0, 0},
-	{"other-state", TREE, NOT_YET, "learner-05", 0, 0},
+	{"other-deposit", EXACT, NOT_YET, "learner-05", 0, 0},
+	{"other-deposit", METROPOLIS_SEEDED, NOT_YET, "learner-05", 0, 0},
+	{"other-deposit", TREE, NOT_YET, "learner-05", 0, 0},
+	{"other-key-share", EXACT_SEEDED, NOT_YET, "learner-05", 0, 0},
 	{"other-exchange", METROPOLIS, NOT_YET, "learner-05", 0, 0},
 	{"other-sum", TREE, NOT_YET, "learner-01", 1, 0},
 	{"other-digest", EXACT, NOT_YET, "learner-05 (5): its result differs", 0, 0},
@@ -82,7 +83,7 @@ static void begin(struct play *p)
 	snprintf(settings, sizeof settings,
 		 "rounds=100000 quorum=majority hello_timeout=0.5 straggler_timeout=1 agreement_timeout=1 "
 		 "prepare_timeout=1 "
-		 "stall_timeout=1 confirm_timeout=1 %s",
+		 "stall_timeout=1 %s",
 		 p->trial->settings);
 	p->liar = p->trial->liar == 0 ? N : p->trial->liar;
 	cluster_open(p->c, N, settings);

@@ -180,10 +180,6 @@ TEST(test_recovery)
 	       "the operator has aborted the attempt");
 	expect((struct sl_report){.reason = SL_REASON_MARGIN, .why.margin = {0.4}},
 	       "rounding margin too small (0.100 from a tie); the exact sum is recovered instead");
-	expect((struct sl_report){.reason = SL_REASON_USED_UP, .why.used_up = {16}},
-	       "this learner has released its masked state in 16 attempts of this round, and its release log "
-	       "is full: it takes part "
-	       "again when the round is committed");
 }
 
 /* Every reason has a sentence of its own, and it fits. */

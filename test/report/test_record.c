@@ -244,15 +244,12 @@ TEST(test_sentences)
 TEST(test_reason_of_a_peer)
 {
 	struct sl_record read;
-	struct sl_report report = {.kind = SL_REPORT_QUARANTINED,
-				   .t = 3,
-				   .a = 1,
-				   .peer = 1,
-				   .quarantined = {"incarnation", 4, 5}};
+	struct sl_report report = {
+		.kind = SL_REPORT_ABSTAINS, .t = 3, .a = 1, .peer = 1, .abstains = {4, "a Ready"}};
 	json_t *object = written(&report, &read);
-	assert_string_equal(sentence, "bo (5): it shows incarnation 4 and was seen with 5: its disk was set "
-				      "back; it is excluded until "
-				      "round 3 is committed");
+	assert_string_equal(sentence, "bo (5): it shows a Ready of round 4 that this learner has signed and "
+				      "that is not on its disk: this learner takes no part until round 4 is "
+				      "committed, and catches up then");
 	assert_string_equal(read.reason, sentence + strlen("bo (5): "));
 	assert_int_equal(read.peer, 5);
 	json_decref(object);

@@ -35,6 +35,8 @@ void sl_child_judge(struct sl_learner *learner)
 	if (learner->lost) {
 		sl_child_explain(learner, false, text, sizeof text);
 		sl_progress_line(launch->progress, "lost for good: %s", text);
+		for (uint32_t i = 0; launch->step > 0 && i < launch->plan->learners; i++)
+			sl_playback_tell(launch, i); /* without it */
 		return;
 	}
 	if (sl_restart(learner, why, sizeof why))

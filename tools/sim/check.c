@@ -474,7 +474,7 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 		memcpy(n->edges, report->why.tolerance.edges,
 		       report->why.tolerance.edge_count * sizeof *n->edges);
 	for (int k = 0; k < 2 && report->kind == SL_REPORT_EVIDENCE; k++) {
-		n->evidence[k] = *report->evidence[k];
+		n->evidence[k] = report->evidence[k].link_state;
 		n->evidence[k].candidates = NULL;
 	}
 }

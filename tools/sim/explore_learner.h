@@ -24,6 +24,7 @@ enum sl_explore_operation {
 	SL_EXPLORE_RESTART, /* from the disk */
 	SL_EXPLORE_FORGET,  /* restart from the disk as it was before record `what` of the learner's past */
 	SL_EXPLORE_EMPTY,   /* restart from an empty disk */
+	SL_EXPLORE_TWIN,    /* its masked state is another one from now on */
 };
 struct sl_explore_step {
 	uint32_t learner; /* the number before */
@@ -43,7 +44,7 @@ struct sl_explore_record {
 	uint32_t pad;
 };
 #define SL_EXPLORE_FORGOTTEN 100u
-#define SL_EXPLORE_PAST 24u
+#define SL_EXPLORE_PAST 64u
 
 /* What there is to know about a learner, by number. */
 struct sl_explore_look {
@@ -71,6 +72,7 @@ struct sl_explore_learners {
 	uint32_t roster;
 	sl_id ids[SL_EXPLORE_ACTORS];
 	bool remember; /* keep the learner before each record: for FORGET */
+	bool lies;     /* a learner may change its share: sums are not checked */
 	FILE *lines;   /* NULL; or each step of a core is written as a line, and nothing is looked up */
 	struct sl_explore_stage *stage;
 	struct sl_explore_store blocks, learners, messages, lists, steps;

@@ -32,21 +32,22 @@ static bool alive(const struct sl_explore_world *w, uint32_t actor)
 	return !in(w->down | w->gone, actor);
 }
 
-/* Return true if a liar's second self, or its first one, is not the one that `peer` is linked to. */
-static bool other_self(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t actor,
-		       uint32_t peer)
+static bool is_self(const struct sl_explore *x, uint32_t actor)
 {
-	uint32_t second = x->options.learners;
-	if (actor == second)
-		return peer >= second || !in(w->split, peer);
-	return actor == x->liar && w->split != 0 && (peer == second || in(w->split, peer));
+	return actor == x->liar || actor == x->options.learners;
+}
+
+/* Return true if `peer` hears another self of the liar. Both selves hear all that is sent to the liar. */
+static bool unheard(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t actor,
+		    uint32_t peer)
+{
+	return w->split != 0 && is_self(x, actor) && in(w->split, peer) != (actor == x->options.learners);
 }
 
 static bool linked(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t a, uint32_t b)
 {
 	bool apart = x->options.group ? in(w->cut, a) != in(w->cut, b) : in(w->cut, a) || in(w->cut, b);
-	return a != b && alive(w, a) && alive(w, b) && !apart && !other_self(x, w, a, b) &&
-	       !other_self(x, w, b, a);
+	return a != b && alive(w, a) && alive(w, b) && !apart && !(is_self(x, a) && is_self(x, b));
 }
 
 static uint32_t index_of(const struct sl_explore *x, uint32_t actor)
@@ -67,6 +68,8 @@ static void append(struct sl_explore *x, struct sl_explore_world *w, uint32_t to
 		   uint32_t what)
 {
 	uint32_t count, room[QUEUE_MOST];
+	if (unheard(x, w, from, to))
+		return;
 	const uint32_t *q = queue(x, w, to, from, &count);
 	if (count + 1 >= QUEUE_MOST)
 		abort();
@@ -143,11 +146,12 @@ static void send_all(struct sl_explore *x, struct sl_explore_world *w, uint32_t 
 	size_t bytes;
 	const uint32_t *sent = sl_explore_store_get(&x->learners.lists, list, &bytes);
 	for (size_t k = 0; k + 1 < bytes / sizeof *sent; k += 2) {
-		uint32_t to = sent[k];
-		if (to == x->liar && in(w->split, actor) && actor < x->options.learners)
-			to = x->options.learners;
-		if (linked(x, w, actor, to) && knows_link(x, w, actor, to))
-			append(x, w, to, actor, sent[k + 1] + 2);
+		uint32_t to = sent[k], what = sent[k + 1] + 2;
+		if (!linked(x, w, actor, to) || !knows_link(x, w, actor, to))
+			continue;
+		append(x, w, to, actor, what);
+		if (to == x->liar && w->split != 0)
+			append(x, w, x->options.learners, actor, what);
 		sent = sl_explore_store_get(&x->learners.lists, list, &bytes); /* it may have moved */
 	}
 }
@@ -406,16 +410,17 @@ static void split(struct sl_explore *x, struct sl_explore_world *w, uint8_t peer
 	uint32_t second = x->options.learners;
 	w->learner[second] = w->learner[x->liar];
 	for (uint32_t j = 0; j < x->options.learners; j++) {
+		w->queue[second][j] = w->queue[x->liar][j];
 		if (!in(peers, j))
 			continue;
-		w->queue[second][j] = w->queue[x->liar][j];
 		w->queue[j][second] = w->queue[j][x->liar];
-		w->queue[x->liar][j] = w->queue[j][x->liar] = 0;
+		w->queue[j][x->liar] = 0;
 	}
 	w->split = peers;
 	w->gone &= (uint8_t) ~(1u << second);
 	w->left.splits--;
 	w->faults = 1;
+	operate(x, w, second, (struct sl_explore_step){.operation = SL_EXPLORE_TWIN});
 }
 
 void sl_explore_world_choose(struct sl_explore *x, struct sl_explore_world *w,
@@ -667,6 +672,7 @@ static void begin_learners(struct sl_explore *x)
 	memcpy(&config.parameters.clipping_range, &clipping_range, sizeof clipping_range);
 	sl_explore_learners_open(&x->learners, &config, o->learners);
 	x->learners.remember = o->budget.forgets > 0;
+	x->learners.lies = o->budget.lies + o->budget.splits > 0;
 }
 
 void sl_explore_world_first(struct sl_explore *x, struct sl_explore_world *w)

@@ -150,7 +150,7 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 		say_set(t, r->set);
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
 		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||
-		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE ||
+		   r->kind == SL_REPORT_ABSTAINS || r->kind == SL_REPORT_EVIDENCE ||
 		   r->kind == SL_REPORT_MODEL || r->kind == SL_REPORT_FLOODED) {
 		say(t, " %u", who(t, r->peer));
 	}

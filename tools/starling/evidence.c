@@ -105,10 +105,10 @@ static void print_sentence(const struct finding *f)
 	char key[2 * SL_KEY_BYTES + 1], fields[SL_ERROR_BYTES] = "";
 	sodium_bin2hex(key, sizeof key, e->key, sizeof e->key);
 	sl_evidence_differences(e, add_word, fields);
-	printf("%s: %s (id %u, key %.*s) %s for round %u, attempt %u of run %s; they differ in: %s\n",
-	       f->path, f->name != NULL ? f->name : "the owner of a key", sl_evidence_signer(e),
-	       (int)KEY_DIGITS, key, sl_evidence_deed(e->kind), sl_evidence_round(e), sl_evidence_attempt(e),
-	       e->run, fields);
+	printf("%s: %s (id %u, key %.*s) %s for round %u, attempt %u of run %s%s%s\n", f->path,
+	       f->name != NULL ? f->name : "the owner of a key", sl_evidence_signer(e), (int)KEY_DIGITS, key,
+	       sl_evidence_deed(e->kind), sl_evidence_round(e), sl_evidence_attempt(e), e->run,
+	       *fields != '\0' ? "; they differ in: " : "", fields);
 }
 
 static void print_json(const struct finding *f, bool valid)

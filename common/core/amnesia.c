@@ -1,0 +1,102 @@
+#include "common/core/amnesia.h"
+
+#include "common/core/aborts.h"
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+
+/* --- reminding --- */
+
+static void show(struct sl_core *core, uint32_t peer, struct sl_record *record,
+		 const struct sl_message *message)
+{
+	sl_bit_set(record->sent, peer);
+	sl_emit_send(core, sl_core_only(core, peer), message, false);
+}
+
+static void show_key(struct sl_core *core, uint32_t peer)
+{
+	uint32_t position = core->view_checked ? core->view.position[peer] : UINT32_MAX;
+	struct sl_message message = {.kind = SL_MSG_KEY};
+	if (position == UINT32_MAX || core->at.keys == NULL || !sl_core_has(core->at.known, position))
+		return;
+	message.key.t = core->t;
+	message.key.a = core->view.a;
+	message.key.origin = core->config.ids[peer];
+	memcpy(message.key.view, core->view.h, SL_HASH_BYTES);
+	memcpy(message.key.key, core->at.keys[position], SL_KEY_BYTES);
+	sl_emit_send(core, sl_core_only(core, peer), &message, true);
+}
+
+void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
+{
+	struct sl_link_record *lr = &core->links[peer];
+	struct sl_ready_record *rr = &core->readys[peer];
+	if (lr->record.present && lr->state.t >= core->t)
+		show(core, peer, &lr->record,
+		     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
+	if (rr->record.present && rr->ready.t >= core->t)
+		show(core, peer, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+	for (uint32_t k = 0; k < SL_ABORTS; k++) {
+		struct sl_abort_record *ar = &core->aborts[k][peer];
+		if (ar->record.present && ar->abort.t >= core->t)
+			show(core, peer, &ar->record,
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
+	}
+	show_key(core, peer);
+}
+
+/* --- being reminded --- */
+
+/* Abstain from all rounds up to `t`: an attempt without a Ready ends; an open one is left when it is over. */
+static void abstain(struct sl_core *core, uint32_t peer, sl_round t, const char *record)
+{
+	if (t <= core->abstains || t <= core->forgiven)
+		return;
+	core->abstains = t;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_ABSTAINS);
+	report->peer = peer;
+	report->abstains.t = t;
+	report->abstains.record = record;
+	if (core->phase == SL_PHASE_AGREE || core->phase == SL_PHASE_SHARE)
+		sl_attempt_leave(core, SL_REASON_ABORTED, false);
+	else
+		sl_emit_hello(core, core->linked);
+}
+
+/* A LinkState of this incarnation is known up to the last attempt that it signed for. With a quorum of all
+ * learners, only a Ready or an Abort shows that something was forgotten that matters. */
+void sl_amnesia_link_state(struct sl_core *core, uint32_t peer, const struct sl_link_state *state)
+{
+	const struct sl_link_record *own = &core->links[core->config.self];
+	bool all = core->config.parameters.quorum == core->config.roster_size;
+	bool signed_here = own->record.present && own->state.t == state->t && own->state.a >= state->a;
+	if (all || state->t < core->t || state->incarnation < core->config.incarnation)
+		return;
+	if (state->incarnation > core->config.incarnation || !signed_here)
+		abstain(core, peer, state->t, "a link state");
+}
+
+void sl_amnesia_ready(struct sl_core *core, uint32_t peer, const struct sl_ready *ready)
+{
+	bool known = ready->t == core->t && !sl_aborts_may_deny(core, ready->a);
+	if (ready->t >= core->t && !known)
+		abstain(core, peer, ready->t, "a Ready");
+}
+
+void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)
+{
+	const struct sl_abort_set *set = sl_aborts_find(core, abort_record->a);
+	bool stands = set != NULL && set->aborts[abort_record->kind - 1][core->config.self].a != 0;
+	bool open = core->view_checked && core->view.a == abort_record->a;
+	bool over = !open && !sl_aborts_may_deny(core, abort_record->a);
+	bool known = abort_record->t == core->t && (stands || over || abort_record->a <= core->aborted);
+	if (abort_record->t >= core->t && !known)
+		abstain(core, peer, abort_record->t, "an Abort");
+}
+
+void sl_amnesia_forgive(struct sl_core *core)
+{
+	core->forgiven = core->abstains;
+	core->abstains = 0;
+	sl_emit_hello(core, core->linked);
+}
