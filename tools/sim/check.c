@@ -486,15 +486,18 @@ static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report
 			page->of[i].ended = true;
 }
 
-/* Only a learner that lies, has forgotten or differs may be accused. */
+/* Only a learner that lies, has forgotten or differs may be accused, and only one that has forgotten
+ * abstains. */
 static void check_blame(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
-	if (report->kind != SL_REPORT_EVIDENCE && report->kind != SL_REPORT_QUARANTINED)
+	bool abstains = report->kind == SL_REPORT_ABSTAINS;
+	if (!sim->blame ||
+	    (!abstains && report->kind != SL_REPORT_EVIDENCE && report->kind != SL_REPORT_FLOODED))
 		return;
-	const struct sl_sim_learner *blamed = &sim->learners[report->peer];
-	if (sim->blame && !sim->learners[i].liar && !blamed->liar && !blamed->forgot && !blamed->odd)
-		sl_sim_fail(sim, "learner %u accuses %u (%s), which has done nothing", sim->ids[i],
-			    sim->ids[report->peer], sl_report_name(report->kind));
+	const struct sl_sim_learner *blamed = &sim->learners[abstains ? i : report->peer];
+	if (!sim->learners[i].liar && !blamed->liar && !blamed->forgot && !blamed->odd)
+		sl_sim_fail(sim, "learner %u says %s of %u, which follows the protocol", sim->ids[i],
+			    sl_report_name(report->kind), blamed->host.config.ids[blamed - sim->learners]);
 }
 
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)

@@ -92,6 +92,7 @@ static void draw_sizes(struct sl_sim_options *o, uint32_t kinds)
 	/* One disk may forget, and no fork comes of it: f = 1. */
 	if ((kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0) {
 		uint64_t least = (o->learners + 3) / 2;
+		o->topology = "complete"; /* the others can give an attempt up only if they are linked */
 		p->forgetful = 1;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
