@@ -133,6 +133,7 @@ static uint32_t spare(const struct sl_sim *sim, uint32_t kinds)
 	const struct sl_parameters *p = &sim->options.parameters;
 	uint64_t least = p->quorum > p->tolerance + 2 ? p->quorum : p->tolerance + 2;
 	least += (kinds >> SL_SIM_FAULT_LIAR & 1) + (kinds >> SL_SIM_FAULT_ROSTER & 1);
+	least += (kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0; /* it abstains */
 	return sim->n > least ? sim->n - (uint32_t)least : 0;
 }
 
