@@ -26,65 +26,7 @@
  */
 #pragma once
 
-#include "common/base/err.h"
-#include "common/compute/workspace.h"
-#include "common/protocol/secrets.h"
-
-enum sl_job_kind {
-	SL_JOB_ANALYSE = 1,
-	SL_JOB_ENCODE,
-	SL_JOB_SECRETS,
-	SL_JOB_SHARE,
-	SL_JOB_GATHER,
-	SL_JOB_EXPAND,
-	SL_JOB_DEPOSIT,
-	SL_JOB_COMMITMENT,
-	SL_JOB_MIX,
-	SL_JOB_CLOSE,
-	SL_JOB_CHECKSUM,
-	SL_JOB_DECODE,
-	SL_JOB_FETCH,
-	SL_JOB_CHECK,
-	SL_JOB_SUM,
-	SL_JOB_ABSORB,
-	SL_JOB_ADOPT,
-};
-#define SL_JOB_KINDS (SL_JOB_ADOPT + 1u)
-
-struct sl_job {
-	enum sl_job_kind kind;
-	uint32_t epoch; /* of the attempt that gave the job; the core ignores results of another epoch */
-	uint32_t chunk; /* CHECK: position of the slot */
-	const struct sl_view *view; /* borrowed until the core has the result */
-	uint64_t iteration;	    /* MIX: exchange of the states that are taken; of tree SL_TREE_UP (the
-				       slots of leaves and `buffers`) or SL_TREE_DOWN. 0: from the slots */
-	const uint8_t (*keys)[SL_KEY_BYTES]; /* MIX, SUM, CHECKSUM: deposit keys by position, as far as they
-						are needed; valid until the core has the result */
-	const uint8_t *expected;   /* ADOPT: D; CHECK: the hash of the deposit; CHECKSUM: the seed of the
-				      points;   SL_HASH_BYTES */
-	struct sl_buffer *buffers; /* GATHER, MIX, FETCH, ABSORB: the shell frees them after the job. FETCH:
-				      `from` is the position of the owner */
-};
-
-struct sl_job_result {
-	enum sl_job_kind kind;
-	uint32_t epoch;
-	uint32_t chunk;
-	int code;      /* SL_OK or an error */
-	uint32_t from; /* GATHER, MIX, CHECKSUM: with SL_ERR_INVALID, the neighbour whose elements are not of
-			  the field; SUM: the position */
-	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
-	const struct sl_secrets *secrets;   /* SECRETS: key, challenge, root; in the workspace, until the step
-					       that is given the result has ended */
-	const uint64_t *values; /* CHECKSUM: in the workspace, `points` numbers each: of the own masked state,
-				   of those kept, ascending by position, of Z */
-	uint32_t points;	/* CHECKSUM */
-	double real;		/* CLOSE: margin; SUM: 0 */
-	uint8_t hash[SL_HASH_BYTES]; /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */
-	uint64_t total;		     /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
-	struct sl_encode_note note;  /* ENCODE */
-	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
-};
+#include "common/compute/job_types.h"
 
 /* Call `touch` for each slot that `job` writes or reads, until it returns an error: before the job runs,
  * memory behind the slots must be there. Return that error or SL_OK. */

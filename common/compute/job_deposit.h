@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/compute/job.h"
+#include "common/compute/job_types.h"
 
 /* Return the bytes of scratch. */
 size_t sl_job_deposit_bytes(const struct sl_view *view);

@@ -2,7 +2,7 @@
  * jobs. */
 #pragma once
 
-#include "common/compute/job.h"
+#include "common/compute/job_types.h"
 
 /* Take room for the engines from the scratch, and fill it. SL_ERR_NOMEM. */
 int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view);

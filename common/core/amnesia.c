@@ -79,8 +79,11 @@ void sl_amnesia_link_state(struct sl_core *core, uint32_t peer, const struct sl_
 void sl_amnesia_ready(struct sl_core *core, uint32_t peer, const struct sl_ready *ready)
 {
 	bool known = ready->t == core->t && !sl_aborts_may_deny(core, ready->a);
-	if (ready->t >= core->t && !known)
-		abstain(core, peer, ready->t, "a Ready");
+	if (ready->t < core->t || known)
+		return;
+	if (ready->t == core->t)
+		sl_aborts_readied(core, ready->a); /* never sign that there was none */
+	abstain(core, peer, ready->t, "a Ready");
 }
 
 void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)

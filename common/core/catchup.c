@@ -62,7 +62,7 @@ bool sl_catchup_begin(struct sl_core *core)
 
 void sl_catchup_enter(struct sl_core *core)
 {
-	if (core->before == SL_PHASE_DISCOVER)
+	if (core->before == SL_PHASE_DISCOVER && !sl_core_abstains(core))
 		say_where(core); /* in an attempt, the own link state has said so */
 	request(core, 0, 0);
 }

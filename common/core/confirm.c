@@ -203,6 +203,19 @@ static uint32_t gone_on(const struct sl_core *core)
 	return SL_NOBODY;
 }
 
+/* Return a linked participant that recovers and does not get what it lacks, or SL_NOBODY: it may reach others
+ * through this learner alone, which then has to collect all, too. */
+static uint32_t in_need(const struct sl_core *core)
+{
+	bool all = core->at.held_count == core->view.n && core->at.key_count == core->view.n;
+	if (all || core->now < core->since + core->config.stall_timeout_ms)
+		return SL_NOBODY;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (core->at.holders[i].heard && sl_bit(core->linked, core->view.members[i]))
+			return core->view.members[i];
+	return SL_NOBODY;
+}
+
 bool sl_confirm_advance(struct sl_core *core)
 {
 	uint32_t need = sl_certificate_least(core, core->view.n);
@@ -217,6 +230,11 @@ bool sl_confirm_advance(struct sl_core *core)
 	uint32_t ahead = gone_on(core);
 	if (ahead != SL_NOBODY) { /* catch up from there */
 		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = ahead;
+		return true;
+	}
+	uint32_t stuck = in_need(core);
+	if (stuck != SL_NOBODY) {
+		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = stuck;
 		return true;
 	}
 	sl_have_serve(core);

@@ -173,11 +173,11 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	uint32_t signer = sl_core_index(core, ready->id);
 	if (signer == UINT32_MAX || ready->t < core->t)
 		return;
-	sl_abort_unknown(core, ready);
 	if (signer == core->config.self) {
 		sl_amnesia_ready(core, from, ready);
 		return;
 	}
+	sl_abort_unknown(core, ready);
 	struct sl_ready_record *rr = &core->readys[signer];
 	sl_accuse_ready(core, signer, ready);
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},

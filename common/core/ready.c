@@ -10,6 +10,7 @@
 #include "common/core/open.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
+#include "common/core/suspect.h"
 
 /* --- Readys --- */
 
@@ -140,7 +141,10 @@ struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bo
 {
 	sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->view.a, &core->at.readys[core->view.self]);
 	core->at.aborted = true;
-	return sl_recover_fail(core, reason, refused);
+	struct sl_report *report = sl_recover_fail(core, reason, refused);
+	if (reason == SL_REASON_STALLED)
+		sl_suspect_add(core, core->failed);
+	return report;
 }
 
 /* Return true if this learner may still abort: its key is not known to others, and a resumed learner, which

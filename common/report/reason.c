@@ -154,7 +154,7 @@ static const struct {
 	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
 	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
-	[SL_REASON_BAD_STATE] = {"", PEER, " sent a masked state with a value outside the field"},
+	[SL_REASON_BAD_STATE] = {"", PEER, " sent a sum with a value outside the field"},
 	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
@@ -174,12 +174,11 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 			 0.5 - r->why.margin.distance);
 		break;
 	case SL_REASON_RECORD:
-		snprintf(
-			text, size,
-			"attempt %" PRIu32
-			" was released, and its record is damaged or belongs to another roster or model: put "
-			"back the earlier roster and settings until the round is committed",
-			r->why.attempt.a);
+		snprintf(text, size,
+			 "attempt %" PRIu32
+			 " is open, and its record is damaged or belongs to another roster or model: put "
+			 "back the earlier roster and settings until the round is committed",
+			 r->why.attempt.a);
 		break;
 	case SL_REASON_MODEL:
 		snprintf(text, size,

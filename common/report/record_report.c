@@ -154,12 +154,12 @@ static void set_encoded(struct sl_record *record, const struct sl_report *report
 
 static void set_waiting(struct sl_record *record, enum sl_phase phase)
 {
-	static const char *const purposes[SL_PHASE_COUNT] = {[SL_PHASE_DISCOVER] = "to be ready",
-							     [SL_PHASE_READY] = "to receive all shares",
-							     [SL_PHASE_CONFIRM] = "to send a digest",
-							     [SL_PHASE_CATCHUP] =
-								     "to send the result of a missed round",
-							     [SL_PHASE_RECOVER] = "masked states"};
+	static const char *const purposes[SL_PHASE_COUNT] = {
+		[SL_PHASE_DISCOVER] = "to be ready",
+		[SL_PHASE_READY] = "to receive shares and deposits",
+		[SL_PHASE_CONFIRM] = "to send a digest",
+		[SL_PHASE_CATCHUP] = "to send the result of a missed round",
+		[SL_PHASE_RECOVER] = "deposits and deposit keys"};
 	record->waits_for =
 		record->kind == SL_RECORD_WAITING_RANGE ? SL_RECORD_WAITS_FOR_RANGE : purposes[phase];
 }

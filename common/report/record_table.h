@@ -59,8 +59,8 @@
 	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
 	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
 	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
-	X(released, "released", FLAG)		  /* the masked state was released */                        \
-	X(fetched, "fetched", WHOLE)		  /* masked states received from peers */                    \
+	X(released, "released", FLAG)		  /* the deposit key was released */                         \
+	X(fetched, "fetched", WHOLE)		  /* deposits received from peers */                         \
 	X(operator_aborted, "by_operator", FLAG)  /* by the operator */                                      \
 	X(signers, "signers", WHOLE)		  /* learners that signed the digest */                      \
 	X(came, "came", WHOLE)			  /* learners in this view and not in the last */            \
@@ -138,37 +138,40 @@
 	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set",                            \
 	  "round {round} attempt {attempt}: waiting before the next attempt, since the last was refused")    \
 	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
-	  "round {round} attempt {attempt}: collecting the masked states")                                   \
+	  "round {round} attempt {attempt}: collecting deposits and deposit keys")                           \
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
-	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
-	  "goes on when one that has it connects. If none ever will: starling abort --round {round} "        \
-	  "--control {control}")                                                                             \
+	  "round {round} attempt {attempt}: no linked learner has the deposit or the deposit key of "        \
+	  "{whom}; "                                                                                         \
+	  "the attempt goes on when one that has it connects. If none ever will: starling abort --round "    \
+	  "{round} --control {control}")                                                                     \
 	X(WAITING_WEIGHT, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
 	  "round {round} attempt {attempt}: every participant has weight 0, so there is no mean; at least "  \
 	  "one learner needs samples. To train the round again: starling abort --round {round} "             \
 	  "--control {control}")                                                                             \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
-	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
-	  "{learners} learners are collected")                                                               \
+	  "round {round} attempt {attempt} goes on without mixing: {reason}; the deposits of all "           \
+	  "{learners} "                                                                                      \
+	  "learners and their keys are collected")                                                           \
 	X(RECOVERED, "recovered", SL_INFO, "round attempt learners fetched",                                 \
-	  "round {round} attempt {attempt}: the masked states of all {learners} learners are added up, "     \
+	  "round {round} attempt {attempt}: the deposits of all {learners} learners are added up, "          \
 	  "{fetched} of them received from peers")                                                           \
 	X(ATTEMPT_RESUMED, "attempt_resumed", SL_INFO, "round attempt released",                             \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had signed Ready and "      \
 	  "released nothing")                                                                                \
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
-	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
-	  "state")                                                                                           \
+	  "round {round} attempt {attempt} goes on after a restart: this learner had released its deposit "  \
+	  "key")                                                                                             \
 	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                       \
-	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
+	  "round {round} attempt {attempt} is over: {who} and enough others have signed that they never "    \
+	  "complete it")                                                                                     \
 	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",           \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
 	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                               \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                  \
-	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} "       \
-	  "other learners have signed that theirs was not: the model is trained again; the new one "         \
-	  "differs only by training noise")                                                                  \
+	  "round {round} attempt {attempt} is over, and too few learners have signed that they never "       \
+	  "release it to use its model again: the model is trained again; the new one differs only by "      \
+	  "training noise")                                                                                  \
 	X(BEHIND, "behind", SL_WARN, "round attempt peer reason",                                            \
 	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and "    \
 	  "no linked learner has sent its result; a learner is asked again when it links anew or commits "   \

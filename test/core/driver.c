@@ -357,7 +357,7 @@ static struct sl_message message_of(struct driver *p, struct words *w, enum sl_m
 		m.checksums = (struct sl_checksums){.t = t, .a = a, .id = id};
 		set_view(p, w, m.checksums.view);
 		m.checksums.values = (const uint8_t *)values;
-		m.checksums.size = checksums(p, id, values) * sizeof *values;
+		m.checksums.size = checksums(p, id, values) * sizeof *values + single(w, SIZE, 0);
 		values[0] += field(w, 'x', 0);
 		break;
 	case SL_MSG_ROUND:
@@ -458,7 +458,7 @@ static void own_checksums(const struct driver *p, uint64_t *values)
 	uint64_t sum = (uint64_t)p->view->n * (p->view->n + 1) / 2;
 	size_t count = checksums(p, 1, values);
 	for (uint32_t k = 0; k < sl_view_points(p->view); k++)
-		values[count++] = sum;
+		values[count++] = sum + p->off;
 }
 
 /* Hand in the result of a job: "late"? NAME "done" or "failed". Return false if the words are none. */

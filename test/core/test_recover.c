@@ -61,7 +61,8 @@ CASE(a_ready_is_missing, driver_ready(driver_new(3, 4)),
      "ready from 2 -> compute check, ready of 2 a1 to 3\n"
      "check done\n"
      "deadline +59999 -> WAITING 3\n"
-     "deadline +1 -> persist aborted t1 a1, RECOVERING stalled 3, RECOVER, hello t1 open to 2 3, have 0 1 "
+     "deadline +1 -> persist aborted t1 a1, RECOVERING stalled 3, RECOVER, hello t1 open to 2 3, SUSPECT 3, "
+     "have 0 1 "
      "keys to 2 3\n"
      "durable aborted -> abort of 1 a1 to 2 3")
 
@@ -237,3 +238,22 @@ CASE(requests, driver_release(driver_new(4, 4)),
      "request 1 of 4 a1 from 2 ->\n"
      "request 0 of 9 a1 from 2 ->\n"
      "request 0 of 4 a2 from 2 ->")
+
+CASE(only_what_was_verified, by_tree(4),
+     "have 1 from 2 -> request t1 0 of 2 to 2\n"
+     "request 0 of 2 a1 from 3 ->\n"
+     "deposit 0 of 2 from 2\n"
+     "fetch done\n"
+     "request 0 of 2 a1 from 3 ->\n"
+     "check done\n"
+     "request 0 of 2 a1 from 3 -> deposit of 2 0 to 3")
+
+/* 4 is in the roster, and not in the view. */
+CASE(only_to_participants, driver_ready_without_4(),
+     "ready from 2 3\n"
+     "check done\n"
+     "check done\n"
+     "durable released\n"
+     "link down 3 -> *RECOVER*\n"
+     "request 0 of 1 a1 from 2 -> deposit of 1 0 to 2\n"
+     "request 0 of 1 a1 from 4 ->")

@@ -59,9 +59,9 @@ static const struct trial trials[] = {
 	{"other-key-share", EXACT_SEEDED, NOT_YET, "learner-05", 0, 0},
 	{"other-exchange", METROPOLIS, NOT_YET, "learner-05", 0, 0},
 	{"other-sum", TREE, NOT_YET, "learner-01", 1, 0},
-	{"other-digest", EXACT, NOT_YET, "learner-05 (5): its result differs", 0, 0},
-	{"other-digest", TREE_SEEDED, NOT_YET, "learner-05 (5): its result differs", 0, 0},
-	{"invent-result", EXACT, NOT_YET, NULL, 0, 0},
+	{"other-digest", EXACT, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0},
+	{"other-digest", TREE_SEEDED, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0},
+	{"invent-result", EXACT, WITHSTOOD, NULL, 0, 0},
 };
 /* clang-format on */
 

@@ -1,5 +1,5 @@
-/* A learner that released its masked state and is lost for good holds up its round until an operator aborts
- * the attempt. */
+/* Learners that are lost for good after the release: one does not hold up its round; all but one do, until an
+ * operator aborts the attempt. */
 #include <signal.h>
 #include <string.h>
 
@@ -8,19 +8,20 @@
 
 #define N 4u
 
-/* The learners look for each other once all listen, so that none is left out of the round. The last one is
- * killed after it has released its masked state. */
-static void open_and_lose_last(struct cluster *c)
+/* The learners look for each other once all listen, so that none is left out of the round. Those from `first`
+ * on are killed after they have released. */
+static void open_and_lose(struct cluster *c, uint32_t first)
 {
 	static struct sl_control_query asked[N];
 	json_t *peers = json_array();
 	memset(asked, 0, sizeof asked);
-	cluster_open(c, N,
-		     "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
+	cluster_open(c, N, "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
 	c->usual = "";
-	for (uint32_t i = 1; i < N; i++)
-		cluster_start(c, i, "");
-	cluster_start_failing(c, N, "after-released");
+	for (uint32_t i = 1; i <= N; i++)
+		if (i < first)
+			cluster_start(c, i, "");
+		else
+			cluster_start_failing(c, i, "after-released");
 	for (uint32_t i = 1; i <= N; i++) {
 		cluster_expect(c, i, "\"event\":\"listening\"");
 		strcpy(asked[i - 1].folder, cluster_path(c, i, ""));
@@ -34,7 +35,8 @@ static void open_and_lose_last(struct cluster *c)
 		json_decref(asked[i].reply);
 	}
 	json_decref(request);
-	assert_int_equal(cluster_wait(c, N), 128 + SIGKILL);
+	for (uint32_t i = first; i <= N; i++)
+		assert_int_equal(cluster_wait(c, i), 128 + SIGKILL);
 }
 
 static void expect_abort(struct cluster *c, const char *round, const char *yes, int status, const char *out,
@@ -46,26 +48,31 @@ static void expect_abort(struct cluster *c, const char *round, const char *yes, 
 	expect_outcome(c, status, out, err);
 }
 
-CLUSTER_TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
+/* Its neighbours have its deposit, and enough of them its key. */
+CLUSTER_TEST(a_lost_learner_does_not_hold_up_its_round)
 {
-	open_and_lose_last(c);
+	open_and_lose(c, N);
+	cluster_finish(c);
 	for (uint32_t i = 1; i < N; i++)
-		cluster_expect(c, i, "no linked learner has the masked state of learner-04 (4)");
+		cluster_expect(c, i, "round 1 committed: 4 learners");
+}
+
+/* One that is left has one share of each key, and nobody else can be asked. */
+CLUSTER_TEST(lost_learners_hold_up_their_round_until_it_is_aborted)
+{
+	open_and_lose(c, 2);
+	cluster_expect(c, 1, "no linked learner has the deposit or the deposit key of learner-02 (2), ");
 	expect_abort(c, "1", NULL, 2, "", "confirm with --yes");
 	expect_abort(c, "2", "--yes", 1, "", "learner-01: this learner is in another round");
-	cluster_signal(c, 3, SIGSTOP);
-	expect_abort(c, "1", "--yes", 0, "learner-02: attempt ", "learner-04: not running");
-	cluster_signal(c, 3, SIGCONT);
-	expect_outcome(c, 0, "learner-01: attempt ", "learner-03: does not answer; left out");
+	cluster_signal(c, 1, SIGSTOP);
+	expect_abort(c, "1", "--yes", 1, "", "learner-01: does not answer; left out");
+	cluster_signal(c, 1, SIGCONT);
+	expect_abort(c, "1", "--yes", 0, "learner-01: attempt ", "learner-04: not running");
 	expect_outcome(c, 0, " of round 1 is aborted",
-		       ", RECOVER; no linked learner has the masked state of learner-04 (4)");
-	expect_abort(c, "1", "--yes", 0, "learner-03: attempt ",
-		     "learner-01: no attempt of that round is open here");
-	cluster_finish(c);
-	for (uint32_t i = 1; i < N; i++) {
-		cluster_expect(c, i, "\"event\":\"model_invalidated\"");
-		cluster_expect(c, i, "round 1 committed: 3 learners");
-	}
+		       ", RECOVER; no linked learner has the deposit or the deposit key of learner-02 (2)");
+	cluster_expect(c, 1, "\"event\":\"model_invalidated\"");
+	cluster_signal(c, 1, SIGTERM);
+	assert_int_equal(cluster_wait(c, 1), 0);
 	strcpy(c->run.path, "/proc/self");
 	expect_abort(c, "1", "--yes", 2, "", "no learner in it: no NAME/control.sock");
 }
@@ -73,12 +80,12 @@ CLUSTER_TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 /* A learner that is killed and comes back only delays the round. */
 CLUSTER_TEST(one_that_comes_back_ends_the_pause)
 {
-	open_and_lose_last(c);
+	open_and_lose(c, N);
 	for (uint32_t i = 1; i < N; i++)
 		cluster_expect(c, i, "\"event\":\"recovering\"");
 	cluster_start(c, N, "neighbours=roster");
 	cluster_finish(c);
 	cluster_expect_all(c, "round 1 committed: 4 learners");
-	cluster_expect(c, N, "this learner had released its masked state");
+	cluster_expect(c, N, "this learner had released its deposit key");
 	expect_abort(c, "1", "--yes", 1, "", "learner-01: not running");
 }

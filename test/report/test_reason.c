@@ -173,7 +173,7 @@ TEST(test_recovery)
 	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2},
 	       "cy (9) is recovering the attempt already");
 	expect((struct sl_report){.reason = SL_REASON_BAD_STATE, .peer = 0},
-	       "ana (2) sent a masked state with a value outside the field");
+	       "ana (2) sent a sum with a value outside the field");
 	expect((struct sl_report){.reason = SL_REASON_RESTARTED},
 	       "this learner was restarted during the attempt");
 	expect((struct sl_report){.reason = SL_REASON_OPERATOR_ABORT},

@@ -177,12 +177,13 @@ TEST(test_waiting)
 	expect_waiting(&report, "round 3 attempt 1: waiting for bo (5), cy (9) to be ready", 2);
 	report.phase = SL_PHASE_RECOVER;
 	expect_waiting(&report,
-		       "round 3 attempt 1: no linked learner has the masked state of bo (5), cy (9); the "
+		       "round 3 attempt 1: no linked learner has the deposit or the deposit key of bo (5), "
+		       "cy (9); the "
 		       "attempt goes on when one that "
 		       "has it connects. If none ever will: starling abort --round 3 --control ",
 		       2);
 	report.set = &none;
-	expect_waiting(&report, "round 3 attempt 1: collecting the masked states", 0);
+	expect_waiting(&report, "round 3 attempt 1: collecting deposits and deposit keys", 0);
 }
 
 static void expect_record(struct sl_report report, const char *event, enum sl_level level, const char *text)
@@ -223,12 +224,13 @@ TEST(test_sentences)
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
 		      "7 parameters were clamped to clipping_range 0.5");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "attempt_closed", SL_WARN,
-		      "round 3 attempt 1 is over: cy (9) has aborted it, so it cannot complete");
+		      "round 3 attempt 1 is over: cy (9) and enough others have signed that they never "
+		      "complete it");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "attempt_closed",
 		      SL_WARN, "round 3 attempt 1 is over: the operator has aborted it");
-	expect_record(
-		(struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,
-		"round 3 attempt 1 goes on after a restart: this learner had released its masked state");
+	expect_record((struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed",
+		      SL_INFO,
+		      "round 3 attempt 1 goes on after a restart: this learner had released its deposit key");
 	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {1, 1, 1}},
 		      "privacy", SL_WARN,
 		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "

@@ -33,6 +33,8 @@ holds learners=3,crashes=1,orders=0
 holds learners=3,forgets=1,orders=0
 holds learners=4,losses=1,bears=1,orders=0
 holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
+holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
+holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,bears=1,from=4,orders=0,absence=4
 
 fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4
 [ "$(explore "$fork")" = 1 ] || fail "the fork was not found"

@@ -18,7 +18,8 @@ static void sign(struct sl_evidence *e, int k)
 {
 	uint8_t hash[SL_HASH_BYTES];
 	sl_canonical_message(&e->scope, &e->records[k], hash);
-	crypto_sign_detached(e->records[k].link_state.signature, NULL, hash, sizeof hash, secret);
+	crypto_sign_detached(sl_message_role(&e->records[k], SL_ROLE_SIGNATURE), NULL, hash, sizeof hash,
+			     secret);
 }
 
 static void sign_both(struct sl_evidence *e)
@@ -111,6 +112,49 @@ static void quorum(struct sl_evidence *e)
 	sign_both(e);
 }
 
+/* Two Readys of learner 5 that differ in their deposits. */
+static void readys(struct sl_evidence *e)
+{
+	e->kind = SL_EVIDENCE_TWO_READYS;
+	e->records[0] = (struct sl_message){
+		SL_MSG_READY, {.ready = {.id = 5, .t = 4, .a = 2, .view = {1}, .deposit = {2}}}};
+	e->records[1] = e->records[0];
+	e->records[1].ready.deposit[0]++;
+	sign_both(e);
+}
+
+static void readys_of_two_attempts(struct sl_evidence *e)
+{
+	readys(e);
+	e->records[1].ready.a++;
+	sign_both(e);
+}
+
+/* A Ready of learner 5, and an Abort of the attempt that says that there is none. */
+static void ready_and_abort(struct sl_evidence *e)
+{
+	readys(e);
+	e->kind = SL_EVIDENCE_READY_AND_ABORT;
+	e->records[1] = (struct sl_message){
+		SL_MSG_ABORT, {.abort = {.id = 5, .t = 4, .a = 2, .kind = SL_ABORT_KIND_ABORT}}};
+	memcpy(e->records[1].abort.key, e->key, sizeof e->key);
+	sign_both(e);
+}
+
+static void abort_that_names_it(struct sl_evidence *e)
+{
+	ready_and_abort(e);
+	sl_canonical_message(&e->scope, &e->records[0], e->records[1].abort.ready);
+	sign_both(e);
+}
+
+static void ready_and_give_up(struct sl_evidence *e)
+{
+	ready_and_abort(e);
+	e->records[1].abort.kind = SL_ABORT_KIND_GIVE_UP;
+	sign_both(e);
+}
+
 static void note(void *context, const char *field)
 {
 	strcat(strcat(context, " "), field);
@@ -124,6 +168,7 @@ static void expect(const char *folder, void (*spoil)(struct sl_evidence *e), con
 	char name[SL_EVIDENCE_FILE_BYTES], path[256], fields[256] = "";
 	make(&made);
 	spoil(&made);
+	assert_int_equal(sl_evidence_kind(made.records), made.kind);
 	assert_int_equal(sl_evidence_write(folder, &made, name, &error), SL_OK);
 	snprintf(path, sizeof path, "%s/%s", folder, name);
 	assert_int_equal(sl_evidence_read(path, &e, &error), SL_OK);
@@ -164,6 +209,11 @@ TEST_WITH(only_a_contradiction_is_a_proof, folder_setup, folder_teardown)
 		{other_key, "shows another key", NULL},
 		{forged, "a signature is wrong", NULL},
 		{other_run, "a signature is wrong", NULL},
+		{readys, NULL, " deposit"},
+		{readys_of_two_attempts, "an honest learner may sign both", NULL},
+		{ready_and_abort, NULL, ""},
+		{abort_that_names_it, "an honest learner may sign both", NULL},
+		{ready_and_give_up, "an honest learner may sign both", NULL},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect(*state, cases[i].spoil, cases[i].flaw, cases[i].differ);

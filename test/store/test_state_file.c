@@ -1,4 +1,4 @@
-/* The file of an attempt's masked states: what comes back, what is durable when, and a disk that is full. */
+/* The file of an attempt's deposits: what comes back, what is durable when, and a disk that is full. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 

@@ -13,8 +13,8 @@
 #define PLAIN_S 10 /* seconds between lines of progress without a terminal */
 
 struct request {
-	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, bears, group,
-		heals, orders, reduce, states, mega;
+	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, bears, ring,
+		group, heals, orders, reduce, states, mega;
 	uint64_t cut_who, fault_who, crashes, losses, cuts, forgets, timeouts, splits, lies;
 };
 
@@ -49,6 +49,7 @@ static const struct {
 	KEY(waits, 40, 200, "timeouts when all is quiet, at most"),
 	KEY(absence, 12, 200, ".. while a learner is down or cut off"),
 	KEY(bears, 0, 9, "losses with which all others have to commit"),
+	KEY(ring, 0, 1, "1: links are possible on a ring only, by id"),
 	KEY(group, 0, 1, "1: a cut separates all of cut_who, with the links among them, from all others"),
 	KEY(heals, 1, 1, "0: a learner that is cut off stays so"),
 	KEY(reduce, 1, 1, "0: explore also orders that lead to the same worlds"),
@@ -143,6 +144,7 @@ static struct sl_explore_options options_of(const struct request *q)
 		.waits = (uint8_t)q->waits,
 		.absence = (uint8_t)q->absence,
 		.bears = (uint8_t)q->bears,
+		.ring = q->ring != 0,
 		.group = q->group != 0,
 		.heals = q->heals != 0,
 		.reduce = q->reduce != 0,

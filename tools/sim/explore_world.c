@@ -44,15 +44,23 @@ static bool unheard(const struct sl_explore *x, const struct sl_explore_world *w
 	return w->split != 0 && is_self(x, actor) && in(w->split, peer) != (actor == x->options.learners);
 }
 
-static bool linked(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t a, uint32_t b)
-{
-	bool apart = x->options.group ? in(w->cut, a) != in(w->cut, b) : in(w->cut, a) || in(w->cut, b);
-	return a != b && alive(w, a) && alive(w, b) && !apart && !(is_self(x, a) && is_self(x, b));
-}
-
 static uint32_t index_of(const struct sl_explore *x, uint32_t actor)
 {
 	return actor == x->options.learners ? x->liar : actor;
+}
+
+/* Return true if a link between the learners is possible: always, or on the ring. */
+static bool near(const struct sl_explore *x, uint32_t a, uint32_t b)
+{
+	uint32_t n = x->options.learners, i = index_of(x, a), j = index_of(x, b);
+	return !x->options.ring || (i + 1) % n == j || (j + 1) % n == i;
+}
+
+static bool linked(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t a, uint32_t b)
+{
+	bool apart = x->options.group ? in(w->cut, a) != in(w->cut, b) : in(w->cut, a) || in(w->cut, b);
+	return a != b && near(x, a, b) && alive(w, a) && alive(w, b) && !apart &&
+	       !(is_self(x, a) && is_self(x, b));
 }
 
 static const uint32_t *queue(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t to,
@@ -194,15 +202,18 @@ static bool has(const struct sl_explore_look *look, uint32_t kind, uint64_t view
 static bool may_be_known(const struct sl_explore *x, const struct sl_explore_world *w, uint32_t i,
 			 uint32_t members, uint64_t view)
 {
-	uint32_t c = x->options.tolerance, degree = (uint32_t)__builtin_popcount(members) - 1, openers = c;
+	uint32_t c = x->options.tolerance, degree = 0, openers = c;
+	for (uint32_t j = 0; j < x->options.learners; j++)
+		degree += j != i && in(members, j) && near(x, i, j);
 	uint32_t threshold = c + 1 > degree / 2 + 1 ? c + 1 : degree / 2 + 1;
 	for (uint32_t j = 0; j < x->options.learners; j++)
-		openers += j != i && in(members, j) && has(look_of(x, w, j), SL_PERSIST_RELEASED, view);
+		openers += j != i && in(members, j) && near(x, i, j) &&
+			   has(look_of(x, w, j), SL_PERSIST_RELEASED, view);
 	return has(look_of(x, w, i), SL_PERSIST_RELEASED, view) || (openers > c && openers >= threshold);
 }
 
 /* A model that was in an attempt may enter another one only if the masked states of at least c+1 participants
- * of the first are never known (PROTOCOL.md §9.5). `released` is the record of any participant. */
+ * of the first are never known (PROTOCOL.md §9.4 Rule B). `released` is the record of any participant. */
 static void check_reuse(struct sl_explore *x, const struct sl_explore_world *w,
 			const struct sl_explore_record *released)
 {
@@ -699,7 +710,8 @@ void sl_explore_world_first(struct sl_explore *x, struct sl_explore_world *w)
 		}
 		for (uint32_t j = 0; j < o->learners; j++)
 			if (i != j)
-				append(x, w, i, j, in(o->late, j) ? LINK_ENDS : LINK_BEGINS);
+				append(x, w, i, j,
+				       in(o->late, j) || !near(x, i, j) ? LINK_ENDS : LINK_BEGINS);
 	}
 	for (bool more = true; more;) {
 		more = false;

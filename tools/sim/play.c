@@ -94,6 +94,7 @@ static void draw_sizes(struct sl_sim_options *o, uint32_t kinds)
 		uint64_t least = (o->learners + 3) / 2;
 		o->topology = "complete"; /* the others can give an attempt up only if they are linked */
 		p->forgetful = 1;
+		p->tolerance = 2; /* N - c + f participants can give an attempt up: all but one */
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
 	if ((kinds & alone) == alone && p->tolerance > 2)
@@ -106,6 +107,10 @@ static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *rand
 	uint32_t possible = play->faults != 0 ? play->faults : SL_SIM_FAULTS_USUAL;
 	while (mix.kinds == 0)
 		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT)) & possible;
+	const uint32_t forget = 1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED;
+	if ((mix.kinds & forget) !=
+	    0) /* a wrong sum is given up by all but c - f, of which one has forgotten */
+		mix.kinds &= ~(1u << SL_SIM_FAULT_CORRUPT);
 	mix.lies = play->lies != 0 ? play->lies : UINT32_MAX;
 	mix.to_the_end = play->rounds < 3 || sl_sim_random(random) % 5 < 2;
 	mix.down_most = (uint32_t)PICK(random, 1, play->learners / 2, play->learners / 2, play->learners);

@@ -157,7 +157,7 @@ static int take_event(struct starling *s, enum starling_event event, const struc
 			return take_answer(s, q, answer, error);
 		if (s->again) /* the same numbers beside those of other learners would tell one learner's */
 			return sl_err_set(error, SL_ERR_REFUSED,
-					  "round %u failed after masked states were sent; the same answer "
+					  "round %u failed after deposit keys were sent; the same answer "
 					  "again could reveal it: start a new run (setting run)",
 					  s->round);
 		*given = s->round;

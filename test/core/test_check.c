@@ -1,0 +1,105 @@
+/* CHECK: a sum to which others have passed on parts is signed for only when the keepers of all deposits
+ * confirm it (PROTOCOL.md §8.7 Checking what was passed on). */
+#include "test/core/driver.h"
+#include "test/lib/test.h"
+#include "tools/sim/sim.h"
+
+/* Up to the own Checksum. */
+static struct driver *summed(uint32_t learners)
+{
+	struct driver *p = driver_mix(driver_new(learners, 4));
+	play(p, "close done -> challenge of 1 to *\n"
+		"challenge from all -> *compute checksum*\n"
+		"checksum done -> checksum of 1 to *");
+	return p;
+}
+
+/* The challenge leaves when the own Z is fixed, and not before. */
+CASE(the_challenge_comes_last, driver_mix(driver_new(3, 4)),
+     "challenge from 2 -> challenge of 2 to 3\n"
+     "close done -> challenge of 1 to 2 3\n"
+     "challenge from 2 ->\n"			   /* once is enough */
+     "challenge of 3 from 2 -> compute checksum\n" /* by another way */
+     "challenge from 3 ->")
+
+CASE(a_false_challenge, driver_mix(driver_new(3, 4)),
+     "close done\n"
+     "challenge of 3 k9 from 2 -> REJECTED 2: a challenge that its author did not sign for\n"
+     "challenge from 2 -> challenge of 2 to 3\n"
+     "challenge from 3 -> challenge of 3 to 2, compute checksum")
+
+CASE(all_agree, summed(4),
+     "checksum from 2 3 -> checksum of 3 to 2 4\n"
+     "checksum of 4 from 2 -> checksum of 4 to 3, CONFIRM, digest to 2 3 4")
+
+/* An owner that says another checksum than its keepers. */
+CASE(an_owner_lies, summed(4),
+     "checksum x1 from 2 -> checksum of 2 to 3 4\n"
+     "checksum from 3 4 -> *RECOVERING checksum 2, RECOVER*")
+
+/* All agree on what goes in, and this learner has another sum. */
+TEST(a_sum_lies)
+{
+	struct driver *p = driver_mix(driver_new(3, 4));
+	p->off = 1;
+	play(p, "close done\n"
+		"challenge from all\n"
+		"checksum done\n"
+		"checksum from 2 3 -> *RECOVERING checksum, RECOVER*");
+	driver_free(p);
+}
+
+CASE(checksums_of_another_number, summed(3),
+     "checksum size -8 from 2 -> REJECTED 2: checksums of the wrong number\n"
+     "checksum from 2 -> checksum of 2 to 3")
+
+CASE(silence, summed(3),
+     "checksum from 2\n"
+     "due +10000\n"
+     "deadline +10000 -> RECOVERING stalled 3, RECOVER, *")
+
+CASE(a_link_is_lost, summed(3),
+     "checksum from 2\n"
+     "link down 2 ->\n" /* it has said all */
+     "link down 3 -> RECOVERING link 3, RECOVER, *")
+
+/* --- lies among honest learners --- */
+
+static uint32_t spoiled;
+
+/* Spoil the first element of the states of one iteration in the first attempts. */
+static bool spoil(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	(void)i;
+	(void)j;
+	if (m->kind == SL_MSG_STATE && m->chunk.iteration == spoiled && m->chunk.a == 1)
+		((uint8_t *)(uintptr_t)m->chunk.bytes)[0] ^= 1;
+	return true;
+}
+
+/* Whatever is passed on, the others commit the sum of what the Readys fix: the checker compares it. */
+static void expect_recovery(enum sl_engine mixing, const char *topology, uint32_t iteration)
+{
+	struct sl_sim_options o = {.seed = 77, .learners = 6, .topology = topology};
+	o.parameters.mixing = mixing;
+	o.parameters.rounds = 2;
+	struct sl_sim *sim = sl_sim_new(&o);
+	spoiled = iteration;
+	sim->tap = spoil;
+	sim->liars = true;
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	uint32_t disputes = 0;
+	for (uint32_t i = 0; i < sim->n; i++)
+		disputes += sl_sim_count(sim, i, SL_REPORT_RECOVERING, SL_REASON_CHECKSUM, NULL);
+	assert_true(disputes > 0);
+	sl_sim_free(sim);
+}
+
+TEST(partial_sums_that_lie)
+{
+	expect_recovery(SL_ENGINE_EXACT, "ring", 1);
+	expect_recovery(SL_ENGINE_TREE, "ring", 1);
+	expect_recovery(SL_ENGINE_TREE, "ring", 2);
+}

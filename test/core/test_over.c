@@ -1,0 +1,164 @@
+/* The rules of certificates (PROTOCOL.md §9.2 When an attempt is over, §9.4 Rule B), against what they
+ * promise, on all sets of Aborts of small graphs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/core/over.h"
+#include "test/lib/test.h"
+
+#define MOST 6u
+
+struct world {
+	struct sl_view view;
+	uint8_t memory[8192];
+	uint8_t marks[MOST];
+};
+
+/* Make a view of `n` learners: a ring, with all chords of length up to `reach`. */
+static struct world *new_world(uint32_t n, uint32_t reach, uint64_t c, uint64_t f)
+{
+	struct world *w = calloc(1, sizeof *w);
+	struct sl_arena arena;
+	struct sl_edge edges[MOST * MOST];
+	size_t count = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = i + 1; j < n; j++)
+			if (j - i <= reach || n - (j - i) <= reach)
+				edges[count++] = (struct sl_edge){i, j};
+	sl_arena_init(&arena, w->memory, sizeof w->memory);
+	assert_int_equal(sl_graph_init(&w->view.graph, n, edges, count, &arena), SL_OK);
+	w->view.n = n;
+	w->view.agreed.tolerance = c;
+	w->view.agreed.forgetful = f;
+	return w;
+}
+
+/* Mark the learners of `set` with `mark`. */
+static void mark(struct world *w, uint32_t set, uint8_t bits)
+{
+	for (uint32_t i = 0; i < w->view.n && i < MOST; i++)
+		w->marks[i] = set >> i & 1 ? bits : 0;
+}
+
+/* Return true if the key of learner j can be had: it sends it, or enough holders open it. `silent` do
+ * neither. */
+static bool key_known(const struct world *w, uint32_t j, uint32_t silent)
+{
+	const uint32_t *holders = sl_graph_neighbours(&w->view.graph, j);
+	uint32_t open = 0;
+	for (uint32_t k = 0; k < sl_graph_degree(&w->view.graph, j); k++)
+		open += !(silent >> holders[k] & 1);
+	return !(silent >> j & 1) || open >= sl_view_threshold(&w->view, j);
+}
+
+static bool can_complete(const struct world *w, uint32_t silent)
+{
+	for (uint32_t j = 0; j < w->view.n; j++)
+		if (!key_known(w, j, silent))
+			return false;
+	return true;
+}
+
+/* With Readys of all, an attempt is over by Aborts if and only if those that did not sign cannot complete it.
+ */
+TEST(over_is_what_cannot_complete)
+{
+	for (uint32_t n = 3; n <= MOST; n++)
+		for (uint32_t reach = 1; reach <= n / 2; reach++)
+			for (uint64_t c = 1; c <= 2; c++) {
+				struct world *w = new_world(n, reach, c, 0);
+				for (uint32_t set = 0; set < 1u << n; set++) {
+					mark(w, set, SL_OVER_ABORTED);
+					assert_int_equal(sl_over_proved(&w->view, w->marks),
+							 !can_complete(w, set));
+				}
+				free(w);
+			}
+}
+
+/* Nor can it be completed if any f of the signers have forgotten that they signed. */
+TEST(over_with_learners_that_forget)
+{
+	for (uint32_t n = 4; n <= MOST; n++) {
+		struct world *w = new_world(n, n / 2, 1, 1);
+		for (uint32_t set = 0; set < 1u << n; set++) {
+			mark(w, set, SL_OVER_ABORTED);
+			for (uint32_t i = 0; i < n && sl_over_proved(&w->view, w->marks); i++)
+				assert_false(can_complete(w, set & ~(1u << i)));
+		}
+		free(w);
+	}
+}
+
+/* Return true if coalition `a` cannot have the key of an honest learner, whatever the others show. */
+static bool hides_one(const struct world *w, uint32_t set, uint32_t a)
+{
+	for (uint32_t j = 0; j < w->view.n; j++)
+		if (!(a >> j & 1) && !key_known(w, j, set & ~a))
+			return true;
+	return false;
+}
+
+/* A model may be used again only if no coalition of c learners, with its own key shares, has all masked
+ * states. */
+TEST(reuse_hides_an_honest_learner)
+{
+	for (uint32_t n = 4; n <= MOST; n++)
+		for (uint64_t c = 1; c <= 2; c++) {
+			struct world *w = new_world(n, n / 2, c, 0);
+			uint32_t allowed = 0;
+			for (uint32_t set = 0; set < 1u << n; set++) {
+				mark(w, set, SL_OVER_ABORTED);
+				if (!sl_over_reusable(&w->view, w->marks))
+					continue;
+				allowed++;
+				assert_true(sl_over_proved(&w->view, w->marks));
+				for (uint32_t a = 0; a < 1u << n; a++)
+					if ((uint64_t)__builtin_popcount(a) <= c)
+						assert_true(hides_one(w, set, a));
+			}
+			assert_true(allowed > 0 || n == 4);
+			free(w);
+		}
+}
+
+/* Of five learners with c = 1: 1 + f that never send a Ready end the attempt; 1 + c + f save the models. */
+TEST(denials)
+{
+	for (uint64_t f = 0; f <= 1; f++)
+		for (uint32_t count = 0; count <= 5; count++) {
+			struct world *w = new_world(5, 1, 1, f);
+			for (uint32_t i = 0; i < count; i++)
+				w->marks[2 * i % 5] = SL_OVER_ABORTED | SL_OVER_UNREADY;
+			assert_int_equal(sl_over_proved(&w->view, w->marks), count >= 1 + f);
+			assert_int_equal(sl_over_reusable(&w->view, w->marks), count >= 2 + f);
+			free(w);
+		}
+}
+
+/* N - c + f give-ups end the attempt: fewer than c+1 participants can sign a Digest. They save no model. */
+TEST(give_ups)
+{
+	for (uint64_t c = 1; c <= 2; c++)
+		for (uint64_t f = 0; f <= 1; f++)
+			for (uint32_t count = 0; count <= 5; count++) {
+				struct world *w = new_world(5, 2, c, f);
+				mark(w, (1u << count) - 1, SL_OVER_GIVEN_UP);
+				assert_int_equal(sl_over_proved(&w->view, w->marks), count >= 5 - c + f);
+				assert_false(sl_over_reusable(&w->view, w->marks));
+				free(w);
+			}
+}
+
+/* An Abort counts unless the signer's Ready is held and is not the one that it names. */
+TEST(judged_by_the_ready)
+{
+	const uint8_t ready[SL_HASH_BYTES] = {1}, other[SL_HASH_BYTES] = {2};
+	struct sl_abort abort_record = {.a = 1};
+	assert_int_equal(sl_over_judge(&abort_record, NULL), SL_OVER_ABORTED | SL_OVER_UNREADY);
+	assert_int_equal(sl_over_judge(&abort_record, ready), 0);
+	memcpy(abort_record.ready, ready, sizeof ready);
+	assert_int_equal(sl_over_judge(&abort_record, NULL), SL_OVER_ABORTED);
+	assert_int_equal(sl_over_judge(&abort_record, ready), SL_OVER_ABORTED);
+	assert_int_equal(sl_over_judge(&abort_record, other), 0);
+}
