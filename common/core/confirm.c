@@ -133,14 +133,30 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 		sl_certificate_add(&core->certificate, digest);
 }
 
+/* Once an attempt is recovered, links of it are missing: digests go on to the linked participants. */
+static void pass_on(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+{
+	bool recovered = core->phase == SL_PHASE_CONFIRM && core->before == SL_PHASE_RECOVER;
+	if (core->phase != SL_PHASE_RECOVER && !recovered)
+		return;
+	memset(core->digest_to, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		if (sl_bit(core->linked, core->view.members[i]) && core->view.members[i] != peer &&
+		    core->view.ids[i] != digest->id)
+			sl_bit_set(core->digest_to, core->view.members[i]);
+	sl_emit_send(core, core->digest_to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest},
+		     false);
+}
+
 /* Take a digest of the present view; the first of each participant counts. */
-static void take(struct sl_core *core, const struct sl_digest *digest)
+static void take(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
 	uint32_t signer = sl_core_index(core, digest->id);
 	uint32_t position = signer == UINT32_MAX ? UINT32_MAX : core->view.position[signer];
 	if (position == UINT32_MAX || position == core->view.self || core->at.digests[position].id != 0)
 		return;
 	core->at.digests[position] = *digest;
+	pass_on(core, peer, digest);
 	if (core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
 		differs(core, signer);
 }
@@ -155,7 +171,7 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
 		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
 	if (core->phase >= SL_PHASE_READY && sl_core_in_view(core, digest->t, digest->view))
-		take(core, digest);
+		take(core, peer, digest);
 }
 
 /* Return the number of participants that have signed `digest`. */
@@ -225,8 +241,8 @@ bool sl_confirm_advance(struct sl_core *core)
 		sl_move_to(core, SL_PHASE_COMMIT);
 		return true;
 	}
-	if (core->at.operator_aborted)
-		return sl_close_attempt(core);
+	if (sl_close_attempt(core)) /* nobody can commit it any more */
+		return true;
 	uint32_t ahead = gone_on(core);
 	if (ahead != SL_NOBODY) { /* catch up from there */
 		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = ahead;
@@ -248,7 +264,9 @@ sl_ms sl_confirm_deadline(const struct sl_core *core)
 	sl_ms due = core->report_at;
 	if (!core->at.result_known)
 		return SL_NEVER;
+	sl_ms closes = sl_close_deadline(core);
 	due = opens < due ? opens : due;
+	due = closes < due ? closes : due;
 	due = late > core->now && late < due ? late : due;
 	return due > core->now ? due : core->now + 1;
 }

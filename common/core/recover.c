@@ -188,6 +188,13 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	give_up(core);
 }
 
+/* Return the time at which nothing has come for so long that nothing will. It is later than the openings of
+ * the others, which follow from the same silence. */
+static sl_ms patience(const struct sl_core *core)
+{
+	return core->at.progress + 2 * core->config.stall_timeout_ms;
+}
+
 /* Return true if nothing comes any more although most participants are linked: those that are left cannot
  * have the sum (PROTOCOL.md §9.2 When an attempt is over). */
 static bool hopeless(const struct sl_core *core)
@@ -196,7 +203,7 @@ static bool hopeless(const struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		linked += i != core->view.self && sl_bit(core->linked, core->view.members[i]);
 	return !core->at.resumed && linked + core->view.agreed.tolerance >= core->view.n &&
-	       core->now >= core->at.progress + core->config.stall_timeout_ms;
+	       core->now >= patience(core);
 }
 
 /* Report the participants whose deposits no linked participant has, or whose keys are not known. */
@@ -265,9 +272,8 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	if (core->at.summing || closes != SL_NEVER)
 		return closes;
 	due = opens < due ? opens : due;
-	if (!core->at.given_up && core->at.progress + core->config.stall_timeout_ms < due &&
-	    core->at.progress + core->config.stall_timeout_ms > core->now)
-		due = core->at.progress + core->config.stall_timeout_ms;
+	if (!core->at.given_up && patience(core) < due && patience(core) > core->now)
+		due = patience(core);
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)

@@ -72,7 +72,7 @@ CASE(forgiven, emptied(),
      "ready of 1 a1 from 2 -> ABSTAINS 2, *\n"
      "operator abort -> hello t1 training to 2 3 4 5\n"
      "ready of 1 a1 from 3 ->\n"
-     "ready of 1 a1 from 2 ->")
+     "ready of 2 a1 from 2 -> ready of 2 a1 to 3 4 5") /* and it does not deny its own */
 
 /* A peer that abstains is not waited for. */
 CASE(not_waited_for, driver_new(3, 4),
@@ -81,8 +81,8 @@ CASE(not_waited_for, driver_new(3, 4),
      "hello t1 abstains from 3\n"
      "trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, AGREE, link state of 1 a1 to 2 3")
 
-/* A learner whose folder is emptied after its Ready comes back, abstains, catches up and takes part again. Its
- * incarnations begin anew, so that it signs as two. */
+/* A learner whose folder is emptied after its Ready comes back, abstains, catches up and takes part again.
+ * Its incarnations begin anew, so that it signs as two. */
 TEST(an_emptied_folder)
 {
 	for (uint64_t seed = 0; seed < 5; seed++) {

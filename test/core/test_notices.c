@@ -99,6 +99,17 @@ TEST(evidence_in_train)
 	driver_free(p);
 }
 
+/* A Ready, and an Abort that says that there is none: in either order, once. One that names it is none. */
+TEST(evidence_of_a_ready_and_an_abort)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	play(p, "ready from 2\n"
+		"abort of 2 a1 from 3 -> *EVIDENCE 2, *\n"
+		"ready of 3 a1 from 2\n"
+		"abort of 3 r1 a1 from 4");
+	driver_free(p);
+}
+
 TEST(evidence_in_share)
 {
 	struct driver *p = driver_share(driver_new(3, 4));

@@ -433,7 +433,7 @@ CLUSTER_TEST(bad_input)
 		{"--set modulus=2305843009213693951 --set mixing=metropolis",
 		 "too large: the engine takes one below 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
-		{"--set quorum=2", "majority"},
+		{"--set quorum=2", "too small for 10 learners"},
 		{"--set weighting=samples", "max_weight"},
 		{"--data nowhere", "data: nowhere: No such file"},
 		{"--topology nowhere", "nowhere: neither a file nor a topology"},

@@ -62,7 +62,8 @@ static const uint8_t *keep(struct sl_explore_store *s, const void *bytes, size_t
 		s->bytes += fresh;
 	}
 	uint8_t *at = s->slab;
-	memcpy(at, bytes, size);
+	if (size > 0)
+		memcpy(at, bytes, size);
 	s->slab += whole;
 	s->slab_left -= whole;
 	return at;

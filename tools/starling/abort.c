@@ -197,7 +197,8 @@ static void show(const struct sl_control_query *one)
 		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown,
 			number_of(one->reply, "round"), number_of(one->reply, "attempt"),
 			text_of(one->reply, "phase"),
-			*awaits != '\0' ? "; no linked learner has the deposit or the deposit key of " : "", awaits);
+			*awaits != '\0' ? "; no linked learner has the deposit or the deposit key of " : "",
+			awaits);
 }
 
 /* Show the wanted learners; return 0 if one of them answered, else the exit status. */
