@@ -244,8 +244,12 @@ static void in_calm(struct playing *p, struct sl_sim *sim)
 			serve_again(sim);
 			served = sim->now;
 		}
-		if (!sl_sim_step(sim))
-			complain(sim, p);
+		if (!sl_sim_step(sim)) {
+			if (served == sim->now)
+				complain(sim, p);
+			serve_again(sim);
+			served = sim->now;
+		}
 		play_schedule(p, sim);
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
