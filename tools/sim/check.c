@@ -321,6 +321,7 @@ static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persi
 	if ((page->of[i].aborted || page->of[i].ended) && !sl_sim_check_excused(sim, i, page->t))
 		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
 	page->of[i].released = true;
+	page->of[i].ready = true; /* after a restart its own Ready may leave later than its key */
 }
 
 void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
