@@ -72,7 +72,7 @@ CASE(forgiven, emptied(),
      "ready of 1 a1 from 2 -> ABSTAINS 2, *\n"
      "operator abort -> hello t1 training to 2 3 4 5\n"
      "ready of 1 a1 from 3 ->\n"
-     "ready of 1 a1 from 2 ->")
+     "ready of 2 a1 from 2 -> ready of 2 a1 to 3 4 5") /* and it does not deny its own */
 
 /* A peer that abstains is not waited for. */
 CASE(not_waited_for, driver_new(3, 4),

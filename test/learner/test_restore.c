@@ -351,7 +351,7 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 	another.edges[0] ^= 1;
 	certificate.round = &another;
 	write_result_of(*state, &certificate);
-	expect_start(*state, 2, 0, false, "it was signed under another roster");
+	expect_start(*state, 2, 0, false, "it does not show its view");
 	remove(folder_path(*state, "result-000002.safetensors"));
 	expect_start(*state, 2, 0, false, "no result of round 2");
 }

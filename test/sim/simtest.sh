@@ -30,7 +30,19 @@ grep -q "^seed 5: ok after .*digest" last || fail "the last line: $(cat last)"
 "$simtest" --seed 5 --learners 5 --rounds 4 --trace | tail -n 1 | cmp - last || fail "another last line"
 "$simtest" --seed 5 --learners 5 --rounds 4 | cmp - last || fail "another last line without --trace"
 
-for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "extra" "--what"; do
+# Lies and faults show in the totals and in a trace, whether the protocol withstands them or not.
+code=$(status "$simtest" --seeds 8 --faults liar --lies state,twice --learners 5 --rounds 3)
+[ "$code" = 0 ] || [ "$code" = 3 ] || fail "--lies: $(cat err)"
+grep -q "^lie twice  *[1-9]" out || fail "no lies in the totals: $(cat out)"
+for seed in 1 2 3 4 5 6; do
+	"$simtest" --seed "$seed" --faults liar --lies twice --learners 5 --rounds 3 --trace || true
+	"$simtest" --seed "$seed" --faults rollback --learners 5 --rounds 6 --trace || true
+done >out
+grep -q "LIES to .*: twice" out || fail "no lie in the trace"
+grep -q "FAULT its disk is set back to t[0-9]" out || fail "no fault in the trace"
+grep -q "gave up" out && fail "rollback: $(grep "gave up" out)"
+
+for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults usual,what" "--lies truth" "extra" "--what"; do
 	# shellcheck disable=SC2086
 	[ "$(status "$simtest" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"

@@ -1,5 +1,6 @@
 /* Seeds that once failed are played in every test run. */
 #include <stdio.h>
+#include <string.h>
 
 #include "test/lib/test.h"
 #include "tools/sim/play.h"
@@ -8,13 +9,20 @@ static void replay(const char *line)
 {
 	unsigned long long seed;
 	unsigned learners, rounds;
+	char faults[256], lies[256];
+	const char *wrong;
 	struct sl_sim_outcome outcome;
-	if (sscanf(line, "%llu %u %u", &seed, &learners, &rounds) != 3)
+	if (sscanf(line, "%llu %u %u %255s %255s", &seed, &learners, &rounds, faults, lies) != 5)
 		fail_msg("not a seed: %s", line);
-	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
+	struct sl_sim_play play = {.seed = seed, .learners = learners, .rounds = rounds};
+	play.faults = sl_sim_fault_parse(faults, false, &wrong);
+	play.lies = strcmp(lies, "-") == 0 ? 0 : sl_sim_fault_parse(lies, true, &wrong);
+	assert_int_not_equal(play.faults, 0);
+	sl_sim_play(&play, &outcome);
 	if (outcome.failed)
-		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --trace", outcome.why, seed,
-			 learners, rounds);
+		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --faults %s%s%s --trace",
+			 outcome.why, seed, learners, rounds, faults, play.lies != 0 ? " --lies " : "",
+			 play.lies != 0 ? lies : "");
 }
 
 TEST(test_kept)

@@ -18,12 +18,13 @@
 #define CELL_ENOUGH 100u     /* times that a fault met a phase */
 #define SEEDS_TELLING 10000u /* in a shorter run few cells are hit that often */
 
-enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_TRACE, KEY_EXPLORE };
+enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_FAULTS, KEY_LIES, KEY_TRACE, KEY_EXPLORE };
 
 struct command {
 	struct sl_sim_play range;
 	bool seed_given, trace, live;
 	const char *explore;
+	const char *faults, *lies; /* as given; NULL: not */
 	struct sl_sim_totals totals;
 	struct sl_sim_outcome last;
 	time_t shown;
@@ -36,6 +37,8 @@ static const struct argp_option options[] = {
 	{"seeds", KEY_SEEDS, "COUNT", 0, "number of seeds (1000; with --seed 1)", 0},
 	{"learners", KEY_LEARNERS, "N", 0, "number of learners (7)", 0},
 	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
+	{"faults", KEY_FAULTS, "LIST", 0, "kinds of faults that may occur (usual)", 0},
+	{"lies", KEY_LIES, "LIST", 0, "lies that a liar may tell (all); needs the fault liar", 0},
 	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
 	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
 	{"explore", KEY_EXPLORE, "KEY=VALUE,...", OPTION_ARG_OPTIONAL,
@@ -51,15 +54,38 @@ static const char doc[] = "Play the protocol in one process, from seeds: learner
 			  "seed that fails is printed with the "
 			  "command that replays it.\n"
 			  "\n"
-			  "Examples:\n"
-			  "  simtest\n"
-			  "      a thousand seeds\n"
-			  "  simtest --seed 5000 --seeds 10000 --jobs 2\n"
-			  "  simtest --seed 4711 --trace | tail\n"
-			  "      one seed, step by step\n"
-			  "\n"
-			  "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed, or a rule "
-			  "broken with --explore; 2 bad usage.\n";
+			  "Faults:"
+#define X(name, text, word, usual) " " word
+	SL_SIM_FAULTS(X) ".\n"
+			 "usual: those that the protocol withstands; all: all of them.\n"
+#undef X
+#define X(name, word, text) " " word
+			 "Lies:" SL_SIM_LIES(
+				 X) ".\n"
+#undef X
+				    "\n"
+				    "Examples:\n"
+				    "  simtest\n"
+				    "      a thousand seeds\n"
+				    "  simtest --seed 5000 --seeds 10000 --jobs 2\n"
+				    "  simtest --seed 4711 --trace | tail\n"
+				    "      one seed, step by step\n"
+				    "  simtest --faults usual,rollback\n"
+				    "      with disks that are set back, too\n"
+				    "\n"
+				    "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed, or a "
+				    "rule broken with --explore; 2 bad usage.\n";
+
+/* Return the set of kinds that `list` names, or end with a usage error. */
+static uint32_t parse_set(struct argp_state *state, int key, const char *list)
+{
+	const char *wrong = list;
+	uint32_t set = sl_sim_fault_parse(list, key == KEY_LIES, &wrong);
+	if (set == 0)
+		argp_failure(state, SL_EXIT_USAGE, 0, "there is no %s '%.*s'; see --help",
+			     key == KEY_LIES ? "lie" : "fault", (int)strcspn(wrong, ","), wrong);
+	return set;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -77,6 +103,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_ROUNDS:
 		c->range.rounds = (sl_round)sl_option_number(state, "rounds", arg, 1, 10000);
+		return 0;
+	case KEY_FAULTS:
+		c->range.faults = parse_set(state, key, arg);
+		c->faults = arg;
+		return 0;
+	case KEY_LIES:
+		c->range.lies = parse_set(state, key, arg);
+		c->lies = arg;
 		return 0;
 	case 'j':
 		c->range.jobs = (uint32_t)sl_option_number(state, "jobs", arg, 1, SL_SIM_JOBS_MOST);
@@ -129,8 +163,10 @@ static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome
 	clear_line(c);
 	printf("FAILED: %s\n", outcome->why);
 	if (!c->trace)
-		printf("  %s --seed %llu --learners %u --rounds %u --trace\n", word,
-		       (unsigned long long)outcome->seed, c->range.learners, c->range.rounds);
+		printf("  %s --seed %llu --learners %u --rounds %u%s%s%s%s --trace\n", word,
+		       (unsigned long long)outcome->seed, c->range.learners, c->range.rounds,
+		       c->faults != NULL ? " --faults " : "", c->faults != NULL ? c->faults : "",
+		       c->lies != NULL ? " --lies " : "", c->lies != NULL ? c->lies : "");
 	fflush(stdout);
 }
 
@@ -164,6 +200,10 @@ static void show_table(const struct sl_sim_totals *t)
 	fputs("\n\ncrashes at a point\n", stdout);
 	for (uint32_t k = 0; k < sl_sim_point_count; k++)
 		printf("%-29s%9llu\n", sl_sim_point_name(k), (unsigned long long)t->point[k]);
+	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++)
+		if (t->told[k] > 0)
+			printf("lie %-25s%9llu\n", sl_sim_lie_name((enum sl_sim_lie)k),
+			       (unsigned long long)t->told[k]);
 	putchar('\n');
 	if (t->seeds >= SEEDS_TELLING)
 		printf("%u of %u cells hit %u times or more.\n", enough, SL_SIM_FAULT_COUNT * SL_PHASE_COUNT,

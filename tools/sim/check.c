@@ -30,8 +30,13 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 	page->members = sl_sim_copy(sim, view->members, view->n * sizeof *page->members);
 	page->edge = sl_sim_alloc(sim, (size_t)sim->n * sim->n, sizeof *page->edge);
 	page->of = sl_sim_alloc(sim, sim->n, sizeof *page->of);
-	for (uint32_t k = 0; k < view->n; k++)
-		page->of[view->members[k]].in = true;
+	for (uint32_t k = 0; k < view->n; k++) {
+		struct sl_sim_part *part = &page->of[view->members[k]];
+		part->in = true;
+		for (const struct sl_sim_aborted *aborted = sim->learners[view->members[k]].aborted;
+		     aborted != NULL; aborted = aborted->next)
+			part->aborted |= aborted->t == view->t && aborted->a == view->a;
+	}
 	page->out = sl_sim_alloc(sim, (size_t)sim->n * view->chunks, sizeof *page->out);
 	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
 		page->out[k] = 0;
@@ -125,34 +130,18 @@ static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 
 /* --- encodings and results --- */
 
-static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *page)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < sim->n; i++)
-		count += page->of[i].aborted;
-	return count;
-}
-
-/* Check the reuse rule: learner i may encode its model again. */
-static void check_reuse_rule(struct sl_sim *sim, uint32_t i, sl_round t)
-{
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->of[i].x != NULL && page->of[i].draw == sim->learners[i].draw &&
-		    page->of[i].released && aborts(sim, page) < sim->options.parameters.tolerance + 1)
-			sl_sim_fail(sim,
-				    "learner %u encodes a model that it released in a%u, which %u aborted",
-				    sim->ids[i], page->a, aborts(sim, page));
-}
-
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
-	check_reuse_rule(sim, i, view->t);
-	if (page == NULL || !page->of[i].in || page->of[i].x != NULL)
+	sl_sim_check_reuse(sim, i, view->t);
+	if (page == NULL || !page->of[i].in ||
+	    (page->of[i].x != NULL && !sl_sim_check_excused(sim, i, view->t)))
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
 	if (view->agreed.privacy_check)
 		check_privacy(sim, page);
+	if (page->of[i].ready)
+		return; /* what it shared before it forgot counts: its Ready commits it to that */
 	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
 	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained,
 					sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
@@ -160,9 +149,9 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	page->of[i].draw = l->draw;
 }
 
-void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
+/* Check that the vector of learner i is the plain sum of the encodings. */
+static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
-	const struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	const uint64_t *z = sim->learners[i].host.workspace.s;
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->of[page->members[k]].x == NULL)
@@ -176,6 +165,11 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
 				    (unsigned long long)z[e], (unsigned long long)(uint64_t)(sum % page->p));
 	}
+}
+
+void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
+{
+	check_sum_of_all(sim, i, sl_sim_check_find(sim, view->h));
 }
 
 /* Return element `e` of a run. */
@@ -200,6 +194,9 @@ static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
+	for (uint32_t k = 0; k < page->n; k++)
+		if (page->of[page->members[k]].altered)
+			return; /* a learner may choose any input */
 	for (uint32_t k = 0; k < page->n; k++)
 		weights += literal ? 1 : (double)page->of[page->members[k]].weight;
 	struct sl_tensor_run run = {0};
@@ -230,15 +227,36 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 	return best;
 }
 
+/* Return true if an operator has aborted a released attempt, and no learner that lives has committed the
+ * round: a result that was lost with its learner does not count. */
+static bool only_lost_have(const struct sl_sim *sim, sl_round t)
+{
+	bool aborted = false;
+	for (uint32_t i = 0; i < sim->n; i++) {
+		const struct sl_sim_learner *l = &sim->learners[i];
+		aborted |= l->aborted_by_operator;
+		if (!l->lost && l->host.disk.certificate.t >= t)
+			return false;
+	}
+	return aborted;
+}
+
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	size_t bytes = sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n);
 	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
 	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
+	if (l->liar)
+		return;
+	if (sl_sim_check_find(sim, commit->view) == NULL)
+		sl_sim_fail(sim, "learner %u commits round %u of a view that nobody had", sim->ids[i],
+			    commit->t);
+	check_sum_of_all(sim, i, sl_sim_check_find(sim, commit->view));
 	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)
 		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->host.committed);
-	if (caught_up && sim->models[commit->t] == NULL)
+	if (caught_up && sim->models[commit->t] == NULL &&
+	    !sim->liars) /* else a liar may have been the first */
 		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
 			    sim->ids[i], commit->t);
 	if (!caught_up && (page == NULL || sl_round_learners(commit->round) != page->n))
@@ -246,7 +264,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 			    sl_round_learners(commit->round));
 	if (!caught_up)
 		check_mean(sim, i, page);
-	if (sim->models[commit->t] == NULL) {
+	if (sim->models[commit->t] == NULL || only_lost_have(sim, commit->t)) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = sl_sim_copy(sim, l->host.workspace.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
@@ -260,11 +278,16 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persis
 {
 	const struct sl_durable *what = &record->what;
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
-	if (!record->ready)
+	if (!record->ready) {
 		*highest = what->a > *highest ? what->a : *highest;
+		struct sl_sim_aborted *aborted = sl_sim_alloc(sim, 1, sizeof *aborted);
+		*aborted =
+			(struct sl_sim_aborted){.next = sim->learners[i].aborted, .t = what->t, .a = what->a};
+		sim->learners[i].aborted = aborted;
+	}
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == what->t && page->a == what->a && page->of[i].in) {
-			if (page->of[i].released)
+			if (page->of[i].released && !sl_sim_check_excused(sim, i, page->t))
 				sl_sim_fail(sim, "learner %u aborts a%u, which it released", sim->ids[i],
 					    what->a);
 			page->of[i].aborted = true;
@@ -275,8 +298,18 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persis
 static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a == what->a && page->of[i].in)
+		if (page->t == what->t && page->a == what->a && page->of[i].in) {
+			if (page->of[i].ready)
+				sl_sim_check_over(sim, i, page);
 			page->of[i].over = page->of[i].ended = true;
+		}
+}
+
+static void check_given_up(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
+{
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == what->t && page->a == what->a && page->of[i].in)
+			page->of[i].given_up = true;
 }
 
 static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
@@ -285,70 +318,24 @@ static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persi
 	if (page == NULL || !page->of[i].in || page->a != record->what.a || record->ready_count != page->n)
 		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i],
 			    record->what.a);
-	if (page->of[i].aborted || page->of[i].ended)
+	if ((page->of[i].aborted || page->of[i].ended) && !sl_sim_check_excused(sim, i, page->t))
 		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
 	page->of[i].released = true;
+	page->of[i].ready = true; /* after a restart its own Ready may leave later than its key */
 }
 
 void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	if (record->what.kind == SL_PERSIST_ABORTED)
 		check_aborted(sim, i, record);
+	else if (record->what.kind == SL_PERSIST_GIVEN_UP)
+		check_given_up(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_OVER)
 		check_over(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_RELEASED)
 		check_released(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_COMMIT)
 		check_committed(sim, i, record->certificate);
-}
-
-/* --- learners that may be lost --- */
-
-static uint32_t position(const struct sl_sim_attempt *page, uint32_t i)
-{
-	uint32_t k = 0;
-	while (page->members[k] != i)
-		k++;
-	return k;
-}
-
-static bool lives(const struct sl_sim *sim, uint32_t j)
-{
-	return !sim->learners[j].lost && sim->learners[j].host.core != NULL;
-}
-
-static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j, uint32_t i)
-{
-	const struct sl_sim_disk *disk = &sim->learners[j].host.disk;
-	const struct sl_slots *state_file = &sim->learners[j].host.workspace.state_file,
-			      *own = &sim->learners[i].host.workspace.state_file;
-	size_t at = position(page, i) * own->slot_bytes;
-	return disk->open.a != 0 && memcmp(disk->open.readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
-	       state_file->base != NULL && own->base != NULL &&
-	       memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
-}
-
-static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
-{
-	bool waits = false;
-	for (uint32_t k = 0; k < page->n; k++) {
-		uint32_t j = page->members[k];
-		if (j == i || !lives(sim, j))
-			continue;
-		if (sim->learners[j].host.disk.certificate.t >= page->t || page->of[j].aborted ||
-		    holds(sim, page, j, i))
-			return false;
-		waits = true;
-	}
-	return waits;
-}
-
-bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
-{
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->of[i].in && page->of[i].ready && !page->of[i].aborted && needed_in(sim, page, i))
-			return true;
-	return false;
 }
 
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
@@ -363,66 +350,63 @@ void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view
 
 #define CONSERVED_MOST 64u /* coordinates */
 
-static struct sl_sim_mixed *mixed_of(struct sl_sim *sim, struct sl_sim_attempt *page, uint64_t iteration)
+static struct sl_sim_mixed *mixed_of(struct sl_sim *sim, struct sl_sim_attempt *page, uint64_t iteration,
+				     uint32_t chunk)
 {
-	if (iteration >= page->mixed_room) {
-		size_t room = iteration * 2 + 16;
+	uint64_t at = iteration * page->chunks + chunk;
+	if (at >= page->mixed_room) {
+		size_t room = at * 2 + 16;
 		struct sl_sim_mixed *mixed = sl_sim_alloc(sim, room, sizeof *mixed);
 		if (page->mixed != NULL)
 			memcpy(mixed, page->mixed, page->mixed_room * sizeof *mixed);
 		page->mixed = mixed;
 		page->mixed_room = room;
 	}
-	return &page->mixed[iteration];
+	return &page->mixed[at];
 }
 
-/* Return a weighted sum of the state that l sends: over the integers for metropolis, mod p for the others. */
-static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
+/* Return a weighted sum of the chunk of a state that l sends: over the integers for metropolis, mod p for the
+ * others. */
+static unsigned __int128 weigh_state(const struct sl_sim_learner *l, const struct sl_chunk *chunk)
 {
 	const struct sl_view *view = l->host.view;
 	bool rounds = sl_engine_rows[view->engine].rounds;
-	uint32_t shift = rounds && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
+	uint32_t shift = rounds && chunk->iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
-	uint64_t weight = 1;
-	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
-	     e++, weight = weight * 6364136223846793005u + 2)
-		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->host.workspace.s[e] << shift) *
-					  weight
-				: (unsigned __int128)l->host.workspace.s[e] * (weight % view->field.p) %
-					  view->field.p;
+	uint64_t weight = 1, count = sl_view_chunk_elements(view, chunk->index);
+	const uint64_t *s = l->host.workspace.s + (size_t)chunk->index * SL_CHUNK_ELEMENTS;
+	for (uint64_t e = 0; e < count && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
+		total += rounds ? (unsigned __int128)(__int128)(int64_t)(s[e] << shift) * weight
+				: (unsigned __int128)s[e] * (weight % view->field.p) % view->field.p;
 	return total;
 }
 
-static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
+static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page,
+			    const struct sl_chunk *chunk)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_sim_mixed *mixed = mixed_of(sim, page, iteration);
-	mixed->total += weigh_state(l, page->elements, iteration);
+	struct sl_sim_mixed *mixed = mixed_of(sim, page, chunk->iteration, chunk->index);
+	mixed->total += weigh_state(l, chunk);
 	if (!sl_engine_rows[l->host.view->engine].rounds)
 		mixed->total %= page->p;
-	if (++mixed->count == page->n && !sim->liars && mixed->total != page->mixed[1].total)
+	if (++mixed->count == page->n && !sim->liars &&
+	    mixed->total != page->mixed[page->chunks + chunk->index].total)
 		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
-			    (unsigned long long)iteration);
+			    (unsigned long long)chunk->iteration);
 }
 
 static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page,
 			const struct sl_chunk *chunk)
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
-	for (uint32_t k = 0; k < page->n; k++)
-		if (!page->of[page->members[k]].ready)
-			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
-				    sim->ids[page->members[k]]);
-	if (page->of[i].ended || !page->of[i].released)
-		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
-			    page->of[i].ended ? "gave up" : "has not released on its disk");
+	sl_sim_check_shown(sim, i, page);
 	bool tree = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
 	*out = (int64_t)chunk->iteration;
-	if (chunk->index == 0 && !tree)
-		check_conserved(sim, i, page, chunk->iteration);
+	if (!tree && !sim->liars) /* a liar's states may be others than those that it sent */
+		check_conserved(sim, i, page, chunk);
 	for (uint32_t j = 0; j < sim->n && !tree; j++)
 		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
 			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i],
@@ -440,19 +424,15 @@ static void check_deposit(struct sl_sim *sim, uint32_t i, const struct sl_action
 	}
 }
 
-/* The own deposit key leaves only after the release, and after every Ready. */
+/* The own deposit key, and the own share of another's, leave only after the release, and after every Ready.
+ */
 static void check_key(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
 {
-	const struct sl_sim_attempt *page = sl_sim_check_find(sim, m->key.view);
-	if (page == NULL || m->key.origin != sim->ids[i])
-		return;
-	for (uint32_t k = 0; k < page->n; k++)
-		if (!page->of[page->members[k]].ready)
-			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
-				    sim->ids[page->members[k]]);
-	if (page->of[i].ended || !page->of[i].released)
-		sl_sim_fail(sim, "learner %u shows its key in a%u, which it %s", sim->ids[i], page->a,
-			    page->of[i].ended ? "gave up" : "has not released on its disk");
+	const struct sl_sim_attempt *page =
+		sl_sim_check_find(sim, m->kind == SL_MSG_KEY ? m->key.view : m->opening.view);
+	bool own = m->kind == SL_MSG_KEY ? m->key.origin == sim->ids[i] : m->opening.holder == sim->ids[i];
+	if (page != NULL && own)
+		sl_sim_check_shown(sim, i, page);
 }
 
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
@@ -461,7 +441,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	sl_sim_check_signed(sim, i, action);
 	if (m->kind == SL_MSG_DEPOSIT)
 		check_deposit(sim, i, action);
-	if (m->kind == SL_MSG_KEY)
+	if (m->kind == SL_MSG_KEY || m->kind == SL_MSG_OPENING)
 		check_key(sim, i, m);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
 		return; /* every learner has the result */
@@ -476,7 +456,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
 		check_state(sim, i, page, &m->chunk);
-	else if (page->of[i].ended)
+	else if (page->of[i].ended && !sl_sim_check_excused(sim, i, page->t))
 		sl_sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
 }
 
@@ -508,10 +488,25 @@ static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report
 			page->of[i].ended = true;
 }
 
+/* Only a learner that lies, has forgotten or differs may be accused, and only one that has forgotten
+ * abstains. */
+static void check_blame(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
+{
+	bool abstains = report->kind == SL_REPORT_ABSTAINS;
+	if (!sim->blame ||
+	    (!abstains && report->kind != SL_REPORT_EVIDENCE && report->kind != SL_REPORT_FLOODED))
+		return;
+	const struct sl_sim_learner *blamed = &sim->learners[abstains ? i : report->peer];
+	if (!sim->learners[i].liar && !blamed->liar && !blamed->forgot && !blamed->odd)
+		sl_sim_fail(sim, "learner %u says %s of %u, which follows the protocol", sim->ids[i],
+			    sl_report_name(report->kind), blamed->host.config.ids[blamed - sim->learners]);
+}
+
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	note(sim, i, report);
+	check_blame(sim, i, report);
 	if (report->kind == SL_REPORT_FAILED && report->phase < SL_PHASE_READY)
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)

@@ -13,6 +13,7 @@
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt, released by this learner, can be completed: one of its participants
  * must have aborted it (the safety rule).
+ *  - No learner that follows the protocol, and whose disk is as it was, is accused of anything.
  *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
  */
@@ -30,10 +31,11 @@ struct sl_sim_mixed {
 struct sl_sim_part {
 	bool in; /* the view */
 	bool ready, ended;
-	bool released, aborted, over; /* on its disk */
-	uint64_t draw;		      /* of the model that went in */
-	uint64_t *x;		      /* its encoding; NULL: none yet */
-	void *theta;		      /* its model */
+	bool released, aborted, over, given_up; /* on its disk */
+	bool altered;				/* its shares were changed on their way, and x with them */
+	uint64_t draw;				/* of the model that went in */
+	uint64_t *x;				/* its encoding; NULL: none yet */
+	void *theta;				/* its model */
 	uint64_t weight;
 };
 
@@ -49,7 +51,7 @@ struct sl_sim_attempt {
 	struct sl_sim_part *of; /* by roster index */
 	bool privacy_checked;
 	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
-	struct sl_sim_mixed *mixed; /* by iteration, of chunk 0 */
+	struct sl_sim_mixed *mixed; /* by iteration and chunk */
 	size_t mixed_room;
 };
 
@@ -62,6 +64,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
 void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
+void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i);
 
 /* Return true if other learners may wait for learner i for ever: it was Ready in one of their attempts, and
  * no living learner has its masked state or the result. */
@@ -69,6 +72,17 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */
 struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h);
+/* Return true if learner i cannot know what it did in round t: its disk was set back then, or later. What it
+ * signs may contradict itself; what follows for others is still checked. */
+static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl_round t)
+{
+	return sim->learners[i].forgot && t <= sim->learners[i].forgot_in;
+}
+/* check_rules.c */
+void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t);
+void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready);
+void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page); /* before OVER */
+void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page);
 /* check_signed.c */
 void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);

@@ -100,21 +100,11 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Rule A: a Ready in each other attempt of the round is of one that is over here. */
-static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
-{
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == ready->t && memcmp(page->h, ready->view, SL_HASH_BYTES) != 0 &&
-		    page->of[i].in && page->of[i].ready && !page->of[i].over)
-			sl_sim_fail(sim, "learner %u is ready for a%u, and a%u is not over", sim->ids[i],
-				    ready->a, page->a);
-}
-
 static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	sl_attempt *last = &sim->learners[i].ready_a[ready->t];
-	if (page == NULL || page->of[i].ended)
+	if (page == NULL || (page->of[i].ended && !sl_sim_check_excused(sim, i, ready->t)))
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
 	if (page->of[i].ready)
 		return; /* again, over a new link */
@@ -129,7 +119,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
 	page->of[i].ready = true;
-	check_rule_a(sim, i, ready);
+	sl_sim_check_safety(sim, i, ready);
 }
 
 /* --- Aborts --- */
@@ -138,6 +128,8 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 {
 	static const uint8_t none[SL_HASH_BYTES];
 	bool denies = memcmp(abort_record->ready, none, sizeof none) == 0;
+	if (sl_sim_check_excused(sim, i, abort_record->t))
+		return;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != abort_record->t || page->a != abort_record->a || !page->of[i].in ||
 		    abort_record->kind != SL_ABORT_KIND_ABORT)
@@ -173,4 +165,16 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 				memcmp(l->host.disk.open.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->host.phase = SL_PHASE_TRAIN;
+}
+
+/* The disk of a crashed learner was set back: forget what it has signed since. What it released stays known.
+ */
+void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	memset(l->aborted_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->aborted_a);
+	memset(l->listed, 0, sizeof l->listed);
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
+		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
+	sl_sim_check_crashed(sim, i);
 }

@@ -184,6 +184,23 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
+void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t elements)
+{
+	uint64_t p = from->result != NULL ? from->certificate.round->p : 1;
+	const struct sl_certificate *certificate = copy_certificate(&from->certificate);
+	*to = *from;
+	to->certificate = *certificate;
+	sl_heap_give((void *)certificate);
+	to->result = copy(from->result, elements * ((size_t)(64 - __builtin_clzll(p) + 7) / 8));
+	to->open.view = copy(from->open.view, from->open.view_bytes);
+	to->open.readys = copy(from->open.readys, from->open.ready_count * sizeof *from->open.readys);
+	to->open.secrets = copy_secrets(from->open.secrets);
+	to->over = copy(from->over, from->over_count * sizeof *from->over);
+	for (uint32_t k = 0; k < from->over_count; k++)
+		to->over[k].aborts =
+			copy(from->over[k].aborts, from->over[k].count * sizeof *from->over[k].aborts);
+}
+
 void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);

@@ -24,4 +24,6 @@ void sl_sim_disk_drop(struct sl_persist *record);
 void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result);
 /* Fill in the part of `config` that a start finds on the disk. */
 void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *config);
+/* Fill the empty disk `to` with a copy of `from`, whose results have `elements` elements. */
+void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t elements);
 void sl_sim_disk_free(struct sl_sim_disk *disk);

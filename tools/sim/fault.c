@@ -2,6 +2,7 @@
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
+#include "tools/sim/forget.h"
 
 #define NO_LEARNER UINT32_MAX
 #define LINK_DEAD_MS 6000u /* silence after which a link counts as lost */
@@ -9,7 +10,12 @@
 enum call { CALL_WANT, CALL_FIRE, CALL_RARE, CALL_HEAL, CALL_DEAD };
 
 static const char *const names[SL_SIM_FAULT_COUNT] = {
-#define X(name, text) [SL_SIM_FAULT_##name] = text,
+#define X(name, text, word, usual) [SL_SIM_FAULT_##name] = text,
+	SL_SIM_FAULTS(X)
+#undef X
+};
+static const char *const words[SL_SIM_FAULT_COUNT] = {
+#define X(name, text, word, usual) [SL_SIM_FAULT_##name] = word,
 	SL_SIM_FAULTS(X)
 #undef X
 };
@@ -17,6 +23,38 @@ static const char *const names[SL_SIM_FAULT_COUNT] = {
 const char *sl_sim_fault_name(enum sl_sim_fault kind)
 {
 	return names[kind];
+}
+
+/* Return the set that the first `length` bytes of `word` name; 0: none. */
+static uint32_t parse_word(const char *word, size_t length, bool lies)
+{
+	uint32_t count = lies ? SL_SIM_LIE_COUNT : SL_SIM_FAULT_COUNT;
+	if (length == 3 && strncmp(word, "all", 3) == 0)
+		return (1u << count) - 1;
+	if (!lies && length == 5 && strncmp(word, "usual", 5) == 0)
+		return SL_SIM_FAULTS_USUAL;
+	for (uint32_t k = 0; k < count; k++) {
+		const char *name = lies ? sl_sim_lie_name((enum sl_sim_lie)k) : words[k];
+		if (strlen(name) == length && strncmp(word, name, length) == 0)
+			return 1u << k;
+	}
+	return 0;
+}
+
+uint32_t sl_sim_fault_parse(const char *list, bool lies, const char **wrong)
+{
+	uint32_t set = 0;
+	for (const char *word = list;; word++) {
+		size_t length = strcspn(word, ",");
+		uint32_t named = parse_word(word, length, lies);
+		*wrong = word;
+		if (named == 0)
+			return 0;
+		set |= named;
+		word += length;
+		if (*word == '\0')
+			return set;
+	}
 }
 
 /* --- the points of a crash --- */
@@ -244,9 +282,48 @@ static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 	come_back_after(f, i, kind);
 }
 
+/* Its operator gives an attempt up: one that is not released, or that waits for a learner that is lost. */
+static bool operator_aborts(struct sl_sim_faults *f, uint32_t i, bool released)
+{
+	struct sl_sim_learner *l = &f->sim->learners[i];
+	if (l->host.stopped || l->host.phase != (released ? SL_PHASE_RECOVER : SL_PHASE_READY))
+		return false;
+	sl_sim_tell(f->sim, i, "FAULT its operator aborts");
+	l->aborted_by_operator |= released;
+	sl_sim_deliver(f->sim, i,
+		       &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = l->host.committed + 1});
+	return true;
+}
+
+/* Lose i for good, if it can be spared. */
+static void lose(struct sl_sim_faults *f, uint32_t i)
+{
+	if (f->lost >= f->mix.lost_most)
+		return;
+	f->lost++;
+	f->sim->learners[i].lost = true;
+	sl_sim_crash(f->sim, i);
+}
+
+/* Flip a bit of the next vector that i sends, or of a state in its file when it has crashed. */
+static void corrupt(struct sl_sim_faults *f, uint32_t i)
+{
+	struct sl_sim_learner *l = &f->sim->learners[i];
+	if (below(f, 3) != 0) {
+		f->lies.flips = i;
+		return;
+	}
+	sl_sim_crash(f->sim, i);
+	size_t bytes = l->slots * l->host.workspace.state_file.slot_bytes;
+	if (l->host.workspace.state_file.base != NULL && bytes > 0)
+		l->host.workspace.state_file.base[below(f, bytes)] ^= (uint8_t)(1u << below(f, 8));
+	come_back_after(f, i, SL_SIM_FAULT_CRASH);
+}
+
 static void apply(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	uint32_t j = other(f, i);
+	sl_sim_tell(f->sim, i, "FAULT %s", names[kind]);
 	switch (kind) {
 	case SL_SIM_FAULT_LOSS:
 		sl_sim_cut(f->sim, i, j);
@@ -287,8 +364,31 @@ static void apply(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 	case SL_SIM_FAULT_AWAY:
 		leave(f, i);
 		break;
-	case SL_SIM_FAULT_COUNT:
+	case SL_SIM_FAULT_REPLAY:
+		for (int k = 0; k < 8; k++)
+			sl_sim_lies_replay(f->sim);
 		break;
+	case SL_SIM_FAULT_ABORT:
+		operator_aborts(f, i, false);
+		break;
+	case SL_SIM_FAULT_LOST:
+		lose(f, i);
+		break;
+	case SL_SIM_FAULT_ROLLBACK:
+	case SL_SIM_FAULT_WIPED:
+		i = f->forgetful; /* as many as the parameter allows */
+		if (f->sim->learners[i].down || f->sim->learners[i].host.stopped)
+			break;
+		sl_sim_forget_now(f->sim, i, kind == SL_SIM_FAULT_WIPED, sl_sim_random(&f->random));
+		come_back_after(f, i, SL_SIM_FAULT_CRASH);
+		break;
+	case SL_SIM_FAULT_CORRUPT:
+		corrupt(f, i);
+		break;
+	case SL_SIM_FAULT_LIAR:
+	case SL_SIM_FAULT_ROSTER:
+	case SL_SIM_FAULT_COUNT:
+		break; /* from the start on */
 	}
 }
 
@@ -321,6 +421,7 @@ static void heal(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, ui
 	case SL_SIM_FAULT_CRASH:
 	case SL_SIM_FAULT_POWER:
 	case SL_SIM_FAULT_DISK:
+		sl_sim_tell(f->sim, i, "is started again");
 		come_back(f->sim, i);
 		break;
 	case SL_SIM_FAULT_SLOW_WORK:
@@ -339,7 +440,9 @@ static void heal(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, ui
 
 static bool kills(enum sl_sim_fault kind)
 {
-	return kind == SL_SIM_FAULT_CRASH || kind == SL_SIM_FAULT_POWER || kind == SL_SIM_FAULT_DISK;
+	return kind == SL_SIM_FAULT_CRASH || kind == SL_SIM_FAULT_POWER || kind == SL_SIM_FAULT_DISK ||
+	       kind == SL_SIM_FAULT_ROLLBACK || kind == SL_SIM_FAULT_WIPED || kind == SL_SIM_FAULT_LOST ||
+	       kind == SL_SIM_FAULT_CORRUPT;
 }
 
 static uint32_t down(const struct sl_sim *sim)
@@ -355,13 +458,19 @@ static enum sl_sim_fault draw_kind(struct sl_sim_faults *f)
 	enum sl_sim_fault kind;
 	do
 		kind = (enum sl_sim_fault)below(f, SL_SIM_FAULT_COUNT);
-	while ((f->mix.kinds >> kind & 1) == 0);
+	while ((f->mix.kinds >> kind & 1) == 0 || !sl_sim_fault_repeats(kind));
 	return kind;
+}
+
+/* Return true if a fault can be drawn during the run. */
+static bool repeats(const struct sl_sim_faults *f)
+{
+	return (f->mix.kinds & ~(1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_ROSTER)) != 0;
 }
 
 static void want(struct sl_sim_faults *f)
 {
-	if (f->count >= f->mix.most)
+	if (f->count >= f->mix.most || !repeats(f))
 		return;
 	uint32_t serial = f->want.serial + 1;
 	f->want = (struct sl_sim_want){.armed = true,
@@ -490,6 +599,58 @@ static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	return true;
 }
 
+/* Choose the liar, which lies in its way for the whole run. */
+static void begin_lies(struct sl_sim_faults *f)
+{
+	struct sl_sim *sim = f->sim;
+	f->lies = (struct sl_sim_lies){.random = ~f->random,
+				       .liar = SL_NOBODY,
+				       .flips = SL_NOBODY,
+				       .recording = (f->mix.kinds >> SL_SIM_FAULT_REPLAY & 1) != 0};
+	const uint32_t kinds =
+		1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_CORRUPT | 1u << SL_SIM_FAULT_REPLAY;
+	if ((f->mix.kinds & kinds) != 0)
+		sim->lies = &f->lies;
+	if ((f->mix.kinds & ~(1u << SL_SIM_FAULT_REPLAY) & kinds) != 0)
+		sim->liars = true;
+	if ((f->mix.kinds >> SL_SIM_FAULT_LIAR & 1) == 0)
+		return;
+	f->lies.liar = (uint32_t)below(f, sim->n);
+	f->lies.rarity = 1 + (uint32_t)below(f, 3);
+	f->lies.differ = below(f, 2) == 0;
+	do
+		f->lies.lies = (uint32_t)sl_sim_random(&f->random) & (uint32_t)sl_sim_random(&f->random) &
+			       (uint32_t)sl_sim_random(&f->random) & f->mix.lies;
+	while (f->lies.lies == 0);
+	sim->learners[f->lies.liar].liar = true;
+}
+
+/* Choose a learner that is set up otherwise than the others. */
+static void begin_odd(struct sl_sim_faults *f)
+{
+	uint32_t i = (uint32_t)below(f, f->sim->n);
+	struct sl_core_config *config = &f->sim->learners[i].host.config;
+	f->sim->learners[i].odd = true;
+	switch (below(f, 5)) {
+	case 0:
+		config->scope.roster[0] ^= 1;
+		break;
+	case 1:
+		config->parameters.tolerance++;
+		break;
+	case 2:
+		config->parameters.quorum = SL_LEARNERS_MAX;
+		break;
+	case 3:
+		config->parameters.p = UINT64_C(1) << 60;
+		break;
+	case 4:
+		config->parameters.sharing = (config->parameters.sharing + 1) % (SL_SHARING_SEEDED + 1);
+		break;
+	}
+	sl_sim_tell(f->sim, i, "FAULT has another roster, or other parameters");
+}
+
 void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const struct sl_sim_mix *mix)
 {
 	*f = (struct sl_sim_faults){.sim = sim,
@@ -501,7 +662,22 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 	sim->after_step = after_step;
 	sim->failpoint = at_failpoint;
 	want_next(f);
-	want_rare(f);
+	if (repeats(f))
+		want_rare(f);
+	f->forgetful = (uint32_t)below(f, sim->n);
+	begin_lies(f);
+	if ((mix->kinds >> SL_SIM_FAULT_ROLLBACK & 1) != 0 || (mix->kinds >> SL_SIM_FAULT_WIPED & 1) != 0)
+		sl_sim_forget_begin(sim);
+	if ((mix->kinds >> SL_SIM_FAULT_ROSTER & 1) != 0)
+		begin_odd(f);
+}
+
+bool sl_sim_faults_operator(struct sl_sim_faults *f)
+{
+	bool any = false;
+	for (uint32_t i = 0; f->lost > 0 && i < f->sim->n; i++)
+		any |= operator_aborts(f, i, true);
+	return any;
 }
 
 /* Choose the lost learners among those that are down: only learners whose masked states no other learner
@@ -509,8 +685,9 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 static void lose_some(struct sl_sim_faults *f)
 {
 	uint32_t lost = 0;
-	for (uint32_t i = 0; i < f->sim->n && lost < f->mix.lost_most; i++)
-		if (f->sim->learners[i].down && !sl_sim_check_needed(f->sim, i)) {
+	for (uint32_t i = 0; i < f->sim->n && f->lost + lost < f->mix.lost_most; i++)
+		if (f->sim->learners[i].down && !f->sim->learners[i].lost &&
+		    !sl_sim_check_needed(f->sim, i)) {
 			f->sim->learners[i].lost = true;
 			lost++;
 		}
@@ -522,6 +699,8 @@ void sl_sim_calm(struct sl_sim_faults *f)
 	lose_some(f);
 	f->calm = true;
 	f->want.armed = f->rare_want.armed = false;
+	f->lies.flips = SL_NOBODY;
+	sl_sim_tell(sim, 0, "no faults from now on");
 	for (uint32_t i = 0; i < sim->n; i++) {
 		struct sl_sim_learner *l = &sim->learners[i];
 		l->slow_ms = l->training_ms = 0;

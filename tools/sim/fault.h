@@ -8,30 +8,45 @@
  */
 #pragma once
 
-#include "tools/sim/sim.h"
+#include "tools/sim/lie.h"
 
+/* X(NAME, text, its name on the command line, does the present edition of the protocol withstand it) */
 #define SL_SIM_FAULTS(X)                                                                                     \
-	X(LOSS, "link lost")                                                                                 \
-	X(SLOW_LINK, "slow link")                                                                            \
-	X(HELD, "held back")                                                                                 \
-	X(ONE_WAY, "one way only")                                                                           \
-	X(PARTITION, "partition")                                                                            \
-	X(CRASH, "crash")                                                                                    \
-	X(POWER, "power loss")                                                                               \
-	X(DISK, "failed write")                                                                              \
-	X(PAUSE, "paused")                                                                                   \
-	X(CLOCK, "clock leaps")                                                                              \
-	X(SLOW_WORK, "slow disk")                                                                            \
-	X(TRAINER, "slow trainer")                                                                           \
-	X(AWAY, "away")
+	X(LOSS, "link lost", "loss", true)                                                                   \
+	X(SLOW_LINK, "slow link", "slow-link", true)                                                         \
+	X(HELD, "held back", "held", true)                                                                   \
+	X(ONE_WAY, "one way only", "one-way", true)                                                          \
+	X(PARTITION, "partition", "partition", true)                                                         \
+	X(CRASH, "crash", "crash", true)                                                                     \
+	X(POWER, "power loss", "power", true)                                                                \
+	X(DISK, "failed write", "disk", true)                                                                \
+	X(PAUSE, "paused", "pause", true)                                                                    \
+	X(CLOCK, "clock leaps", "clock", true)                                                               \
+	X(SLOW_WORK, "slow disk", "slow-disk", true)                                                         \
+	X(TRAINER, "slow trainer", "trainer", true)                                                          \
+	X(AWAY, "away", "away", true)                                                                        \
+	X(REPLAY, "replayed", "replay", true)                                                                \
+	X(ABORT, "operator abort", "abort", true)                                                            \
+	X(LOST, "lost for good", "lost", true)                                                               \
+	X(ROLLBACK, "disk set back", "rollback", false)                                                      \
+	X(WIPED, "disk emptied", "wiped", false)                                                             \
+	X(CORRUPT, "bit flipped", "corrupt", false)                                                          \
+	X(LIAR, "liar", "liar", false)                                                                       \
+	X(ROSTER, "other settings", "roster", false)
 
 enum sl_sim_fault {
-#define X(name, text) SL_SIM_FAULT_##name,
+#define X(name, ...) SL_SIM_FAULT_##name,
 	SL_SIM_FAULTS(X)
 #undef X
 		SL_SIM_FAULT_COUNT
 };
+#define X(name, text, word, usual) | (usual ? 1u << SL_SIM_FAULT_##name : 0u)
+enum { SL_SIM_FAULTS_USUAL = 0 SL_SIM_FAULTS(X) }; /* kinds that the present edition withstands: a bit set */
+#undef X
 const char *sl_sim_fault_name(enum sl_sim_fault kind);
+/* Return the set of kinds, or for `lies` of lies, that `list` names, separated by commas; "usual" and "all"
+ * are names, too. Return 0, and the name that is wrong in *wrong, if it is no such list. */
+uint32_t sl_sim_fault_parse(const char *list, bool lies, const char **wrong);
 
 /* Points of a crash: in a step, or in the work that a step asked for. */
 #define SL_SIM_POINTS_MOST 64u
@@ -44,7 +59,8 @@ struct sl_sim_mix {
 	uint32_t most;	    /* faults in all */
 	uint32_t down_most; /* learners that are down at a time */
 	bool to_the_end;    /* they do not stop before the last round is committed */
-	uint32_t lost_most; /* learners that never come back, of those down when faults end */
+	uint32_t lost_most; /* learners that never come back */
+	uint32_t lies;	    /* of a liar: bit set */
 };
 
 struct sl_sim_tally {
@@ -72,11 +88,23 @@ struct sl_sim_faults {
 	uint32_t count;
 	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
+	struct sl_sim_lies lies;
+	uint32_t lost;	    /* learners */
+	uint32_t forgetful; /* the learner whose disk may be set back */
 	struct sl_sim_tally tally;
 };
 
 /* Begin to cause faults in `sim`, which is not started yet. */
 void sl_sim_faults_begin(struct sl_sim_faults *faults, struct sl_sim *sim, const struct sl_sim_mix *mix);
+/* Return true if the fault can be drawn again and again during a run; the others are drawn once, at its
+ * start.
+ */
+static inline bool sl_sim_fault_repeats(enum sl_sim_fault kind)
+{
+	return kind != SL_SIM_FAULT_LIAR && kind != SL_SIM_FAULT_ROSTER;
+}
+/* Abort, as an operator would, what waits for a learner that is lost. Return true if anything was. */
+bool sl_sim_faults_operator(struct sl_sim_faults *faults);
 /* End all faults and restart the learners that are down, except up to lost_most that the others do not need.
  */
 void sl_sim_calm(struct sl_sim_faults *faults);

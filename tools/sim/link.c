@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
+#include "tools/sim/lie.h"
 
 /* --- links: one stands when an end wants it, it is possible and not cut --- */
 
@@ -50,7 +51,7 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	if (!wants(sim, i, j) || link->up)
 		return;
-	if (!link->possible || link->cut || sim->learners[j].host.stopped) {
+	if (!link->possible || link->cut || link->barred || sim->learners[j].host.stopped) {
 		if (!link->refused) /* reported once, however often it is dialled */
 			sl_sim_post_core(sim, sim->now, SL_EVENT_LINK_DOWN, i, j);
 		link->refused = true;
@@ -108,7 +109,8 @@ static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, uint64_t at,
 static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_packet *packet)
 {
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
-	if (sim->tap != NULL && !sim->tap(sim, i, j, &packet->message)) {
+	if ((sim->tap != NULL && !sim->tap(sim, i, j, &packet->message)) ||
+	    (sim->lies != NULL && !sl_sim_lies_change(sim, i, j, &packet->message))) {
 		sl_packet_drop(packet);
 		return;
 	}

@@ -9,6 +9,8 @@
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
 #define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
+#define OPERATOR_US (UINT64_C(120) * 1000 * 1000)   /* .. until operators give up what waits for the lost */
+#define PLAYED_US (UINT64_C(20) * 1000 * 1000)	    /* .. until the next graph is played */
 #define SERVE_AGAIN_US (UINT64_C(60) * 1000 * 1000)
 
 struct playing {
@@ -16,7 +18,9 @@ struct playing {
 	jmp_buf end;
 	struct sl_sim_outcome *outcome;
 	uint64_t progress, committed; /* us of the last commit; commits of all */
-	sl_round best;
+	sl_round best, played_for;    /* the round whose graph was played last */
+	uint64_t played_at;	      /* us */
+	uint32_t graph;		      /* of the schedule */
 };
 
 void sl_sim_failed(struct sl_sim *sim, const char *text)
@@ -66,22 +70,61 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	return o;
 }
 
+/* Draw chunks, weights, tolerance, playback and large moduli, from numbers of their own: the other options of
+ * a seed do not depend on them. */
+static void draw_sizes(struct sl_sim_options *o, uint32_t kinds)
+{
+	uint64_t random = o->seed * UINT64_C(0xd1342543de82ef95) + 1;
+	struct sl_parameters *p = &o->parameters;
+	const uint32_t alone = 1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_ROSTER;
+	if (sl_sim_random(&random) % 8 == 0)
+		p->n = 1 + sl_sim_random(&random) % (5 * SL_CHUNK_ELEMENTS - 1);
+	if (sl_sim_random(&random) % 8 == 0 && p->mixing != SL_ENGINE_METROPOLIS)
+		p->p = (UINT64_C(1) << 61) - 1;
+	if (sl_sim_random(&random) % 4 == 0 && p->encoding == SL_ENCODING_WEIGHTED &&
+	    (p->p == 0 || p->p > UINT64_C(1) << 35))
+		p->max_weight = PICK(&random, 2, 10, 100);
+	if ((kinds & alone) != 0) /* the others suffice, whatever one learner does */
+		o->topology = "complete";
+	o->playback = sl_sim_random(&random) % 8 == 0;
+	if (sl_sim_random(&random) % 4 == 0 && strcmp(o->topology, "complete") == 0 && o->learners >= 6)
+		p->tolerance = PICK(&random, 2, 3);
+	/* One disk may forget, and no fork comes of it: f = 1. */
+	if ((kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0) {
+		uint64_t least = (o->learners + 3) / 2;
+		o->topology = "complete"; /* the others can give an attempt up only if they are linked */
+		p->forgetful = 1;
+		p->tolerance = 2; /* N - c + f participants can give an attempt up: all but one */
+		p->quorum = p->quorum > least ? p->quorum : least;
+	}
+	if ((kinds & alone) == alone && p->tolerance > 2)
+		p->tolerance = 2;
+}
+
 static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *random)
 {
 	struct sl_sim_mix mix = {.gap_ms = (uint32_t)PICK(random, 300, 1000, 3000, 10000), .most = 60};
+	uint32_t possible = play->faults != 0 ? play->faults : SL_SIM_FAULTS_USUAL;
 	while (mix.kinds == 0)
-		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT));
+		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT)) & possible;
+	const uint32_t forget = 1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED;
+	if ((mix.kinds & forget) !=
+	    0) /* a wrong sum is given up by all but c - f, of which one has forgotten */
+		mix.kinds &= ~(1u << SL_SIM_FAULT_CORRUPT);
+	mix.lies = play->lies != 0 ? play->lies : UINT32_MAX;
 	mix.to_the_end = play->rounds < 3 || sl_sim_random(random) % 5 < 2;
 	mix.down_most = (uint32_t)PICK(random, 1, play->learners / 2, play->learners / 2, play->learners);
 	return mix;
 }
 
-static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
+static struct sl_sim *build(const struct sl_sim_play *play, uint32_t kinds, uint64_t *random)
 {
 	struct sl_sim_options o = draw_options(play, random);
+	draw_sizes(&o, kinds);
 	struct sl_sim *sim = sl_sim_new(&o);
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
+	sim->blame = true;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		sim->learners[i].host.config.parameters.privacy_check = !warn;
 		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;
@@ -90,10 +133,12 @@ static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 }
 
 /* Return how many learners may be lost: the others are a quorum and pass the privacy check. */
-static uint32_t spare(const struct sl_sim *sim)
+static uint32_t spare(const struct sl_sim *sim, uint32_t kinds)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
 	uint64_t least = p->quorum > p->tolerance + 2 ? p->quorum : p->tolerance + 2;
+	least += (kinds >> SL_SIM_FAULT_LIAR & 1) + (kinds >> SL_SIM_FAULT_ROSTER & 1);
+	least += (kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0; /* it abstains */
 	return sim->n > least ? sim->n - (uint32_t)least : 0;
 }
 
@@ -115,6 +160,7 @@ static void sum_up(struct playing *p, struct sl_sim *sim)
 	outcome->digest = sim->digest;
 	outcome->faults = p->faults.count;
 	outcome->tally = p->faults.tally;
+	memcpy(outcome->told, p->faults.lies.told, sizeof outcome->told);
 	outcome->commits = count(sim, SL_REPORT_COMMITTED);
 	outcome->caught_up = count(sim, SL_REPORT_CAUGHT_UP);
 	outcome->model_invalidated = count(sim, SL_REPORT_MODEL_INVALIDATED);
@@ -134,6 +180,8 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 		const struct sl_sim_learner *l = &sim->learners[i];
 		committed += l->host.committed;
 		p->best = l->host.committed > p->best ? l->host.committed : p->best;
+		if (l->liar || l->odd)
+			continue; /* nothing is asked of it */
 		all &= l->host.stopped && l->down == l->lost;
 		if (l->host.stopped && !l->down && l->code != SL_OK)
 			sl_sim_fail(sim, "learner %u ends with %d", sim->ids[i], l->code);
@@ -158,35 +206,54 @@ static void complain(struct sl_sim *sim, const struct playing *p)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
-		if (!l->host.stopped)
+		if (!l->host.stopped && !l->liar && !l->odd)
 			sl_sim_fail(sim, "no fault for %llu s, but learner %u stays in %s of round %u",
 				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
 				    sl_phase_name(l->host.phase), l->host.committed + 1);
 	}
 }
 
+/* Play the next graph of the schedule when a round is committed, or none is for a while. */
+static void play_schedule(struct playing *p, struct sl_sim *sim)
+{
+	if (!sim->options.playback || (p->best == p->played_for && sim->now < p->played_at + PLAYED_US))
+		return;
+	p->played_for = p->best;
+	p->played_at = sim->now;
+	sl_sim_playback(sim, sim->options.topology, ++p->graph);
+}
+
 static void under_faults(struct playing *p, struct sl_sim *sim, sl_round until)
 {
 	while (unfinished(p, sim) && p->best < until && sim->now < FAULTS_MOST_US && sl_sim_step(sim))
-		;
+		play_schedule(p, sim);
 }
 
 static void in_calm(struct playing *p, struct sl_sim *sim)
 {
-	uint64_t served = sim->now;
+	uint64_t served = sim->now, helped = sim->now;
 	p->progress = sim->now;
 	while (unfinished(p, sim)) {
+		if (sim->now > p->progress + OPERATOR_US && sim->now > helped + OPERATOR_US) {
+			sl_sim_faults_operator(&p->faults);
+			helped = sim->now;
+		}
 		if (sim->now > p->progress + CALM_MOST_US)
 			complain(sim, p);
 		if (sim->now > p->progress + SERVE_AGAIN_US && sim->now > served + SERVE_AGAIN_US) {
 			serve_again(sim);
 			served = sim->now;
 		}
-		if (!sl_sim_step(sim))
-			complain(sim, p);
+		if (!sl_sim_step(sim)) {
+			if (served == sim->now)
+				complain(sim, p);
+			serve_again(sim);
+			served = sim->now;
+		}
+		play_schedule(p, sim);
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
-		if (!sim->learners[i].lost &&
+		if (!sim->learners[i].lost && !sim->learners[i].liar && !sim->learners[i].odd &&
 		    sim->learners[i].host.committed != sim->options.parameters.rounds)
 			sl_sim_fail(sim, "learner %u ends in round %u", sim->ids[i],
 				    sim->learners[i].host.committed);
@@ -215,10 +282,11 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 	uint64_t random = play->seed ^ UINT64_C(0x5eed);
 	struct playing p = {.outcome = outcome};
 	*outcome = (struct sl_sim_outcome){.seed = play->seed};
-	struct sl_sim *sim = build(play, &random);
 	struct sl_sim_mix mix = draw_mix(play, &random);
-	if (strcmp(sim->options.topology, "complete") == 0 && sl_sim_random(&random) % 3 == 0)
-		mix.lost_most = spare(sim);
+	struct sl_sim *sim = build(play, mix.kinds, &random);
+	if (strcmp(sim->options.topology, "complete") == 0 &&
+	    (sl_sim_random(&random) % 3 == 0 || (mix.kinds >> SL_SIM_FAULT_LOST & 1) != 0))
+		mix.lost_most = spare(sim, mix.kinds);
 	sl_round until = mix.to_the_end ? play->rounds + 1
 					: 2 + (sl_round)(sl_sim_random(&random) % (play->rounds - 2));
 	sl_sim_faults_begin(&p.faults, sim, &mix);

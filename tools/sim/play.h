@@ -18,8 +18,10 @@ struct sl_sim_play {
 	uint64_t seed, seeds; /* the first one; how many, of a range */
 	uint32_t learners;
 	sl_round rounds;
-	uint32_t jobs; /* processes at once, of a range */
-	FILE *lines;   /* each step as a line; NULL: none */
+	uint32_t jobs;	 /* processes at once, of a range */
+	uint32_t faults; /* kinds that may be drawn: a bit set; 0: those that the protocol withstands */
+	uint32_t lies;	 /* that a liar may tell; 0: all */
+	FILE *lines;	 /* each step as a line; NULL: none */
 };
 
 #define SL_SIM_WHY_BYTES 1024u
@@ -33,6 +35,7 @@ struct sl_sim_outcome {
 	uint32_t faults;
 	uint32_t commits, caught_up, model_invalidated, recovered, restarts; /* of all learners */
 	struct sl_sim_tally tally;
+	uint32_t told[SL_SIM_LIE_COUNT]; /* lies */
 };
 
 void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome);
@@ -45,7 +48,7 @@ struct sl_sim_totals {
 	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
 		restarts;
 	uint64_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
-	uint64_t point[SL_SIM_POINTS_MOST];
+	uint64_t point[SL_SIM_POINTS_MOST], told[SL_SIM_LIE_COUNT];
 	double seconds; /* of processor time, of all workers */
 };
 void sl_sim_totals_add(struct sl_sim_totals *totals, const struct sl_sim_outcome *outcome);

@@ -36,6 +36,8 @@ void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 	for (uint32_t k = 0; k < SL_SIM_FAULT_COUNT; k++)
 		for (uint32_t p = 0; p < SL_PHASE_COUNT; p++)
 			t->hit[k][p] += o->tally.hit[k][p];
+	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++)
+		t->told[k] += o->told[k];
 	for (uint32_t k = 0; k < SL_SIM_POINTS_MOST; k++)
 		t->point[k] += o->tally.point[k];
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tools/sim/check.h"
+#include "tools/sim/forget.h"
 
 /* --- buffers: handed in, and back exactly once --- */
 
@@ -67,6 +68,8 @@ static void run(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 		l->own_slot = work->job.view->self;
 	}
 	sl_hosted_run(&l->host, work);
+	if (work->kind == SL_WORK_PERSIST && sim->copies != NULL)
+		sl_sim_forget_keep(sim, i);
 	if (work->kind == SL_WORK_JOB)
 		check_job(sim, i, work);
 }

@@ -95,7 +95,16 @@ struct sl_sim_learner {
 	bool lost;		  /* .. and never will be */
 	bool aborted_by_operator; /* its operator has aborted an attempt: the safety rule is then the
 				     operator's responsibility */
-	bool silent;		  /* trains for ever; stopped before sl_sim_start: was never there */
+	bool liar;		  /* what it says is not what its core says: nothing is asked of it */
+	bool odd;		  /* its roster or parameters are not those of the others */
+	bool forgot;		  /* its disk was set back, */
+	sl_round forgot_in;	  /* .. for the last time in this round */
+	struct sl_sim_aborted {
+		struct sl_sim_aborted *next;
+		sl_round t;
+		sl_attempt a;
+	} * aborted; /* attempts that it aborted without a Ready; the checker's */
+	bool silent; /* trains for ever; stopped before sl_sim_start: was never there */
 	int code;
 	/* the checker's */
 	uint64_t agreed_at,
@@ -107,6 +116,7 @@ struct sl_sim_learner {
 
 struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions */
 	bool possible, cut, up, held, refused;
+	bool barred; /* i cannot dial j; j can dial i */
 	uint32_t generation, slow_ms;
 	uint64_t up_at, last; /* us: when its other end gets LINK_UP; when the latest message arrives */
 	struct sl_packet **kept;
@@ -143,6 +153,7 @@ struct sl_sim {
 	uint64_t steps;
 	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
+	bool blame;	 /* check that nobody accuses a learner that follows the protocol */
 	bool liars;	 /* a learner signs two things for one attempt, or passes on wrong sums: the rules on
 			    signatures, and on sums before CHECK, do not apply */
 	/* Look at a message of learner i to j, and perhaps change it; return false to drop it. */
@@ -157,6 +168,8 @@ struct sl_sim {
 	void (*call)(struct sl_sim *sim,
 		     const struct sl_sim_event *event); /* SL_SIM_CALL: an event of the caller */
 	void *context;
+	struct sl_sim_lies *lies;     /* lie.h; NULL: messages arrive as they are sent */
+	struct sl_sim_copies *copies; /* forget.h; by learner; NULL: disks do not forget */
 	struct sl_sim_memory *memory; /* of sl_sim_alloc */
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
@@ -173,6 +186,10 @@ void sl_sim_free(struct sl_sim *sim);
 void sl_sim_failed(struct sl_sim *sim, const char *text) __attribute__((noreturn));
 /* Ends the run, with the seed. */
 void sl_sim_fail(struct sl_sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+/* Write a line about learner i among those of the steps: what the surroundings do to it. */
+void sl_sim_tell(struct sl_sim *sim, uint32_t i, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 bool sl_sim_step(struct sl_sim *sim);	  /* false: no event is left */
 uint64_t sl_sim_next(struct sl_sim *sim); /* time of the next event, us; UINT64_MAX: none */

@@ -9,6 +9,8 @@
 #include "common/base/bytes.h"
 #include "common/graph/generate.h"
 #include "tools/sim/check.h"
+#include "tools/sim/forget.h"
+#include "tools/sim/lie.h"
 
 #define SPINS_MAX 1000u
 
@@ -35,6 +37,18 @@ void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
 		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",
 		 sim->trace.text, sim->cause != NULL ? "\"" : "");
 	sl_sim_failed(sim, text);
+}
+
+void sl_sim_tell(struct sl_sim *sim, uint32_t i, const char *format, ...)
+{
+	va_list list;
+	if (sim->lines == NULL)
+		return;
+	fprintf(sim->lines, "%8llu [%u] ", (unsigned long long)(sim->now / 1000), sim->ids[i]);
+	va_start(list, format);
+	vfprintf(sim->lines, format, list);
+	va_end(list);
+	fputc('\n', sim->lines);
 }
 
 struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -329,6 +343,9 @@ void sl_sim_free(struct sl_sim *sim)
 			sl_packet_drop(sim->links[k].kept[m]);
 		free(sim->links[k].kept);
 	}
+	sl_sim_forget_end(sim);
+	if (sim->lies != NULL)
+		sl_sim_lies_free(sim->lies);
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
 	free(sim->heap);

@@ -14,11 +14,18 @@ static double wall_ms(void)
 	return 1e3 * clock.wall_s;
 }
 
+#define NEIGHBOURS 16u /* the usual max_degree */
+
 static int prepare(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
 {
 	static uint8_t view[VIEW_BYTES_OF_ONE * SL_LEARNERS_MAX];
+	static struct sl_held_share shares[NEIGHBOURS];
 	struct sl_ready own = {.id = 1, .t = t, .a = 1};
+	struct sl_secrets secrets = {.count = NEIGHBOURS, .shares = shares};
+	for (uint32_t r = 0; r < NEIGHBOURS; r++)
+		shares[r].size = SL_KEY_SHARE_BYTES + 4 * SL_HASH_BYTES; /* a path of 16 holders */
 	struct sl_persist persist = {.what = {.kind = SL_PERSIST_PREPARED, .t = t, .a = 1},
+				     .secrets = &secrets,
 				     .view = view,
 				     .view_bytes = (size_t)VIEW_BYTES_OF_ONE * learners,
 				     .readys = &own,

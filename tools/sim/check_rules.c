@@ -1,0 +1,123 @@
+/* The rules of the second edition of the round: when an attempt is over, when a model may be used again, when
+ * a learner may be Ready again, when a key may be shown, and which learners are needed (PROTOCOL.md §9, §10).
+ *
+ * A certificate is judged by what is on the disks of all learners, not by what its holder has received: an
+ * attempt that is over for a learner must be over in the world. Thresholds are computed here from the edges.
+ */
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+#include "tools/sim/check.h"
+
+static bool edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
+{
+	return page->edge[(size_t)i * sim->n + j];
+}
+
+/* Return how many more Aborts of holders than its own `spare` the key of j needs, to be closed for ever:
+ * negative while it can still be opened. */
+static int64_t closed_by(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j)
+{
+	int64_t degree = 0, aborted = 0, c = (int64_t)sim->options.parameters.tolerance;
+	for (uint32_t k = 0; k < sim->n; k++) {
+		degree += edge(sim, page, j, k);
+		aborted += edge(sim, page, j, k) && page->of[k].aborted;
+	}
+	int64_t threshold = c + 1 > degree / 2 + 1 ? c + 1 : degree / 2 + 1;
+	return page->of[j].aborted ? aborted - (degree - threshold + 1) : -1;
+}
+
+/* Count the members that aborted and never were Ready. */
+static uint64_t never_ready(const struct sl_sim *sim, const struct sl_sim_attempt *page)
+{
+	uint64_t count = 0;
+	for (uint32_t k = 0; k < sim->n; k++)
+		count += page->of[k].in && page->of[k].aborted && !page->of[k].ready;
+	return count;
+}
+
+/* Count the members whose key can never be opened, even if `more` of its holders break their promise. */
+static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint64_t more)
+{
+	uint64_t count = 0;
+	for (uint32_t k = 0; k < page->n; k++)
+		count += closed_by(sim, page, page->members[k]) >= (int64_t)more;
+	return count;
+}
+
+/* --- attempts that are over --- */
+
+static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
+{
+	const struct sl_parameters *p = &sim->options.parameters;
+	uint64_t given_up = 0, f = p->forgetful;
+	for (uint32_t k = 0; k < page->n; k++)
+		given_up += page->of[page->members[k]].given_up;
+	return never_ready(sim, page) >= 1 + f || closed(sim, page, f) >= f + 1 ||
+	       given_up >= page->n - p->tolerance + f;
+}
+
+void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
+{
+	if (!over(sim, page) && !sim->liars && !sim->learners[i].aborted_by_operator &&
+	    !sl_sim_check_excused(sim, i, page->t))
+		sl_sim_fail(sim, "learner %u holds t%u a%u for over, and it can be completed", sim->ids[i],
+			    page->t, page->a);
+}
+
+/* --- rule B: a model that was shared and may be summed is not used again --- */
+
+void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t)
+{
+	const struct sl_parameters *p = &sim->options.parameters;
+	uint64_t c = p->tolerance, f = p->forgetful;
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+		if (page->t != t || page->of[i].x == NULL || page->of[i].draw != sim->learners[i].draw ||
+		    !page->of[i].ready || sim->liars)
+			continue;
+		if (never_ready(sim, page) < 1 + c + f && closed(sim, page, c + f) < c + 1)
+			sl_sim_fail(sim, "learner %u encodes again a model that a%u may still reveal",
+				    sim->ids[i], page->a);
+	}
+}
+
+/* --- rule A: a Ready in each other attempt of the round is of one that is over --- */
+
+void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
+{
+	if (sl_sim_check_excused(sim, i, ready->t))
+		return;
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == ready->t && memcmp(page->h, ready->view, SL_HASH_BYTES) != 0 &&
+		    page->of[i].in && page->of[i].ready && !page->of[i].over)
+			sl_sim_fail(sim, "learner %u is ready for a%u, and a%u is not over", sim->ids[i],
+				    ready->a, page->a);
+}
+
+/* --- what may be shown --- */
+
+void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
+{
+	for (uint32_t k = 0; k < page->n; k++)
+		if (!page->of[page->members[k]].ready)
+			sl_sim_fail(sim, "learner %u shows a key in a%u before %u is ready", sim->ids[i],
+				    page->a, sim->ids[page->members[k]]);
+	if (page->of[i].ended || !page->of[i].released)
+		sl_sim_fail(sim, "learner %u shows a key in a%u, which it %s", sim->ids[i], page->a,
+			    page->of[i].ended ? "gave up" : "has not released on its disk");
+}
+
+/* --- learners that may be lost --- */
+
+/* An attempt bears the loss of c members: the others give it up, if they cannot complete it. */
+bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
+{
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+		uint64_t lost = 1;
+		for (uint32_t k = 0; k < page->n; k++)
+			lost += sim->learners[page->members[k]].lost;
+		if (page->of[i].in && page->of[i].ready && lost > sim->options.parameters.tolerance)
+			return true;
+	}
+	return false;
+}

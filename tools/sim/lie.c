@@ -1,0 +1,466 @@
+#include "tools/sim/lie.h"
+
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+#include "tools/sim/check.h"
+
+static const char *const names[SL_SIM_LIE_COUNT] = {
+#define X(name, word, text) [SL_SIM_LIE_##name] = word,
+	SL_SIM_LIES(X)
+#undef X
+};
+
+const char *sl_sim_lie_name(enum sl_sim_lie lie)
+{
+	return names[lie];
+}
+
+static uint64_t below(struct sl_sim_lies *l, uint64_t bound)
+{
+	return sl_sim_random(&l->random) % bound;
+}
+
+/* --- elements of vectors --- */
+
+/* Where an element of a chunk lies. */
+struct element {
+	struct sl_sim_attempt *page;
+	uint8_t *at;
+	uint64_t index;	  /* of the vector */
+	uint32_t width;	  /* bytes */
+	uint32_t shifted; /* bits: a state of metropolis is a multiple of 2^shifted */
+};
+
+/* Find element `k` of the chunk. Return false if the chunk is a seed, or there is none. */
+static bool find_element(const struct sl_sim *sim, uint32_t i, const struct sl_message *m, uint64_t k,
+			 struct element *e)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
+	const struct sl_view *view = sim->learners[i].host.view;
+	if (page == NULL || m->chunk.size == 0 || view == NULL ||
+	    (m->kind == SL_MSG_SHARE && view->sharing == SL_SHARING_SEEDED))
+		return false;
+	uint64_t first = (uint64_t)m->chunk.index * SL_CHUNK_ELEMENTS;
+	uint64_t count =
+		page->elements - first < SL_CHUNK_ELEMENTS ? page->elements - first : SL_CHUNK_ELEMENTS;
+	*e = (struct element){.page = page, .width = (uint32_t)(m->chunk.size / count)};
+	e->index = first + k % count;
+	e->at = (uint8_t *)m->chunk.bytes + (k % count) * e->width;
+	if (m->kind == SL_MSG_STATE && sl_engine_rows[view->engine].rounds)
+		e->shifted = view->fraction;
+	return true;
+}
+
+static uint64_t get(const struct element *e)
+{
+	uint64_t value = 0;
+	memcpy(&value, e->at, e->width);
+	return value;
+}
+
+/* A share counts as the input of its sender: what the sum should be is changed with it. */
+static void set(const struct element *e, uint32_t i, const struct sl_message *m, uint64_t value)
+{
+	uint64_t p = e->page->p, was = get(e), *x = e->page->of[i].x;
+	memcpy(e->at, &value, e->width);
+	if (m->kind != SL_MSG_SHARE || x == NULL || value >= p)
+		return;
+	e->page->of[i].altered = true;
+	x[e->index] = (uint64_t)(((unsigned __int128)x[e->index] + value + p - was) % p);
+}
+
+static bool add(struct sl_sim *sim, uint32_t i, const struct sl_message *m, uint64_t by)
+{
+	struct element e;
+	if (!find_element(sim, i, m, 0, &e))
+		return false;
+	if (e.shifted != 0)
+		set(&e, i, m, get(&e) + (by << e.shifted));
+	else
+		set(&e, i, m, (uint64_t)(((unsigned __int128)get(&e) + by) % e.page->p));
+	return true;
+}
+
+static bool flip(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
+{
+	struct element e;
+	if (!find_element(sim, i, m, sl_sim_random(&sim->lies->random), &e))
+		return false;
+	set(&e, i, m, get(&e) ^ UINT64_C(1) << below(sim->lies, e.width * UINT64_C(8)));
+	return true;
+}
+
+/* --- the lies: each returns false if it does not apply to the message. `j`: the receiver --- */
+
+#define DROP ((int)-1)
+typedef int lie_function(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m);
+
+static int lie_vector(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	return add(sim, i, m, sim->lies->differ ? j + 1 : 1);
+}
+
+static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
+	const struct sl_certificate *c = &disk->certificate;
+	uint64_t p = c->t > 0 ? c->round->p : 3;
+	uint32_t width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
+	size_t count = sim->learners[i].host.workspace.n + 1;
+	uint64_t first = 0;
+	(void)j;
+	if (c->t == 0 || disk->result == NULL ||
+	    (m->kind == SL_MSG_DIGEST ? m->digest.t != c->t : m->chunk.t != c->t || m->chunk.index != 0))
+		return false;
+	memcpy(&first, disk->result, width);
+	first = (first + 1) % p;
+	if (m->kind == SL_MSG_RESULT) {
+		memcpy((uint8_t *)m->chunk.bytes, &first, width);
+		return true;
+	}
+	if (m->digest.id != sim->ids[i])
+		return DROP; /* the signatures of others show the true result */
+	uint64_t *z = malloc(count * sizeof *z);
+	sl_bytes_unpack(z, disk->result, count, width);
+	z[0] = first;
+	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, z, count, width, m->digest.digest);
+	free(z);
+	return true;
+}
+
+static int lie_digest(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (m->digest.id != sim->ids[i])
+		return false;
+	m->digest.digest[0] ^= 1;
+	return true;
+}
+
+static int lie_commitment(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	if (m->ready.id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
+		return false;
+	m->ready.deposit[0] ^= 1;
+	return true;
+}
+
+static bool own_link_state(const struct sl_sim *sim, uint32_t i, const struct sl_message *m)
+{
+	return m->link_state.id == sim->ids[i] && m->link_state.count > 0;
+}
+
+static int lie_twice(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	if (!own_link_state(sim, i, m) || j % 2 == 0)
+		return false;
+	m->link_state.count--;
+	return true;
+}
+
+/* Send an Abort beside the Ready, as one that has sent no Ready. */
+static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_ready *ready,
+		    enum sl_abort_kind kind, sl_attempt a)
+{
+	struct sl_message m = {.kind = SL_MSG_ABORT};
+	if (ready->id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
+		return false;
+	m.abort = (struct sl_abort){.t = ready->t,
+				    .a = a,
+				    .id = sim->ids[i],
+				    .kind = kind,
+				    .incarnation = sim->learners[i].host.config.incarnation};
+	memcpy(m.abort.key, sim->learners[i].host.config.key, SL_KEY_BYTES);
+	sl_sim_sign(sim, &m);
+	sl_sim_echo(sim, i, j, &m, 20);
+	return true;
+}
+
+static int lie_abort(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a);
+}
+
+static int lie_abort_all(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX);
+}
+
+static int lie_give_up(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a);
+}
+
+static int lie_key(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	(void)i;
+	(void)j;
+	m->key.key[0] ^= 1;
+	return true;
+}
+
+static int lie_key_share(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)i;
+	if (sim->lies->differ && j % 2 == 0)
+		return false;
+	((uint8_t *)m->chunk.bytes)[0] ^= 1;
+	return true;
+}
+
+static int lie_opening(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	(void)i;
+	(void)j;
+	((uint8_t *)m->opening.share)[0] ^= 1;
+	return true;
+}
+
+static int lie_challenge(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (m->challenge.origin != sim->ids[i])
+		return false;
+	m->challenge.value[0] ^= 1;
+	return true;
+}
+
+static int lie_checksum(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	if (m->checksums.id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
+		return false;
+	((uint8_t *)m->checksums.values)[0] ^= 1;
+	return true;
+}
+
+/* Add the first learner of the roster that is not among the candidates; there is room for one. */
+static int lie_absent(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	sl_id *candidates = (sl_id *)m->link_state.candidates;
+	uint32_t k = 0, at = 0;
+	(void)j;
+	if (!own_link_state(sim, i, m))
+		return false;
+	while (k < sim->n && (k == i || (at < m->link_state.count && candidates[at] == sim->ids[k])))
+		at += k++ != i;
+	if (k == sim->n)
+		return false;
+	memmove(candidates + at + 1, candidates + at, (m->link_state.count - at) * sizeof *candidates);
+	candidates[at] = sim->ids[k];
+	m->link_state.count++;
+	return true;
+}
+
+static int lie_leap(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (!own_link_state(sim, i, m))
+		return false;
+	m->link_state.a = m->link_state.a + 1000 < SL_ATTEMPTS_MAX ? m->link_state.a + 1000 : SL_ATTEMPTS_MAX;
+	return true;
+}
+
+/* Lies about parameters and history: all learners hear the same. */
+#define LIE_IN_LINK_STATE(name, statement)                                                                   \
+	static int lie_##name(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)              \
+	{                                                                                                    \
+		struct sl_link_state *state = &m->link_state;                                                \
+		(void)j;                                                                                     \
+		if (state->id != sim->ids[i])                                                                \
+			return false;                                                                        \
+		statement;                                                                                   \
+		return true;                                                                                 \
+	}
+LIE_IN_LINK_STATE(quorum, state->parameters.quorum = SL_LEARNERS_MAX)
+LIE_IN_LINK_STATE(modulus, state->parameters.p = UINT64_C(1) << 60)
+LIE_IN_LINK_STATE(weight, state->parameters.max_weight = UINT64_C(1) << 60)
+LIE_IN_LINK_STATE(tolerance, state->parameters.tolerance++)
+LIE_IN_LINK_STATE(history, state->previous[0] ^= 1)
+LIE_IN_LINK_STATE(roster, state->roster[0] ^= 1)
+
+static int lie_have(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	uint8_t held[SL_LEARNERS_MAX / 8];
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
+	if (m->kind == SL_MSG_DEPOSIT && m->chunk.origin != sim->ids[i])
+		return DROP;
+	if (page == NULL || !page->of[i].in || m->kind == SL_MSG_DEPOSIT || m->chunk.index != 0)
+		return false;
+	memset(held, 0xff, sizeof held);
+	held[page->n / 8] = (uint8_t)((1u << page->n % 8) - 1);
+	struct sl_message have = {
+		.kind = SL_MSG_HAVE,
+		.have = {.t = m->chunk.t, .a = m->chunk.a, .held = held, .size = (page->n + 7) / 8}};
+	memcpy(have.have.view, page->h, SL_HASH_BYTES);
+	sl_sim_echo(sim, i, j, &have, 20);
+	return true;
+}
+
+static int lie_mute(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)i;
+	(void)m;
+	return sim->lies->differ && j % 2 == 0 ? false : DROP;
+}
+
+static int lie_slow(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)m;
+	sl_sim_link(sim, i, j)->slow_ms = 9900;
+	return true;
+}
+
+static int lie_round(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)i;
+	(void)j;
+	if (m->hello.t >= sim->options.parameters.rounds || m->hello.status == SL_PEER_STATUS_DONE)
+		return false;
+	m->hello.t++;
+	return true;
+}
+
+#define KIND(name) (1u << SL_MSG_##name)
+static const struct {
+	uint32_t kinds; /* of messages */
+	lie_function *tell;
+} table[SL_SIM_LIE_COUNT] = {
+	[SL_SIM_LIE_SHARE] = {KIND(SHARE), lie_vector},
+	[SL_SIM_LIE_STATE] = {KIND(STATE), lie_vector},
+	[SL_SIM_LIE_DEPOSIT] = {KIND(DEPOSIT), lie_vector},
+	[SL_SIM_LIE_KEY] = {KIND(KEY), lie_key},
+	[SL_SIM_LIE_KEY_SHARE] = {KIND(KEY_SHARE), lie_key_share},
+	[SL_SIM_LIE_OPENING] = {KIND(OPENING), lie_opening},
+	[SL_SIM_LIE_CHALLENGE] = {KIND(CHALLENGE), lie_challenge},
+	[SL_SIM_LIE_CHECKSUM] = {KIND(CHECKSUM), lie_checksum},
+	[SL_SIM_LIE_GIVE_UP] = {KIND(READY), lie_give_up},
+	[SL_SIM_LIE_RESULT] = {KIND(RESULT) | KIND(DIGEST), lie_result},
+	[SL_SIM_LIE_DIGEST] = {KIND(DIGEST), lie_digest},
+	[SL_SIM_LIE_COMMITMENT] = {KIND(READY), lie_commitment},
+	[SL_SIM_LIE_TWICE] = {KIND(LINK_STATE), lie_twice},
+	[SL_SIM_LIE_ABORT] = {KIND(READY), lie_abort},
+	[SL_SIM_LIE_ABORT_ALL] = {KIND(READY), lie_abort_all},
+	[SL_SIM_LIE_ABSENT] = {KIND(LINK_STATE), lie_absent},
+	[SL_SIM_LIE_LEAP] = {KIND(LINK_STATE), lie_leap},
+	[SL_SIM_LIE_QUORUM] = {KIND(LINK_STATE), lie_quorum},
+	[SL_SIM_LIE_MODULUS] = {KIND(LINK_STATE), lie_modulus},
+	[SL_SIM_LIE_WEIGHT] = {KIND(LINK_STATE), lie_weight},
+	[SL_SIM_LIE_TOLERANCE] = {KIND(LINK_STATE), lie_tolerance},
+	[SL_SIM_LIE_HISTORY] = {KIND(LINK_STATE), lie_history},
+	[SL_SIM_LIE_ROSTER] = {KIND(LINK_STATE), lie_roster},
+	[SL_SIM_LIE_HAVE] = {KIND(STATE) | KIND(DEPOSIT), lie_have},
+	[SL_SIM_LIE_MUTE] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_mute},
+	[SL_SIM_LIE_SLOW] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_slow},
+	[SL_SIM_LIE_ROUND] = {KIND(HELLO), lie_round},
+};
+
+/* --- messages on their way --- */
+
+static sl_round round_of(const struct sl_message *m)
+{
+	const void *t = m->kind >= SL_MSG_SHARE ? &m->chunk.t : NULL;
+	switch (m->kind) {
+	case SL_MSG_HELLO:
+		t = &m->hello.t;
+		break;
+	case SL_MSG_LINK_STATE:
+		t = &m->link_state.t;
+		break;
+	case SL_MSG_READY:
+		t = &m->ready.t;
+		break;
+	case SL_MSG_DIGEST:
+		t = &m->digest.t;
+		break;
+	case SL_MSG_KEY:
+		t = &m->key.t;
+		break;
+	case SL_MSG_OPENING:
+		t = &m->opening.t;
+		break;
+	case SL_MSG_CHALLENGE:
+		t = &m->challenge.t;
+		break;
+	case SL_MSG_CHECKSUM:
+		t = &m->checksums.t;
+		break;
+	default:
+		break;
+	}
+	return t != NULL ? *(const sl_round *)t : 0;
+}
+
+/* A liar lies in whole rounds: the same to all, or another lie to each. */
+static bool lies_in(const struct sl_sim_lies *l, sl_round t)
+{
+	return (t * UINT64_C(0x9e3779b9) >> 8) % l->rarity == 0;
+}
+
+static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	struct sl_sim_lies *l = sim->lies;
+	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++) {
+		if ((l->lies >> k & 1) == 0 || (table[k].kinds >> m->kind & 1) == 0)
+			continue;
+		int told = table[k].tell(sim, i, j, m);
+		if (told == 0)
+			continue;
+		l->told[k]++;
+		sl_sim_tell(sim, i, "LIES to %u: %s%s", sim->ids[j], names[k],
+			    told == DROP ? ", not sent" : "");
+		if (told == DROP)
+			return false;
+		if (table[k].kinds == KIND(LINK_STATE) || table[k].tell == lie_commitment ||
+		    m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
+			sl_sim_sign(sim, m);
+	}
+	return true;
+}
+
+static void record(struct sl_sim_lies *l, const struct sl_message *m)
+{
+	if (m->kind != SL_MSG_LINK_STATE && m->kind != SL_MSG_READY && m->kind != SL_MSG_ABORT)
+		return;
+	struct sl_packet **at = &l->records[l->recorded++ % SL_SIM_REPLAYED];
+	sl_packet_drop(*at);
+	*at = sl_packet_copy(m);
+}
+
+bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	struct sl_sim_lies *l = sim->lies;
+	if (l->flips == i &&
+	    (m->kind == SL_MSG_SHARE || m->kind == SL_MSG_STATE || m->kind == SL_MSG_DEPOSIT) &&
+	    flip(sim, i, m)) {
+		sl_sim_tell(sim, i, "FAULT a bit flipped on its way to %u", sim->ids[j]);
+		l->flips = SL_NOBODY;
+	}
+	if (l->liar == i && !l->over && lies_in(l, round_of(m)) && !tell_lies(sim, i, j, m))
+		return false;
+	if (l->recording && below(l, 8) == 0)
+		record(l, m);
+	return true;
+}
+
+void sl_sim_lies_replay(struct sl_sim *sim)
+{
+	struct sl_sim_lies *l = sim->lies;
+	uint32_t kept = l->recorded < SL_SIM_REPLAYED ? l->recorded : SL_SIM_REPLAYED;
+	uint32_t i = (uint32_t)below(l, sim->n), j = (uint32_t)below(l, sim->n);
+	if (kept == 0 || i == j || !sl_sim_link(sim, i, j)->up)
+		return;
+	const struct sl_message *m = &l->records[below(l, kept)]->message;
+	sl_sim_tell(sim, i, "FAULT passes a record on to %u again", sim->ids[j]);
+	sl_sim_echo(sim, i, j, m, 20000);
+}
+
+void sl_sim_lies_free(struct sl_sim_lies *l)
+{
+	for (uint32_t k = 0; k < SL_SIM_REPLAYED; k++) {
+		sl_packet_drop(l->records[k]);
+		l->records[k] = NULL;
+	}
+}

@@ -1,0 +1,70 @@
+/* lie.h - messages that are not what the core of their sender sent: lies of one learner, flipped bits, and
+ * copies of flooded records that arrive again, late and over another link.
+ *
+ * A lie is a function that changes an outgoing message, adds one or drops it. The liar signs what it says.
+ * All else that the liar does is what its core does. A new lie is a row of SL_SIM_LIES and a row of the table
+ * in lie.c.
+ */
+#pragma once
+
+#include "tools/sim/sim.h"
+
+/* X(NAME, its name on the command line, what the liar does) */
+#define SL_SIM_LIES(X)                                                                                       \
+	X(SHARE, "share", "shares do not add up to its model")                                               \
+	X(STATE, "state", "its states, partial sums and sums are others than mixing makes them")             \
+	X(DEPOSIT, "deposit", "sends deposits, its own or those of others, altered")                         \
+	X(KEY, "key", "sends deposit keys altered")                                                          \
+	X(KEY_SHARE, "key-share", "sends key shares altered")                                                \
+	X(OPENING, "opening", "opens deposits with altered key shares")                                      \
+	X(CHALLENGE, "challenge", "sends challenges altered")                                                \
+	X(CHECKSUM, "checksum", "signs other checksums than those of the deposits")                          \
+	X(GIVE_UP, "give-up", "gives up each attempt for which it is ready")                                 \
+	X(RESULT, "result", "shows an invented result to learners that come back")                           \
+	X(DIGEST, "digest", "signs another digest than that of the result")                                  \
+	X(COMMITMENT, "commitment", "commits to another state than it has")                                  \
+	X(TWICE, "twice", "signs two link states for one attempt")                                           \
+	X(ABORT, "abort", "aborts at some learners the attempt for which it is ready")                       \
+	X(ABORT_ALL, "abort-all", "aborts all attempts up to the largest number")                            \
+	X(ABSENT, "absent", "names a learner that it has no link to")                                        \
+	X(LEAP, "leap", "numbers its attempts far ahead")                                                    \
+	X(QUORUM, "quorum", "demands a quorum of 2000")                                                      \
+	X(MODULUS, "modulus", "demands a composite modulus")                                                 \
+	X(WEIGHT, "weight", "demands a huge max_weight")                                                     \
+	X(TOLERANCE, "tolerance", "has another tolerance")                                                   \
+	X(HISTORY, "history", "has another last result")                                                     \
+	X(ROSTER, "roster", "has another roster")                                                            \
+	X(HAVE, "have", "claims to have all masked states and sends none")                                   \
+	X(MUTE, "mute", "sends no vectors")                                                                  \
+	X(SLOW, "slow", "sends a vector every 9.9 s")                                                        \
+	X(ROUND, "round", "claims to be a round ahead")
+
+enum sl_sim_lie {
+#define X(name, word, text) SL_SIM_LIE_##name,
+	SL_SIM_LIES(X)
+#undef X
+		SL_SIM_LIE_COUNT
+};
+const char *sl_sim_lie_name(enum sl_sim_lie lie);
+
+#define SL_SIM_REPLAYED 32u
+
+struct sl_sim_lies {
+	uint64_t random;
+	uint32_t liar;	 /* SL_NOBODY: there is none */
+	uint32_t lies;	 /* bit set; of the liar */
+	uint32_t rarity; /* it lies in one of so many rounds */
+	bool differ;	 /* it lies to some learners only, and not the same to each */
+	bool over;	 /* no lies any more */
+	uint32_t flips;	 /* the learner whose next vector gets a flipped bit; SL_NOBODY: none */
+	bool recording;	 /* keep flooded records for sl_sim_replay */
+	struct sl_packet *records[SL_SIM_REPLAYED];
+	uint32_t recorded;
+	uint32_t told[SL_SIM_LIE_COUNT]; /* how often */
+};
+
+/* Change `message`, on its way from i to j, if it is a lie or has a flipped bit. Return false to drop it. */
+bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
+/* Deliver a record that was flooded earlier once more, over any link. */
+void sl_sim_lies_replay(struct sl_sim *sim);
+void sl_sim_lies_free(struct sl_sim_lies *lies);
