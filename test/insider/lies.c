@@ -279,7 +279,7 @@ static bool invent_result(struct insider *in, uint32_t peer, struct sl_message *
 
 /* ---- quantities ---- */
 
-#define REQUESTS 100000u
+#define REQUESTS 400000u /* more than sockets hold */
 
 /* After the first round, read nothing any more, and request the last result again and again, 12 bytes a time.
  */

@@ -53,15 +53,16 @@ TEST(small_answers_wait_too)
 	pair_want(pair, 0, true);
 	pair_await(pair, 2000, pair_settled);
 	pair->emulators[1].pass[THERE] = 0;
-	for (int k = 0; k < 20000 && sl_links_reads(end->links, 1); k++) {
+	for (int k = 0; k < 2000 && sl_links_reads(end->links, 1); k++) {
 		end_send(end, CONTROL_BYTES, false);
 		end_flush(end);
 	}
-	assert_false(sl_links_reads(end->links, 1));
-	assert_in_range(sl_links_waiting(end->links, 1), SL_LINK_QUEUE_BYTES,
-			SL_LINK_QUEUE_BYTES + 2 * CONTROL_BYTES);
+	bool reads = sl_links_reads(end->links, 1);
+	size_t waiting = sl_links_waiting(end->links, 1);
 	emulator_let_pass(&pair->emulators[1]);
 	pair_end(pair);
+	assert_false(reads);
+	assert_in_range(waiting, SL_LINK_QUEUE_BYTES, SL_LINK_QUEUE_BYTES + 2 * CONTROL_BYTES);
 }
 
 /* Whatever is queued without a look at the reader ends the link before it fills the memory. */
@@ -82,10 +83,10 @@ TEST(a_link_that_is_not_read_is_closed)
 			if (k % 1000 == 0)
 				end_flush(end);
 		}
-		assert_false(end->up);
-		assert_in_range(most, SL_LINK_WAITING_BYTES / 2, SL_LINK_WAITING_BYTES);
-		assert_string_equal(end->why, "it does not read what it is sent");
+		bool closed = !end->up && strcmp(end->why, "it does not read what it is sent") == 0;
 		emulator_let_pass(&pair->emulators[1]);
 		pair_end(pair);
+		assert_true(closed);
+		assert_in_range(most, SL_LINK_WAITING_BYTES / 2, SL_LINK_WAITING_BYTES);
 	}
 }
