@@ -136,13 +136,6 @@ static bool set_view(struct sl_core *core, const struct sl_round_head *round, co
 static const char *check_round(struct sl_core *core, const struct sl_round_head *round)
 {
 	uint8_t h[SL_HASH_BYTES];
-	if (memcmp(round->roster, core->config.scope.roster, SL_HASH_BYTES) != 0)
-		return "a round of another roster";
-	for (uint32_t i = 0; i < round->count; i += 2)
-		if (sl_core_index(core, round->members[i]) == UINT32_MAX)
-			return "a round with a participant outside the roster";
-	if (sl_round_learners(round) < core->config.parameters.quorum)
-		return "a round with fewer participants than the own quorum";
 	sl_canonical_round(&core->config.scope, round, h);
 	return set_view(core, round, h) ? NULL : "a round of another model, or whose p is no prime";
 }
