@@ -10,11 +10,8 @@
  *    accuse          records of one signer that contradict each other
  *    model           a Model for each neighbour that trains another model
  *    check           CHECK: show that mixing has added the masked states that the Readys fix
- *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
- *    open            deposit keys and openings: learning, showing, passing on
- *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
  *    ready           READY, RELEASE
- *    deposit         the slots of the state file, checked against the Readys
+ *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
  *    share           SHARE
  *    agree           AGREE, with view_build and compatible
  *    train           TRAIN and the beginning of a round
@@ -22,6 +19,10 @@
  *    catchup         CATCHUP
  *    confirm         CONFIRM, COMMIT
  *    done            DONE
+ *    have            what the participants of an attempt have of it, and answers to those that recover
+ *    open            deposit keys and openings: learning, showing, passing on
+ *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
+ *    deposit         the slots of the state file, checked against the Readys
  *    amnesia         records that this learner has forgotten
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    close           the end of an attempt by a certificate
