@@ -38,6 +38,7 @@ weighting: samples
 max_weight: 100
 decimals: {DECIMALS}
 clipping_range: 16
+quorum: all
 max_degree: 9
 keep_checkpoints: all
 unsafe_dump_model: true
