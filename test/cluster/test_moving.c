@@ -30,7 +30,8 @@ CLUSTER_TEST(steps_that_are_refused_pass)
 		"step 6 (disconnected) passed after 1 s without a commit: ",
 	};
 	play(c, moving,
-	     "-n 6 --rounds 3 --verify --step-seconds 1 --topology s.txt --set hidden_units=1 --set quorum=all",
+	     "-n 6 --rounds 3 --verify --step-seconds 1 --topology s.txt --set hidden_units=1 --set "
+	     "quorum=all",
 	     3);
 	for (size_t t = 0; t < 3;
 	     t++) /* a learner that hears of a step late reports the old links: one may miss */
