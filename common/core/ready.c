@@ -142,7 +142,7 @@ struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bo
 	sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->view.a, &core->at.readys[core->view.self]);
 	core->at.aborted = true;
 	struct sl_report *report = sl_recover_fail(core, reason, refused);
-	if (reason == SL_REASON_STALLED)
+	if (reason == SL_REASON_STALLED || reason == SL_REASON_BAD_DEPOSIT)
 		sl_suspect_add(core, core->failed);
 	return report;
 }
@@ -245,6 +245,8 @@ bool sl_ready_advance(struct sl_core *core)
 	enum kept kept = check_kept(core, &bad);
 	bool all = core->at.ready_count == core->view.n;
 	if (kept == BAD && may_abort(core)) {
+		memset(core->missing, 0, sl_core_set_bytes(core));
+		sl_bit_set(core->missing, bad); /* the next attempt does without it */
 		sl_attempt_fail(core, SL_REASON_BAD_DEPOSIT, true)->peer = bad;
 		return true;
 	}

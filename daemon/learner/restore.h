@@ -24,6 +24,6 @@ int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_
 		       struct sl_error *error);
 /* Read the committed model into the workspace and set its round in the core's configuration. */
 int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error);
-/* Read the release log of the following round and reopen the attempt that the end of the process
+/* Read the records of the following round and reopen the attempt that the end of the process
  * interrupted. */
 int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error);

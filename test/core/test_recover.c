@@ -55,7 +55,8 @@ TEST(release_is_durable)
 CASE(a_wrong_deposit, driver_ready(driver_new(3, 4)),
      "ready from 2 3\n"
      "check done\n"
-     "check failed -> persist aborted t1 a1, RECOVERING bad deposit 3, RECOVER, hello t1 open to 2 3, *")
+     "check failed -> persist aborted t1 a1, RECOVERING bad deposit 3, RECOVER, hello t1 open to 2 3, "
+     "*SUSPECT 3*")
 
 CASE(a_ready_is_missing, driver_ready(driver_new(3, 4)),
      "ready from 2 -> compute check, ready of 2 a1 to 3\n"
