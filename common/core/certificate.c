@@ -87,6 +87,11 @@ void sl_certificate_greet(struct sl_core *core, uint32_t peer)
 	show_digests(core, sl_core_only(core, peer), false);
 }
 
+void sl_certificate_complete(struct sl_core *core)
+{
+	show_digests(core, core->linked, false);
+}
+
 static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 {
 	struct sl_message message = {.kind = SL_MSG_RESULT};

@@ -9,6 +9,8 @@
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d);
 /* Add the signer of `d`, if it says the same and has not signed yet. */
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
+/* The certificate has enough signers now: peers that asked before may ask again. */
+void sl_certificate_complete(struct sl_core *core);
 /* Return true if `d` says the same as the certificate. */
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
 /* Copy `round` to the store, which has room for its members; copy a certificate, with its Round. */

@@ -127,10 +127,14 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 	if (signer == UINT32_MAX || signer == core->config.self ||
 	    !sl_certificate_member(core->certificate.round, digest->id))
 		return;
-	if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
+	if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0) {
 		rival(core, signer, digest);
-	else
-		sl_certificate_add(&core->certificate, digest);
+		return;
+	}
+	bool few = core->certificate.count < sl_certificate_need(core, core->certificate.round);
+	sl_certificate_add(&core->certificate, digest);
+	if (few && core->certificate.count >= sl_certificate_need(core, core->certificate.round))
+		sl_certificate_complete(core);
 }
 
 /* Once an attempt is recovered, links of it are missing: digests go on to the linked participants. */

@@ -61,22 +61,28 @@ static bool shows_view(const struct sl_daemon *daemon, const struct sl_certifica
 	return memcmp(h, certificate->view, sizeof h) == 0;
 }
 
+static bool took_part(const struct sl_daemon *daemon, const struct sl_round_head *round)
+{
+	for (uint32_t i = 0; i < sl_round_learners(round); i++)
+		if (round->members[2 * i] == daemon->settings->id)
+			return true;
+	return false;
+}
+
 /* Replace the digests, which were signed under another roster or with another own key, by the own one: this
- * learner has committed the result, so it may sign it again. The other participants add theirs. Return false
- * if it has not signed the result itself. */
+ * learner has committed the result, so it may sign it again, or for the first time if it fetched it. The
+ * other participants add theirs. Return false if it was no participant. */
 static bool sign_again(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
-	for (uint32_t i = 0; i < certificate->count; i++) {
-		struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[i]}};
-		if (m.digest.id != daemon->settings->id)
-			continue;
-		memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
-		sl_daemon_sign(daemon, &m);
-		certificate->digests[0] = m.digest;
-		certificate->count = 1;
-		return true;
-	}
-	return false;
+	struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[0]}};
+	if (certificate->count == 0 || !took_part(daemon, certificate->round))
+		return false;
+	m.digest.id = daemon->settings->id;
+	memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
+	sl_daemon_sign(daemon, &m);
+	certificate->digests[0] = m.digest;
+	certificate->count = 1;
+	return true;
 }
 
 /* Return the reason why the result must not be served to peers, or NULL. */
@@ -90,7 +96,7 @@ static const char *flaw_of(struct sl_daemon *daemon, const struct sl_store_round
 		return "it does not show its view";
 	return signatures_hold(daemon, &result->certificate) || sign_again(daemon, &result->certificate)
 		       ? NULL
-		       : "it was signed under another roster, and not by this learner";
+		       : "it was signed under another roster, in a round without this learner";
 }
 
 /* Open the result of `round` for requests of peers. Without it the learner continues and cannot answer

@@ -240,7 +240,8 @@ static struct sl_sim_mix any_mix(const struct run *run)
 	uint64_t random = run->options.seed;
 	struct sl_sim_mix mix = {.gap_ms = 40, .most = 400, .down_most = run->options.learners / 2};
 	mix.gap_ms <<= sl_sim_random(&random) % 4;
-	mix.kinds = (uint32_t)(sl_sim_random(&random) % (1u << SL_SIM_FAULT_COUNT));
+	mix.kinds = (uint32_t)(sl_sim_random(&random) %
+			       (1u << (SL_SIM_FAULT_AWAY + 1))); /* of honest learners with their disks */
 	return mix;
 }
 
