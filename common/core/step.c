@@ -102,6 +102,8 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_emit_hello(core, sl_core_only(core, peer));
 	sl_certificate_greet(core, peer);
 	sl_confirm_greet(core, peer);
+	if (core->links[peer].record.present) /* it may sign no other link state before something changes */
+		sl_model_tell(core, peer);
 }
 
 static void link_down(struct sl_core *core, uint32_t peer)

@@ -75,7 +75,8 @@ CLUSTER_TEST(launcher_killed_and_resumed)
 {
 	char text[64];
 	unsigned shown = 0;
-	cluster_launch_start(c, "-n 4 --rounds 6 --verify --set hidden_units=1 --set epochs=20");
+	cluster_launch_start(
+		c, "-n 4 --rounds 6 --verify --set hidden_units=1 --set epochs=20 --set quorum=all");
 	cluster_expect(c, 3, COMMITTED);
 	kill(c->launcher, SIGKILL);
 	cluster_launch_wait(c);

@@ -23,8 +23,8 @@ CASE(told_once_per_link, discovering(),
      "link state m7 a2 from 2 -> link state *\n" /* relayed, no more */
      "link state m7 a3 from 3 -> model to 3, *\n"
      "link down 2\n"
-     "link up 2\n"
-     "link state m7 a4 from 2 -> model to 2, *")
+     "link up 2 -> *model to 2*\n"
+     "link state m7 a4 from 2 -> link state *")
 
 /* Also if another neighbour has relayed the link state. One without a link is not told. */
 CASE(told_over_the_own_link, discovering(),
