@@ -136,6 +136,8 @@ static bool set_view(struct sl_core *core, const struct sl_round_head *round, co
 static const char *check_round(struct sl_core *core, const struct sl_round_head *round)
 {
 	uint8_t h[SL_HASH_BYTES];
+	if (!sl_certificate_fits(core, round))
+		return "a round with more participants than the roster can have had";
 	sl_canonical_round(&core->config.scope, round, h);
 	return set_view(core, round, h) ? NULL : "a round of another model, or whose p is no prime";
 }

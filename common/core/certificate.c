@@ -26,6 +26,11 @@ void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_di
 	memcpy(certificate->digest, d->digest, SL_HASH_BYTES);
 }
 
+bool sl_certificate_fits(const struct sl_core *core, const struct sl_round_head *round)
+{
+	return sl_round_learners(round) <= sl_core_candidates_max(core->config.roster_size);
+}
+
 void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_head *round)
 {
 	uint32_t *members = store->members;

@@ -13,6 +13,8 @@ void sl_certificate_add(struct sl_certificate *certificate, const struct sl_dige
 void sl_certificate_complete(struct sl_core *core);
 /* Return true if `d` says the same as the certificate. */
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
+/* Return true if the stores have room for the members of the Round, which may be of an earlier roster. */
+bool sl_certificate_fits(const struct sl_core *core, const struct sl_round_head *round);
 /* Copy `round` to the store, which has room for its members; copy a certificate, with its Round. */
 void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_head *round);
 void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store,

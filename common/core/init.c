@@ -41,7 +41,8 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 29 * set +
-	       7 * R * sizeof(uint32_t) + view + attempt_bytes(config) + 8192;
+	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
+	       attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -89,8 +90,8 @@ static bool take_rounds(struct sl_core *core, struct sl_arena *arena)
 {
 	struct sl_round_store *stores[] = {&core->last_round, &core->making_round, &core->shown_round};
 	for (size_t k = 0; k < sizeof stores / sizeof *stores; k++)
-		if ((stores[k]->members = SL_ARENA_TAKE(arena, 2 * core->config.roster_size, uint32_t)) ==
-		    NULL)
+		if ((stores[k]->members = SL_ARENA_TAKE(
+			     arena, 2 * sl_core_candidates_max(core->config.roster_size), uint32_t)) == NULL)
 			return false;
 	return true;
 }
@@ -141,7 +142,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	sl_arena_init(&core->arena, room, bytes);
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
-	if (config->certificate != NULL)
+	if (config->certificate != NULL && sl_certificate_fits(core, config->certificate->round))
 		sl_certificate_move(&core->certificate, &core->last_round, config->certificate);
 	core->config.certificate = NULL; /* copied */
 	sl_members_take(core);
