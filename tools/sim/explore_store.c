@@ -77,7 +77,7 @@ uint32_t sl_explore_store_put(struct sl_explore_store *s, const void *bytes, siz
 	for (uint32_t k = hash & s->mask; s->table[k] != FREE; k = (k + 1) & s->mask) {
 		uint32_t number = s->table[k];
 		if (s->hashes[number] == hash && s->sizes[number] == size &&
-		    memcmp(s->at[number], bytes, size) == 0)
+		    (size == 0 || memcmp(s->at[number], bytes, size) == 0))
 			return number;
 	}
 	uint32_t number = s->count++;
