@@ -29,7 +29,6 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 	case SL_REASON_MODEL:
 	case SL_REASON_CLIP:
 	case SL_REASON_WEIGHT:
-	case SL_REASON_RESULT:
 	case SL_REASON_RECORD:
 		return SL_RECORD_FATAL_REASON;
 	default:
@@ -42,8 +41,6 @@ static enum sl_record_kind waiting_kind(const struct sl_report *report, const st
 	bool empty = true;
 	for (uint32_t i = 0; report->set != NULL && i < roster->size; i++)
 		empty = empty && !sl_bit(report->set, i);
-	if (report->reason == SL_REASON_WEIGHTLESS)
-		return SL_RECORD_WAITING_WEIGHT;
 	if (report->phase == SL_PHASE_RECOVER)
 		return empty ? SL_RECORD_WAITING_STATES : SL_RECORD_WAITING_LOST;
 	if (report->set == NULL)

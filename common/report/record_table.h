@@ -150,10 +150,6 @@
 	  "{whom}; "                                                                                         \
 	  "the attempt goes on when one that has it connects. If none ever will: starling abort --round "    \
 	  "{round} --control {control}")                                                                     \
-	X(WAITING_WEIGHT, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
-	  "round {round} attempt {attempt}: every participant has weight 0, so there is no mean; at least "  \
-	  "one learner needs samples. To train the round again: starling abort --round {round} "             \
-	  "--control {control}")                                                                             \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the deposits of all "           \
 	  "{learners} "                                                                                      \
