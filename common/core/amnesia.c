@@ -3,6 +3,7 @@
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
+#include "common/core/open.h"
 
 /* --- reminding --- */
 
@@ -11,20 +12,6 @@ static void show(struct sl_core *core, uint32_t peer, struct sl_record *record,
 {
 	sl_bit_set(record->sent, peer);
 	sl_emit_send(core, sl_core_only(core, peer), message, false);
-}
-
-static void show_key(struct sl_core *core, uint32_t peer)
-{
-	uint32_t position = core->view_checked ? core->view.position[peer] : UINT32_MAX;
-	struct sl_message message = {.kind = SL_MSG_KEY};
-	if (position == UINT32_MAX || core->at.keys == NULL || !sl_core_has(core->at.known, position))
-		return;
-	message.key.t = core->t;
-	message.key.a = core->view.a;
-	message.key.origin = core->config.ids[peer];
-	memcpy(message.key.view, core->view.h, SL_HASH_BYTES);
-	memcpy(message.key.key, core->at.keys[position], SL_KEY_BYTES);
-	sl_emit_send(core, sl_core_only(core, peer), &message, true);
 }
 
 void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
@@ -42,7 +29,7 @@ void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
 			show(core, peer, &ar->record,
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
 	}
-	show_key(core, peer);
+	sl_open_remind(core, peer);
 }
 
 /* --- being reminded --- */

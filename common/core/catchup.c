@@ -164,7 +164,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_catchup *c = &core->catchup;
 	const struct sl_round_head *round = &core->shown_round.head;
 	if (peer != c->from || c->signers == 0 || whole(core) ||
-	    memcmp(d->view, c->view.h, SL_HASH_BYTES) != 0 || !sl_certificate_member(round, d->id))
+	    memcmp(d->view, c->view.h, SL_HASH_BYTES) != 0 || !sl_round_member(round, d->id))
 		return; /* of another round: it has committed again meanwhile, and its Hello says so */
 	if (c->certificate.count == 0)
 		sl_certificate_begin(&c->certificate, d);

@@ -47,14 +47,6 @@ void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store
 	to->round = &store->head;
 }
 
-bool sl_certificate_member(const struct sl_round_head *round, sl_id id)
-{
-	for (uint32_t i = 0; i < round->count; i += 2)
-		if (round->members[i] == id)
-			return true;
-	return false;
-}
-
 uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners)
 {
 	uint64_t need = core->config.parameters.tolerance + 1;

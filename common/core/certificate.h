@@ -20,8 +20,6 @@ void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_hea
 void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store,
 			 const struct sl_certificate *from);
 
-/* Return true if learner `id` is a participant of `round`. */
-bool sl_certificate_member(const struct sl_round_head *round, sl_id id);
 /* Return the digests that show a result: c+1, or all of a view with fewer learners; by their number, by
  * Round. */
 uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners);

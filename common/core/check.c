@@ -15,14 +15,7 @@ static bool may_take(const struct sl_core *core, sl_round t, const uint8_t *view
 static void pass_on(struct sl_core *core, uint32_t from, uint32_t author, const struct sl_message *message,
 		    bool own)
 {
-	uint64_t *to = core->at.check_to[author];
-	memset(to, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		uint32_t peer = core->view.members[i];
-		if (peer != from && i != author && sl_bit(core->linked, peer))
-			sl_bit_set(to, peer);
-	}
-	sl_emit_send(core, to, message, own);
+	sl_emit_participants(core, core->at.check_to[author], from, core->view.members[author], message, own);
 }
 
 /* --- challenges --- */

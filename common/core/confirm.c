@@ -31,11 +31,7 @@ static void digest_out(struct sl_core *core)
 	struct sl_message message = own_digest(core);
 	core->at.digests[core->view.self] = message.digest;
 	core->at.digested = true;
-	memset(core->digest_to, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++)
-		if (sl_bit(core->linked, core->view.members[i]))
-			sl_bit_set(core->digest_to, core->view.members[i]);
-	sl_emit_send(core, core->digest_to, &message, true);
+	sl_emit_participants(core, core->digest_to, core->config.self, core->config.self, &message, true);
 }
 
 void sl_confirm_greet(struct sl_core *core, uint32_t peer)
@@ -125,7 +121,7 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 {
 	uint32_t signer = sl_core_index(core, digest->id);
 	if (signer == UINT32_MAX || signer == core->config.self ||
-	    !sl_certificate_member(core->certificate.round, digest->id))
+	    !sl_round_member(core->certificate.round, digest->id))
 		return;
 	if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0) {
 		rival(core, signer, digest);
@@ -138,18 +134,13 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 }
 
 /* Once an attempt is recovered, links of it are missing: digests go on to the linked participants. */
-static void pass_on(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+static void pass_on(struct sl_core *core, uint32_t peer, uint32_t signer, const struct sl_digest *digest)
 {
 	bool recovered = core->phase == SL_PHASE_CONFIRM && core->before == SL_PHASE_RECOVER;
 	if (core->phase != SL_PHASE_RECOVER && !recovered)
 		return;
-	memset(core->digest_to, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++)
-		if (sl_bit(core->linked, core->view.members[i]) && core->view.members[i] != peer &&
-		    core->view.ids[i] != digest->id)
-			sl_bit_set(core->digest_to, core->view.members[i]);
-	sl_emit_send(core, core->digest_to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest},
-		     false);
+	sl_emit_participants(core, core->digest_to, peer, signer,
+			     &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, false);
 }
 
 /* Take a digest of the present view; the first of each participant counts. */
@@ -160,7 +151,7 @@ static void take(struct sl_core *core, uint32_t peer, const struct sl_digest *di
 	if (position == UINT32_MAX || position == core->view.self || core->at.digests[position].id != 0)
 		return;
 	core->at.digests[position] = *digest;
-	pass_on(core, peer, digest);
+	pass_on(core, peer, signer, digest);
 	if (core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
 		differs(core, signer);
 }

@@ -50,6 +50,18 @@ void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_mess
 	action->send.own = own;
 }
 
+void sl_emit_participants(struct sl_core *core, uint64_t *to, uint32_t from, uint32_t author,
+			  const struct sl_message *message, bool own)
+{
+	memset(to, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		uint32_t peer = core->view.members[i];
+		if (peer != from && peer != author && sl_bit(core->linked, peer))
+			sl_bit_set(to, peer);
+	}
+	sl_emit_send(core, to, message, own);
+}
+
 void sl_emit_chunk(struct sl_core *core, const uint64_t *to, enum sl_message_kind kind, struct sl_chunk chunk,
 		   struct sl_payload payload)
 {

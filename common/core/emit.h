@@ -29,6 +29,10 @@ void sl_emit_chunk(struct sl_core *core, const uint64_t *to, enum sl_message_kin
 /* Send `message`, a chunk whose bytes are where `payload` says. */
 void sl_emit_payload(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
 		     struct sl_payload payload);
+/* Send `message` to the linked participants of the view but `from` and `author`, roster indices; `to` is
+ * memory for the set. */
+void sl_emit_participants(struct sl_core *core, uint64_t *to, uint32_t from, uint32_t author,
+			  const struct sl_message *message, bool own);
 /* Tell the peers of `to` round, attempt and status. */
 void sl_emit_hello(struct sl_core *core, const uint64_t *to);
 

@@ -93,6 +93,15 @@ static struct sl_message key_message(const struct sl_core *core, uint32_t origin
 	return message;
 }
 
+void sl_open_remind(struct sl_core *core, uint32_t peer)
+{
+	uint32_t position = core->view_checked ? core->view.position[peer] : UINT32_MAX;
+	if (position == UINT32_MAX || core->at.keys == NULL || !is_known(core, position))
+		return;
+	struct sl_message message = key_message(core, position);
+	sl_emit_send(core, sl_core_only(core, peer), &message, true);
+}
+
 void sl_open_release(struct sl_core *core)
 {
 	uint32_t self = core->view.self;

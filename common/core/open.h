@@ -15,6 +15,8 @@ void sl_open_ready(struct sl_core *core, uint32_t position);
 
 /* The release is durable: the own deposit key is shown to the neighbours. */
 void sl_open_release(struct sl_core *core);
+/* The link to `peer` came up: show it its own deposit key, if it is known. */
+void sl_open_remind(struct sl_core *core, uint32_t peer);
 /* A link came up or fell: forget what was sent over it. */
 void sl_open_link(struct sl_core *core, uint32_t position);
 

@@ -321,6 +321,14 @@ static inline uint32_t sl_round_learners(const struct sl_round_head *round)
 {
 	return round->count / 2;
 }
+/* Return true if learner `id` is a participant. */
+static inline bool sl_round_member(const struct sl_round_head *round, sl_id id)
+{
+	for (uint32_t i = 0; i < round->count; i += 2)
+		if (round->members[i] == id)
+			return true;
+	return false;
+}
 
 /* Certificate of a committed round: its Round, and signed digests of participants that agree with one another
  * (PROTOCOL.md §11.3 Certificates and signers). */

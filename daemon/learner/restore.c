@@ -61,21 +61,13 @@ static bool shows_view(const struct sl_daemon *daemon, const struct sl_certifica
 	return memcmp(h, certificate->view, sizeof h) == 0;
 }
 
-static bool took_part(const struct sl_daemon *daemon, const struct sl_round_head *round)
-{
-	for (uint32_t i = 0; i < sl_round_learners(round); i++)
-		if (round->members[2 * i] == daemon->settings->id)
-			return true;
-	return false;
-}
-
 /* Replace the digests, which were signed under another roster or with another own key, by the own one: this
  * learner has committed the result, so it may sign it again, or for the first time if it fetched it. The
  * other participants add theirs. Return false if it was no participant. */
 static bool sign_again(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
 	struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[0]}};
-	if (certificate->count == 0 || !took_part(daemon, certificate->round))
+	if (certificate->count == 0 || !sl_round_member(certificate->round, daemon->settings->id))
 		return false;
 	m.digest.id = daemon->settings->id;
 	memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
