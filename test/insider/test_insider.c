@@ -108,8 +108,16 @@ static void begin(struct play *p)
 	cluster_start(p->c, p->trial->late, "");
 }
 
-/* Wait until every honest learner has the model of round ROUNDS, or one has ended, or PATIENCE_S is over.
- * Return the least round. */
+static bool is_named(const struct play *p)
+{
+	for (uint32_t i = 1; i <= N && p->trial->named != NULL; i++)
+		if (is_honest(p, i) && cluster_count(p->c, i, p->trial->named) > 0)
+			return true;
+	return p->trial->named == NULL;
+}
+
+/* Wait until every honest learner has the model of round ROUNDS and the liar is named, or one learner has
+ * ended, or PATIENCE_S is over. Return the least round. */
 static int await_rounds(struct play *p)
 {
 	double end = process_now() + PATIENCE_S;
@@ -123,7 +131,7 @@ static int await_rounds(struct play *p)
 			if (p->ended == 0 && process_ended(p->c->pids[i - 1], &p->ended))
 				p->c->pids[i - 1] = 0;
 		}
-		if (least == ROUNDS || p->ended != 0 || process_now() > end)
+		if ((least == ROUNDS && is_named(p)) || p->ended != 0 || process_now() > end)
 			return least;
 	}
 }
@@ -138,14 +146,6 @@ static void end(struct play *p)
 		if (is_honest(p, i) && p->ended == 0)
 			p->ended = status;
 	}
-}
-
-static bool is_named(const struct play *p)
-{
-	for (uint32_t i = 1; i <= N && p->trial->named != NULL; i++)
-		if (is_honest(p, i) && cluster_count(p->c, i, p->trial->named) > 0)
-			return true;
-	return p->trial->named == NULL;
 }
 
 /* Return what went wrong, NULL: the lie was withstood. */
