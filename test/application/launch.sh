@@ -10,10 +10,8 @@ starling=$program
 run() {
 	expected=$1
 	shift
-	status=0
 	rm -rf run
-	"$starling" launch -n 3 --run-dir run "$@" >out 2>err || status=$?
-	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
+	ends "$expected" launch -n 3 --run-dir run "$@"
 }
 
 cat >train.py <<'END'

@@ -1,22 +1,10 @@
 #!/bin/sh
 # starling-bench from the command line: bench.sh STARLING-BENCH STARLINGD
-set -eu
-bench=$(realpath "$1")
-fail() {
-	echo "$*" >&2
-	exit 1
-}
-status() {
-	code=0
-	"$@" >out 2>err || code=$?
-	echo "$code"
-}
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
+. "${0%/*}/../lib/head.sh"
+bench=$program
 mkdir within
 
-[ "$(status "$bench" --help)" = 0 ] || fail "--help"
+ends 0 --help
 grep -q "Examples:" out || fail "--help shows no examples"
 for name in kernels instructions analysis records exchange complete10 ring10 crowd100 crowd100additive; do
 	grep -q "^  $name " out || fail "--help does not name $name"
@@ -24,17 +12,17 @@ done
 
 for wrong in "--repeat 0" "--repeat 101" "--repeat x" "--what" "--folder nowhere kernels"; do
 	# shellcheck disable=SC2086
-	[ "$(status "$bench" $wrong)" = 2 ] || fail "$wrong: not a usage error"
+	ends 2 $wrong
 	[ -s err ] || fail "$wrong: says nothing"
 done
-[ "$(status "$bench" kernel)" = 2 ] || fail "kernel: not a usage error"
+ends 2 kernel
 grep -q "there is no case 'kernel'; did you mean 'kernels'?" err || fail "kernel: $(cat err)"
 
-[ "$(status "$bench" kernels --repeat 1 --folder within)" = 0 ] || fail "kernels: $(cat out err)"
+ends 0 kernels --repeat 1 --folder within
 grep -q "shamir, 31 bits, degree 87 .* ns a share" out || fail "kernels: $(cat out)"
 [ ! -s err ] || fail "progress in a pipe: $(cat err)"
 
-[ "$(status "$bench" kernels --repeat 2 --folder within --json)" = 0 ] || fail "--json"
+ends 0 kernels --repeat 2 --folder within --json
 python3 - <<'PYTHON' || fail "not that JSON: $(cat out)"
 import json
 d = json.load(open("out"))
@@ -45,7 +33,7 @@ for f in case["figures"]:
 PYTHON
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 
-[ "$(status "$bench" instructions analysis records --repeat 1 --folder within)" = 0 ] || fail "small cases: $(cat out err)"
+ends 0 instructions analysis records --repeat 1 --folder within
 for figure in 'metropolis.*portable' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms'; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done

@@ -28,6 +28,12 @@ status() {
 	echo "$code"
 }
 
+ends() { # STATUS, then the arguments
+	wanted=$1
+	shift
+	[ "$(status "$@")" = "$wanted" ] || fail "$* does not end with $wanted"
+}
+
 # Bad input: one line, status 2.
 refused() { # WHY, then the arguments
 	wanted=$1

@@ -4,18 +4,9 @@ python=$3
 example=$(realpath "$4")
 "$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
 . "$(dirname "$0")/../lib/head.sh"
-starling=$program
-# run STATUS ARGUMENT...: export, and expect the status.
-run() {
-	expected=$1
-	shift
-	status=0
-	"$starling" export "$@" >out 2>err || status=$?
-	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
-}
 
-"$starling" launch -n 3 --rounds 2 --run-dir run -- "$example" >out 2>err || fail "the launch failed"
-run 0 --npz m.npz --safetensors m.safetensors run
+ends 0 launch -n 3 --rounds 2 --run-dir run -- "$example"
+ends 0 export --npz m.npz --safetensors m.safetensors run
 grep -q '^round 2 of run run, the mean of 3 learners: 2 tensors$' err || fail "the round is not told"
 cmp m.safetensors run/learner-01/state/round-000002.safetensors
 cat >compare.py <<'END'
@@ -55,33 +46,26 @@ text += b" " * (-len(text) % 8)
 open("types.safetensors", "wb").write(len(text).to_bytes(8, "little") + text + data)
 END
 "$python" make.py
-run 0 --npz types.npz types.safetensors
+ends 0 export --npz types.npz types.safetensors
 "$python" compare.py types.npz types.safetensors
-run 2 --npz other.npz --round 8 types.safetensors
-grep -q 'types.safetensors: holds round 7, not 8' err || fail "another round is not named"
+refused 'types.safetensors: holds round 7, not 8' export --npz other.npz --round 8 types.safetensors
 
 # Rounds; files that are there; damage.
-run 0 --npz m1.npz --round 1 run/learner-02/state
+ends 0 export --npz m1.npz --round 1 run/learner-02/state
 "$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
-run 2 --npz m1.npz --round 9 run
-grep -q 'no checkpoint of round 9' err || fail "a missing round is not named"
-run 2 --npz m1.npz run
-grep -q 'm1.npz exists; give --force to replace it' err || fail "a file would be replaced"
+refused 'no checkpoint of round 9' export --npz m1.npz --round 9 run
+refused 'm1.npz exists; give --force to replace it' export --npz m1.npz run
 "$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
-run 0 --force --npz m1.npz run
+ends 0 export --force --npz m1.npz run
 "$python" compare.py m1.npz m.safetensors
 mkfifo pipe
-run 2 --force --npz pipe run
+ends 2 export --force --npz pipe run
 grep -q 'pipe is not a regular file' err && [ -p pipe ] || fail "a pipe would be replaced"
-run 2 --npz m2.npz .
-grep -q 'no checkpoint here' err || fail "a folder without a checkpoint is not named"
-run 2 run
-grep -q 'name the file to write' err || fail "no file is asked for"
+refused 'no checkpoint here' export --npz m2.npz .
+refused 'name the file to write' export run
 size=$(wc -c <m.safetensors)
 head -c $((size - 1)) m.safetensors >short.safetensors
 { head -c $((size - 1)) m.safetensors && printf '\377'; } >damaged.safetensors
-run 2 --npz m2.npz short.safetensors
-grep -q 'short.safetensors: ' err || fail "a short file is not named"
-run 2 --npz m2.npz damaged.safetensors
-grep -q 'damaged.safetensors: damaged: the model does not match its checksum' err || fail "damage is not found"
+refused 'short.safetensors: ' export --npz m2.npz short.safetensors
+refused 'damaged.safetensors: damaged: the model does not match its checksum' export --npz m2.npz damaged.safetensors
 [ ! -e m2.npz ] || fail "a file was written"

@@ -15,15 +15,10 @@ record() { # MS ID LEVEL [REST]
 at() { # MS ID LEVEL: the record as text
 	printf '12:00:00.%s learner-0%s %-5s e          at %s\n' "$1" "$2" "$3" "$1"
 }
-answers() { # STATUS, then the arguments
-	wanted=$1
-	shift
-	[ "$(status "$@")" = "$wanted" ] || fail "$* does not end with $wanted: $(cat out err)"
-}
 says() { # ERROR, then the arguments: wrong usage
 	why=$1
 	shift
-	answers 2 "$@"
+	ends 2 "$@"
 	is err "$why"
 }
 
@@ -31,38 +26,38 @@ says() { # ERROR, then the arguments: wrong usage
 mkdir -p run/learner-01 run/learner-02
 { record 100 1 info ',"round":1' && record 300 1 warn ',"round":2'; } >run/learner-01/log.jsonl
 { record 200 2 debug ',"round":1' && record 250 2 info && record 400 2 error ',"round":2'; } >run/learner-02/log.jsonl
-answers 0 logs run
+ends 0 logs run
 is out "$(at 100 1 info)" "$(at 200 2 debug)" "$(at 250 2 info)" "$(at 300 1 warn)" "$(at 400 2 error)"
 is err
-answers 0 logs run --round 2
+ends 0 logs run --round 2
 is out "$(at 300 1 warn)" "$(at 400 2 error)"
-answers 0 logs --learner 2 --level info run
+ends 0 logs --learner 2 --level info run
 is out "$(at 250 2 info)" "$(at 400 2 error)"
-answers 0 logs --learner learner-01 --level=error run
+ends 0 logs --learner learner-01 --level=error run
 is out
 says "starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)" logs run --learner 3
 is out
-answers 2 logs run --learner learner-2
-answers 0 logs run --round 9
+ends 2 logs run --learner learner-2
+ends 0 logs run --round 9
 is out
 is err "starling logs: run: no record of round 9; there are rounds 1 to 2"
-answers 0 logs run --round 2 --level error --learner 1
+ends 0 logs run --round 2 --level error --learner 1
 is err
-answers 0 logs run --json --learner 1
+ends 0 logs run --json --learner 1
 cmp out run/learner-01/log.jsonl || fail "--json changes records"
 
 # The order within a file is kept.
 mkdir -p kept/a kept/b
 { record 500 1 info && record 100 1 info; } >kept/a/log.jsonl
 { record 500 2 info && record 600 2 info; } >kept/b/log.jsonl
-answers 0 logs kept
+ends 0 logs kept
 is out "$(at 500 1 info)" "$(at 100 1 info)" "$(at 500 2 info)" "$(at 600 2 info)"
 
 # Malformed lines are counted, and a line longer than any record.
 mkdir -p bad/a bad/b
 { echo nonsense && record 100 1 info && printf '[1]\n{"time":3}\n{"time":"20'; } >bad/a/log.jsonl
 { record 200 2 info && head -c 3000000 /dev/zero && echo; } >bad/b/log.jsonl
-answers 0 logs bad
+ends 0 logs bad
 is out "$(at 100 1 info)" "$(at 200 2 info)"
 is err "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1"
 
@@ -73,7 +68,7 @@ for i in $(seq 40); do
 		echo "{\"time\":\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\",\"text\":\"$i $j\"}"
 	done >many/$i/log.jsonl
 done
-answers 0 logs many --json
+ends 0 logs many --json
 [ "$(wc -l <out)" = 2000 ] || fail "not every record"
 cut -c1-34 out | LC_ALL=C sort -c -s || fail "records are not in order"
 
@@ -127,13 +122,13 @@ wait $pid || fail "--follow ends with $?"
 is code 0
 
 # The program names its commands, and what is near a wrong word.
-answers 0 --help
+ends 0 --help
 has out '  logs ' '  keygen '
-answers 0 help logs
+ends 0 help logs
 mv out help.txt
-answers 0 logs --help
+ends 0 logs --help
 cmp out help.txt || fail "help logs is not logs --help"
-answers 0 --version
+ends 0 --version
 grep -q '^starling [0-9]' out || fail "--version: $(cat out)"
 says "starling: unknown command 'lgos'; did you mean 'logs'?" lgos
 says "starling: unknown command 'lgos'; did you mean 'logs'?" help lgos
@@ -141,9 +136,9 @@ says "starling launch: unknown option '--lerners'; did you mean '--learners'?" l
 says "starling topology analyze: unknown option '--stepps'; did you mean '--steps'?" topology analyze ring --stepps=3
 says "starling logs: unknown option '--hepl'; did you mean '--help'?" logs --hepl
 says "starling: unknown option '--colour'; see 'starling --help'" --colour
-answers 2 logs --colour
+ends 2 logs --colour
 has err "starling logs: unrecognized option '--colour'"
-answers 2
+ends 2
 is out
 while read -r old now; do
 	refused "$now" "$old" --help
@@ -156,13 +151,13 @@ reproduce starling-paper
 OLD
 
 # keygen prints the roster line and nothing else; it overwrites nothing.
-answers 0 keygen --id 3 --name clinic-c --address 10.0.0.3:7400
+ends 0 keygen --id 3 --name clinic-c --address 10.0.0.3:7400
 grep -Eqx -- '- \{id: 3, name: clinic-c, address: "10.0.0.3:7400", key: "sha256:[0-9a-f]{64}"\}' out || fail "$(cat out)"
 mv out roster
 [ "$(wc -l <roster)" = 1 ] || fail "keygen prints more than its line"
-answers 0 keygen --show
+ends 0 keygen --show
 cmp out roster || fail "--show shows another line"
-answers 0 keygen --show --id 4
+ends 0 keygen --show --id 4
 sed 's/id: 4/id: 3/' out | cmp - roster || fail "--show --id changes more than the id"
 says 'starling keygen: identity/key.pem: exists; an identity is never overwritten' keygen --id 3 --name c --address h:1
 is out

@@ -9,17 +9,8 @@ export TMPDIR="$folder/tmp"
 expect() {
 	expected=$1
 	shift
-	"$starling" "$@" >out 2>err || fail "status $?: $*"
+	ends 0 "$@"
 	[ "$(cat out)" = "$expected" ] || fail "not '$expected': $*"
-}
-# refuse STATUS TEXT ARGUMENT...: expect an error.
-refuse() {
-	expected=$1 text=$2
-	shift 2
-	status=0
-	"$starling" "$@" >out 2>err || status=$?
-	[ $status -eq "$expected" ] || fail "status $status, not $expected: $*"
-	grep -qF -- "$text" err || fail "no '$text': $*"
 }
 
 # Sums are exact in decimals, where binary fractions are not; negative numbers are values, no options.
@@ -53,10 +44,10 @@ np.save("far.npy", np.array([1e10, 0]))'
 	# Integers and floats mixed: the floats keep their decimals.
 	expect '6.25
 1001.5' sum --local --npy i8.npy --npy f4.npy --npy i8.npy
-	refuse 2 'f4.npy gives an array of shape [2], and 0.npy an array of shape [1,3]: all learners must' \
+	refused 'f4.npy gives an array of shape [2], and 0.npy an array of shape [1,3]: all learners must' \
 		mean --local --npy f4.npy --npy i8.npy --npy 0.npy
-	refuse 2 'i8.npy gives an array of shape [2], and 7 no array: all learners must' mean --local --npy i8.npy 7 8
-	refuse 2 'far.npy: an element is beyond 10^9' mean --local --npy f4.npy --npy far.npy --npy i8.npy
+	refused 'i8.npy gives an array of shape [2], and 7 no array: all learners must' mean --local --npy i8.npy 7 8
+	refused 'far.npy: an element is beyond 10^9' mean --local --npy f4.npy --npy far.npy --npy i8.npy
 fi
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
 
@@ -134,18 +125,21 @@ grep -q "^learner-0.*$named" run/learner-*/output.txt || fail "an application is
 grep -q 'the command of learner-0. ended with status 3' err || fail "the run has ended at the first difference"
 
 # Input that cannot be used.
-refuse 2 '--local needs at least 3 values' mean --local 1 2
-refuse 2 "'1,5' is not a number" sum --local 1,5 2 3
-refuse 2 "'0.1234567890123' has too many digits" sum 0.1234567890123
-refuse 2 'the sum is beyond 10^9' sum 999999999 2
-refuse 2 "a.csv: there is no column 'agee'; the columns are name, age, in years, answer" mean --csv a.csv --column agee
-refuse 2 "a.csv:2: column name: 'Ada \"A.\"' is not a number" mean --csv a.csv --column name
-refuse 2 'name the column with --column NAME' mean --csv a.csv
-refuse 2 "'jes' is none of the categories yes,no; did you mean 'yes'?" count --categories yes,no jes
-refuse 2 'name all categories' count yes
-refuse 2 '1 does not follow 2' histogram --bins 2,1 3
-refuse 2 'a.csv: not an .npy file' mean --npy a.csv
-refuse 2 'give a value or --csv FILE' mean
-refuse 1 'with --socket PATH or STARLING_SOCKET, or try the command with --local' mean 3
-refuse 2 "option '--csv' requires an argument" mean --csv
-refuse 1 '/dev/null/x: Not a directory' mean --socket /dev/null/x 3
+refused '--local needs at least 3 values' mean --local 1 2
+refused "'1,5' is not a number" sum --local 1,5 2 3
+refused "'0.1234567890123' has too many digits" sum 0.1234567890123
+refused 'the sum is beyond 10^9' sum 999999999 2
+refused "a.csv: there is no column 'agee'; the columns are name, age, in years, answer" mean --csv a.csv --column agee
+refused "a.csv:2: column name: 'Ada \"A.\"' is not a number" mean --csv a.csv --column name
+refused 'name the column with --column NAME' mean --csv a.csv
+refused "'jes' is none of the categories yes,no; did you mean 'yes'?" count --categories yes,no jes
+refused 'name all categories' count yes
+refused '1 does not follow 2' histogram --bins 2,1 3
+refused 'a.csv: not an .npy file' mean --npy a.csv
+refused 'give a value or --csv FILE' mean
+ends 1 mean 3
+has err 'with --socket PATH or STARLING_SOCKET, or try the command with --local'
+ends 2 mean --csv
+has err "option '--csv' requires an argument"
+ends 1 mean --socket /dev/null/x 3
+has err '/dev/null/x: Not a directory'
