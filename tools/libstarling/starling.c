@@ -5,10 +5,12 @@
  *   waiting for the learner --connected, join sent--> joining --joined--> joined
  *            ^----------------- connection lost ---------'------------------'
  *
- * One epoll descriptor stands for the connection and for a timer that tries again, so that it stays the same
- * when the learner is started again. The two vectors keep their addresses too: new memory is mapped there.
+ * This file is the conversation; connection.h has the lines. The two vectors keep their addresses when the
+ * learner is started again: new memory is mapped there.
  */
 #include "tools/libstarling/starling.h"
+
+#include "tools/libstarling/connection.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,40 +22,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/timerfd.h>
-#include <sys/un.h>
 #include <time.h>
-#include <unistd.h>
 
 #define VERSION 1
-#define LINE_BYTES_MAX (1u << 20)
-#define LINE_BYTES_FIRST 4096u
 #define ELEMENTS_MAX ((UINT64_C(1) << 28) - 1)
 #define DIMENSIONS_MAX 8u
 #define NAME_BYTES_MAX 127u
 #define RETRY_MS 200
 #define SAY_MS 5000 /* without a learner, before each STARLING_WAITING */
-#define SEND_S 10   /* for the longest line */
 #define TEXT_BYTES 1024u
-#define VECTORS 2u
 
 enum stage { WAITING, JOINING, JOINED, FAILED };
 
 struct handle {
 	struct starling base; /* first member: converted by pointer */
 	enum stage stage;
-	char *path;
-	json_t *join; /* the message */
-	int epoll, timer, socket;
-	int fds[VECTORS];
-	unsigned received; /* of fds */
-	char *line;	   /* what was received and not yet taken */
-	size_t used, taken, room;
+	struct sl_connection link;
+	json_t *join;	  /* the message */
 	int64_t since_ms; /* when the learner was last there, or its absence was last said */
 	bool asked, done;
 	bool invalid; /* the join failed: the next event is an error */
@@ -85,126 +72,67 @@ static void set_text(struct handle *h, const char *format, ...)
 	h->base.text = h->text;
 }
 
-/* ---- the connection ---- */
-
-static void close_fds(struct handle *h)
-{
-	for (unsigned i = 0; i < h->received; i++)
-		close(h->fds[i]);
-	h->received = 0;
-}
+/* ---- joining, waiting, losing ---- */
 
 static void disconnect(struct handle *h)
 {
-	if (h->socket >= 0)
-		close(h->socket); /* leaves the epoll set with it */
-	close_fds(h);
-	h->socket = -1;
-	h->used = h->taken = 0;
+	sl_connection_disconnect(&h->link);
 	h->asked = false;
-}
-
-static void set_timer(const struct handle *h, int first_ms, int again_ms)
-{
-	const struct itimerspec when = {.it_value = {0, first_ms * 1000000L},
-					.it_interval = {0, again_ms * 1000000L}};
-	timerfd_settime(h->timer, 0, &when, NULL);
 }
 
 static enum starling_event fail(struct handle *h)
 {
 	disconnect(h);
-	set_timer(h, 0, 0);
+	sl_connection_set_timer(&h->link, 0, 0);
 	h->stage = FAILED;
 	return STARLING_ERROR;
 }
 
-/* Connect through the folder, whose path may be longer than a socket address. Return -1 with errno. */
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-	char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-	int at = folder != NULL ? open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
-	free(folder);
-	if (at < 0)
-		return -1;
-	int fd = -1, rc = -1, why = ENAMETOOLONG;
-	if ((size_t)snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, name) <
-	    sizeof address.sun_path) {
-		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		rc = fd < 0 ? -1 : connect(fd, (const struct sockaddr *)&address, sizeof address);
-		why = errno;
-	}
-	close(at);
-	if (rc < 0 && fd >= 0)
-		close(fd);
-	errno = why;
-	return rc < 0 ? -1 : fd;
-}
-
-/* Send a line; the learner reads at once, or it is lost. */
-static bool send_line(const struct handle *h, const json_t *message)
+/* Send a message; if that fails, the next event says that the connection is lost. */
+static void send_message(const struct handle *h, const json_t *message)
 {
 	char *text = json_dumps(message, JSON_COMPACT);
-	if (text == NULL)
-		return false;
-	size_t size = strlen(text), sent = 0;
-	text[size++] = '\n'; /* in the place of the terminating zero */
-	while (sent < size) {
-		ssize_t part = send(h->socket, text + sent, size - sent, MSG_NOSIGNAL);
-		if (part < 0 && errno != EINTR)
-			break;
-		sent += part > 0 ? (size_t)part : 0;
-	}
+	sl_connection_send(&h->link, text);
 	free(text);
-	return sent == size;
+}
+
+/* Return WAITING, with a text that names the socket between `before` and `after`; NONE if that was said less
+ * than SAY_MS ago. */
+static enum starling_event say_waiting(struct handle *h, const char *before, const char *after)
+{
+	if (now_ms() - h->since_ms < SAY_MS)
+		return STARLING_NONE;
+	h->since_ms = now_ms();
+	set_text(h, "%s %s %s", before, h->link.path, after);
+	return STARLING_WAITING;
 }
 
 /* Go on waiting if there is no socket, no listener or a busy learner; fail after any other error. */
 static enum starling_event not_connected(struct handle *h)
 {
 	if (errno != ENOENT && errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
-		set_text(h, "%s: %s", h->path, strerror(errno));
+		set_text(h, "%s: %s", h->link.path, strerror(errno));
 		return fail(h);
 	}
-	if (now_ms() - h->since_ms < SAY_MS)
-		return STARLING_NONE;
-	h->since_ms = now_ms();
-	set_text(h, "no learner listens on %s yet", h->path);
-	return STARLING_WAITING;
+	return say_waiting(h, "no learner listens on", "yet");
 }
 
 static enum starling_event try_to_connect(struct handle *h)
 {
-	const struct timeval longest = {.tv_sec = SEND_S};
-	struct epoll_event event = {.events = EPOLLIN};
-	h->socket = connect_to(h->path);
-	if (h->socket < 0)
+	if (sl_connection_connect(&h->link) < 0)
 		return not_connected(h);
-	setsockopt(h->socket, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest);
-	if (epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->socket, &event) < 0) {
-		set_text(h, "epoll: %s", strerror(errno));
-		return fail(h);
-	}
 	h->stage = JOINING;
-	if (!send_line(h, h->join))
-		shutdown(h->socket, SHUT_RDWR); /* its end is read like any other */
+	send_message(h, h->join);
 	return STARLING_NONE;
 }
 
 static enum starling_event tick(struct handle *h)
 {
-	uint64_t times;
-	if (read(h->timer, &times, sizeof times) < 0 || h->stage == JOINED)
+	if (!sl_connection_tick(&h->link) || h->stage == JOINED)
 		return STARLING_NONE;
 	if (h->stage == WAITING)
 		return try_to_connect(h);
-	if (now_ms() - h->since_ms < SAY_MS)
-		return STARLING_NONE;
-	h->since_ms = now_ms();
-	set_text(h, "the learner on %s does not answer", h->path);
-	return STARLING_WAITING;
+	return say_waiting(h, "the learner on", "does not answer");
 }
 
 static enum starling_event lose(struct handle *h)
@@ -212,91 +140,11 @@ static enum starling_event lose(struct handle *h)
 	bool joined = h->stage == JOINED;
 	disconnect(h);
 	h->stage = WAITING;
-	set_timer(h, joined ? 1 : RETRY_MS, RETRY_MS);
-	if (!joined && now_ms() - h->since_ms < SAY_MS)
-		return STARLING_NONE;
+	sl_connection_set_timer(&h->link, joined ? 1 : RETRY_MS, RETRY_MS);
+	if (!joined)
+		return say_waiting(h, "the learner on", "ends each connection before it answers");
 	h->since_ms = now_ms();
-	if (joined)
-		return STARLING_LOST;
-	set_text(h, "the learner on %s ends each connection before it answers", h->path);
-	return STARLING_WAITING;
-}
-
-/* ---- receiving ---- */
-
-static void keep_fds(struct handle *h, struct msghdr *message)
-{
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c != NULL; c = CMSG_NXTHDR(message, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t at = 0; CMSG_LEN(at + sizeof(int)) <= c->cmsg_len; at += sizeof(int)) {
-			int fd;
-			memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
-			if (h->stage == JOINING && h->received < VECTORS)
-				h->fds[h->received++] = fd;
-			else
-				close(fd);
-		}
-	}
-}
-
-static bool make_room(struct handle *h)
-{
-	h->used -= h->taken;
-	if (h->used > 0)
-		memmove(h->line, h->line + h->taken, h->used);
-	h->taken = 0;
-	if (h->used < h->room)
-		return true;
-	size_t room = h->room == 0 ? LINE_BYTES_FIRST : 2 * h->room;
-	char *grown = room <= LINE_BYTES_MAX ? realloc(h->line, room) : NULL;
-	if (grown == NULL)
-		return false;
-	h->line = grown;
-	h->room = room;
-	return true;
-}
-
-/* Receive some bytes. 0: there are none; -1: the connection has ended. */
-static ssize_t receive(struct handle *h)
-{
-	union {
-		struct cmsghdr aligned;
-		char bytes[CMSG_SPACE(VECTORS * sizeof(int))];
-	} control;
-	if (!make_room(h))
-		return -1;
-	struct iovec part = {h->line + h->used, h->room - h->used};
-	struct msghdr message = {.msg_iov = &part,
-				 .msg_iovlen = 1,
-				 .msg_control = control.bytes,
-				 .msg_controllen = sizeof control.bytes};
-	ssize_t got = recvmsg(h->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR))
-		return 0;
-	if (got <= 0)
-		return -1;
-	keep_fds(h, &message);
-	h->used += (size_t)got;
-	return got;
-}
-
-/* Return the next complete line without its newline, or NULL: *lost tells whether the connection has ended.
- */
-static const char *next_line(struct handle *h, bool *lost)
-{
-	char *newline;
-	while ((newline = h->used > h->taken ? memchr(h->line + h->taken, '\n', h->used - h->taken) : NULL) ==
-	       NULL) {
-		ssize_t got = receive(h);
-		*lost = got < 0;
-		if (got <= 0)
-			return NULL;
-	}
-	const char *line = h->line + h->taken;
-	*newline = '\0';
-	h->taken = (size_t)(newline - h->line) + 1;
-	return line;
+	return STARLING_LOST;
 }
 
 /* ---- the vectors ---- */
@@ -307,10 +155,10 @@ static bool fits(struct handle *h, int fd, size_t bytes)
 	struct stat status;
 	int seals = fcntl(fd, F_GET_SEALS);
 	if (fstat(fd, &status) < 0 || status.st_size < (off_t)bytes)
-		set_text(h, "%s: the learner shares less memory than the %zu bytes of a vector", h->path,
+		set_text(h, "%s: the learner shares less memory than the %zu bytes of a vector", h->link.path,
 			 bytes);
 	else if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-		set_text(h, "%s: the shared memory is not sealed against shrinking", h->path);
+		set_text(h, "%s: the shared memory is not sealed against shrinking", h->link.path);
 	else
 		return true;
 	return false;
@@ -331,23 +179,23 @@ static void *map(struct handle *h, int fd, int protection, void *old, bool keep)
 	}
 	if (memory != MAP_FAILED)
 		return memory;
-	set_text(h, "%s: the shared memory cannot be mapped: %s", h->path, strerror(errno));
+	set_text(h, "%s: the shared memory cannot be mapped: %s", h->link.path, strerror(errno));
 	return NULL;
 }
 
 static bool map_vectors(struct handle *h)
 {
 	struct starling *s = &h->base;
-	if (h->received != VECTORS) {
-		set_text(h, "%s: the learner sent %u pieces of shared memory, not %u", h->path, h->received,
-			 VECTORS);
+	if (h->link.received != SL_CONNECTION_FDS) {
+		set_text(h, "%s: the learner sent %u pieces of shared memory, not %u", h->link.path,
+			 h->link.received, SL_CONNECTION_FDS);
 		return false;
 	}
-	void *up = map(h, h->fds[0], PROT_READ | PROT_WRITE, s->up, true);
-	void *down = up != NULL ? map(h, h->fds[1], PROT_READ, (void *)s->down, false) : NULL;
+	void *up = map(h, h->link.fds[0], PROT_READ | PROT_WRITE, s->up, true);
+	void *down = up != NULL ? map(h, h->link.fds[1], PROT_READ, (void *)s->down, false) : NULL;
 	s->up = up != NULL ? up : s->up;
 	s->down = down != NULL ? down : s->down;
-	close_fds(h);
+	sl_connection_close_fds(&h->link);
 	return down != NULL;
 }
 
@@ -355,7 +203,7 @@ static bool map_vectors(struct handle *h)
 
 static enum starling_event garbled(struct handle *h)
 {
-	set_text(h, "the learner on %s does not speak version %d of the protocol", h->path, VERSION);
+	set_text(h, "the learner on %s does not speak version %d of the protocol", h->link.path, VERSION);
 	return fail(h);
 }
 
@@ -382,7 +230,7 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	    version != VERSION)
 		return garbled(h);
 	if ((uint64_t)elements != s->elements || (uint64_t)bytes != s->bytes) {
-		set_text(h, "the learner on %s takes %lld bytes, not %zu", h->path, (long long)bytes,
+		set_text(h, "the learner on %s takes %lld bytes, not %zu", h->link.path, (long long)bytes,
 			 s->bytes);
 		return fail(h);
 	}
@@ -396,7 +244,7 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	s->name = h->name;
 	take_encoding(s, message);
 	h->stage = JOINED;
-	set_timer(h, 0, 0);
+	sl_connection_set_timer(&h->link, 0, 0);
 	return STARLING_JOINED;
 }
 
@@ -541,29 +389,25 @@ static bool add_metrics(struct handle *h, const char *const *names)
 static bool fits_a_line(struct handle *h)
 {
 	size_t bytes = json_dumpb(h->join, NULL, 0, JSON_COMPACT);
-	if (bytes >= LINE_BYTES_MAX) /* a newline follows */
+	if (bytes >= SL_CONNECTION_LINE_BYTES_MAX) /* a newline follows */
 		set_text(h, "the tensors' description has %zu bytes; at most 1 MiB", bytes);
-	return bytes < LINE_BYTES_MAX;
+	return bytes < SL_CONNECTION_LINE_BYTES_MAX;
 }
 
 /* Prepare the handle; the text says what is wrong. */
 static bool prepare(struct handle *h, const char *path, const struct starling_tensor *tensors, size_t count,
 		    const char *const *metrics)
 {
-	struct epoll_event event = {.events = EPOLLIN};
 	json_t *list = json_array();
 	h->join = json_pack("{s:s, s:i, s:o}", "type", "join", "version", VERSION, "tensors", list);
 	if (path == NULL)
 		path = getenv("STARLING_SOCKET");
-	h->path = strdup(path != NULL ? path : "");
-	h->epoll = epoll_create1(EPOLL_CLOEXEC);
-	h->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-	if (h->join == NULL || h->path == NULL || h->epoll < 0 || h->timer < 0 ||
-	    epoll_ctl(h->epoll, EPOLL_CTL_ADD, h->timer, &event) < 0) {
-		set_text(h, "cannot join %s: %s", path != NULL ? path : "", strerror(errno));
+	path = path != NULL ? path : "";
+	if (sl_connection_open(&h->link, path) < 0 || h->join == NULL) {
+		set_text(h, "cannot join %s: %s", path, strerror(errno));
 		return false;
 	}
-	if (*h->path == '\0') {
+	if (*path == '\0') {
 		set_text(h, "STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or "
 			    "name the socket of a learner");
 		return false;
@@ -577,11 +421,10 @@ struct starling *starling_join(const char *path, const struct starling_tensor *t
 	struct handle *h = calloc(1, sizeof *h);
 	if (h == NULL)
 		return NULL;
-	h->epoll = h->timer = h->socket = -1;
 	h->base.decimals = -1;
 	h->since_ms = now_ms();
 	h->invalid = !prepare(h, path, tensors, count, metrics);
-	set_timer(h, 1, RETRY_MS); /* the first event comes from starling_next */
+	sl_connection_set_timer(&h->link, 1, RETRY_MS); /* the first event comes from starling_next */
 	return &h->base;
 }
 
@@ -590,19 +433,13 @@ void starling_leave(struct starling *s)
 	if (s == NULL)
 		return;
 	struct handle *h = owned(s);
-	disconnect(h);
+	sl_connection_close(&h->link);
 	if (s->up != NULL)
 		munmap(s->up, s->bytes);
 	if (s->down != NULL)
 		munmap((void *)s->down, s->bytes);
-	if (h->timer >= 0)
-		close(h->timer);
-	if (h->epoll >= 0)
-		close(h->epoll);
 	json_decref(h->join);
 	free(h->metrics);
-	free(h->line);
-	free(h->path);
 	free(h);
 }
 
@@ -610,7 +447,7 @@ void starling_leave(struct starling *s)
 
 int starling_fd(const struct starling *s)
 {
-	return ((const struct handle *)s)->epoll;
+	return ((const struct handle *)s)->link.epoll;
 }
 
 enum starling_event starling_next(struct starling *s)
@@ -624,7 +461,7 @@ enum starling_event starling_next(struct starling *s)
 	if (h->done)
 		return STARLING_DONE;
 	s->text = NULL;
-	const char *line = h->socket >= 0 ? next_line(h, &lost) : NULL;
+	const char *line = h->link.socket >= 0 ? sl_connection_line(&h->link, &lost) : NULL;
 	if (line != NULL)
 		return take_line(h, line);
 	return lost ? lose(h) : tick(h);
@@ -663,8 +500,7 @@ int starling_trained(struct starling *s, uint64_t weight, const double *metrics)
 	json_t *message = json_pack("{s:s, s:I, s:I, s:o}", "type", "trained", "round", (json_int_t)s->round,
 				    "weight", (json_int_t)weight, "metrics", metrics_of(h, metrics));
 	h->asked = false;
-	if (!send_line(h, message))
-		shutdown(h->socket, SHUT_RDWR); /* the next event says that it is lost */
+	send_message(h, message);
 	json_decref(message);
 	return 0;
 }
