@@ -219,8 +219,6 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_WAITING:
 		set_waiting(record, report->phase);
 		break;
-	case SL_REPORT_SUSPECT:
-		break;
 	case SL_REPORT_FLOODED:
 		record->count = report->flooded.count;
 		break;
@@ -264,12 +262,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_EXHAUSTED:
 		record->limit = SL_ATTEMPTS_MAX;
 		break;
-	case SL_REPORT_PHASE:
-	case SL_REPORT_MODEL:
-	case SL_REPORT_EXPOSED:
-	case SL_REPORT_LEFT_OUT:
-	case SL_REPORT_FAILED:
-	case SL_REPORT_EVIDENCE:
+	default: /* no more than every report has */
 		break;
 	}
 }
