@@ -190,78 +190,77 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 		assert_non_null(at = strstr(at, said[i]));
 }
 
+/* A line, and what is said to it. */
+static const char *const bad_lines[][2] = {
+	{"hello", "expected one JSON object per line"},
+	{"[]", "expected one JSON object per line"},
+	{"", "expected one JSON object per line"},
+	{JOIN "x", "expected one JSON object per line"},
+	{JOIN JOIN, "expected one JSON object per line"},
+	{"{\"type\":\"trained\",\"round\":1}", "expected one JSON object per line: first join"},
+	{"{\"type\":\"join\",\"version\":2}", "this learner speaks version 1 of the protocol: the "
+					      "version in join is the number 1"},
+	{"{\"type\":\"join\",\"version\":\"1\"}", "this learner speaks version 1 of the protocol: the"},
+	{"{\"type\":\"join\",\"version\":1.5}", "this learner speaks version 1 of the protocol: the"},
+	{"{\"type\":\"join\"}", "this learner speaks version 1 of the protocol: the"},
+	{"{\"type\":\"join\",\"version\":1,\"other\":9223372036854775808}", "the model has no elements"},
+	{"{\"type\":\"join\",\"version\":1}", "the model has no elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[]}", "the model has no elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0]}]}",
+	 "the model has no elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000000000]}]}",
+	 "a model has at most 268435455 elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":"
+	 "[9223372036854775807,9223372036854775807]}]}",
+	 "a model has at most 268435455 elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000,0]}]}",
+	 "a model has at most 268435455 elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0,40000,40000]}]}",
+	 "the model has no elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1,1,1,1,1,1,1,1,1]"
+	 "}]}",
+	 "tensor w: the shape is a list of at most 8 lengths"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1.5]}]}",
+	 "tensor w: the shape is a list of at most 8 lengths"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000]}]}",
+	 "a model has at most 268435455 elements"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"\",\"shape\":[1]}]}",
+	 "a tensor needs a name of 1 to 127 bytes"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[-1]}]}", "tensor w:"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
+	 "\"w\",\"shape\":[1]}]}",
+	 "two tensors have the name w"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"__metadata__\",\"shape\":[1]}]}",
+	 "a tensor cannot have the name __metadata__"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"metric:w\",\"shape\":[1]}]}",
+	 "a tensor cannot have the name metric:w"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"dtype\":"
+	 "\"float16\"}]}",
+	 "tensor w: the dtype is float32, float64 or int64"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
+	 "\"d\","
+	 "\"shape\":[1],\"dtype\":\"float64\"}]}",
+	 "a tensor of float64 or int64 follows one of float32"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2],\"dtype\":"
+	 "\"float64\"},{\"name\":\"b\",\"shape\":[]}]}",
+	 "this run has another model: tensor w is float32 [2,2] there and float64 [2,2] here"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]}]}",
+	 "this run has another model: tensor b is there, and not here"},
+};
+
 TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 {
-	static const char *const cases[][2] = {
-		{"hello", "expected one JSON object per line"},
-		{"[]", "expected one JSON object per line"},
-		{"", "expected one JSON object per line"},
-		{JOIN "x", "expected one JSON object per line"},
-		{JOIN JOIN, "expected one JSON object per line"},
-		{"{\"type\":\"trained\",\"round\":1}", "expected one JSON object per line: first join"},
-		{"{\"type\":\"join\",\"version\":2}", "this learner speaks version 1 of the protocol: the "
-						      "version in join is the number 1"},
-		{"{\"type\":\"join\",\"version\":\"1\"}",
-		 "this learner speaks version 1 of the protocol: the"},
-		{"{\"type\":\"join\",\"version\":1.5}", "this learner speaks version 1 of the protocol: the"},
-		{"{\"type\":\"join\"}", "this learner speaks version 1 of the protocol: the"},
-		{"{\"type\":\"join\",\"version\":1,\"other\":9223372036854775808}",
-		 "the model has no elements"},
-		{"{\"type\":\"join\",\"version\":1}", "the model has no elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[]}", "the model has no elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0]}]}",
-		 "the model has no elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000000000]}]}",
-		 "a model has at most 268435455 elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":"
-		 "[9223372036854775807,9223372036854775807]}]}",
-		 "a model has at most 268435455 elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000,0]}]}",
-		 "a model has at most 268435455 elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[0,40000,40000]}]}",
-		 "the model has no elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1,1,1,1,1,1,1,1,1]"
-		 "}]}",
-		 "tensor w: the shape is a list of at most 8 lengths"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1.5]}]}",
-		 "tensor w: the shape is a list of at most 8 lengths"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000]}]}",
-		 "a model has at most 268435455 elements"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"\",\"shape\":[1]}]}",
-		 "a tensor needs a name of 1 to 127 bytes"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[-1]}]}",
-		 "tensor w:"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
-		 "\"w\",\"shape\":[1]}]}",
-		 "two tensors have the name w"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"__metadata__\",\"shape\":[1]}]}",
-		 "a tensor cannot have the name __metadata__"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"metric:w\",\"shape\":[1]}]}",
-		 "a tensor cannot have the name metric:w"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"dtype\":"
-		 "\"float16\"}]}",
-		 "tensor w: the dtype is float32, float64 or int64"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
-		 "\"d\","
-		 "\"shape\":[1],\"dtype\":\"float64\"}]}",
-		 "a tensor of float64 or int64 follows one of float32"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2],\"dtype\":"
-		 "\"float64\"},{\"name\":\"b\",\"shape\":[]}]}",
-		 "this run has another model: tensor w is float32 [2,2] there and float64 [2,2] here"},
-		{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,2]}]}",
-		 "this run has another model: tensor b is there, and not here"},
-	};
 	struct client c, bad;
 	learner_begin(&c, *state);
 	client_tell(&c, JOIN);
 	client_hear(&c, "{\"type\":\"error\",\"text\":\"joined twice\"}");
 	client_hear(&c, NULL);
 	client_close(&c);
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+	for (size_t i = 0; i < sizeof bad_lines / sizeof bad_lines[0]; i++) {
 		char expected[256];
-		snprintf(expected, sizeof expected, "{\"type\":\"error\",\"text\":\"%s", cases[i][1]);
+		snprintf(expected, sizeof expected, "{\"type\":\"error\",\"text\":\"%s", bad_lines[i][1]);
 		client_open(&bad, socket_path(*state));
-		client_tell(&bad, cases[i][0]);
+		client_tell(&bad, bad_lines[i][0]);
 		client_hear(&bad, expected);
 		client_hear(&bad, NULL);
 		client_close(&bad);

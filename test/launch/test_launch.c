@@ -416,63 +416,57 @@ CLUSTER_TEST(resume_with_more_rounds)
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */
 
+static const struct {
+	const char *arguments, *error;
+} bad[] = {
+	{"--set nonsense=1", "unknown key 'nonsense'"},
+	{"--set modulus=1020432", "not a prime"},
+	{"--set modulus=101", "modulus 101 is too small to hold the sum of 10 models with 4 decimals: "
+			      "raise it to a prime of at least "},
+	{"--set decimals=12 --set mixing=metropolis", "no prime below 2^44 can hold the sum of 10 models"},
+	{"--set decimals=12 --set clipping_range=1e9", "no prime below 2^61 can hold the sum of 10 models"},
+	{"--set modulus=2305843009213693951 --set mixing=metropolis",
+	 "too large: the engine takes one below 2^44"},
+	{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
+	{"--set quorum=2", "too small for 10 learners"},
+	{"--set weighting=samples", "max_weight"},
+	{"--data nowhere", "data: nowhere: No such file"},
+	{"--topology nowhere", "nowhere: neither a file nor a topology"},
+	{"--topology regular:11", "regular:11: "},
+	{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
+	{"--topology never.txt --set quorum=all", "never.txt: no step can commit"},
+	{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
+	{"--set unsafe_dump_model=true", "--set unsafe_dump_model=true: use --verify\n"},
+	{"--verify --set unsafe_dump_model=false", "--set unsafe_dump_model=false: use --verify\n"},
+	{"--set decimals=3 --set decimals=2", "--set decimals=2: there is a --set decimals=3 too\n"},
+	{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
+	{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
+	{"--data digits --set data=digits", "--set data=digits: there is a --data too\n"},
+	{"--topology regualr:4", "regualr:4: neither a file nor a topology; did you mean 'regular'?\n"},
+	{"--data .", ": no train-images-idx3-ubyte"},
+	{"--data few", "images are too few for 10 learners"},
+	{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
+	{"--data few -n 2 --set partition=by_label", "no train-labels-idx1-ubyte"},
+	{"--set decimals=3x", "decimals"},
+	{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
+	{"--topology range.txt", "range.txt:2"},
+	{"--topology loop.txt", "loop.txt:2"},
+	{"--topology none.txt", "none.txt"},
+	{"-n 5 --topology star --set privacy_check=enforce", "no step of star tolerates 1 colluding learner"},
+	{"-n 2 --set privacy_check=enforce", "2 learners are too few for tolerance 1"},
+	{"--chaos 0", "--chaos 0: must be"},
+	{"--chaos 3 --no-restart", "--chaos and --no-restart: a killed learner must be started again"},
+	{"-n 4 --lose 2 --set quorum=majority",
+	 "--lose 2: fewer than the quorum of 3 learners would be left; lose fewer"},
+	{"-n 4 --lose 1 -- true", "--lose and a command: leave one of them out"},
+	{"extra", "starling launch: unexpected argument 'extra'"},
+	{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
+	{"--rounds x", "--rounds x: must be"},
+	{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder: no/such does not exist\n"},
+};
+
 CLUSTER_TEST(bad_input)
 {
-	static const struct {
-		const char *arguments, *error;
-	} cases[] = {
-		{"--set nonsense=1", "unknown key 'nonsense'"},
-		{"--set modulus=1020432", "not a prime"},
-		{"--set modulus=101",
-		 "modulus 101 is too small to hold the sum of 10 models with 4 decimals: "
-		 "raise it to a prime of at least "},
-		{"--set decimals=12 --set mixing=metropolis",
-		 "no prime below 2^44 can hold the sum of 10 models"},
-		{"--set decimals=12 --set clipping_range=1e9",
-		 "no prime below 2^61 can hold the sum of 10 models"},
-		{"--set modulus=2305843009213693951 --set mixing=metropolis",
-		 "too large: the engine takes one below 2^44"},
-		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
-		{"--set quorum=2", "too small for 10 learners"},
-		{"--set weighting=samples", "max_weight"},
-		{"--data nowhere", "data: nowhere: No such file"},
-		{"--topology nowhere", "nowhere: neither a file nor a topology"},
-		{"--topology regular:11", "regular:11: "},
-		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
-		{"--topology never.txt --set quorum=all", "never.txt: no step can commit"},
-		{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
-		{"--set unsafe_dump_model=true", "--set unsafe_dump_model=true: use --verify\n"},
-		{"--verify --set unsafe_dump_model=false", "--set unsafe_dump_model=false: use --verify\n"},
-		{"--set decimals=3 --set decimals=2", "--set decimals=2: there is a --set decimals=3 too\n"},
-		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
-		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
-		{"--data digits --set data=digits", "--set data=digits: there is a --data too\n"},
-		{"--topology regualr:4",
-		 "regualr:4: neither a file nor a topology; did you mean 'regular'?\n"},
-		{"--data .", ": no train-images-idx3-ubyte"},
-		{"--data few", "images are too few for 10 learners"},
-		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
-		{"--data few -n 2 --set partition=by_label", "no train-labels-idx1-ubyte"},
-		{"--set decimals=3x", "decimals"},
-		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
-		{"--topology range.txt", "range.txt:2"},
-		{"--topology loop.txt", "loop.txt:2"},
-		{"--topology none.txt", "none.txt"},
-		{"-n 5 --topology star --set privacy_check=enforce",
-		 "no step of star tolerates 1 colluding learner"},
-		{"-n 2 --set privacy_check=enforce", "2 learners are too few for tolerance 1"},
-		{"--chaos 0", "--chaos 0: must be"},
-		{"--chaos 3 --no-restart",
-		 "--chaos and --no-restart: a killed learner must be started again"},
-		{"-n 4 --lose 2 --set quorum=majority",
-		 "--lose 2: fewer than the quorum of 3 learners would be left; lose fewer"},
-		{"-n 4 --lose 1 -- true", "--lose and a command: leave one of them out"},
-		{"extra", "starling launch: unexpected argument 'extra'"},
-		{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
-		{"--rounds x", "--rounds x: must be"},
-		{"--run-dir no/such/folder",
-		 "no/such/folder: cannot make the run folder: no/such does not exist\n"},
-	};
 	static const char *const schedules[][2] = {
 		{"bad.txt", "learners 3\nstep 1-2\nstep 2_3\n"},
 		{"never.txt", "learners 3\nstep 1-2\nstep 2-3\n"},
@@ -487,9 +481,9 @@ CLUSTER_TEST(bad_input)
 	assert_non_null(images);
 	assert_int_equal(fwrite("\0\0\10\3\0\0\0\5\0\0\0\34\0\0\0\34", 1, 16, images), 16);
 	fclose(images);
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		fake_run(c, NULL, cases[i].arguments);
-		expect_outcome(c, 2, "", cases[i].error);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		fake_run(c, NULL, bad[i].arguments);
+		expect_outcome(c, 2, "", bad[i].error);
 		const char *newline = strchr(c->outcome.err, '\n');
 		assert_true(newline != NULL && newline[1] == '\0');
 		assert_false(has(c, "run"));
