@@ -113,7 +113,7 @@ static void forked(struct sl_core *core)
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
 	report->peer = core->catchup.from;
 	memcpy(report->diverged.own, core->previous, SL_HASH_BYTES);
-	memcpy(report->diverged.theirs, core->shown_round.head.previous, SL_HASH_BYTES);
+	memcpy(report->diverged.theirs, core->shown.head.previous, SL_HASH_BYTES);
 	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
@@ -154,7 +154,7 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 		give_up(core);
 		return;
 	}
-	sl_certificate_keep(&core->shown_round, round);
+	sl_certificate_keep(&core->shown, round);
 	c->signers = sl_certificate_need(core, round);
 	c->progress = core->now;
 }
@@ -162,32 +162,32 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
 {
 	struct sl_catchup *c = &core->catchup;
-	const struct sl_round_head *round = &core->shown_round.head;
+	struct sl_certificate *shown = &core->shown.certificate;
+	const struct sl_round_head *round = shown->round;
 	if (peer != c->from || c->signers == 0 || whole(core) ||
 	    memcmp(d->view, c->view.h, SL_HASH_BYTES) != 0 || !sl_round_member(round, d->id))
 		return; /* of another round: it has committed again meanwhile, and its Hello says so */
-	if (c->certificate.count == 0)
-		sl_certificate_begin(&c->certificate, d);
-	c->certificate.round = round;
-	if (!sl_certificate_agrees(&c->certificate, d)) { /* an honest peer never shows both */
+	if (shown->count == 0)
+		sl_certificate_begin(shown, d);
+	if (!sl_certificate_agrees(shown, d)) { /* an honest peer never shows both */
 		sl_emit_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
 	}
-	sl_certificate_add(&c->certificate, d);
+	sl_certificate_add(shown, d);
 	bool next = round->t == core->committed + 1;
-	if (next && c->certificate.count >= c->signers &&
-	    memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
+	if (next && shown->count >= c->signers && memcmp(round->previous, core->previous, SL_HASH_BYTES) != 0)
 		forked(core);
 }
 
 static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
-	if (c->signers == 0 || c->certificate.count == 0 || buffer->t != c->certificate.t ||
-	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
+	const struct sl_certificate *shown = &core->shown.certificate;
+	if (c->signers == 0 || shown->count == 0 || buffer->t != shown->t ||
+	    memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0)
 		return "a result without a digest";
-	if (c->certificate.count < c->signers)
+	if (shown->count < c->signers)
 		return "a result with digests of too few participants: c+1 are needed";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
@@ -200,7 +200,8 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_catchup *c = &core->catchup;
-	bool again = /* it was requested twice */ buffer->t == c->certificate.t && buffer->index < c->in;
+	sl_round shown = core->shown.certificate.t;
+	bool again = /* it was requested twice */ buffer->t == shown && buffer->index < c->in;
 	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) {
 		sl_emit_drop(core, buffer);
 		return;
@@ -219,9 +220,9 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	buffer->next = NULL;
 	sl_emit_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
 	for (; c->asked < c->chunks && c->asked < c->in + SL_WINDOW; c->asked++)
-		request(core, c->certificate.t, c->asked);
+		request(core, shown, c->asked);
 	if (whole(core))
-		sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = c->certificate.digest;
+		sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = core->shown.certificate.digest;
 }
 
 /* Reject what the peer sent if the job found it not to be what was signed. */
@@ -245,20 +246,21 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 {
 	if (!is_signed_for(core, result))
 		return;
-	sl_certificate_move(&core->making, &core->making_round, &core->catchup.certificate);
+	sl_certificate_copy(&core->making, &core->shown.certificate);
 	core->total_weight = result->total;
 	sl_confirm_persist(core);
 }
 
 void sl_catchup_durable(struct sl_core *core)
 {
+	const struct sl_certificate *made = &core->making.certificate;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CAUGHT_UP);
-	core->committed = core->making.t;
-	memcpy(core->previous, core->making.digest, SL_HASH_BYTES);
+	core->committed = made->t;
+	memcpy(core->previous, made->digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
-	report->caught_up.t = core->making.t;
-	report->caught_up.learners = sl_round_learners(core->making.round);
-	report->caught_up.signers = core->making.count;
+	report->caught_up.t = made->t;
+	report->caught_up.learners = sl_round_learners(made->round);
+	report->caught_up.signers = made->count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
 	core->took_part = false;

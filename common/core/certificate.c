@@ -11,7 +11,7 @@ bool sl_certificate_agrees(const struct sl_certificate *certificate, const struc
 
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	if (!sl_certificate_agrees(certificate, d) || certificate->count == SL_SIGNERS_MAX)
+	if (!sl_certificate_agrees(certificate, d) || certificate->count == certificate->room)
 		return;
 	for (uint32_t i = 0; i < certificate->count; i++)
 		if (certificate->digests[i].id == d->id)
@@ -21,7 +21,9 @@ void sl_certificate_add(struct sl_certificate *certificate, const struct sl_dige
 
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	*certificate = (struct sl_certificate){.t = d->t, .a = d->a};
+	certificate->t = d->t;
+	certificate->a = d->a;
+	certificate->count = 0;
 	memcpy(certificate->view, d->view, SL_HASH_BYTES);
 	memcpy(certificate->digest, d->digest, SL_HASH_BYTES);
 }
@@ -31,20 +33,26 @@ bool sl_certificate_fits(const struct sl_core *core, const struct sl_round_head 
 	return sl_round_learners(round) <= sl_core_candidates_max(core->config.roster_size);
 }
 
-void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_head *round)
+void sl_certificate_keep(struct sl_certificate_store *store, const struct sl_round_head *round)
 {
 	uint32_t *members = store->members;
 	memcpy(members, round->members, round->count * sizeof *members);
 	store->head = *round;
 	store->head.members = members;
+	store->certificate.round = &store->head;
+	store->certificate.t = store->certificate.count = 0;
 }
 
-void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store,
-			 const struct sl_certificate *from)
+void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_certificate *from)
 {
+	struct sl_certificate *to = &store->certificate;
 	sl_certificate_keep(store, from->round);
-	*to = *from;
-	to->round = &store->head;
+	to->t = from->t;
+	to->a = from->a;
+	memcpy(to->view, from->view, SL_HASH_BYTES);
+	memcpy(to->digest, from->digest, SL_HASH_BYTES);
+	to->count = from->count < to->room ? from->count : to->room;
+	memcpy(to->digests, from->digests, to->count * sizeof *to->digests);
 }
 
 uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners)
@@ -70,8 +78,9 @@ static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
 
 static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 {
-	for (uint32_t i = 0; i < core->certificate.count; i++) {
-		const struct sl_digest *digest = &core->certificate.digests[i];
+	const struct sl_certificate *last = &core->last.certificate;
+	for (uint32_t i = 0; i < last->count; i++) {
+		const struct sl_digest *digest = &last->digests[i];
 		bool own = is_own(core, digest);
 		if (all || own)
 			sl_emit_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest},
@@ -91,16 +100,16 @@ void sl_certificate_complete(struct sl_core *core)
 
 static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 {
+	const struct sl_certificate *last = &core->last.certificate;
 	struct sl_message message = {.kind = SL_MSG_RESULT};
 	struct sl_field field;
 	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
 	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
-	if (index >= sl_certificate_chunks(core) ||
-	    sl_field_init(&field, core->certificate.round->p) != SL_OK)
+	if (index >= sl_certificate_chunks(core) || sl_field_init(&field, last->round->p) != SL_OK)
 		return;
-	message.chunk.t = core->certificate.t;
-	message.chunk.a = core->certificate.a;
-	memcpy(message.chunk.view, core->certificate.view, SL_HASH_BYTES);
+	message.chunk.t = last->t;
+	message.chunk.a = last->a;
+	memcpy(message.chunk.view, last->view, SL_HASH_BYTES);
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
 	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
@@ -109,14 +118,13 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
-	if (core->certificate.t == 0)
+	const struct sl_certificate *last = &core->last.certificate;
+	if (last->t == 0)
 		return; /* nothing to show */
-	bool begins = request->t != core->certificate.t;
+	bool begins = request->t != last->t;
 	if (begins) {
-		sl_emit_send(
-			core, sl_core_only(core, peer),
-			&(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *core->certificate.round},
-			true);
+		sl_emit_send(core, sl_core_only(core, peer),
+			     &(struct sl_message){.kind = SL_MSG_ROUND, .round_head = *last->round}, true);
 		show_digests(core, sl_core_only(core, peer), true);
 	}
 	show_chunk(core, peer, begins ? 0 : request->index);

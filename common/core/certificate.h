@@ -5,9 +5,10 @@
 
 #include "common/core/state.h"
 
-/* Begin a certificate: what digest `d` says, without any signer yet; the caller sets its Round. */
+/* Begin a certificate: what digest `d` says, without any signer yet; the caller gives it a Round and places.
+ */
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d);
-/* Add the signer of `d`, if it says the same and has not signed yet. */
+/* Add the signer of `d`, if it says the same, has not signed yet, and a place is free. */
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
 /* The certificate has enough signers now: peers that asked before may ask again. */
 void sl_certificate_complete(struct sl_core *core);
@@ -15,10 +16,10 @@ void sl_certificate_complete(struct sl_core *core);
 bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
 /* Return true if the stores have room for the members of the Round, which may be of an earlier roster. */
 bool sl_certificate_fits(const struct sl_core *core, const struct sl_round_head *round);
-/* Copy `round` to the store, which has room for its members; copy a certificate, with its Round. */
-void sl_certificate_keep(struct sl_round_store *store, const struct sl_round_head *round);
-void sl_certificate_move(struct sl_certificate *to, struct sl_round_store *store,
-			 const struct sl_certificate *from);
+/* Begin the certificate of the store with a copy of `round`, whose members fit; there is no signer yet. */
+void sl_certificate_keep(struct sl_certificate_store *store, const struct sl_round_head *round);
+/* Copy a certificate, with its Round. */
+void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_certificate *from);
 
 /* Return the digests that show a result: c+1, or all of a view with fewer learners; by their number, by
  * Round. */

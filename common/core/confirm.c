@@ -112,24 +112,24 @@ static void rival(struct sl_core *core, uint32_t signer, const struct sl_digest 
 		return;
 	differs(core, signer);
 	sl_bit_set(core->rivals, signer);
-	if (sl_bit_count(core->rivals, words) >= sl_certificate_need(core, core->certificate.round))
+	if (sl_bit_count(core->rivals, words) >= sl_certificate_need(core, core->last.certificate.round))
 		diverged(core, signer, core->previous, core->rival);
 }
 
 /* Take a digest of the last committed view. */
 static void take_late(struct sl_core *core, const struct sl_digest *digest)
 {
-	uint32_t signer = sl_core_index(core, digest->id);
-	if (signer == UINT32_MAX || signer == core->config.self ||
-	    !sl_round_member(core->certificate.round, digest->id))
+	struct sl_certificate *last = &core->last.certificate;
+	uint32_t signer = sl_core_index(core, digest->id), need = sl_certificate_need(core, last->round);
+	if (signer == UINT32_MAX || signer == core->config.self || !sl_round_member(last->round, digest->id))
 		return;
 	if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0) {
 		rival(core, signer, digest);
 		return;
 	}
-	bool few = core->certificate.count < sl_certificate_need(core, core->certificate.round);
-	sl_certificate_add(&core->certificate, digest);
-	if (few && core->certificate.count >= sl_certificate_need(core, core->certificate.round))
+	bool few = last->count < need;
+	sl_certificate_add(last, digest);
+	if (few && last->count >= need)
 		sl_certificate_complete(core);
 }
 
@@ -158,8 +158,9 @@ static void take(struct sl_core *core, uint32_t peer, const struct sl_digest *di
 
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
-	if (core->certificate.t != 0 && core->certificate.t == core->committed &&
-	    memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
+	const struct sl_certificate *last = &core->last.certificate;
+	if (last->t != 0 && last->t == core->committed &&
+	    memcmp(digest->view, last->view, SL_HASH_BYTES) == 0) {
 		take_late(core, digest);
 		return;
 	}
@@ -271,12 +272,13 @@ sl_ms sl_confirm_deadline(const struct sl_core *core)
 /* Make the certificate: the own digest, and the equal digests of other participants. */
 static void certify(struct sl_core *core)
 {
-	struct sl_certificate *certificate = &core->making;
+	struct sl_certificate_store *making = &core->making;
+	struct sl_certificate *certificate = &making->certificate;
 	const struct sl_digest *own = &core->at.digests[core->view.self];
 	(void)sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
-			    core->config.roster_size, core->making_round.members, &core->making_round.head);
+			    core->config.roster_size, making->members, &making->head);
+	certificate->round = &making->head;
 	sl_certificate_begin(certificate, own);
-	certificate->round = &core->making_round.head;
 	sl_certificate_add(certificate, own);
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->at.digests[i].id != 0)
@@ -292,9 +294,10 @@ void sl_confirm_commit_enter(struct sl_core *core)
 
 void sl_confirm_persist(struct sl_core *core)
 {
-	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, core->making.a);
-	persist->what.t = core->making.t; /* in CATCHUP, it may be later than round t */
-	persist->certificate = &core->making;
+	const struct sl_certificate *made = &core->making.certificate;
+	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, made->a);
+	persist->what.t = made->t; /* in CATCHUP, it may be later than round t */
+	persist->certificate = made;
 	persist->total_weight = core->total_weight;
 }
 
@@ -333,7 +336,7 @@ static void remember_members(struct sl_core *core)
 
 void sl_confirm_committed(struct sl_core *core)
 {
-	sl_certificate_move(&core->certificate, &core->last_round, &core->making);
+	sl_certificate_copy(&core->last, &core->making.certificate);
 	sl_members_take(core);
 	memset(core->rivals, 0, sl_core_set_bytes(core));
 	sl_emit_drop_held(core);

@@ -39,6 +39,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 			      SL_ABORTS * sizeof(struct sl_abort_record) + (6 + 2 * SL_ABORTS) * set + 64);
 	size_t aborts = SL_ABORTS * (SL_OVERS_MAX + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
+	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 29 * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
@@ -86,14 +87,18 @@ static bool take_aborts(struct sl_core *core, struct sl_arena *arena)
 	return room && core->proof != NULL && core->marks != NULL;
 }
 
-static bool take_rounds(struct sl_core *core, struct sl_arena *arena)
+static bool take_certificates(struct sl_core *core, struct sl_arena *arena)
 {
-	struct sl_round_store *stores[] = {&core->last_round, &core->making_round, &core->shown_round};
-	for (size_t k = 0; k < sizeof stores / sizeof *stores; k++)
-		if ((stores[k]->members = SL_ARENA_TAKE(
-			     arena, 2 * sl_core_candidates_max(core->config.roster_size), uint32_t)) == NULL)
-			return false;
-	return true;
+	struct sl_certificate_store *stores[] = {&core->last, &core->making, &core->shown};
+	uint32_t R = core->config.roster_size, members = sl_core_candidates_max(R);
+	bool room = true;
+	for (size_t k = 0; k < sizeof stores / sizeof *stores && room; k++) {
+		stores[k]->members = SL_ARENA_TAKE(arena, 2 * (size_t)members, uint32_t);
+		stores[k]->certificate.digests = SL_ARENA_TAKE(arena, R, struct sl_digest);
+		stores[k]->certificate.room = R;
+		room = stores[k]->members != NULL && stores[k]->certificate.digests != NULL;
+	}
+	return room;
 }
 
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
@@ -124,7 +129,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	    core->aborts[SL_ABORTS - 1] == NULL || core->edges == NULL || core->view.incarnations == NULL ||
 	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
 		return false;
-	return take_aborts(core, arena) && take_rounds(core, arena) && take_records(core, arena);
+	return take_aborts(core, arena) && take_certificates(core, arena) && take_records(core, arena);
 }
 
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena)
@@ -143,7 +148,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
 	if (config->certificate != NULL && sl_certificate_fits(core, config->certificate->round))
-		sl_certificate_move(&core->certificate, &core->last_round, config->certificate);
+		sl_certificate_copy(&core->last, config->certificate);
 	core->config.certificate = NULL; /* copied */
 	sl_members_take(core);
 	core->parameters = config->parameters;

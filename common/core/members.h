@@ -4,7 +4,7 @@
 
 #include "common/core/state.h"
 
-/* Take them from core->certificate, after each commit and at the start. */
+/* Take them from core->last, after each commit and at the start. */
 void sl_members_take(struct sl_core *core);
 /* Compare the participants of the view with them, and report a difference of fewer than c+2 learners: the
  * difference of the two sums tells about these few (PROTOCOL.md §12.7 Privacy events). Return true if there

@@ -271,21 +271,21 @@ struct sl_attempt_state {
 	sl_ms over_since;	/* since when the attempt is over; SL_NEVER */
 };
 
-/* A Round, and the memory of its members. */
-struct sl_round_store {
+/* A certificate, and the memory of what it points to. */
+struct sl_certificate_store {
+	struct sl_certificate certificate; /* t = 0: none */
 	struct sl_round_head head;
 	uint32_t *members;
 };
 
 /* A committed round, requested from a peer. */
 struct sl_catchup {
-	uint32_t from;			   /* roster index of the peer */
-	sl_ms progress;			   /* time of its last chunk */
-	struct sl_certificate certificate; /* the certificate that it has shown */
-	uint32_t signers;		   /* digests that are needed; 0: its Round has not come */
-	uint32_t chunks, asked, in;	   /* chunks of Z; of these requested, received */
-	enum sl_phase back;		   /* phase to go back to if no result comes of it */
-	struct sl_view view;		   /* as much of the view as the jobs need */
+	uint32_t from;		    /* roster index of the peer */
+	sl_ms progress;		    /* time of its last chunk */
+	uint32_t signers;	    /* digests that are needed; 0: its Round has not come */
+	uint32_t chunks, asked, in; /* chunks of Z; of these requested, received */
+	enum sl_phase back;	    /* phase to go back to if no result comes of it */
+	struct sl_view view;	    /* as much of the view as the jobs need */
 };
 
 struct sl_core {
@@ -311,13 +311,13 @@ struct sl_core {
 	sl_ms trained_at;
 
 	/* the last committed round */
-	uint8_t previous[SL_HASH_BYTES];   /* D */
-	struct sl_certificate certificate; /* its certificate; t = 0: none at hand */
-	struct sl_certificate making;	   /* the certificate of the round that is being committed */
-	struct sl_round_store last_round, making_round, shown_round; /* of the two; of catchup.certificate */
-	uint8_t rival[SL_HASH_BYTES]; /* a digest of the last committed view that is not the own */
-	uint64_t *rivals;	      /* .. participants that have signed it */
-	uint64_t total_weight;	      /* of the round that is being committed */
+	uint8_t previous[SL_HASH_BYTES];    /* D */
+	struct sl_certificate_store last;   /* its certificate */
+	struct sl_certificate_store making; /* the certificate of the round that is being committed */
+	struct sl_certificate_store shown;  /* .. that a peer shows in CATCHUP */
+	uint8_t rival[SL_HASH_BYTES];	    /* a digest of the last committed view that is not the own */
+	uint64_t *rivals;		    /* .. participants that have signed it */
+	uint64_t total_weight;		    /* of the round that is being committed */
 	bool took_part;	     /* this process took part in the last committed round, in `view_neighbours` */
 	sl_round members_of; /* the last committed round, if its certificate is at hand; 0: unknown */
 	uint64_t *members;   /* its participants */

@@ -72,7 +72,7 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 {
 	const struct sl_parameters *set = &core->config.parameters;
 	struct sl_precision own = {(uint32_t)set->decimals, double_of(set->clipping_range)};
-	const struct sl_certificate *last = &core->certificate;
+	const struct sl_certificate *last = &core->last.certificate;
 	double before = core->committed > 0 && last->t == core->committed
 				? double_of(last->round->parameters.clipping_range)
 				: (double)INFINITY;

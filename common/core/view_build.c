@@ -106,10 +106,9 @@ static bool hash_view(struct sl_core *core, struct sl_view *view)
 		return false;
 	sl_view_write(view, core->at.view_bytes);
 	if (sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
-			  core->config.roster_size, core->making_round.members,
-			  &core->making_round.head) != SL_OK)
+			  core->config.roster_size, core->making.members, &core->making.head) != SL_OK)
 		return false;
-	sl_canonical_round(&core->config.scope, &core->making_round.head, view->h);
+	sl_canonical_round(&core->config.scope, &core->making.head, view->h);
 	return true;
 }
 

@@ -339,8 +339,9 @@ struct sl_certificate {
 	uint8_t digest[SL_HASH_BYTES];
 	const struct sl_round_head *round; /* not owned, and nor are its members */
 	uint32_t count;
-	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it
-						     took part */
+	struct sl_digest *digests; /* `room` places, not owned: distinct signers; the first is the holder's
+				      own, if it took part */
+	uint32_t room;
 };
 
 /* A received chunk. Owned by the shell; the core may keep it from the step that received it until the one job

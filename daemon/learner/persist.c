@@ -42,6 +42,7 @@ static void free_record(struct record *record)
 	free(record->readys);
 	free(record->aborts);
 	free(record->members);
+	free(record->certificate.digests);
 	sodium_memzero(record, sizeof *record);
 	free(record);
 }
@@ -264,6 +265,8 @@ static void copy_certificate(struct record *record, const struct sl_certificate 
 	record->round.members = record->members =
 		copy(record->round.members, record->round.count * sizeof *record->members);
 	record->certificate.round = &record->round;
+	record->certificate.digests =
+		copy(certificate->digests, certificate->count * sizeof *certificate->digests);
 	sign_digest(record->daemon, &record->certificate);
 }
 

@@ -31,7 +31,6 @@
 /* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 #define DIGEST_BYTES 512u /* more than the frame of a Digest */
-#define DIGESTS_BYTES (SL_SIGNERS_MAX * (2 * DIGEST_BYTES + 1))
 
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES])
 {
@@ -66,7 +65,7 @@ static const char *certificate_flaw(const struct sl_certificate *certificate)
 {
 	if (certificate->t > SL_ROUNDS_MAX)
 		return "round out of range";
-	if (certificate->count < 1 || certificate->count > SL_SIGNERS_MAX)
+	if (certificate->count < 1 || certificate->count > SL_LEARNERS_MAX)
 		return "no digest, or too many";
 	if (certificate->round == NULL || certificate->round->t != certificate->t ||
 	    certificate->round->a != certificate->a)
@@ -136,32 +135,37 @@ static char *payload_text(const struct sl_message *message)
 	return text;
 }
 
-static bool digests_text(const struct sl_certificate *certificate, char text[static DIGESTS_BYTES])
+/* Return the digests in hexadecimal, which the caller frees; NULL: out of memory. */
+static char *digests_text(const struct sl_certificate *certificate)
 {
-	size_t used = 0;
-	for (uint32_t i = 0; i < certificate->count; i++) {
+	size_t used = 0, room = certificate->count * (size_t)(2 * DIGEST_BYTES + 1) + 1;
+	char *text = malloc(room);
+	for (uint32_t i = 0; i < certificate->count && text != NULL; i++) {
 		char *digest = payload_text(
 			&(struct sl_message){SL_MSG_DIGEST, {.digest = certificate->digests[i]}});
-		if (digest == NULL)
-			return false;
-		used += (size_t)snprintf(text + used, DIGESTS_BYTES - used, "%s%s", i > 0 ? " " : "", digest);
-		assert(used < DIGESTS_BYTES);
+		if (digest == NULL) {
+			free(text);
+			return NULL;
+		}
+		used += (size_t)snprintf(text + used, room - used, "%s%s", i > 0 ? " " : "", digest);
+		assert(used < room);
 		free(digest);
 	}
-	return true;
+	return text;
 }
 
 /* Return the metadata without the checksum, or NULL if the name of the run is not UTF-8 or memory is short.
  */
 static json_t *metadata_of(const char *run, const struct sl_certificate *certificate, uint64_t n)
 {
-	char digests[DIGESTS_BYTES], number[24];
+	char number[24], *digests = digests_text(certificate);
 	char *round = payload_text(&(struct sl_message){SL_MSG_ROUND, {.round_head = *certificate->round}});
 	json_t *metadata = NULL;
 	snprintf(number, sizeof number, "%" PRIu64, n);
-	if (round != NULL && digests_text(certificate, digests))
+	if (round != NULL && digests != NULL)
 		metadata = json_pack("{s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "n", number,
 				     "round", round, "digests", digests);
+	free(digests);
 	free(round);
 	return metadata;
 }
@@ -283,10 +287,17 @@ static const char *digest_parse(const char *text, size_t length, struct file *f)
 static const char *digests_parse(const char *text, struct file *f)
 {
 	const char *flaw, *at = text;
+	size_t room = 1;
+	for (const char *c = text; *c != '\0'; c++)
+		room += *c == ' ';
+	if (room > SL_LEARNERS_MAX)
+		return "too many digests";
+	f->certificate.digests = calloc(room, sizeof *f->certificate.digests);
+	if (f->certificate.digests == NULL)
+		return "out of memory";
 	do {
 		size_t length = strcspn(at, " ");
-		flaw = f->certificate.count == SL_SIGNERS_MAX ? "too many digests"
-							      : digest_parse(at, length, f);
+		flaw = digest_parse(at, length, f);
 		at += length;
 	} while (flaw == NULL && *at++ == ' ');
 	return flaw;
@@ -353,6 +364,7 @@ static int map(int fd, struct file *f, struct sl_result *result)
 				     .map_bytes = size};
 	memcpy(result->checksum, f->checksum, sizeof f->checksum);
 	f->round = NULL;
+	f->certificate.digests = NULL;
 	return SL_OK;
 }
 
@@ -413,6 +425,7 @@ static int open_result(const char *folder, const char *run, uint64_t n, sl_round
 	if (rc != SL_OK)
 		sl_result_close(result);
 	round_free(file.round);
+	free(file.certificate.digests);
 	json_decref(file.header);
 	close(fd);
 	return rc;
@@ -435,5 +448,6 @@ void sl_result_close(struct sl_result *result)
 	if (result->map != NULL)
 		munmap(result->map, result->map_bytes);
 	round_free(result->round);
+	free(result->certificate.digests);
 	*result = (struct sl_result){0};
 }

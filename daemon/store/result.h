@@ -17,10 +17,10 @@
 #include "common/model/safetensors.h"
 
 struct sl_result {
-	struct sl_certificate certificate;
-	struct sl_decoded *round; /* owned; what the certificate's `round` points into */
-	const uint8_t *z;	  /* read-only part of the map, 8-byte aligned; NULL: none */
-	size_t z_bytes;		  /* (n+1) elements */
+	struct sl_certificate certificate; /* its digests are owned */
+	struct sl_decoded *round;	   /* owned; what the certificate's `round` points into */
+	const uint8_t *z;		   /* read-only part of the map, 8-byte aligned; NULL: none */
+	size_t z_bytes;			   /* (n+1) elements */
 	uint8_t checksum[SL_HASH_BYTES];
 	void *map;
 	size_t map_bytes;

@@ -226,7 +226,7 @@ TEST(answers)
 					     .digest = {7},
 					     .round = &round,
 					     .count = 2,
-					     .digests = {{.id = 1}, {.id = 3}}};
+					     .digests = (struct sl_digest[]){{.id = 1}, {.id = 3}}};
 	struct driver *p = ahead(&certificate);
 	memset(&certificate, 0, sizeof certificate); /* the core has copied it */
 	memset(&round, 0, sizeof round);

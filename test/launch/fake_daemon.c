@@ -246,14 +246,13 @@ static void write_result(const struct fake *f, unsigned round)
 						    .max_degree = 16},
 				     .count = 2 * f->learners,
 				     .members = members};
-	struct sl_certificate certificate = {.t = round, .a = 1, .round = &head, .count = 1};
+	struct sl_digest own = {.t = round, .a = 1, .id = f->id};
+	struct sl_certificate certificate = {.t = round, .a = 1, .round = &head, .count = 1, .digests = &own};
 	struct sl_error error = {0};
 	for (uint32_t i = 0; i < f->learners; i++)
 		members[2 * i] = i + 1;
 	memset(certificate.digest, 0xf0, sizeof certificate.digest);
-	struct sl_digest *own = &certificate.digests[0];
-	*own = (struct sl_digest){.t = round, .a = 1, .id = f->id};
-	memset(own->digest, 0xf0, sizeof own->digest);
+	memset(own.digest, 0xf0, sizeof own.digest);
 	if (sl_result_write("state", f->run, &certificate, n, z, 4 * (n + 1), sum, &error) != SL_OK)
 		die(error.text);
 }

@@ -170,9 +170,10 @@ static struct sl_certificate certificate_of(sl_round t)
 {
 	static uint32_t ids[6] = {1, 0, 2, 0, 3, 0};
 	static struct sl_round_head round;
+	static struct sl_digest own;
 	struct sl_certificate certificate = {
-		.t = t, .a = 2, .round = &round, .count = 1, .digest = {(uint8_t)t}};
-	struct sl_digest *d = &certificate.digests[0];
+		.t = t, .a = 2, .round = &round, .count = 1, .digest = {(uint8_t)t}, .digests = &own};
+	struct sl_digest *d = &own;
 	uint8_t secret[crypto_sign_SECRETKEYBYTES], hash[SL_HASH_BYTES], seed[crypto_sign_SEEDBYTES] = {0};
 	struct sl_scope scope = {0};
 	round = (struct sl_round_head){.t = t,

@@ -166,7 +166,7 @@ TEST_WITH(round_trip, setup, folder_teardown)
 		     {(UINT64_C(1) << 61) - 1, 70000, 8}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sl_certificate certificate =
-			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_SIGNERS_MAX);
+			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_LEARNERS_MAX);
 		certificate.round = round_of(certificate.t, 5, cases[i].p, cases[i].n);
 		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].width);
 	}
@@ -174,7 +174,7 @@ TEST_WITH(round_trip, setup, folder_teardown)
 
 TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
-	struct sl_certificate certificate = certificate_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
+	struct sl_certificate certificate = certificate_of(SL_ROUNDS_MAX, SL_LEARNERS_MAX);
 	static uint32_t members[2 * SL_LEARNERS_MAX];
 	struct sl_round_head *round = round_of(SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, P31, FLOATS);
 	certificate.a = SL_ATTEMPTS_MAX;
@@ -327,11 +327,13 @@ static void expect_not_written(const char *folder, const struct sl_certificate *
 TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 {
 	struct sl_certificate good = certificate_of(3, 3), bad;
+	struct sl_digest digests[3];
 	struct sl_round_head round = *good.round; /* which does not last that long */
 	good.round = &round;
 #define REFUSED(spoil, reason)                                                                               \
 	do {                                                                                                 \
 		bad = good;                                                                                  \
+		bad.digests = memcpy(digests, good.digests, sizeof digests);                                 \
 		spoil;                                                                                       \
 		expect_not_written(*state, &bad, FLOATS, Z_BYTES, reason);                                   \
 	} while (0)
@@ -343,7 +345,7 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 	REFUSED(bad.round = round_of(3, 6, P31, FLOATS), "the Round is of another attempt");
 	REFUSED(bad.round = NULL, "the Round is of another attempt");
 	REFUSED(bad.count = 0, "no digest, or too many");
-	REFUSED(bad.count = SL_SIGNERS_MAX + 1, "no digest, or too many");
+	REFUSED(bad.count = SL_LEARNERS_MAX + 1, "no digest, or too many");
 	REFUSED(bad.digests[2].id = bad.digests[0].id, "two digests of one signer");
 	REFUSED(bad.digests[2].id = 0, "id is 0");
 	REFUSED(bad.digests[2].t = 4, "digests that do not agree");

@@ -36,14 +36,16 @@ static const struct sl_certificate *copy_certificate(const struct sl_certificate
 		return to;
 	round->members = copy(round->members, round->count * sizeof *round->members);
 	to->round = round;
+	to->digests = copy(to->digests, to->count * sizeof *to->digests);
 	return to;
 }
 
-static void free_round(const struct sl_round_head *round)
+static void free_certificate(const struct sl_certificate *certificate)
 {
-	if (round != NULL)
-		sl_heap_give((void *)round->members);
-	sl_heap_give((void *)round);
+	if (certificate->round != NULL)
+		sl_heap_give((void *)certificate->round->members);
+	sl_heap_give((void *)certificate->round);
+	sl_heap_give(certificate->digests);
 }
 
 struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole)
@@ -64,7 +66,7 @@ void sl_sim_disk_drop(struct sl_persist *record)
 	free_secrets(record->secrets);
 	sl_heap_give((void *)record->aborts);
 	if (record->certificate != NULL)
-		free_round(record->certificate->round);
+		free_certificate(record->certificate);
 	sl_heap_give((void *)record->certificate);
 }
 
@@ -128,7 +130,7 @@ static void end(struct sl_sim_disk *disk, struct sl_persist *record)
 static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
 {
 	sl_heap_give(disk->result);
-	free_round(disk->certificate.round);
+	free_certificate(&disk->certificate);
 	const struct sl_certificate *certificate = copy_certificate(record->certificate);
 	disk->result = result;
 	disk->certificate = *certificate;
@@ -205,6 +207,6 @@ void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
 	forget_over(disk);
-	free_round(disk->certificate.round);
+	free_certificate(&disk->certificate);
 	sl_heap_give(disk->result);
 }
