@@ -212,10 +212,9 @@ void sl_aborts_deny(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_ready_record *rr = &core->readys[i];
 		sl_attempt a = core->peers[i].a;
-		bool asked = is_open_in(core, i, a) && rr->record.present && rr->ready.t == core->t &&
-			     rr->ready.a == a;
-		if (!asked || a >= core->a || sl_aborts_held(core, core->config.self, a) ||
-		    !sl_aborts_may_deny(core, a))
+		bool asked = a < core->a && is_open_in(core, i, a) && rr->record.present &&
+			     rr->ready.t == core->t && rr->ready.a == a;
+		if (!asked || sl_aborts_held(core, core->config.self, a) || !sl_aborts_may_deny(core, a))
 			continue;
 		struct sl_abort_set *set = sl_aborts_set(core, a);
 		if (set == NULL || set->aborts[SL_ABORT_KIND_ABORT - 1][core->config.self].a == a)

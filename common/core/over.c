@@ -28,10 +28,11 @@ static bool sealed(const struct sl_view *view, const uint8_t *marks, uint64_t mo
 	for (uint32_t j = 0; j < view->n; j++) {
 		const uint32_t *holders = sl_graph_neighbours(&view->graph, j);
 		uint64_t degree = sl_graph_degree(&view->graph, j), signers = 0;
+		if ((marks[j] & SL_OVER_ABORTED) == 0)
+			continue;
 		for (uint32_t k = 0; k < degree; k++)
 			signers += (marks[holders[k]] & SL_OVER_ABORTED) != 0;
-		found += (marks[j] & SL_OVER_ABORTED) != 0 &&
-			 signers + sl_view_threshold(view, j) >= degree + 1 + more;
+		found += signers + sl_view_threshold(view, j) >= degree + 1 + more;
 	}
 	return found >= least;
 }
