@@ -246,8 +246,10 @@ CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
      "state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop\n"
      "mix done -> state 0 k2 to 3, compute close, CHECK\n"
      "close done\n"
-     "challenge from all -> challenge of 4 to 2 3\n" /* the key of 4, whose deposit is kept here, is not known
-						      */
+     "challenge from 2 -> challenge of 2 to 3\n"
+     "challenge from 3\n"
+     "challenge of 4 from 3 -> challenge of 4 to 2\n" /* the key of 4, whose deposit is kept here, is not
+							 known */
      "key from 4 -> compute checksum")
 
 /* A leaf: its parent has its deposit. It is the backup of 3. */
@@ -257,7 +259,9 @@ CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
      "durable released -> key of 1 to 2 3, MIX\n"
      "state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop\n"
      "state 0 k2 from 2 -> compute mix\n"
-     "mix done -> compute close, CHECK")
+     "mix done -> compute close, CHECK\n"
+     "close done -> challenge of 1 to 2\n"
+     "challenge of 3 from 2 ->")
 
 /* The root; its child 2 is a leaf, and 3 has the child 4. */
 CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
@@ -268,7 +272,12 @@ CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
      "state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop\n"
      "key from 2 ->\n"
      "state 0 k1 from 3 -> compute mix\n"
-     "mix done -> state 0 k2 to 2 3, compute close, CHECK")
+     "mix done -> state 0 k2 to 2 3, compute close, CHECK\n"
+     "close done -> challenge of 1 to 2 3\n" /* 4 gets it from 3 */
+     "challenge from 2 -> challenge of 2 to 3\n"
+     "challenge of 4 from 3 -> challenge of 4 to 2\n"
+     "link down 4 ->\n"
+     "link down 3 -> RECOVERING link 3, RECOVER, *")
 
 /* States that arrive before the own release are held, and checked when the engine is known. */
 CASE(early_states, driver_ready(driver_new(3, 4)),
