@@ -1,8 +1,8 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
- * state/round-000003.safetensors: the tensors of the trainer by name, with their dtypes, and metadata
- * {format, run, round, digest, learners, total_weight, checksum}, the same bytes at all learners. It is
- * written to a temporary file, synchronised and renamed, and the folder is synchronised: a file with this
+ * state/checkpoints/round-000003.safetensors: the tensors of the trainer by name, with their dtypes, and
+ * metadata {format, run, round, digest, learners, total_weight, checksum}, the same bytes at all learners. It
+ * is written to a temporary file, synchronised and renamed, and the folder is synchronised: a file with this
  * name is complete. A failed fsync is never retried.
  */
 #pragma once
@@ -22,6 +22,10 @@ struct sl_checkpoint {
 	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the model as it lies in the file; set by write
 					    and read */
 };
+
+/* Name of the folder in a state folder that holds the checkpoints and nothing else: their number does not
+ * slow down other files. */
+#define SL_CHECKPOINT_FOLDER "checkpoints"
 
 /* Write the file name of the checkpoint of `round`. */
 void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);

@@ -28,6 +28,7 @@
 #include "daemon/net/tls.h"
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/worker.h"
+#include "daemon/store/folder.h"
 #include "daemon/store/result.h"
 #include "daemon/store/store.h"
 
@@ -98,15 +99,16 @@ struct sl_daemon {
 	sl_round used_up; /* round in which no model may be used that was trained before now; 0: none */
 	struct sl_result result;      /* last committed result, served to peers */
 	struct sl_result next_result; /* durable result of a commit that the core has not been told yet */
-	char checkpoint[SL_FILE_NAME_BYTES];   /* name of the last checkpoint file */
-	bool restart_requested;		       /* start the program again after it has ended */
-	sl_round committed_through;	       /* last committed round if its model cannot be read: no other
-						  attempt up to that round; 0: the model was read */
-	struct sl_keys keys;		       /* of the roster */
-	struct sl_peer_warning *peer_warnings; /* by roster index */
-	uint8_t *tensors;		       /* of the own model, for Model messages; read by the core */
-	char (*other_models)[SL_ERROR_BYTES];  /* by roster index: how the model of a peer differs; "": not
-						  known */
+	char checkpoints[SL_FOLDER_PATH_BYTES]; /* their folder */
+	char checkpoint[SL_FILE_NAME_BYTES];	/* name of the last checkpoint file */
+	bool restart_requested;			/* start the program again after it has ended */
+	sl_round committed_through;		/* last committed round if its model cannot be read: no other
+						   attempt up to that round; 0: the model was read */
+	struct sl_keys keys;			/* of the roster */
+	struct sl_peer_warning *peer_warnings;	/* by roster index */
+	uint8_t *tensors;			/* of the own model, for Model messages; read by the core */
+	char (*other_models)[SL_ERROR_BYTES];	/* by roster index: how the model of a peer differs; "": not
+						   known */
 	uint8_t (*checked)[5][SL_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready, Abort,
 						 give-up, Checksum */
 	uint32_t step;			      /* step of the topology playback, as last reported */

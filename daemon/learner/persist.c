@@ -76,7 +76,7 @@ static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_stor
 					   .n = daemon->workspace.n};
 	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
 	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
-	int rc = sl_checkpoint_write(daemon->settings->state, &checkpoint, &daemon->trainer->tensors,
+	int rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
 				     daemon->workspace.committed, error);
 	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
 	return rc;

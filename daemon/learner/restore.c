@@ -18,8 +18,11 @@ int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error
 {
 	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->roster};
 	memcpy(owner.pin, daemon->identity.pin, sizeof owner.pin);
-	return peek ? sl_store_peek(&daemon->store, daemon->settings->state, &owner, error)
-		    : sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
+	sl_folder_path(daemon->settings->state, SL_CHECKPOINT_FOLDER, daemon->checkpoints);
+	if (peek)
+		return sl_store_peek(&daemon->store, daemon->settings->state, &owner, error);
+	int rc = sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
+	return rc == SL_OK ? sl_folder_make(daemon->checkpoints, error) : rc;
 }
 
 int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
@@ -123,14 +126,14 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 /* Log that a checkpoint without a record is ignored: one that was copied here. */
 static void log_ignored(struct sl_daemon *daemon)
 {
-	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
-	DIR *folder = opendir(daemon->settings->state);
+	char path[SL_FOLDER_PATH_BYTES + SL_FILE_NAME_BYTES];
+	DIR *folder = opendir(daemon->checkpoints);
 	const struct dirent *entry;
 	sl_round t;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1)
 			continue;
-		snprintf(path, sizeof path, "%s/%.*s", daemon->settings->state, SL_FILE_NAME_BYTES - 2,
+		snprintf(path, sizeof path, "%s/%.*s", daemon->checkpoints, SL_FILE_NAME_BYTES - 2,
 			 entry->d_name);
 		sl_report_log_reason(daemon, SL_RECORD_IGNORED, path);
 		break;
@@ -150,14 +153,14 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint found;
-	int rc = sl_checkpoint_read(s->state, s->run, round->t, &daemon->workspace.tensors, &found,
+	int rc = sl_checkpoint_read(daemon->checkpoints, s->run, round->t, &daemon->workspace.tensors, &found,
 				    daemon->workspace.committed, error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(found.checksum, round->checkpoint_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(found.digest, round->digest, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s/%s: is not the checkpoint that was committed",
-				  s->state, round->checkpoint);
+				  daemon->checkpoints, round->checkpoint);
 	return SL_OK;
 }
 
@@ -170,7 +173,8 @@ int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_
 	int rc = sl_store_last_round(daemon->store, &round, error);
 	*tensors = (struct sl_tensors){0};
 	*committed = rc == SL_OK ? round.t : 0;
-	while (rc == SL_OK && sl_checkpoint_tensors(s->state, s->run, round.t, tensors, &damage) != SL_OK)
+	while (rc == SL_OK &&
+	       sl_checkpoint_tensors(daemon->checkpoints, s->run, round.t, tensors, &damage) != SL_OK)
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
@@ -352,8 +356,10 @@ int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_store_round last;
 	int rc = sl_store_last_round(daemon->store, &last, error);
-	if (rc == SL_OK)
+	if (rc == SL_OK) {
+		sl_result_sweep(daemon->settings->state, daemon->settings->run, last.t);
 		return read_rounds(daemon, &last, error);
+	}
 	if (rc != SL_ERR_NOTFOUND)
 		return rc;
 	begin_anew(daemon); /* a file without a row does not count */

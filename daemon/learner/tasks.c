@@ -168,29 +168,28 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 /* ---- files of earlier rounds ---- */
 
 /* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already. */
-static void forget_checkpoints(const struct sl_daemon *daemon, sl_round committed)
+static void forget_checkpoints(const struct sl_daemon *daemon)
 {
 	const struct sl_settings *settings = daemon->settings;
-	struct sl_store_round round = {.t = committed};
+	struct sl_store_round round;
 	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL)
 		return;
-	for (uint32_t kept = 1; kept < settings->keep_checkpoints; kept++)
-		if (sl_store_round_before(daemon->store, round.t, &round, NULL) != SL_OK)
-			return;
-	while (sl_store_round_before(daemon->store, round.t, &round, NULL) == SL_OK &&
-	       sl_checkpoint_delete(settings->state, round.t))
-		;
+	int rc = sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL);
+	while (rc == SL_OK && sl_checkpoint_delete(daemon->checkpoints, round.t))
+		rc = sl_store_round_before(daemon->store, round.t, &round, NULL);
 }
 
 static void run_forget(struct sl_task *base)
 {
 	const struct task *task = (struct task *)base;
-	const struct sl_settings *settings = task->daemon->settings;
-	if (atomic_load(&task->daemon->failed))
+	const struct sl_daemon *daemon = task->daemon;
+	struct sl_store_round before;
+	if (atomic_load(&daemon->failed))
 		return; /* the failed task may be the commit */
-	sl_checkpoint_link(settings->state, task->t);
-	forget_checkpoints(task->daemon, task->t);
-	sl_result_forget(settings->state, settings->run, task->t);
+	sl_checkpoint_link(daemon->checkpoints, task->t);
+	forget_checkpoints(daemon);
+	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK)
+		sl_result_forget(daemon->settings->state, before.t);
 }
 
 void sl_tasks_forget(struct sl_daemon *daemon, sl_round t)

@@ -37,6 +37,7 @@
 	X(PUT_LEARNER,                                                                                       \
 	  "REPLACE INTO learner (run, pin, members, incarnation, sum, one) VALUES (?,?,?,?,?,1)")            \
 	X(ROUND, "SELECT " SL_ROUND_COLUMNS " FROM rounds WHERE t < ? ORDER BY t DESC LIMIT 1")              \
+	X(ROUND_BACK, "SELECT " SL_ROUND_COLUMNS " FROM rounds ORDER BY t DESC LIMIT 1 OFFSET ?")            \
 	X(PUT_ROUND, "REPLACE INTO rounds (" SL_ROUND_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)")        \
 	X(ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? ORDER BY a")                    \
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \

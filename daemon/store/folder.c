@@ -50,21 +50,21 @@ static int fail_held(const char *path, int fd, struct sl_error *error)
 			  which);
 }
 
-/* Make the folder and its entry durable. */
-static int make_folder(const char *folder)
+int sl_folder_make(const char *folder, struct sl_error *error)
 {
-	char parent[SL_FOLDER_PATH_BYTES];
-	sl_folder_path(folder, "..", parent);
-	if (mkdir(folder, 0700) < 0)
-		return errno == EEXIST ? 0 : -1;
-	return sync_path(parent, O_RDONLY | O_DIRECTORY);
+	char parent[SL_FOLDER_PATH_BYTES + 4];
+	snprintf(parent, sizeof parent, "%s/..", folder);
+	if (mkdir(folder, 0700) < 0 ? errno == EEXIST : sync_path(parent, O_RDONLY | O_DIRECTORY) == 0)
+		return SL_OK;
+	return sl_disk_error(error, folder, errno);
 }
 
 int sl_folder_lock(const char *folder, int *lock, struct sl_error *error)
 {
 	char path[SL_FOLDER_PATH_BYTES];
-	if (make_folder(folder) < 0)
-		return sl_disk_error(error, folder, errno);
+	int rc = sl_folder_make(folder, error);
+	if (rc != SL_OK)
+		return rc;
 	sl_folder_path(folder, "lock", path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -74,7 +74,7 @@ int sl_folder_lock(const char *folder, int *lock, struct sl_error *error)
 		*lock = fd;
 		return SL_OK;
 	}
-	int rc = errno == EWOULDBLOCK ? fail_held(path, fd, error) : sl_disk_error(error, path, errno);
+	rc = errno == EWOULDBLOCK ? fail_held(path, fd, error) : sl_disk_error(error, path, errno);
 	close(fd);
 	return rc;
 }

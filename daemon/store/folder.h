@@ -12,6 +12,8 @@
 /* Write the path of file `name` of `folder` into `path`. */
 void sl_folder_path(const char *folder, const char *name, char path[static SL_FOLDER_PATH_BYTES]);
 
+/* Make the folder, if there is none, and its entry in its parent durable. */
+int sl_folder_make(const char *folder, struct sl_error *error);
 /* Make the folder and take its lock, a descriptor, into *lock; SL_ERR_BUSY: another process holds it. */
 int sl_folder_lock(const char *folder, int *lock, struct sl_error *error);
 /* Return true if the folder has the mark. */

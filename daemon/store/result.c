@@ -201,9 +201,17 @@ static bool file_of_run(int folder, const char *name, const char *run)
 	return same;
 }
 
-/* Remove old files. A file that cannot be removed now is removed after the next round. Temporary files are
- * safe to remove: the lock of the folder excludes other writers. */
-void sl_result_forget(const char *folder, const char *run, sl_round limit)
+void sl_result_forget(const char *folder, sl_round t)
+{
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
+	sl_result_name(t, name);
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path)
+		unlink(path);
+}
+
+/* Remove old files. A file that cannot be removed now is removed at the next start. Temporary files are safe
+ * to remove: the lock of the folder excludes other writers. */
+void sl_result_sweep(const char *folder, const char *run, sl_round limit)
 {
 	DIR *entries = opendir(folder);
 	const struct dirent *entry;

@@ -34,9 +34,11 @@ void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
 		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error);
-/* Remove the results of rounds before `t` of this run and temporary files of interrupted writes; called once
- * round `t` is recorded. */
-void sl_result_forget(const char *folder, const char *run, sl_round t);
+/* Remove the result of round `t`, once a later round is recorded. It may be missing. */
+void sl_result_forget(const char *folder, sl_round t);
+/* Remove the results of rounds before `t` of this run, and temporary files, that a crash has left. This reads
+ * the whole folder: it is for the start. */
+void sl_result_sweep(const char *folder, const char *run, sl_round t);
 
 /* Open the result of round `t` and verify its checksum. SL_ERR_NOTFOUND: there is none of this run;
  * SL_ERR_FORMAT: damaged or of another n, the text names file and reason. On an error the result is empty. */

@@ -93,7 +93,7 @@ struct sl_promises {
 int sl_store_open(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error);
 /* Open the store to look at its records, also beside a running learner: nothing is made, locked, counted or
- * written. Only sl_store_last_round, sl_store_round_before and sl_store_roster_changes may follow. *store is
+ * written. Only the functions that read rounds and sl_store_roster_changes may follow. *store is
  * NULL also if there is no store yet. */
 int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error);
@@ -116,6 +116,10 @@ void sl_store_round_fill(struct sl_store_round *round, const struct sl_certifica
 			 uint64_t total_weight);
 /* Read the last committed round; SL_ERR_NOTFOUND before the first commit. */
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
+/* Read the round `back` rounds before the last one on record (rounds that were skipped do not count);
+ * SL_ERR_NOTFOUND: there is none. */
+int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,
+			struct sl_error *error);
 /* Read the last committed round before `t`; SL_ERR_NOTFOUND: there is none. */
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);

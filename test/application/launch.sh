@@ -36,9 +36,9 @@ run 0 --rounds 8 --chaos 2 -- "$python" train.py
 grep -q '8 of 8 rounds, all the same' out || fail "not all rounds, or not the same"
 grep -q '^learner-02: the end of 2$' out || fail "no output of the command"
 grep -q '^the end of 3$' run/learner-03/output.txt || fail "the output is not kept"
-[ "$(ls run/learner-01/state/round-*.safetensors | wc -l)" -eq 5 ] || fail "not five checkpoints"
-[ "$(readlink run/learner-01/state/latest.safetensors)" = round-000008.safetensors ] || fail "no link to the latest"
-grep -q '"w":{"data_offsets":\[0,32\],"dtype":"F64","shape":\[2,2\]}' run/learner-01/state/latest.safetensors ||
+[ "$(ls run/learner-01/state/checkpoints/round-*.safetensors | wc -l)" -eq 5 ] || fail "not five checkpoints"
+[ "$(readlink run/learner-01/state/checkpoints/latest.safetensors)" = round-000008.safetensors ] || fail "no link to the latest"
+grep -q '"w":{"data_offsets":\[0,32\],"dtype":"F64","shape":\[2,2\]}' run/learner-01/state/checkpoints/latest.safetensors ||
 	fail "the tensor has no name"
 
 # The encodings of the applications add up.

@@ -129,7 +129,7 @@ CLUSTER_TEST(stale_checkpoint_is_named_and_mended)
 {
 	cluster_open(c, N, "rounds=2");
 	run_all(c, "");
-	cluster_shell(c, "rm learner-03/state/round-000002.safetensors");
+	cluster_shell(c, "rm learner-03/state/checkpoints/round-000002.safetensors");
 	cluster_start_all(c, "rounds=4");
 	cluster_expect(c, 1, "learner-03 (3): it is in round 2 (its last committed model is ");
 	cluster_expect(c, 2, "learner-03 (3): it is in round 2 (its last committed model is ");

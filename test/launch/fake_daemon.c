@@ -198,7 +198,7 @@ static void write_checkpoint(const struct fake *f, unsigned round)
 {
 	float model[PARAMETERS];
 	char path[64], header[128];
-	snprintf(path, sizeof path, "state/round-%06u.safetensors", round);
+	snprintf(path, sizeof path, "state/checkpoints/round-%06u.safetensors", round);
 	int n = snprintf(
 		header, sizeof header,
 		"{\"__metadata__\":{\"format\":\"test\"},\"model\":{\"dtype\":\"F32\",\"shape\":[%u],"
@@ -434,7 +434,7 @@ static void resume(struct fake *f)
 {
 	char path[64];
 	do
-		snprintf(path, sizeof path, "state/round-%06u.safetensors", ++f->round);
+		snprintf(path, sizeof path, "state/checkpoints/round-%06u.safetensors", ++f->round);
 	while (access(path, F_OK) == 0);
 	f->round--;
 }
@@ -444,6 +444,8 @@ static void open_all(struct fake *f)
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control.sock"};
 	f->listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	unlink(address.sun_path);
+	mkdir("state", 0700);
+	mkdir("state/checkpoints", 0700);
 	resume(f);
 	if (bind(f->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
 	    listen(f->listener, 4) != 0)

@@ -132,7 +132,7 @@ static const struct {
 	 1,
 	 0,
 	 4,
-	 {"learner-03/state/round-000002.safetensors: parameter 2 is "},
+	 {"learner-03/state/checkpoints/round-000002.safetensors: parameter 2 is "},
 	 "the check of round 2 failed; kept as evidence, and secret: "
 	 "run/learner-*/state/trained-000002.model\n"},
 	{"1:reveal:3", "-n 4 --rounds 3 --verify", "++-", 1, 0, 4, {"the exact mean is "}, ""},

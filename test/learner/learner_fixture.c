@@ -196,7 +196,9 @@ void learner_write_files(const char *folder, sl_round t, struct sl_store_round *
 	float model[ELEMENTS] = {(float)t, (float)t, (float)t};
 	uint8_t z[4 * (ELEMENTS + 1)] = {(uint8_t)t};
 	sl_store_round_fill(round, &certificate, 3);
-	assert_int_equal(sl_checkpoint_write(folder, &c, &learner_tensors, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(folder_path(folder, SL_CHECKPOINT_FOLDER), &c, &learner_tensors,
+					     model, NULL),
+			 SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
 	assert_int_equal(
 		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, round->result_sum, NULL),
@@ -212,7 +214,7 @@ void learner_commit(const char *folder, sl_round t)
 	learner_write_files(folder, t, &round);
 	if (sl_store_commit_round(l.daemon.store, &round, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	sl_result_forget(folder, RUN, t);
+	sl_result_sweep(folder, RUN, t);
 	learner_finish(&l);
 }
 

@@ -82,12 +82,40 @@ int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_
 	return said("result");
 }
 
-void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
+int __wrap_sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,
+			       struct sl_error *error)
 {
+	(void)store;
+	(void)error;
+	round->t = 9 - back;
+	return SL_OK;
+}
+
+int __wrap_sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
+				 struct sl_error *error)
+{
+	(void)store;
+	(void)error;
+	round->t = t - 1;
+	return SL_OK;
+}
+
+bool __wrap_sl_checkpoint_delete(const char *folder, sl_round t);
+bool __wrap_sl_checkpoint_delete(const char *folder, sl_round t)
+{
+	char text[32];
 	(void)folder;
-	(void)run;
-	(void)t;
-	said("forget results");
+	snprintf(text, sizeof text, "delete checkpoint %u", t);
+	said(text);
+	return t > 3;
+}
+
+void __wrap_sl_result_forget(const char *folder, sl_round t)
+{
+	char text[32];
+	(void)folder;
+	snprintf(text, sizeof text, "delete result %u", t);
+	said(text);
 }
 
 int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
@@ -121,7 +149,8 @@ static struct sl_daemon *learner_;
 
 static int setup(void **state)
 {
-	static const struct sl_settings settings = {.id = 1, .state = "no such folder"};
+	static const struct sl_settings settings = {
+		.id = 1, .state = "no such folder", .keep_checkpoints = 5};
 	static struct sl_trainer trainer;
 	static const struct sl_view view = {.self = 2};
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
@@ -224,7 +253,7 @@ TEST_WITH(a_write_that_hangs_is_reported, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, forget results", 1);
+	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 3, delete result 3", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)

@@ -38,15 +38,15 @@ TEST_WITH(a_damaged_checkpoint_falls_back, learner_setup, folder_teardown)
 {
 	for (sl_round t = 1; t <= 3; t++)
 		learner_commit(*state, t);
-	learner_damage(*state, "round-000003.safetensors");
+	learner_damage(*state, "checkpoints/round-000003.safetensors");
 	learner_expect_start(
 		*state, 2, 3, false,
 		"round-000003.safetensors: damaged: the model does not match its checksum; going on "
 		"from the checkpoint of "
 		"round 2 until a peer sends the result of round 3 or a later one");
-	remove(folder_path(*state, "round-000002.safetensors"));
+	remove(folder_path(*state, "checkpoints/round-000002.safetensors"));
 	learner_expect_start(*state, 1, 3, false, "going on from the checkpoint of round 1");
-	learner_damage(*state, "round-000001.safetensors");
+	learner_damage(*state, "checkpoints/round-000001.safetensors");
 	learner_expect_start(*state, 0, 3, false,
 			     "going on from the initial model until a peer sends the result of round 3");
 	learner_commit(*state, 3); /* a peer did */
@@ -61,14 +61,18 @@ TEST_WITH(another_checkpoint_is_not_believed, learner_setup, folder_teardown)
 	float model[ELEMENTS] = {7, 7, 7};
 	learner_commit(*state, 1);
 	learner_commit(*state, 2);
-	assert_int_equal(sl_checkpoint_write(*state, &other, &learner_tensors, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, SL_CHECKPOINT_FOLDER), &other,
+					     &learner_tensors, model, NULL),
+			 SL_OK);
 	learner_expect_start(*state, 1, 2, false,
 			     "round-000002.safetensors: is not the checkpoint that was committed");
 	learner_commit(*state, 2);
 	learner_expect_start(*state, 2, 0, true, NULL);
 	other.digest[0] = 9;
 	model[0] = model[1] = model[2] = 2;
-	assert_int_equal(sl_checkpoint_write(*state, &other, &learner_tensors, model, NULL), SL_OK);
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, SL_CHECKPOINT_FOLDER), &other,
+					     &learner_tensors, model, NULL),
+			 SL_OK);
 	learner_expect_start(*state, 1, 2, false,
 			     "round-000002.safetensors: is not the checkpoint that was committed");
 }
@@ -83,10 +87,8 @@ TEST_WITH(another_model_is_the_configurations_fault, learner_setup, folder_teard
 	l.daemon.workspace.n = ELEMENTS - 1;
 	l.daemon.workspace.tensors = (struct sl_tensors){&other, 1};
 	assert_int_equal(learner_start(&l, &error), SL_ERR_INVALID);
-	assert_string_equal(
-		error.text,
-		folder_path(*state,
-			    "round-000001.safetensors: its tensors are not those of this run's model"));
+	assert_string_equal(error.text, folder_path(*state, "checkpoints/round-000001.safetensors: its "
+							    "tensors are not those of this run's model"));
 	learner_finish(&l);
 }
 

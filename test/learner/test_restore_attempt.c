@@ -199,7 +199,7 @@ TEST_WITH(deposits_of_other_attempts_go, learner_setup, folder_teardown)
 TEST_WITH(promises_wait_for_their_round, learner_setup, folder_teardown)
 {
 	leave_open(*state, SL_OPEN_RELEASED);
-	learner_damage(*state, "round-000001.safetensors");
+	learner_damage(*state, "checkpoints/round-000001.safetensors");
 	struct learner l;
 	learner_expect_started(&l, *state);
 	assert_int_equal(l.daemon.committed_through, 1);

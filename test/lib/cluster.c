@@ -367,7 +367,7 @@ void cluster_expect_same_checkpoints(const struct cluster *c, uint32_t n, uint32
 {
 	char file[64];
 	struct outcome o;
-	snprintf(file, sizeof file, "state/round-%06u.safetensors", round);
+	snprintf(file, sizeof file, "state/checkpoints/round-%06u.safetensors", round);
 	for (uint32_t i = 2; i <= n; i++) {
 		process_run(&o, NULL,
 			    (const char *const[]){"/usr/bin/cmp", cluster_path(c, 1, file),

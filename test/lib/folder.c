@@ -27,8 +27,12 @@ static size_t each_entry(const char *folder, bool remove_it)
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
 		count++;
-		if (remove_it)
-			remove(folder_path(folder, entry->d_name));
+		char path[2048];
+		snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		if (remove_it && remove(path) != 0) { /* a folder that is not empty */
+			each_entry(path, true);
+			remove(path);
+		}
 	}
 	closedir(entries);
 	return count;

@@ -95,7 +95,7 @@ class Learner:
             process.wait()
 
     def committed(self):
-        found = sorted((self.folder / "state").glob("round-*.safetensors"))
+        found = sorted((self.folder / "state" / "checkpoints").glob("round-*.safetensors"))
         return int(found[-1].name[6:12]) if found else 0
 
     def said(self):

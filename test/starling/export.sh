@@ -8,7 +8,7 @@ example=$(realpath "$4")
 ends 0 launch -n 3 --rounds 2 --run-dir run -- "$example"
 ends 0 export --npz m.npz --safetensors m.safetensors run
 grep -q '^round 2 of run run, the mean of 3 learners: 2 tensors$' err || fail "the round is not told"
-cmp m.safetensors run/learner-01/state/round-000002.safetensors
+cmp m.safetensors run/learner-01/state/checkpoints/round-000002.safetensors
 cat >compare.py <<'END'
 import json, sys, zipfile
 import numpy as np
@@ -52,10 +52,10 @@ refused 'types.safetensors: holds round 7, not 8' export --npz other.npz --round
 
 # Rounds; files that are there; damage.
 ends 0 export --npz m1.npz --round 1 run/learner-02/state
-"$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
+"$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors
 refused 'no checkpoint of round 9' export --npz m1.npz --round 9 run
 refused 'm1.npz exists; give --force to replace it' export --npz m1.npz run
-"$python" compare.py m1.npz run/learner-02/state/round-000001.safetensors
+"$python" compare.py m1.npz run/learner-02/state/checkpoints/round-000001.safetensors
 ends 0 export --force --npz m1.npz run
 "$python" compare.py m1.npz m.safetensors
 mkfifo pipe

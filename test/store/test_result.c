@@ -236,7 +236,7 @@ TEST_WITH(older_ones_go, setup, folder_teardown)
 	folder_put(*state, "round-000001.safetensors", "a checkpoint", 12);
 	write_made(*state, RUN, 7);
 	assert_int_equal(folder_count(*state), 11);
-	sl_result_forget(*state, RUN, 7);
+	sl_result_sweep(*state, RUN, 7);
 	assert_false(there(*state, "result-000001.safetensors"));
 	assert_false(there(*state, "result-000005.safetensors.tmp"));
 	assert_true(there(*state, "result-000002.safetensors"));
@@ -252,7 +252,7 @@ TEST_WITH(there_to_stay_before_it_has_its_name, setup, folder_teardown)
 	asked[0] = '\0';
 	write_made(*state, RUN, 3);
 	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;");
-	sl_result_forget(*state, RUN, 3);
+	sl_result_sweep(*state, RUN, 3);
 	assert_string_equal(asked,
 			    "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
 }
@@ -305,7 +305,7 @@ TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 	assert_int_equal(sl_result_open(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
 	write_made(*state, RUN, 3); /* another of its name */
 	write_made(*state, RUN, 4);
-	sl_result_forget(*state, RUN, 4);
+	sl_result_sweep(*state, RUN, 4);
 	assert_false(there(*state, THIRD));
 	assert_memory_equal(result.z, made_z, sizeof made_z);
 	sl_result_close(&result);

@@ -15,12 +15,13 @@
 static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result *result)
 {
 	const struct sl_plan *plan = l->launch->plan;
-	char state[PATH_MAX];
+	char state[PATH_MAX], checkpoints[PATH_MAX];
 	struct sl_error error;
 	struct sl_checkpoint checkpoint = {.n = plan->n};
 	sl_run_folder_path(&plan->folder, l->index, "state", state);
+	sl_run_folder_path(&plan->folder, l->index, "state/" SL_CHECKPOINT_FOLDER, checkpoints);
 	if (checkpoint.n == 0 &&
-	    sl_checkpoint_read(state, plan->settings.run, t, NULL, &checkpoint, NULL, &error) != SL_OK)
+	    sl_checkpoint_read(checkpoints, plan->settings.run, t, NULL, &checkpoint, NULL, &error) != SL_OK)
 		return false;
 	return sl_result_open(state, plan->settings.run, checkpoint.n, t, result, &error) == SL_OK;
 }

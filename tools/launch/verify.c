@@ -180,7 +180,7 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 {
 	char path[PATH_MAX];
 	struct sl_tensor_file tensors;
-	round_path(v, learner, "round", "safetensors", path);
+	round_path(v, learner, "checkpoints/round", "safetensors", path);
 	int rc = sl_checkpoint_check_open(path, &tensors, error);
 	if (rc != SL_OK)
 		return rc;
@@ -197,8 +197,8 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learner, struct sl_error *error)
 {
 	char path[PATH_MAX], other[PATH_MAX];
-	round_path(v, first, "round", "safetensors", path);
-	round_path(v, learner, "round", "safetensors", other);
+	round_path(v, first, "checkpoints/round", "safetensors", path);
+	round_path(v, learner, "checkpoints/round", "safetensors", other);
 	FILE *a = fopen(path, "re"), *b = fopen(other, "re");
 	int x = EOF, y = EOF;
 	while (a != NULL && b != NULL && (x = getc_unlocked(a)) == (y = getc_unlocked(b)) && x != EOF)
@@ -214,7 +214,7 @@ static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learne
 static bool has_model(const struct sl_verify *v, uint32_t learner)
 {
 	char path[PATH_MAX];
-	round_path(v, learner, "round", "safetensors", path);
+	round_path(v, learner, "checkpoints/round", "safetensors", path);
 	return access(path, F_OK) == 0;
 }
 
@@ -274,7 +274,7 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 	if (first == UINT32_MAX)
 		return sl_err_set(error, SL_ERR_NOTFOUND, "no learner has the model of round %u",
 				  verify->round);
-	round_path(verify, first, "round", "safetensors", path);
+	round_path(verify, first, "checkpoints/round", "safetensors", path);
 	int rc = sl_checkpoint_check_open(path, &sum.model, error);
 	if (rc != SL_OK)
 		return rc;

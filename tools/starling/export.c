@@ -53,8 +53,8 @@ static const struct sl_usage usage = {
 
 /* ---- the checkpoint ---- */
 
-/* Raise *round to the last one of a state folder, or set it if that is `wanted`; return true if it has. */
-static bool look(const char *folder, uint32_t wanted, uint32_t *round)
+/* Raise *round to the last one of a folder, or set it if that is `wanted`; return true if it has. */
+static bool look_here(const char *folder, uint32_t wanted, uint32_t *round)
 {
 	DIR *directory = opendir(folder);
 	bool found = false;
@@ -73,6 +73,18 @@ static bool look(const char *folder, uint32_t wanted, uint32_t *round)
 	}
 	closedir(directory);
 	return found;
+}
+
+/* Look in the checkpoints of a state folder, or in the folder itself; make *folder the one that has it. */
+static bool look(char folder[static PATH_MAX], uint32_t wanted, uint32_t *round)
+{
+	char inside[PATH_MAX];
+	if (snprintf(inside, sizeof inside, "%s/" SL_CHECKPOINT_FOLDER, folder) < PATH_MAX &&
+	    look_here(inside, wanted, round)) {
+		strcpy(folder, inside);
+		return true;
+	}
+	return look_here(folder, wanted, round);
 }
 
 static int is_learner(const struct dirent *entry)

@@ -30,7 +30,7 @@ def _tensor(name: str, described: dict[str, Any], data: np.ndarray) -> np.ndarra
 
 
 def load(path: str | os.PathLike[str]) -> Checkpoint:
-    """Read the checkpoint `path`, such as state/latest.safetensors, or another safetensors file.
+    """Read the checkpoint `path`, such as state/checkpoints/latest.safetensors, or another safetensors file.
 
     ValueError: the file is damaged; the text names it and the flaw."""
     data = np.fromfile(path, dtype=np.uint8)

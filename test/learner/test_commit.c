@@ -1,0 +1,105 @@
+/* A commit reads no folder, however full the state folder is: calls that read one are wrapped. */
+#include "test/learner/learner_fixture.h"
+#include "test/lib/folder.h"
+#include "test/lib/test.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/learner/persist.h"
+#include "daemon/learner/tasks.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
+#define FOREIGN 10000 /* files in the state folder that are not the learner's */
+#define ROUNDS 8u
+
+static size_t reads; /* folders opened, entries read */
+
+DIR *__real_opendir(const char *folder);
+struct dirent *__real_readdir64(DIR *entries);
+
+DIR *__wrap_opendir(const char *folder)
+{
+	reads++;
+	return __real_opendir(folder);
+}
+
+DIR *__wrap_fdopendir(int fd)
+{
+	(void)fd;
+	fail();
+	return NULL;
+}
+
+struct dirent *__wrap_readdir64(DIR *entries)
+{
+	reads++;
+	return __real_readdir64(entries);
+}
+
+int __wrap_scandir64(const char *folder)
+{
+	(void)folder;
+	fail();
+	return -1;
+}
+
+void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, const struct sl_trainer_commit *commit)
+{
+	(void)daemon;
+	(void)commit;
+}
+
+/* Commit rounds 1 .. ROUNDS as the core asks for it, on the worker. */
+static void commit_all(struct learner *l)
+{
+	struct sl_daemon *daemon = &l->daemon;
+	l->settings.keep_checkpoints = 3;
+	l->trainer.tensors = learner_tensors;
+	daemon->workspace.s = calloc(ELEMENTS + 1, sizeof *daemon->workspace.s);
+	sl_event_queue_init(&daemon->event_queue);
+	uv_loop_init(&daemon->loop);
+	sl_worker_open(&daemon->compute, &daemon->loop);
+	for (sl_round t = 1; t <= ROUNDS; t++) {
+		struct sl_certificate certificate = learner_certificate(t);
+		sl_persist_add(daemon,
+			       &(struct sl_persist){.what = {.kind = SL_PERSIST_COMMIT, .t = t, .a = 2},
+						    .certificate = &certificate,
+						    .total_weight = 3});
+	}
+	sl_worker_close(&daemon->compute);
+	uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&daemon->loop), 0);
+	assert_false(atomic_load(&daemon->failed));
+	sl_event_queue_close(&daemon->event_queue);
+	sl_result_close(&daemon->next_result);
+	free(daemon->workspace.s);
+}
+
+TEST_WITH(a_commit_scans_nothing, learner_setup, folder_teardown)
+{
+	struct learner l;
+	char name[256];
+	for (int i = 0; i < FOREIGN; i++) {
+		snprintf(name, sizeof name, "%s/foreign-%05d", (const char *)*state, i);
+		int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	learner_expect_started(&l, *state);
+	assert_true(reads > FOREIGN); /* the start may: the counter works */
+	reads = 0;
+	commit_all(&l);
+	assert_int_equal(reads, 0);
+	learner_finish(&l);
+	for (sl_round t = 1; t <= ROUNDS; t++) { /* nor does it forget to tidy up */
+		snprintf(name, sizeof name, "checkpoints/round-%06u.safetensors", t);
+		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t + 3 > ROUNDS);
+		sl_result_name(t, name);
+		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t == ROUNDS);
+	}
+}
