@@ -19,6 +19,8 @@ void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 		return NULL;
 	void *piece = arena->base + arena->used + pad;
 	arena->used += pad + want;
+	if (arena->used > arena->most)
+		arena->most = arena->used;
 	memset(piece, 0, want);
 	return piece;
 }

@@ -13,6 +13,7 @@ struct sl_arena {
 	uint8_t *base;
 	size_t size;
 	size_t used;
+	size_t most; /* bytes from base on that were ever given out */
 };
 
 /* Start an arena in the `size` bytes at `base`, which the caller owns. */

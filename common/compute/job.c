@@ -307,6 +307,7 @@ void sl_job_wipe(struct sl_workspace *workspace)
 	sodium_memzero(workspace->x, (workspace->n + 1) * sizeof *workspace->x);
 	sodium_memzero(workspace->s, (workspace->n + 1) * sizeof *workspace->s);
 	sodium_memzero(&workspace->secrets, sizeof workspace->secrets);
-	sodium_memzero(workspace->scratch.base, workspace->scratch.size);
+	sodium_memzero(workspace->scratch.base, workspace->scratch.most);
+	workspace->scratch.most = 0;
 	sl_arena_reset(&workspace->scratch, 0);
 }

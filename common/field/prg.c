@@ -2,12 +2,14 @@
 
 #include <assert.h>
 #include <sodium.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "common/field/kernels/table.h"
 
 #define CHACHA_BLOCK_BYTES 64u
-#define BLOCK 256u /* elements drawn at a time to be added */
+#define FIRST_BYTES 256u /* of the first filling: short streams need no more */
+#define BLOCK 256u	 /* elements drawn at a time to be added */
 
 static_assert((sizeof((struct sl_prg *)0)->buffer - SL_PRG_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");
@@ -20,7 +22,7 @@ void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES])
 
 void sl_prg_open_at(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES], uint64_t nonce)
 {
-	memset(prg, 0, sizeof *prg);
+	memset(prg, 0, offsetof(struct sl_prg, buffer));
 	memcpy(prg->key, key, sizeof prg->key);
 	prg->nonce = nonce;
 	prg->next = sizeof prg->buffer;
@@ -28,19 +30,21 @@ void sl_prg_open_at(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES], 
 
 void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context)
 {
-	memset(prg, 0, sizeof *prg);
+	memset(prg, 0, offsetof(struct sl_prg, buffer));
 	prg->source = source;
 	prg->context = context;
 	prg->next = sizeof prg->buffer;
 }
 
-/* Fill the buffer, after the rest of the last filling, which is shorter than a candidate. */
+/* Fill the end of the buffer, after the rest of the last filling, which is shorter than a candidate. */
 static void refill(struct sl_prg *prg)
 {
-	uint8_t *fresh = prg->buffer + SL_PRG_CARRY;
-	size_t rest = sizeof prg->buffer - prg->next, bytes = sizeof prg->buffer - SL_PRG_CARRY;
+	size_t rest = sizeof prg->buffer - prg->next;
+	size_t bytes = prg->filled == 0 ? FIRST_BYTES : sizeof prg->buffer - SL_PRG_CARRY;
+	uint8_t *fresh = prg->buffer + sizeof prg->buffer - bytes;
 	memcpy(fresh - rest, prg->buffer + prg->next, rest);
-	prg->next = SL_PRG_CARRY - rest;
+	prg->next = (size_t)(fresh - rest - prg->buffer);
+	prg->filled = bytes;
 	if (prg->source != NULL) {
 		prg->source(prg->context, fresh, bytes);
 		return;
@@ -70,7 +74,7 @@ static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t
 		sl_prg_fill(prg, field, drawn, n);
 		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, drawn, n);
 	}
-	sodium_memzero(drawn, sizeof drawn);
+	sodium_memzero(drawn, (count < BLOCK ? count : BLOCK) * sizeof *drawn);
 }
 
 void sl_prg_add(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)
@@ -85,6 +89,8 @@ void sl_prg_subtract(struct sl_prg *prg, const struct sl_field *field, uint64_t 
 
 void sl_prg_close(struct sl_prg *prg)
 {
-	sodium_memzero(prg, sizeof *prg);
+	size_t used = prg->filled + SL_PRG_CARRY;
+	sodium_memzero(prg->buffer + sizeof prg->buffer - used, used);
+	sodium_memzero(prg, offsetof(struct sl_prg, buffer));
 	prg->next = sizeof prg->buffer;
 }

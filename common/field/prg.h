@@ -27,8 +27,9 @@ struct sl_prg {
 	uint64_t block;	      /* next ChaCha20 block of 64 bytes */
 	sl_prg_source source; /* NULL: the key is the source */
 	void *context;
-	size_t next; /* first unused byte of buffer */
-	uint8_t buffer[SL_PRG_CARRY + 4096];
+	size_t next;   /* first unused byte of buffer */
+	size_t filled; /* bytes of the last filling, which lie at the end of buffer */
+	uint8_t buffer[SL_PRG_CARRY + 2048];
 };
 
 /* Start the stream of `key`, which must be fresh: one key is for one stream over one field. */

@@ -11,8 +11,9 @@ void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, 
 {
 	const struct sl_kernels *kernels = sl_kernels();
 	uint64_t fresh[SL_KERNEL_BLOCK], total[SL_KERNEL_BLOCK];
-	struct sl_group group = {.count = degree};
+	struct sl_group group; /* large: only its first `degree` places are set */
 	assert(degree <= SL_LEARNERS_MAX);
+	group.count = degree;
 	memcpy(group.states, states, degree * sizeof *states);
 	memcpy(group.keys, weights, degree * sizeof *weights);
 	sl_group_sort(&group); /* states with one weight are added before they are multiplied */

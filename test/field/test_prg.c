@@ -141,17 +141,21 @@ TEST(added_draws)
 	}
 }
 
+/* Whether the buffer was filled in part, or again and again. */
 TEST(closing_wipes)
 {
+	static uint64_t out[5000];
+	static const size_t counts[] = {1, 100, 5000};
 	uint8_t key[SL_KEY_BYTES], zeros[sizeof(struct sl_prg)] = {0};
 	memset(key, 0xa5, sizeof key);
-	struct sl_field field = field_of(5);
-	struct sl_prg randomness;
-	uint64_t x;
-	sl_prg_open(&randomness, key);
-	sl_prg_fill(&randomness, &field, &x, 1);
-	assert_memory_not_equal(randomness.buffer, zeros, sizeof randomness.buffer);
-	sl_prg_close(&randomness);
-	assert_memory_equal(randomness.key, zeros, sizeof randomness.key);
-	assert_memory_equal(randomness.buffer, zeros, sizeof randomness.buffer);
+	struct sl_field field = field_of(1000003);
+	for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+		struct sl_prg randomness = {.next = 0};
+		sl_prg_open(&randomness, key);
+		sl_prg_fill(&randomness, &field, out, counts[k]);
+		assert_memory_not_equal(randomness.buffer, zeros, sizeof randomness.buffer);
+		sl_prg_close(&randomness);
+		assert_memory_equal(randomness.key, zeros, sizeof randomness.key);
+		assert_memory_equal(randomness.buffer, zeros, sizeof randomness.buffer);
+	}
 }

@@ -227,7 +227,8 @@ static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *res
 			s[at + l] = add ? sl_field_add(field, s[at + l], element[l]) : element[l];
 		}
 	}
-	sodium_memzero(element, sizeof element); /* it may be a share */
+	sodium_memzero(element, (count < SL_KERNEL_BLOCK ? count : SL_KERNEL_BLOCK) *
+					sizeof *element); /* it may be a share */
 	return greatest;
 }
 
