@@ -50,6 +50,8 @@ void sl_accuse_ready(struct sl_core *core, uint32_t signer, const struct sl_read
 		compare(core, signer, ready, &aborted->abort);
 	if (!held->record.present || held->ready.t != ready->t || held->ready.a != ready->a)
 		return;
+	if (memcmp(held->ready.signature, ready->signature, sizeof ready->signature) == 0)
+		return; /* most arrive over several links: one signature is of one Ready */
 	hash_ready(core, &held->ready, mine);
 	hash_ready(core, ready, theirs);
 	if (memcmp(mine, theirs, sizeof mine) == 0)

@@ -82,9 +82,9 @@ static bool left_to_signer(const struct sl_core *core, uint32_t origin, const st
 	       lr->record.present && lr->state.t == core->t && !urgent;
 }
 
-/* Send `record` over every link of `reach` that is not known to have it. */
-static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record,
-		 const struct sl_message *message)
+/* Set record->to to the links of `reach` that are not known to have it; they count as having it from now on.
+ * Return false if there are none. */
+static bool find_new(struct sl_core *core, uint32_t origin, struct sl_record *record)
 {
 	uint64_t any = 0, left = 0;
 	bool spare = left_to_signer(core, origin, record);
@@ -98,8 +98,13 @@ static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record
 	}
 	if (left != 0 && record->since + core->config.relay_ms < core->flood_again)
 		core->flood_again = record->since + core->config.relay_ms;
-	if (any != 0)
-		sl_emit_send(core, record->to, message, origin == core->config.self);
+	return any != 0;
+}
+
+static void send(struct sl_core *core, uint32_t origin, const struct sl_record *record,
+		 const struct sl_message *message)
+{
+	sl_emit_send(core, record->to, message, origin == core->config.self);
 }
 
 /* Find the links over which records are flooded: those to peers in range or, with an overlay, those of the
@@ -125,8 +130,8 @@ static bool pump_aborts(struct sl_core *core)
 		struct sl_abort_record *fr = &core->aborts[i % SL_ABORTS][signer];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
-		if (fr->record.present && fr->abort.t >= core->t)
-			pump(core, signer, &fr->record,
+		if (fr->record.present && fr->abort.t >= core->t && find_new(core, signer, &fr->record))
+			send(core, signer, &fr->record,
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
 	}
 	return true;
@@ -146,11 +151,11 @@ void sl_relay_pump(struct sl_core *core)
 			return; /* still dirty: the deadline is now */
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
-		if (lr->record.present && sl_relay_wanted(core, &lr->state))
-			pump(core, i, &lr->record,
+		if (lr->record.present && sl_relay_wanted(core, &lr->state) && find_new(core, i, &lr->record))
+			send(core, i, &lr->record,
 			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
-		if (rr->record.present && rr->ready.t >= core->t)
-			pump(core, i, &rr->record,
+		if (rr->record.present && rr->ready.t >= core->t && find_new(core, i, &rr->record))
+			send(core, i, &rr->record,
 			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
 	}
 	core->flood_dirty = false;
