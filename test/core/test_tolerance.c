@@ -68,11 +68,10 @@ TEST(names)
 /* `warn` reports the same as `enforce`, and goes on. */
 static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_reason reason)
 {
-	struct sl_sim *sim = begin(learners, topology, c);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, reason);
-	const struct sl_sim_note no = *refusal(sim, learners - 1, reason);
-	sl_sim_free(sim);
-	sim = build(
+	struct sl_sim *refused = begin(learners, topology, c);
+	sl_sim_run_until_all_say(refused, SL_REPORT_FAILED, reason);
+	const struct sl_sim_note no = *refusal(refused, learners - 1, reason);
+	struct sl_sim *sim = build(
 		(struct sl_sim_options){
 			.seed = 41, .learners = learners, .topology = topology, .parameters.tolerance = c},
 		true);
@@ -89,6 +88,7 @@ static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_r
 		assert_memory_equal(yes->edges, no.edges,
 				    no.report.why.tolerance.edge_count * sizeof *no.edges);
 	}
+	sl_sim_free(refused);
 	sl_sim_free(sim);
 }
 

@@ -157,13 +157,15 @@ static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim
 		if (page->of[page->members[k]].x == NULL)
 			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
 	for (uint64_t e = 0; e < page->elements; e++) {
-		unsigned __int128 sum = 0;
-		for (uint32_t k = 0; k < page->n; k++)
-			sum += page->of[page->members[k]].x[e];
-		if (z[e] != (uint64_t)(sum % page->p))
+		uint64_t sum = 0;
+		for (uint32_t k = 0; k < page->n; k++) {
+			sum += page->of[page->members[k]].x[e]; /* both below p < 2^62 */
+			sum -= sum >= page->p ? page->p : 0;
+		}
+		if (z[e] != sum)
 			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
-				    (unsigned long long)z[e], (unsigned long long)(uint64_t)(sum % page->p));
+				    (unsigned long long)z[e], (unsigned long long)sum);
 	}
 }
 
@@ -473,9 +475,11 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 	if (report->set != NULL)
 		n->set = report->set[0];
 	if (report->reason == SL_REASON_TOLERANCE || report->reason == SL_REASON_PRUNED)
-		memcpy(n->edges, report->why.tolerance.edges,
-		       report->why.tolerance.edge_count * sizeof *n->edges);
-	for (int k = 0; k < 2 && report->kind == SL_REPORT_EVIDENCE; k++) {
+		n->edges = sl_sim_copy(sim, report->why.tolerance.edges,
+				       report->why.tolerance.edge_count * sizeof *n->edges);
+	if (report->kind == SL_REPORT_EVIDENCE)
+		n->evidence = sl_sim_alloc(sim, 2, sizeof *n->evidence);
+	for (int k = 0; k < 2 && n->evidence != NULL; k++) {
 		n->evidence[k] = report->evidence[k].link_state;
 		n->evidence[k].candidates = NULL;
 	}
@@ -523,7 +527,7 @@ static void check_held(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t most = 2 * (l->host.view != NULL ? sl_engine_window_most(&l->host.view->costs) : SL_WINDOW);
-	for (uint32_t j = 0; j < sim->n; j++) {
+	for (uint32_t j = 0; j < sim->n && l->held_count > most; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)
 			count += !l->held[k].working && l->held[k].peer == j;

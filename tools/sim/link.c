@@ -152,10 +152,18 @@ static uint32_t row_of(struct sl_sim *sim, uint32_t i, uint32_t j)
 	return (uint32_t)r;
 }
 
+/* Return true if messages of i may be changed on their way: each receiver then has a packet of its own. */
+static bool may_change(const struct sl_sim *sim, uint32_t i)
+{
+	return sim->tap != NULL || (sim->lies != NULL && (sim->lies->liar == i || sim->lies->flips == i));
+}
+
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	struct sl_message message = action->send.message;
 	struct sl_payload payload = action->send.payload;
+	bool each = sl_source_by_neighbour(payload.source), own = each || may_change(sim, i);
+	struct sl_packet *packet = NULL;
 	sl_sim_check_sent(sim, i, action);
 	if (action->send.own)
 		sl_sim_sign(sim, &message);
@@ -163,10 +171,15 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 		if (!sl_bit(action->send.to, j) ||
 		    !sl_sim_link(sim, i, j)->up) /* it has fallen, and i does not know it yet */
 			continue;
-		if (sl_source_by_neighbour(payload.source))
+		if (each)
 			payload.row = row_of(sim, i, j);
-		send_packet(sim, i, j, sl_packet_new(&sim->learners[i].host, &message, &payload));
+		if (packet == NULL || own) {
+			sl_packet_drop(packet);
+			packet = sl_packet_new(&sim->learners[i].host, &message, &payload);
+		}
+		send_packet(sim, i, j, sl_packet_share(packet));
 	}
+	sl_packet_drop(packet);
 }
 
 void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)

@@ -53,7 +53,7 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 {
 	struct sl_sim_options o = {.seed = play->seed, .learners = play->learners};
 	struct sl_parameters *p = &o.parameters;
-	o.signatures = play->seed % 64 == 63;
+	o.signatures = play->seed % 256 == 63; /* ten times the work of a tag */
 	o.topology = draw_topology(random, play->learners);
 	o.delay_ms = (uint32_t)PICK(random, 1, 5, 20, 20, 100);
 	p->n = 1 + sl_sim_random(random) % 6;

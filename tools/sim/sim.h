@@ -59,6 +59,12 @@ struct sl_sim_event {
 	uint64_t *range;
 };
 
+/* A place in the heap of events. */
+struct sl_sim_place {
+	uint64_t at, seq;
+	size_t slot;
+};
+
 /* A buffer that the core was given and has not given back. */
 struct sl_sim_held {
 	struct sl_buffer *buffer;
@@ -126,10 +132,10 @@ struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions
 struct sl_sim_note {
 	uint64_t at;
 	uint32_t learner;
-	struct sl_report report;	     /* its pointers are not valid; copies: */
-	uint64_t set;			     /* the first 64 learners */
-	struct sl_edge edges[SL_ADVICE_MAX]; /* of TOLERANCE */
-	struct sl_link_state evidence[2];    /* without candidates */
+	struct sl_report report;	/* its pointers are not valid; copies: */
+	uint64_t set;			/* the first 64 learners */
+	struct sl_edge *edges;		/* of TOLERANCE and PRUNED */
+	struct sl_link_state *evidence; /* of EVIDENCE, two, without candidates */
 };
 
 struct sl_sim {
@@ -140,8 +146,9 @@ struct sl_sim {
 	struct sl_sim_learner *learners;
 	uint64_t *due; /* by learner, us of the world: its deadline, as of its last step; UINT64_MAX: none, or
 			  it has stopped */
-	struct sl_sim_link *links; /* n * n */
-	struct sl_sim_event *heap;
+	struct sl_sim_link *links;   /* n * n */
+	struct sl_sim_place *heap;   /* heap_room, of which the first heap_count are taken */
+	struct sl_sim_event *events; /* by slot; the free slots are those of the places that are not taken */
 	size_t heap_count, heap_room;
 	struct sl_sim_note *notes;
 	size_t note_count, note_room;

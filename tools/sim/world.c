@@ -58,21 +58,33 @@ struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j
 
 /* --- the event queue: a binary heap by time, then by order of posting --- */
 
-static bool before(const struct sl_sim_event *a, const struct sl_sim_event *b)
+static bool before(const struct sl_sim_place *a, const struct sl_sim_place *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-static void push(struct sl_sim *sim, struct sl_sim_event event)
+static void grow(struct sl_sim *sim)
 {
-	if (sim->heap_count == sim->heap_room) {
-		sim->heap_room = sim->heap_room * 2 + 64;
-		sim->heap = realloc(sim->heap, sim->heap_room * sizeof *sim->heap);
-	}
+	size_t room = sim->heap_room * 2 + 64;
+	sim->heap = realloc(sim->heap, room * sizeof *sim->heap);
+	sim->events = realloc(sim->events, room * sizeof *sim->events);
+	if (sim->heap == NULL || sim->events == NULL)
+		abort();
+	for (size_t k = sim->heap_room; k < room; k++)
+		sim->heap[k].slot = k;
+	sim->heap_room = room;
+}
+
+static void push(struct sl_sim *sim, const struct sl_sim_event *event)
+{
+	if (sim->heap_count == sim->heap_room)
+		grow(sim);
 	size_t k = sim->heap_count++;
-	for (; k > 0 && before(&event, &sim->heap[(k - 1) / 2]); k = (k - 1) / 2)
+	struct sl_sim_place place = {event->at, event->seq, sim->heap[k].slot};
+	sim->events[place.slot] = *event;
+	for (; k > 0 && before(&place, &sim->heap[(k - 1) / 2]); k = (k - 1) / 2)
 		sim->heap[k] = sim->heap[(k - 1) / 2];
-	sim->heap[k] = event;
+	sim->heap[k] = place;
 }
 
 void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
@@ -80,7 +92,7 @@ void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
 	event.at = at;
 	event.seq = sim->seq++;
 	event.life = sim->learners[event.learner].life;
-	push(sim, event);
+	push(sim, &event);
 }
 
 void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
@@ -91,8 +103,8 @@ void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event,
 
 static struct sl_sim_event pop(struct sl_sim *sim)
 {
-	struct sl_sim_event top = sim->heap[0], last = sim->heap[--sim->heap_count];
-	size_t k = 0;
+	size_t k = 0, free_slot = sim->heap[0].slot;
+	struct sl_sim_place last = sim->heap[--sim->heap_count];
 	for (;;) {
 		size_t child = 2 * k + 1;
 		if (child + 1 < sim->heap_count && before(&sim->heap[child + 1], &sim->heap[child]))
@@ -103,7 +115,8 @@ static struct sl_sim_event pop(struct sl_sim *sim)
 		k = child;
 	}
 	sim->heap[k] = last;
-	return top;
+	sim->heap[sim->heap_count].slot = free_slot;
+	return sim->events[free_slot];
 }
 
 void sl_sim_event_free(struct sl_sim_event *event)
@@ -337,7 +350,7 @@ void sl_sim_free(struct sl_sim *sim)
 	for (uint32_t i = 0; i < sim->n; i++)
 		free_learner(sim, i);
 	while (sim->heap_count > 0)
-		sl_sim_event_free(&sim->heap[--sim->heap_count]);
+		sl_sim_event_free(&sim->events[sim->heap[--sim->heap_count].slot]);
 	for (size_t k = 0; k < (size_t)sim->n * sim->n; k++) {
 		for (uint32_t m = 0; m < sim->links[k].kept_count; m++)
 			sl_packet_drop(sim->links[k].kept[m]);
@@ -349,6 +362,7 @@ void sl_sim_free(struct sl_sim *sim)
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
 	free(sim->heap);
+	free(sim->events);
 	free(sim->notes);
 	while (sim->memory != NULL) {
 		struct sl_sim_memory *memory = sim->memory;
@@ -515,7 +529,7 @@ bool sl_sim_step(struct sl_sim *sim)
 	if (event.kind != SL_SIM_CALL && sim->learners[event.learner].paused_until > sim->now) {
 		event.at = sim->learners[event.learner]
 				   .paused_until; /* in the order in which it would have come */
-		push(sim, event);
+		push(sim, &event);
 		return true;
 	}
 	happen(sim, &event);
