@@ -50,7 +50,7 @@
 	X(share_ms, "costs.share_ms", REAL)	  /* when SHARE was entered, as mono_ms; null: never */      \
 	X(ready_ms, "costs.ready_ms", REAL)	  /* when READY was entered */                               \
 	X(mix_ms, "costs.mix_ms", REAL)		  /* when MIX was entered */                                 \
-	X(confirm_ms, "costs.settle_ms", REAL)	  /* when CONFIRM was entered */                             \
+	X(confirm_ms, "costs.confirm_ms", REAL)	  /* when CONFIRM was entered */                             \
 	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \

@@ -93,12 +93,12 @@ TEST(test_a_round_is_put_together)
 	sl_round_table_close(&rounds);
 }
 
-static json_t *commit_with_costs(double ms, double share, double ready, double mix, double settle, int peak)
+static json_t *commit_with_costs(double ms, double share, double ready, double mix, double confirm, int peak)
 {
 	json_t *record = commit(1, ms, 0.01, "aa");
 	json_object_set_new(record, "costs",
 			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready,
-				      "mix_ms", mix, "settle_ms", settle, "round_cpu_s", 0.5, "peak_bytes",
+				      "mix_ms", mix, "confirm_ms", confirm, "round_cpu_s", 0.5, "peak_bytes",
 				      peak));
 	return record;
 }

@@ -135,7 +135,7 @@ void sl_round_table_view(struct sl_round_row *row, const struct sl_record *recor
 	snprintf(row->mixing, sizeof row->mixing, "%s", record->mixing != NULL ? record->mixing : "");
 }
 
-const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "settle"};
+const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "confirm"};
 
 /* Unknown costs are NaN, which fmax ignores. */
 static void add_costs(struct sl_round_row *row, const struct sl_record *record)

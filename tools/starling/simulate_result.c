@@ -18,7 +18,7 @@ static const struct {
 } parts[] = {
 	{"train", SL_PHASE_TRAIN, SL_PHASE_TRAIN},  {"agree", SL_PHASE_DISCOVER, SL_PHASE_AGREE},
 	{"share", SL_PHASE_SHARE, SL_PHASE_SHARE},  {"ready", SL_PHASE_READY, SL_PHASE_RELEASE},
-	{"mix", SL_PHASE_MIX, SL_PHASE_MIX},	    {"settle", SL_PHASE_CONFIRM, SL_PHASE_COMMIT},
+	{"mix", SL_PHASE_MIX, SL_PHASE_MIX},	    {"confirm", SL_PHASE_CONFIRM, SL_PHASE_COMMIT},
 	{"other", SL_PHASE_RECOVER, SL_PHASE_DONE},
 };
 #define PARTS (sizeof parts / sizeof parts[0])
@@ -109,7 +109,7 @@ void sl_simulate_csv_row(const struct sl_simulation *s, const struct sl_round_ro
 	bool known = sl_round_table_parts(row, seconds);
 	if (row->round == 1)
 		fputs("round,step,learners,edges,mixing,steps,mu,mse,train_s,aggregate_s,agree_s,share_s,"
-		      "ready_s,mix_s,settle_s,margin,bytes,"
+		      "ready_s,mix_s,confirm_s,margin,bytes,"
 		      "clamped,cpu_s,mean\n",
 		      s->csv);
 	fprintf(s->csv, "%u,%u,%u,%u,%s,%" PRIu64, row->round, row->step, row->learners, row->edges,
