@@ -78,7 +78,7 @@ bool sl_close_attempt(struct sl_core *core)
 	if (core->trained && !reuse && !at->operator_aborted &&
 	    core->now < at->over_since + core->config.hello_timeout_ms)
 		return false;
-	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : first_signer(core);
+	sl_emit_report(core, SL_REPORT_OVER)->peer = at->operator_aborted ? SL_NOBODY : first_signer(core);
 	end(core, at->operator_aborted ? 0 : count, reuse);
 	return true;
 }

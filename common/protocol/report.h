@@ -28,7 +28,7 @@
 	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
-	X(CLOSED, "CLOSED") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the      \
+	X(OVER, "OVER") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the          \
 				   operator */                                                               \
 	X(MODEL_INVALIDATED,                                                                                 \
 	  "INVALIDATED")	  /* the model was released in an aborted attempt and is trained again */    \
@@ -100,7 +100,7 @@ enum sl_reason {
 #undef X
 };
 
-/* Return the name in traces: "CLOSED", "quorum". */
+/* Return the name in traces: "OVER", "quorum". */
 const char *sl_report_name(enum sl_report_kind kind);
 const char *sl_report_reason_name(enum sl_reason reason);
 

@@ -12,7 +12,7 @@
 
 /* Reports whose record has another name. */
 #define SL_RECORD_FAILED SL_RECORD_ATTEMPT_FAILED
-#define SL_RECORD_CLOSED SL_RECORD_ATTEMPT_CLOSED
+#define SL_RECORD_OVER SL_RECORD_ATTEMPT_OVER
 #define SL_RECORD_EVIDENCE SL_RECORD_EQUIVOCATION
 #define SL_RECORD_DIVERGED SL_RECORD_FATAL_DIVERGED
 #define SL_RECORD_EXHAUSTED SL_RECORD_FATAL_EXHAUSTED
@@ -73,9 +73,9 @@ static enum sl_record_kind kind_of(const struct sl_report *report, const struct 
 	case SL_REPORT_RESUMED:
 		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
 						: SL_RECORD_ATTEMPT_RESUMED;
-	case SL_REPORT_CLOSED:
-		return report->peer == SL_NOBODY ? SL_RECORD_ATTEMPT_CLOSED_BY_OPERATOR
-						 : SL_RECORD_ATTEMPT_CLOSED;
+	case SL_REPORT_OVER:
+		return report->peer == SL_NOBODY ? SL_RECORD_ATTEMPT_OVER_BY_OPERATOR
+						 : SL_RECORD_ATTEMPT_OVER;
 	default:
 		return kinds[report->kind];
 	}
@@ -231,7 +231,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_RESUMED:
 		record->released = report->resumed.released;
 		break;
-	case SL_REPORT_CLOSED:
+	case SL_REPORT_OVER:
 		record->operator_aborted = report->peer == SL_NOBODY;
 		break;
 	case SL_REPORT_MODEL_INVALIDATED:

@@ -163,12 +163,12 @@
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had released its deposit "  \
 	  "key")                                                                                             \
-	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                       \
+	X(ATTEMPT_OVER, "attempt_over", SL_WARN, "round attempt operator_aborted",                           \
 	  "round {round} attempt {attempt} is over: {who} and enough others have signed that they never "    \
 	  "complete it")                                                                                     \
-	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",           \
+	X(ATTEMPT_OVER_BY_OPERATOR, "attempt_over", SL_WARN, "round attempt operator_aborted",               \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
-	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                               \
+	X(ATTEMPT_OVER_AT_START, "attempt_over", SL_WARN, "round attempt",                                   \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                  \
 	  "round {round} attempt {attempt} is over, and too few learners have signed that they never "       \

@@ -293,7 +293,7 @@ static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 					      .a = daemon->promises.a},
 				     .ready = true};
 	struct sl_record record;
-	sl_record_init(&record, SL_RECORD_ATTEMPT_CLOSED_AT_START);
+	sl_record_init(&record, SL_RECORD_ATTEMPT_OVER_AT_START);
 	record.round = aborted.what.t;
 	record.attempt = aborted.what.a;
 	record.reason = "its own deposit is gone or damaged";

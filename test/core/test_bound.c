@@ -21,7 +21,7 @@ static void expect_open(struct driver *p)
 {
 	for (int minute = 0; minute < 20; minute++) {
 		play(p, "deadline +60000");
-		assert_false(driver_says(p, "CLOSED"));
+		assert_false(driver_says(p, "OVER"));
 	}
 	assert_int_equal(driver_status(p).phase, SL_PHASE_RECOVER);
 	assert_int_equal(driver_status(p).a, 1);
@@ -33,7 +33,7 @@ static void expect_bound(struct driver *p)
 	expect_open(p);
 	play(p, "abort of 2 r1 a1 from 2\n"
 		"abort of 3 r1 a1 from 2\n"
-		"deadline +2000 -> CLOSED, *");
+		"deadline +2000 -> OVER, *");
 	driver_free(p);
 }
 

@@ -150,7 +150,7 @@ TEST(refused)
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	sl_sim_expect(sim, 1, SL_REPORT_RECOVERING, SL_REASON_RESULT);
-	sl_sim_expect_none(sim, 1, SL_REPORT_CLOSED, SL_REASON_NONE);
+	sl_sim_expect_none(sim, 1, SL_REPORT_OVER, SL_REASON_NONE);
 	sl_sim_free(sim);
 }
 
@@ -163,7 +163,7 @@ TEST(given_up)
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_RESULT);
-		sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE);
+		sl_sim_expect(sim, i, SL_REPORT_OVER, SL_REASON_NONE);
 		sl_sim_expect(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
 	}
 	sl_sim_free(sim);

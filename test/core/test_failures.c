@@ -191,7 +191,7 @@ TEST(ready_lost)
 	sl_sim_start(sim);
 	sim->tap = lose_ready;
 	sl_sim_run_until_round(sim, 1);
-	sl_sim_expect(sim, 2, SL_REPORT_CLOSED, SL_REASON_NONE);
+	sl_sim_expect(sim, 2, SL_REPORT_OVER, SL_REASON_NONE);
 	for (uint32_t i = 0; i < 5; i++)
 		sl_sim_expect_none(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
 	assert_int_equal(committed_learners(sim, 2), 5);

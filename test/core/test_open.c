@@ -152,7 +152,7 @@ TEST(operator_abort)
 			sim->learners[i].aborted_by_operator = true;
 			sl_sim_deliver(sim, i,
 				       &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
-			assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE)->report.peer,
+			assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_OVER, SL_REASON_NONE)->report.peer,
 					 SL_NOBODY);
 			sl_sim_expect(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
 		}

@@ -95,14 +95,14 @@ CASE(another_aborts, driver_ready(driver_new(4, 4)),
      "abort of 4 a1 from 2 -> persist aborted t1 a1, RECOVERING aborted 4, RECOVER, hello t1 open to 2 3 4, "
      "abort of 4 a1 to 3 4\n"
      "durable aborted -> abort of 1 a1 to 2 3 4\n"
-     "deadline +2000 -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
+     "deadline +2000 -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
 
 CASE(all_abort, driver_ready(driver_new(5, 4)),
      "ready from 2 3 4\n"
      "abort of 5 a1 from 2 -> persist aborted t1 a1, *\n"
      "abort of 2 r1 a1 from 2\n"
      "abort of 3 r1 a1 from 3\n"
-     "abort of 4 r1 a1 from 4 -> *CLOSED, persist over t1 a1, wipe, DISCOVER*") /* with the same model */
+     "abort of 4 r1 a1 from 4 -> *OVER, persist over t1 a1, wipe, DISCOVER*") /* with the same model */
 
 /* --- mixing ends --- */
 

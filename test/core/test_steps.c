@@ -306,13 +306,13 @@ CASE(aborted_while_ready, driver_ready(driver_new(3, 4)),
      "abort of 3 a1 from 2 -> persist aborted t1 a1, RECOVERING aborted 3, drop, RECOVER, hello t1 open to 2 "
      "3, "
      "abort of 3 a1 to 3\n" /* it waits for more */
-     "abort of 2 a1 from 2 -> CLOSED, persist over t1 a1, wipe, DISCOVER, links 2 3, "
+     "abort of 2 a1 from 2 -> OVER, persist over t1 a1, wipe, DISCOVER, links 2 3, "
      "hello t1 ready to 2 3, AGREE, abort of 2 a1 to 3, link state of 1 a2 to 2 3")
 
 CASE(invalidated_while_ready, driver_ready(driver_new(3, 4)),
      "abort of 3 a1 from 2\n"
      "due +2000\n"
-     "deadline +2000 -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, train t1 draw 1, *")
+     "deadline +2000 -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, train t1 draw 1, *")
 
 /* A link that falls is not waited for: whoever has not sent its Ready does not come. */
 CASE(bound_by_the_own_ready, driver_ready(driver_new(3, 4)),
@@ -323,7 +323,7 @@ CASE(bound_by_the_own_ready, driver_ready(driver_new(3, 4)),
      "deadline +2000 -> persist aborted t1 a1, RECOVERING link 3, RECOVER, hello t1 open to 2, *\n"
      "durable aborted -> abort of 1 a1 to 2\n"
      "abort of 2 r1 from 2 ->\n"
-     "deadline +2000 -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
+     "deadline +2000 -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
 
 CASE(a_higher_attempt, driver_share(driver_new(3, 4)),
      "link state a4 from 2 -> FAILED superseded 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3, "
@@ -426,7 +426,7 @@ CASE(prepared_slowly, driver_share(driver_new(2, 4)),
      "abort of 2 a1 from 2 ->\n"
      "durable prepared -> persist aborted t1 a1, RECOVERING aborted 2, RECOVER, hello t1 open to 2, "
      "ready of 1 a1 to 2\n"
-     "deadline +2000 -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
+     "deadline +2000 -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *")
 
 TEST(operator_abort_out_of_place)
 {
@@ -436,6 +436,6 @@ TEST(operator_abort_out_of_place)
 	play(p, "operator abort t2 -> invalid\n"
 		"operator abort -> persist aborted t1 a1, RECOVERING operator abort*, RECOVER, hello t1 open "
 		"to 2, *\n"
-		"operator abort -> CLOSED, persist over t1 a1, wipe, INVALIDATED, TRAIN, *");
+		"operator abort -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *");
 	driver_free(p);
 }

@@ -17,7 +17,7 @@
 	"durable aborted\n"                                                                                  \
 	"abort of 2 r1 a1 from 2\n"                                                                          \
 	"abort of 3 r1 a1 from 3\n"                                                                          \
-	"deadline +2000 -> *CLOSED*TRAIN*\n"                                                                 \
+	"deadline +2000 -> *OVER*TRAIN*\n"                                                                   \
 	"hello t1 ready from 2 3\n"                                                                          \
 	"trained -> *AGREE, link state of 1 a2 to 2 3*"
 

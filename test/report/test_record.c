@@ -243,11 +243,11 @@ TEST(test_sentences)
 		      "learner");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
 		      "7 parameters were clamped to clipping_range 0.5");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "attempt_closed", SL_WARN,
+	expect_record((struct sl_report){.kind = SL_REPORT_OVER, .peer = 2}, "attempt_over", SL_WARN,
 		      "round 3 attempt 1 is over: cy (9) and enough others have signed that they never "
 		      "complete it");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "attempt_closed",
-		      SL_WARN, "round 3 attempt 1 is over: the operator has aborted it");
+	expect_record((struct sl_report){.kind = SL_REPORT_OVER, .peer = SL_NOBODY}, "attempt_over", SL_WARN,
+		      "round 3 attempt 1 is over: the operator has aborted it");
 	expect_record((struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed",
 		      SL_INFO,
 		      "round 3 attempt 1 goes on after a restart: this learner had released its deposit key");
