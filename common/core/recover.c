@@ -9,7 +9,7 @@
  *         | ---- Have {held, i} ---------> |   when i's deposit has the hash in i's Ready
  *
  * RECOVER ends as §10.4 How recovery ends says. Until then this learner takes part in no other attempt of the
- * round (§9.3 The two rules). In CONFIRM a learner still serves those that recover. */
+ * round (§9.3 Rule A). In CONFIRM a learner still serves those that recover. */
 #include "common/core/recover.h"
 
 #include "common/core/aborts.h"

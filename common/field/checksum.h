@@ -1,6 +1,6 @@
 /* checksum.h - phi(v) = sum over l of v_l rho^l mod p at a few points rho: two vectors that differ have
  * different checksums, but for a chance of n p^-points, if they were fixed before the points are known
- * (PROTOCOL.md §8.7 Checked sums).
+ * (PROTOCOL.md §8.7 Checking what was passed on).
  *
  * phi is linear: the sum of the checksums is the checksum of the sum. The tables live in the caller's arena.
  */
