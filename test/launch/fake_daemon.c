@@ -302,7 +302,8 @@ static void commit(struct fake *f)
 		record(f, "warn", "waiting",
 		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
 				 "masked states", "learners", 3, "text",
-				 "no masked state of learner-03 (3). If none ever will: x"));
+				 "no linked learner has the deposit or the deposit key of learner-03 (3). If "
+				 "none ever will: x"));
 		return;
 	}
 	record(f, "info", "view",

@@ -384,7 +384,7 @@ CLUSTER_TEST(last_words_are_of_the_last_start)
 CLUSTER_TEST(a_wait_for_a_lost_learner_is_said)
 {
 	fake_start(c, "2:lost:2", "-n 3 --rounds 3");
-	await(c, "out", ": no masked state of learner-03 (3). If none ever will:\n");
+	await(c, "out", "of learner-03 (3). If none ever will:\n");
 	await(c, "out", "  ./starling abort --round 2 --run run\n");
 	interrupt(c);
 }

@@ -59,7 +59,7 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 	return best;
 }
 
-/* Print what the learner waits for, in the words of its record. If a masked state is missing, name the
+/* Print what the learner waits for, in the words of its record. If deposits or keys are missing, name the
  * command for this run folder in place of the record's command for one learner. */
 static void say(struct sl_launch *launch, const struct sl_learner *l)
 {

@@ -1,4 +1,4 @@
-/* `starling abort`: tell learners that a released attempt will never be finished. */
+/* `starling abort`: tell learners that an attempt will never be completed. */
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
@@ -59,21 +59,16 @@ static void check(struct argp_state *state, const void *options)
 static const struct sl_usage usage = {
 	.options = own,
 	.check = check,
-	.doc = "Abort an attempt that cannot be finished: one of its participants is lost for good, and no "
-	       "other "
-	       "learner has its masked "
-	       "state."
-	       "\vTell every learner that still waits; with --run, all of them are told. The cost:\n"
-	       "- the models trained for the round are invalidated: each learner trains another one, which "
-	       "differs "
-	       "by training noise only;\n"
-	       "- a fork, if the lost learner had committed the round alone: when it comes back, its model "
-	       "differs, "
-	       "and it is refused "
-	       "until its state folder is moved away.\n"
+	.doc = "Abort an attempt that cannot be completed: more of its participants are lost for good than "
+	       "its "
+	       "links bear.\v"
+	       "Tell every learner that still waits; with --run, all of them are told. The cost:\n"
+	       "- each learner trains its model of the round again; the new one differs by training noise "
+	       "only, and the sum with the first one may be known to the lost learners;\n"
+	       "- a fork, if the lost learners had committed the round: when they come back, their model "
+	       "differs, and they are refused until their state folders are moved away.\n"
 	       "If a learner is only late or switched off, wait for it instead: the round goes on by itself "
-	       "when it "
-	       "is back.\n"
+	       "when it is back.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling abort --round 7 --run RUNFOLDER\n"

@@ -86,8 +86,7 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "In the last column, \"same\" says that all learners committed the same model, "
 	       "which is the exact mean by construction; \"exact\" that --verify has "
-	       "recomputed it from the models; \"NOT EXACT\" that it differs. A narrow terminal "
-	       "gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
+	       "recomputed it from the models; \"NOT EXACT\" that it differs.\n"
 	       "\n"
 	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
 	       "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n"};

@@ -19,8 +19,7 @@ static const struct sl_command commands[] = {
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
-	{"abort", "abort an attempt that cannot be finished because a learner is lost for good",
-	 sl_cmd_abort},
+	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
