@@ -13,7 +13,7 @@ void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort
 	if (here)
 		core->at.progress = core->now;
 	if (here && ends && abort_record->kind == SL_ABORT_KIND_ABORT)
-		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = signer;
+		sl_attempt_fail_by(core, signer, SL_REASON_ABORTED, true);
 }
 
 /* The view of an unknown attempt may contain an earlier incarnation. It sent no Ready, since that would be on
@@ -30,9 +30,8 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 	bool busy = core->phase == SL_PHASE_AGREE || core->phase == SL_PHASE_SHARE;
 	if (!busy || core->a >= core->pending_abort)
 		return; /* equal: the Ready may be of the view that is about to be agreed on */
-	struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
-	report->peer = sl_core_index(core, ready->id);
-	report->why.attempt.a = core->pending_abort;
+	sl_attempt_fail_by(core, sl_core_index(core, ready->id), SL_REASON_SUPERSEDED, false)->why.attempt.a =
+		core->pending_abort;
 }
 
 void sl_abort_pending(struct sl_core *core)

@@ -1,6 +1,7 @@
 #include "common/core/accuse.h"
 
 #include "common/core/emit.h"
+#include "common/core/suspect.h"
 
 void sl_accuse(struct sl_core *core, uint32_t signer, const struct sl_message *first,
 	       const struct sl_message *second)
@@ -8,6 +9,7 @@ void sl_accuse(struct sl_core *core, uint32_t signer, const struct sl_message *f
 	if (core->peers[signer].accused == core->t)
 		return;
 	core->peers[signer].accused = core->t;
+	sl_suspect_lied(core, signer);
 	core->evidence[0] = *first;
 	core->evidence[1] = *second;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);

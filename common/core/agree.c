@@ -47,7 +47,7 @@ static void give_up(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		for (uint32_t j = 0;
 		     i != core->config.self && heard(core, i, a) && j < core->config.roster_size; j++)
-			if (sl_bit(core->eligible, j) && core->peers[j].suspect &&
+			if (sl_bit(core->eligible, j) && sl_suspect_out(core, j) &&
 			    sl_bit(core->links[i].named, j))
 				sl_bit_set(core->missing, i);
 	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
@@ -56,11 +56,15 @@ static void give_up(struct sl_core *core)
 			sl_bit_clear(core->failed, i);
 }
 
-void sl_agree_superseded(struct sl_core *core)
+void sl_agree_superseded(struct sl_core *core, uint32_t signer, sl_attempt a)
 {
-	if (core->phase == SL_PHASE_AGREE && !core->view_built &&
-	    core->now >= core->at.progress + core->config.agreement_timeout_ms / 2)
-		sl_suspect_add(core, core->missing);
+	bool waits = core->phase == SL_PHASE_AGREE && !core->view_built &&
+		     core->now >= core->at.progress + core->config.agreement_timeout_ms / 2;
+	if (!waits)
+		memcpy(core->missing, sl_core_only(core, signer), sl_core_set_bytes(core));
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
+	report->peer = signer;
+	report->why.attempt.a = a;
 }
 
 bool sl_agree_advance(struct sl_core *core)
@@ -99,7 +103,7 @@ void sl_agree_lost(struct sl_core *core, uint32_t peer)
 {
 	bool outside = core->view_built && core->view.position[peer] == UINT32_MAX;
 	if (sl_bit(core->tried_candidates, peer) && !outside)
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail_by(core, peer, SL_REASON_LINK, false);
 }
 
 /* Return true if the attempt can succeed: no participant has aborted it. */
@@ -107,7 +111,7 @@ static bool may_succeed(struct sl_core *core)
 {
 	uint32_t who = sl_aborts_of_view(core);
 	if (who != SL_NOBODY) {
-		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
+		sl_attempt_fail_by(core, who, SL_REASON_ABORTED, true);
 		return false;
 	}
 	return true;

@@ -9,8 +9,8 @@
 void sl_agree_enter(struct sl_core *core);
 bool sl_agree_advance(struct sl_core *core);
 sl_ms sl_agree_deadline(const struct sl_core *core);
-/* A later attempt was heard of: the link states that are missing may be why it was begun. */
-void sl_agree_superseded(struct sl_core *core);
+/* `signer` has begun attempt `a`, a later one. The link states that are missing may be why. */
+void sl_agree_superseded(struct sl_core *core, uint32_t signer, sl_attempt a);
 /* The link to `peer` fell: if it is a candidate, the attempt ends. */
 void sl_agree_lost(struct sl_core *core, uint32_t peer);
 /* ANALYSE is done: go on to SHARE, or end the attempt. */

@@ -1,8 +1,10 @@
 #include "common/core/allowance.h"
 
 #include "common/core/emit.h"
+#include "common/core/suspect.h"
 
-#define RECORDS 128u	  /* an attempt takes three */
+#define RECORDS 128u	  /* an attempt takes at most four */
+#define OWN 8u		  /* of these for an own attempt */
 #define RECORD_MS 62u	  /* 16 a second */
 #define ATTEMPTS 1000u	  /* that a round may have failed while this learner was away: some hours */
 #define ATTEMPT_MS 10000u /* a round has 2^24 */
@@ -39,10 +41,23 @@ bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t)
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_FLOODED);
 		report->peer = signer;
 		report->flooded.count = p->ignored;
+		sl_suspect_lied(core, signer);
 		p->ignored = 0;
 		p->ignored_report = core->now + REPORT_MS;
 	}
 	return false;
+}
+
+/* A learner counts the records of its own attempts twice, so that it never exceeds what others allow it. */
+sl_ms sl_allowance_next_attempt(const struct sl_core *core)
+{
+	const struct sl_store_of_signer *own = &core->peers[core->config.self].records;
+	return own->left >= OWN ? 0 : own->since + (OWN - own->left) * RECORD_MS;
+}
+
+void sl_allowance_begin_attempt(struct sl_core *core)
+{
+	take(&core->peers[core->config.self].records, core->now, RECORDS, RECORD_MS, OWN);
 }
 
 bool sl_allowance_attempts(struct sl_core *core, uint32_t signer, uint32_t count)

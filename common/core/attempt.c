@@ -111,6 +111,23 @@ struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, b
 	return core->phases[core->phase].fail(core, reason, refused);
 }
 
+struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum sl_reason reason, bool refused)
+{
+	memset(core->missing, 0, sl_core_set_bytes(core));
+	sl_bit_set(core->missing, peer);
+	struct sl_report *report = sl_attempt_fail(core, reason, refused);
+	report->peer = peer;
+	return report;
+}
+
+void sl_attempt_join(struct sl_core *core, uint32_t peer)
+{
+	if (core->now < core->at.progress + core->config.stall_timeout_ms / 2)
+		sl_attempt_fail_by(core, peer, SL_REASON_JOINED, false);
+	else
+		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+}
+
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
@@ -119,9 +136,8 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	       sl_core_set_bytes(core)); /* this step may write `missing` again */
 	if (core->phase == SL_PHASE_SHARE)
 		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
-	if (reason == SL_REASON_FLOOD || reason == SL_REASON_STALLED)
-		sl_suspect_add(core, core->failed);
-	else if (refused)
+	sl_suspect_failed(core, core->failed, reason);
+	if (lasts(reason) && reason != SL_REASON_PRUNED) /* without the suspects there may be no view */
 		sl_suspect_none(core);
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
@@ -135,5 +151,5 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 void sl_attempt_lost(struct sl_core *core, uint32_t peer)
 {
 	if (sl_bit(core->view_neighbours, peer))
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail_by(core, peer, SL_REASON_LINK, false);
 }

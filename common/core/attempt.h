@@ -8,6 +8,12 @@
  * or, with `refused`, after a pause, since it would fail alike. After the release it is recovered. The caller
  * fills the fields of the report that report.h names for the reason. */
 struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
+/* The same, through `peer`, which the report names. */
+struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum sl_reason reason,
+				     bool refused);
+/* The same, since `peer` recovers the attempt; or since nothing came from the peers of core->missing, if that
+ * is so for half of stall_timeout: they are as much to blame here as at that peer. */
+void sl_attempt_join(struct sl_core *core, uint32_t peer);
 /* The `fail` of AGREE and SHARE: end the attempt; once shares may have left, with a signed Abort. */
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */

@@ -146,8 +146,7 @@ void sl_check_summed(struct sl_core *core, const struct sl_job_result *result)
 	struct sl_checksums *c = &message.checksums;
 	size_t kept = 1;
 	if (result->code != SL_OK) {
-		sl_attempt_fail(core, SL_REASON_BAD_STATE, false)->peer =
-			sl_view_peer(&core->view, result->from);
+		sl_attempt_fail_by(core, sl_view_peer(&core->view, result->from), SL_REASON_BAD_STATE, false);
 		return;
 	}
 	for (uint32_t r = 0; r < core->view.degree; r++)
@@ -230,6 +229,12 @@ bool sl_check_advance(struct sl_core *core)
 sl_ms sl_check_deadline(const struct sl_core *core)
 {
 	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+}
+
+void sl_check_joined(struct sl_core *core, uint32_t peer)
+{
+	find_missing(core);
+	sl_attempt_join(core, peer);
 }
 
 void sl_check_lost(struct sl_core *core, uint32_t peer)

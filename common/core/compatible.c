@@ -71,11 +71,6 @@ bool sl_compatible_differs(const struct sl_core *core, uint32_t i)
 	return up_to_date(core, i) && difference_of(core, &core->links[i].state).reason != SL_REASON_NONE;
 }
 
-bool sl_compatible_avoided(const struct sl_core *core, uint32_t i)
-{
-	return core->peers[i].accused == core->t || sl_compatible_differs(core, i);
-}
-
 bool sl_compatible_other_model(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_parameters *q = &core->links[i].state.parameters;

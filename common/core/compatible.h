@@ -18,9 +18,6 @@ struct sl_difference sl_compatible_difference(const struct sl_core *core, const 
 /* Return true if the latest link state of peer `i`, in whichever attempt, differs from what this learner
  * states now, and the peer has not started again since: any other link state of it would differ as well. */
 bool sl_compatible_differs(const struct sl_core *core, uint32_t i);
-/* Return true if this learner offers peer `i` no edge in this round: it differs, or has signed two link
- * states for one attempt. */
-bool sl_compatible_avoided(const struct sl_core *core, uint32_t i);
 /* Return true if the latest link state of peer `i` is of another model: its results are of no use here. */
 bool sl_compatible_other_model(const struct sl_core *core, uint32_t i);
 /* Fill in `report` how peer `i` differs. */

@@ -241,12 +241,12 @@ bool sl_confirm_advance(struct sl_core *core)
 		return true;
 	uint32_t ahead = gone_on(core);
 	if (ahead != SL_NOBODY) { /* catch up from there */
-		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = ahead;
+		sl_attempt_fail_by(core, ahead, SL_REASON_COMMITTED, false);
 		return true;
 	}
 	uint32_t stuck = in_need(core);
 	if (stuck != SL_NOBODY) {
-		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = stuck;
+		sl_attempt_fail_by(core, stuck, SL_REASON_JOINED, false);
 		return true;
 	}
 	sl_have_serve(core);

@@ -1,5 +1,6 @@
 #include "common/core/discover.h"
 
+#include "common/core/allowance.h"
 #include "common/core/catchup.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
@@ -20,19 +21,14 @@ static void use_range(struct sl_core *core)
 	core->window_since = SL_NEVER;
 }
 
-static bool is_silent(const struct sl_core *core, uint32_t i)
-{
-	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
-}
-
 /* Remove silent peers from `near`, unless all are silent, as for the learner that starts first. */
 static void leave_out_silent(struct sl_core *core)
 {
 	bool answered = false;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		answered |= sl_bit(core->near, i) && !is_silent(core, i);
+		answered |= sl_bit(core->near, i) && !sl_suspect_silent(core, i);
 	for (uint32_t i = 0; answered && i < core->config.roster_size; i++)
-		if (is_silent(core, i))
+		if (sl_suspect_silent(core, i))
 			sl_bit_clear(core->near, i);
 }
 
@@ -113,14 +109,12 @@ struct census {
 	uint32_t expected, ready, training, differ;
 };
 
-/* Return true if no edge is offered to peer `i`; report how it differs. */
-static bool avoided(struct sl_core *core, uint32_t i)
+/* Report why peer `i`, which is ready, cannot be in a view with this learner. */
+static void report_shunned(struct sl_core *core, uint32_t i)
 {
-	if (!sl_compatible_avoided(core, i))
-		return false;
-	if (sl_compatible_differs(core, i) && sl_core_peer_ready(core, i))
-		sl_compatible_report(core, i, sl_compatible_difference(core, &core->links[i]));
-	return true;
+	struct sl_difference why = sl_suspect_difference(core, i);
+	if (why.reason != SL_REASON_NONE)
+		sl_compatible_report(core, i, why);
 }
 
 static struct census count_peers(struct sl_core *core, uint64_t *missing)
@@ -128,31 +122,22 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 	struct census c = {0};
 	memset(missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
-		bool abstains =
-			linked && core->peers[i].hello && core->peers[i].status == SL_PEER_STATUS_ABSTAINS;
-		if (core->peers[i].hello && core->peers[i].t == core->t)
-			core->peers[i].overdue = false;
-		if (abstains || sl_bit(core->shunned, i))
+		const struct sl_peer *p = &core->peers[i];
+		enum sl_regard regard = sl_suspect_regard(core, i);
+		bool ready = sl_core_peer_ready(core, i), waited_for = ready || regard == SL_REGARD_AWAITED;
+		c.differ += sl_bit(core->linked, i) && sl_compatible_differs(core, i);
+		if (regard == SL_REGARD_SHUNNED && ready)
+			report_shunned(core, i);
+		if (regard == SL_REGARD_SHUNNED)
 			continue;
-		if (avoided(core, i)) {
-			c.differ += linked && sl_compatible_differs(core, i);
-			continue;
-		}
-		if (sl_core_peer_ready(core, i)) {
-			c.expected++;
-			c.ready++;
-			continue;
-		}
-		sl_bit_set(missing, i);
-		if (!linked && core->peers[i].tried && !core->config.range_by_control)
-			continue; /* does not answer: welcome, but not waited for */
-		if (core->peers[i].overdue)
-			continue;
-		c.expected++;
-		c.training += linked && core->peers[i].hello && core->peers[i].status != SL_PEER_STATUS_OPEN;
+		c.ready += ready;
+		c.expected += waited_for;
+		c.training += waited_for && !ready && sl_bit(core->linked, i) && p->hello &&
+			      p->status != SL_PEER_STATUS_OPEN;
+		if (!ready)
+			sl_bit_set(missing, i);
 	}
 	return c;
 }
@@ -171,8 +156,8 @@ static void candidates(struct sl_core *core, uint64_t *set)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i) &&
-		    !sl_compatible_avoided(core, i))
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) &&
+		    sl_suspect_regard(core, i) != SL_REGARD_SHUNNED)
 			sl_bit_set(core->eligible, i);
 	sl_overlay(core, core->eligible, set);
 }
@@ -244,14 +229,6 @@ static void state_difference(struct sl_core *core)
 	core->a += core->a < SL_ATTEMPTS_MAX;
 }
 
-/* The window closes without the peers of `late`. They are not waited for again before they come to the round
- * of this learner: a peer that hangs costs one deadline, not one in every round. */
-static void note_overdue(struct sl_core *core, const uint64_t *late)
-{
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		core->peers[i].overdue |= sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello;
-}
-
 bool sl_discover_advance(struct sl_core *core)
 {
 	if (sl_catchup_begin(core))
@@ -263,7 +240,7 @@ bool sl_discover_advance(struct sl_core *core)
 		sl_emit_waiting(core, NULL);
 		return false;
 	}
-	sl_suspect_shun(core);
+	sl_suspect_update(core);
 	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->window_since == SL_NEVER)
@@ -274,12 +251,13 @@ bool sl_discover_advance(struct sl_core *core)
 	if (c.ready == 0 && c.differ > 0)
 		state_difference(core);
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
-	if (!close || pausing(core)) {
+	if (!close || pausing(core) || core->now < sl_allowance_next_attempt(core)) {
 		sl_emit_waiting(core, core->missing);
 		return false;
 	}
 	if (c.ready < c.expected)
-		note_overdue(core, core->missing);
+		sl_suspect_late(core, core->missing);
+	sl_allowance_begin_attempt(core);
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
 	sl_move_to(core, SL_PHASE_AGREE);
@@ -301,5 +279,8 @@ sl_ms sl_discover_deadline(const struct sl_core *core)
 	}
 	if (core->not_before > core->now && core->not_before < due)
 		due = core->not_before;
+	sl_ms allowed = sl_allowance_next_attempt(core);
+	if (allowed > core->now && allowed < due)
+		due = allowed;
 	return due;
 }

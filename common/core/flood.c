@@ -8,7 +8,6 @@
 #include "common/core/amnesia.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
-#include "common/core/compatible.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/model.h"
@@ -87,21 +86,18 @@ static bool started_again(const struct sl_core *core, uint32_t signer, const str
  * no attempt for a learner that cannot be in its view. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t || sl_compatible_avoided(core, signer))
+	bool inside = core->view_built && !outside(core, signer);
+	if (state->t != core->t || (!inside && sl_suspect_ignored(core, signer)))
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (started_again(core, signer, state))
-		sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = signer;
+		sl_attempt_fail_by(core, signer, SL_REASON_ABORTED, false);
 	if (state->a <= core->a)
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
-	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* not from READY on */
-		sl_agree_superseded(core);
-		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
-		report->peer = signer;
-		report->why.attempt.a = state->a;
-	}
+	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) /* not from READY on */
+		sl_agree_superseded(core, signer, state->a);
 }
 
 /* `signer` signed two link states for one attempt: no view is agreed on with it, and one that contains it is
@@ -116,7 +112,7 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 	core->flood_news = true;
 	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && core->view_built &&
 	    lr->state.t == core->t && lr->state.a == core->a && !outside(core, signer))
-		sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+		sl_attempt_fail_by(core, signer, SL_REASON_EQUIVOCATION, true);
 }
 
 /* Report a link state of an earlier round: its signer has fallen behind or started from an old checkpoint. */
@@ -166,7 +162,6 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_model_tell(core, signer);
 		if (state->t < core->t)
 			stale(core, signer, state);
-		sl_suspect_heard(core, signer, state->t, state->a);
 		sl_discover_notice(core, signer, lr->named);
 	}
 	heed_attempt(core, signer, state);

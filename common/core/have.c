@@ -1,6 +1,5 @@
 #include "common/core/have.h"
 
-#include "common/core/attempt.h"
 #include "common/core/deposit.h"
 #include "common/core/emit.h"
 #include "common/core/open.h"
@@ -22,8 +21,8 @@ void sl_have_heard(struct sl_core *core, uint32_t peer, const struct sl_message 
 	holder->heard = true;
 	core->at.joined = peer;
 	core->at.open_dirty = true;
-	if (core->phase == SL_PHASE_MIX || core->phase == SL_PHASE_CHECK)
-		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = peer;
+	if (core->phases[core->phase].joined != NULL)
+		core->phases[core->phase].joined(core, peer);
 }
 
 void sl_have_link(struct sl_core *core, uint32_t peer)

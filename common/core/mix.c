@@ -83,7 +83,7 @@ static void check_links(struct sl_core *core)
 		uint32_t peer = sl_view_peer(&core->view, r);
 		if (sl_bit(core->linked, peer))
 			continue;
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail_by(core, peer, SL_REASON_LINK, false);
 		return;
 	}
 }
@@ -109,17 +109,28 @@ void sl_mix_key(struct sl_core *core, uint32_t position)
 		engine_of(core)->key(core, (uint32_t)r);
 }
 
-static bool stalled(struct sl_core *core)
+static void find_missing(struct sl_core *core)
 {
-	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
-		return false;
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t m = core->at.base; m < core->at.started; m++)
 		for (uint32_t r = 0; r < core->view.degree; r++)
 			if (engine_of(core)->awaits(core, m, r))
 				sl_bit_set(core->missing, sl_view_peer(&core->view, r));
-	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->missing;
+}
+
+static bool stalled(struct sl_core *core)
+{
+	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
+		return false;
+	find_missing(core);
+	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
+}
+
+void sl_mix_joined(struct sl_core *core, uint32_t peer)
+{
+	find_missing(core);
+	sl_attempt_join(core, peer);
 }
 
 bool sl_mix_advance(struct sl_core *core)
@@ -136,8 +147,7 @@ bool sl_mix_advance(struct sl_core *core)
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_attempt_fail(core, SL_REASON_BAD_STATE, true)->peer =
-			sl_view_peer(&core->view, result->from);
+		sl_attempt_fail_by(core, sl_view_peer(&core->view, result->from), SL_REASON_BAD_STATE, true);
 		return;
 	}
 	core->at.busy[result->chunk] = false;

@@ -5,6 +5,8 @@
 
 #include "common/core/state.h"
 
+/* `peer` recovers the attempt: so does this learner. */
+void sl_mix_joined(struct sl_core *core, uint32_t peer);
 void sl_mix_enter(struct sl_core *core);
 bool sl_mix_advance(struct sl_core *core);
 sl_ms sl_mix_deadline(const struct sl_core *core);

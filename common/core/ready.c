@@ -10,7 +10,6 @@
 #include "common/core/open.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
-#include "common/core/suspect.h"
 
 /* --- Readys --- */
 
@@ -141,10 +140,7 @@ struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bo
 {
 	sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->view.a, &core->at.readys[core->view.self]);
 	core->at.aborted = true;
-	struct sl_report *report = sl_recover_fail(core, reason, refused);
-	if (reason == SL_REASON_STALLED || reason == SL_REASON_BAD_DEPOSIT)
-		sl_suspect_add(core, core->failed);
-	return report;
+	return sl_recover_fail(core, reason, refused);
 }
 
 /* Return true if this learner may still abort: its key is not known to others, and a resumed learner, which
@@ -192,7 +188,7 @@ static bool join_the_aborts(struct sl_core *core)
 	uint32_t who = sl_aborts_of_view(core);
 	if (who == SL_NOBODY || !may_abort(core))
 		return false;
-	sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = who;
+	sl_attempt_fail_by(core, who, SL_REASON_ABORTED, false);
 	return true;
 }
 
@@ -203,9 +199,9 @@ static bool give_up(struct sl_core *core)
 	if (!may_abort(core))
 		return false;
 	if (who != SL_NOBODY)
-		sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = who;
+		sl_attempt_fail_by(core, who, SL_REASON_ABORTED, false);
 	else if (core->now >= lost_at(core, &lost))
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = lost;
+		sl_attempt_fail_by(core, lost, SL_REASON_LINK, false);
 	else if (core->now >= core->since + core->config.prepare_timeout_ms)
 		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	else
@@ -245,9 +241,7 @@ bool sl_ready_advance(struct sl_core *core)
 	enum kept kept = check_kept(core, &bad);
 	bool all = core->at.ready_count == core->view.n;
 	if (kept == BAD && may_abort(core)) {
-		memset(core->missing, 0, sl_core_set_bytes(core));
-		sl_bit_set(core->missing, bad); /* the next attempt does without it */
-		sl_attempt_fail(core, SL_REASON_BAD_DEPOSIT, true)->peer = bad;
+		sl_attempt_fail_by(core, bad, SL_REASON_BAD_DEPOSIT, true);
 		return true;
 	}
 	core->at.unmixable |= kept == BAD;
@@ -285,10 +279,10 @@ void sl_ready_released(struct sl_core *core)
 		sl_move_to(core, SL_PHASE_MIX);
 		return;
 	}
-	enum sl_reason reason = at->resumed || at->unmixable ? SL_REASON_RESTARTED
-				: aborted != SL_NOBODY	     ? SL_REASON_ABORTED
-							     : SL_REASON_JOINED;
-	struct sl_report *report = sl_attempt_fail(core, reason, false);
-	if (reason != SL_REASON_RESTARTED)
-		report->peer = aborted != SL_NOBODY ? aborted : joined;
+	if (at->resumed || at->unmixable)
+		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
+	else if (aborted != SL_NOBODY)
+		sl_attempt_fail_by(core, aborted, SL_REASON_ABORTED, false);
+	else
+		sl_attempt_fail_by(core, joined, SL_REASON_JOINED, false);
 }

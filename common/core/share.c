@@ -363,7 +363,7 @@ void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
 	if (result->code == SL_OK)
 		return;
 	uint32_t peer = sl_view_peer(&core->view, result->from);
-	sl_attempt_fail(core, SL_REASON_BAD_SHARE, true)->peer = peer;
+	sl_attempt_fail_by(core, peer, SL_REASON_BAD_SHARE, true);
 }
 
 sl_ms sl_share_deadline(const struct sl_core *core)

@@ -13,7 +13,7 @@
  *    ready           READY, RELEASE
  *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
  *    share           SHARE
- *    agree           AGREE, with view_build and compatible
+ *    agree           AGREE, with view_build
  *    train           TRAIN and the beginning of a round
  *    discover        DISCOVER
  *    catchup         CATCHUP
@@ -35,7 +35,7 @@
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    allowance       how much of the own work one signer may cause
  *    overlay         the candidates where more than max_degree peers are in range
- *    suspect         peers that owed something and made no progress
+ *    suspect         the peers that are waited for, and those that are offered an edge; with compatible
  *    move            the one function that changes the phase
  *    emit            actions
  *    state           this file
@@ -66,6 +66,8 @@ struct sl_phase_row {
 	struct sl_report *(*fail)(struct sl_core *core, enum sl_reason reason, bool refused);
 	/* React to the fall of the link to `peer`. */
 	void (*lost)(struct sl_core *core, uint32_t peer);
+	/* React to `peer`, which recovers the attempt. */
+	void (*joined)(struct sl_core *core, uint32_t peer);
 	/* The record that the phase waits for, and what follows once it is on disk. */
 	enum sl_persist_kind record;
 	void (*durable)(struct sl_core *core);
@@ -87,6 +89,15 @@ struct sl_difference {
 	uint32_t parameter;    /* of PARAMETER: SL_PARAMETER_ number; else 0 */
 };
 
+/* Why, and how long, a peer is not waited for (suspect.h). */
+struct sl_suspicion {
+	uint32_t failures; /* attempts that ended through it, less the rounds that it has committed since */
+	sl_round failed;   /* the round of the last one; 0: none */
+	sl_round lied;	   /* the round in which it signed what no honest learner does, last; 0: none */
+	sl_round until;	   /* the last round from which it is left out; 0: none */
+	bool late;	   /* the last window closed without it: not waited for before it is in this round */
+};
+
 /* A roster member as seen over its link. */
 struct sl_peer {
 	uint64_t *only; /* this peer alone, as a bit set over the roster */
@@ -98,24 +109,19 @@ struct sl_peer {
 	uint32_t ignored;     /* records of this round beyond that, since the last report */
 	sl_ms ignored_report; /* no such report before */
 	sl_round accused;     /* round in which evidence against the peer was reported last */
+	struct sl_suspicion suspicion;
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms ask_after;    /* no such request before */
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round t;	    /* round in the last Hello */
 	sl_attempt a;	    /* attempt in the last Hello */
-	enum sl_peer_status status; /* status in the last Hello */
-	uint32_t incarnation;	    /* incarnation in the last Hello */
-	sl_ms down_since;	    /* time at which the link fell; while it is down */
-	bool suspect;		    /* it owed something to an attempt and made no progress */
-	sl_round suspect_until;	    /* .. until it signs a link state of a later round than this */
-	sl_round suspect_of;	    /* .. and of a later attempt than this one, or a later round */
-	sl_attempt suspect_after;
-	uint32_t failures; /* such attempts in a row, without a committed round */
-	sl_round in_range; /* last round in which the peer was in range */
-	bool overdue;	   /* a window closed without it, and it has not come to this round since */
-	uint32_t started;  /* incarnation in its last link state */
-	sl_round left_out; /* round in which the views without it were reported last */
+	enum sl_peer_status status;	   /* status in the last Hello */
+	uint32_t incarnation;		   /* incarnation in the last Hello */
+	sl_ms down_since;		   /* time at which the link fell; while it is down */
+	sl_round in_range;		   /* last round in which the peer was in range */
+	uint32_t started;		   /* incarnation in its last link state */
+	sl_round left_out;		   /* round in which the views without it were reported last */
 	struct sl_difference left_out_for; /* .. and why */
 	struct sl_buffer *early;	   /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
@@ -357,7 +363,7 @@ struct sl_core {
 	uint64_t
 		*excluded; /* learners that are not in the view of this attempt, whatever their link states */
 	/* .. scratch */
-	uint64_t *shunned; /* suspects that DISCOVER does without */
+	uint64_t *shunned; /* suspects that DISCOVER does without (suspect.h) */
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;

@@ -154,7 +154,7 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 		sl_move_to(core, SL_PHASE_TRAIN);
 	}
 	if (went_on(core, peer))
-		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = peer;
+		sl_attempt_fail_by(core, peer, SL_REASON_COMMITTED, false);
 }
 
 static void digest(struct sl_core *core, uint32_t peer, const struct sl_message *message)

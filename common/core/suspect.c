@@ -1,60 +1,187 @@
 #include "common/core/suspect.h"
 
+#include "common/core/compatible.h"
 #include "common/core/emit.h"
 
 #define DOUBLINGS_MOST 6u /* at most 64 rounds */
+#define LIE 3u		  /* failures as which a lie counts: four rounds */
 
-void sl_suspect_add(struct sl_core *core, const uint64_t *missing)
+/* --- the rule --- */
+
+bool sl_suspect_out(const struct sl_core *core, uint32_t i)
 {
-	bool any = false;
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		struct sl_peer *p = &core->peers[i];
-		sl_bit_clear(core->suspects, i);
-		if (i == core->config.self || !sl_bit(missing, i))
-			continue;
-		p->suspect = true;
-		p->suspect_of = core->t;
-		p->suspect_until = core->t - 1 + ((1u << p->failures) >> 1);
-		p->suspect_after = core->a;
-		p->failures += p->failures < DOUBLINGS_MOST;
-		sl_bit_set(core->suspects, i);
-		any = true;
+	return core->t <= core->peers[i].suspicion.until;
+}
+
+bool sl_suspect_silent(const struct sl_core *core, uint32_t i)
+{
+	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
+}
+
+bool sl_suspect_ignored(const struct sl_core *core, uint32_t i)
+{
+	return (sl_suspect_out(core, i) && sl_bit(core->shunned, i)) || sl_compatible_differs(core, i);
+}
+
+/* Return true if peer `i` has signed that it takes no part in the present attempt, or in one above it. */
+static bool has_aborted(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_abort_record *ar = &core->aborts[SL_ABORT_KIND_ABORT - 1][i];
+	return ar->record.present && ar->abort.t == core->t && ar->abort.a >= core->a;
+}
+
+struct sl_difference sl_suspect_difference(const struct sl_core *core, uint32_t i)
+{
+	if (sl_compatible_differs(core, i))
+		return sl_compatible_difference(core, &core->links[i]);
+	return (struct sl_difference){.reason = has_aborted(core, i) ? SL_REASON_ABORTED : SL_REASON_NONE};
+}
+
+static bool abstains(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_peer *p = &core->peers[i];
+	return sl_bit(core->linked, i) && p->hello && p->status == SL_PEER_STATUS_ABSTAINS;
+}
+
+enum sl_regard sl_suspect_regard(const struct sl_core *core, uint32_t i)
+{
+	if (sl_suspect_ignored(core, i) || has_aborted(core, i) || abstains(core, i))
+		return SL_REGARD_SHUNNED;
+	return sl_suspect_silent(core, i) || core->peers[i].suspicion.late ? SL_REGARD_WELCOME
+									   : SL_REGARD_AWAITED;
+}
+
+/* --- causes --- */
+
+/* What the end of an attempt says of the peer through which it ended. */
+enum blame {
+	NOTHING,
+	EXCUSABLE, /* another learner may have caused it */
+	OWED,	   /* it made no progress */
+	LIED,	   /* it did what no honest learner does */
+};
+
+/* Return true if peer `i` has signed a link state for the present attempt, or a later one. */
+static bool has_signed(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_link_record *lr = &core->links[i];
+	return lr->record.present && lr->state.t == core->t && lr->state.a >= core->a;
+}
+
+static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
+{
+	switch (reason) {
+	case SL_REASON_FLOOD: /* it signed: it has begun another attempt, or names one that does not sign */
+	case SL_REASON_SUPERSEDED:
+		return has_signed(core, i) ? EXCUSABLE : OWED;
+	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
+		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;
+	case SL_REASON_BAD_SHARE:
+	case SL_REASON_BAD_DEPOSIT:
+	case SL_REASON_BAD_STATE:
+		return LIED;
+	case SL_REASON_ABORTED:
+	case SL_REASON_LINK:
+		return EXCUSABLE;
+	default:
+		return NOTHING;
 	}
-	if (any)
+}
+
+/* Count a failure of peer `i`, a lie as LIE of them. Return true if it is left out of this round. */
+static bool count(struct sl_core *core, uint32_t i, enum blame blame)
+{
+	struct sl_suspicion *s = &core->peers[i].suspicion;
+	if (blame == NOTHING)
+		return false;
+	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
+	uint32_t failures = s->failures + (blame == LIED ? LIE : 1), excused = blame == EXCUSABLE ? liars : 0;
+	s->failures = failures < liars + DOUBLINGS_MOST + 1 ? failures : liars + DOUBLINGS_MOST + 1;
+	s->failed = core->t;
+	if (failures <= excused)
+		return false;
+	uint32_t doublings = failures - excused - 1;
+	sl_round until = core->t - 1 + (1u << (doublings < DOUBLINGS_MOST ? doublings : DOUBLINGS_MOST));
+	s->until = until > s->until ? until : s->until;
+	return true;
+}
+
+void sl_suspect_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason)
+{
+	uint64_t any = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		sl_bit_clear(core->suspects, i);
+		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, blame_of(core, i, reason)))
+			continue;
+		sl_bit_set(core->suspects, i);
+		any++;
+	}
+	if (any > 0)
 		sl_emit_report(core, SL_REPORT_SUSPECT)->set = core->suspects;
 }
 
-void sl_suspect_heard(struct sl_core *core, uint32_t signer, sl_round t, sl_attempt a)
+void sl_suspect_lied(struct sl_core *core, uint32_t peer)
 {
-	struct sl_peer *p = &core->peers[signer];
-	bool later = t > p->suspect_of || (t == p->suspect_of && a > p->suspect_after);
-	if (later && t > p->suspect_until)
-		p->suspect = false;
+	if (core->peers[peer].suspicion.lied != core->t)
+		count(core, peer, LIED);
+	core->peers[peer].suspicion.lied = core->t;
 }
 
 void sl_suspect_none(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		core->peers[i].suspect = false;
+		core->peers[i].suspicion.until = 0;
 }
 
 void sl_suspect_clear(struct sl_core *core, uint32_t i)
 {
-	core->peers[i].suspect = false;
-	core->peers[i].failures = 0;
+	struct sl_suspicion *s = &core->peers[i].suspicion;
+	if (s->failed == core->t)
+		return;
+	s->until = 0;
+	s->failures -= s->failures > 0;
 }
 
-void sl_suspect_shun(struct sl_core *core)
+void sl_suspect_late(struct sl_core *core, const uint64_t *late)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		core->peers[i].suspicion.late |=
+			sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello;
+}
+
+/* A peer that is in this round is not late any more. */
+static void notice_arrivals(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (core->peers[i].hello && core->peers[i].t == core->t)
+			core->peers[i].suspicion.late = false;
+}
+
+/* --- the quorum --- */
+
+/* Leave out the suspects with more than `level` failures. Return true if the others that are ready are a
+ * quorum, and enough for the privacy check. */
+static bool shun_above(struct sl_core *core, uint32_t level)
 {
 	const struct sl_parameters *own = &core->config.parameters;
 	uint64_t others = 0;
 	memset(core->shunned, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool suspect = core->peers[i].suspect;
-		if (suspect)
+		bool shun = sl_suspect_out(core, i) && core->peers[i].suspicion.failures > level;
+		if (shun)
 			sl_bit_set(core->shunned, i);
-		others += !suspect && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
+		others += !shun && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
 	}
-	if (others + 1 < own->quorum || others < own->tolerance + 1)
-		memset(core->shunned, 0, sl_core_set_bytes(core));
+	return others + 1 >= own->quorum && others >= own->tolerance + 1;
+}
+
+void sl_suspect_update(struct sl_core *core)
+{
+	uint32_t most = 0;
+	notice_arrivals(core);
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_suspect_out(core, i) && core->peers[i].suspicion.failures > most)
+			most = core->peers[i].suspicion.failures;
+	for (uint32_t level = 0; !shun_above(core, level) && level < most; level++)
+		;
 }

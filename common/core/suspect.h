@@ -1,21 +1,44 @@
-/* suspect.h - peers that owed something to an attempt and made no progress (PROTOCOL.md §7.4 Discover).
+/* suspect.h - which peers a learner waits for, and which it offers an edge (PROTOCOL.md §7.4 Discover).
  *
- * A link that is up says nothing of a disk that hangs, or of a program that is stopped. Such a peer costs the
- * others one deadline: after it, they neither wait for it nor name it as a candidate before it has reached a
- * later round. */
+ * A link that is up says nothing of a disk that hangs, of a program that is stopped, or of a learner that
+ * ends every attempt. Attempts that end through a peer are counted. It is left out of the rounds that follow,
+ * of the more the more there were, as long as a quorum remains without it. */
 #pragma once
 
 #include "common/core/state.h"
 
-/* The attempt has ended in `phase` at a deadline, and the peers of `missing` owed what it waited for. */
-void sl_suspect_add(struct sl_core *core, const uint64_t *missing);
-/* `signer` has signed a link state of attempt a of round t. It ends the suspicion if it is of a later attempt
- * than the failure; after the n-th failure in a row, n > 1, only if it is of a round 2^(n-2) later at least.
- */
-void sl_suspect_heard(struct sl_core *core, uint32_t signer, sl_round t, sl_attempt a);
-/* Without the suspects no view is possible: suspect none. */
+/* What DISCOVER does with a peer. */
+enum sl_regard {
+	SL_REGARD_SHUNNED, /* it is offered no edge */
+	SL_REGARD_WELCOME, /* it is a candidate if it is ready; it is not waited for */
+	SL_REGARD_AWAITED, /* it is waited for, too */
+};
+
+/* Return what DISCOVER does with peer `i`: the table of §7.4. */
+enum sl_regard sl_suspect_regard(const struct sl_core *core, uint32_t i);
+/* Return what keeps peer `i` from a view with this learner, for all to know: it differs, or has aborted the
+ * attempt that begins. */
+struct sl_difference sl_suspect_difference(const struct sl_core *core, uint32_t i);
+/* Return true if peer `i` does not answer: a dial failed or its link fell. */
+bool sl_suspect_silent(const struct sl_core *core, uint32_t i);
+/* Return true if attempts of peer `i` are of no account here: no view with it is wanted in this round. */
+bool sl_suspect_ignored(const struct sl_core *core, uint32_t i);
+/* Return true if peer `i` is left out of this round, if a quorum remains. */
+bool sl_suspect_out(const struct sl_core *core, uint32_t i);
+
+/* The attempt has ended for `reason`, through the peers of `set`; this may say nothing of them. */
+void sl_suspect_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason);
+/* `peer` has done what no honest learner does; counted once a round. */
+void sl_suspect_lied(struct sl_core *core, uint32_t peer);
+/* Without the suspects no view is possible: leave out none. */
 void sl_suspect_none(struct sl_core *core);
-/* Peer `i` has taken part in a committed round. */
+/* Peer `i` has taken part in the round that is committed. Unless it failed in this round, it is wanted again,
+ * and one failure is forgotten. */
 void sl_suspect_clear(struct sl_core *core, uint32_t i);
-/* Set core->shunned: the suspects, if there is a quorum of ready learners without them. */
-void sl_suspect_shun(struct sl_core *core);
+/* A window closes without the peers of `late`: a peer that is behind costs one deadline, not one in each
+ * round. */
+void sl_suspect_late(struct sl_core *core, const uint64_t *late);
+/* DISCOVER looks at the peers: find those that have come to this round, and set core->shunned, the suspects
+ * that are left out. Those with the fewest failures are taken in again until a quorum of ready learners is
+ * there. */
+void sl_suspect_update(struct sl_core *core);

@@ -37,10 +37,10 @@
 	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
 	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
 	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
-	X(SUSPECT, "SUSPECT")	/* set: learners that owed something to the attempt and made no progress */  \
-	X(FLOODED, "FLOODED")	/* `peer` signs more records than an honest learner */                       \
-	X(ABSTAINS, "ABSTAINS") /* `peer` shows what this learner has signed and forgotten */                \
-	X(EVIDENCE, "EVIDENCE") /* `peer` signed two records that no honest learner signs both */            \
+	X(SUSPECT, "SUSPECT")	  /* set: learners that held up or ended attempts: they are left out */      \
+	X(FLOODED, "FLOODED")	  /* `peer` signs more records than an honest learner */                     \
+	X(ABSTAINS, "ABSTAINS")	  /* `peer` shows what this learner has signed and forgotten */              \
+	X(EVIDENCE, "EVIDENCE")	  /* `peer` signed two records that no honest learner signs both */          \
 	X(PRIVACY, "PRIVACY") /* set: learners in only one of this view and the last one known, so few that  \
 				 the sums expose them */                                                     \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \

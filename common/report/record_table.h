@@ -189,9 +189,9 @@
 	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
 	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
 	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
-	  "round {round}: nothing came from {whom} in time; a quorum does not wait for such a learner "      \
-	  "again "                                                                                           \
-	  "before it comes to a later round: its disk may hang, or its link be too slow")                    \
+	  "round {round}: attempt {attempt} was held up or ended by {whom}; a quorum goes on without such "  \
+	  "a learner, for more rounds each time: its disk may hang, its link be too slow, or it does not "   \
+	  "follow the protocol")                                                                             \
 	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
