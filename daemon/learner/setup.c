@@ -19,6 +19,7 @@
 #include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
+#include "daemon/runtime/descriptors.h"
 
 /* ---- identity and roster ---- */
 
@@ -315,16 +316,6 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 #define SANITIZED 0
 #endif
 
-/* Raise the limit of descriptors: each link takes one, and the soft limit is often 1,024. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 /* Keep models and keys out of core files and from other processes of this user. The leak sanitizer needs
  * access. */
 static void forbid_core_files(void)
@@ -357,7 +348,7 @@ int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings *settings,
 int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
 	forbid_core_files();
-	raise_descriptors();
+	sl_descriptors_raise();
 	int rc = begin(daemon, settings, error);
 	return rc == SL_OK ? open_all(daemon, error) : rc;
 }

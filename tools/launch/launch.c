@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "common/base/bytes.h"
+#include "daemon/runtime/descriptors.h"
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"
 #include "tools/launch/verify.h"
@@ -262,16 +262,6 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- beginning ---- */
 
-/* Each daemon is a connection here, and its links are descriptors there: take what the system allows. */
-static void raise_descriptors(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static void watch_signals(struct sl_launch *launch)
 {
 	for (size_t i = 0; i < 3; i++) {
@@ -360,7 +350,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 		fprintf(stderr, "starling launch: out of memory\n");
 		return SL_EXIT_FAILED;
 	}
-	raise_descriptors();
+	sl_descriptors_raise();
 	watch_signals(&launch);
 	say_task(&launch);
 	spawn_all(&launch);

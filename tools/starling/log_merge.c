@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/runtime/descriptors.h"
 #include "tools/lib/command.h"
 
 #define LOG_FILE "log.jsonl"
@@ -196,20 +196,10 @@ int sl_log_merge_refresh(struct sl_log_merge *merge, struct sl_error *error)
 	return code;
 }
 
-/* One file a learner may be more than the usual 1,024. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follow, struct sl_error *error)
 {
 	*merge = (struct sl_log_merge){.folder = folder, .follow = follow};
-	raise_file_limit();
+	sl_descriptors_raise();
 	int code = sl_log_merge_refresh(merge, error);
 	if (code == SL_OK && merge->count == 0)
 		code = sl_err_set(error, SL_ERR_NOTFOUND,
