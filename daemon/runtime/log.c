@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/config/envelope.h"
 
@@ -104,9 +105,7 @@ static void write_line(struct sl_log *log, const char *bytes, size_t n)
 
 static double monotonic_ms(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)(t.tv_nsec / 1000) / 1e3;
+	return (double)(uv_hrtime() / 1000) / 1e3;
 }
 
 static void utc(char *out, size_t size)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "tools/lib/command.h"
 
@@ -36,9 +36,7 @@ static int connect_to(const struct sl_control_query *one)
 
 static int64_t now_ms(void)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(uv_hrtime() / 1000000);
 }
 
 /* Read one line until `end_ms`; return NULL without a reply. A reply waits in the socket until it is read. */

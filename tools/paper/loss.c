@@ -184,7 +184,7 @@ int sl_paper_loss(struct sl_paper *r, struct sl_error *error)
 					   .stopped = r->stopped,
 					   .live = r->live && i == first,
 					   .part = 'f',
-					   .begun = r->begun};
+					   .begun_ms = r->begun_ms};
 	}
 	int rc = measure_all(r, curves, first, error);
 	if (rc == SL_OK)

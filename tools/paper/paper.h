@@ -13,7 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "tools/dev/bench/bench.h"
 #include "tools/lib/command.h"
@@ -67,7 +66,7 @@ struct sl_paper {
 	bool (*stopped)(void); /* return true if the user wants an end */
 	bool live;	       /* standard error is a terminal: show progress there */
 	char part;
-	struct timespec begun, shown;
+	uint64_t begun_ms, shown_ms;
 };
 
 /* ---- for the parts ---- */

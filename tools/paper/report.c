@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/base/blas.h"
 #include "tools/lib/command.h"
@@ -133,20 +134,19 @@ void sl_paper_show(const struct sl_paper *r, FILE *out)
 
 #define SHOW_MS 200
 
-static long ms_since(const struct timespec *then, const struct timespec *now)
+static uint64_t now_ms(void)
 {
-	return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
+	return uv_hrtime() / 1000000;
 }
 
 int sl_paper_progress(struct sl_paper *r, const char *what, double done)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (r->live && ms_since(&r->shown, &now) >= SHOW_MS) {
-		long s = ms_since(&r->begun, &now) / 1000;
-		r->shown = now;
-		fprintf(stderr, "\r\033[K%c: %s, %.0f %%; %ld:%02ld so far", r->part, what, 100 * done,
-			s / 60, s % 60);
+	uint64_t now = now_ms();
+	if (r->live && now - r->shown_ms >= SHOW_MS) {
+		unsigned s = (unsigned)((now - r->begun_ms) / 1000);
+		r->shown_ms = now;
+		fprintf(stderr, "\r\033[K%c: %s, %.0f %%; %u:%02u so far", r->part, what, 100 * done, s / 60,
+			s % 60);
 		fflush(stderr);
 	}
 	return r->stopped != NULL && r->stopped() ? SL_PENDING : SL_OK;
@@ -258,7 +258,7 @@ int sl_paper_report(struct sl_paper *r, struct sl_error *error)
 	char program[PATH_MAX];
 	static struct sl_bench bench;
 	const char *temporary = getenv("TMPDIR");
-	clock_gettime(CLOCK_MONOTONIC, &r->begun);
+	r->begun_ms = now_ms();
 	if (first_wanted(r, "cdg") != '\0' && sl_blas_open() != SL_OK)
 		return sl_err_set(error, SL_ERR_IO, "eigenvalues need a BLAS library (package libopenblas0)");
 	int rc = sl_paper_folder_open(&r->folder, r->options.folder, error);

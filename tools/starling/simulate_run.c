@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/model/trainer.h"
 #include "common/wire/codec.h"
@@ -17,9 +17,7 @@
 
 static double now_s(void)
 {
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+	return 1e-9 * (double)uv_hrtime();
 }
 
 /* --- training: each learner has its own images, as a daemon would --- */
