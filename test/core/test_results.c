@@ -83,6 +83,18 @@ static bool tap(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m
 	return !answer || meddle(sim, i, j, m);
 }
 
+/* Run until all have committed round 2 but AWAY, which is isolated after round 1. */
+static void miss_round_2(struct sl_sim *sim)
+{
+	sl_sim_start(sim);
+	sl_sim_run_until_round(sim, 1);
+	sl_sim_isolate(sim, AWAY);
+	for (uint32_t i = 0; i < AWAY; i++)
+		sim->learners[i].silent = true;
+	for (uint32_t i = 0; i < AWAY; i++)
+		sl_sim_run_until_commit(sim, i, 2);
+}
+
 /* AWAY comes back after round 2, in which the others stay. Return its last report. */
 static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, uint64_t n)
 {
@@ -94,13 +106,7 @@ static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, 
 	trouble.server = UINT32_MAX;
 	trouble.said = trouble.asked = 0;
 	trouble.done = false;
-	sl_sim_start(sim);
-	sl_sim_run_until_round(sim, 1);
-	sl_sim_isolate(sim, AWAY);
-	for (uint32_t i = 0; i < AWAY; i++)
-		sim->learners[i].silent = true;
-	for (uint32_t i = 0; i < AWAY; i++)
-		sl_sim_run_until_commit(sim, i, 2);
+	miss_round_2(sim);
 	sim->tap = tap;
 	sl_sim_rejoin(sim, AWAY);
 	return sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
@@ -245,13 +251,7 @@ TEST(a_neighbour_lied)
 	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap = lie_about_the_result;
 	sim->liars = true;
-	sl_sim_start(sim);
-	sl_sim_run_until_round(sim, 1);
-	sl_sim_isolate(sim, AWAY);
-	for (uint32_t i = 0; i < AWAY; i++)
-		sim->learners[i].silent = true;
-	for (uint32_t i = 0; i < AWAY; i++)
-		sl_sim_run_until_commit(sim, i, 2);
+	miss_round_2(sim);
 	sl_sim_restore(sim, 0, AWAY);
 	const struct sl_sim_note *note =
 		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
