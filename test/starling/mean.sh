@@ -1,6 +1,7 @@
 #!/bin/sh
 # `starling mean`, `sum`, `count` and `histogram`, with real daemons: mean.sh STARLING STARLINGD PYTHON
 python=$3
+fake=$(realpath "$(dirname "$0")/../python")
 . "$(dirname "$0")/../lib/head.sh"
 starling=$program
 mkdir tmp
@@ -48,37 +49,26 @@ np.save("far.npy", np.array([1e10, 0]))'
 		mean --local --npy f4.npy --npy i8.npy --npy 0.npy
 	refused 'i8.npy gives an array of shape [2], and 7 no array: all learners must' mean --local --npy i8.npy 7 8
 	refused 'far.npy: an element is beyond 10^9' mean --local --npy f4.npy --npy far.npy --npy i8.npy
+
+	# A learner whose peers ask another question: the command ends.
+	cat >learner.py <<'END'
+import subprocess, sys
+from fake_learner import FakeLearner
+
+def script(learner):
+    learner.accept()
+    for text in "waiting for c (3) to be ready", "b (2) trains another model: tensor 1 is sum:b float64 [] there":
+        learner.tell("waiting", text=text)
+
+with FakeLearner(script) as learner:
+    sys.exit(subprocess.run([sys.argv[1], "mean", "--socket", learner.path, "3"], timeout=30).returncode)
+END
+	status=0
+	PYTHONPATH=$fake "$python" learner.py "$starling" >out 2>err || status=$?
+	[ $status -eq 1 ] || fail "status $status, not 1, after another question"
+	has err 'b (2) trains another model: tensor 1 is sum:b' ': all learners must ask the same question'
 fi
 [ -z "$(ls tmp)" ] || fail "a temporary folder is left: $(ls tmp)"
-
-# A learner whose peers ask another question: the command ends.
-cat >learner.py <<'END'
-import array, fcntl, json, os, socket, subprocess, sys
-listener = socket.socket(socket.AF_UNIX)
-listener.bind("socket")
-listener.listen()
-command = subprocess.Popen([sys.argv[1], "mean", "--socket", "socket", "3"])
-connection = listener.accept()[0]
-connection.makefile().readline()
-vectors = [os.memfd_create("vector", os.MFD_ALLOW_SEALING) for _ in range(2)]
-for vector in vectors:
-    os.truncate(vector, 16)
-    fcntl.fcntl(vector, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
-joined = dict(type="joined", version=1, learner=1, name="a", learners=3, rounds=1, elements=2, bytes=16,
-              clipping_range=None, decimals=None, weighted=False)
-texts = "waiting for c (3) to be ready", "b (2) trains another model: tensor 1 is sum:b float64 [] there"
-lines = [joined] + [dict(type="waiting", text=text) for text in texts]
-connection.sendmsg(["".join(json.dumps(line) + "\n" for line in lines).encode()],
-                   [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", vectors))])
-try:
-    sys.exit(command.wait(30))
-finally:
-    command.kill()
-END
-status=0
-"$python" learner.py "$starling" >out 2>err || status=$?
-[ $status -eq 1 ] && grep -q '^b (2) trains another model: tensor 1 is sum:b' err && grep -q ': all learners must ask the same question' err ||
-	fail "status $status, not 1, after another question"
 
 # Answers through daemons that run, and such whose settings would not keep all digits.
 cat >ask.sh <<'END'
