@@ -136,5 +136,6 @@ const struct sl_kernels sl_kernels_avx512 = {
 	.gather = gather,
 	.greatest = greatest,
 	.take = take,
+	.strands = sl_plain_strands,
 	.mix = sl_kernels_avx512_mix,
 };

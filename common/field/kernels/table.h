@@ -8,6 +8,7 @@
 
 #include "common/field/field.h"
 #include "common/field/metropolis.h"
+#include "common/field/vector_hash.h"
 
 #define SL_KERNEL_BLOCK 512u /* elements per block of a blocked loop: they stay in the first-level cache */
 #define SL_DOT_POINTS 3u     /* outputs of one dot */
@@ -58,6 +59,10 @@ struct sl_kernels {
 	uint64_t (*greatest)(const struct sl_field *field, const uint8_t *packed, size_t count);
 	uint64_t (*take)(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count,
 			 bool add);
+
+	/* Hash a block of every strand (vector_hash.h) into the states h; with it, `bytes` of each are
+	 * hashed. */
+	void (*strands)(uint64_t (*h)[SL_STRANDS], const uint8_t *block, uint64_t bytes, bool last);
 
 	/* As sl_metropolis_step. */
 	void (*mix)(int64_t *state, size_t count, const uint8_t *const *states,
