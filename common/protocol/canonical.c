@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/field/vector_hash.h"
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are hashed as they are in memory");
 
@@ -54,6 +55,14 @@ static void feed_span(struct hasher *v, const uint8_t *bytes, size_t size)
 	feed(v, bytes, size);
 }
 
+/* End the hash of a vector, and feed the hashes of its strands. */
+static void feed_vector(struct hasher *v, struct sl_vector_hash *vector)
+{
+	uint8_t hashes[SL_STRANDS_BYTES];
+	sl_vector_hash_end(vector, hashes);
+	feed(v, hashes, sizeof hashes);
+}
+
 static void feed_field(struct hasher *v, const struct sl_message_field *f, const uint8_t *body)
 {
 	const uint8_t *at = body + f->offset;
@@ -97,8 +106,12 @@ void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, 
 			  uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling deposit 1", scope);
-	feed_span(&v, deposit, bytes);
+	struct sl_vector_hash vector;
+	sl_vector_hash_begin(&vector);
+	sl_vector_hash_add(&vector, deposit, bytes);
+	begin(&v, "starling deposit 2", scope);
+	feed_u64(&v, bytes);
+	feed_vector(&v, &vector);
 	finish(&v, hash);
 }
 
@@ -163,15 +176,18 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
+	struct sl_vector_hash vector;
 	uint8_t packed[BLOCK * sizeof *z];
-	begin_run(&v, "starling result 3", scope); /* h contains the roster: the result outlives it */
+	begin_run(&v, "starling result 4", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, count);
+	sl_vector_hash_begin(&vector);
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
 		sl_bytes_pack(packed, z + at, n, width);
-		feed(&v, packed, n * width);
+		sl_vector_hash_add(&vector, packed, n * width);
 	}
+	feed_vector(&v, &vector);
 	finish(&v, hash);
 }
 

@@ -43,7 +43,7 @@ void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[st
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
-/* Write D = BLAKE2b(h || Z) to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
+/* Write D, of h and Z, to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
  * bytes, the width of p (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES]);

@@ -296,6 +296,29 @@ TEST_WITH(test_vectors, set_up, NULL)
 	counts(hash_long_result, &long_vector[2499], 4);
 }
 
+static void expect_hash(hasher hash, const char *known)
+{
+	char text[2 * SL_HASH_BYTES + 1] = "";
+	uint8_t bytes[SL_HASH_BYTES];
+	hash(bytes);
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+	assert_string_equal(text, known);
+}
+
+/* Hashes of vectors, as hashlib.blake2b in Python computes them. */
+TEST_WITH(test_known_vectors, set_up, NULL)
+{
+	for (size_t l = 0; l < 5; l++)
+		vector[l] = 7 * l;
+	expect_hash(hash_deposit, "6944398ecf47fe682ec10f709786f546f793bc18509226cc6affeab3c810bd93");
+	for (size_t l = 0; l < 2500; l++)
+		long_vector[l] = 7 * l;
+	expect_hash(hash_long_result, "32a83856755ca5283d4c50f2f0a547c60329dfa25396772e1ccb03fb0302d118");
+	memset(vector, 0, sizeof vector);
+	memset(long_vector, 0, sizeof long_vector);
+}
+
 TEST_WITH(test_keys_and_shares, set_up, NULL)
 {
 	static const hasher all[] = {hash_key, hash_challenge, hash_leaf, hash_node, hash_points, hash_edges};
