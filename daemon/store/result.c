@@ -5,8 +5,8 @@
  * and then Z, b bytes an element.
  *
  * "round" is the payload of the Round message in hexadecimal, "digests" that of each signer's Digest,
- * separated by spaces. The checksum is BLAKE2b-256 of Z and of the other metadata as JSON: nothing in the
- * file can change unseen.
+ * separated by spaces. The checksum is BLAKE2b-256 of the strands of Z (common/field/vector_hash.h) and of
+ * the other metadata as JSON: nothing in the file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -23,6 +23,7 @@
 
 #include "common/core/certificate.h"
 #include "common/field/field.h"
+#include "common/field/vector_hash.h"
 #include "common/wire/check.h"
 #include "common/wire/codec.h"
 
@@ -105,11 +106,16 @@ static bool checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes
 			uint8_t sum[static SL_HASH_BYTES])
 {
 	crypto_generichash_state state;
+	struct sl_vector_hash vector;
+	uint8_t strands[SL_STRANDS_BYTES];
 	char *text = json_dumps(metadata, JSON_COMPACT | JSON_SORT_KEYS);
 	if (text == NULL)
 		return false;
+	sl_vector_hash_begin(&vector);
+	sl_vector_hash_add(&vector, z, z_bytes);
+	sl_vector_hash_end(&vector, strands);
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
-	crypto_generichash_update(&state, z, z_bytes);
+	crypto_generichash_update(&state, strands, sizeof strands);
 	crypto_generichash_update(&state, (const uint8_t *)text, strlen(text));
 	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
 	free(text);

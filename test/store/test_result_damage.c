@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/field/vector_hash.h"
 #include "common/wire/codec.h"
 
 /* --- verbs --- */
@@ -37,7 +38,7 @@ static void expect_replaced(const char *folder, const char *what, const char *wi
 	free(bytes);
 }
 
-/* Compute the checksum again: of Z, then of the other metadata. */
+/* Compute the checksum again: of the strands of Z, which have a word each, then of the other metadata. */
 static void seal(json_t *metadata, const uint8_t *z)
 {
 	crypto_generichash_state state;
@@ -46,7 +47,13 @@ static void seal(json_t *metadata, const uint8_t *z)
 	json_object_del(metadata, "checksum");
 	char *rest = json_dumps(metadata, JSON_COMPACT | JSON_SORT_KEYS);
 	crypto_generichash_init(&state, NULL, 0, sizeof sum);
-	crypto_generichash_update(&state, z, Z_BYTES);
+	for (size_t k = 0; k < SL_STRANDS; k++) {
+		uint8_t strand[8] = {0}, hash[SL_HASH_BYTES];
+		if (8 * k < Z_BYTES)
+			memcpy(strand, z + 8 * k, sizeof strand);
+		crypto_generichash(hash, sizeof hash, strand, sizeof strand, NULL, 0);
+		crypto_generichash_update(&state, hash, sizeof hash);
+	}
 	crypto_generichash_update(&state, (const uint8_t *)rest, strlen(rest));
 	crypto_generichash_final(&state, sum, sizeof sum);
 	free(rest);
