@@ -80,7 +80,7 @@ static double flood_bytes(const struct sl_estimate_input *in)
 	return n * fmax(0, 2 * in->graph.edges - n + 1) * records_bytes(in);
 }
 
-/* What each neighbour gets: a share, a key share with its path, and the deposit key. */
+/* Return the bytes that each neighbour gets: a share, a key share with its path, and the deposit key. */
 static double share_bytes(const struct sl_estimate_input *in, const struct sl_field *field,
 			  enum sl_sharing_kind sharing)
 {

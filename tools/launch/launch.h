@@ -56,7 +56,7 @@ struct sl_resume {
 struct sl_launch;
 struct sl_commands;
 
-/* What is known before the first daemon starts. */
+/* Facts known before the first daemon starts. */
 struct sl_plan {
 	struct sl_launch_options options;
 	struct sl_schedule schedule;

@@ -52,7 +52,7 @@ static const struct sl_usage usage = {
 	       "Exit status: 0 every file proves what it says; 1 one does not; 2 wrong usage, or a file "
 	       "cannot be opened.\n"};
 
-/* What is told of a file. */
+/* The result of verifying a file. */
 struct finding {
 	const char *path;
 	struct sl_evidence evidence;

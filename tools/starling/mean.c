@@ -92,7 +92,7 @@ static void check(struct argp_state *state, const void *options)
 	"same exact result. No learner sees the numbers of another one. The question must be the same "      \
 	"everywhere: command, --column, categories, bins. Empty cells of a file are skipped.\n"              \
 	"\n"                                                                                                 \
-	"The result goes to standard output; who took part, to standard error.\n"                            \
+	"The result goes to standard output; the numbers of learners and rows, to standard error.\n"         \
 	"\n"                                                                                                 \
 	"Exit status: 0 the result is printed; 1 the round failed; 2 wrong usage or input. See "             \
 	"starling-mean(1).\n"
