@@ -49,7 +49,7 @@ grep -q 'all exact' out || fail "not exact"
 run 1 -- ./no-such-command
 grep -q 'no-such-command: no such command' err || fail "a missing command is not named"
 run 1 -- train.py
-grep -q 'train.py: ' err || fail "a file that is no program is not named"
+grep -q 'train.py: .*; a script needs its interpreter, as in: -- python3 train.py' err || fail "a file that is no program is not named"
 run 1 -- sh -c 'echo some words; exit 3'
 grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
 grep -q '^learner-01: some words$' out || fail "its words are not shown"

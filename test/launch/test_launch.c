@@ -459,7 +459,7 @@ static const struct {
 	{"-n 4 --lose 2 --set quorum=majority",
 	 "--lose 2: fewer than the quorum of 3 learners would be left; lose fewer"},
 	{"-n 4 --lose 1 -- true", "--lose and a command: leave one of them out"},
-	{"extra", "starling launch: unexpected argument 'extra'"},
+	{"extra", "starling launch: unexpected argument 'extra'; a command of your own follows --, as in"},
 	{"-n 1", "--learners 1: must be a whole number from 2 to 2000"},
 	{"--rounds x", "--rounds x: must be"},
 	{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder: no/such does not exist\n"},

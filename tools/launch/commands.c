@@ -170,8 +170,10 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 	uv_close((uv_handle_t *)&c->output, NULL);
 	uv_close((uv_handle_t *)&c->process, NULL);
 	close(c->file);
-	return sl_err_set(error, rc == UV_ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", argv[0],
-			  rc == UV_ENOENT ? "no such command" : uv_strerror(rc));
+	bool script = rc == UV_ENOENT || rc == UV_EACCES;
+	return sl_err_set(error, rc == UV_ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s%s", argv[0],
+			  rc == UV_ENOENT ? "no such command" : uv_strerror(rc),
+			  script ? "; a script needs its interpreter, as in: -- python3 train.py" : "");
 }
 
 /* Set the four variables of the command, malloced. */

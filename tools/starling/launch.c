@@ -57,7 +57,9 @@ static void take_command(struct argp_state *state, const char *argument, void *o
 	struct sl_launch_options *o = options;
 	if (state->quoted == 0 || state->next <= state->quoted)
 		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "unexpected argument '%s'; see 'starling launch --help'", argument);
+			     "unexpected argument '%s'; a command of your own follows --, as in: starling "
+			     "launch -n 4 -- python3 train.py",
+			     argument);
 	o->command = &state->argv[state->next - 1];
 	state->next = state->argc;
 }
