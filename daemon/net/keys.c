@@ -14,12 +14,24 @@ static off_t place_of(uint32_t signer)
 	return (off_t)signer * SL_KEY_BYTES;
 }
 
+/* Learn the key of the member that pins it: its line may have been another one when the key was written. */
+static void learn_of_any(struct sl_keys *keys, const uint8_t key[static SL_KEY_BYTES])
+{
+	uint8_t pin[SL_HASH_BYTES];
+	sl_identity_pin(key, pin);
+	for (uint32_t i = 0; i < keys->roster->size; i++)
+		if (memcmp(pin, keys->roster->members[i].pin, sizeof pin) == 0)
+			sl_keys_learn(keys, i, key);
+}
+
 static void take_kept(struct sl_keys *keys, int file)
 {
-	uint8_t key[SL_KEY_BYTES];
-	for (uint32_t i = 0; i < keys->roster->size; i++)
-		if (pread(file, key, sizeof key, place_of(i)) == (ssize_t)sizeof key)
-			sl_keys_learn(keys, i, key);
+	uint8_t(*kept)[SL_KEY_BYTES] = calloc(SL_LEARNERS_MAX, sizeof *kept);
+	ssize_t size = kept == NULL ? 0 : pread(file, kept, SL_LEARNERS_MAX * sizeof *kept, 0);
+	keys->file = file; /* all are read: from here on they are written to their new places */
+	for (ssize_t i = 0; i < size / SL_KEY_BYTES; i++)
+		learn_of_any(keys, kept[i]);
+	free(kept);
 }
 
 int sl_keys_open(struct sl_keys *keys, const struct sl_roster *roster, const char *folder,
@@ -36,7 +48,6 @@ int sl_keys_open(struct sl_keys *keys, const struct sl_roster *roster, const cha
 	int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file >= 0)
 		take_kept(keys, file);
-	keys->file = file;
 	return SL_OK;
 }
 

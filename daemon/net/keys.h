@@ -3,8 +3,8 @@
  * A record is verified with the key of its signer, independent of the peer that relays it. A Ready does not
  * carry the key; the LinkState before it does. A learner that restarts during an attempt has missed that
  * LinkState, so that the keys are kept in state/keys: SL_KEY_BYTES for each line of the roster. The pin
- * proves a key of any source: damaged keys or keys of another roster are ignored, and a key that could not be
- * written is learned again.
+ * proves a key of any source: damaged keys are ignored, the line is not trusted after a change of the roster,
+ * and a key that could not be written is learned again.
  *
  * Owns its arrays and the file.
  */

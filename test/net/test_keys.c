@@ -113,3 +113,20 @@ TEST_WITH(without_a_file, setup, teardown)
 	assert_true(sl_keys_learn(&keys, 1, shown[1]));
 	assert_true(knows(1));
 }
+
+/* The first member goes and another one comes at the end: the keys are of other lines. */
+TEST_WITH(kept_over_a_change_of_the_roster, setup, teardown)
+{
+	for (uint32_t i = 0; i < LEARNERS; i++)
+		assert_true(sl_keys_learn(&keys, i, shown[i]));
+	struct sl_member first = members[0];
+	memmove(members, members + 1, (LEARNERS - 1) * sizeof *members);
+	memmove(shown, shown + 1, (LEARNERS - 1) * sizeof *shown);
+	memset(members[LEARNERS - 1].pin, 1, SL_HASH_BYTES);
+	for (int starts = 0; starts < 2; starts++) {
+		open_again();
+		assert_true(knows(0) && knows(1));
+		assert_null(sl_keys_of(&keys, LEARNERS - 1));
+	}
+	members[LEARNERS - 1] = first;
+}
