@@ -88,13 +88,12 @@ bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message 
 {
 	const struct sl_message_type *type = sl_message_type(message->kind);
 	const uint8_t *body = sl_message_body(message), *roster = sl_message_role(message, SL_ROLE_ROSTER);
-	struct sl_scope signers = *scope;
 	struct hasher v;
 	if (type == NULL || type->domain == NULL)
 		return false;
+	begin_run(&v, type->domain, scope); /* records outlive a roster: `view` names it, or nothing has to */
 	if (roster != NULL)
-		memcpy(signers.roster, roster, sizeof signers.roster);
-	begin(&v, type->domain, &signers);
+		feed(&v, roster, SL_HASH_BYTES);
 	for (const struct sl_message_field *f = type->fields; f < type->fields + type->count; f++)
 		if (f->role != SL_ROLE_ROSTER && f->role != SL_ROLE_SIGNATURE)
 			feed_field(&v, f, body);

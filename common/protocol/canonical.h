@@ -1,8 +1,8 @@
 /* canonical.h - the bytes that are hashed or signed: fixed little-endian layouts, defined here alone.
  *
- * Every layout starts with its domain string, the run id and the roster hash; protobuf output is never
- * hashed. Signatures are Ed25519 over these 32-byte hashes (BLAKE2b-256); the shell makes and checks them.
- * PROTOCOL.md §6.14 What is hashed and signed.
+ * Every layout starts with its domain string and the run id; signed records and D go on without a roster
+ * hash, all others with one. Protobuf output is never hashed. Signatures are Ed25519 over these 32-byte
+ * hashes (BLAKE2b-256); the shell makes and checks them. PROTOCOL.md §6.14 What is hashed and signed.
  */
 #pragma once
 
@@ -14,9 +14,9 @@ struct sl_scope {
 	uint8_t roster[SL_HASH_BYTES];
 };
 
-/* Write to `hash` what the signature of `message` covers: its fields in the order of its list, with the
- * message's own roster hash in the place of the scope's if it has one. Return false if messages of its kind
- * are not signed. */
+/* Write to `hash` what the signature of `message` covers: its fields in the order of its list,
+ * its roster hash first if it has one. The scope's does not count: a record is valid under each roster that
+ * pins its signer. Return false if messages of its kind are not signed. */
 bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
 			  uint8_t hash[static SL_HASH_BYTES]);
 

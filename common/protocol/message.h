@@ -40,16 +40,16 @@
 #define SL_CONTROL_MESSAGES(X)                                                                               \
 	X(HELLO, 1, hello, NULL)                                                                             \
 	X(LINK_STATE, 2, link_state, "starling link state 4")                                                \
-	X(READY, 3, ready, "starling ready 2")                                                               \
-	X(DIGEST, 4, digest, "starling digest 3")                                                            \
+	X(READY, 3, ready, "starling ready 3")                                                               \
+	X(DIGEST, 4, digest, "starling digest 4")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
-	X(ABORT, 6, abort, "starling abort 2")                                                               \
+	X(ABORT, 6, abort, "starling abort 3")                                                               \
 	X(HAVE, 7, have, NULL)                                                                               \
 	X(MODEL, 8, model, NULL)                                                                             \
 	X(KEY, 9, key, NULL)                                                                                 \
 	X(OPENING, 10, opening, NULL)                                                                        \
 	X(CHALLENGE, 11, challenge, NULL)                                                                    \
-	X(CHECKSUM, 12, checksums, "starling checksum 1")                                                    \
+	X(CHECKSUM, 12, checksums, "starling checksum 2")                                                    \
 	X(ROUND, 13, round_head, NULL)
 
 /* Chunks of vectors, from kind SL_MSG_SHARE on. The struct of all of them is sl_chunk. */

@@ -228,6 +228,12 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
+	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \
+	  "round {round} attempt {attempt} was begun under the roster of before: this learner finishes it "  \
+	  "under that one, then takes the present one by itself")                                            \
+	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
+	  "round {round} attempt {attempt} of the roster of before has ended: this learner restarts by "     \
+	  "itself, under the present roster")                                                                \
 	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
 	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \

@@ -9,6 +9,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
@@ -117,6 +118,8 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 		sl_event_queue_free_buffers(event->buffer);
 	if (committed && event->durable.t == daemon->committed_through)
 		start_again(daemon);
+	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE)
+		sl_past_roster_durable(daemon, &event->durable);
 }
 
 static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)

@@ -11,6 +11,7 @@
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
 
@@ -43,17 +44,16 @@ int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
 
 /* ---- the last result ---- */
 
-/* Return true if the signatures of `certificate` verify for this run and roster. */
-static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_certificate *certificate)
+/* Return true if a member signed `digest` with the key that the roster pins. */
+static bool signed_by_member(const struct sl_daemon *daemon, const struct sl_digest *digest)
 {
-	for (uint32_t i = 0; i < certificate->count; i++) {
-		struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[i]}};
-		uint8_t hash[SL_HASH_BYTES];
-		sl_canonical_message(&daemon->core_config.scope, &m, hash);
-		if (crypto_sign_verify_detached(m.digest.signature, hash, sizeof hash, m.digest.key) != 0)
-			return false;
-	}
-	return true;
+	struct sl_message m = {SL_MSG_DIGEST, {.digest = *digest}};
+	uint8_t hash[SL_HASH_BYTES], pin[SL_HASH_BYTES];
+	int at = sl_roster_find(&daemon->roster, digest->id);
+	sl_identity_pin(digest->key, pin);
+	sl_canonical_message(&daemon->core_config.scope, &m, hash);
+	return at >= 0 && memcmp(pin, daemon->roster.members[at].pin, sizeof pin) == 0 &&
+	       crypto_sign_verify_detached(digest->signature, hash, sizeof hash, digest->key) == 0;
 }
 
 /* Return true if the Round of `certificate` is what h is the hash of. */
@@ -64,20 +64,35 @@ static bool shows_view(const struct sl_daemon *daemon, const struct sl_certifica
 	return memcmp(h, certificate->view, sizeof h) == 0;
 }
 
-/* Replace the digests, which were signed under another roster or with another own key, by the own one: this
- * learner has committed the result, so it may sign it again, or for the first time if it fetched it. The
- * other participants add theirs. Return false if it was no participant. */
-static bool sign_again(const struct sl_daemon *daemon, struct sl_certificate *certificate)
+/* Sign the result, which this learner has committed, with the present key; the place of a digest is free. */
+static void sign_again(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
-	struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[0]}};
-	if (certificate->count == 0 || !sl_round_member(certificate->round, daemon->settings->id))
-		return false;
-	m.digest.id = daemon->settings->id;
+	struct sl_message m = {
+		SL_MSG_DIGEST,
+		{.digest = {.id = daemon->settings->id, .t = certificate->t, .a = certificate->a}}};
 	memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
+	memcpy(m.digest.view, certificate->view, SL_HASH_BYTES);
+	memcpy(m.digest.digest, certificate->digest, SL_HASH_BYTES);
 	sl_daemon_sign(daemon, &m);
+	certificate->digests[certificate->count++] = certificate->digests[0];
 	certificate->digests[0] = m.digest;
-	certificate->count = 1;
-	return true;
+}
+
+/* Drop the digests of learners that the roster has no more, or with another key. If some are dropped and this
+ * learner took part, it signs for them; other participants add theirs. Return false if none is left. */
+static bool keep_members(const struct sl_daemon *daemon, struct sl_certificate *certificate)
+{
+	uint32_t before = certificate->count;
+	bool own = !sl_round_member(certificate->round, daemon->settings->id);
+	certificate->count = 0;
+	for (uint32_t i = 0; i < before; i++)
+		if (signed_by_member(daemon, &certificate->digests[i])) {
+			own |= certificate->digests[i].id == daemon->settings->id;
+			certificate->digests[certificate->count++] = certificate->digests[i];
+		}
+	if (certificate->count < before && !own)
+		sign_again(daemon, certificate);
+	return certificate->count > 0;
 }
 
 /* Return the reason why the result must not be served to peers, or NULL. */
@@ -89,9 +104,9 @@ static const char *flaw_of(struct sl_daemon *daemon, const struct sl_store_round
 		return "its file is not the one that was committed";
 	if (!shows_view(daemon, &result->certificate))
 		return "it does not show its view";
-	return signatures_hold(daemon, &result->certificate) || sign_again(daemon, &result->certificate)
+	return keep_members(daemon, &result->certificate)
 		       ? NULL
-		       : "it was signed under another roster, in a round without this learner";
+		       : "the members that signed it are gone, and it is of a round without this learner";
 }
 
 /* Open the result of `round` for requests of peers. Without it the learner continues and cannot answer
@@ -229,33 +244,16 @@ static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 	return t == daemon->core_config.committed + 1 && a == daemon->promises.a;
 }
 
-/* Compute h of the open attempt from its view bytes. */
-static int hash_view(const struct sl_daemon *daemon, uint8_t h[static SL_HASH_BYTES])
-{
-	const struct sl_open *open = &daemon->promises.open;
-	struct sl_round_head round;
-	uint32_t *members = calloc(2 * SL_LEARNERS_MAX, sizeof *members);
-	if (members == NULL)
-		return SL_ERR_NOMEM;
-	int rc = sl_view_round(&daemon->core_config.scope, open->view, open->view_bytes, SL_LEARNERS_MAX,
-			       members, &round);
-	if (rc == SL_OK)
-		sl_canonical_round(&daemon->core_config.scope, &round, h);
-	free(members);
-	return rc;
-}
-
 /* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model differ from
  * those of the view. */
 static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
 {
 	const struct sl_open *open = &daemon->promises.open;
 	const struct sl_core_config *config = &daemon->core_config;
-	uint8_t h[SL_HASH_BYTES];
 	uint64_t p;
 	size_t edges;
 	*view = (struct sl_view){0};
-	if (hash_view(daemon, h) != SL_OK || memcmp(h, open->readys[0].view, SL_HASH_BYTES) != 0 ||
+	if (!sl_past_roster_fits(&config->scope, open) ||
 	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
 	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||
 	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)
@@ -307,7 +305,8 @@ static int refuse_view(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "round %" PRIu32 " attempt %" PRIu32
-			  " was begun under another roster or with another model (setting hidden_units), and "
+			  " was begun with another model (setting hidden_units), or under a roster of which "
+			  "state/roster.yaml is no copy any more, and "
 			  "must end first: put back what was there until round %" PRIu32 " has committed",
 			  daemon->core_config.committed + 1, daemon->promises.a,
 			  daemon->core_config.committed + 1);

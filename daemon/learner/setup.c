@@ -15,6 +15,7 @@
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
+#include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
@@ -82,6 +83,11 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_core_config *c = &daemon->core_config;
 	uint32_t quorum;
 	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
+	if (rc != SL_OK &&
+	    daemon->past.t != 0) { /* meant for the present roster, and used in a new attempt only */
+		quorum = daemon->roster.size;
+		rc = SL_OK;
+	}
 	daemon->ids = calloc(daemon->roster.size, sizeof *daemon->ids);
 	if (rc != SL_OK || daemon->ids == NULL)
 		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
@@ -279,6 +285,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		sl_log_bus_error(daemon->log);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_past_roster_take(daemon, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
 		rc = open_application(daemon, error);

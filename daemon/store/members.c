@@ -11,6 +11,7 @@ int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *ros
 					 .members = calloc(roster->size, sizeof *list->members)};
 	if (list->members == NULL)
 		return SL_ERR_NOMEM;
+	memcpy(list->hash, roster->hash, sizeof list->hash);
 	for (uint32_t i = 0; i < roster->size; i++) {
 		list->members[i].id = roster->members[i].id;
 		memcpy(list->members[i].pin, roster->members[i].pin, SL_HASH_BYTES);

@@ -12,6 +12,7 @@ struct sl_store_member {
 struct sl_store_roster {
 	uint32_t size;
 	struct sl_store_member *members; /* owned; ids ascend */
+	uint8_t hash[SL_HASH_BYTES];	 /* of the roster; zeros if it was read from disk */
 };
 
 /* Copy the members of `roster` into `list`, which owns them; SL_ERR_NOMEM. */

@@ -45,6 +45,7 @@ void sl_store_round_fill(struct sl_store_round *round, const struct sl_certifica
 					 .total_weight = total_weight};
 	memcpy(round->view, certificate->view, SL_HASH_BYTES);
 	memcpy(round->digest, certificate->digest, SL_HASH_BYTES);
+	memcpy(round->roster, certificate->round->roster, SL_HASH_BYTES);
 	sl_checkpoint_name(certificate->t, round->checkpoint);
 	sl_result_name(certificate->t, round->result);
 }
@@ -126,11 +127,13 @@ static int forget_through(struct sl_store *store, sl_round t)
 	return rc;
 }
 
-/* Record the present roster: it is the one of the last commit. */
-static int put_roster(struct sl_store *store)
+/* Record the present roster as the one of the last commit. A round of an earlier one does not count: learners
+ * of that may still be in the middle of the next round (PROTOCOL.md §12.1 Roster changes). */
+static int put_roster(struct sl_store *store, const struct sl_store_round *round)
 {
 	sl_id changed[SL_STORE_CHANGES_NAMED];
-	if (sl_store_roster_changes(store, changed) == 0)
+	bool earlier = memcmp(round->roster, store->present.hash, SL_HASH_BYTES) != 0;
+	if (earlier || sl_store_roster_changes(store, changed) == 0)
 		return SL_OK;
 	store->recorded = &store->present;
 	return sl_store_put_learner(store);
@@ -146,7 +149,7 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	if (rc == SL_OK)
 		rc = forget_through(store, round->t);
 	if (rc == SL_OK)
-		rc = put_roster(store);
+		rc = put_roster(store, round);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK)

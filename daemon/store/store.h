@@ -50,6 +50,7 @@ struct sl_store_round {
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];   /* h */
 	uint8_t digest[SL_HASH_BYTES]; /* D */
+	uint8_t roster[SL_HASH_BYTES]; /* of the participants; not on record */
 	uint64_t p;
 	uint32_t learners;						 /* N of the view */
 	uint64_t total_weight;						 /* Z_n */
@@ -107,9 +108,9 @@ uint32_t sl_store_incarnation(const struct sl_store *store);
 #define SL_STORE_CHANGES_NAMED 4u
 uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED]);
 /* Record a round later than the last, whose files are durable; in the same transaction remove the attempts of
- * all rounds up to it. A round on record is recorded again with its present files, after its model was
- * fetched from peers. SL_ERR_REFUSED: another result of a recorded round, or an earlier round that is not on
- * record. */
+ * all rounds up to it, and record the present roster, if the round is of it, as that of the last commit. A
+ * round on record is recorded again with its present files, after its model was fetched from peers.
+ * SL_ERR_REFUSED: another result of a recorded round, or an earlier round that is not on record. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,

@@ -10,6 +10,10 @@
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
+#define LEARNER_ROSTER                                                                                       \
+	{                                                                                                    \
+		0x12, 0x34, 0x56, 0x78, 0x9a                                                                 \
+	}
 #define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 
 struct sl_member learner_members[4];
@@ -53,9 +57,8 @@ void learner_configure(struct learner *l, const char *folder)
 	l->daemon.identity.sign_key = own_key;
 	l->daemon.masked_states.folder = l->settings.state;
 	l->daemon.trainer = &l->trainer;
-	l->daemon.roster = (struct sl_roster){.members = learner_members,
-					      .size = learner_member_count,
-					      .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
+	l->daemon.roster = (struct sl_roster){
+		.members = learner_members, .size = learner_member_count, .hash = LEARNER_ROSTER};
 	l->daemon.workspace.n = ELEMENTS;
 	l->daemon.core_config.parameters.n = ELEMENTS;
 	l->daemon.workspace.tensors = learner_tensors;
@@ -162,6 +165,7 @@ struct sl_certificate learner_certificate(sl_round t)
 	struct sl_scope scope = {0};
 	round = (struct sl_round_head){.t = t,
 				       .a = 2,
+				       .roster = LEARNER_ROSTER,
 				       .p = MODULUS,
 				       .parameters = {.n = ELEMENTS,
 						      .rounds = 1,

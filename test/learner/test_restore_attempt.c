@@ -148,8 +148,10 @@ TEST_WITH(another_roster_or_model_waits_for_the_attempt, learner_setup, folder_t
 		assert_int_equal(learner_start(&l, &error), SL_ERR_REFUSED);
 		assert_string_equal(
 			error.text,
-			"round 2 attempt 3 was begun under another roster or with another model (setting "
-			"hidden_units), and must end first: put back what was there until round 2 has "
+			"round 2 attempt 3 was begun with another model (setting hidden_units), or under a "
+			"roster of which "
+			"state/roster.yaml is no copy any more, and must end first: put back what was there "
+			"until round 2 has "
 			"committed");
 		learner_finish(&l);
 		expect_open(*state, what == 2 ? SL_OPEN_PREPARED : SL_OPEN_RELEASED, NULL);

@@ -1,0 +1,142 @@
+#include "daemon/learner/past_roster.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/core_config.h"
+#include "common/model/disk_error.h"
+#include "common/model/safetensors.h"
+#include "common/protocol/view_codec.h"
+#include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+
+#define COPY_FILE "roster.yaml"
+
+bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open)
+{
+	struct sl_round_head round;
+	uint8_t h[SL_HASH_BYTES];
+	uint32_t *members = calloc(2 * SL_LEARNERS_MAX, sizeof *members);
+	bool fits = members != NULL && sl_view_round(scope, open->view, open->view_bytes, SL_LEARNERS_MAX,
+						     members, &round) == SL_OK;
+	if (fits)
+		sl_canonical_round(scope, &round, h);
+	free(members);
+	return fits && memcmp(h, open->readys[0].view, sizeof h) == 0;
+}
+
+/* ---- the copy ---- */
+
+static int load_copy(const struct sl_daemon *daemon, struct sl_roster *copy)
+{
+	char path[SL_FOLDER_PATH_BYTES];
+	struct sl_error ignored;
+	sl_folder_path(daemon->settings->state, COPY_FILE, path);
+	return sl_roster_load(path, copy, &ignored);
+}
+
+static int write_copy(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	const char *folder = daemon->settings->state;
+	char path[SL_FOLDER_PATH_BYTES], line[SL_MEMBER_TEXT_BYTES];
+	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
+	FILE *file = fopen(path, "we");
+	if (file == NULL)
+		return sl_disk_error(error, path, errno);
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		sl_roster_member_text(&daemon->roster.members[i], line);
+		fprintf(file, "%s\n", line);
+	}
+	bool failed = ferror(file) != 0;
+	if (fclose(file) != 0 || failed)
+		return sl_disk_error(error, path, errno);
+	return sl_folder_rename(folder, COPY_FILE SL_TEMPORARY, COPY_FILE, error);
+}
+
+static int renew_copy(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_roster copy;
+	bool same = load_copy(daemon, &copy) == SL_OK;
+	same = same && memcmp(copy.hash, daemon->roster.hash, SL_HASH_BYTES) == 0;
+	sl_roster_close(&copy);
+	return same ? SL_OK : write_copy(daemon, error);
+}
+
+/* ---- the attempt ---- */
+
+/* Give the members of `past` their present names and addresses, and this learner its present key: with a new
+ * one, it is linked to those that have the present roster, and they end the attempt for it. */
+static void bring_up_to_date(const struct sl_daemon *daemon, struct sl_roster *past, uint32_t self)
+{
+	for (uint32_t i = 0; i < past->size; i++) {
+		struct sl_member *member = &past->members[i];
+		int at = sl_roster_find(&daemon->roster, member->id);
+		if (at < 0)
+			continue;
+		memcpy(member->name, daemon->roster.members[at].name, sizeof member->name);
+		memcpy(member->address, daemon->roster.members[at].address, sizeof member->address);
+	}
+	memcpy(past->members[self].pin, daemon->identity.pin, SL_HASH_BYTES);
+}
+
+static void log_attempt(struct sl_daemon *daemon, enum sl_record_kind kind)
+{
+	struct sl_record record;
+	sl_record_init(&record, kind);
+	record.round = daemon->past.t;
+	record.attempt = daemon->past.a;
+	sl_report_log_record(daemon, &record);
+}
+
+/* Take the copy, if the attempt is of that roster. Otherwise nothing changes, and the start is refused when
+ * the attempt is restored. */
+static void go_back(struct sl_daemon *daemon, struct sl_scope scope, const struct sl_open *open, sl_round t)
+{
+	struct sl_roster past;
+	if (load_copy(daemon, &past) != SL_OK)
+		return;
+	int self = sl_roster_find(&past, daemon->settings->id);
+	memcpy(scope.roster, past.hash, sizeof scope.roster);
+	if (self < 0 || !sl_past_roster_fits(&scope, open)) {
+		sl_roster_close(&past);
+		return;
+	}
+	bring_up_to_date(daemon, &past, (uint32_t)self);
+	sl_roster_close(&daemon->roster);
+	daemon->roster = past;
+	daemon->self = (uint32_t)self;
+	daemon->past = (struct sl_durable){.t = t, .a = open->a};
+	log_attempt(daemon, SL_RECORD_PAST_ROSTER);
+}
+
+int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_promises promises;
+	struct sl_scope scope;
+	struct sl_store_round last = {0};
+	int rc = sl_store_last_round(daemon->store, &last, error);
+	if (rc == SL_OK || rc == SL_ERR_NOTFOUND)
+		rc = sl_store_promises(daemon->store, last.t + 1, &promises, error);
+	if (rc != SL_OK)
+		return rc;
+	sl_core_config_run(daemon->settings->run, scope.run);
+	memcpy(scope.roster, daemon->roster.hash, sizeof scope.roster);
+	if (promises.a != 0 && !sl_past_roster_fits(&scope, &promises.open))
+		go_back(daemon, scope, &promises.open, last.t + 1);
+	else
+		rc = renew_copy(daemon, error);
+	sl_store_promises_close(&promises);
+	return rc;
+}
+
+void sl_past_roster_durable(struct sl_daemon *daemon, const struct sl_durable *durable)
+{
+	bool ended = durable->kind == SL_PERSIST_COMMIT || durable->kind == SL_PERSIST_OVER;
+	if (daemon->past.t == 0 || !ended)
+		return;
+	log_attempt(daemon, SL_RECORD_PAST_ROSTER_ENDED);
+	daemon->restart_requested = true;
+	sl_daemon_stop(daemon, 0);
+}

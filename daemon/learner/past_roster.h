@@ -1,0 +1,17 @@
+/* past_roster.h - an attempt that was begun under the roster of before is finished under it (PROTOCOL.md
+ * §12.1 Roster changes). state/roster.yaml is a copy of the roster for that: it is written at a start without
+ * such an attempt. */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/core/core.h"
+
+struct sl_daemon;
+
+/* Return true if the view of `open` was agreed under the roster and the run of `scope`. */
+bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open);
+/* Replace the roster by the copy if the open attempt was begun under that one; otherwise renew the copy. The
+ * store is open. */
+int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error);
+/* Restart the program with the present roster if the attempt that waited for this record has ended. */
+void sl_past_roster_durable(struct sl_daemon *daemon, const struct sl_durable *durable);

@@ -1,0 +1,111 @@
+/* The roster changes while a round is in the middle, and the daemons are restarted one after the other: an
+ * attempt of the roster of before is finished under it (PROTOCOL.md §12.1 Roster changes). Nobody does
+ * anything else. */
+#include <signal.h>
+
+#include "test/lib/cluster.h"
+
+#define ALL 6u /* learners; the last one comes later */
+#define GONE 3u
+
+/* A change of the roster: `victim` is killed at `failpoint`, and has the others in that attempt. */
+struct change {
+	const char *edit;
+	uint32_t victim;
+	const char *failpoint;
+	uint32_t newcomer, leaver; /* 0: none */
+};
+
+static const struct change changes[] = {
+	{"cp six.yaml roster.yaml", 2, "before-prepared:2", ALL, 0},
+	{"sed -i 3d roster.yaml", GONE, "after-released:2", 0, GONE},
+	{"cd learner-04; rm -r identity; " STARLING_PATH
+	 " keygen --id 4 --name learner-04 --address 127.0.0.1:1 >line; "
+	 "key=$(sed 's/.*key: //' line); sed -i \"/id: 4,/s/key: .*/key: $key/\" ../roster.yaml",
+	 4, "ready-sent:2", 0, 0},
+};
+
+static void expect_round(const struct cluster *c, uint32_t i, uint32_t round)
+{
+	double end = process_now() + 60;
+	while (cluster_last_round(c, i) < round && process_now() < end)
+		process_look_again();
+	if (cluster_last_round(c, i) < round)
+		fail_msg("learner %u stays at round %u", i, cluster_last_round(c, i));
+}
+
+static void expect_progress(const struct cluster *c)
+{
+	uint32_t last = 0;
+	for (uint32_t i = 1; i <= ALL; i++)
+		if (c->pids[i - 1] != 0 && cluster_last_round(c, i) > last)
+			last = cluster_last_round(c, i);
+	for (uint32_t i = 1; i <= ALL; i++)
+		if (c->pids[i - 1] != 0)
+			expect_round(c, i, last + 2);
+}
+
+static void end(struct cluster *c, uint32_t i)
+{
+	cluster_signal(c, i, SIGTERM);
+	assert_int_equal(cluster_wait(c, i), 0);
+}
+
+static int finished_under_the_past(const struct cluster *c)
+{
+	int count = 0;
+	for (uint32_t i = 1; i <= ALL; i++)
+		if (c->pids[i - 1] != 0)
+			count += cluster_count(c, i, "\"event\":\"past_roster\"");
+	return count;
+}
+
+static void roll(struct cluster *c, const struct change *change)
+{
+	int before = finished_under_the_past(c);
+	end(c, change->victim);
+	cluster_start_failing(c, change->victim, change->failpoint);
+	assert_int_equal(cluster_wait(c, change->victim), 128 + SIGKILL);
+	cluster_shell(c, change->edit);
+	for (uint32_t i = 1; i <= ALL; i++) {
+		if (c->pids[i - 1] == 0)
+			continue;
+		end(c, i);
+		cluster_start(c, i, "");
+	}
+	if (change->victim != change->leaver)
+		cluster_start(c, change->victim, "");
+	if (change->newcomer != 0)
+		cluster_start(c, change->newcomer, "");
+	expect_progress(c);
+	print_message("killed %s: %d starts under the roster of before\n", change->failpoint,
+		      finished_under_the_past(c) - before);
+	assert_true(finished_under_the_past(c) > before);
+}
+
+static void roll_all(struct cluster *c, const char *settings)
+{
+	struct sl_error wrong;
+	cluster_open(c, ALL, settings);
+	cluster_shell(c, "cp roster.yaml six.yaml; sed -i 6d roster.yaml");
+	for (uint32_t i = 1; i < ALL; i++)
+		cluster_start(c, i, "");
+	expect_progress(c);
+	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
+		roll(c, &changes[k]);
+	cluster_stop(c);
+	assert_true(cluster_look_exact(c, UINT64_C(1) << (GONE - 1), &wrong) > 6);
+	assert_string_equal(wrong.text, "");
+}
+
+#define SETTINGS "rounds=100000 hello_timeout=2 stall_timeout=3 agreement_timeout=5 prepare_timeout=20 "
+
+CLUSTER_TEST(the_roster_rolls_under_all)
+{
+	roll_all(c, SETTINGS "quorum=all");
+}
+
+CLUSTER_TEST(the_roster_rolls_under_majority)
+{
+	roll_all(c, SETTINGS "quorum=majority");
+}
