@@ -87,11 +87,8 @@ struct driver *driver_mix(struct driver *p);
 struct driver *driver_confirm(struct driver *p);
 struct driver *driver_commit(struct driver *p);
 
-/* Of four learners, 4 is not linked and not in the view: up to ANALYSE; up to the own Ready, 4 being linked
- * by then.
- */
-struct driver *driver_agree_without_4(void);
-struct driver *driver_ready_without_4(void);
+/* Up to the own Key in a view of 1, 2 and 3: of four learners, 4 was not linked, and is by then. */
+struct driver *driver_release_without_4(void);
 
 /* Return true if the last step's trace contains `text`. */
 bool driver_says(const struct driver *p, const char *text);

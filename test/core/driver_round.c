@@ -96,7 +96,7 @@ struct driver *driver_commit(struct driver *p)
 	return p;
 }
 
-struct driver *driver_agree_without_4(void)
+static struct driver *agree_without_4(void)
 {
 	struct driver *p = driver_new(4, 4);
 	play(p, "link up 2 3\n"
@@ -108,9 +108,9 @@ struct driver *driver_agree_without_4(void)
 	return p;
 }
 
-struct driver *driver_ready_without_4(void)
+struct driver *driver_release_without_4(void)
 {
-	struct driver *p = driver_agree_without_4();
+	struct driver *p = agree_without_4();
 	play(p, "analysis done\n"
 		"encode done\n"
 		"secrets done\n"
@@ -126,6 +126,10 @@ struct driver *driver_ready_without_4(void)
 		"deposit 0 of 3 from 3\n"
 		"fetch done\n"
 		"commitment done\n"
-		"durable prepared");
+		"durable prepared\n"
+		"ready from 2 3\n"
+		"check done\n"
+		"check done\n"
+		"durable released");
 	return p;
 }

@@ -249,11 +249,7 @@ CASE(only_what_was_verified, by_tree(4),
      "request 0 of 2 a1 from 3 -> deposit of 2 0 to 3")
 
 /* 4 is in the roster, and not in the view. */
-CASE(only_to_participants, driver_ready_without_4(),
-     "ready from 2 3\n"
-     "check done\n"
-     "check done\n"
-     "durable released\n"
+CASE(only_to_participants, driver_release_without_4(),
      "link down 3 -> *RECOVER*\n"
      "request 0 of 1 a1 from 2 -> deposit of 1 0 to 2\n"
      "request 0 of 1 a1 from 4 ->")
