@@ -88,7 +88,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 	end->expected = expected;
 }
 
-size_t count_descriptors(void)
+static size_t count_descriptors(void)
 {
 	size_t count = 0;
 	DIR *folder = opendir("/proc/self/fd");

@@ -59,7 +59,6 @@ void net_turn(struct net *net);
 void net_elapse(struct net *net, uint64_t ms);
 /* Turn the loop until the condition holds; false: not within `ms` of attended time. */
 bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *argument);
-size_t count_descriptors(void);
 
 void pair_open(struct pair *pair, struct net *net);
 /* With another TLS for one end, which may know other keys. */

@@ -67,7 +67,9 @@ enum sl_decimal_kind sl_decimal_parse(const char *text, struct sl_decimal *numbe
 	return decimals < 0 || digits >= SL_DECIMAL_DIGITS_MAX ? SL_DECIMAL_TOO_LONG : SL_DECIMAL_NUMBER;
 }
 
-bool sl_decimal_rescale(const struct sl_decimal *number, uint32_t decimals, struct sl_decimal *out)
+/* Write `number` with `decimals` decimals to *out; return false if the digits are too many, or would be lost.
+ */
+static bool rescale(const struct sl_decimal *number, uint32_t decimals, struct sl_decimal *out)
 {
 	int64_t digits = number->digits;
 	if (decimals < number->decimals ||
@@ -81,7 +83,7 @@ bool sl_decimal_add(struct sl_decimal *sum, const struct sl_decimal *number)
 {
 	struct sl_decimal a, b;
 	uint32_t decimals = sum->decimals > number->decimals ? sum->decimals : number->decimals;
-	if (!sl_decimal_rescale(sum, decimals, &a) || !sl_decimal_rescale(number, decimals, &b))
+	if (!rescale(sum, decimals, &a) || !rescale(number, decimals, &b))
 		return false;
 	*sum = (struct sl_decimal){a.digits + b.digits, decimals};
 	return llabs(sum->digits) < SL_DECIMAL_DIGITS_MAX;

@@ -17,10 +17,6 @@ enum sl_decimal_kind { SL_DECIMAL_NUMBER, SL_DECIMAL_MISSING, SL_DECIMAL_WRONG, 
  * kept exactly. */
 enum sl_decimal_kind sl_decimal_parse(const char *text, struct sl_decimal *number);
 
-/* Write `number` with `decimals` decimals to *out; return false if the digits are too many, or would be lost.
- */
-bool sl_decimal_rescale(const struct sl_decimal *number, uint32_t decimals, struct sl_decimal *out);
-
 /* Add `number` to *sum, with the larger number of decimals. Return false if the digits are too many. */
 bool sl_decimal_add(struct sl_decimal *sum, const struct sl_decimal *number);
 
