@@ -62,10 +62,10 @@ struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a)
 	return oldest;
 }
 
-bool sl_aborts_held(const struct sl_core *core, uint32_t signer, sl_attempt a)
+bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_set *set = sl_aborts_find(core, a);
-	return set != NULL && sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], signer);
+	return set != NULL && sl_bit(set->present[kind - 1], signer);
 }
 
 bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
@@ -214,7 +214,8 @@ void sl_aborts_deny(struct sl_core *core)
 		sl_attempt a = core->peers[i].a;
 		bool asked = a < core->a && is_open_in(core, i, a) && rr->record.present &&
 			     rr->ready.t == core->t && rr->ready.a == a;
-		if (!asked || sl_aborts_held(core, core->config.self, a) || !sl_aborts_may_deny(core, a))
+		if (!asked || sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->config.self, a) ||
+		    !sl_aborts_may_deny(core, a))
 			continue;
 		struct sl_abort_set *set = sl_aborts_set(core, a);
 		if (set == NULL || set->aborts[SL_ABORT_KIND_ABORT - 1][core->config.self].a == a)
@@ -232,7 +233,7 @@ uint32_t sl_aborts_of_view(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    sl_aborts_held(core, core->view.members[i], core->view.a))
+		    sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->view.members[i], core->view.a))
 			return core->view.members[i];
 	return SL_NOBODY;
 }

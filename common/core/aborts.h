@@ -26,7 +26,7 @@ struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a);
 /* Take an Abort of another learner for round t; true: it is new. */
 bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
 /* Return true if an abort of `signer` for attempt `a` is held. */
-bool sl_aborts_held(const struct sl_core *core, uint32_t signer, sl_attempt a);
+bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a);
 /* Return another participant of the view that has aborted the attempt, or SL_NOBODY. */
 uint32_t sl_aborts_of_view(const struct sl_core *core);
 

@@ -23,7 +23,7 @@ void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
 		     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 	if (rr->record.present && rr->ready.t >= core->t)
 		show(core, peer, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
-	for (uint32_t k = 0; k < SL_ABORTS; k++) {
+	for (uint32_t k = 0; k < SL_ABORT_KIND_GIVE_UP; k++) { /* STUCK is on no disk */
 		struct sl_abort_record *ar = &core->aborts[k][peer];
 		if (ar->record.present && ar->abort.t >= core->t)
 			show(core, peer, &ar->record,
@@ -80,7 +80,7 @@ void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort
 	bool open = core->view_checked && core->view.a == abort_record->a;
 	bool over = !open && !sl_aborts_may_deny(core, abort_record->a);
 	bool known = abort_record->t == core->t && (stands || over || abort_record->a <= core->aborted);
-	if (abort_record->t >= core->t && !known)
+	if (abort_record->kind != SL_ABORT_KIND_STUCK && abort_record->t >= core->t && !known)
 		abstain(core, peer, abort_record->t, "an Abort");
 }
 

@@ -25,7 +25,8 @@ void sl_attempt_wipe(struct sl_core *core)
  * a participant might still release. */
 static void end_attempt(struct sl_core *core)
 {
-	core->readys[core->config.self].record.present = false;
+	core->readys[core->config.self].record.present = core->digests[core->config.self].record.present =
+		false;
 	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;

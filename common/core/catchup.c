@@ -8,7 +8,7 @@
  *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * Z is accepted if c+1 participants signed its digest (§11.3 Certificates and signers): one of them is
+ * Z is accepted if enough participants signed its digest (§11.3 Certificates and signers): one of them is
  * honest. */
 #include "common/core/catchup.h"
 
@@ -107,7 +107,7 @@ void sl_catchup_lost(struct sl_core *core, uint32_t peer)
 		in_vain(core);
 }
 
-/* Stop: c+1 participants have signed a result that does not follow the own last one. */
+/* Stop: a result was committed that does not follow the own last one. */
 static void forked(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
@@ -188,7 +188,7 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 	    memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0)
 		return "a result without a digest";
 	if (shown->count < c->signers)
-		return "a result with digests of too few participants: c+1 are needed";
+		return "a result with the digests of too few participants";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	const struct sl_view *view = &core->catchup.view;

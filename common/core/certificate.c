@@ -55,15 +55,10 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
 	memcpy(to->digests, from->digests, to->count * sizeof *to->digests);
 }
 
-uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners)
-{
-	uint64_t need = core->config.parameters.tolerance + 1;
-	return need < learners ? (uint32_t)need : learners;
-}
-
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round)
 {
-	return sl_certificate_least(core, sl_round_learners(round));
+	return (uint32_t)sl_view_digests(sl_round_learners(round), core->config.parameters.tolerance,
+					 round->parameters.forgetful);
 }
 
 uint32_t sl_certificate_chunks(const struct sl_core *core)
@@ -91,6 +86,13 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 void sl_certificate_greet(struct sl_core *core, uint32_t peer)
 {
 	show_digests(core, sl_core_only(core, peer), false);
+}
+
+void sl_certificate_hello(struct sl_core *core, uint32_t peer)
+{
+	const struct sl_peer *p = &core->peers[peer];
+	if (p->status == SL_PEER_STATUS_OPEN && p->t == core->last.certificate.t)
+		show_digests(core, sl_core_only(core, peer), true);
 }
 
 void sl_certificate_complete(struct sl_core *core)

@@ -21,13 +21,13 @@ void sl_certificate_keep(struct sl_certificate_store *store, const struct sl_rou
 /* Copy a certificate, with its Round. */
 void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_certificate *from);
 
-/* Return the digests that show a result: c+1, or all of a view with fewer learners; by their number, by
- * Round. */
-uint32_t sl_certificate_least(const struct sl_core *core, uint32_t learners);
+/* Return the digests that show a result: by the own tolerance and the `forgetful` of its Round. */
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round);
 
 /* Send the own digest over the link to `peer`, which has come up: the last one may have lost it. */
 void sl_certificate_greet(struct sl_core *core, uint32_t peer);
+/* A Hello of `peer` came: if it is open in the last committed round, the digests may be all that it lacks. */
+void sl_certificate_hello(struct sl_core *core, uint32_t peer);
 /* Answer a request for the last result. */
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request);
 /* Return the number of chunks of Z. */

@@ -3,6 +3,7 @@
 #include "common/core/attempt.h"
 #include "common/core/certificate.h"
 #include "common/core/close.h"
+#include "common/core/digests.h"
 #include "common/core/emit.h"
 #include "common/core/have.h"
 #include "common/core/members.h"
@@ -12,35 +13,11 @@
 
 #define MARGIN_LIMIT 0.375
 
-/* --- the own digest --- */
-
-static struct sl_message own_digest(const struct sl_core *core)
+/* Return true if the participant at `position` has signed another result than this learner. */
+static bool disagrees(const struct sl_core *core, uint32_t position)
 {
-	struct sl_message message = {
-		.kind = SL_MSG_DIGEST,
-		.digest = {.id = core->config.ids[core->config.self], .t = core->t, .a = core->a}};
-	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
-	memcpy(message.digest.view, core->view.h, SL_HASH_BYTES);
-	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
-	return message;
-}
-
-/* Send the own digest to the linked participants. */
-static void digest_out(struct sl_core *core)
-{
-	struct sl_message message = own_digest(core);
-	core->at.digests[core->view.self] = message.digest;
-	core->at.digested = true;
-	sl_emit_participants(core, core->digest_to, core->config.self, core->config.self, &message, true);
-}
-
-void sl_confirm_greet(struct sl_core *core, uint32_t peer)
-{
-	bool confirming = core->phase == SL_PHASE_CONFIRM || core->phase == SL_PHASE_COMMIT;
-	if (!confirming || !core->at.result_known || core->view.position[peer] == UINT32_MAX)
-		return;
-	struct sl_message message = own_digest(core);
-	sl_emit_send(core, sl_core_only(core, peer), &message, true);
+	const struct sl_digest *digest = sl_digests_of(core, position);
+	return digest != NULL && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0;
 }
 
 enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result)
@@ -80,9 +57,10 @@ void sl_confirm_settle(struct sl_core *core)
 	at->result_known = true;
 	core->since = core->now; /* the wait does not count the own arithmetic */
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (at->digests[i].id != 0 && memcmp(at->digests[i].digest, at->digest, SL_HASH_BYTES) != 0)
+		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
-	digest_out(core);
+	at->digested = true;
+	sl_digests_sign(core);
 }
 
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
@@ -102,7 +80,8 @@ static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, c
 	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
-/* A participant of the last committed round has signed another result of it. One of c+1 is honest. */
+/* A participant of the last committed round has signed another result of it. So many as a commit needs show
+ * that it was committed elsewhere. */
 static void rival(struct sl_core *core, uint32_t signer, const struct sl_digest *digest)
 {
 	size_t words = sl_core_words(core);
@@ -133,64 +112,25 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 		sl_certificate_complete(core);
 }
 
-/* Once an attempt is recovered, links of it are missing: digests go on to the linked participants. */
-static void pass_on(struct sl_core *core, uint32_t peer, uint32_t signer, const struct sl_digest *digest)
-{
-	bool recovered = core->phase == SL_PHASE_CONFIRM && core->before == SL_PHASE_RECOVER;
-	if (core->phase != SL_PHASE_RECOVER && !recovered)
-		return;
-	sl_emit_participants(core, core->digest_to, peer, signer,
-			     &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, false);
-}
-
-/* Take a digest of the present view; the first of each participant counts. */
-static void take(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
-{
-	uint32_t signer = sl_core_index(core, digest->id);
-	uint32_t position = signer == UINT32_MAX ? UINT32_MAX : core->view.position[signer];
-	if (position == UINT32_MAX || position == core->view.self || core->at.digests[position].id != 0)
-		return;
-	core->at.digests[position] = *digest;
-	pass_on(core, peer, signer, digest);
-	if (core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
-		differs(core, signer);
-}
-
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
 	const struct sl_certificate *last = &core->last.certificate;
 	if (last->t != 0 && last->t == core->committed &&
-	    memcmp(digest->view, last->view, SL_HASH_BYTES) == 0) {
+	    memcmp(digest->view, last->view, SL_HASH_BYTES) == 0)
 		take_late(core, digest);
-		return;
-	}
+	else if (sl_digests_take(core, peer, digest) && core->at.result_known &&
+		 disagrees(core, core->view.position[sl_core_index(core, digest->id)]))
+		differs(core, sl_core_index(core, digest->id));
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
 		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
-	if (core->phase >= SL_PHASE_READY && sl_core_in_view(core, digest->t, digest->view))
-		take(core, peer, digest);
 }
 
-/* Return the number of participants that have signed `digest`. */
-static uint32_t signers_of(const struct sl_core *core, const uint8_t *digest)
+/* Return true if participants commit another result: this learner then fetches it. */
+static bool outvoted(const struct sl_core *core, uint64_t need)
 {
-	uint32_t count = 0;
 	for (uint32_t i = 0; i < core->view.n; i++)
-		count += core->at.digests[i].id != 0 &&
-			 memcmp(core->at.digests[i].digest, digest, SL_HASH_BYTES) == 0;
-	return count;
-}
-
-/* Stop if c+1 participants have signed one other result: one of them is honest. */
-static bool is_alone(struct sl_core *core, uint32_t need)
-{
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		const struct sl_digest *d = &core->at.digests[i];
-		if (d->id == 0 || memcmp(d->digest, core->at.digest, SL_HASH_BYTES) == 0 ||
-		    signers_of(core, d->digest) < need)
-			continue;
-		diverged(core, core->view.members[i], core->at.digest, d->digest);
-		return true;
-	}
+		if (disagrees(core, i) && sl_digests_count(core, sl_digests_of(core, i)->digest) >= need)
+			return true;
 	return false;
 }
 
@@ -198,16 +138,16 @@ static void report_missing(struct sl_core *core)
 {
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (core->at.digests[i].id == 0)
+		if (sl_digests_of(core, i) == NULL)
 			sl_bit_set(core->missing, core->view.members[i]);
 	sl_emit_waiting(core, core->missing);
 }
 
 /* Return a linked peer that has gone on to a later round, if digests of this one do not come any more, or
  * SL_NOBODY. */
-static uint32_t gone_on(const struct sl_core *core)
+static uint32_t gone_on(const struct sl_core *core, uint64_t need)
 {
-	if (core->now < core->since + core->config.stall_timeout_ms)
+	if (core->now < core->since + core->config.stall_timeout_ms && !outvoted(core, need))
 		return SL_NOBODY;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->linked, i) && core->peers[i].hello && core->peers[i].t > core->t)
@@ -230,16 +170,17 @@ static uint32_t in_need(const struct sl_core *core)
 
 bool sl_confirm_advance(struct sl_core *core)
 {
-	uint32_t need = sl_certificate_least(core, core->view.n);
-	if (!core->at.result_known || is_alone(core, need))
+	const struct sl_parameters *agreed = &core->view.agreed;
+	uint64_t need = sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful);
+	if (!core->at.result_known)
 		return false;
-	if (signers_of(core, core->at.digest) >= need) {
+	if (sl_digests_count(core, core->at.digest) >= need) {
 		sl_move_to(core, SL_PHASE_COMMIT);
 		return true;
 	}
 	if (sl_close_attempt(core)) /* nobody can commit it any more */
 		return true;
-	uint32_t ahead = gone_on(core);
+	uint32_t ahead = gone_on(core, need);
 	if (ahead != SL_NOBODY) { /* catch up from there */
 		sl_attempt_fail_by(core, ahead, SL_REASON_COMMITTED, false);
 		return true;
@@ -274,15 +215,15 @@ static void certify(struct sl_core *core)
 {
 	struct sl_certificate_store *making = &core->making;
 	struct sl_certificate *certificate = &making->certificate;
-	const struct sl_digest *own = &core->at.digests[core->view.self];
+	const struct sl_digest *own = sl_digests_of(core, core->view.self);
 	(void)sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
 			    core->config.roster_size, making->members, &making->head);
 	certificate->round = &making->head;
 	sl_certificate_begin(certificate, own);
 	sl_certificate_add(certificate, own);
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (core->at.digests[i].id != 0)
-			sl_certificate_add(certificate, &core->at.digests[i]);
+		if (sl_digests_of(core, i) != NULL)
+			sl_certificate_add(certificate, sl_digests_of(core, i));
 }
 
 void sl_confirm_commit_enter(struct sl_core *core)

@@ -14,9 +14,7 @@ void sl_confirm_settle(struct sl_core *core);
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */
 enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result);
-/* The link to `peer` came up: send it the own digest, if there is one. */
-void sl_confirm_greet(struct sl_core *core, uint32_t peer);
-/* A Digest has come. */
+/* A Digest has come: of the last committed round, of round t, or of a later one. */
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 
 void sl_confirm_commit_enter(struct sl_core *core);

@@ -18,7 +18,7 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 	size_t attempt = chunks * 16 +
 			 R * (sizeof(struct sl_exchange) + sizeof(struct sl_held_share) + chunks * 8 + 128) +
 			 4096;
-	size_t keys = R * (2 * SL_KEY_BYTES + SL_KEY_SHARE_BYTES + sizeof(sl_id) + sizeof(struct sl_digest)) +
+	size_t keys = R * (2 * SL_KEY_BYTES + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
 		      sl_view_openings_max(config->roster_size) *
 			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
 		      4096;
@@ -36,7 +36,8 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size, set = sl_bit_words(R) * 8 + 64;
 	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
-			      SL_ABORTS * sizeof(struct sl_abort_record) + (6 + 2 * SL_ABORTS) * set + 64);
+			      sizeof(struct sl_digest_record) + SL_ABORTS * sizeof(struct sl_abort_record) +
+			      (8 + 2 * SL_ABORTS) * set + 64);
 	size_t aborts = SL_ABORTS * (SL_OVERS_MAX + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
@@ -52,9 +53,10 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 	for (uint32_t i = 0; i < R; i++) {
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
+		struct sl_digest_record *dr = &core->digests[i];
 		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
-		uint64_t **sets[] = {&core->peers[i].only, &lr->named,	     &lr->record.sent,
-				     &lr->record.to,	   &rr->record.sent, &rr->record.to};
+		uint64_t **sets[] = {&core->peers[i].only, &lr->named,	   &lr->record.sent, &lr->record.to,
+				     &rr->record.sent,	   &rr->record.to, &dr->record.sent, &dr->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			if ((*sets[s] = take_set(core, arena)) == NULL)
 				return false;
@@ -105,19 +107,20 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	uint64_t **sets[] = {
-		&core->linked,		 &core->range,	     &core->next_range,	     &core->keep,
-		&core->missing,		 &core->failed,	     &core->view_neighbours, &core->ready_set,
-		&core->tried_candidates, &core->reach,	     &core->members,	     &core->eligible,
-		&core->source,		 &core->near,	     &core->have_targets,    &core->digest_to,
-		&core->disputed,	 &core->keepers,     &core->rivals,	     &core->tree_up,
-		&core->tree_down,	 &core->suspects,    &core->shunned,	     &core->excluded,
-		&core->changed,		 &core->changed_told};
+		&core->linked,		 &core->range,	 &core->next_range,	 &core->keep,
+		&core->missing,		 &core->failed,	 &core->view_neighbours, &core->ready_set,
+		&core->tried_candidates, &core->reach,	 &core->members,	 &core->eligible,
+		&core->source,		 &core->near,	 &core->have_targets,	 &core->disputed,
+		&core->keepers,		 &core->rivals,	 &core->tree_up,	 &core->tree_down,
+		&core->suspects,	 &core->shunned, &core->excluded,	 &core->changed,
+		&core->changed_told};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
 	core->peers = SL_ARENA_TAKE(arena, R, struct sl_peer);
 	core->links = SL_ARENA_TAKE(arena, R, struct sl_link_record);
 	core->readys = SL_ARENA_TAKE(arena, R, struct sl_ready_record);
+	core->digests = SL_ARENA_TAKE(arena, R, struct sl_digest_record);
 	for (uint32_t k = 0; k < SL_ABORTS; k++)
 		core->aborts[k] = SL_ARENA_TAKE(arena, R, struct sl_abort_record);
 	core->edges = SL_ARENA_TAKE(arena, (size_t)R * (R + 1) / 2, struct sl_edge);
@@ -125,7 +128,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
-	if (core->peers == NULL || core->links == NULL || core->readys == NULL ||
+	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->digests == NULL ||
 	    core->aborts[SL_ABORTS - 1] == NULL || core->edges == NULL || core->view.incarnations == NULL ||
 	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
 		return false;

@@ -226,7 +226,7 @@ static sl_ms opens_at(const struct sl_core *core, uint32_t r)
 	bool shown = core->exchange[r].opened || is_known(core, position);
 	if (!core->at.released || shown || core->at.keys == NULL || core->at.secrets.shares[r].size == 0)
 		return SL_NEVER;
-	bool aborted = sl_aborts_held(core, core->view.members[position], core->view.a);
+	bool aborted = sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->view.members[position], core->view.a);
 	return aborted ? 0 : core->at.released_at + core->config.stall_timeout_ms;
 }
 

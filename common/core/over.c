@@ -39,9 +39,9 @@ static bool sealed(const struct sl_view *view, const uint8_t *marks, uint64_t mo
 
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks)
 {
-	uint64_t f = view->agreed.forgetful, c = view->agreed.tolerance;
+	uint64_t f = view->agreed.forgetful, digests = sl_view_digests(view->n, view->agreed.tolerance, f);
 	return count(view, marks, SL_OVER_UNREADY) >= 1 + f || sealed(view, marks, f, 1 + f) ||
-	       count(view, marks, SL_OVER_GIVEN_UP) + c >= view->n + f;
+	       count(view, marks, SL_OVER_GIVEN_UP) + digests >= view->n + 1 + f;
 }
 
 bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks)

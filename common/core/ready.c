@@ -54,6 +54,7 @@ static uint64_t largest_k(const struct sl_core *core)
 
 void sl_ready_enter(struct sl_core *core)
 {
+	core->reach_stale = true;
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self)
 			sl_ready_heard(core, core->view.members[i]);

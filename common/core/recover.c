@@ -197,15 +197,21 @@ static sl_ms patience(const struct sl_core *core)
 	return core->at.progress + 2 * core->config.stall_timeout_ms;
 }
 
-/* Return true if nothing comes any more although most participants are linked: those that are left cannot
- * have the sum (PROTOCOL.md §9.2 When an attempt is over). */
-static bool hopeless(const struct sl_core *core)
+/* Nothing comes any more: say so, and give the attempt up if so many participants say so as a commit needs.
+ * Those that are left cannot have the sum then (PROTOCOL.md §9.2 When an attempt is over). */
+static void despair(struct sl_core *core)
 {
-	uint32_t linked = 1;
+	const struct sl_parameters *agreed = &core->view.agreed;
+	uint64_t stuck = 0;
+	if (core->now < patience(core))
+		return;
+	if (!core->at.stuck)
+		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
+	core->at.stuck = true;
 	for (uint32_t i = 0; i < core->view.n; i++)
-		linked += i != core->view.self && sl_bit(core->linked, core->view.members[i]);
-	return !core->at.resumed && linked + core->view.agreed.tolerance >= core->view.n &&
-	       core->now >= patience(core);
+		stuck += sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a);
+	if (stuck >= sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
+		give_up(core);
 }
 
 /* Report the participants whose deposits no linked participant has, or whose keys are not known. */
@@ -262,8 +268,8 @@ bool sl_recover_advance(struct sl_core *core)
 	ask_holders(core);
 	sl_have_serve(core);
 	sum_up(core);
-	if (!at->summing && hopeless(core))
-		give_up(core);
+	if (!at->summing)
+		despair(core);
 	report_missing(core);
 	return false;
 }

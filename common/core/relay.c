@@ -43,6 +43,11 @@ void sl_relay_own_ready(struct sl_core *core)
 	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
 }
 
+void sl_relay_own_digest(struct sl_core *core)
+{
+	sl_relay_record(core, &core->digests[core->config.self].record, core->config.self);
+}
+
 void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind)
 {
 	sl_relay_record(core, &core->aborts[kind - 1][core->config.self].record, core->config.self);
@@ -64,6 +69,7 @@ void sl_relay_forget(struct sl_core *core, uint32_t link)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_bit_clear(core->links[i].record.sent, link);
 		sl_bit_clear(core->readys[i].record.sent, link);
+		sl_bit_clear(core->digests[i].record.sent, link);
 		for (uint32_t k = 0; k < SL_ABORTS; k++)
 			sl_bit_clear(core->aborts[k][i].record.sent, link);
 	}
@@ -108,7 +114,7 @@ static void send(struct sl_core *core, uint32_t origin, const struct sl_record *
 }
 
 /* Find the links over which records are flooded: those to peers in range or, with an overlay, those of the
- * overlay and those to the candidates of the own link state. */
+ * overlay and those to the candidates of the own link state; in an open attempt those to its participants. */
 static void find_reach(struct sl_core *core)
 {
 	if (!core->reach_stale)
@@ -119,6 +125,10 @@ static void find_reach(struct sl_core *core)
 	sl_overlay(core, core->eligible, core->reach);
 	for (size_t w = 0; w < sl_core_words(core); w++)
 		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
+	bool open = core->view_checked && core->phase >= SL_PHASE_READY;
+	for (uint32_t i = 0; open && i < core->view.n; i++)
+		if (sl_bit(core->linked, core->view.members[i]))
+			sl_bit_set(core->reach, core->view.members[i]);
 }
 
 /* Send Aborts, before Readys: a learner that comes back must hear that an attempt is over before it finds all
@@ -151,12 +161,16 @@ void sl_relay_pump(struct sl_core *core)
 			return; /* still dirty: the deadline is now */
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
+		struct sl_digest_record *dr = &core->digests[i];
 		if (lr->record.present && sl_relay_wanted(core, &lr->state) && find_new(core, i, &lr->record))
 			send(core, i, &lr->record,
 			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 		if (rr->record.present && rr->ready.t >= core->t && find_new(core, i, &rr->record))
 			send(core, i, &rr->record,
 			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+		if (dr->record.present && dr->digest.t == core->t && find_new(core, i, &dr->record))
+			send(core, i, &dr->record,
+			     &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = dr->digest});
 	}
 	core->flood_dirty = false;
 }

@@ -7,10 +7,11 @@
 
 /* Note that `record` was replaced by one that came over the link to `from`. */
 void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from);
-/* Flood an own link state with these candidates; the own Ready; the own Abort: as they stand in the records.
+/* Flood an own link state with these candidates; the own Ready, Digest, Abort: as they stand in the records.
  */
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 void sl_relay_own_ready(struct sl_core *core);
+void sl_relay_own_digest(struct sl_core *core);
 void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind);
 /* Relay the record of `signer` at once: others wait for it. */
 void sl_relay_hurry(struct sl_core *core, struct sl_record *record);

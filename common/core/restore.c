@@ -67,6 +67,7 @@ bool sl_restore(struct sl_core *core)
 	core->trained_at = core->now; /* the earlier incarnation's clock is unknown */
 	core->at.resumed = core->at.prepared = true;
 	core->at.edition = 1;
+	core->reach_stale = true;
 	sl_deposit_begin(core, true);
 	take_aborts(core, open);
 	sl_emit_report(core, SL_REPORT_RESUMED)->resumed.released = open->state == SL_OPEN_RELEASED;

@@ -146,7 +146,12 @@ struct sl_ready_record {
 	struct sl_ready ready;
 };
 
-#define SL_ABORTS ((uint32_t)SL_ABORT_KIND_GIVE_UP) /* kinds of Aborts */
+struct sl_digest_record {
+	struct sl_record record;
+	struct sl_digest digest;
+};
+
+#define SL_ABORTS ((uint32_t)SL_ABORT_KIND_STUCK) /* kinds of Aborts */
 
 struct sl_abort_record {
 	struct sl_record record;
@@ -218,6 +223,7 @@ struct sl_attempt_state {
 	bool unmixable;		 /* the workspace has lost the masked state: after the release, recover */
 	bool aborted;		 /* this learner has aborted the attempt after its Ready: it is bound */
 	bool given_up;		 /* .. has given it up: it signs no Digest of it */
+	bool stuck;		 /* .. has said that nothing of it comes any more */
 	bool digested;		 /* .. may have signed a Digest of it */
 	bool released;		 /* RELEASED is durable */
 	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */
@@ -261,8 +267,7 @@ struct sl_attempt_state {
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	double margin;
-	struct sl_digest *digests; /* by position; id 0: none */
-	sl_ms progress;		   /* time at which anything of this attempt happened last */
+	sl_ms progress; /* time at which anything of this attempt happened last */
 	/* RECOVER, by position: */
 	enum sl_slot *slots;
 	struct sl_holder *holders;
@@ -356,7 +361,6 @@ struct sl_core {
 	uint64_t *failed;	/* those of a failure that is reported */
 	uint64_t *have_targets; /* receivers of a Have */
 	uint64_t *disputed;	/* learners whose checksums of one masked state differ */
-	uint64_t *digest_to;	/* receivers of the own digest */
 	uint64_t *keepers;	/* receivers of the own deposit */
 	uint64_t *suspects;	/* peers that have become suspect */
 	uint64_t *source;	/* the peer that a result is requested from */
@@ -375,6 +379,7 @@ struct sl_core {
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
 	struct sl_ready_record *readys;
+	struct sl_digest_record *digests;
 	struct sl_abort_record *aborts[SL_ABORTS]; /* by kind - 1 */
 	bool flood_dirty;			   /* a record may have to be sent */
 	sl_ms flood_again;			   /* time at which records left to their signers are sent */

@@ -101,7 +101,6 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_amnesia_remind(core, peer);
 	sl_emit_hello(core, sl_core_only(core, peer));
 	sl_certificate_greet(core, peer);
-	sl_confirm_greet(core, peer);
 	if (core->links[peer].record.present) /* it may sign no other link state before something changes */
 		sl_model_tell(core, peer);
 }
@@ -147,6 +146,7 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	p->status = hello->status;
 	p->incarnation = hello->incarnation;
 	sl_aborts_show(core, peer);
+	sl_certificate_hello(core, peer);
 	if (later && core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests */
 	if (core->phase == SL_PHASE_DONE && sl_done_too_early(core)) {
@@ -161,8 +161,7 @@ static void digest(struct sl_core *core, uint32_t peer, const struct sl_message 
 {
 	if (core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_digest(core, peer, &message->digest);
-	else
-		sl_confirm_digest(core, peer, &message->digest);
+	sl_confirm_digest(core, peer, &message->digest);
 }
 
 static void request(struct sl_core *core, uint32_t peer, const struct sl_message *message)

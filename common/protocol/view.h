@@ -120,6 +120,14 @@ static inline uint32_t sl_view_threshold(const struct sl_view *view, uint32_t po
 	return half > most ? half : most;
 }
 
+/* Return the digests that a commit needs, of a view with n participants, tolerance c and `forgetful` f: two
+ * sets of so many have more than f participants in common (PROTOCOL.md §7.14 Confirm). */
+static inline uint64_t sl_view_digests(uint64_t n, uint64_t c, uint64_t f)
+{
+	uint64_t most = (n + f) / 2 > c ? (n + f) / 2 : c;
+	return most < n ? most + 1 : n;
+}
+
 /* Return true if the engine passes on sums of masked states, which CHECK has to look after (PROTOCOL.md §8.7
  * Checking what was passed on). */
 static inline bool sl_view_partial_sums(const struct sl_view *view)

@@ -110,9 +110,9 @@ struct sl_daemon {
 	uint8_t *tensors;			/* of the own model, for Model messages; read by the core */
 	char (*other_models)[SL_ERROR_BYTES];	/* by roster index: how the model of a peer differs; "": not
 						   known */
-	uint8_t (*checked)[5][SL_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready, Abort,
-						 give-up, Checksum */
-	uint32_t step;			      /* step of the topology playback, as last reported */
+	uint8_t (*checked)[7][SL_HASH_BYTES];	/* by signer: hash of the last verified LinkState, Ready,
+						   Digest, Checksum, and Abort of each kind */
+	uint32_t step;				/* step of the topology playback, as last reported */
 	atomic_bool stop_training;
 	atomic_uint training_permille; /* progress of the training */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */

@@ -15,8 +15,7 @@
 
 #define TURN_EVENTS 256u /* events per call; then the loop serves timers and signals */
 
-/* Return the hash of the last verified record of the kind of `m` by `signer`, or NULL: a Digest is not
- * flooded. */
+/* Return the hash of the last verified record of the kind of `m` by `signer`, or NULL: it is no record. */
 static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct sl_message *m)
 {
 	switch (m->kind) {
@@ -24,10 +23,12 @@ static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct 
 		return daemon->checked[signer][0];
 	case SL_MSG_READY:
 		return daemon->checked[signer][1];
-	case SL_MSG_ABORT:
-		return daemon->checked[signer][m->abort.kind == SL_ABORT_KIND_ABORT ? 2 : 3];
+	case SL_MSG_DIGEST:
+		return daemon->checked[signer][2];
 	case SL_MSG_CHECKSUM:
-		return daemon->checked[signer][4];
+		return daemon->checked[signer][3];
+	case SL_MSG_ABORT:
+		return daemon->checked[signer][3 + m->abort.kind];
 	default:
 		return NULL;
 	}

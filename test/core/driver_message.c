@@ -223,8 +223,7 @@ FILL(abort)
 					     .incarnation = said->incarnation,
 					     .t = said->t,
 					     .a = said->a,
-					     .kind = words_field(w, 'g', 0) ? SL_ABORT_KIND_GIVE_UP
-									    : SL_ABORT_KIND_ABORT};
+					     .kind = SL_ABORT_KIND_ABORT + words_field(w, 'g', 0)};
 	if (words_field(w, 'r', 0)) {
 		struct sl_message ready = {.kind = SL_MSG_READY};
 		ready.ready = (struct sl_ready){.id = said->id, .t = said->t, .a = said->a, .k = 3};

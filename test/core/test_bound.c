@@ -60,3 +60,19 @@ TEST(by_no_denial_of_a_ready)
 	expect_open(p);
 	driver_free(p);
 }
+
+/* --- stuck --- */
+
+/* A learner without progress says so; it gives up when as many participants say so as a commit needs. */
+CASE(stuck_together, bound(),
+     "deadline +10000\n"
+     "abort of 4 g2 a1 from 2\n" /* no participant */
+     "deadline +20000 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
+     "deadline +60000 -> WAITING 2 3\n"
+     "abort of 2 g2 a1 from 2 -> persist given up t1 a1*")
+CASE(stuck_is_no_progress, bound(),
+     "deadline +10000\n"
+     "deadline +10000\n"
+     "abort of 2 g2 a1 from 2\n"
+     "deadline +9999 ->\n"
+     "deadline +1 -> persist given up t1 a1, *")

@@ -120,6 +120,11 @@ CASE(a_digest_of_no_participant, commit_without_4(),
      "digest d9 from 2 ->\n"
      "digest d8 from 2 -> *DIVERGED 2, stop -7")
 
+/* A participant that is still open in the round that has committed gets all digests at once. */
+CASE(digests_for_the_open, commit_without_4(),
+     "hello t1 training from 3 ->\n"
+     "hello t1 open from 3 -> digest to 3, digest to 3")
+
 /* The participants are known after a restart, too. */
 TEST(participants_after_a_restart)
 {

@@ -60,7 +60,7 @@ CASE(too_few_signers, behind(4),
      "round t4 from 2\n"
      "digest t4 from 2\n"
      "digest t4 from 2\n"
-     "result 0 t4 from 2 -> REJECTED 2: a result with digests of too few participants: c+1 are needed, drop, "
+     "result 0 t4 from 2 -> REJECTED 2: a result with the digests of too few participants, drop, "
      "DISCOVER, wipe, links 2 3, hello t1 ready to 2 3")
 
 /* Readys that count on an earlier incarnation arrive while the result is written: the store takes no Abort of

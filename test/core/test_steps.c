@@ -49,13 +49,14 @@ CASE(a_round, driver_new(3, 4),
 CASE(digest_missing, driver_confirm(driver_new(3, 4)),
      "deadline +10000 -> WAITING 2 3\n"
      "deadline +10000 -> WAITING 2 3\n"
-     "digest from 3 -> COMMIT, compute decode, persist commit t1 a1\n"
-     "digest d8 from 2 -> REJECTED 2: has signed another result of this view")
+     "digest from 3 -> COMMIT, compute decode, persist commit t1 a1, digest to 2\n"
+     "digest d8 from 2 -> REJECTED 2: has signed another result of this view, digest to 3")
 
 CASE(digest_differs, driver_confirm(driver_new(3, 4)),
-     "digest d8 from 2 -> REJECTED 2: has signed another result of this view\n"
+     "digest d8 from 2 -> REJECTED 2: has signed another result of this view, digest to 3\n"
      "digest d8 of 2 from 3 ->\n" /* it counts once */
-     "digest d8 from 3 -> REJECTED 3: has signed another result of this view, DIVERGED 2, stop -7")
+     "hello t2 ready from 2 ->\n"
+     "digest d8 from 3 -> REJECTED 3: has signed another result of this view, RECOVERING committed*CATCHUP*")
 CASE(digest_differs_after_the_commit, driver_commit(driver_new(3, 4)),
      "digest d8 from 3 -> REJECTED 3: has signed another result of this view\n"
      "digest d8 from 3 ->\n"
@@ -63,7 +64,7 @@ CASE(digest_differs_after_the_commit, driver_commit(driver_new(3, 4)),
 
 CASE(digest_of_another_view, driver_confirm(driver_new(3, 4)),
      "digest a2 v238 d8 from 2 ->\n"
-     "digest from 2 -> COMMIT, compute decode, persist commit t1 a1\n"
+     "digest from 2 -> COMMIT, compute decode, persist commit t1 a1, digest to 3\n"
      "digest a2 v238 d8 from 2 ->")
 
 /* --- rejected messages --- */

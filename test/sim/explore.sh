@@ -5,8 +5,9 @@
 #
 # Every rule holds in all histories of three learners without a fault, and in those of a usual order of deliveries
 # with a crash, a cut, a forgetting at each point; and with four learners of whom one is lost for good.
-# The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
-# and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: 1` forbids that quorum.
+# With `forgetful: 1` a liar that gives some one masked state and Ready and others another forks nothing.
+# The last ones prove that the explorer sees forks: with `forgetful: 0` that liar makes one. And 1 and 2 commit and are
+# cut off, the disk of 3 forgets its Ready, and 3, 4 and 5, who know nothing of it, commit another result.
 set -eu
 simtest=$(realpath "$1")
 folder=$(mktemp -d)
@@ -30,6 +31,8 @@ holds() {
 holds learners=3,timeouts=1,orders=0
 holds learners=4,lies=1,orders=0
 holds learners=3,losses=1,orders=0
+liar=learners=5,splits=1,from=3,orders=1,waits=1,absence=1
+holds $liar,forgetful=1
 if [ "${2-}" = quick ]; then
 	exit 0
 fi
@@ -45,8 +48,12 @@ holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
 holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,bears=1,from=4,orders=0,absence=4
 
 fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4
-[ "$(explore "$fork")" = 1 ] || fail "the fork was not found"
-grep -q "^BROKEN: two learners have committed different results" out || fail "another rule was broken"
+forks() {
+	[ "$(explore "$1")" = 1 ] || fail "the fork was not found"
+	grep -q "^BROKEN: two learners have committed different results" out || fail "another rule was broken"
+}
+forks $liar
+forks $fork
 grep -q "^3 crashes and restarts from" out || fail "the history does not name what was forgotten"
 
 [ "$(explore learners=x)" = 2 ] || fail "a wrong value is no usage error"

@@ -50,11 +50,13 @@ static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t given_up = 0, f = p->forgetful;
+	uint64_t given_up = 0, f = p->forgetful, digests = 0;
+	while (digests < page->n && (digests <= p->tolerance || 2 * digests <= page->n + f))
+		digests++; /* of a commit */
 	for (uint32_t k = 0; k < page->n; k++)
 		given_up += page->of[page->members[k]].given_up;
 	return never_ready(sim, page) >= 1 + f || closed(sim, page, f) >= f + 1 ||
-	       given_up >= page->n - p->tolerance + f;
+	       given_up >= page->n - digests + 1 + f;
 }
 
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)

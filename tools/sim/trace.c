@@ -43,6 +43,7 @@ static void say_set(struct sl_sim_trace *t, const uint64_t *set)
 
 static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 {
+	static const char *const aborts[] = {"", "abort", "give-up", "stuck"};
 	switch (m->kind) {
 	case SL_MSG_HELLO:
 		say(t, "hello t%u %s", m->hello.t, standings[m->hello.status]);
@@ -62,8 +63,7 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 			say(t, " of %u", m->request.origin);
 		break;
 	case SL_MSG_ABORT:
-		say(t, "%s of %u a%u", m->abort.kind == SL_ABORT_KIND_GIVE_UP ? "give-up" : "abort",
-		    m->abort.id, m->abort.a);
+		say(t, "%s of %u a%u", aborts[m->abort.kind], m->abort.id, m->abort.a);
 		break;
 	case SL_MSG_HAVE:
 		say(t, "have");
