@@ -209,7 +209,7 @@ void sl_aborts_show_all(struct sl_core *core, sl_attempt a)
  * attempt below the own, and has shown its Ready, is told that the own Ready never comes. */
 void sl_aborts_deny(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+	for (uint32_t i = 0; core->a > 1 && i < core->config.roster_size; i++) {
 		const struct sl_ready_record *rr = &core->readys[i];
 		sl_attempt a = core->peers[i].a;
 		bool asked = a < core->a && is_open_in(core, i, a) && rr->record.present &&
@@ -231,9 +231,10 @@ void sl_aborts_deny(struct sl_core *core)
 
 uint32_t sl_aborts_of_view(const struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->view.n; i++)
+	const struct sl_abort_set *set = sl_aborts_find(core, core->view.a);
+	for (uint32_t i = 0; set != NULL && i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->view.members[i], core->view.a))
+		    sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], core->view.members[i]))
 			return core->view.members[i];
 	return SL_NOBODY;
 }

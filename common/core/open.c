@@ -19,7 +19,7 @@ static bool is_known(const struct sl_core *core, uint32_t position)
 
 static void forget_openings(struct sl_core *core, uint32_t origin)
 {
-	for (uint32_t k = 0; k < core->at.opening_count; k++)
+	for (uint32_t k = 0; core->at.opened && k < core->at.opening_count; k++)
 		if (core->at.openings[k].origin == origin)
 			core->at.openings[k].origin = SL_NOBODY;
 }
@@ -172,6 +172,7 @@ static void keep(struct sl_core *core, uint32_t origin, sl_id holder, const uint
 		sl_bit_set(o->sent, from);
 		return;
 	}
+	core->at.opened = true;
 	o->origin = origin;
 	o->holder = holder;
 	o->share.size = (uint32_t)size;

@@ -239,6 +239,7 @@ struct sl_attempt_state {
 	uint32_t key_count; /* .. their number */
 	sl_ms released_at;
 	struct sl_opened *openings; /* opening_count places */
+	bool opened;		    /* an opening was kept */
 	uint32_t opening_count;
 	sl_id *combine_ids; /* scratch */
 	uint8_t (*combine)[SL_KEY_SHARE_BYTES];
