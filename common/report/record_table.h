@@ -231,9 +231,6 @@
 	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \
 	  "round {round} attempt {attempt} was begun under the roster of before: this learner finishes it "  \
 	  "under that one, then takes the present one by itself")                                            \
-	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
-	  "round {round} attempt {attempt} of the roster of before has ended: this learner restarts by "     \
-	  "itself, under the present roster")                                                                \
 	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
 	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
@@ -254,6 +251,9 @@
 	X(AGAIN, "again", SL_INFO, "round",                                                                  \
 	  "the result of round {round}, which was damaged here, is restored: this learner restarts by "      \
 	  "itself")                                                                                          \
+	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
+	  "round {round} attempt {attempt} of the roster of before has ended: this learner restarts by "     \
+	  "itself, under the present roster")                                                                \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \
