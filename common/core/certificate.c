@@ -52,7 +52,8 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
 	memcpy(to->view, from->view, SL_HASH_BYTES);
 	memcpy(to->digest, from->digest, SL_HASH_BYTES);
 	to->count = from->count < to->room ? from->count : to->room;
-	memcpy(to->digests, from->digests, to->count * sizeof *to->digests);
+	if (to->count > 0) /* else from->digests may be NULL */
+		memcpy(to->digests, from->digests, to->count * sizeof *to->digests);
 }
 
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round)
