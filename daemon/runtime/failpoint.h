@@ -3,6 +3,7 @@
  * In starlingd sl_failpoint_reach has no effect. In starlingd-test, which only tests build, the environment
  * variable STARLING_CRASH=POINT[:COUNT] makes the process kill itself (SIGKILL) at the COUNT-th (first)
  * arrival at the point. Everything sent before a point has left the process: the links are flushed first.
+ * With POINT:COUNT:hang the thread stops there for ever, as with a disk that does not answer.
  */
 #pragma once
 

@@ -1,9 +1,13 @@
-/* The failpoint of starlingd-test: kill the process at the point that the environment names. */
+/* The failpoint of starlingd-test: kill the process, or stop the thread, at the point that the environment
+ * names.
+ */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/runtime/failpoint.h"
 
@@ -22,16 +26,19 @@ static _Noreturn void misnamed(const char *wanted)
 	_Exit(2);
 }
 
-/* Read the point (SL_FAILPOINT_COUNT: none) and the number of the arrival from the environment. */
-static enum sl_failpoint wanted(long *count)
+/* Read the point (SL_FAILPOINT_COUNT: none), the number of the arrival, and whether the thread only stops,
+ * from the environment. */
+static enum sl_failpoint wanted(long *count, bool *hangs)
 {
 	const char *text = getenv("STARLING_CRASH");
+	char *end = "";
 	*count = 1;
 	if (text == NULL || *text == '\0')
 		return SL_FAILPOINT_COUNT;
 	size_t length = strcspn(text, ":");
 	if (text[length] == ':')
-		*count = strtol(text + length + 1, NULL, 10);
+		*count = strtol(text + length + 1, &end, 10);
+	*hangs = strcmp(end, ":hang") == 0;
 	for (int i = 0; i < SL_FAILPOINT_COUNT; i++)
 		if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0 && *count > 0)
 			return (enum sl_failpoint)i;
@@ -42,6 +49,10 @@ void sl_failpoint_reach(enum sl_failpoint point)
 {
 	static atomic_long passed;
 	long count;
-	if (point == wanted(&count) && atomic_fetch_add(&passed, 1) + 1 == count)
-		raise(SIGKILL);
+	bool hangs = false;
+	if (point != wanted(&count, &hangs) || atomic_fetch_add(&passed, 1) + 1 != count)
+		return;
+	while (hangs)
+		pause();
+	raise(SIGKILL);
 }
