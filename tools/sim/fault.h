@@ -52,6 +52,8 @@ uint32_t sl_sim_fault_parse(const char *list, bool lies, const char **wrong);
 #define SL_SIM_POINTS_MOST 64u
 extern const uint32_t sl_sim_point_count;
 const char *sl_sim_point_name(uint32_t point);
+/* Return true if a learner that is about to do `action`, or (NULL) whose `work` is done, is at `point`. */
+bool sl_sim_point_met(uint32_t point, const struct sl_action *action, const struct sl_work *work);
 
 struct sl_sim_mix {
 	uint32_t kinds;	    /* bit set */
