@@ -149,6 +149,15 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	page->of[i].draw = l->draw;
 }
 
+/* Return true if `z` is the sum with the other input of a liar that has two. */
+static bool is_of_twin(const struct sl_sim_attempt *page, uint64_t z, uint64_t sum)
+{
+	bool twin = false;
+	for (uint32_t k = 0; k < page->n; k++)
+		twin |= page->of[page->members[k]].twin;
+	return twin && z == (sum + 1) % page->p;
+}
+
 /* Check that the vector of learner i is the plain sum of the encodings. */
 static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
@@ -162,7 +171,7 @@ static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim
 			sum += page->of[page->members[k]].x[e]; /* both below p < 2^62 */
 			sum -= sum >= page->p ? page->p : 0;
 		}
-		if (z[e] != sum)
+		if (z[e] != sum && !(e == 0 && is_of_twin(page, z[e], sum)))
 			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
 				    (unsigned long long)z[e], (unsigned long long)sum);
@@ -243,6 +252,37 @@ static bool only_lost_have(const struct sl_sim *sim, sl_round t)
 	return aborted;
 }
 
+/* Return the number of equal digests that a commit needs: one of them is of an honest learner, and two sets
+ * of them have more than f signers in common (PROTOCOL.md §7.14 Confirm). */
+uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members)
+{
+	const struct sl_parameters *p = &sim->options.parameters;
+	uint64_t digests = 0;
+	while (digests < members && (digests <= p->tolerance || 2 * digests <= members + p->forgetful))
+		digests++;
+	return digests;
+}
+
+/* Check that enough members of the view have signed the digest of the certificate. */
+static void check_certificate(struct sl_sim *sim, uint32_t i, const struct sl_certificate *certificate)
+{
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, certificate->view);
+	uint64_t signers = 0;
+	for (uint32_t k = 0; k < page->n; k++) {
+		bool signed_it = false;
+		for (uint32_t m = 0; m < certificate->count; m++) {
+			const struct sl_digest *d = &certificate->digests[m];
+			signed_it |= d->id == sim->ids[page->members[k]] && d->t == certificate->t &&
+				     memcmp(d->view, certificate->view, SL_HASH_BYTES) == 0 &&
+				     memcmp(d->digest, certificate->digest, SL_HASH_BYTES) == 0;
+		}
+		signers += signed_it;
+	}
+	if (signers < sl_sim_check_digests(sim, page->n))
+		sl_sim_fail(sim, "learner %u commits round %u with the digests of %llu of %u learners",
+			    sim->ids[i], certificate->t, (unsigned long long)signers, page->n);
+}
+
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -255,6 +295,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 		sl_sim_fail(sim, "learner %u commits round %u of a view that nobody had", sim->ids[i],
 			    commit->t);
 	check_sum_of_all(sim, i, sl_sim_check_find(sim, commit->view));
+	check_certificate(sim, i, commit);
 	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)
 		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->host.committed);
 	if (caught_up && sim->models[commit->t] == NULL &&
@@ -310,8 +351,12 @@ static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_durable *
 static void check_given_up(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a == what->a && page->of[i].in)
+		if (page->t == what->t && page->a == what->a && page->of[i].in) {
 			page->of[i].given_up = true;
+			if (page->of[i].digested && !sl_sim_check_excused(sim, i, page->t))
+				sl_sim_fail(sim, "learner %u gives up a%u, whose result it has signed",
+					    sim->ids[i], page->a);
+		}
 }
 
 static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)

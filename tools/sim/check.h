@@ -7,6 +7,8 @@
  * (PROTOCOL.md §9 Abort, safety rule, reuse rule).
  *  - A model is encoded again only if in every attempt that it was released in at least c+1 participants
  * never released theirs, and never will (the reuse rule).
+ *  - A commit has equal digests of so many members that two such sets share an honest one; a learner that has
+ * given an attempt up signs no result of it, nor the other way round.
  *  - Every iteration conserves the total of the states; no key of random streams is used twice.
  *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
@@ -31,8 +33,10 @@ struct sl_sim_mixed {
 struct sl_sim_part {
 	bool in; /* the view */
 	bool ready, ended;
+	bool digested;				/* it has signed a result */
 	bool released, aborted, over, given_up; /* on its disk */
 	bool altered;				/* its shares were changed on their way, and x with them */
+	bool twin;				/* it has another input, too: 1 more in its first element */
 	uint64_t draw;				/* of the model that went in */
 	uint64_t *x;				/* its encoding; NULL: none yet */
 	void *theta;				/* its model */
@@ -78,6 +82,7 @@ static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl
 {
 	return sim->learners[i].forgot && t <= sim->learners[i].forgot_in;
 }
+uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members);
 /* check_rules.c */
 void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t);
 void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready);

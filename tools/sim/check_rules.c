@@ -50,9 +50,7 @@ static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t given_up = 0, f = p->forgetful, digests = 0;
-	while (digests < page->n && (digests <= p->tolerance || 2 * digests <= page->n + f))
-		digests++; /* of a commit */
+	uint64_t given_up = 0, f = p->forgetful, digests = sl_sim_check_digests(sim, page->n);
 	for (uint32_t k = 0; k < page->n; k++)
 		given_up += page->of[page->members[k]].given_up;
 	return never_ready(sim, page) >= 1 + f || closed(sim, page, f) >= f + 1 ||

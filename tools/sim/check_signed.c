@@ -76,11 +76,12 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 		}
 }
 
-/* A learner that restarts has another incarnation, and so another view. */
+/* A learner that restarts has another incarnation, and so another view. One that is set up otherwise may see
+ * itself in a view from which the others leave it out. */
 static bool may_differ(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n; k++)
-		if (sim->learners[page->members[k]].life > 0)
+		if (sim->learners[page->members[k]].life > 0 || sim->learners[page->members[k]].odd)
 			return true;
 	return sim->liars;
 }
@@ -142,6 +143,17 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 	}
 }
 
+static void check_digest(struct sl_sim *sim, uint32_t i, const struct sl_digest *digest)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, digest->view);
+	if (page == NULL || digest->id != sim->ids[i] || !page->of[i].in)
+		return; /* of a round that it fetched */
+	if (page->of[i].given_up && !sl_sim_check_excused(sim, i, page->t))
+		sl_sim_fail(sim, "learner %u signs a result of a%u, which it has given up", sim->ids[i],
+			    page->a);
+	page->of[i].digested = true;
+}
+
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	if (!action->send.own)
@@ -150,6 +162,8 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 		check_link_state(sim, i, &action->send.message.link_state);
 	else if (action->send.message.kind == SL_MSG_READY)
 		check_ready(sim, i, &action->send.message.ready);
+	else if (action->send.message.kind == SL_MSG_DIGEST)
+		check_digest(sim, i, &action->send.message.digest);
 	else if (action->send.message.kind == SL_MSG_ABORT)
 		check_abort(sim, i, &action->send.message.abort);
 }
