@@ -42,7 +42,7 @@ grep -q "LIES to .*: twice" out || fail "no lie in the trace"
 grep -q "FAULT its disk is set back to t[0-9]" out || fail "no fault in the trace"
 grep -q "gave up" out && fail "rollback: $(grep "gave up" out)"
 
-for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults usual,what" "--lies truth" "extra" "--what"; do
+for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults crash,what" "--lies truth" "extra" "--what"; do
 	# shellcheck disable=SC2086
 	[ "$(status "$simtest" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"

@@ -19,7 +19,7 @@ static void replay(const char *line)
 	play.lies = strcmp(lies, "-") == 0 ? 0 : sl_sim_fault_parse(lies, true, &wrong);
 	assert_int_not_equal(play.faults, 0);
 	sl_sim_play(&play, &outcome);
-	if (outcome.failed)
+	if (outcome.failed || outcome.stuck)
 		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --faults %s%s%s --trace",
 			 outcome.why, seed, learners, rounds, faults, play.lies != 0 ? " --lies " : "",
 			 play.lies != 0 ? lies : "");
@@ -27,7 +27,7 @@ static void replay(const char *line)
 
 TEST(test_kept)
 {
-	char line[256];
+	char line[512];
 	FILE *file = fopen(SL_SOURCE_ROOT "/test/sim/kept_seeds", "r");
 	assert_non_null(file);
 	while (fgets(line, sizeof line, file) != NULL)

@@ -37,8 +37,8 @@ static const struct argp_option options[] = {
 	{"seeds", KEY_SEEDS, "COUNT", 0, "number of seeds (1000; with --seed 1)", 0},
 	{"learners", KEY_LEARNERS, "N", 0, "number of learners (7)", 0},
 	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
-	{"faults", KEY_FAULTS, "LIST", 0, "kinds of faults that may occur (usual)", 0},
-	{"lies", KEY_LIES, "LIST", 0, "lies that a liar may tell (all); needs the fault liar", 0},
+	{"faults", KEY_FAULTS, "LIST", 0, "kinds of faults that may occur (all)", 0},
+	{"lies", KEY_LIES, "LIST", 0, "lies that a liar may tell (those that do not stop the others)", 0},
 	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
 	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
 	{"explore", KEY_EXPLORE, "KEY=VALUE,...", OPTION_ARG_OPTIONAL,
@@ -55,11 +55,10 @@ static const char doc[] = "Play the protocol in one process, from seeds: learner
 			  "command that replays it.\n"
 			  "\n"
 			  "Faults:"
-#define X(name, text, word, usual) " " word
+#define X(name, text, word) " " word
 	SL_SIM_FAULTS(X) ".\n"
-			 "usual: those that the protocol withstands; all: all of them.\n"
 #undef X
-#define X(name, word, text) " " word
+#define X(name, word, usual, text) " " word
 			 "Lies:" SL_SIM_LIES(
 				 X) ".\n"
 #undef X
@@ -70,8 +69,8 @@ static const char doc[] = "Play the protocol in one process, from seeds: learner
 				    "  simtest --seed 5000 --seeds 10000 --jobs 2\n"
 				    "  simtest --seed 4711 --trace | tail\n"
 				    "      one seed, step by step\n"
-				    "  simtest --faults usual,rollback\n"
-				    "      with disks that are set back, too\n"
+				    "  simtest --faults crash,rollback\n"
+				    "      learners crash, and disks are set back\n"
 				    "\n"
 				    "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed, or a "
 				    "rule broken with --explore; 2 bad usage.\n";
@@ -214,8 +213,12 @@ static void show_one(const struct command *c)
 {
 	const struct sl_sim_outcome *o = &c->last;
 	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n",
-	       (unsigned long long)o->seed, o->failed ? "FAILED" : "ok", (unsigned long long)o->steps,
-	       (unsigned long long)o->virtual_ms, o->faults, (unsigned long long)o->digest);
+	       (unsigned long long)o->seed,
+	       o->failed  ? "FAILED"
+	       : o->stuck ? "stuck"
+			  : "ok",
+	       (unsigned long long)o->steps, (unsigned long long)o->virtual_ms, o->faults,
+	       (unsigned long long)o->digest);
 }
 
 static void show_all(const struct command *c)
@@ -228,6 +231,9 @@ static void show_all(const struct command *c)
 	show_table(t);
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
 	       c->range.rounds, (unsigned long long)t->failed);
+	if (t->stuck > 0)
+		printf("%llu seeds were stopped by a lie of which that is known.\n",
+		       (unsigned long long)t->stuck);
 	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated "
 	       "models.\n",
 	       faults, (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered,

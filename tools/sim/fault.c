@@ -6,12 +6,12 @@
 #include "tools/sim/forget.h"
 
 static const char *const names[SL_SIM_FAULT_COUNT] = {
-#define X(name, text, word, usual) [SL_SIM_FAULT_##name] = text,
+#define X(name, text, word) [SL_SIM_FAULT_##name] = text,
 	SL_SIM_FAULTS(X)
 #undef X
 };
 static const char *const words[SL_SIM_FAULT_COUNT] = {
-#define X(name, text, word, usual) [SL_SIM_FAULT_##name] = word,
+#define X(name, text, word) [SL_SIM_FAULT_##name] = word,
 	SL_SIM_FAULTS(X)
 #undef X
 };
@@ -27,8 +27,6 @@ static uint32_t parse_word(const char *word, size_t length, bool lies)
 	uint32_t count = lies ? SL_SIM_LIE_COUNT : SL_SIM_FAULT_COUNT;
 	if (length == 3 && strncmp(word, "all", 3) == 0)
 		return (1u << count) - 1;
-	if (!lies && length == 5 && strncmp(word, "usual", 5) == 0)
-		return SL_SIM_FAULTS_USUAL;
 	for (uint32_t k = 0; k < count; k++) {
 		const char *name = lies ? sl_sim_lie_name((enum sl_sim_lie)k) : words[k];
 		if (strlen(name) == length && strncmp(word, name, length) == 0)
@@ -243,6 +241,7 @@ static void begin_lies(struct sl_sim_faults *f)
 		f->lies.lies = (uint32_t)sl_sim_random(&f->random) & (uint32_t)sl_sim_random(&f->random) &
 			       (uint32_t)sl_sim_random(&f->random) & f->mix.lies;
 	while (f->lies.lies == 0);
+	f->lies.lies |= f->mix.lies & 1u << SL_SIM_LIE_DOUBLE;
 	sim->learners[f->lies.liar].liar = true;
 }
 
@@ -255,6 +254,7 @@ static void begin_odd(struct sl_sim_faults *f)
 	switch (sl_sim_fault_below(f, 5)) {
 	case 0:
 		config->scope.roster[0] ^= 1;
+		f->sim->rosters = true;
 		break;
 	case 1:
 		config->parameters.tolerance++;

@@ -10,29 +10,29 @@
 
 #include "tools/sim/lie.h"
 
-/* X(NAME, text, its name on the command line, does the present edition of the protocol withstand it) */
+/* X(NAME, text, its name on the command line) */
 #define SL_SIM_FAULTS(X)                                                                                     \
-	X(LOSS, "link lost", "loss", true)                                                                   \
-	X(SLOW_LINK, "slow link", "slow-link", true)                                                         \
-	X(HELD, "held back", "held", true)                                                                   \
-	X(ONE_WAY, "one way only", "one-way", true)                                                          \
-	X(PARTITION, "partition", "partition", true)                                                         \
-	X(CRASH, "crash", "crash", true)                                                                     \
-	X(POWER, "power loss", "power", true)                                                                \
-	X(DISK, "failed write", "disk", true)                                                                \
-	X(PAUSE, "paused", "pause", true)                                                                    \
-	X(CLOCK, "clock leaps", "clock", true)                                                               \
-	X(SLOW_WORK, "slow disk", "slow-disk", true)                                                         \
-	X(TRAINER, "slow trainer", "trainer", true)                                                          \
-	X(AWAY, "away", "away", true)                                                                        \
-	X(REPLAY, "replayed", "replay", true)                                                                \
-	X(ABORT, "operator abort", "abort", true)                                                            \
-	X(LOST, "lost for good", "lost", true)                                                               \
-	X(ROLLBACK, "disk set back", "rollback", false)                                                      \
-	X(WIPED, "disk emptied", "wiped", false)                                                             \
-	X(CORRUPT, "bit flipped", "corrupt", false)                                                          \
-	X(LIAR, "liar", "liar", false)                                                                       \
-	X(ROSTER, "other settings", "roster", false)
+	X(LOSS, "link lost", "loss")                                                                         \
+	X(SLOW_LINK, "slow link", "slow-link")                                                               \
+	X(HELD, "held back", "held")                                                                         \
+	X(ONE_WAY, "one way only", "one-way")                                                                \
+	X(PARTITION, "partition", "partition")                                                               \
+	X(CRASH, "crash", "crash")                                                                           \
+	X(POWER, "power loss", "power")                                                                      \
+	X(DISK, "failed write", "disk")                                                                      \
+	X(PAUSE, "paused", "pause")                                                                          \
+	X(CLOCK, "clock leaps", "clock")                                                                     \
+	X(SLOW_WORK, "slow disk", "slow-disk")                                                               \
+	X(TRAINER, "slow trainer", "trainer")                                                                \
+	X(AWAY, "away", "away")                                                                              \
+	X(REPLAY, "replayed", "replay")                                                                      \
+	X(ABORT, "operator abort", "abort")                                                                  \
+	X(LOST, "lost for good", "lost")                                                                     \
+	X(ROLLBACK, "disk set back", "rollback")                                                             \
+	X(WIPED, "disk emptied", "wiped")                                                                    \
+	X(CORRUPT, "bit flipped", "corrupt")                                                                 \
+	X(LIAR, "liar", "liar")                                                                              \
+	X(ROSTER, "other settings", "roster")
 
 enum sl_sim_fault {
 #define X(name, ...) SL_SIM_FAULT_##name,
@@ -40,12 +40,10 @@ enum sl_sim_fault {
 #undef X
 		SL_SIM_FAULT_COUNT
 };
-#define X(name, text, word, usual) | (usual ? 1u << SL_SIM_FAULT_##name : 0u)
-enum { SL_SIM_FAULTS_USUAL = 0 SL_SIM_FAULTS(X) }; /* kinds that the present edition withstands: a bit set */
-#undef X
+enum { SL_SIM_FAULTS_ALL = (1u << SL_SIM_FAULT_COUNT) - 1 }; /* a bit set */
 const char *sl_sim_fault_name(enum sl_sim_fault kind);
-/* Return the set of kinds, or for `lies` of lies, that `list` names, separated by commas; "usual" and "all"
- * are names, too. Return 0, and the name that is wrong in *wrong, if it is no such list. */
+/* Return the set of kinds, or for `lies` of lies, that `list` names, separated by commas; "all" is a name,
+ * too. Return 0, and the name that is wrong in *wrong, if it is no such list. */
 uint32_t sl_sim_fault_parse(const char *list, bool lies, const char **wrong);
 
 /* Points of a crash: in a step, or in the work that a step asked for. */
@@ -62,7 +60,7 @@ struct sl_sim_mix {
 	uint32_t down_most; /* learners that are down at a time */
 	bool to_the_end;    /* they do not stop before the last round is committed */
 	uint32_t lost_most; /* learners that never come back */
-	uint32_t lies;	    /* of a liar: bit set */
+	uint32_t lies;	    /* of a liar: bit set; DOUBLE is always told */
 };
 
 struct sl_sim_tally {

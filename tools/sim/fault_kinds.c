@@ -134,7 +134,9 @@ static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 bool sl_sim_fault_operator(struct sl_sim_faults *f, uint32_t i, bool released)
 {
 	struct sl_sim_learner *l = &f->sim->learners[i];
-	if (l->host.stopped || l->host.phase != (released ? SL_PHASE_RECOVER : SL_PHASE_READY))
+	enum sl_phase phase = l->host.phase;
+	if (l->host.stopped ||
+	    !(released ? phase == SL_PHASE_RECOVER || phase == SL_PHASE_CONFIRM : phase == SL_PHASE_READY))
 		return false;
 	sl_sim_tell(f->sim, i, "FAULT its operator aborts");
 	l->aborted_by_operator |= released;

@@ -6,7 +6,7 @@
 #include "tools/sim/check.h"
 
 static const char *const names[SL_SIM_LIE_COUNT] = {
-#define X(name, word, text) [SL_SIM_LIE_##name] = word,
+#define X(name, word, usual, text) [SL_SIM_LIE_##name] = word,
 	SL_SIM_LIES(X)
 #undef X
 };
@@ -144,6 +144,37 @@ static int lie_commitment(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_
 		return false;
 	m->ready.deposit[0] ^= 1;
 	return true;
+}
+
+/* Write the commitment to the own deposit with 1 added to its first element to `hash`. Return false if the
+ * Ready is of another view than the learner's. */
+static bool commit_to_twin(const struct sl_sim *sim, uint32_t i, const struct sl_ready *ready, uint8_t *hash)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
+	const struct sl_workspace *w = &sim->learners[i].host.workspace;
+	const struct sl_view *view = sim->learners[i].host.view;
+	uint64_t first = 0;
+	if (page == NULL || view == NULL || memcmp(view->h, ready->view, SL_HASH_BYTES) != 0 ||
+	    w->state_file.base == NULL)
+		return false;
+	page->of[i].twin = page->of[i].altered = true;
+	uint8_t *twin = malloc(sl_slot_state_bytes(view));
+	memcpy(twin, sl_slot_state(&w->state_file, view->self), sl_slot_state_bytes(view));
+	memcpy(&first, twin, view->field.bytes);
+	first = sl_field_add(&view->field, first, 1);
+	memcpy(twin, &first, view->field.bytes);
+	sl_canonical_deposit(&w->scope, twin, sl_slot_state_bytes(view), hash);
+	free(twin);
+	return true;
+}
+
+static int lie_double(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	if (j % 2 == 0)
+		return false;
+	if (m->kind == SL_MSG_READY)
+		return m->ready.id == sim->ids[i] && commit_to_twin(sim, i, &m->ready, m->ready.deposit);
+	return m->chunk.origin == sim->ids[i] && m->chunk.index == 0 && add(sim, i, m, 1);
 }
 
 static bool own_link_state(const struct sl_sim *sim, uint32_t i, const struct sl_message *m)
@@ -340,6 +371,7 @@ static const struct {
 	[SL_SIM_LIE_RESULT] = {KIND(RESULT) | KIND(DIGEST), lie_result},
 	[SL_SIM_LIE_DIGEST] = {KIND(DIGEST), lie_digest},
 	[SL_SIM_LIE_COMMITMENT] = {KIND(READY), lie_commitment},
+	[SL_SIM_LIE_DOUBLE] = {KIND(READY) | KIND(DEPOSIT), lie_double},
 	[SL_SIM_LIE_TWICE] = {KIND(LINK_STATE), lie_twice},
 	[SL_SIM_LIE_ABORT] = {KIND(READY), lie_abort},
 	[SL_SIM_LIE_ABORT_ALL] = {KIND(READY), lie_abort_all},
@@ -414,7 +446,7 @@ static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 		if (told == DROP)
 			return false;
 		if (table[k].kinds == KIND(LINK_STATE) || table[k].tell == lie_commitment ||
-		    m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
+		    table[k].tell == lie_double || m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
 			sl_sim_sign(sim, m);
 	}
 	return true;

@@ -9,42 +9,49 @@
 
 #include "tools/sim/sim.h"
 
-/* X(NAME, its name on the command line, what the liar does) */
+/* X(NAME, its name on the command line, do the others go on whatever it does, what the liar does). Those that
+ * may stop the others are told on request only; DOUBLE also where the protocol withstands it: forgetful > 0.
+ */
 #define SL_SIM_LIES(X)                                                                                       \
-	X(SHARE, "share", "shares do not add up to its model")                                               \
-	X(STATE, "state", "its states, partial sums and sums are others than mixing makes them")             \
-	X(DEPOSIT, "deposit", "sends deposits, its own or those of others, altered")                         \
-	X(KEY, "key", "sends deposit keys altered")                                                          \
-	X(KEY_SHARE, "key-share", "sends key shares altered")                                                \
-	X(OPENING, "opening", "opens deposits with altered key shares")                                      \
-	X(CHALLENGE, "challenge", "sends challenges altered")                                                \
-	X(CHECKSUM, "checksum", "signs other checksums than those of the deposits")                          \
-	X(GIVE_UP, "give-up", "gives up each attempt for which it is ready")                                 \
-	X(RESULT, "result", "shows an invented result to learners that come back")                           \
-	X(DIGEST, "digest", "signs another digest than that of the result")                                  \
-	X(COMMITMENT, "commitment", "commits to another state than it has")                                  \
-	X(TWICE, "twice", "signs two link states for one attempt")                                           \
-	X(ABORT, "abort", "aborts at some learners the attempt for which it is ready")                       \
-	X(ABORT_ALL, "abort-all", "aborts all attempts up to the largest number")                            \
-	X(ABSENT, "absent", "names a learner that it has no link to")                                        \
-	X(LEAP, "leap", "numbers its attempts far ahead")                                                    \
-	X(QUORUM, "quorum", "demands a quorum of 2000")                                                      \
-	X(MODULUS, "modulus", "demands a composite modulus")                                                 \
-	X(WEIGHT, "weight", "demands a huge max_weight")                                                     \
-	X(TOLERANCE, "tolerance", "has another tolerance")                                                   \
-	X(HISTORY, "history", "has another last result")                                                     \
-	X(ROSTER, "roster", "has another roster")                                                            \
-	X(HAVE, "have", "claims to have all masked states and sends none")                                   \
-	X(MUTE, "mute", "sends no vectors")                                                                  \
-	X(SLOW, "slow", "sends a vector every 9.9 s")                                                        \
-	X(ROUND, "round", "claims to be a round ahead")
+	X(SHARE, "share", false, "shares do not add up to its model")                                        \
+	X(STATE, "state", true, "its states, partial sums and sums are others than mixing makes them")       \
+	X(DEPOSIT, "deposit", false, "sends deposits, its own or those of others, altered")                  \
+	X(KEY, "key", true, "sends deposit keys altered")                                                    \
+	X(KEY_SHARE, "key-share", false, "sends key shares altered")                                         \
+	X(OPENING, "opening", true, "opens deposits with altered key shares")                                \
+	X(CHALLENGE, "challenge", true, "sends challenges altered")                                          \
+	X(CHECKSUM, "checksum", true, "signs other checksums than those of the deposits")                    \
+	X(GIVE_UP, "give-up", false, "gives up each attempt for which it is ready")                          \
+	X(RESULT, "result", true, "shows an invented result to learners that come back")                     \
+	X(DIGEST, "digest", true, "signs another digest than that of the result")                            \
+	X(COMMITMENT, "commitment", false, "commits to another state than it has")                           \
+	X(TWICE, "twice", true, "signs two link states for one attempt")                                     \
+	X(ABORT, "abort", false, "aborts at some learners the attempt for which it is ready")                \
+	X(ABORT_ALL, "abort-all", false, "aborts all attempts up to the largest number")                     \
+	X(ABSENT, "absent", false, "names a learner that it has no link to")                                 \
+	X(LEAP, "leap", false, "numbers its attempts far ahead")                                             \
+	X(QUORUM, "quorum", true, "demands a quorum of 2000")                                                \
+	X(MODULUS, "modulus", true, "demands a composite modulus")                                           \
+	X(WEIGHT, "weight", true, "demands a huge max_weight")                                               \
+	X(TOLERANCE, "tolerance", true, "has another tolerance")                                             \
+	X(HISTORY, "history", true, "has another last result")                                               \
+	X(ROSTER, "roster", true, "has another roster")                                                      \
+	X(HAVE, "have", true, "claims to have all masked states and sends none")                             \
+	X(MUTE, "mute", false, "sends no vectors")                                                           \
+	X(SLOW, "slow", true, "sends a vector every 9.9 s")                                                  \
+	X(ROUND, "round", false, "claims to be a round ahead")                                               \
+	X(DOUBLE, "double", false,                                                                           \
+	  "is two learners with one key, each with its own input, to half of the others")
 
 enum sl_sim_lie {
-#define X(name, word, text) SL_SIM_LIE_##name,
+#define X(name, ...) SL_SIM_LIE_##name,
 	SL_SIM_LIES(X)
 #undef X
 		SL_SIM_LIE_COUNT
 };
+#define X(name, word, usual, text) | (usual ? 1u << SL_SIM_LIE_##name : 0u)
+enum { SL_SIM_LIES_USUAL = 0 SL_SIM_LIES(X) }; /* a bit set */
+#undef X
 const char *sl_sim_lie_name(enum sl_sim_lie lie);
 
 #define SL_SIM_REPLAYED 32u

@@ -189,6 +189,8 @@ void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)
 	if (event->generation != sl_sim_link(sim, event->peer, event->learner)->generation ||
 	    sim->learners[event->learner].host.stopped)
 		return; /* fell with its link */
+	if (!sl_sim_signatures_hold(sim, event->learner, m))
+		return;
 	sl_sim_signatures_verify(sim, event->learner, m);
 	if (m->kind >= SL_MSG_SHARE) {
 		e.buffer = sl_packet_lend(event->packet);

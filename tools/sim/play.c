@@ -11,6 +11,7 @@
 #define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
 #define OPERATOR_US (UINT64_C(120) * 1000 * 1000)   /* .. until operators give up what waits for the lost */
 #define PLAYED_US (UINT64_C(20) * 1000 * 1000)	    /* .. until the next graph is played */
+#define STEPS_MOST UINT64_C(4000000)		    /* a run that takes more fails */
 #define SERVE_AGAIN_US (UINT64_C(60) * 1000 * 1000)
 
 struct playing {
@@ -70,13 +71,22 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	return o;
 }
 
+#define FORGET (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)
+#define ALONE (1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_ROSTER)
+
+/* Return true if `forgetful` has to be 1: a disk may forget, or a learner says two things. */
+static bool takes_back(const struct sl_sim_mix *mix)
+{
+	return (mix->kinds & FORGET) != 0 ||
+	       ((mix->kinds >> SL_SIM_FAULT_LIAR & 1) != 0 && (mix->lies >> SL_SIM_LIE_DOUBLE & 1) != 0);
+}
+
 /* Draw chunks, weights, tolerance, playback and large moduli, from numbers of their own: the other options of
  * a seed do not depend on them. */
-static void draw_sizes(struct sl_sim_options *o, uint32_t kinds)
+static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 {
 	uint64_t random = o->seed * UINT64_C(0xd1342543de82ef95) + 1;
 	struct sl_parameters *p = &o->parameters;
-	const uint32_t alone = 1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_ROSTER;
 	if (sl_sim_random(&random) % 8 == 0)
 		p->n = 1 + sl_sim_random(&random) % (5 * SL_CHUNK_ELEMENTS - 1);
 	if (sl_sim_random(&random) % 8 == 0 && p->mixing != SL_ENGINE_METROPOLIS)
@@ -84,43 +94,57 @@ static void draw_sizes(struct sl_sim_options *o, uint32_t kinds)
 	if (sl_sim_random(&random) % 4 == 0 && p->encoding == SL_ENCODING_WEIGHTED &&
 	    (p->p == 0 || p->p > UINT64_C(1) << 35))
 		p->max_weight = PICK(&random, 2, 10, 100);
-	if ((kinds & alone) != 0) /* the others suffice, whatever one learner does */
+	if ((mix->kinds & ALONE) != 0) /* the others suffice, whatever one learner does */
 		o->topology = "complete";
 	o->playback = sl_sim_random(&random) % 8 == 0;
 	if (sl_sim_random(&random) % 4 == 0 && strcmp(o->topology, "complete") == 0 && o->learners >= 6)
 		p->tolerance = PICK(&random, 2, 3);
-	/* One disk may forget, and no fork comes of it: f = 1. */
-	if ((kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0) {
+	if (takes_back(mix)) {
 		uint64_t least = (o->learners + 3) / 2;
 		o->topology = "complete"; /* the others can give an attempt up only if they are linked */
 		p->forgetful = 1;
-		p->tolerance = 2; /* N - c + f participants can give an attempt up: all but one */
+		p->tolerance = 2;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
-	if ((kinds & alone) == alone && p->tolerance > 2)
+	if ((mix->kinds & ALONE) == ALONE && p->tolerance > 2)
 		p->tolerance = 2;
+}
+
+/* Kinds of which a run has one, and half of the runs none: what the checker asks is less where a learner
+ * lies or a sum is wrong. */
+static uint32_t draw_rare(uint64_t seed, uint32_t kinds)
+{
+	static const uint32_t rare[] = {1u << SL_SIM_FAULT_LIAR, 1u << SL_SIM_FAULT_CORRUPT,
+					1u << SL_SIM_FAULT_ROSTER, FORGET};
+	uint64_t random = seed * UINT64_C(0xa0761d6478bd642f), which = sl_sim_random(&random) % 8;
+	uint32_t set = which < 4 ? rare[which] : 0;
+	if ((kinds & set) == 0)
+		kinds |= set;
+	return kinds & ~((ALONE | FORGET | 1u << SL_SIM_FAULT_CORRUPT) & ~set);
 }
 
 static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *random)
 {
 	struct sl_sim_mix mix = {.gap_ms = (uint32_t)PICK(random, 300, 1000, 3000, 10000), .most = 60};
-	uint32_t possible = play->faults != 0 ? play->faults : SL_SIM_FAULTS_USUAL;
+	uint32_t possible = play->faults != 0 ? play->faults : SL_SIM_FAULTS_ALL;
 	while (mix.kinds == 0)
 		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT)) & possible;
-	const uint32_t forget = 1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED;
-	if ((mix.kinds & forget) !=
-	    0) /* a wrong sum is given up by all but c - f, of which one has forgotten */
+	if (possible == SL_SIM_FAULTS_ALL)
+		mix.kinds = draw_rare(play->seed, mix.kinds);
+	if ((mix.kinds & FORGET) != 0) /* a wrong sum is given up by all but c - f, of which one forgot */
 		mix.kinds &= ~(1u << SL_SIM_FAULT_CORRUPT);
-	mix.lies = play->lies != 0 ? play->lies : UINT32_MAX;
+	mix.lies = play->lies != 0 ? play->lies : SL_SIM_LIES_USUAL;
+	if (play->lies == 0 && play->seed % 4 == 0)
+		mix.lies |= 1u << SL_SIM_LIE_DOUBLE;
 	mix.to_the_end = play->rounds < 3 || sl_sim_random(random) % 5 < 2;
 	mix.down_most = (uint32_t)PICK(random, 1, play->learners / 2, play->learners / 2, play->learners);
 	return mix;
 }
 
-static struct sl_sim *build(const struct sl_sim_play *play, uint32_t kinds, uint64_t *random)
+static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_mix *mix, uint64_t *random)
 {
 	struct sl_sim_options o = draw_options(play, random);
-	draw_sizes(&o, kinds);
+	draw_sizes(&o, mix);
 	struct sl_sim *sim = sl_sim_new(&o);
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
@@ -138,7 +162,7 @@ static uint32_t spare(const struct sl_sim *sim, uint32_t kinds)
 	const struct sl_parameters *p = &sim->options.parameters;
 	uint64_t least = p->quorum > p->tolerance + 2 ? p->quorum : p->tolerance + 2;
 	least += (kinds >> SL_SIM_FAULT_LIAR & 1) + (kinds >> SL_SIM_FAULT_ROSTER & 1);
-	least += (kinds & (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)) != 0; /* it abstains */
+	least += (kinds & FORGET) != 0; /* it abstains */
 	return sim->n > least ? sim->n - (uint32_t)least : 0;
 }
 
@@ -171,6 +195,24 @@ static void sum_up(struct playing *p, struct sl_sim *sim)
 
 /* --- the run --- */
 
+/* Return true if the liar has told a lie that may stop the others. */
+static bool may_be_stuck(const struct playing *p)
+{
+	uint32_t told = 0;
+	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++)
+		told |= p->faults.lies.told[k] > 0 ? 1u << k : 0;
+	return (told & ~(uint32_t)SL_SIM_LIES_USUAL) != 0;
+}
+
+/* End a run that the liar has stopped. */
+static void end_if_stuck(struct playing *p)
+{
+	if (!may_be_stuck(p))
+		return;
+	p->outcome->stuck = true;
+	longjmp(p->end, 1);
+}
+
 /* Return true if a learner still has to commit the last round. */
 static bool unfinished(struct playing *p, struct sl_sim *sim)
 {
@@ -186,6 +228,10 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 		if (l->host.stopped && !l->down && l->code != SL_OK)
 			sl_sim_fail(sim, "learner %u ends with %d", sim->ids[i], l->code);
 	}
+	if (sim->steps > STEPS_MOST)
+		end_if_stuck(p);
+	if (sim->steps > STEPS_MOST)
+		sl_sim_fail(sim, "no end after %llu steps", (unsigned long long)sim->steps);
 	if (committed != p->committed)
 		p->progress = sim->now;
 	p->committed = committed;
@@ -202,8 +248,9 @@ static void serve_again(struct sl_sim *sim)
 		}
 }
 
-static void complain(struct sl_sim *sim, const struct playing *p)
+static void complain(struct sl_sim *sim, struct playing *p)
 {
+	end_if_stuck(p);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
 		if (!l->host.stopped && !l->liar && !l->odd)
@@ -283,7 +330,7 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 	struct playing p = {.outcome = outcome};
 	*outcome = (struct sl_sim_outcome){.seed = play->seed};
 	struct sl_sim_mix mix = draw_mix(play, &random);
-	struct sl_sim *sim = build(play, mix.kinds, &random);
+	struct sl_sim *sim = build(play, &mix, &random);
 	if (strcmp(sim->options.topology, "complete") == 0 &&
 	    (sl_sim_random(&random) % 3 == 0 || (mix.kinds >> SL_SIM_FAULT_LOST & 1) != 0))
 		mix.lost_most = spare(sim, mix.kinds);

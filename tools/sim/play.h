@@ -3,7 +3,7 @@
  *
  *   faults --a round drawn from the seed is committed, or FAULTS_MOST_US--> calm
  *   calm --every learner has committed T--> over
- *        --no commit for CALM_MOST_US--> failed
+ *        --no commit for CALM_MOST_US--> failed; stuck, if a lie was told that may stop the others
  *
  * A range of seeds is played by several processes: an assertion of the core ends one seed, and another
  * process goes on after it. The seed, the learners and the rounds decide a run; the other seeds and processes
@@ -19,8 +19,8 @@ struct sl_sim_play {
 	uint32_t learners;
 	sl_round rounds;
 	uint32_t jobs;	 /* processes at once, of a range */
-	uint32_t faults; /* kinds that may be drawn: a bit set; 0: those that the protocol withstands */
-	uint32_t lies;	 /* that a liar may tell; 0: all */
+	uint32_t faults; /* kinds that may be drawn: a bit set; 0: all */
+	uint32_t lies;	 /* that a liar may tell; 0: those that do not stop the others */
 	FILE *lines;	 /* each step as a line; NULL: none */
 };
 
@@ -29,6 +29,7 @@ struct sl_sim_play {
 struct sl_sim_outcome {
 	uint64_t seed;
 	bool failed;
+	bool stuck; /* a liar stopped the others, by a lie of which that is known */
 	char why[SL_SIM_WHY_BYTES];
 	uint64_t steps, virtual_ms, digest;
 	double seconds; /* of processor time */
@@ -45,8 +46,8 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 
 /* The sums over a range of seeds. */
 struct sl_sim_totals {
-	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
-		restarts;
+	uint64_t seeds, failed, stuck, steps, virtual_ms, faults, commits, caught_up, model_invalidated,
+		recovered, restarts;
 	uint64_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
 	uint64_t point[SL_SIM_POINTS_MOST], told[SL_SIM_LIE_COUNT];
 	double seconds; /* of processor time, of all workers */

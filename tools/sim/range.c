@@ -24,6 +24,7 @@ void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 {
 	t->seeds++;
 	t->failed += o->failed;
+	t->stuck += o->stuck;
 	t->steps += o->steps;
 	t->virtual_ms += o->virtual_ms;
 	t->faults += o->faults;

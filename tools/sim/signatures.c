@@ -76,3 +76,16 @@ void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struc
 	if (sim->keys != NULL)
 		verify(sim, receiver, message);
 }
+
+bool sl_sim_signatures_hold(const struct sl_sim *sim, uint32_t receiver, const struct sl_message *m)
+{
+	const sl_id *signer = sl_message_role(m, SL_ROLE_SIGNER);
+	if (!sim->rosters || signer == NULL || sl_message_role(m, SL_ROLE_SIGNATURE) == NULL ||
+	    sl_message_role(m, SL_ROLE_ROSTER) != NULL)
+		return true;
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (sim->ids[i] == *signer)
+			return memcmp(sim->learners[i].host.config.scope.roster,
+				      sim->learners[receiver].host.config.scope.roster, SL_HASH_BYTES) == 0;
+	return false;
+}

@@ -160,6 +160,7 @@ struct sl_sim {
 	uint64_t steps;
 	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
+	bool rosters;	 /* a learner has another one */
 	bool blame;	 /* check that nobody accuses a learner that follows the protocol */
 	bool liars;	 /* a learner signs two things for one attempt, or passes on wrong sums: the rules on
 			    signatures, and on sums before CHECK, do not apply */
@@ -264,6 +265,8 @@ struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j
 /* signatures.c */
 void sl_sim_signatures_begin(struct sl_sim *sim);
 void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message);
+/* Return true if a signature holds for the roster of the receiver: a daemon drops other messages. */
+bool sl_sim_signatures_hold(const struct sl_sim *sim, uint32_t receiver, const struct sl_message *message);
 /* link.c */
 void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set);
 void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j);
