@@ -1,0 +1,60 @@
+/* A learner dies in the middle of a round and comes back with an emptied state folder: its peers remind it of
+ * what it has signed, and nothing that it says then contradicts that (PROTOCOL.md §12.4 Disks that forget).
+ */
+#include <signal.h>
+
+#include "test/lib/cluster.h"
+
+#define N 4u
+#define FORGETS 2u
+#define ROUNDS 3u /* more, of all learners, after it has come back */
+
+static struct cluster *begin(const char *settings, const char *failpoint)
+{
+	struct cluster *c = cluster_new();
+	cluster_open(c, N, settings);
+	for (uint32_t i = 1; i <= N; i++)
+		if (i == FORGETS)
+			cluster_start_failing(c, i, failpoint);
+		else
+			cluster_start(c, i, "");
+	return c;
+}
+
+static void end(struct cluster *c)
+{
+	struct sl_error wrong;
+	assert_int_equal(cluster_wait(c, FORGETS), 128 + SIGKILL);
+	cluster_shell(
+		c,
+		"cd learner-02; mv state old; mkdir -m 700 state; mv old/trained-* state"); /* these are the
+											       test's */
+	uint32_t last = cluster_last_round(c, 1);
+	cluster_start(c, FORGETS, "");
+	for (uint32_t i = 1; i <= N; i++) {
+		double until = process_now() + 60;
+		while (cluster_last_round(c, i) < last + ROUNDS && process_now() < until)
+			process_look_again();
+		assert_true(cluster_last_round(c, i) >= last + ROUNDS);
+	}
+	cluster_stop(c);
+	cluster_look_exact(c, UINT64_C(1) << (FORGETS - 1), &wrong);
+	assert_string_equal(wrong.text, "");
+	cluster_free(c, true);
+}
+
+#define SETTINGS "rounds=100000 hello_timeout=1 stall_timeout=2 agreement_timeout=4 prepare_timeout=10 "
+
+TEST(an_emptied_folder)
+{
+	static const char *const places[] = {"shares-sent:3", "ready-sent:3", "after-released:3",
+					     "digest-sent:3"};
+	struct cluster *clusters[4];
+	for (int k = 0; k < 4; k++)
+		clusters[k] =
+			begin(k % 2 == 0 ? SETTINGS "quorum=all" : SETTINGS "quorum=majority", places[k]);
+	for (int k = 0; k < 4; k++) {
+		print_message("%s\n", places[k]);
+		end(clusters[k]);
+	}
+}
