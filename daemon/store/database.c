@@ -57,11 +57,11 @@ static const char *const statements[SL_STATEMENT_COUNT] = {
 
 int sl_database_damaged(struct sl_database *database, const char *table, const char *why)
 {
-	return sl_err_set(&database->error, SL_ERR_FORMAT,
-			  "%s: file is damaged: %s%s%s; move the state folder away, and start again when the "
-			  "others have "
-			  "committed another round: they have the result",
-			  database->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
+	return sl_err_set(
+		&database->error, SL_ERR_FORMAT,
+		"%s: file is damaged: %s%s%s; move the state folder away and start again: the others "
+		"have the result, and show this learner what it has signed",
+		database->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
 }
 
 int sl_database_no_memory(struct sl_database *database)

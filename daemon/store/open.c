@@ -203,11 +203,12 @@ static int find(struct sl_store *store, bool marked)
 		return rc;
 	if (!marked)
 		return store->database.peek ? SL_ERR_NOTFOUND : make(store);
-	return sl_err_set(&store->database.error, SL_ERR_NOTFOUND,
-			  "%s: is gone, and with it what this learner has promised to others; put it back, "
-			  "or move the state "
-			  "folder away and start again when the others have committed another round",
-			  store->database.path);
+	return sl_err_set(
+		&store->database.error, SL_ERR_NOTFOUND,
+		"%s: is gone, and with it what this learner has promised to others; put it back, "
+		"or move the state folder away and start again: the others show this learner what it "
+		"has signed",
+		store->database.path);
 }
 
 static int open_records(struct sl_store *store)

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #define ADVICE                                                                                               \
-	"; move the state folder away, and start again when the others have committed another round: they "  \
-	"have the result"
+	"; move the state folder away and start again: the others have the result, and show this learner "   \
+	"what it has signed"
 #define DAMAGED(why) DATABASE ": file is damaged: " why ADVICE
 
 /* --- verbs --- */

@@ -297,7 +297,7 @@ TEST_WITH(one_that_is_gone_is_missed, setup, folder_teardown)
 		*state, SL_ERR_NOTFOUND,
 		DATABASE
 		": is gone, and with it what this learner has promised to others; put it back, or move the "
-		"state folder away and start again when the others have committed another round");
+		"state folder away and start again: the others show this learner what it has signed");
 	assert_false(there(*state, DATABASE));
 }
 
