@@ -9,7 +9,7 @@
  *    | |                                                              RELEASED durable   |
  *    | |                                                                                 v
  *    +-+------- COMMIT <----- CONFIRM <---------------------- CHECK <------------------ MIX
- *    next round    | durable   c+1 digests    checksums agree         all exchanges done
+ *    next round    | durable   q digests      checksums agree         all exchanges done
  *                  v
  *                DONE   after round T; from TRAIN at the start, if round T is committed already.
  *                       Back to TRAIN if the others agreed on more rounds.
