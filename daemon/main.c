@@ -31,7 +31,7 @@ enum { KEY_CHECK = 256, KEY_SETTINGS, KEY_PARENT };
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "Configuration of this learner (required)", 0},
 	{"set", 's', "KEY=VALUE", 0, "Override a setting; may be given several times", 0},
-	{"check", KEY_CHECK, NULL, 0, "Check the configuration, say so, and end", 0},
+	{"check", KEY_CHECK, NULL, 0, "Check whether everything can be used, print the result, and end", 0},
 	{"settings", KEY_SETTINGS, "FORMAT", OPTION_ARG_OPTIONAL,
 	 "Print every setting with its default, and end; FORMAT yaml: as a configuration file", 0},
 	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},

@@ -42,7 +42,7 @@ static const struct sl_option own[] = {
 	{"name", 0, "NAME", "name of this learner: letters, digits, '.', '_' and '-'", .take = take_name},
 	{"address", 0, "HOST:PORT", "address at which the other learners reach it", .take = take_address},
 	{"dir", 0, "DIR", "folder of the identity (identity)", SL_SETS(struct keygen, folder)},
-	{"show", 0, NULL, "print the roster line of the identity in DIR, and make none",
+	{"show", 0, NULL, "print the roster line of the existing identity in DIR",
 	 SL_SETS(struct keygen, show)},
 	{0}};
 

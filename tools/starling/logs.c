@@ -61,8 +61,7 @@ static const struct sl_option own[] = {
 	{"learner", 'l', "ID", "only records of this learner, by id or name", .take = take_learner},
 	{"level", 'L', "LEVEL", "only debug, info, warn or error, and more severe records (debug)",
 	 .take = take_level},
-	{"follow", 'f', NULL, "go on with what is written from now on, until Ctrl-C",
-	 SL_SETS(struct logs, follow)},
+	{"follow", 'f', NULL, "continue with new records, until Ctrl-C", SL_SETS(struct logs, follow)},
 	{"json", 'j', NULL, "print the records as they stand in the files", SL_SETS(struct logs, json)},
 	{0}};
 

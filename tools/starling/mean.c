@@ -62,7 +62,7 @@ static const struct sl_option categories[] = {OPTION_CATEGORIES, OPTION_CSV, {0}
 static const struct sl_option bins[] = {OPTION_BINS, OPTION_CSV, {0}};
 
 static const struct sl_option common[] = {
-	{"column", 0, "NAME", "the column; also the name of what is asked, where no file is given",
+	{"column", 0, "NAME", "the column; without a file, the name of the question",
 	 SL_SETS(struct sl_ask_options, question.column)},
 	{"socket", 0, "PATH", "socket of the learner ($STARLING_SOCKET)",
 	 SL_SETS(struct sl_ask_options, socket)},
