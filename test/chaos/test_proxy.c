@@ -15,10 +15,13 @@
 #define LONG 3000000u /* bytes: more than all the buffers between hold at once */
 
 /* Learner 1 dials learner 2. */
-struct line {
+static struct {
 	struct proxy *proxy;
 	int listener, dialler, target;
-};
+} line;
+
+/* Define a case with the line open. */
+#define LINE_TEST(name) TEST_WITH(name, open_line, close_line)
 
 static int make_socket(void)
 {
@@ -40,35 +43,39 @@ static bool readable(int fd, int ms)
 	return poll(&p, 1, ms) == 1;
 }
 
-static void dial(struct line *l)
+static void dial(void)
 {
-	struct sockaddr_in address = loopback(proxy_port(l->proxy, 1, 2));
-	l->dialler = make_socket();
-	assert_int_equal(connect(l->dialler, (struct sockaddr *)&address, sizeof address), 0);
-	assert_true(readable(l->listener, 5000));
-	l->target = accept(l->listener, NULL, NULL);
-	assert_true(l->target >= 0);
+	struct sockaddr_in address = loopback(proxy_port(line.proxy, 1, 2));
+	line.dialler = make_socket();
+	assert_int_equal(connect(line.dialler, (struct sockaddr *)&address, sizeof address), 0);
+	assert_true(readable(line.listener, 5000));
+	line.target = accept(line.listener, NULL, NULL);
+	assert_true(line.target >= 0);
 }
 
-static void open_line(struct line *l)
+static int open_line(void **state)
 {
 	uint16_t ports[2];
 	struct sl_error error;
+	(void)state;
 	assert_int_equal(sl_ports_find(ports, 2, &error), SL_OK);
 	struct sockaddr_in address = loopback(ports[1]);
-	l->listener = make_socket();
-	assert_int_equal(bind(l->listener, (struct sockaddr *)&address, sizeof address), 0);
-	assert_int_equal(listen(l->listener, 4), 0);
-	l->proxy = proxy_open(ports, 2);
-	dial(l);
+	line.listener = make_socket();
+	assert_int_equal(bind(line.listener, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(line.listener, 4), 0);
+	line.proxy = proxy_open(ports, 2);
+	dial();
+	return 0;
 }
 
-static void close_line(struct line *l)
+static int close_line(void **state)
 {
-	close(l->dialler);
-	close(l->target);
-	close(l->listener);
-	proxy_close(l->proxy);
+	(void)state;
+	close(line.dialler);
+	close(line.target);
+	close(line.listener);
+	proxy_close(line.proxy);
+	return 0;
 }
 
 static void say(int fd, const char *text)
@@ -96,113 +103,92 @@ static void expect_end(int fd)
 	assert_true(recv(fd, &byte, 1, 0) <= 0);
 }
 
-TEST(bytes_go_through)
+LINE_TEST(bytes_go_through)
 {
-	struct line l;
-	open_line(&l);
-	say(l.dialler, "there");
-	say(l.target, "and back");
-	expect(l.target, "there");
-	expect(l.dialler, "and back");
-	close(l.dialler);
-	expect_end(l.target);
-	dial(&l); /* again */
-	say(l.dialler, "again");
-	expect(l.target, "again");
-	close_line(&l);
+	say(line.dialler, "there");
+	say(line.target, "and back");
+	expect(line.target, "there");
+	expect(line.dialler, "and back");
+	close(line.dialler);
+	expect_end(line.target);
+	dial(); /* again */
+	say(line.dialler, "again");
+	expect(line.target, "again");
 }
 
-TEST(a_delay_keeps_the_order)
+LINE_TEST(a_delay_keeps_the_order)
 {
-	struct line l;
-	open_line(&l);
-	proxy_delay(l.proxy, 1, 2, 400);
+	proxy_delay(line.proxy, 1, 2, 400);
 	double from = process_now();
 	for (int i = 0; i < 3; i++)
-		say(l.dialler, (const char *const[]){"one ", "two ", "three"}[i]);
-	say(l.target, "at once");
-	expect(l.dialler, "at once");
-	expect(l.target, "one two three");
+		say(line.dialler, (const char *const[]){"one ", "two ", "three"}[i]);
+	say(line.target, "at once");
+	expect(line.dialler, "at once");
+	expect(line.target, "one two three");
 	assert_true(process_now() - from >= 0.2); /* the clock of the proxy's loop may be behind */
-	close_line(&l);
 }
 
-TEST(what_is_swallowed_is_gone_one_way)
+LINE_TEST(what_is_swallowed_is_gone_one_way)
 {
-	struct line l;
-	open_line(&l);
-	proxy_swallow(l.proxy, 1, 2, true);
+	proxy_swallow(line.proxy, 1, 2, true);
 	process_look_again();
-	say(l.dialler, "lost");
-	say(l.target, "kept");
-	expect(l.dialler, "kept");
-	assert_false(readable(l.target, 100));
-	proxy_swallow(l.proxy, 1, 2, false);
+	say(line.dialler, "lost");
+	say(line.target, "kept");
+	expect(line.dialler, "kept");
+	assert_false(readable(line.target, 100));
+	proxy_swallow(line.proxy, 1, 2, false);
 	process_look_again();
-	say(l.dialler, "found");
-	expect(l.target, "found");
-	close_line(&l);
+	say(line.dialler, "found");
+	expect(line.target, "found");
 }
 
-TEST(what_is_stalled_comes_later)
+LINE_TEST(what_is_stalled_comes_later)
 {
-	struct line l;
-	open_line(&l);
-	proxy_stall(l.proxy, 2, 1, true);
+	proxy_stall(line.proxy, 2, 1, true);
 	process_look_again();
-	say(l.target, "late");
-	assert_false(readable(l.dialler, 200));
-	proxy_stall(l.proxy, 2, 1, false);
-	expect(l.dialler, "late");
-	close_line(&l);
+	say(line.target, "late");
+	assert_false(readable(line.dialler, 200));
+	proxy_stall(line.proxy, 2, 1, false);
+	expect(line.dialler, "late");
 }
 
-TEST(a_connection_ends_in_the_middle)
+LINE_TEST(a_connection_ends_in_the_middle)
 {
-	struct line l;
-	open_line(&l);
-	proxy_truncate(l.proxy, 1, 2, 3);
-	say(l.dialler, "truncated");
-	expect(l.target, "tru");
-	expect_end(l.target);
-	expect_end(l.dialler);
-	dial(&l); /* once */
-	say(l.dialler, "whole");
-	expect(l.target, "whole");
-	close_line(&l);
+	proxy_truncate(line.proxy, 1, 2, 3);
+	say(line.dialler, "truncated");
+	expect(line.target, "tru");
+	expect_end(line.target);
+	expect_end(line.dialler);
+	dial(); /* once */
+	say(line.dialler, "whole");
+	expect(line.target, "whole");
 }
 
-TEST(a_reset_ends_both)
+LINE_TEST(a_reset_ends_both)
 {
-	struct line l;
-	open_line(&l);
-	proxy_reset(l.proxy, 1, 2);
-	expect_end(l.dialler);
-	expect_end(l.target);
-	close_line(&l);
+	proxy_reset(line.proxy, 1, 2);
+	expect_end(line.dialler);
+	expect_end(line.target);
 }
 
 /* A slow reader holds up the writer, and no byte is lost. */
-TEST(much_goes_through_slowly)
+LINE_TEST(much_goes_through_slowly)
 {
-	struct line l;
 	static char sent[LONG], got[LONG];
 	size_t out = 0, in = 0;
 	for (size_t i = 0; i < LONG; i++)
 		sent[i] = (char)(i * 31 >> 3);
-	open_line(&l);
 	while (in < LONG) {
 		if (out < LONG) {
-			ssize_t n = send(l.dialler, sent + out, LONG - out, MSG_NOSIGNAL | MSG_DONTWAIT);
+			ssize_t n = send(line.dialler, sent + out, LONG - out, MSG_NOSIGNAL | MSG_DONTWAIT);
 			out += n > 0 ? (size_t)n : 0;
 		}
-		assert_true(readable(l.target, 5000));
-		ssize_t n = recv(l.target, got + in, LONG - in < 5000 ? LONG - in : 5000, 0);
+		assert_true(readable(line.target, 5000));
+		ssize_t n = recv(line.target, got + in, LONG - in < 5000 ? LONG - in : 5000, 0);
 		assert_true(n > 0);
 		in += (size_t)n;
 	}
 	assert_memory_equal(sent, got, LONG);
-	close_line(&l);
 }
 
 /* Two clusters that are opened before either of them listens have different ports. */
