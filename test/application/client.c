@@ -88,3 +88,10 @@ void client_hear(struct client *c, const char *text)
 	else if (strncmp(c->line, text, strlen(text)) != 0)
 		fail_msg("heard %s, not %s", c->line, text);
 }
+
+void client_join(struct client *c, const char *path, const char *join)
+{
+	client_open(c, path);
+	client_tell(c, join);
+	client_hear(c, "{\"type\":\"joined\"");
+}

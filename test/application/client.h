@@ -19,3 +19,5 @@ void client_close(struct client *c);
 void client_tell(struct client *c, const char *line);
 /* Expect a line that begins with `text`; NULL: the end of the connection. */
 void client_hear(struct client *c, const char *text);
+/* Connect, send `join`, and expect that it is answered. */
+void client_join(struct client *c, const char *path, const char *join);

@@ -157,17 +157,13 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 			    "float32 [2,2] there and float32 [2,3] here\"}");
 	client_close(&other);
 
-	client_open(&second, socket_path(*state));
-	client_tell(&second, JOIN);
-	client_hear(&second, "{\"type\":\"joined\"");
+	client_join(&second, socket_path(*state), JOIN);
 	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
 	client_tell(&second, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	client_close(&second); /* while the round is aggregated: nothing is asked for */
 
-	client_open(&second, socket_path(*state));
-	client_tell(&second, JOIN);
-	client_hear(&second, "{\"type\":\"joined\"");
+	client_join(&second, socket_path(*state), JOIN);
 	train_begin(1, false); /* the model was invalidated */
 	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
 	second.up[1] = 1;
@@ -176,9 +172,7 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 	client_close(&second);
 	show(2, 1); /* and the next one was caught up with */
 
-	client_open(&second, socket_path(*state));
-	client_tell(&second, JOIN);
-	client_hear(&second, "{\"type\":\"joined\"");
+	client_join(&second, socket_path(*state), JOIN);
 	client_hear(&second, "{\"type\":\"mean\",\"round\":2");
 	client_hear(&second, "{\"type\":\"done\"}");
 	assert_true(second.down[0] == 1);
@@ -269,9 +263,7 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 	assert_int_equal(send(c.fd, JOIN "\0x\n", sizeof JOIN + 2, MSG_NOSIGNAL), sizeof JOIN + 2);
 	client_hear(&c, "{\"type\":\"error\",\"text\":\"expected one JSON object per line");
 	client_close(&c);
-	client_open(&c, socket_path(*state));
-	client_tell(&c, JOIN);
-	client_hear(&c, "{\"type\":\"joined\"");
+	client_join(&c, socket_path(*state), JOIN);
 	learner_end(&c);
 }
 
@@ -289,9 +281,7 @@ TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 	assert_true(sent < (80u << 20));
 	client_hear(&endless, "{\"type\":\"error\",\"text\":\"a line has at most 1 MiB\"}");
 	client_close(&endless);
-	client_open(&c, socket_path(*state));
-	client_tell(&c, JOIN);
-	client_hear(&c, "{\"type\":\"joined\"");
+	client_join(&c, socket_path(*state), JOIN);
 	learner_end(&c);
 }
 
@@ -323,9 +313,7 @@ TEST_WITH(many_come_and_go, folder_setup, folder_teardown)
 	learner_begin(&c, *state);
 	for (int i = 0; i < 500; i++) {
 		client_close(&c);
-		client_open(&c, socket_path(*state));
-		client_tell(&c, JOIN);
-		client_hear(&c, "{\"type\":\"joined\"");
+		client_join(&c, socket_path(*state), JOIN);
 	}
 	learner_end(&c);
 }
@@ -541,9 +529,7 @@ TEST_WITH(what_is_left_of_a_socket_is_replaced, folder_setup, folder_teardown)
 	learner_open_begin();
 	for (struct stat st; stat(socket_path(*state), &st) < 0 || !S_ISSOCK(st.st_mode);)
 		usleep(1000);
-	client_open(&c, socket_path(*state));
-	client_tell(&c, JOIN);
-	client_hear(&c, "{\"type\":\"joined\"");
+	client_join(&c, socket_path(*state), JOIN);
 	learner_open_end();
 	learner_end(&c);
 }

@@ -39,9 +39,7 @@ static void give_and_end(const char *folder, sl_round round, float first)
 
 static void join(struct client *c, const char *folder)
 {
-	client_open(c, socket_path(folder));
-	client_tell(c, JOIN);
-	client_hear(c, "{\"type\":\"joined\"");
+	client_join(c, socket_path(folder), JOIN);
 }
 
 /* Give a vector in answer to `again`. */

@@ -26,9 +26,7 @@ static bool is_there(const struct cluster *c, uint32_t i, const char *name)
 
 static void join(struct client *client, const struct cluster *c, uint32_t i)
 {
-	client_open(client, file_of(c, i, "application.sock"));
-	client_tell(client, JOIN);
-	client_hear(client, "{\"type\":\"joined\"");
+	client_join(client, file_of(c, i, "application.sock"), JOIN);
 }
 
 static void give(struct client *client, uint32_t i, uint32_t round)
@@ -109,9 +107,7 @@ CLUSTER_TEST(every_dtype_and_metrics_are_averaged)
 	cluster_start_all(c, "");
 	for (uint32_t i = 1; i <= LEARNERS; i++) {
 		struct client *client = &clients[i - 1];
-		client_open(client, file_of(c, i, "application.sock"));
-		client_tell(client, JOIN_DTYPES);
-		client_hear(client, "{\"type\":\"joined\"");
+		client_join(client, file_of(c, i, "application.sock"), JOIN_DTYPES);
 		client_hear(client, "{\"type\":\"train\"");
 		double *d = (double *)client->up;
 		d[0] = d[1] = i / 4.0;
