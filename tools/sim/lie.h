@@ -25,7 +25,7 @@
 	X(RESULT, "result", true, "shows an invented result to learners that come back")                     \
 	X(DIGEST, "digest", true, "signs another digest than that of the result")                            \
 	X(COMMITMENT, "commitment", false, "commits to another state than it has")                           \
-	X(TWICE, "twice", true, "signs two link states for one attempt")                                     \
+	X(TWICE, "twice", false, "signs two link states for one attempt")                                    \
 	X(ABORT, "abort", false, "aborts at some learners the attempt for which it is ready")                \
 	X(ABORT_ALL, "abort-all", false, "aborts all attempts up to the largest number")                     \
 	X(ABSENT, "absent", false, "names a learner that it has no link to")                                 \

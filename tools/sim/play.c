@@ -101,9 +101,9 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 		p->tolerance = PICK(&random, 2, 3);
 	if (takes_back(mix)) {
 		uint64_t least = (o->learners + 3) / 2;
-		o->topology = "complete"; /* the others can give an attempt up only if they are linked */
+		o->topology =
+			"complete"; /* the others pass the privacy check without the one that abstains */
 		p->forgetful = 1;
-		p->tolerance = 2;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
 	if ((mix->kinds & ALONE) == ALONE && p->tolerance > 2)
@@ -131,8 +131,6 @@ static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *rand
 		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT)) & possible;
 	if (possible == SL_SIM_FAULTS_ALL)
 		mix.kinds = draw_rare(play->seed, mix.kinds);
-	if ((mix.kinds & FORGET) != 0) /* a wrong sum is given up by all but c - f, of which one forgot */
-		mix.kinds &= ~(1u << SL_SIM_FAULT_CORRUPT);
 	mix.lies = play->lies != 0 ? play->lies : SL_SIM_LIES_USUAL;
 	if (play->lies == 0 && play->seed % 4 == 0)
 		mix.lies |= 1u << SL_SIM_LIE_DOUBLE;
@@ -238,14 +236,26 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 	return !all;
 }
 
+/* Play the next graph of the schedule when a round is committed, or none is for a while. */
+static void play_schedule(struct playing *p, struct sl_sim *sim)
+{
+	if (!sim->options.playback || (p->best == p->played_for && sim->now < p->played_at + PLAYED_US))
+		return;
+	p->played_for = p->best;
+	p->played_at = sim->now;
+	sl_sim_playback(sim, sim->options.topology, ++p->graph);
+}
+
 /* A late learner finds no peer when all others have finished and stopped serving: restart them. */
-static void serve_again(struct sl_sim *sim)
+static void serve_again(struct playing *p, struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (sim->learners[i].host.stopped && !sim->learners[i].lost) {
 			sl_sim_crash(sim, i);
 			sl_sim_restart(sim, i);
 		}
+	p->played_at = 0; /* they have to be told their neighbours */
+	play_schedule(p, sim);
 }
 
 static void complain(struct sl_sim *sim, struct playing *p)
@@ -258,16 +268,6 @@ static void complain(struct sl_sim *sim, struct playing *p)
 				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
 				    sl_phase_name(l->host.phase), l->host.committed + 1);
 	}
-}
-
-/* Play the next graph of the schedule when a round is committed, or none is for a while. */
-static void play_schedule(struct playing *p, struct sl_sim *sim)
-{
-	if (!sim->options.playback || (p->best == p->played_for && sim->now < p->played_at + PLAYED_US))
-		return;
-	p->played_for = p->best;
-	p->played_at = sim->now;
-	sl_sim_playback(sim, sim->options.topology, ++p->graph);
 }
 
 static void under_faults(struct playing *p, struct sl_sim *sim, sl_round until)
@@ -288,13 +288,13 @@ static void in_calm(struct playing *p, struct sl_sim *sim)
 		if (sim->now > p->progress + CALM_MOST_US)
 			complain(sim, p);
 		if (sim->now > p->progress + SERVE_AGAIN_US && sim->now > served + SERVE_AGAIN_US) {
-			serve_again(sim);
+			serve_again(p, sim);
 			served = sim->now;
 		}
 		if (!sl_sim_step(sim)) {
 			if (served == sim->now)
 				complain(sim, p);
-			serve_again(sim);
+			serve_again(p, sim);
 			served = sim->now;
 		}
 		play_schedule(p, sim);
