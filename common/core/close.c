@@ -70,8 +70,10 @@ bool sl_close_attempt(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t count = judge(core);
-	if (!sl_over_proved(&core->view, core->marks) && !at->operator_aborted)
+	if (!sl_over_proved(&core->view, core->marks) && !at->operator_aborted) {
+		at->over_since = SL_NEVER; /* a Ready has come that an Abort denied: it counts no more */
 		return false;
+	}
 	bool reuse = !at->operator_aborted && sl_over_reusable(&core->view, core->marks);
 	if (at->over_since == SL_NEVER)
 		at->over_since = core->now;
