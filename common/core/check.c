@@ -4,6 +4,7 @@
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/split.h"
 
 static bool may_take(const struct sl_core *core, sl_round t, const uint8_t *view)
 {
@@ -79,8 +80,8 @@ void sl_check_closed(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (core->phase != SL_PHASE_CHECK)
 		sl_confirm_result(core, result);
-	else if (sl_confirm_take(core, result))
-		reveal(core);
+	else
+		core->at.fixed = sl_confirm_take(core, result);
 }
 
 /* --- checksums --- */
@@ -201,6 +202,12 @@ static bool may_compute(const struct sl_core *core)
 bool sl_check_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
+	if (sl_split_from(core) != SL_NOBODY) {
+		sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, false);
+		return true;
+	}
+	if (at->fixed && !at->challenge_here[core->view.self] && sl_split_excluded(core))
+		reveal(core);
 	if (may_compute(core)) {
 		struct sl_job *job = sl_emit_job_on(core, SL_JOB_CHECKSUM, 0, &core->view);
 		sl_canonical_points(&core->config.scope, core->view.h,

@@ -27,7 +27,7 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 		       4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
 	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +
-			       R * 5 / 8 + 320) +
+			       R * 5 / 8 + SL_HASH_BYTES + 320) +
 			  4096;
 	return graph + attempt + keys + check + view + recovery;
 }

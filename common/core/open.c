@@ -5,6 +5,7 @@
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
 #include "common/core/mix.h"
+#include "common/core/split.h"
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
 
@@ -65,6 +66,7 @@ void sl_open_key(struct sl_core *core, uint32_t peer, const struct sl_message *m
 	if (origin == UINT32_MAX || from == UINT32_MAX)
 		return;
 	sl_core_mark(core->at.holders[from].keys, origin);
+	sl_split_heard(core, peer, key->readys);
 	if (is_known(core, origin))
 		return;
 	if (core->at.ready_here[origin]) {
@@ -90,6 +92,7 @@ static struct sl_message key_message(const struct sl_core *core, uint32_t origin
 	message.key.origin = core->view.ids[origin];
 	memcpy(message.key.view, core->view.h, SL_HASH_BYTES);
 	memcpy(message.key.key, core->at.keys[origin], SL_KEY_BYTES);
+	memcpy(message.key.readys, core->at.readys_hash, SL_HASH_BYTES);
 	return message;
 }
 

@@ -10,6 +10,7 @@
 #include "common/core/open.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
+#include "common/core/split.h"
 
 /* --- Readys --- */
 
@@ -247,7 +248,11 @@ bool sl_ready_advance(struct sl_core *core)
 	}
 	core->at.unmixable |= kept == BAD;
 	if (all && kept != PENDING) {
-		release(core);
+		sl_split_begin(core);
+		if (sl_split_from(core) != SL_NOBODY && may_abort(core))
+			sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, true);
+		else
+			release(core);
 		return true;
 	}
 	if (!all && give_up(core))
@@ -273,10 +278,11 @@ sl_ms sl_ready_deadline(const struct sl_core *core)
 void sl_ready_released(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	uint32_t aborted = sl_aborts_of_view(core), joined = at->joined;
+	uint32_t aborted = sl_aborts_of_view(core), joined = at->joined, split = sl_split_from(core);
 	at->released = true;
 	sl_open_release(core);
-	if (!at->resumed && !at->unmixable && aborted == SL_NOBODY && joined == SL_NOBODY) {
+	if (!at->resumed && !at->unmixable && aborted == SL_NOBODY && joined == SL_NOBODY &&
+	    split == SL_NOBODY) {
 		sl_move_to(core, SL_PHASE_MIX);
 		return;
 	}
@@ -284,6 +290,8 @@ void sl_ready_released(struct sl_core *core)
 		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
 	else if (aborted != SL_NOBODY)
 		sl_attempt_fail_by(core, aborted, SL_REASON_ABORTED, false);
+	else if (split != SL_NOBODY)
+		sl_attempt_fail_by(core, split, SL_REASON_READYS, false);
 	else
 		sl_attempt_fail_by(core, joined, SL_REASON_JOINED, false);
 }

@@ -22,6 +22,7 @@
 #include "common/core/have.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/split.h"
 #include "common/core/suspect.h"
 
 #define ASKING_MAX 128u /* actions of a step that may be spent on requests */
@@ -267,6 +268,8 @@ bool sl_recover_advance(struct sl_core *core)
 	sl_deposit_check(core);
 	ask_holders(core);
 	sl_have_serve(core);
+	if (sl_split_from(core) != SL_NOBODY)
+		give_up(core);
 	sum_up(core);
 	if (!at->summing)
 		despair(core);

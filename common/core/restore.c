@@ -5,6 +5,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/split.h"
 #include "common/core/view_build.h"
 
 /* Take the Readys of the record: the own one stays as it was signed. Return false if one is missing or not of
@@ -77,6 +78,7 @@ bool sl_restore(struct sl_core *core)
 	}
 	if (open->state == SL_OPEN_RELEASED) {
 		core->at.released = true;
+		sl_split_begin(core);
 		sl_open_release(core);
 	}
 	sl_move_to(core, SL_PHASE_RECOVER);

@@ -218,14 +218,17 @@ struct sl_attempt_state {
 	uint32_t deposit_asked, deposit_made; /* chunks of the own deposit */
 	struct sl_secrets secrets;
 	/* READY */
-	bool prepared;		 /* PREPARED is durable: the own Ready may leave */
-	bool resumed;		 /* the attempt is from disk: there is no analysis of its graph */
-	bool unmixable;		 /* the workspace has lost the masked state: after the release, recover */
-	bool aborted;		 /* this learner has aborted the attempt after its Ready: it is bound */
-	bool given_up;		 /* .. has given it up: it signs no Digest of it */
-	bool stuck;		 /* .. has said that nothing of it comes any more */
-	bool digested;		 /* .. may have signed a Digest of it */
-	bool released;		 /* RELEASED is durable */
+	bool prepared;	     /* PREPARED is durable: the own Ready may leave */
+	bool resumed;	     /* the attempt is from disk: there is no analysis of its graph */
+	bool unmixable;	     /* the workspace has lost the masked state: after the release, recover */
+	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
+	bool given_up;	     /* .. has given it up: it signs no Digest of it */
+	bool stuck;	     /* .. has said that nothing of it comes any more */
+	bool digested;	     /* .. may have signed a Digest of it */
+	bool released;	     /* RELEASED is durable */
+	uint32_t split_from; /* a peer with other Readys; SL_NOBODY */
+	uint8_t readys_hash[SL_HASH_BYTES];    /* of all Readys; zeros: some are missing */
+	uint8_t (*said_readys)[SL_HASH_BYTES]; /* by position: that of others, as they said; zeros: not yet */
 	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */
 	struct sl_ready *readys; /* by position */
 	bool *ready_here;	 /* by position */
@@ -253,6 +256,7 @@ struct sl_attempt_state {
 	uint32_t base;	     /* first chunk that is not finished */
 	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
 	/* CHECK, by position */
+	bool fixed;	 /* Z is computed: the own challenge may be shown */
 	uint32_t points; /* of a checksum */
 	uint8_t (*challenges)[SL_KEY_BYTES];
 	bool *challenge_here, *checksum_here, *phi_here;

@@ -80,6 +80,7 @@ static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reaso
 	case SL_REASON_BAD_DEPOSIT:
 	case SL_REASON_BAD_STATE:
 		return LIED;
+	case SL_REASON_READYS: /* it may be another one that signed two */
 	case SL_REASON_ABORTED:
 	case SL_REASON_LINK:
 		return EXCUSABLE;

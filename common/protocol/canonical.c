@@ -160,6 +160,20 @@ void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[st
 	finish(&v, hash);
 }
 
+void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const struct sl_ready *readys, uint32_t n, uint8_t hash[static SL_HASH_BYTES])
+{
+	struct hasher v;
+	uint8_t one[SL_HASH_BYTES];
+	begin(&v, "starling readys 1", scope);
+	feed(&v, view, SL_HASH_BYTES);
+	for (uint32_t i = 0; i < n; i++) {
+		sl_canonical_message(scope, &(struct sl_message){SL_MSG_READY, {.ready = readys[i]}}, one);
+		feed(&v, one, sizeof one);
+	}
+	finish(&v, hash);
+}
+
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES])

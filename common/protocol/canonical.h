@@ -38,6 +38,10 @@ void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attemp
 /* Write the inner node over `left` and `right` to `hash`, which may be one of them. */
 void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[static SL_HASH_BYTES],
 			     const uint8_t right[static SL_HASH_BYTES], uint8_t hash[static SL_HASH_BYTES]);
+/* Write the hash of the Readys of all `n` participants, by position: of h and what each signs (PROTOCOL.md
+ * §7.12 Release). */
+void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const struct sl_ready *readys, uint32_t n, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the seed of the points of the checksums to `hash`: of h and the challenges of all `n` participants,
  * by position (PROTOCOL.md §8.7 Checking what was passed on). */
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],

@@ -215,13 +215,15 @@ enum sl_abort_kind {
 	X(S, U32, 1, count, 1, SL_ELEMENTS_MAX, "number of tensors out of range")                            \
 	X(S, SPAN, 2, tensors, size, SL_TENSOR_BYTES_MAX, "list of tensors out of range")
 
-/* key: deposit key of learner `origin`. Valid if it has the key_hash of that learner's Ready. */
+/* key: deposit key of learner `origin`. Valid if it has the key_hash of that learner's Ready. readys: hash of
+ * the Readys that the sender holds (sl_canonical_readys); zeros: it lacks some. */
 #define SL_KEY_FIELDS(X, S)                                                                                  \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
 	X(S, HASH, 3, view)                                                                                  \
 	X(S, U32, 4, origin, 1, UINT32_MAX, "origin is 0")                                                   \
-	X(S, SECRET, 5, key)
+	X(S, SECRET, 5, key)                                                                                 \
+	X(S, HASH, 6, readys)
 
 /* share: key share of learner `origin` at learner `holder`, and its path, as in a KeyShare. Valid if it leads
  * to the share_root of the Ready of `origin`. */

@@ -75,7 +75,8 @@ enum sl_report_kind {
 	X(OPERATOR_ABORT, "operator abort") /* the operator aborts the attempt */                            \
 	X(RESTARTED, "restarted")	    /* this learner was restarted during the attempt */              \
 	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
-	X(JOINED, "joined") /* `peer` is already recovering the attempt */                                   \
+	X(READYS, "readys differ")	/* `peer` holds other Readys of the attempt */                       \
+	X(JOINED, "joined")		/* `peer` is already recovering the attempt */                       \
 	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \
 	X(EQUIVOCATION, "equivocation") /* `peer` signed two different link states for one attempt */        \
 	X(STALLED, "stalled")		/* set: learners from which due data did not come */                 \

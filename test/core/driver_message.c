@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
+#include "common/core/state.h"
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
 
@@ -160,6 +161,8 @@ FILL(key)
 	m->message.key = (struct sl_key){.t = said->t, .a = said->a, .origin = said->id};
 	set_view(p, w, m->message.key.view);
 	m->message.key.key[0] = (uint8_t)words_field(w, 'k', said->id);
+	memcpy(m->message.key.readys, p->core->at.readys_hash, SL_HASH_BYTES);
+	m->message.key.readys[0] ^= (uint8_t)words_field(w, 's', 0); /* other Readys */
 }
 
 FILL(opening)

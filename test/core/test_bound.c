@@ -76,3 +76,25 @@ CASE(stuck_is_no_progress, bound(),
      "abort of 2 g2 a1 from 2\n"
      "deadline +9999 ->\n"
      "deadline +1 -> persist given up t1 a1, *")
+
+/* --- participants with other Readys --- */
+
+/* A participant has signed two Readys, and each half of the others holds one of them: nobody signs a result.
+ */
+#define OTHERS "REJECTED 2: holds other Readys of the attempt: a participant has signed two, "
+#define SHOWN "ready of 1 a1 to 2, ready of 2 a1 to 2, ready of 3 a1 to 2\n"
+
+CASE(other_readys_before_the_release, driver_ready(driver_new(3, 4)),
+     "ready from 2\n"
+     "check done\n"
+     "key s1 from 2 ->\n" /* the own ones are not complete */
+     "ready from 3\n"
+     "check done -> " OTHERS
+     "persist aborted t1 a1, RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+CASE(other_readys_in_mix, driver_release(driver_new(3, 4)),
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+CASE(other_readys_in_check, driver_mix(driver_new(3, 4)),
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+CASE(other_readys_in_recover, bound(),
+     "key s1 from 2 -> " OTHERS "have 0 1 2 keys 0 1 to 2, persist given up t1 a1, " SHOWN)
+CASE(other_readys_after_the_digest, driver_confirm(driver_new(3, 4)), "key s1 from 2 -> " OTHERS SHOWN)

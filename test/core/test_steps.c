@@ -246,12 +246,12 @@ CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
      "state 0 k2 from 2 -> compute mix\n"
      "state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop\n"
      "mix done -> state 0 k2 to 3, compute close, CHECK\n"
-     "close done\n"
+     "key from 2 3\n"
+     "close done ->\n" /* 4 may hold other Readys, and its deposit is kept here */
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge from 3\n"
-     "challenge of 4 from 3 -> challenge of 4 to 2\n" /* the key of 4, whose deposit is kept here, is not
-							 known */
-     "key from 4 -> compute checksum")
+     "challenge of 4 from 3 -> challenge of 4 to 2\n"
+     "key from 4 -> challenge of 1 to 2 3, compute checksum")
 
 /* A leaf: its parent has its deposit. It is the backup of 3. */
 CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
@@ -261,6 +261,7 @@ CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
      "state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop\n"
      "state 0 k2 from 2 -> compute mix\n"
      "mix done -> compute close, CHECK\n"
+     "key from 2 3\n"
      "close done -> challenge of 1 to 2\n"
      "challenge of 3 from 2 ->")
 
@@ -274,6 +275,7 @@ CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
      "key from 2 ->\n"
      "state 0 k1 from 3 -> compute mix\n"
      "mix done -> state 0 k2 to 2 3, compute close, CHECK\n"
+     "key from 3 4\n"
      "close done -> challenge of 1 to 2 3\n" /* 4 gets it from 3 */
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge of 4 from 3 -> challenge of 4 to 2\n"
