@@ -60,9 +60,9 @@ static int finished_under_the_past(const struct cluster *c)
 	return count;
 }
 
+/* Have the victim die, change the roster, and restart all others one after the other. */
 static void roll(struct cluster *c, const struct change *change)
 {
-	int before = finished_under_the_past(c);
 	end(c, change->victim);
 	cluster_start_failing(c, change->victim, change->failpoint);
 	assert_int_equal(cluster_wait(c, change->victim), 128 + SIGKILL);
@@ -77,35 +77,48 @@ static void roll(struct cluster *c, const struct change *change)
 		cluster_start(c, change->victim, "");
 	if (change->newcomer != 0)
 		cluster_start(c, change->newcomer, "");
-	expect_progress(c);
-	print_message("killed %s: %d starts under the roster of before\n", change->failpoint,
-		      finished_under_the_past(c) - before);
-	assert_true(finished_under_the_past(c) > before);
 }
 
-static void roll_all(struct cluster *c, const char *settings)
+static void begin(struct cluster *c, const char *settings)
 {
-	struct sl_error wrong;
 	cluster_open(c, ALL, settings);
 	cluster_shell(c, "cp roster.yaml six.yaml; sed -i 6d roster.yaml");
 	for (uint32_t i = 1; i < ALL; i++)
 		cluster_start(c, i, "");
-	expect_progress(c);
-	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
-		roll(c, &changes[k]);
+}
+
+static void finish(struct cluster *c)
+{
+	struct sl_error wrong;
 	cluster_stop(c);
 	assert_true(cluster_look_exact(c, UINT64_C(1) << (GONE - 1), &wrong) > 6);
 	assert_string_equal(wrong.text, "");
+	cluster_free(c, true);
 }
 
 #define SETTINGS "rounds=100000 hello_timeout=2 stall_timeout=3 agreement_timeout=5 prepare_timeout=20 "
 
-CLUSTER_TEST(the_roster_rolls_under_all)
+TEST(the_roster_rolls)
 {
-	roll_all(c, SETTINGS "quorum=all");
-}
-
-CLUSTER_TEST(the_roster_rolls_under_majority)
-{
-	roll_all(c, SETTINGS "quorum=majority");
+	struct cluster *both[] = {cluster_new(), cluster_new()};
+	int before[2] = {0}, total = 0;
+	begin(both[0], SETTINGS "quorum=all");
+	begin(both[1], SETTINGS "quorum=majority");
+	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++) {
+		for (int j = 0; j < 2; j++) {
+			expect_progress(both[j]);
+			before[j] = finished_under_the_past(both[j]);
+			roll(both[j], &changes[k]);
+		}
+		for (int j = 0; j < 2; j++) {
+			expect_progress(both[j]);
+			int more = finished_under_the_past(both[j]) - before[j];
+			total += more;
+			print_message("%s: %d starts under the roster of before\n", changes[k].failpoint,
+				      more);
+		}
+	}
+	assert_true(total > 2);
+	finish(both[0]);
+	finish(both[1]);
 }
