@@ -130,9 +130,10 @@ def exact_mean(learners, t):
 
 def check_rounds(learners):
     for t in range(1, ROUNDS + 1):
-        files = {(learner.folder / "state" / f"round-{t:06}.safetensors").read_bytes() for learner in learners}
+        paths = [learner.folder / "state" / "checkpoints" / f"round-{t:06}.safetensors" for learner in learners]
+        files = {path.read_bytes() for path in paths}
         assert len(files) == 1, f"the checkpoints of round {t} differ"
-        model = starling.load(learners[0].folder / "state" / f"round-{t:06}.safetensors")
+        model = starling.load(paths[0])
         assert model.metadata["learners"] == str(len(learners))
         assert [float(value) for value in model.values()] == [float(value) for value in exact_mean(learners, t)], f"round {t} is not exact"
     assert abs(model["slope"] - 2) < 0.1 and abs(model["height"] + 1) < 0.1, model
