@@ -52,7 +52,7 @@ run 1 -- train.py
 grep -q 'train.py: .*; a script needs its interpreter, as in: -- python3 train.py' err || fail "a file that is no program is not named"
 run 1 -- sh -c 'echo some words; exit 3'
 grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
-grep -q '^learner-01: some words$' out || fail "its words are not shown"
+grep -q '^learner-0[123]: some words$' out || fail "its words are not shown"
 run 1 -- true
 grep -q 'ended before the first round was committed; its output is in run/learner-' err ||
 	fail "an end without a round is not named"
