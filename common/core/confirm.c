@@ -42,7 +42,7 @@ bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result)
 	}
 	enum sl_reason flaw = sl_confirm_flaw(core, result);
 	if (flaw != SL_REASON_NONE) { /* recovery finds the sum that the Readys fix */
-		sl_attempt_fail(core, flaw, false);
+		sl_attempt_fail(core, flaw, false)->why.result.learners = core->view.n;
 		return false;
 	}
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);

@@ -208,8 +208,9 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,
-			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
-			 "follow the protocol; the result is discarded",
+			 "the data of a participant make the sum implausible: it is not one of %" PRIu32
+			 " models within clipping_range; which participant cannot be told; the sum is "
+			 "discarded",
 			 r->why.result.learners);
 		break;
 	default:

@@ -152,6 +152,14 @@ static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *
 	return true;
 }
 
+/* Corrupt one share, of one attempt. */
+static bool corrupt_one_share(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	if (out->kind != SL_MSG_SHARE || out->chunk.index != 0 || in->counter++ > 0)
+		return true;
+	return corrupt_share(in, peer, out);
+}
+
 #define LIE_VALUE 5000u /* half a unit at the usual four decimals */
 
 /* Sign for the sum that the lie has made of Z. */
@@ -328,6 +336,7 @@ static const struct lie lies[] = {
 	{.name = "withhold", .send = withhold},
 	{.name = "abort-all", .tick = abort_all},
 	{.name = "corrupt-share", .send = corrupt_share},
+	{.name = "corrupt-one-share", .send = corrupt_one_share},
 	{.name = "other-deposit", .send = other_deposit},
 	{.name = "other-key-share", .send = other_key_share},
 	{.name = "other-exchange", .send = other_exchange},

@@ -39,6 +39,8 @@ struct trial {
 #define TREE "mixing=tree sharing=shamir"
 #define TREE_SEEDED "mixing=tree sharing=seeded"
 
+#define IMPLAUSIBLE "ended in RECOVER: the data of a participant make the sum implausible"
+
 /* clang-format off */
 static const struct trial trials[] = {
 	{"repeat", EXACT, WITHSTOOD, NULL, 0, 0, 0},
@@ -58,6 +60,9 @@ static const struct trial trials[] = {
 	{"only-greet", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0, 0},
 	{"abort-all", TREE, WITHSTOOD, "learner-05 (5) has aborted", 0, 0, 0},
+	{"corrupt-one-share", EXACT, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"corrupt-one-share", METROPOLIS, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"corrupt-one-share", TREE, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
 	{"corrupt-share", EXACT, NOT_YET, NULL, 0, 0, 0},
 	{"corrupt-share", TREE_SEEDED, NOT_YET, NULL, 0, 0, 0},
 	{"other-deposit", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},

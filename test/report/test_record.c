@@ -226,13 +226,15 @@ TEST(test_sentences)
 					 .why.attempt = {2}},
 		      "attempt_failed", SL_INFO,
 		      "round 3 attempt 1 ended in SHARE: ana (2) started attempt 2");
-	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
-					 .reason = SL_REASON_RESULT,
-					 .phase = SL_PHASE_RECOVER,
-					 .why.result = {3}},
-		      "attempt_failed", SL_WARN,
-		      "round 3 attempt 1 ended in RECOVER: the sum is not one of 3 models within "
-		      "clipping_range: a learner did not follow the protocol; the result is discarded");
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_FAILED,
+				   .reason = SL_REASON_RESULT,
+				   .phase = SL_PHASE_RECOVER,
+				   .why.result = {3}},
+		"attempt_failed", SL_WARN,
+		"round 3 attempt 1 ended in RECOVER: the data of a participant make the sum implausible: it "
+		"is not one of 3 models within clipping_range; which participant cannot be told; the sum is "
+		"discarded");
 	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
 					 .reason = SL_REASON_WEIGHT,
 					 .phase = SL_PHASE_SHARE,
