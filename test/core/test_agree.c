@@ -272,7 +272,7 @@ static void expect_odd(struct sl_sim *sim, uint32_t odd, const char *topology, e
 			assert_in_range(failed + said, 1, i == odd ? 6 : 2);
 		assert_true(failed <= 1 && (said <= 1 || i == odd));
 		sl_core_status(sim->learners[i].host.core, &status);
-		assert_in_range(status.a, 1, 12); /* each request for a result uses one */
+		assert_in_range(status.a, 1, 7); /* each request for a result uses one */
 	}
 }
 
