@@ -66,6 +66,14 @@ CASE(a_ready_is_missing, driver_ready(driver_new(3, 4)),
      "keys to 2 3\n"
      "durable aborted -> abort of 1 a1 to 2 3")
 
+/* An Abort that names no Ready proves that the attempt is over, until the Ready comes. */
+CASE(a_proof_is_taken_away, driver_ready(driver_new(3, 4)),
+     "abort of 3 a1 from 3 -> persist aborted t1 a1, RECOVERING aborted 3, RECOVER, *\n"
+     "durable aborted\n"
+     "due +2000\n"
+     "ready of 3 a1 from 3 -> EVIDENCE 3*\n"
+     "due +10000")
+
 /* Only if its Ready is missing; it may have come by another way. */
 CASE(a_link_is_lost, driver_ready(driver_new(3, 4)),
      "link down 3 ->\n"
