@@ -48,6 +48,12 @@ bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t)
 	return false;
 }
 
+bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now)
+{
+	const struct sl_peer *p = &core->peers[signer];
+	return p->suspicion.lied == core->t && p->records.left == 0 && now < p->records.since + RECORD_MS;
+}
+
 /* A learner counts the records of its own attempts twice, so that it never exceeds what others allow it. */
 sl_ms sl_allowance_next_attempt(const struct sl_core *core)
 {

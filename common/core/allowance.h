@@ -11,6 +11,8 @@ void sl_allowance_fill(struct sl_core *core);
 /* Take a record of round t, which is new, from the store of `signer`. Return false if it is empty: the record
  * is then ignored. Those of the own round are counted and reported. */
 bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t);
+/* Return true if the store of `signer` is empty, and this was reported in this round. */
+bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now);
 /* Return the time from which this learner may begin an attempt; note that it begins one. So no signer that
  * keeps to it ever exceeds what its peers allow. */
 sl_ms sl_allowance_next_attempt(const struct sl_core *core);

@@ -198,6 +198,11 @@ struct sl_buffer *sl_core_held(struct sl_core *core);
 /* Return the time at which the next SL_EVENT_DEADLINE is due, or SL_NEVER. */
 sl_ms sl_core_deadline(const struct sl_core *core);
 
+/* Return true if signed messages of the learner with roster index `signer` are ignored: it has been reported
+ * in this round, since more of its records came than an honest learner signs, and more come still. Their
+ * signatures need not be verified. */
+bool sl_core_ignores(const struct sl_core *core, uint32_t signer, sl_ms now);
+
 /* For status displays. */
 struct sl_core_status {
 	sl_round t, committed;

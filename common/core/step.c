@@ -5,6 +5,7 @@
 #include "common/core/aborts.h"
 #include "common/core/amnesia.h"
 #include "common/core/agree.h"
+#include "common/core/allowance.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
 #include "common/core/check.h"
@@ -389,6 +390,11 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 	const struct sl_phase_row *row = &core->phases[core->phase];
 	sl_ms due = row->deadline == NULL ? SL_NEVER : row->deadline(core);
 	return due < core->flood_again ? due : core->flood_again;
+}
+
+bool sl_core_ignores(const struct sl_core *core, uint32_t signer, sl_ms now)
+{
+	return signer != core->config.self && sl_allowance_spent(core, signer, now);
 }
 
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status)

@@ -74,6 +74,15 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 	return NULL;
 }
 
+/* Return true if the signer of `m` floods: its signature is not worth the time. */
+static bool is_ignored(const struct sl_daemon *daemon, const struct sl_message *m)
+{
+	const sl_id *id = sl_message_role(m, SL_ROLE_SIGNER);
+	int signer =
+		sl_message_role(m, SL_ROLE_SIGNATURE) == NULL ? -1 : sl_roster_find(&daemon->roster, *id);
+	return signer >= 0 && sl_core_ignores(daemon->core, (uint32_t)signer, uv_hrtime() / 1000000u);
+}
+
 /* Return the reason to reject a Hello of another run, otherwise NULL. A different roster is detected in the
  * link states, so that every learner reports it. */
 static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
@@ -130,6 +139,10 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	int rc = sl_codec_decode(h->kind, h->payload, h->size, &decoded, &why);
 	if (rc != SL_OK) {
 		reject(daemon, h->event.peer, why);
+		return;
+	}
+	if (is_ignored(daemon, &decoded.message)) {
+		sl_codec_close(&decoded);
 		return;
 	}
 	why = check_hello(daemon, &decoded.message);

@@ -40,6 +40,12 @@ static uint32_t passed_on(struct driver *p, uint32_t first, uint32_t count)
 	return passed;
 }
 
+/* Records of learner `id` are ignored, or not, whether their signatures are good or bad. */
+static void expect_ignored(const struct driver *p, sl_id id, bool ignored)
+{
+	assert_int_equal(sl_core_ignores(p->core, id - 1, p->now), ignored);
+}
+
 TEST(a_flood_of_records)
 {
 	struct driver *p = driver_new(4, 4);
@@ -47,11 +53,32 @@ TEST(a_flood_of_records)
 		"link state of 3 a1 from 3\n"
 		"link state of 4 a1 from 4");
 	assert_int_equal(passed_on(p, 1, 128), 128);
+	expect_ignored(p, 2, false);
 	play(p, "link state a1 i129 names 1 from 2 -> FLOODED 2");
+	expect_ignored(p, 2, true);
+	expect_ignored(p, 3, false);
 	assert_int_equal(passed_on(p, 200, 1000), 0);
 	play(p, "link state of 3 a1 i2 from 3 -> link state of 3*\n" /* only that signer */
 		"deadline +1000");
 	assert_int_equal(passed_on(p, 2000, 100), 16);
+	driver_free(p);
+}
+
+/* An honest learner stays far below that: it begins 16 attempts in a row, and then two in a second. */
+TEST(own_attempts)
+{
+	struct driver *p = driver_new(4, 4);
+	p->config.parameters.quorum = 4; /* 2 is needed, however often it begins another attempt */
+	play(p, "link up all\n"
+		"hello t1 ready from all\n"
+		"trained -> *AGREE*");
+	for (uint32_t a = 2; a <= 16; a++)
+		play(p, "link state a%u from 2 -> *AGREE*", a);
+	play(p, "link state a17 from 2");
+	assert_false(driver_says(p, "AGREE"));
+	play(p, "deadline +495");
+	assert_false(driver_says(p, "AGREE"));
+	play(p, "deadline +1 -> AGREE*");
 	driver_free(p);
 }
 
