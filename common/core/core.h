@@ -113,6 +113,7 @@ struct sl_durable {
 
 struct sl_event {
 	enum sl_event_kind kind;
+	bool more; /* another event follows at once: records are passed on after it */
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;

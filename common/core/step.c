@@ -315,7 +315,7 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 }
 
 /* Take every move that is due. */
-static void advance(struct sl_core *core)
+static void advance(struct sl_core *core, bool more)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
@@ -323,7 +323,7 @@ static void advance(struct sl_core *core)
 		const struct sl_phase_row *row = &core->phases[core->phase];
 		moved = row->advance != NULL && row->advance(core);
 	}
-	if (!core->stopped)
+	if (!core->stopped && !more)
 		sl_relay_pump(core);
 }
 
@@ -375,7 +375,7 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 	core->out = actions;
 	core->now = event->now;
 	handle(core, event);
-	advance(core);
+	advance(core, event->more);
 	assert(holds(core));
 	core->out = NULL;
 	return SL_OK;

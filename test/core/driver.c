@@ -44,6 +44,7 @@ static void execute(struct driver *p)
 const char *driver_step(struct driver *p, struct sl_event event)
 {
 	event.now = p->now;
+	event.more = p->more;
 	p->given += event.buffer != NULL;
 	sl_sim_trace_cause(&p->trace, &event);
 	p->code = sl_core_step(p->core, &event, &p->actions);

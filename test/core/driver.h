@@ -47,6 +47,7 @@ struct driver {
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the last PERSIST action of each kind */
 	struct sl_secrets secrets;			/* what SECRETS makes */
 	uint64_t off;					/* error of the checksum of Z */
+	bool more;					/* another event follows each at once */
 	struct sl_analysis analysis;			/* what ANALYSE finds; kappa 2, degree of r 3 */
 	uint32_t given, back, holds;			/* buffers; those that the core may keep at the end */
 	int code;					/* of the last step */

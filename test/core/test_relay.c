@@ -35,6 +35,18 @@ CASE(one_after_the_other, four(),
      "due +200\n"
      "deadline +200 -> link state of 3 a1 to 2 4")
 
+/* Copies of a record that have arrived already are seen before it is passed on. */
+TEST(after_the_last_event)
+{
+	struct driver *p = four();
+	p->more = true;
+	play(p, "link state names 1 from 2 ->\n"
+		"due +0");
+	p->more = false;
+	play(p, "link state of 2 names 1 from 4 -> link state of 2 a1 to 3");
+	driver_free(p);
+}
+
 TEST(readys_too)
 {
 	struct driver *p = driver_new(3, 4);
