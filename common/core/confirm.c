@@ -112,11 +112,37 @@ static void take_late(struct sl_core *core, const struct sl_digest *digest)
 		sl_certificate_complete(core);
 }
 
-void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+/* Return true if the digest is one of the last committed view. */
+static bool is_late(const struct sl_core *core, const struct sl_digest *digest)
 {
 	const struct sl_certificate *last = &core->last.certificate;
-	if (last->t != 0 && last->t == core->committed &&
-	    memcmp(digest->view, last->view, SL_HASH_BYTES) == 0)
+	return last->t != 0 && last->t == core->committed &&
+	       memcmp(digest->view, last->view, SL_HASH_BYTES) == 0;
+}
+
+static uint64_t digests_needed(const struct sl_core *core)
+{
+	const struct sl_parameters *agreed = &core->view.agreed;
+	return sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful);
+}
+
+/* The linked participants get from here as many as a commit needs, which is enough for them, too. */
+bool sl_confirm_wants(const struct sl_core *core, const struct sl_digest *digest)
+{
+	const struct sl_certificate *last = &core->last.certificate;
+	if (is_late(core, digest))
+		return memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0 ||
+		       last->count < sl_certificate_need(core, last->round);
+	bool same = core->view_checked && sl_core_in_view(core, digest->t, digest->view) &&
+		    core->at.result_known && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) == 0;
+	return !same || sl_digests_count(core, digest->digest) < digests_needed(core);
+}
+
+void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+{
+	if (!sl_confirm_wants(core, digest))
+		return;
+	if (is_late(core, digest))
 		take_late(core, digest);
 	else if (sl_digests_take(core, peer, digest) && core->at.result_known &&
 		 disagrees(core, core->view.position[sl_core_index(core, digest->id)]))
@@ -170,8 +196,7 @@ static uint32_t in_need(const struct sl_core *core)
 
 bool sl_confirm_advance(struct sl_core *core)
 {
-	const struct sl_parameters *agreed = &core->view.agreed;
-	uint64_t need = sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful);
+	uint64_t need = digests_needed(core);
 	if (!core->at.result_known)
 		return false;
 	if (sl_digests_count(core, core->at.digest) >= need) {

@@ -193,6 +193,9 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 /* Process `event` and fill in `actions`. SL_ERR_INVALID: the event is not allowed now; nothing changed. */
 int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_actions *actions);
 
+/* Return false if `message` changes nothing, whether its signature is right or not. */
+bool sl_core_wants(const struct sl_core *core, const struct sl_message *message);
+
 /* Return every chunk that the core still holds: at the end, if it has not stopped by itself. */
 struct sl_buffer *sl_core_held(struct sl_core *core);
 

@@ -381,6 +381,11 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 	return SL_OK;
 }
 
+bool sl_core_wants(const struct sl_core *core, const struct sl_message *message)
+{
+	return message->kind != SL_MSG_DIGEST || sl_confirm_wants(core, &message->digest);
+}
+
 sl_ms sl_core_deadline(const struct sl_core *core)
 {
 	if (core->stopped)

@@ -141,7 +141,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 		reject(daemon, h->event.peer, why);
 		return;
 	}
-	if (is_ignored(daemon, &decoded.message)) {
+	if (!sl_core_wants(daemon->core, &decoded.message) || is_ignored(daemon, &decoded.message)) {
 		sl_codec_close(&decoded);
 		return;
 	}
