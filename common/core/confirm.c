@@ -59,8 +59,18 @@ void sl_confirm_settle(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
+	if (at->recovers && !at->digested)
+		sl_emit_persist(core, SL_PERSIST_SIGNS, core->view.a);
 	at->digested = true;
-	sl_digests_sign(core);
+	if (!at->recovers)
+		sl_digests_sign(core);
+}
+
+void sl_confirm_signs(struct sl_core *core)
+{
+	core->at.recovers = false;
+	if (core->phase == SL_PHASE_CONFIRM && core->at.result_known)
+		sl_digests_sign(core);
 }
 
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
@@ -197,7 +207,7 @@ static uint32_t in_need(const struct sl_core *core)
 bool sl_confirm_advance(struct sl_core *core)
 {
 	uint64_t need = digests_needed(core);
-	if (!core->at.result_known)
+	if (!core->at.result_known || core->at.recovers)
 		return false;
 	if (sl_digests_count(core, core->at.digest) >= need) {
 		sl_move_to(core, SL_PHASE_COMMIT);

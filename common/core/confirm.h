@@ -10,6 +10,8 @@ sl_ms sl_confirm_deadline(const struct sl_core *core);
 bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result);
 /* Sign for the Z that was taken. */
 void sl_confirm_settle(struct sl_core *core);
+/* SIGNS is durable: sign for the Z that was recovered. */
+void sl_confirm_signs(struct sl_core *core);
 /* CLOSE or SUM is done: take Z and sign for it. */
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */

@@ -33,11 +33,19 @@ enum sl_open_state {
 	SL_OPEN_ABORTED,      /* its Ready may have left; an Abort that names the Ready follows or has left */
 };
 
+/* What a learner has said of the result of an attempt (PROTOCOL.md §9.2 When an attempt is over). */
+enum sl_vote {
+	SL_VOTE_UNKNOWN, /* nothing is on record: if the attempt is released, a Digest may have left */
+	SL_VOTE_NONE,	 /* no Digest has left; one follows SL_PERSIST_SIGNS only */
+	SL_VOTE_DIGEST,	 /* a Digest may have left */
+	SL_VOTE_GIVE_UP, /* a give-up may have left: no Digest of the attempt will */
+};
+
 /* An attempt in which this learner may be Ready, and which is neither over nor committed, as recorded on disk
  * (PROTOCOL.md §14.3 Restart). */
 struct sl_open {
 	enum sl_open_state state;
-	bool given_up; /* a give-up may have left: it signs no Digest of the attempt */
+	enum sl_vote vote;
 	sl_attempt a;
 	const uint8_t *view; /* as it was in SL_PERSIST_PREPARED */
 	size_t view_bytes;
@@ -99,6 +107,8 @@ enum sl_persist_kind {
 				   it will leave any more */
 	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view, own Ready and secrets */
 	SL_PERSIST_RELEASED,	/* all Readys; before the deposit key leaves */
+	SL_PERSIST_RECOVERS,	/* attempt a, which is released: a Digest of it follows SIGNS only */
+	SL_PERSIST_SIGNS,	/* a Digest of attempt a, which is recovered, follows */
 	SL_PERSIST_GIVEN_UP,	/* no Digest of attempt a, which is open, will be signed */
 	SL_PERSIST_OVER,	/* the Aborts that end attempt a; its secrets are erased */
 	SL_PERSIST_COMMIT,	/* model and Z, from the workspace; width of Z's elements: that of the

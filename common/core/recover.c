@@ -34,6 +34,9 @@ static void begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	core->epoch++; /* results of MIX jobs are late from here on */
+	if (at->released && !at->digested && !at->recovers)
+		sl_emit_persist(core, SL_PERSIST_RECOVERS, core->view.a);
+	at->recovers |= !at->digested;
 	sl_emit_drop_held(core);
 	sl_deposit_restart(core);
 	for (uint32_t i = 0; i < core->view.n; i++)

@@ -48,8 +48,10 @@ static bool take_secrets(struct sl_core *core, const struct sl_secrets *secrets)
 static void take_aborts(struct sl_core *core, const struct sl_open *open)
 {
 	core->at.aborted = open->state == SL_OPEN_ABORTED;
-	core->at.given_up = open->given_up;
-	core->at.digested = true; /* perhaps: it is not on record */
+	core->at.given_up = open->vote == SL_VOTE_GIVE_UP;
+	core->at.digested = open->vote == SL_VOTE_DIGEST ||
+			    (open->vote == SL_VOTE_UNKNOWN && open->state == SL_OPEN_RELEASED);
+	core->at.recovers = !core->at.digested && open->state != SL_OPEN_PREPARED;
 	if (core->at.aborted)
 		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, core->a, &core->at.readys[core->view.self]);
 	if (core->at.given_up)

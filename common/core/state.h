@@ -224,6 +224,7 @@ struct sl_attempt_state {
 	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
 	bool given_up;	     /* .. has given it up: it signs no Digest of it */
 	bool stuck;	     /* .. has said that nothing of it comes any more */
+	bool recovers;	     /* .. has recovered it, and SIGNS is not on its disk: it sends no Digest */
 	bool digested;	     /* .. may have signed a Digest of it */
 	bool released;	     /* RELEASED is durable */
 	uint32_t split_from; /* a peer with other Readys; SL_NOBODY */

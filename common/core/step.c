@@ -264,6 +264,8 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 		sl_aborts_durable(core, SL_ABORT_KIND_ABORT, what->a);
 	else if (what->kind == SL_PERSIST_GIVEN_UP && what->t == core->t)
 		sl_aborts_durable(core, SL_ABORT_KIND_GIVE_UP, what->a);
+	else if (what->kind == SL_PERSIST_SIGNS && present)
+		sl_confirm_signs(core);
 	else if (row->durable != NULL && what->kind == row->record && present)
 		row->durable(core);
 }

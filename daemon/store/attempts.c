@@ -11,7 +11,8 @@
 
 static const char *const names[] = {
 	[SL_PERSIST_ABORTED] = "aborted",   [SL_PERSIST_PREPARED] = "prepared",
-	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_GIVEN_UP] = "given up",
+	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_RECOVERS] = "recovered",
+	[SL_PERSIST_SIGNS] = "signed",	    [SL_PERSIST_GIVEN_UP] = "given up",
 	[SL_PERSIST_OVER] = "over",
 };
 
@@ -20,7 +21,7 @@ struct attempt {
 	sl_round t;
 	sl_attempt a;
 	enum sl_open_state state; /* 0: none */
-	bool given_up;
+	enum sl_vote vote;
 	uint8_t h[SL_HASH_BYTES], ready[SL_DATABASE_READY_BYTES]; /* ready: the own */
 	const uint8_t *view, *readys, *secrets;
 	size_t view_bytes, ready_bytes, secret_bytes;
@@ -170,7 +171,7 @@ static int write_attempt(struct sl_store *store, const struct attempt *attempt)
 	sl_row_put_number(&row, attempt->t);
 	sl_row_put_number(&row, attempt->a);
 	sl_row_put_number(&row, (uint64_t)attempt->state);
-	sl_row_put_number(&row, attempt->given_up);
+	sl_row_put_number(&row, (uint64_t)attempt->vote);
 	sl_row_put_bytes(&row, attempt->h, SL_HASH_BYTES);
 	sl_row_put_bytes(&row, attempt->view, attempt->view_bytes);
 	sl_row_put_bytes(&row, attempt->ready, SL_DATABASE_READY_BYTES);
@@ -185,7 +186,7 @@ static int read_attempt(struct sl_database *database, enum sl_statement which, s
 	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	attempt->state = (enum sl_open_state)sl_row_number(&row, SL_OPEN_ABORTED);
-	attempt->given_up = sl_row_number(&row, 1) == 1;
+	attempt->vote = (enum sl_vote)sl_row_number(&row, SL_VOTE_GIVE_UP);
 	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
 	attempt->view = sl_row_blob(&row, SL_DATABASE_VIEW_BYTES_MAX, &attempt->view_bytes);
 	sl_row_bytes(&row, attempt->ready, SL_DATABASE_READY_BYTES);
@@ -380,14 +381,24 @@ static bool is_open(const struct standing *standing, sl_attempt a)
 	return standing->open.state != 0 && standing->open.a == a;
 }
 
-static int give_up(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
+/* Record what the learner says of the result: one of a Digest and a give-up, and neither is taken back. */
+static int vote(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
+	static const enum sl_vote votes[] = {[SL_PERSIST_RECOVERS] = SL_VOTE_NONE,
+					     [SL_PERSIST_SIGNS] = SL_VOTE_DIGEST,
+					     [SL_PERSIST_GIVEN_UP] = SL_VOTE_GIVE_UP};
+	enum sl_vote next = votes[persist->what.kind];
+	struct attempt *open = &standing->open;
 	if (!is_open(standing, persist->what.a))
 		return refuse(store, &persist->what, "it is not open");
-	if (standing->open.given_up)
+	if (open->vote == next)
 		return SL_OK;
-	standing->open.given_up = true;
-	return write_attempt(store, &standing->open);
+	if (open->vote > SL_VOTE_NONE)
+		return refuse(store, &persist->what, "the other vote stands");
+	if (next == SL_VOTE_NONE && open->state != SL_OPEN_RELEASED)
+		return refuse(store, &persist->what, "it is not released");
+	open->vote = next;
+	return write_attempt(store, open);
 }
 
 /* End the open attempt in one transaction: its secrets go, its Aborts come. */
@@ -424,8 +435,8 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	int rc = look(store, what->t, &standing);
 	if (rc == SL_OK && what->kind == SL_PERSIST_OVER)
 		rc = end(store, persist, &standing);
-	else if (rc == SL_OK && what->kind == SL_PERSIST_GIVEN_UP)
-		rc = give_up(store, persist, &standing);
+	else if (rc == SL_OK && what->kind >= SL_PERSIST_RECOVERS)
+		rc = vote(store, persist, &standing);
 	else if (rc == SL_OK && what->kind == SL_PERSIST_ABORTED && !persist->ready)
 		rc = abort_through(store, what, &standing);
 	else if (rc == SL_OK)
@@ -473,7 +484,7 @@ static int recall_open(struct standing *standing, struct sl_promises *promises)
 	standing->view = NULL;
 	promises->a = attempt->a;
 	promises->open = (struct sl_open){.state = attempt->state,
-					  .given_up = attempt->given_up,
+					  .vote = attempt->vote,
 					  .a = attempt->a,
 					  .view = promises->view,
 					  .view_bytes = attempt->view_bytes,

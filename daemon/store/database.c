@@ -35,7 +35,7 @@ static const char *const tables[] = {
 	"checkpoint_sum BLOB NOT NULL, result TEXT NOT NULL, result_sum BLOB NOT NULL, committed_at INTEGER "
 	"NOT NULL, "
 	"sum BLOB NOT NULL) STRICT",
-	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, given_up "
+	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, vote "
 	"INTEGER NOT NULL, h BLOB NOT NULL, view BLOB NOT NULL, ready BLOB NOT NULL, readys BLOB NOT NULL, "
 	"secrets BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, "
 	"a)) STRICT, WITHOUT ROWID",

@@ -22,7 +22,7 @@
 #define SL_DATABASE_VIEW_BYTES_MAX                                                                           \
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
-#define SL_ATTEMPT_COLUMNS "t, a, state, given_up, h, view, ready, readys, secrets, sum"
+#define SL_ATTEMPT_COLUMNS "t, a, state, vote, h, view, ready, readys, secrets, sum"
 #define SL_OVER_COLUMNS "t, a, reuse, h, ready, aborts, sum"
 #define SL_ROUND_COLUMNS                                                                                     \
 	"t, a, view, digest, p, learners, total_weight, checkpoint, checkpoint_sum, result, result_sum, "    \

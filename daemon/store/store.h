@@ -67,7 +67,8 @@ struct sl_store_round {
  *                  v                            |
  *               ABORTED, bound -----------------+
  *
- *   any of the three --GIVEN_UP--> the same, given up
+ *   RELEASED --RECOVERS--> the same, without a vote on the result
+ *   any of the three --SIGNS or GIVEN_UP--> the same, with that vote
  *
  *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
  *
@@ -125,8 +126,8 @@ int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_r
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);
 
-/* Record ABORTED, PREPARED, RELEASED, GIVEN_UP or OVER. SL_ERR_REFUSED: the diagram does not have this move,
- * or the round is committed; nothing that depends on the record may then be sent. */
+/* Record ABORTED, PREPARED, RELEASED, RECOVERS, SIGNS, GIVEN_UP or OVER. SL_ERR_REFUSED: the diagram does not
+ * have this move, or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 /* Read the attempts of round `t`; close them with sl_store_promises_close, which also takes zeroed ones. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,

@@ -112,9 +112,15 @@ void driver_free(struct driver *p)
 
 /* --- one line of a script --- */
 
-static const char *const records[] = {
-	NULL,		"durable aborted", "durable prepared", "durable released", "durable given up",
-	"durable over", "durable commit"};
+static const char *const records[] = {NULL,
+				      "durable aborted",
+				      "durable prepared",
+				      "durable released",
+				      "durable recovers",
+				      "durable signs",
+				      "durable given up",
+				      "durable over",
+				      "durable commit"};
 
 /* Process a message from each peer of the list `from`. Return false if there is none. */
 static bool step_messages(struct driver *p, const struct words *w)

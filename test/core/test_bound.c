@@ -92,9 +92,11 @@ CASE(other_readys_before_the_release, driver_ready(driver_new(3, 4)),
      "check done -> " OTHERS
      "persist aborted t1 a1, RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
 CASE(other_readys_in_mix, driver_release(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+     "key s1 from 2 -> " OTHERS
+     "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *persist given up t1 a1, " SHOWN)
 CASE(other_readys_in_check, driver_mix(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+     "key s1 from 2 -> " OTHERS
+     "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *persist given up t1 a1, " SHOWN)
 CASE(other_readys_in_recover, bound(),
      "key s1 from 2 -> " OTHERS "have 0 1 2 keys 0 1 to 2, persist given up t1 a1, " SHOWN)
 CASE(other_readys_after_the_digest, driver_confirm(driver_new(3, 4)), "key s1 from 2 -> " OTHERS SHOWN)

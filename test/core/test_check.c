@@ -35,7 +35,7 @@ CASE(all_agree, summed(4),
 /* An owner that says another checksum than its keepers. */
 CASE(an_owner_lies, summed(4),
      "checksum x1 from 2 -> checksum of 2 to 3 4\n"
-     "checksum from 3 4 -> *RECOVERING checksum 2, RECOVER*")
+     "checksum from 3 4 -> *RECOVERING checksum 2, persist recovers t1 a1, RECOVER*")
 
 /* All agree on what goes in, and this learner has another sum. */
 TEST(a_sum_lies)
@@ -45,7 +45,7 @@ TEST(a_sum_lies)
 	play(p, "close done\n"
 		"challenge from all\n"
 		"checksum done\n"
-		"checksum from 2 3 -> *RECOVERING checksum, RECOVER*");
+		"checksum from 2 3 -> *RECOVERING checksum, persist recovers t1 a1, RECOVER*");
 	driver_free(p);
 }
 
@@ -56,12 +56,12 @@ CASE(checksums_of_another_number, summed(3),
 CASE(silence, summed(3),
      "checksum from 2\n"
      "due +10000\n"
-     "deadline +10000 -> RECOVERING stalled 3, RECOVER, *")
+     "deadline +10000 -> RECOVERING stalled 3, persist recovers t1 a1, RECOVER, *")
 
 CASE(a_link_is_lost, summed(3),
      "checksum from 2\n"
      "link down 2 ->\n" /* it has said all */
-     "link down 3 -> RECOVERING link 3, RECOVER, *")
+     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
 
 /* --- lies among honest learners --- */
 

@@ -115,29 +115,34 @@ CASE(all_abort, driver_ready(driver_new(5, 4)),
 
 CASE(a_link_is_lost_in_mix, driver_release(driver_new(3, 4)),
      "key from 3\n"
-     "link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2, have 0 1 2 keys 0 2 to 2\n"
+     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, hello t1 open to 2, have 0 1 2 keys "
+     "0 2 to 2\n"
      "key of 2 from 2 -> have 0 1 2 keys 0 1 2 to 2, compute sum\n"
-     "sum done -> RECOVERED, CONFIRM, digest to 2\n"
+     "sum done -> RECOVERED, CONFIRM, persist signs t1 a1\n"
+     "durable signs -> digest to 2\n"
      "digest from 2 -> COMMIT, compute decode, persist commit t1 a1")
 
 CASE(another_recovers, driver_release(driver_new(3, 4)),
-     "have 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, have 0 1 2 keys 0 to 2 3")
+     "have 0 1 from 2 -> RECOVERING joined 2, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, have 0 "
+     "1 2 keys 0 to 2 3")
 
 CASE(stall_in_mix, driver_release(driver_new(3, 4)),
      "key from 3\n"
      "deadline +9999 ->\n"
-     "deadline +1 -> RECOVERING stalled 2, RECOVER, hello t1 open to 2 3, *")
+     "deadline +1 -> RECOVERING stalled 2, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, *")
 
 CASE(a_link_is_lost_in_check, driver_mix(driver_new(3, 4)),
      "close done -> challenge of 1 to 2 3\n"
-     "link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2, have 0 1 2 keys 0 1 2 to 2, compute sum")
+     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, hello t1 open to 2, have 0 1 2 keys "
+     "0 1 2 to 2, compute sum")
 
 /* --- keys --- */
 
 /* 4 is lost, and nobody has its key: theta is 2 of 3. */
 CASE(openings, driver_release(driver_new(4, 4)),
      "key from 2 3\n"
-     "link down 4 -> RECOVERING link 4, RECOVER, hello t1 open to 2 3, have 0 1 2 3 keys 0 1 2 to 2 3\n"
+     "link down 4 -> RECOVERING link 4, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, have 0 1 2 3 "
+     "keys 0 1 2 to 2 3\n"
      "have 0 1 2 3 keys 0 1 2 from 2 ->\n"
      "deadline +9999 ->\n"
      "deadline +1 -> opening of 4 by 1 to 2, WAITING 4\n"
@@ -182,7 +187,8 @@ static struct driver *by_tree(uint64_t n)
 	for (uint32_t i = 0; i < 4; i++)
 		p->analysis.parent[i] = 1;
 	driver_release(p);
-	play(p, "link down 4 -> RECOVERING link 4, RECOVER, hello t1 open to 2 3, have 0 3 keys 0 to 2 3");
+	play(p, "link down 4 -> RECOVERING link 4, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, "
+		"have 0 3 keys 0 to 2 3");
 	return p;
 }
 
@@ -204,7 +210,8 @@ TEST(two_holders)
 		"deposit 0 of 2 from 3 -> compute fetch, compute check\n"
 		"fetch done\n"
 		"check done -> have 0 1 2 3 keys 0 1 2 3 to 2 3, compute sum\n"
-		"sum done -> RECOVERED, CONFIRM, digest to 2 3\n"
+		"sum done -> RECOVERED, CONFIRM, persist signs t1 a1\n"
+		"durable signs -> digest to 2 3\n"
 		"request 0 of 3 a1 from 2 -> deposit of 3 0 to 2"); /* 2 may still need it */
 	driver_free(p);
 }

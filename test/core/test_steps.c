@@ -280,7 +280,7 @@ CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge of 4 from 3 -> challenge of 4 to 2\n"
      "link down 4 ->\n"
-     "link down 3 -> RECOVERING link 3, RECOVER, *")
+     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
 
 /* States that arrive before the own release are held, and checked when the engine is known. */
 CASE(early_states, driver_ready(driver_new(3, 4)),

@@ -233,6 +233,7 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	static const char *const states[] = {[SL_OPEN_PREPARED] = "prepared",
 					     [SL_OPEN_RELEASED] = "released",
 					     [SL_OPEN_ABORTED] = "bound"};
+	static const char *const votes[] = {"", " without a vote", " signed", " given up"};
 	char found[512];
 	struct sl_promises promises;
 	struct sl_error error = {0};
@@ -247,9 +248,8 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	}
 	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);
 	if (promises.a != 0)
-		snprintf(found + used, sizeof found - (size_t)used, "%s %s by %zu",
-			 promises.open.given_up ? " given up" : "", states[promises.open.state],
-			 expect_open_as_made(t, &promises));
+		snprintf(found + used, sizeof found - (size_t)used, "%s %s by %zu", votes[promises.open.vote],
+			 states[promises.open.state], expect_open_as_made(t, &promises));
 	sl_store_promises_close(&promises);
 	assert_null(promises.over);
 	assert_null(promises.secrets.shares);

@@ -96,7 +96,7 @@ static void tamper(const char *folder, const char *sql)
 		"UPDATE rounds SET sum = seal('rounds', t, a, view, digest, p, learners, total_weight, "
 		"checkpoint, "
 		"checkpoint_sum, result, result_sum, committed_at);"
-		"UPDATE attempts SET sum = seal('attempts', t, a, state, given_up, h, view, ready, readys, "
+		"UPDATE attempts SET sum = seal('attempts', t, a, state, vote, h, view, ready, readys, "
 		"secrets);"
 		"UPDATE overs SET sum = seal('overs', t, a, reuse, h, ready, aborts);"
 		"UPDATE aborts SET sum = seal('aborts', t, a)";
@@ -339,7 +339,7 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 	change(*state, "UPDATE attempts SET state = 3");
 	expect_damaged(*state, "attempts", UNSEALED);
 	put(*state, bytes, size);
-	change(*state, "UPDATE attempts SET given_up = 1");
+	change(*state, "UPDATE attempts SET vote = 1");
 	expect_damaged(*state, "attempts", UNSEALED);
 	put(*state, bytes, size);
 	change(*state, "UPDATE overs SET reuse = 0");
@@ -401,7 +401,7 @@ TEST_WITH(hostile_attempts, make_in_folder, folder_teardown)
 		{"state = 0", "unknown state"},
 		{"state = 4", number},
 		{"state = -1", number},
-		{"given_up = 2", number},
+		{"vote = 4", number},
 		{"h = zeroblob(31)", length},
 		{"h = zeroblob(33)", many},
 		{"h = x''", many},
@@ -468,9 +468,8 @@ TEST_WITH(two_that_are_open, make_in_folder, folder_teardown)
 {
 	struct sl_promises promises;
 	struct sl_error error;
-	tamper(*state,
-	       "INSERT INTO attempts SELECT t, a + 1, state, given_up, h, view, ready, readys, secrets, "
-	       "sum FROM attempts");
+	tamper(*state, "INSERT INTO attempts SELECT t, a + 1, state, vote, h, view, ready, readys, secrets, "
+		       "sum FROM attempts");
 	struct sl_store *store = open_made(*state);
 	assert_int_equal(sl_store_promises(store, 3, &promises, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text,

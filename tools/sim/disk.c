@@ -162,8 +162,14 @@ void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint
 		take_readys(disk, record);
 		disk->open.state = SL_OPEN_RELEASED;
 		break;
+	case SL_PERSIST_RECOVERS:
+		disk->open.vote = SL_VOTE_NONE;
+		break;
+	case SL_PERSIST_SIGNS:
+		disk->open.vote = SL_VOTE_DIGEST;
+		break;
 	case SL_PERSIST_GIVEN_UP:
-		disk->open.given_up = true;
+		disk->open.vote = SL_VOTE_GIVE_UP;
 		break;
 	case SL_PERSIST_OVER:
 		end(disk, record);

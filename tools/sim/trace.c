@@ -11,7 +11,8 @@ static const char *const standings[] = {"?", "training", "ready", "done", "open"
 static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share",  "gather",
 				   "expand", "deposit",	 "commitment", "mix",	  "close",  "checksum",
 				   "decode", "fetch",	 "check",      "sum",	  "absorb", "adopt"};
-static const char *const records[] = {"?", "aborted", "prepared", "released", "given up", "over", "commit"};
+static const char *const records[] = {"?",     "aborted",  "prepared", "released", "recovers",
+				      "signs", "given up", "over",     "commit"};
 
 const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
