@@ -232,6 +232,22 @@ static bool other_digest(struct insider *in, uint32_t peer, struct sl_message *o
 	return true;
 }
 
+/* Say nothing but Hello, and sign a result of each view that others agree on: their Readys are relayed. */
+static bool stray_digest(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	const struct sl_ready *ready = &out->ready;
+	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = in->daemon->settings->id}};
+	(void)peer;
+	if (out->kind != SL_MSG_READY)
+		return out->kind == SL_MSG_HELLO;
+	memcpy(m.digest.key, in->daemon->core_config.key, SL_KEY_BYTES);
+	m.digest.t = ready->t;
+	m.digest.a = ready->a;
+	memcpy(m.digest.view, ready->view, SL_HASH_BYTES);
+	insider_send_all(in, &m);
+	return false;
+}
+
 /* Show a learner that catches up a Z that was never signed. */
 static bool other_result(struct insider *in, uint32_t peer, struct sl_message *out)
 {
@@ -333,6 +349,7 @@ static const struct lie lies[] = {
 	{.name = "history", .configure = claim_history},
 	{.name = "silent", .send = fall_silent},
 	{.name = "only-greet", .send = only_greet},
+	{.name = "stray-digest", .send = stray_digest},
 	{.name = "withhold", .send = withhold},
 	{.name = "abort-all", .tick = abort_all},
 	{.name = "corrupt-share", .send = corrupt_share},

@@ -58,6 +58,7 @@ static const struct trial trials[] = {
 	{"history", METROPOLIS, WITHSTOOD, "learner-05 (5) starts round 1 from another", 0, 0, 0},
 	{"silent", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"only-greet", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"stray-digest", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0, 0},
 	{"abort-all", TREE, WITHSTOOD, "learner-05 (5) has aborted", 0, 0, 0},
 	{"corrupt-one-share", EXACT, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
