@@ -1,6 +1,8 @@
 /* Real daemons under the launcher: every round is the exact mean, for each field, encoding, sharing and
  * engine. */
 #include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "test/lib/cluster.h"
 
@@ -55,6 +57,31 @@ CLUSTER_TEST(every_field_on_every_graph)
 		assert_true(cluster_figure(c, 0, "steps") == 4 && cluster_figure(c, 1, "steps") == 2);
 		process_remove(c->run.path);
 	}
+}
+
+/* Checkpoints and foreign files do not slow rounds down: nobody reads the list of them. */
+CLUSTER_TEST(a_commit_reads_no_folder)
+{
+	union {
+		struct inotify_event event;
+		char bytes[4096];
+	} buffer;
+	cluster_open(c, 3, "rounds=100000 hidden_units=1");
+	for (uint32_t i = 1; i <= 3; i++)
+		cluster_start(c, i, "");
+	cluster_expect(c, 1, "round 1 committed");
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(inotify_add_watch(watch, cluster_path(c, 1, "state"), IN_ACCESS | IN_ONLYDIR) >= 0);
+	assert_true(inotify_add_watch(watch, cluster_path(c, 1, "state/checkpoints"),
+				      IN_ACCESS | IN_ONLYDIR) >= 0);
+	cluster_expect(c, 1, "round 14 committed"); /* more than are kept */
+	for (ssize_t size; (size = read(watch, buffer.bytes, sizeof buffer.bytes)) > 0;)
+		for (char *at = buffer.bytes; at < buffer.bytes + size;) {
+			const struct inotify_event *event = (const struct inotify_event *)at;
+			assert_false(event->mask & IN_ISDIR);
+			at += sizeof *event + event->len;
+		}
+	close(watch);
 }
 
 CLUSTER_TEST(other_settings_are_exact)
