@@ -37,7 +37,8 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, s
 
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
-	static const char *const names[] = {"?", "aborted", "prepared", "released", "given up", "over"};
+	static const char *const names[] = {"?",	"aborted", "prepared", "released",
+					    "recovers", "signs",   "given up", "over"};
 	(void)store;
 	(void)error;
 	if (while_writing != NULL)
