@@ -49,9 +49,9 @@ static void end(struct cluster *c)
 /* No learner ends for a sum that no models can have, at no start (PROTOCOL.md §4.7 Plausibility of a sum). */
 CLUSTER_TEST(an_implausible_sum_ends_no_learner)
 {
-	begin(c, "corrupt-share", "the sum is not one of ");
+	begin(c, "corrupt-share", "make the sum implausible");
 	start_again(c);
-	cluster_expect(c, 2, "the sum is not one of ");
+	cluster_expect(c, 2, "make the sum implausible");
 	cluster_signal(c, LIAR, SIGKILL); /* until then it stops the rounds */
 	end(c);
 }
