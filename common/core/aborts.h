@@ -25,17 +25,17 @@ struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a);
 struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a);
 /* Take an Abort of another learner for round t; true: it is new. */
 bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
-/* Return true if an abort of `signer` for attempt `a` is held. */
+/* Return true if the Abort of this kind of `signer` for attempt `a` is held. */
 bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a);
 /* Return another participant of the view that has aborted the attempt, or SL_NOBODY. */
 uint32_t sl_aborts_of_view(const struct sl_core *core);
 
-/* Abort attempt `a`, or give it up, on disk first. own: the own Ready of the attempt that an abort names,
- * NULL: there is none and never will be. */
+/* Abort attempt `a`, or give it up: make the record durable; sl_aborts_durable then floods the Abort. own:
+ * the own Ready of the attempt that an abort names, NULL: there is none and never will be. */
 void sl_aborts_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own);
-/* The own Abort of `a` is on disk: flood it. */
+/* The own Abort of this kind of `a` is on disk: flood it. */
 void sl_aborts_durable(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a);
-/* Flood an own Abort whose record is on disk already. */
+/* Flood an own Abort whose record is on disk already, or that needs none: STUCK. */
 void sl_aborts_sign(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own);
 
 /* Send an Abort that the flood does not carry to the linked peers, but `from`, that are open in its attempt.

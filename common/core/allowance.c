@@ -3,8 +3,8 @@
 #include "common/core/emit.h"
 #include "common/core/suspect.h"
 
-#define RECORDS 128u	  /* an attempt takes at most four */
-#define OWN 8u		  /* of these for an own attempt */
+#define RECORDS 128u	  /* an attempt takes at most five */
+#define OWN 8u		  /* are counted for an own attempt */
 #define RECORD_MS 62u	  /* 16 a second */
 #define ATTEMPTS 1000u	  /* that a round may have failed while this learner was away: some hours */
 #define ATTEMPT_MS 10000u /* a round has 2^24 */
@@ -54,7 +54,8 @@ bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now)
 	return p->suspicion.lied == core->t && p->records.left == 0 && now < p->records.since + RECORD_MS;
 }
 
-/* A learner counts the records of its own attempts twice, so that it never exceeds what others allow it. */
+/* A learner counts more records for an own attempt than it can sign in it, so that it never exceeds what
+ * others allow it. */
 sl_ms sl_allowance_next_attempt(const struct sl_core *core)
 {
 	const struct sl_store_of_signer *own = &core->peers[core->config.self].records;

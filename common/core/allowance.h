@@ -1,4 +1,5 @@
-/* allowance.h - how much of this learner's work one signer may cause (PROTOCOL.md §7.6, §7.7).
+/* allowance.h - how much of this learner's work one signer may cause (PROTOCOL.md §7.6 Link states
+ * and the flood, §7.7 Attempt numbers).
  *
  * Each signer has two stores per round: signed records that are kept and passed on, and attempt numbers by
  * which it raises the own one. Both are full when a round begins here and fill again slowly. */
@@ -13,9 +14,10 @@ void sl_allowance_fill(struct sl_core *core);
 bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t);
 /* Return true if the store of `signer` is empty, and this was reported in this round. */
 bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now);
-/* Return the time from which this learner may begin an attempt; note that it begins one. So no signer that
- * keeps to it ever exceeds what its peers allow. */
+/* Return the time from which this learner may begin an attempt. A learner that keeps to it never exceeds what
+ * its peers allow. */
 sl_ms sl_allowance_next_attempt(const struct sl_core *core);
+/* Note that this learner begins an attempt. */
 void sl_allowance_begin_attempt(struct sl_core *core);
 /* Take `count` attempt numbers from the store of `signer`. Return false, and take none, if it has fewer. */
 bool sl_allowance_attempts(struct sl_core *core, uint32_t signer, uint32_t count);

@@ -13,9 +13,9 @@
 bool sl_check_advance(struct sl_core *core);
 sl_ms sl_check_deadline(const struct sl_core *core);
 /* The link to `peer` fell. */
+void sl_check_lost(struct sl_core *core, uint32_t peer);
 /* `peer` recovers the attempt: so does this learner. */
 void sl_check_joined(struct sl_core *core, uint32_t peer);
-void sl_check_lost(struct sl_core *core, uint32_t peer);
 /* A Challenge, a Checksum has come. */
 void sl_check_challenge(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 void sl_check_checksum(struct sl_core *core, uint32_t peer, const struct sl_message *message);

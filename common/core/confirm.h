@@ -16,7 +16,7 @@ void sl_confirm_signs(struct sl_core *core);
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* Return why `result`, of CLOSE or SUM, cannot be committed: RESULT, WEIGHTLESS or NONE. */
 enum sl_reason sl_confirm_flaw(const struct sl_core *core, const struct sl_job_result *result);
-/* Return false if the digest agrees with the own result, of which enough are here. */
+/* Return false if the digest agrees with the own result and q such digests are here. */
 bool sl_confirm_wants(const struct sl_core *core, const struct sl_digest *digest);
 /* A Digest has come: of the last committed round, of round t, or of a later one. */
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);

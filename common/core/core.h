@@ -123,7 +123,7 @@ struct sl_durable {
 
 struct sl_event {
 	enum sl_event_kind kind;
-	bool more; /* another event follows at once: records are passed on after it */
+	bool more; /* another event follows at once: the step passes on no records yet */
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;
@@ -203,7 +203,8 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 /* Process `event` and fill in `actions`. SL_ERR_INVALID: the event is not allowed now; nothing changed. */
 int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_actions *actions);
 
-/* Return false if `message` changes nothing, whether its signature is right or not. */
+/* Return false if `message` changes nothing, whether its signature is right or not: a Digest beyond those
+ * that a commit needs. */
 bool sl_core_wants(const struct sl_core *core, const struct sl_message *message);
 
 /* Return every chunk that the core still holds: at the end, if it has not stopped by itself. */

@@ -13,8 +13,8 @@ enum {
 	SL_OVER_GIVEN_UP = 4, /* a give-up */
 };
 
-/* Return the bits of an Abort of kind ABORT; 0: it does not count. ready: what the signer's Ready of the
- * attempt signs, NULL: none is held. */
+/* Return the bits of an Abort of kind 1; 0: it does not count. ready: what the signer's Ready of the attempt
+ * signs, NULL: none is held. */
 uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready);
 
 /* Return true if the attempt is over; marks: bits by position. */

@@ -22,6 +22,7 @@
  *    have            what the participants of an attempt have of it, and answers to those that recover
  *    open            deposit keys and openings: learning, showing, passing on
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
+ *    split           participants that hold other Readys
  *    deposit         the slots of the state file, checked against the Readys
  *    amnesia         records that this learner has forgotten
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
@@ -31,6 +32,7 @@
  *    over            the rules of certificates: pure functions
  *    members         participants of the last committed round
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
+ *    digests         the Digests of the present view
  *    relay           forwarding of records over links
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    allowance       how much of the own work one signer may cause

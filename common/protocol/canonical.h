@@ -30,7 +30,7 @@ void sl_canonical_key(const struct sl_scope *scope, sl_id id, const uint8_t key[
 /* Write the challenge_hash of learner `id` with the challenge `value` to `hash`. */
 void sl_canonical_challenge(const struct sl_scope *scope, sl_id id, const uint8_t value[static SL_KEY_BYTES],
 			    uint8_t hash[static SL_HASH_BYTES]);
-/* Write the leaf of the Merkle tree of share_root to `hash`: the key share `share`, SL_KEY_SHARE_BYTES, that
+/* Write the leaf of the hash tree of share_root to `hash`: the key share `share`, SL_KEY_SHARE_BYTES, that
  * `owner` gave to `holder`. */
 void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attempt a, sl_id owner,
 			     sl_id holder, const uint8_t share[static SL_KEY_SHARE_BYTES],

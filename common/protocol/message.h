@@ -148,7 +148,7 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 
 /* view: h. k: K_i; SL_ITERATIONS_NONE: metropolis is impossible; 0: this view does not ask for it. deposit,
  * key_hash, challenge_hash: hashes of the signer's deposit, deposit key and challenge (canonical.h).
- * share_root: root of the Merkle tree over its key shares. */
+ * share_root: root of the hash tree over its key shares. */
 #define SL_READY_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 2, t)                                                                                    \
 	X(S, ATTEMPT, 3, a)                                                                                  \

@@ -5,8 +5,8 @@
  *    "records": [{"message": "link_state", "payload": HEX}, ...]}
  *
  * A payload is that of the frame in which the record travels, so that a file holds records of every kind. A
- * new kind is a row of the table in evidence.c. A file proves nothing about other keys: the roster says to
- * whom the key belongs.
+ * new kind of evidence is a row of the table in evidence.c. A file proves nothing about other keys: the
+ * roster says to which learner the key belongs.
  */
 #pragma once
 

@@ -2,13 +2,13 @@
  * (PROTOCOL.md §11.2 The exchange, §14.2 What is kept and for how long).
  *
  * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z in wire encoding (little-endian,
- * as many bytes each as p needs), and metadata {format, run, n, round,
- * digests, checksum}. It holds no secret: every
- * participant knows the committed sum Z. It is written under a temporary name, like a checkpoint.
+ * as many bytes each as p needs), and metadata {format, run, n, round, digests, checksum}. It holds no
+ * secret: every participant knows the committed sum Z. It is written under a temporary name, like a
+ * checkpoint.
  *
  * A result owns the map of its file. Removing the file is safe, truncating it is not: only the learner may
- * write into the folder (store.h). This file does not check that the Round hashes to h, that Z
- * hashes to the digest and that the signatures verify.
+ * write into the folder (store.h). This file does not check that the Round hashes to h, that Z hashes to the
+ * digest and that the signatures verify.
  */
 #pragma once
 

@@ -3,10 +3,9 @@
  *
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
- *   attempts   the open attempt of a round: view, Readys and secrets, until it is over or its round committed
+ *   attempts   the open attempt of a round: view, Readys, secrets, vote; until it is over or committed
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
- *   aborts     a row for each round with attempts aborted without a Ready: the last one, until it is
- * committed
+ *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
  *
  * Secrets are overwritten in the file when their attempt ends (secure_delete).
  *
@@ -67,8 +66,8 @@ struct sl_store_round {
  *                  v                            |
  *               ABORTED, bound -----------------+
  *
- *   RELEASED --RECOVERS--> the same, without a vote on the result
- *   any of the three --SIGNS or GIVEN_UP--> the same, with that vote
+ *   RELEASED --RECOVERS--> the same, with SL_VOTE_NONE
+ *   any of the three --SIGNS or GIVEN_UP--> the same, with that vote (enum sl_vote); only one of the two
  *
  *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
  *

@@ -3,7 +3,7 @@
  *
  * The program `insider` is starlingd with a few functions wrapped by the linker. It holds the real core,
  * store, TLS and links, so that it follows the protocol in everything that its lie leaves alone, for every
- * engine and every edition of the round. The environment variable STARLING_LIE=NAME[:ID] names the lie, and
+ * engine. The environment variable STARLING_LIE=NAME[:ID] names the lie, and
  * the learner that tells it; without ID every learner started with it does. Messages whose signer is the
  * insider are signed again after the lie; messages of other signers, which it relays, reach the lie too.
  *

@@ -212,7 +212,7 @@ static int most_memory(const struct cluster *c, uint32_t i)
 	return (int)(strtol(line + strlen("VmHWM:"), NULL, 10) >> 10);
 }
 
-/* Requests whose answers of 4 GiB nobody reads. */
+/* Requests whose answers, 4 GiB, are never read. */
 CLUSTER_TEST(requests_do_not_fill_the_memory)
 {
 	static const struct trial trial = {.lie = "request-much", .settings = EXACT};

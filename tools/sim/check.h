@@ -2,19 +2,18 @@
  *
  *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round
  * are equal.
- *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt
- * ended there, nor before its release is durable, nor after an Abort; to members of the view only
- * (PROTOCOL.md §9 Abort, safety rule, reuse rule).
- *  - A model is encoded again only if in every attempt that it was released in at least c+1 participants
- * never released theirs, and never will (the reuse rule).
+ *  - No deposit key and no sum of masked states of an attempt leaves before every participant's Ready was
+ * emitted, nor after the attempt ended there, nor before its release is durable, nor after an Abort; to
+ * members of the view only (PROTOCOL.md §7.12 Release).
+ *  - A model is encoded again only if rule B allows it for every attempt in which it had a Ready (PROTOCOL.md
+ * §9.4 Rule B).
  *  - A commit has equal digests of so many members that two such sets share an honest one; a learner that has
  * given an attempt up signs no result of it, nor the other way round.
  *  - Every iteration conserves the total of the states; no key of random streams is used twice.
  *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
- * and no Ready while another attempt, released by this learner, can be completed: one of its participants
- * must have aborted it (the safety rule).
+ * and no Ready while another attempt with a Ready of this learner is not over (PROTOCOL.md §9.3 Rule A).
  *  - No learner that follows the protocol, and whose disk is as it was, is accused of anything.
  *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
