@@ -1,4 +1,4 @@
-/* The rules of the second edition of the round: when an attempt is over, when a model may be used again, when
+/* Rules of the round: when an attempt is over, when a model may be used again, when
  * a learner may be Ready again, when a key may be shown, and which learners are needed (PROTOCOL.md §9, §10).
  *
  * A certificate is judged by what is on the disks of all learners, not by what its holder has received: an
@@ -75,7 +75,7 @@ void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t)
 		if (page->t != t || page->of[i].x == NULL || page->of[i].draw != sim->learners[i].draw ||
 		    !page->of[i].ready || sim->liars)
 			continue;
-		if (never_ready(sim, page) < 1 + c + f && closed(sim, page, c + f) < c + 1)
+		if (never_ready(sim, page) < 1 + c + f && closed(sim, page, c + f) < 1 + c + f)
 			sl_sim_fail(sim, "learner %u encodes again a model that a%u may still reveal",
 				    sim->ids[i], page->a);
 	}
