@@ -39,7 +39,7 @@ static bool name_absent(struct insider *in, uint32_t peer, struct sl_message *ou
 }
 
 /* Number the attempts 900 further than asked for: within what a learner takes for no jump. */
-static bool leap(struct insider *in, uint32_t peer, struct sl_message *out)
+static bool jump(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)peer;
 	if (is_own(in, out, SL_MSG_LINK_STATE))
@@ -339,7 +339,7 @@ static bool repeat(struct insider *in, uint32_t peer, struct sl_message *out)
 static const struct lie lies[] = {
 	{.name = "equivocate", .send = equivocate},
 	{.name = "name-absent", .send = name_absent},
-	{.name = "leap", .send = leap},
+	{.name = "jump", .send = jump},
 	{.name = "flood", .tick = flood},
 	{.name = "quorum", .configure = ask_quorum},
 	{.name = "composite", .configure = ask_composite},

@@ -48,7 +48,7 @@ static const struct trial trials[] = {
 	{"repeat", TREE, WITHSTOOD, NULL, 0, 0, 0},
 	{"equivocate", EXACT, WITHSTOOD, "\"event\":\"equivocation\"", 0, 0, 0},
 	{"name-absent", EXACT_SEEDED, WITHSTOOD, "learner-05", 0, 1, 0},
-	{"leap", METROPOLIS, WITHSTOOD, NULL, 0, 0, 0},
+	{"jump", METROPOLIS, WITHSTOOD, NULL, 0, 0, 0},
 	{"flood", EXACT, WITHSTOOD, "\"event\":\"flooded\"", 0, 0, 0},
 	{"quorum", EXACT, WITHSTOOD, "learner-05 (5) has quorum 2000", 0, 0, 0},
 	{"composite", TREE_SEEDED, WITHSTOOD, "learner-05 (5) has modulus", 0, 0, 0},

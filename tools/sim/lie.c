@@ -285,7 +285,7 @@ static int lie_absent(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	return true;
 }
 
-static int lie_leap(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static int lie_jump(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)j;
 	if (!own_link_state(sim, i, m))
@@ -376,7 +376,7 @@ static const struct {
 	[SL_SIM_LIE_ABORT] = {KIND(READY), lie_abort},
 	[SL_SIM_LIE_ABORT_ALL] = {KIND(READY), lie_abort_all},
 	[SL_SIM_LIE_ABSENT] = {KIND(LINK_STATE), lie_absent},
-	[SL_SIM_LIE_LEAP] = {KIND(LINK_STATE), lie_leap},
+	[SL_SIM_LIE_JUMP] = {KIND(LINK_STATE), lie_jump},
 	[SL_SIM_LIE_QUORUM] = {KIND(LINK_STATE), lie_quorum},
 	[SL_SIM_LIE_MODULUS] = {KIND(LINK_STATE), lie_modulus},
 	[SL_SIM_LIE_WEIGHT] = {KIND(LINK_STATE), lie_weight},

@@ -29,7 +29,7 @@
 	X(ABORT, "abort", false, "aborts at some learners the attempt for which it is ready")                \
 	X(ABORT_ALL, "abort-all", false, "aborts all attempts up to the largest number")                     \
 	X(ABSENT, "absent", false, "names a learner that it has no link to")                                 \
-	X(LEAP, "leap", false, "numbers its attempts far ahead")                                             \
+	X(JUMP, "jump", false, "numbers its attempts far ahead")                                             \
 	X(QUORUM, "quorum", true, "demands a quorum of 2000")                                                \
 	X(MODULUS, "modulus", true, "demands a composite modulus")                                           \
 	X(WEIGHT, "weight", true, "demands a huge max_weight")                                               \
