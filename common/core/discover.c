@@ -107,7 +107,17 @@ void sl_discover_enter(struct sl_core *core)
 
 struct census {
 	uint32_t expected, ready, training, differ;
+	bool possible; /* a linked peer may be in a view with this learner, also if it is not ready yet */
+	bool named;    /* a peer that differs names this learner in this attempt, or in a later one */
 };
+
+/* Return true if peer `i` waits for a link state of this learner in attempt `a` or a later one. */
+static bool names_self(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_link_record *lr = &core->links[i];
+	return lr->record.present && lr->state.t == core->t && lr->state.a >= core->a &&
+	       sl_bit(lr->named, core->config.self);
+}
 
 /* Report why peer `i`, which is ready, cannot be in a view with this learner. */
 static void report_shunned(struct sl_core *core, uint32_t i)
@@ -127,11 +137,14 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		const struct sl_peer *p = &core->peers[i];
 		enum sl_regard regard = sl_suspect_regard(core, i);
 		bool ready = sl_core_peer_ready(core, i), waited_for = ready || regard == SL_REGARD_AWAITED;
-		c.differ += sl_bit(core->linked, i) && sl_compatible_differs(core, i);
+		bool differs = sl_bit(core->linked, i) && sl_compatible_differs(core, i);
+		c.differ += differs;
+		c.named |= differs && names_self(core, i);
 		if (regard == SL_REGARD_SHUNNED && ready)
 			report_shunned(core, i);
 		if (regard == SL_REGARD_SHUNNED)
 			continue;
+		c.possible |= sl_bit(core->linked, i);
 		c.ready += ready;
 		c.expected += waited_for;
 		c.training += waited_for && !ready && sl_bit(core->linked, i) && p->hello &&
@@ -217,8 +230,8 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 		core->window_since = core->now; /* wait for it as long as for the others */
 }
 
-/* No peer may be in a view with this learner. They have to know why: flood, once a round, a link state
- * without candidates. It uses up the attempt number. */
+/* Tell the peers why none of those that are ready may be in a view with this learner: flood, once a round, a
+ * link state without candidates. It uses up the attempt number. */
 static void state_difference(struct sl_core *core)
 {
 	const struct sl_link_record *own = &core->links[core->config.self];
@@ -248,7 +261,7 @@ bool sl_discover_advance(struct sl_core *core)
 	} else {
 		core->window_since = SL_NEVER;
 	}
-	if (c.ready == 0 && c.differ > 0)
+	if (c.ready == 0 && c.differ > 0 && (!c.possible || c.named))
 		state_difference(core);
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
 	if (!close || pausing(core) || core->now < sl_allowance_next_attempt(core)) {

@@ -366,6 +366,29 @@ TEST(a_modulus_of_one)
 	sl_sim_free(sim);
 }
 
+/* A learner that differs costs the others nothing once they know it: none uses up an attempt number because
+ * it has trained before the others, and none suspects another one for that. */
+TEST(odd_for_long)
+{
+	struct sl_sim_options o = {
+		.seed = 36, .learners = 5, .topology = "complete", .parameters.rounds = 20};
+	struct sl_sim *sim = sl_sim_new(&o);
+	*parameter(sim, 3, SL_PARAMETER_sharing) = SL_SHARING_ADDITIVE;
+	sl_sim_start(sim);
+	for (uint32_t i = 0; i < 5; i++)
+		sl_sim_run_until_commit(sim, i == 3 ? 0 : i, 20);
+	for (size_t k = 0; k < sim->note_count; k++) {
+		const struct sl_sim_note *note = &sim->notes[k];
+		if (note->learner == 3)
+			continue;
+		assert_true(note->report.kind != SL_REPORT_SUSPECT);
+		assert_true(note->report.kind != SL_REPORT_FAILED || note->report.t == 1);
+		if (note->report.kind == SL_REPORT_COMMITTED)
+			assert_int_equal(note->report.committed.learners, 4);
+	}
+	sl_sim_free(sim);
+}
+
 TEST(same)
 {
 	differs(SL_PARAMETER_n, 8, 7, "n");
