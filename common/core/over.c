@@ -20,9 +20,9 @@ static uint64_t count(const struct sl_view *view, const uint8_t *marks, uint8_t 
 	return found;
 }
 
-/* Return true if for `least` participants j there are Aborts of j and of `more` holders of its key beyond
- * those that keep the others below the threshold. */
-static bool sealed(const struct sl_view *view, const uint8_t *marks, uint64_t more, uint64_t least)
+/* Return true if for `least` participants j there are Aborts of j and of `more` holders of its key beyond the
+ * number that leaves too few others to open it. */
+static bool closed(const struct sl_view *view, const uint8_t *marks, uint64_t more, uint64_t least)
 {
 	uint64_t found = 0;
 	for (uint32_t j = 0; j < view->n; j++) {
@@ -40,12 +40,12 @@ static bool sealed(const struct sl_view *view, const uint8_t *marks, uint64_t mo
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks)
 {
 	uint64_t f = view->agreed.forgetful, digests = sl_view_digests(view->n, view->agreed.tolerance, f);
-	return count(view, marks, SL_OVER_UNREADY) >= 1 + f || sealed(view, marks, f, 1 + f) ||
+	return count(view, marks, SL_OVER_UNREADY) >= 1 + f || closed(view, marks, f, 1 + f) ||
 	       count(view, marks, SL_OVER_GIVEN_UP) + digests >= view->n + 1 + f;
 }
 
 bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks)
 {
 	uint64_t more = view->agreed.tolerance + view->agreed.forgetful;
-	return count(view, marks, SL_OVER_UNREADY) >= 1 + more || sealed(view, marks, more, 1 + more);
+	return count(view, marks, SL_OVER_UNREADY) >= 1 + more || closed(view, marks, more, 1 + more);
 }

@@ -194,20 +194,20 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	give_up(core);
 }
 
-/* Return the time at which nothing has come for so long that nothing will. It is later than the openings of
+/* Return the time at which this learner is stuck, if nothing comes before. It is later than the openings of
  * the others, which follow from the same silence. */
-static sl_ms patience(const struct sl_core *core)
+static sl_ms stuck_at(const struct sl_core *core)
 {
 	return core->at.progress + 2 * core->config.stall_timeout_ms;
 }
 
-/* Nothing comes any more: say so, and give the attempt up if so many participants say so as a commit needs.
- * Those that are left cannot have the sum then (PROTOCOL.md §9.2 When an attempt is over). */
-static void despair(struct sl_core *core)
+/* Sign that this learner is stuck, if it is; give the attempt up if as many participants are as a commit
+ * needs. Those that are left cannot have the sum then (PROTOCOL.md §9.2 When an attempt is over). */
+static void say_stuck(struct sl_core *core)
 {
 	const struct sl_parameters *agreed = &core->view.agreed;
 	uint64_t stuck = 0;
-	if (core->now < patience(core))
+	if (core->now < stuck_at(core))
 		return;
 	if (!core->at.stuck)
 		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
@@ -275,7 +275,7 @@ bool sl_recover_advance(struct sl_core *core)
 		give_up(core);
 	sum_up(core);
 	if (!at->summing)
-		despair(core);
+		say_stuck(core);
 	report_missing(core);
 	return false;
 }
@@ -286,8 +286,8 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	if (core->at.summing || closes != SL_NEVER)
 		return closes;
 	due = opens < due ? opens : due;
-	if (!core->at.given_up && patience(core) < due && patience(core) > core->now)
-		due = patience(core);
+	if (!core->at.given_up && stuck_at(core) < due && stuck_at(core) > core->now)
+		due = stuck_at(core);
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)

@@ -28,10 +28,10 @@
 	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
-	X(OVER, "OVER") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the          \
+	X(OVER, "OVER") /* an attempt with an own Ready is over: `peer` has aborted it, or SL_NOBODY: the    \
 				   operator */                                                               \
 	X(MODEL_INVALIDATED,                                                                                 \
-	  "INVALIDATED")	  /* the model was released in an aborted attempt and is trained again */    \
+	  "INVALIDATED")	  /* rule B forbids its use in another attempt: it is trained again */       \
 	X(MODEL, "MODEL")	  /* `peer` trains another model */                                          \
 	X(REJECTED, "REJECTED")	  /* a message of `peer` is not acceptable */                                \
 	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
