@@ -14,23 +14,39 @@ struct world {
 	uint8_t marks[MOST];
 };
 
-/* Make a view of `n` learners: a ring, with all chords of length up to `reach`. */
-static struct world *new_world(uint32_t n, uint32_t reach, uint64_t c, uint64_t f)
+static struct world *new_view(uint32_t n, const struct sl_edge *edges, size_t count, uint64_t c, uint64_t f)
 {
 	struct world *w = calloc(1, sizeof *w);
 	struct sl_arena arena;
-	struct sl_edge edges[MOST * MOST];
-	size_t count = 0;
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = i + 1; j < n; j++)
-			if (j - i <= reach || n - (j - i) <= reach)
-				edges[count++] = (struct sl_edge){i, j};
 	sl_arena_init(&arena, w->memory, sizeof w->memory);
 	assert_int_equal(sl_graph_init(&w->view.graph, n, edges, count, &arena), SL_OK);
 	w->view.n = n;
 	w->view.agreed.tolerance = c;
 	w->view.agreed.forgetful = f;
 	return w;
+}
+
+/* Make a view of `n` learners: a ring, with all chords of length up to `reach`. */
+static struct world *new_world(uint32_t n, uint32_t reach, uint64_t c, uint64_t f)
+{
+	struct sl_edge edges[MOST * MOST];
+	size_t count = 0;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = i + 1; j < n; j++)
+			if (j - i <= reach || n - (j - i) <= reach)
+				edges[count++] = (struct sl_edge){i, j};
+	return new_view(n, edges, count, c, f);
+}
+
+/* Make a view of MOST learners: the first `hubs` have edges to all, the others to these only. */
+static struct world *new_hubs(uint32_t hubs, uint64_t c, uint64_t f)
+{
+	struct sl_edge edges[MOST * MOST];
+	size_t count = 0;
+	for (uint32_t i = 0; i < hubs; i++)
+		for (uint32_t j = i + 1; j < MOST; j++)
+			edges[count++] = (struct sl_edge){i, j};
+	return new_view(MOST, edges, count, c, f);
 }
 
 /* Mark the learners of `set` with `mark`. */
@@ -120,6 +136,18 @@ TEST(reuse_hides_an_honest_learner)
 			assert_true(allowed > 0 || n == 4);
 			free(w);
 		}
+}
+
+/* With f = 1, the keys of three participants must stay closed before a model may be used again: one of them
+ * may deny its Abort, and one may be of the coalition. Only hubs have holders enough. */
+TEST(a_closed_key_more_for_each_that_forgets)
+{
+	for (uint32_t hubs = 2; hubs <= 3; hubs++) {
+		struct world *w = new_hubs(hubs, 1, 1);
+		mark(w, (1u << MOST) - 1, SL_OVER_ABORTED);
+		assert_int_equal(sl_over_reusable(&w->view, w->marks), hubs == 3);
+		free(w);
+	}
 }
 
 /* Of five learners with c = 1: 1 + f that never send a Ready end the attempt; 1 + c + f save the models. */
