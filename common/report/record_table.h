@@ -202,7 +202,7 @@
 	  "{who}: |it signed two records of one attempt that contradict each other; they cannot be kept: "   \
 	  "{file}")                                                                                          \
 	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
-	  "round {round}: since round {since} {came} came and {left} left ({whom}): fewer than {limit}, "    \
+	  "round {round}: {came} came and {left} left since round {since} ({whom}): fewer than {limit}, "    \
 	  "so the difference of the two sums may expose them")                                               \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \

@@ -120,8 +120,8 @@ struct sl_daemon {
 	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
 	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */
 	char rejection[256];	  /* text of the last rejected record */
-	char missing[256]; /* in RECOVER: learners whose deposit or key no reachable learner has; else "" */
-	uint32_t passed;   /* failpoints (as bits) to reach once everything queued has been flushed */
+	char missing[256];	  /* awaited learners of the last report WAITING in this phase; else "" */
+	uint32_t passed;	  /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */
 	int status;	   /* exit status */

@@ -56,7 +56,8 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return NULL;
 	int signer = sl_roster_find(&daemon->roster, *id);
 	if (signer < 0)
-		return "sent a record of a signer outside the roster";
+		return "passed on a record of a learner that is not in the roster here; compare the roster "
+		       "files";
 	uint8_t *slot = checked_slot(daemon, signer, m);
 	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)

@@ -210,10 +210,11 @@ static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
 	snprintf(text, size, "%s%s%s%s", quote, folder, path, quote);
 }
 
-/* RECOVER may wait without end (PROTOCOL.md §10.4 How recovery ends): the status names the learners too. */
+/* A learner may wait without end (PROTOCOL.md §10.4 How recovery ends): the status names the learners too. */
 static void note_awaited(struct sl_daemon *daemon, const struct sl_record *record)
 {
-	const char *missing = record->kind == SL_RECORD_WAITING_LOST ? record->whom : "";
+	bool named = record->kind == SL_RECORD_WAITING_LOST || record->kind == SL_RECORD_WAITING;
+	const char *missing = named ? record->whom : "";
 	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
 }
 
@@ -266,7 +267,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		name_tensor(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);
-	} else if (r->kind == SL_REPORT_WAITING && r->phase == SL_PHASE_RECOVER) {
+	} else if (r->kind == SL_REPORT_WAITING) {
 		note_awaited(daemon, &record);
 		own_socket(daemon, control, sizeof control);
 		record.control = control;

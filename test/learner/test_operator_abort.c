@@ -77,6 +77,19 @@ CLUSTER_TEST(lost_learners_hold_up_their_round_until_it_is_aborted)
 	expect_abort(c, "1", "--yes", 2, "", "no learner in it: no NAME/control.sock");
 }
 
+/* The status names the awaited learners in every phase. */
+CLUSTER_TEST(a_learner_that_waits_for_others_names_them)
+{
+	cluster_open(c, N, "rounds=1");
+	cluster_start(c, 1, "");
+	cluster_expect(c, 1, "\"event\":\"waiting\"");
+	expect_abort(c, "1", "--yes", 1, "",
+		     ", DISCOVER; waits for learner-02 (2), learner-03 (3), learner-04 (4)");
+	expect_outcome(c, 1, "", "no attempt of that round is open here");
+	cluster_signal(c, 1, SIGTERM);
+	assert_int_equal(cluster_wait(c, 1), 0);
+}
+
 /* A learner that is killed and comes back only delays the round. */
 CLUSTER_TEST(one_that_comes_back_ends_the_pause)
 {

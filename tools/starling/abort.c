@@ -10,6 +10,7 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "common/protocol/phase.h"
 #include "tools/lib/control_query.h"
 #include "tools/lib/option.h"
 
@@ -182,7 +183,10 @@ static bool wanted(const struct abort_command *a, const struct sl_control_query 
 /* Show the state of a learner to the operator, before the confirmation. */
 static void show(const struct sl_control_query *one)
 {
-	const char *awaits = text_of(one->reply, "awaits");
+	const char *awaits = text_of(one->reply, "awaits"), *phase = text_of(one->reply, "phase");
+	const char *of = strcmp(phase, sl_phase_name(SL_PHASE_RECOVER)) == 0
+				 ? "; no linked learner has the deposit or the deposit key of "
+				 : "; waits for ";
 	if (one->error != 0)
 		fprintf(stderr, "%s: not running, or waiting for its application (%s)\n", one->shown,
 			strerror(one->error));
@@ -190,10 +194,8 @@ static void show(const struct sl_control_query *one)
 		fprintf(stderr, "%s: does not answer; left out\n", one->shown);
 	else
 		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown,
-			number_of(one->reply, "round"), number_of(one->reply, "attempt"),
-			text_of(one->reply, "phase"),
-			*awaits != '\0' ? "; no linked learner has the deposit or the deposit key of " : "",
-			awaits);
+			number_of(one->reply, "round"), number_of(one->reply, "attempt"), phase,
+			*awaits != '\0' ? of : "", awaits);
 }
 
 /* Show the wanted learners; return 0 if one of them answered, else the exit status. */
