@@ -13,6 +13,7 @@
 #include "common/core/model.h"
 #include "common/core/ready.h"
 #include "common/core/relay.h"
+#include "common/core/split.h"
 #include "common/core/suspect.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
@@ -180,6 +181,7 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	sl_abort_unknown(core, ready);
 	struct sl_ready_record *rr = &core->readys[signer];
 	sl_accuse_ready(core, signer, ready);
+	sl_split_ready(core, signer, ready);
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
 				     : 1;

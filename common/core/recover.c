@@ -182,6 +182,8 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
+	if (sl_split_proved(core) && !core->at.digested)
+		return; /* the next step gives it up */
 	if (core->at.refused == SL_REASON_NONE) {
 		sl_move_to(core, SL_PHASE_CONFIRM);
 		sl_confirm_result(core, result);
@@ -271,9 +273,10 @@ bool sl_recover_advance(struct sl_core *core)
 	sl_deposit_check(core);
 	ask_holders(core);
 	sl_have_serve(core);
-	if (sl_split_from(core) != SL_NOBODY)
+	if (sl_split_proved(core))
 		give_up(core);
-	sum_up(core);
+	if (core->now >= sl_split_due(core))
+		sum_up(core);
 	if (!at->summing)
 		say_stuck(core);
 	report_missing(core);
@@ -288,6 +291,8 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	due = opens < due ? opens : due;
 	if (!core->at.given_up && stuck_at(core) < due && stuck_at(core) > core->now)
 		due = stuck_at(core);
+	if (sl_split_due(core) > core->now && sl_split_due(core) < due)
+		due = sl_split_due(core);
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)

@@ -2,11 +2,32 @@
 
 #include "common/core/emit.h"
 
+#define SHOWN_MAX 128u /* actions of a step after which no more Readys are sent beside the flood */
+
 static const uint8_t unknown[SL_HASH_BYTES];
 
 static bool is_known(const uint8_t *readys)
 {
 	return memcmp(readys, unknown, SL_HASH_BYTES) != 0;
+}
+
+static struct sl_message of_ready(const struct sl_ready *ready)
+{
+	return (struct sl_message){.kind = SL_MSG_READY, .ready = *ready};
+}
+
+/* Send `peer` the Readys of the attempt: by the flood, but for those that its records have replaced. */
+static void show_readys(struct sl_core *core, uint32_t peer)
+{
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		struct sl_ready_record *rr = &core->readys[core->view.members[i]];
+		struct sl_message message = of_ready(&core->at.readys[i]);
+		if (rr->record.present && rr->ready.a == core->view.a)
+			sl_bit_clear(rr->record.sent, peer);
+		else if (core->out->count < SHOWN_MAX)
+			sl_emit_send(core, sl_core_only(core, peer), &message, i == core->view.self);
+	}
+	core->flood_dirty = true;
 }
 
 /* Compare what the participant at `position` has said with the own Readys. If they differ, send it the own
@@ -18,10 +39,11 @@ static void compare(struct sl_core *core, uint32_t position)
 	if (!is_known(at->readys_hash) || !is_known(at->said_readys[position]) ||
 	    memcmp(at->said_readys[position], at->readys_hash, SL_HASH_BYTES) == 0)
 		return;
-	at->split_from = peer;
-	for (uint32_t i = 0; i < core->view.n; i++)
-		sl_bit_clear(core->readys[core->view.members[i]].record.sent, peer);
-	core->flood_dirty = true;
+	if (at->split_from == SL_NOBODY) {
+		at->split_from = peer;
+		at->split_since = core->now;
+	}
+	show_readys(core, peer);
 	sl_emit_reject(core, peer, "holds other Readys of the attempt: a participant has signed two");
 }
 
@@ -42,9 +64,39 @@ void sl_split_heard(struct sl_core *core, uint32_t peer, const uint8_t *readys)
 	compare(core, position);
 }
 
+void sl_split_ready(struct sl_core *core, uint32_t signer, const struct sl_ready *ready)
+{
+	struct sl_attempt_state *at = &core->at;
+	uint8_t held[SL_HASH_BYTES], theirs[SL_HASH_BYTES];
+	uint32_t position = core->view_checked ? core->view.position[signer] : UINT32_MAX;
+	if (position == UINT32_MAX || at->split_proved || !at->ready_here[position] ||
+	    ready->a != core->view.a || !sl_core_in_view(core, ready->t, ready->view) ||
+	    memcmp(ready->signature, at->readys[position].signature, SL_SIG_BYTES) == 0)
+		return;
+	struct sl_message mine = of_ready(&at->readys[position]), other = of_ready(ready);
+	sl_canonical_message(&core->config.scope, &mine, held);
+	sl_canonical_message(&core->config.scope, &other, theirs);
+	if (memcmp(held, theirs, sizeof held) == 0)
+		return;
+	at->split_proved = true;
+	at->split_from = signer;
+	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &mine, false);
+}
+
 uint32_t sl_split_from(const struct sl_core *core)
 {
 	return core->at.split_from;
+}
+
+bool sl_split_proved(const struct sl_core *core)
+{
+	return core->at.split_proved;
+}
+
+sl_ms sl_split_due(const struct sl_core *core)
+{
+	bool open = core->at.split_from != SL_NOBODY && !core->at.split_proved;
+	return open ? core->at.split_since + core->config.stall_timeout_ms : 0;
 }
 
 bool sl_split_excluded(const struct sl_core *core)

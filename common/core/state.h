@@ -229,7 +229,10 @@ struct sl_attempt_state {
 	bool recovers;	     /* .. has recovered it, and SIGNS is not on its disk: it sends no Digest */
 	bool digested;	     /* .. may have signed a Digest of it */
 	bool released;	     /* RELEASED is durable */
-	uint32_t split_from; /* a peer with other Readys; SL_NOBODY */
+	uint32_t split_from; /* a participant with two Readys, or a peer that says it has others; SL_NOBODY */
+	sl_ms split_since;   /* a peer has said so */
+	bool split_proved;   /* two Readys of one participant were seen */
+	uint64_t *split_to;  /* links over which one of them is shown */
 	uint8_t readys_hash[SL_HASH_BYTES];    /* of all Readys; zeros: some are missing */
 	uint8_t (*said_readys)[SL_HASH_BYTES]; /* by position: that of others, as they said; zeros: not yet */
 	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */

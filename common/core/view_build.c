@@ -310,12 +310,14 @@ static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
 	core->at.ready_here = SL_ARENA_TAKE(arena, view->n, bool);
 	core->at.split_from = SL_NOBODY;
+	core->at.split_to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 	core->at.said_readys = sl_arena_take(arena, view->n, sizeof *core->at.said_readys);
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL &&
-		    core->at.held != NULL && core->at.ready_here != NULL && core->at.said_readys != NULL;
+		    core->at.held != NULL && core->at.ready_here != NULL && core->at.said_readys != NULL &&
+		    core->at.split_to != NULL;
 	for (uint32_t i = 0; room && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
 		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);

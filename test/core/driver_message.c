@@ -153,6 +153,7 @@ FILL(ready)
 	struct sl_ready *ready = &m->message.ready;
 	*ready = (struct sl_ready){.id = said->id, .t = said->t, .a = said->a, .k = words_field(w, 'k', 3)};
 	set_view(p, w, ready->view);
+	ready->signature[0] = (uint8_t)ready->k; /* differs with what it covers */
 	commit(p, ready);
 }
 

@@ -79,7 +79,8 @@ CASE(stuck_is_no_progress, bound(),
 
 /* --- participants with other Readys --- */
 
-/* A participant has signed two Readys, and each half of the others holds one of them: nobody signs a result.
+/* A participant has signed two Readys, and each half of the others holds one of them: as soon as both are
+ * seen, the attempt is given up. A peer that only says so holds it up once, for stall_timeout.
  */
 #define OTHERS "REJECTED 2: holds other Readys of the attempt: a participant has signed two, "
 #define SHOWN "ready of 1 a1 to 2, ready of 2 a1 to 2, ready of 3 a1 to 2\n"
@@ -89,14 +90,32 @@ CASE(other_readys_before_the_release, driver_ready(driver_new(3, 4)),
      "check done\n"
      "key s1 from 2 ->\n" /* the own ones are not complete */
      "ready from 3\n"
-     "check done -> " OTHERS
-     "persist aborted t1 a1, RECOVERING readys differ 2, RECOVER, *persist given up t1 a1, " SHOWN)
+     "check done -> " OTHERS "persist aborted t1 a1, RECOVERING readys differ 2, RECOVER, *" SHOWN)
 CASE(other_readys_in_mix, driver_release(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS
-     "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *persist given up t1 a1, " SHOWN)
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *" SHOWN)
 CASE(other_readys_in_check, driver_mix(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS
-     "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *persist given up t1 a1, " SHOWN)
-CASE(other_readys_in_recover, bound(),
-     "key s1 from 2 -> " OTHERS "have 0 1 2 keys 0 1 to 2, persist given up t1 a1, " SHOWN)
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *" SHOWN)
+CASE(other_readys_in_recover, bound(), "key s1 from 2 -> " OTHERS "have 0 1 2 keys 0 1 to 2, " SHOWN)
 CASE(other_readys_after_the_digest, driver_confirm(driver_new(3, 4)), "key s1 from 2 -> " OTHERS SHOWN)
+CASE(two_readys, driver_mix(driver_new(3, 4)),
+     "key s1 from 2 -> *RECOVER*\n"
+     "ready of 3 k4 from 2 -> EVIDENCE 3, ready of 3 a1 to 2, persist given up t1 a1\n"
+     "ready of 2 k4 from 3 -> EVIDENCE 2\n" /* shown once */
+     "deadline +10000")
+CASE(two_readys_before_the_release, driver_ready(driver_new(3, 4)),
+     "ready from 2\n"
+     "check done\n"
+     "ready of 2 k4 from 3 -> EVIDENCE 2, ready of 2 a1 to 3\n"
+     "ready from 3\n"
+     "check done -> *RECOVERING readys differ 2, *persist given up t1 a1*")
+TEST(claim_of_other_readys)
+{
+	struct driver *p = driver_mix(driver_new(3, 4));
+	play(p, "key s1 from 2 -> *RECOVER*\n"
+		"deadline +9999");
+	assert_false(driver_says(p, "sum"));
+	play(p, "deadline +1 -> *sum*\n"
+		"key s2 from 2 -> *\n" /* another claim does not hold it up again */
+		"sum done -> *CONFIRM, *");
+	driver_free(p);
+}

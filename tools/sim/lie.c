@@ -232,6 +232,18 @@ static int lie_key(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message
 	return true;
 }
 
+/* Only a learner that holds all Readys says their hash. */
+static int lie_readys(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	static const uint8_t unknown[SL_HASH_BYTES];
+	(void)sim;
+	(void)i;
+	if (j % 2 == 0 || memcmp(m->key.readys, unknown, sizeof unknown) == 0)
+		return false;
+	m->key.readys[0] ^= 1;
+	return true;
+}
+
 static int lie_key_share(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)i;
@@ -363,6 +375,7 @@ static const struct {
 	[SL_SIM_LIE_STATE] = {KIND(STATE), lie_vector},
 	[SL_SIM_LIE_DEPOSIT] = {KIND(DEPOSIT), lie_vector},
 	[SL_SIM_LIE_KEY] = {KIND(KEY), lie_key},
+	[SL_SIM_LIE_READYS] = {KIND(KEY), lie_readys},
 	[SL_SIM_LIE_KEY_SHARE] = {KIND(KEY_SHARE), lie_key_share},
 	[SL_SIM_LIE_OPENING] = {KIND(OPENING), lie_opening},
 	[SL_SIM_LIE_CHALLENGE] = {KIND(CHALLENGE), lie_challenge},

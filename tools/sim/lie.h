@@ -17,6 +17,7 @@
 	X(STATE, "state", true, "its states, partial sums and sums are others than mixing makes them")       \
 	X(DEPOSIT, "deposit", false, "sends deposits, its own or those of others, altered")                  \
 	X(KEY, "key", true, "sends deposit keys altered")                                                    \
+	X(READYS, "readys", true, "says to half of the others that it holds other Readys")                   \
 	X(KEY_SHARE, "key-share", false, "sends key shares altered")                                         \
 	X(OPENING, "opening", true, "opens deposits with altered key shares")                                \
 	X(CHALLENGE, "challenge", true, "sends challenges altered")                                          \
