@@ -56,10 +56,17 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
 		memcpy(to->digests, from->digests, to->count * sizeof *to->digests);
 }
 
+/* A Round that liars have made up may name only them: the digests of all its participants are not enough
+ * then. With `privacy_check: warn` a view may have c participants, and fewer. */
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round)
 {
-	return (uint32_t)sl_view_digests(sl_round_learners(round), core->config.parameters.tolerance,
-					 round->parameters.forgetful);
+	const struct sl_parameters *own = &core->config.parameters;
+	uint64_t need =
+		sl_view_digests(sl_round_learners(round), own->tolerance, round->parameters.forgetful);
+	uint64_t liars = own->forgetful;
+	if (own->privacy_check != 0 && own->tolerance > liars)
+		liars = own->tolerance;
+	return (uint32_t)(need > liars ? need : liars + 1);
 }
 
 uint32_t sl_certificate_chunks(const struct sl_core *core)

@@ -1,6 +1,7 @@
 /* Catch-up, message by message: requests of a learner that is behind, and answers from what is on disk
  * (PROTOCOL.md §11 Catch-up). */
 #include "common/base/bytes.h"
+#include "common/core/certificate.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -256,3 +257,23 @@ CASE(not_before_it_is_durable, driver_confirm(driver_new(2, 4)),
      "request t0 0 from 2 ->\n"
      "durable commit\n"
      "request t0 0 from 2 -> round t1 to 2, digest to 2, digest to 2, result 0 to 2")
+
+/* A Round may name liars only: as many digests as it has participants are not enough then. */
+TEST(needs_an_honest_signer)
+{
+	struct driver *p = driver_new(9, 4);
+	struct sl_round_head round = {.count = 2 * 2};
+	p->config.parameters.tolerance = 2;
+	p->config.parameters.privacy_check = 1;
+	play(p, "start");
+	assert_int_equal(sl_certificate_need(p->core, &round), 3);
+	p->core->config.parameters.privacy_check = 0; /* a view may be so small */
+	assert_int_equal(sl_certificate_need(p->core, &round), 2);
+	p->core->config.parameters.forgetful = 3;
+	assert_int_equal(sl_certificate_need(p->core, &round), 4);
+	round.count = 2 * 7;
+	assert_int_equal(sl_certificate_need(p->core, &round), 4);
+	round.parameters.forgetful = 3;
+	assert_int_equal(sl_certificate_need(p->core, &round), 6);
+	driver_free(p);
+}
