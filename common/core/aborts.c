@@ -46,13 +46,14 @@ struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a)
 struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a)
 {
 	struct sl_abort_set *set = sl_aborts_find(core, a), *oldest = NULL;
+	bool here = core->view_built && core->view.a == a;
 	for (uint32_t k = 0; set == NULL && k < SL_OVERS_MAX; k++) {
 		struct sl_abort_set *other = &core->abort_sets[k];
 		bool present = core->view_built && other->a == core->view.a;
 		if (!present && (oldest == NULL || other->a < oldest->a))
 			oldest = other;
 	}
-	if (set != NULL || oldest->a > a)
+	if (set != NULL || (oldest->a > a && !here))
 		return set;
 	oldest->a = a;
 	for (uint32_t k = 0; k < SL_ABORTS; k++) {

@@ -61,6 +61,21 @@ TEST(by_no_denial_of_a_ready)
 	driver_free(p);
 }
 
+/* Aborts of later attempts take no room from those of the present one. */
+TEST(by_aborts_of_later_attempts)
+{
+	struct driver *p = driver_ready(driver_new(3, 4));
+	play(p, "link state of 2 a20 names 1 3 from 2");
+	for (unsigned a = 2; a <= 1 + SL_OVERS_MAX; a++)
+		play(p, "abort of 2 a%u from 2", a);
+	play(p, "link down 3\n"
+		"deadline +600000 -> *persist aborted t1 a1*\n"
+		"durable aborted -> *abort of 1 a1*\n"
+		"abort of 2 a1 from 2\n"
+		"deadline +600000 -> OVER*");
+	driver_free(p);
+}
+
 /* --- stuck --- */
 
 /* A learner without progress says so; it gives up when as many participants say so as a commit needs. */
