@@ -124,6 +124,7 @@ struct sl_peer {
 	sl_round in_range;		   /* last round in which the peer was in range */
 	uint32_t started;		   /* incarnation in its last link state */
 	sl_round left_out;		   /* round in which the views without it were reported last */
+	uint32_t left_out_start;	   /* .. its incarnation then */
 	struct sl_difference left_out_for; /* .. and why */
 	struct sl_buffer *early;	   /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
