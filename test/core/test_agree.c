@@ -342,6 +342,19 @@ TEST(out_of_bounds)
 	}
 }
 
+/* A parameter of a peer changes with a start only: it is reported once, not in each round. */
+TEST(odd_in_many_rounds)
+{
+	const struct sl_sim_note *note;
+	struct sl_sim_options o = {.seed = 31, .learners = 6, .parameters = {.rounds = 5}};
+	struct sl_sim *sim = sl_sim_new(&o);
+	*parameter(sim, 2, SL_PARAMETER_max_degree) = 5;
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, 0, 4);
+	assert_int_equal(sl_sim_count(sim, 0, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER, &note), 1);
+	sl_sim_free(sim);
+}
+
 /* Half of the learners cannot be left out: then all wait, and the cause is the modulus. A modulus of one that
  * is too small for the others is left out. */
 TEST(a_modulus_of_one)
