@@ -162,7 +162,10 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 	if (launch->plan->options.verify)
 		check(launch, row, &error);
 	sl_progress_round(launch->progress, row);
+	launch->verified = row->verified ? row->round : launch->verified;
 	sl_resume_write(launch);
+	if (row->verified) /* or a launch that is resumed would verify it again, without them */
+		sl_result_delete_dumps(launch, row->round);
 	if (error.text[0] != '\0')
 		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
 	if (row->round == launch->rounds.most)

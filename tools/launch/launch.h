@@ -47,6 +47,7 @@ struct sl_launch_options {
 /* State of a run that is resumed; all 0 in a new run. */
 struct sl_resume {
 	sl_round shown;	    /* last round whose line was printed */
+	sl_round verified;  /* last round of which the dumps were to be deleted */
 	sl_round first;	    /* last round that is not shown again */
 	sl_round committed; /* last round that some learner committed */
 	sl_round *of;	    /* last committed round of each learner; NULL in a new run */
@@ -81,7 +82,7 @@ int sl_resume_plan(struct sl_plan *plan, const struct sl_launch_options *options
 		   struct sl_progress *progress, struct sl_error *error);
 /* Return true if all rounds are committed and shown: there is nothing to resume. */
 bool sl_resume_finished(const struct sl_plan *plan);
-/* Write the last shown round and the step into the run folder, for --resume. */
+/* Write the last shown round, the last verified one and the step into the run folder, for --resume. */
 void sl_resume_write(const struct sl_launch *launch);
 /* Set what the learners of `launch` have committed before. */
 void sl_resume_begin(struct sl_launch *launch);
@@ -170,7 +171,8 @@ struct sl_launch {
 	uint32_t ticks, polled;
 
 	struct sl_round_table rounds;
-	uint32_t handed; /* rounds that are printed */
+	uint32_t handed;   /* rounds that are printed */
+	sl_round verified; /* last round that is exact by its dumped models */
 
 	uint32_t step;		     /* steps begun, from 1; 0: none yet */
 	uint32_t barren;	     /* steps in a row that passed without a commit */
@@ -262,5 +264,7 @@ void sl_launch_show(struct sl_launch *launch);
 /* summary.c */
 json_t *sl_summary_row(const struct sl_round_row *row);
 json_t *sl_summary(const struct sl_launch *launch);
+/* result.c: delete the dumped models of a round; they are secret. */
+void sl_result_delete_dumps(const struct sl_launch *launch, sl_round round);
 /* Return true if all rounds are shown and exact (or verified). */
 bool sl_summary_all(const struct sl_launch *launch, bool verified);

@@ -13,7 +13,7 @@
 
 /* ---- the dumped models of --verify ---- */
 
-static void delete_dumps_of(const struct sl_launch *launch, sl_round round)
+void sl_result_delete_dumps(const struct sl_launch *launch, sl_round round)
 {
 	char file[32], path[PATH_MAX];
 	snprintf(file, sizeof file, "state/trained-%06u.model", round);
@@ -30,9 +30,12 @@ static void delete_dumps(const struct sl_launch *launch)
 {
 	if (!launch->plan->options.verify)
 		return;
-	for (sl_round t = launch->plan->resume.shown + 1; t <= launch->rounds.most; t++)
+	const struct sl_resume *r = &launch->plan->resume;
+	if (r->verified > 0) /* the launch before may have ended in between */
+		sl_result_delete_dumps(launch, r->verified);
+	for (sl_round t = r->shown + 1; t <= launch->rounds.most; t++)
 		if (t > launch->handed || !launch->rounds.rows[t - 1].check_failed)
-			delete_dumps_of(launch, t);
+			sl_result_delete_dumps(launch, t);
 		else
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "

@@ -157,7 +157,7 @@ void sl_resume_write(const struct sl_launch *launch)
 	FILE *out = fopen(temporary, "we");
 	if (out == NULL)
 		return; /* resuming works without it */
-	fprintf(out, "round %u\nstep %u\n", launch->handed, launch->step);
+	fprintf(out, "round %u\nstep %u\nverified %u\n", launch->handed, launch->step, launch->verified);
 	if (fclose(out) == 0)
 		rename(temporary, path);
 }
@@ -166,15 +166,15 @@ static bool read_progress(struct sl_plan *plan)
 {
 	char path[PATH_MAX];
 	struct sl_resume *r = &plan->resume;
-	unsigned shown = 0, step = 0;
+	unsigned shown = 0, step = 0, verified = 0;
 	sl_run_folder_file(&plan->folder, "progress.txt", path);
 	FILE *in = fopen(path, "re");
 	if (in == NULL)
 		return false;
-	bool whole = fscanf(in, "round %u step %u", &shown, &step) == 2 && step > 0;
+	bool whole = fscanf(in, "round %u step %u verified %u", &shown, &step, &verified) == 3 && step > 0;
 	fclose(in);
 	if (whole)
-		*r = (struct sl_resume){.shown = shown, .step = step, .of = r->of};
+		*r = (struct sl_resume){.shown = shown, .step = step, .verified = verified, .of = r->of};
 	return whole;
 }
 

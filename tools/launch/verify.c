@@ -257,15 +257,6 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 	return rc;
 }
 
-static void delete_dumps(const struct sl_verify *v)
-{
-	char path[PATH_MAX];
-	for (uint32_t i = 0; i < v->folder->learners; i++) {
-		round_path(v, i, "trained", "model", path);
-		unlink(path);
-	}
-}
-
 int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 {
 	struct sum sum = {0};
@@ -280,7 +271,5 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 		return rc;
 	rc = check_round(&sum, verify, first, error);
 	sl_checkpoint_check_close(&sum.model);
-	if (rc == SL_OK)
-		delete_dumps(verify);
 	return rc;
 }

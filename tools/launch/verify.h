@@ -20,6 +20,5 @@ struct sl_verify {
 		*passed; /* those of them that need not have the model, because they have a later one */
 };
 
-/* Return SL_OK if it is exact, and delete the dumps of the round. Otherwise error->text names the file and
- * what differs, and the dumps are kept. */
+/* Return SL_OK if it is exact. Otherwise error->text names the file and what differs. */
 int sl_verify_round(const struct sl_verify *verify, struct sl_error *error);
