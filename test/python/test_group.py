@@ -176,7 +176,6 @@ class Rounds(unittest.TestCase):
             learner.train(1, 0)
             self.assertEqual(learner.hear("trained")["metrics"], {"loss": 0.5, "accuracy": 1.0})
             learner.mean(1, 6, metrics={"loss": 0.75})
-            learner.tell("done")
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path, metrics=["loss"]) as group:
             for loss in ({}, {"loss": float("nan")}):
