@@ -124,7 +124,8 @@ static void send_due(struct insider *in)
 static void remember(const struct sl_link_state *link_state)
 {
 	last_link_state = *link_state;
-	memcpy(last_candidates, link_state->candidates, link_state->count * sizeof *last_candidates);
+	for (uint32_t i = 0; i < link_state->count; i++)
+		last_candidates[i] = link_state->candidates[i];
 	last_link_state.candidates = last_candidates;
 }
 
