@@ -32,7 +32,8 @@ static bool name_absent(struct insider *in, uint32_t peer, struct sl_message *ou
 	if (!is_own(in, out, SL_MSG_LINK_STATE) || (ls->count > 0 && ls->candidates[0] == absent))
 		return true;
 	candidates[0] = absent;
-	memcpy(candidates + 1, ls->candidates, ls->count * sizeof *candidates);
+	for (uint32_t i = 0; i < ls->count; i++)
+		candidates[i + 1] = ls->candidates[i];
 	ls->candidates = candidates;
 	ls->count++;
 	return true;
