@@ -59,7 +59,7 @@ CLUSTER_TEST(every_field_on_every_graph)
 	}
 }
 
-/* Checkpoints and foreign files do not slow rounds down: nobody reads the list of them. */
+/* Checkpoints and foreign files do not slow rounds down: a commit reads no list of files. */
 CLUSTER_TEST(a_commit_reads_no_folder)
 {
 	union {

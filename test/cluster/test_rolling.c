@@ -1,6 +1,6 @@
 /* The roster changes while a round is in the middle, and the daemons are restarted one after the other: an
- * attempt of the roster of before is finished under it (PROTOCOL.md §12.1 Roster changes). Nobody does
- * anything else. */
+ * attempt of the roster of before is finished under it (PROTOCOL.md §12.1 Roster changes). The operator does
+ * nothing else. */
 #include <signal.h>
 
 #include "test/lib/cluster.h"

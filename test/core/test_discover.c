@@ -266,7 +266,7 @@ CASE(not_waited_for_twice, without_word_of_5(),
      "link state a2 names 1 2 4 from 3\n"
      "link state a2 names 1 2 3 from 4 -> compute analysis*")
 
-/* What it signs later in the round is passed on, and holds up nobody. */
+/* The records that it signs later in the round are passed on, and the others do not wait for it. */
 CASE(heard_after_all, without_word_of_5(),
      "link state a2 names 1 3 4 from 2\n"
      "link state a3 from 5 -> link state of 5 a3 to 2 3 4\n"

@@ -136,7 +136,7 @@ static struct driver *commit_without_4(void)
 	return p;
 }
 
-/* Only c + 1 participants that have signed another result show that the histories have forked. */
+/* Only as many participants with another result as a commit needs show that the histories have forked. */
 CASE(a_digest_of_no_participant, commit_without_4(),
      "digest d8 from 4 ->\n"
      "digest d8 of 4 from 2 ->\n"

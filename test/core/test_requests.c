@@ -167,7 +167,7 @@ CASE(a_later_round, with_digests(MANY),
      "result 0 t5 from 2 -> compute absorb, request t5 1 to 2, request t5 2 to 2, request t5 3 to 2, request "
      "t5 4 to 2")
 
-/* c + 1 participants have signed round 1, which does not follow the own last result. */
+/* As many participants as a commit needs have signed round 1, which does not follow the own last result. */
 CASE(a_fork, driver_new(3, 4),
      "link up 2 3\n"
      "hello t2 ready from 2\n"

@@ -187,7 +187,7 @@ TEST_WITH(what_is_over_is_remembered, learner_setup, folder_teardown)
 	}
 }
 
-/* The deposits of a round that is committed serve nobody. */
+/* The deposits of a round that is committed are not needed any more. */
 TEST_WITH(deposits_of_other_attempts_go, learner_setup, folder_teardown)
 {
 	learner_commit(*state, 1);

@@ -171,6 +171,16 @@ static void corrupt(struct sl_sim_faults *f, uint32_t i)
 	sl_sim_fault_come_back_after(f, i, SL_SIM_FAULT_CRASH);
 }
 
+/* The disk of the learner that may forget is set back or emptied. */
+static void forget(struct sl_sim_faults *f, enum sl_sim_fault kind)
+{
+	uint32_t i = f->forgetful; /* as many as the parameter allows */
+	if (f->sim->learners[i].down || f->sim->learners[i].host.stopped)
+		return;
+	sl_sim_forget_now(f->sim, i, kind == SL_SIM_FAULT_WIPED, sl_sim_random(&f->random));
+	sl_sim_fault_come_back_after(f, i, SL_SIM_FAULT_CRASH);
+}
+
 void sl_sim_fault_apply(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	uint32_t j = other(f, i);
@@ -227,11 +237,7 @@ void sl_sim_fault_apply(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_
 		break;
 	case SL_SIM_FAULT_ROLLBACK:
 	case SL_SIM_FAULT_WIPED:
-		i = f->forgetful; /* as many as the parameter allows */
-		if (f->sim->learners[i].down || f->sim->learners[i].host.stopped)
-			break;
-		sl_sim_forget_now(f->sim, i, kind == SL_SIM_FAULT_WIPED, sl_sim_random(&f->random));
-		sl_sim_fault_come_back_after(f, i, SL_SIM_FAULT_CRASH);
+		forget(f, kind);
 		break;
 	case SL_SIM_FAULT_CORRUPT:
 		corrupt(f, i);
