@@ -1,0 +1,50 @@
+/* timeline.h - the rounds of a run, from the log records of its learners.
+ *
+ *   records of all learners (files, control sockets) --> sl_timeline_take --> rounds x learners
+ *                                                                                   |
+ *                     starling logs, live page, report, CSV <-- one JSON document per round
+ *
+ * Every conclusion is drawn here: who was awaited, the slowest learner and phase, cut vertices, exactness.
+ * Records may come in any order, and more than once. Learners are named by their ids. Times of a document
+ * are seconds since the first record of the run, on the clock of one learner, the reference: the clocks of
+ * the others are corrected as far as the messages show that they differ (clock.h). Owns copies of what it
+ * needs of the records; memory per round is bounded (round.h). Used by one thread.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/base/limits.h"
+#include "common/base/types.h"
+
+#define SL_TIMELINE_SCHEMA 1 /* field v of the records that are read */
+
+struct sl_timeline;
+
+/* Return an empty timeline; the program ends if there is no memory. */
+struct sl_timeline *sl_timeline_new(void);
+/* Free the timeline; NULL is allowed. */
+void sl_timeline_free(struct sl_timeline *timeline);
+
+/* Set what no record says: the name of the run (copied), and its number of rounds; 0: not known. */
+void sl_timeline_name(struct sl_timeline *timeline, const char *run, uint64_t rounds);
+
+/* Take up a log record (starling-log(5)). Return false, and ignore the record, if it is of another schema
+ * version or has no learner or time. The caller keeps its reference. */
+bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record);
+
+/* Return the document of a round as a new object; NULL if no record is about this round. */
+json_t *sl_timeline_round_json(struct sl_timeline *timeline, uint64_t round);
+
+/* Return the run as a new object: {"v":1, "run":"NAME" or null, "rounds":T or null, "first":1, "last":9 (0:
+ * there are no rounds), "start":"2026-..Z" or null, "learners":[{"id":1,"name":"ana"},...], "reference":1 or
+ * null, "clocks":[{"learner":2,"from_round":1,"offset_s":0.0 (its clock is ahead of the reference by so
+ * much), "at_least_s":-0.01 or null,"at_most_s":0.02 or null},...]}. */
+json_t *sl_timeline_run_json(struct sl_timeline *timeline);
+
+/* Return a number that grows with every change: a document fetched now is of this version. 0: no record. */
+uint64_t sl_timeline_version(const struct sl_timeline *timeline);
+/* Return the first round after round `after` whose document has changed since `version`, or 0 if there is
+ * none:
+ *	for (t = 0; (t = sl_timeline_changed_since(timeline, version, t)) != 0;) */
+uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t version, uint64_t after);
