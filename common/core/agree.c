@@ -93,6 +93,16 @@ bool sl_agree_advance(struct sl_core *core)
 	return true;
 }
 
+enum sl_wait sl_agree_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (core->view_built || core->jobs > 0)
+		return SL_WAIT_ARITHMETIC;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) /* those that the last try of a view lacked */
+		if (sl_bit(core->missing, i) && !heard(core, i, core->a))
+			sl_bit_set(set, i);
+	return SL_WAIT_LINK_STATES;
+}
+
 sl_ms sl_agree_deadline(const struct sl_core *core)
 {
 	return core->view_built || core->jobs > 0 ? SL_NEVER

@@ -9,6 +9,7 @@
 void sl_agree_enter(struct sl_core *core);
 bool sl_agree_advance(struct sl_core *core);
 sl_ms sl_agree_deadline(const struct sl_core *core);
+enum sl_wait sl_agree_awaits(const struct sl_core *core, uint64_t *set);
 /* `signer` has begun attempt `a`, a later one. The link states that are missing may be why. */
 void sl_agree_superseded(struct sl_core *core, uint32_t signer, sl_attempt a);
 /* The link to `peer` fell: if it is a candidate, the attempt ends. */

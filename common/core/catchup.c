@@ -268,6 +268,16 @@ void sl_catchup_durable(struct sl_core *core)
 	sl_confirm_committed(core);
 }
 
+enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (core->jobs > 0)
+		return SL_WAIT_ARITHMETIC;
+	if (whole(core))
+		return SL_WAIT_DISK;
+	sl_bit_set(set, core->catchup.from);
+	return SL_WAIT_RESULT;
+}
+
 bool sl_catchup_advance(struct sl_core *core)
 {
 	if (core->jobs > 0 || whole(core) ||

@@ -6,6 +6,7 @@
 void sl_catchup_enter(struct sl_core *core);
 bool sl_catchup_advance(struct sl_core *core);
 sl_ms sl_catchup_deadline(const struct sl_core *core);
+enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set);
 /* End the requests to `peer`: its link fell, or it has committed another round meanwhile. */
 void sl_catchup_lost(struct sl_core *core, uint32_t peer);
 /* The fetched result is durable. */

@@ -182,12 +182,20 @@ static bool adds_up(const struct sl_core *core)
 	return true;
 }
 
-static void find_missing(struct sl_core *core)
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (!core->at.challenge_here[i] || !core->at.checksum_here[i])
-			sl_bit_set(core->missing, core->view.members[i]);
+			sl_bit_set(set, core->view.members[i]);
+}
+
+enum sl_wait sl_check_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (core->jobs > 0)
+		return SL_WAIT_ARITHMETIC;
+	find_missing(core, set);
+	return SL_WAIT_CHECKSUMS;
 }
 
 /* Return true if the points can be drawn, and the keys of all deposits that are kept here are known. */
@@ -228,7 +236,7 @@ bool sl_check_advance(struct sl_core *core)
 	}
 	if (core->jobs > 0 || core->now < at->progress + core->config.stall_timeout_ms)
 		return false;
-	find_missing(core);
+	find_missing(core, core->missing);
 	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
 }
@@ -240,7 +248,7 @@ sl_ms sl_check_deadline(const struct sl_core *core)
 
 void sl_check_joined(struct sl_core *core, uint32_t peer)
 {
-	find_missing(core);
+	find_missing(core, core->missing);
 	sl_attempt_join(core, peer);
 }
 

@@ -12,6 +12,7 @@
 
 bool sl_check_advance(struct sl_core *core);
 sl_ms sl_check_deadline(const struct sl_core *core);
+enum sl_wait sl_check_awaits(const struct sl_core *core, uint64_t *set);
 /* The link to `peer` fell. */
 void sl_check_lost(struct sl_core *core, uint32_t peer);
 /* `peer` recovers the attempt: so does this learner. */

@@ -170,13 +170,22 @@ static bool outvoted(const struct sl_core *core, uint64_t need)
 	return false;
 }
 
-static void report_missing(struct sl_core *core)
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (sl_digests_of(core, i) == NULL)
-			sl_bit_set(core->missing, core->view.members[i]);
-	sl_emit_waiting(core, core->missing);
+			sl_bit_set(set, core->view.members[i]);
+}
+
+enum sl_wait sl_confirm_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (!core->at.result_known)
+		return SL_WAIT_ARITHMETIC;
+	if (core->at.recovers)
+		return SL_WAIT_DISK;
+	find_missing(core, set);
+	return SL_WAIT_DIGESTS;
 }
 
 /* Return a linked peer that has gone on to a later round, if digests of this one do not come any more, or
@@ -226,7 +235,8 @@ bool sl_confirm_advance(struct sl_core *core)
 		return true;
 	}
 	sl_have_serve(core);
-	report_missing(core);
+	find_missing(core, core->missing);
+	sl_emit_waiting(core, core->missing);
 	return false;
 }
 

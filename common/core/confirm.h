@@ -6,6 +6,7 @@
 
 bool sl_confirm_advance(struct sl_core *core);
 sl_ms sl_confirm_deadline(const struct sl_core *core);
+enum sl_wait sl_confirm_awaits(const struct sl_core *core, uint64_t *set);
 /* CLOSE or SUM is done: Z is known. Return false if it cannot be committed; then the attempt has failed. */
 bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result);
 /* Sign for the Z that was taken. */

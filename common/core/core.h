@@ -26,6 +26,7 @@
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
 #include "common/protocol/secrets.h"
+#include "common/protocol/wait.h"
 
 enum sl_open_state {
 	SL_OPEN_PREPARED = 1, /* its Ready may have left */
@@ -221,7 +222,11 @@ bool sl_core_ignores(const struct sl_core *core, uint32_t signer, sl_ms now);
 /* For status displays. */
 struct sl_core_status {
 	sl_round t, committed;
+	sl_round rounds;	       /* T: the own, or the most that a view agreed on */
+	uint8_t digest[SL_HASH_BYTES]; /* of the last committed round; if there is none, zeros */
 	sl_attempt a;
+	sl_ms since;	/* time at which the phase began */
+	sl_ms deadline; /* after which the phase has waited too long; SL_NEVER: it has no such time */
 	enum sl_phase phase;
 	uint32_t permille;     /* of the phase */
 	uint32_t learners;     /* in the view; 0: there is none */
@@ -230,3 +235,25 @@ struct sl_core_status {
 	uint32_t over;	       /* attempts of round t that are over */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);
+
+/* Return what the learner waits for now. `set`, a bit set over the roster: the peers that it waits for. */
+enum sl_wait sl_core_awaits(const struct sl_core *core, uint64_t *set);
+
+/* Return true if a view is agreed on, and the number of further participants whose loss for good its attempt
+ * bears (PROTOCOL.md §10.4 How recovery ends). Participants that are in range and not linked count as lost.
+ */
+bool sl_core_bears(const struct sl_core *core, uint32_t *losses);
+
+/* What this learner knows of a peer: from its link, and from the last Hello on it. */
+struct sl_core_peer {
+	bool linked, in_range;
+	bool participant, neighbour; /* in the view */
+	bool heard;   /* a Hello has come in this run of the program; else nothing below holds */
+	sl_round t;   /* its round */
+	sl_attempt a; /* its attempt */
+	enum sl_peer_status status;
+	uint32_t incarnation;
+	sl_round
+		left_out; /* last round of those that it is left out of, since it held up attempts; 0: none */
+};
+void sl_core_peer(const struct sl_core *core, uint32_t index, struct sl_core_peer *peer);

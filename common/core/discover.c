@@ -277,6 +277,33 @@ bool sl_discover_advance(struct sl_core *core)
 	return true;
 }
 
+/* Add the peers that are not ready, of this regard, to `set`; return true if there is one. */
+static bool add_unready(const struct sl_core *core, enum sl_regard regard, uint64_t *set)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		if (!sl_bit(core->near, i) || !sl_bit(core->range, i) || sl_core_peer_ready(core, i) ||
+		    sl_suspect_regard(core, i) != regard)
+			continue;
+		sl_bit_set(set, i);
+		any = true;
+	}
+	return any;
+}
+
+/* Peers that do not answer are awaited where no other peer is ready. */
+enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (sl_core_abstains(core))
+		return SL_WAIT_OTHERS;
+	if (!core->have_range)
+		return SL_WAIT_RANGE;
+	bool any = add_unready(core, SL_REGARD_AWAITED, set);
+	if (any || (core->window_since == SL_NEVER && add_unready(core, SL_REGARD_WELCOME, set)))
+		return SL_WAIT_READINESS;
+	return core->not_before == SL_NEVER ? SL_WAIT_CHANGE : SL_WAIT_PAUSE;
+}
+
 sl_ms sl_discover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;

@@ -8,6 +8,7 @@
 void sl_discover_enter(struct sl_core *core);
 bool sl_discover_advance(struct sl_core *core);
 sl_ms sl_discover_deadline(const struct sl_core *core);
+enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set);
 
 /* SL_EVENT_RANGE: from the next attempt on, the peers of `range` are in range. */
 void sl_discover_range(struct sl_core *core, const uint64_t *range);

@@ -42,6 +42,14 @@ bool sl_done_advance(struct sl_core *core)
 	return false;
 }
 
+enum sl_wait sl_done_awaits(const struct sl_core *core, uint64_t *set)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (awaits_result(core, i))
+			sl_bit_set(set, i);
+	return SL_WAIT_FETCH;
+}
+
 sl_ms sl_done_deadline(const struct sl_core *core)
 {
 	return core->since + core->config.serve_after_end_ms;

@@ -9,3 +9,4 @@ void sl_done_enter(struct sl_core *core);
 bool sl_done_too_early(const struct sl_core *core);
 bool sl_done_advance(struct sl_core *core);
 sl_ms sl_done_deadline(const struct sl_core *core);
+enum sl_wait sl_done_awaits(const struct sl_core *core, uint64_t *set);

@@ -110,27 +110,35 @@ void sl_mix_key(struct sl_core *core, uint32_t position)
 		engine_of(core)->key(core, (uint32_t)r);
 }
 
-static void find_missing(struct sl_core *core)
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t m = core->at.base; m < core->at.started; m++)
 		for (uint32_t r = 0; r < core->view.degree; r++)
 			if (engine_of(core)->awaits(core, m, r))
-				sl_bit_set(core->missing, sl_view_peer(&core->view, r));
+				sl_bit_set(set, sl_view_peer(&core->view, r));
+}
+
+enum sl_wait sl_mix_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (core->jobs > 0)
+		return SL_WAIT_ARITHMETIC;
+	find_missing(core, set);
+	return SL_WAIT_STATES;
 }
 
 static bool stalled(struct sl_core *core)
 {
 	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
 		return false;
-	find_missing(core);
+	find_missing(core, core->missing);
 	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
 }
 
 void sl_mix_joined(struct sl_core *core, uint32_t peer)
 {
-	find_missing(core);
+	find_missing(core, core->missing);
 	sl_attempt_join(core, peer);
 }
 

@@ -175,12 +175,22 @@ static sl_ms lost_at(const struct sl_core *core, uint32_t *who)
 	return due;
 }
 
-static void find_missing(struct sl_core *core)
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (!core->at.ready_here[i])
-			sl_bit_set(core->missing, core->view.members[i]);
+			sl_bit_set(set, core->view.members[i]);
+}
+
+enum sl_wait sl_ready_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (!core->at.prepared)
+		return SL_WAIT_DISK;
+	if (core->at.over_since != SL_NEVER)
+		return SL_WAIT_OTHERS;
+	find_missing(core, set);
+	return core->at.ready_count < core->view.n ? SL_WAIT_READYS : SL_WAIT_ARITHMETIC;
 }
 
 /* Abort an attempt that is over. With the Aborts of all, rule B may allow the use of the models (PROTOCOL.md
@@ -239,7 +249,7 @@ bool sl_ready_advance(struct sl_core *core)
 		return true;
 	if (core->at.over_since != SL_NEVER)
 		return join_the_aborts(core);
-	find_missing(core);
+	find_missing(core, core->missing);
 	enum kept kept = check_kept(core, &bad);
 	bool all = core->at.ready_count == core->view.n;
 	if (kept == BAD && may_abort(core)) {

@@ -14,6 +14,7 @@
 void sl_ready_enter(struct sl_core *core);
 bool sl_ready_advance(struct sl_core *core);
 sl_ms sl_ready_deadline(const struct sl_core *core);
+enum sl_wait sl_ready_awaits(const struct sl_core *core, uint64_t *set);
 /* The `fail` of READY: abort the attempt; it goes on in RECOVER until it is over. */
 struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* COMMITMENT is done: make view, own Ready and secrets durable. */

@@ -220,12 +220,10 @@ static void say_stuck(struct sl_core *core)
 		give_up(core);
 }
 
-/* Report the participants whose deposits no linked participant has, or whose keys are not known. */
-static void report_missing(struct sl_core *core)
+/* Find the participants whose deposits no linked participant has, or whose keys are not known. */
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
-	if (core->now < core->report_at)
-		return;
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		bool known = sl_core_has(core->at.known, i);
 		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
@@ -233,8 +231,26 @@ static void report_missing(struct sl_core *core)
 			offered = sl_bit(core->linked, core->view.members[j]) &&
 				  sl_core_has(core->at.holders[j].held, i);
 		if (!offered || !known)
-			sl_bit_set(core->missing, core->view.members[i]);
+			sl_bit_set(set, core->view.members[i]);
 	}
+}
+
+enum sl_wait sl_recover_awaits(const struct sl_core *core, uint64_t *set)
+{
+	const struct sl_attempt_state *at = &core->at;
+	if (at->summing)
+		return SL_WAIT_ARITHMETIC;
+	if (at->over_since != SL_NEVER || at->given_up || at->refused != SL_REASON_NONE)
+		return SL_WAIT_OTHERS;
+	find_missing(core, set);
+	return SL_WAIT_DEPOSITS;
+}
+
+static void report_missing(struct sl_core *core)
+{
+	if (core->now < core->report_at)
+		return;
+	find_missing(core, core->missing);
 	sl_emit_waiting(core, core->missing);
 }
 

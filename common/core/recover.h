@@ -8,6 +8,7 @@
 void sl_recover_enter(struct sl_core *core);
 bool sl_recover_advance(struct sl_core *core);
 sl_ms sl_recover_deadline(const struct sl_core *core);
+enum sl_wait sl_recover_awaits(const struct sl_core *core, uint64_t *set);
 uint32_t sl_recover_permille(const struct sl_core *core);
 /* The `fail` of RELEASE, MIX, CHECK and CONFIRM: stop mixing and recover. */
 struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, bool refused);

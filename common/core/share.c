@@ -200,18 +200,31 @@ static uint32_t least_in(const struct sl_core *core)
 	return least;
 }
 
-/* Fail the attempt if nothing has come for stall_timeout. The neighbours whose shares end first are missing:
- * the others may wait for theirs. */
-static bool stalled(struct sl_core *core)
+/* Find the neighbours whose shares end first: the others may wait for theirs. */
+static void find_missing(const struct sl_core *core, uint64_t *set)
 {
 	uint32_t least = least_in(core);
 	bool shared = least == sl_view_share_count(&core->view);
-	if (core->now < core->at.progress + core->config.stall_timeout_ms)
-		return false;
-	memset(core->missing, 0, sl_core_set_bytes(core));
+	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		if (shared ? !complete(core, r) : core->exchange[r].shares_in == least)
-			sl_bit_set(core->missing, sl_view_peer(&core->view, r));
+			sl_bit_set(set, sl_view_peer(&core->view, r));
+}
+
+enum sl_wait sl_share_awaits(const struct sl_core *core, uint64_t *set)
+{
+	if (core->jobs > 0)
+		return SL_WAIT_ARITHMETIC;
+	find_missing(core, set);
+	return SL_WAIT_SHARES;
+}
+
+/* Fail the attempt if nothing has come for stall_timeout. */
+static bool stalled(struct sl_core *core)
+{
+	if (core->now < core->at.progress + core->config.stall_timeout_ms)
+		return false;
+	find_missing(core, core->missing);
 	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
 }

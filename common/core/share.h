@@ -8,6 +8,7 @@
 void sl_share_enter(struct sl_core *core);
 bool sl_share_advance(struct sl_core *core);
 sl_ms sl_share_deadline(const struct sl_core *core);
+enum sl_wait sl_share_awaits(const struct sl_core *core, uint64_t *set);
 uint32_t sl_share_permille(const struct sl_core *core);
 /* A chunk of a Share, or a KeyShare, has come; a chunk of the sender's deposit. */
 void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);

@@ -40,6 +40,7 @@
  *    suspect         the peers that are waited for, and those that are offered an edge; with compatible
  *    move            the one function that changes the phase
  *    emit            actions
+ *    status          what a shell may show of the state
  *    state           this file
  *
  * Handlers record what an event says. sl_core_step then calls the `advance` of the phase until no move is
@@ -73,6 +74,9 @@ struct sl_phase_row {
 	/* The record that the phase waits for, and what follows once it is on disk. */
 	enum sl_persist_kind record;
 	void (*durable)(struct sl_core *core);
+	/* Return what the phase waits for now, and add the peers that it waits for to `set`. NULL: its
+	 * record. */
+	enum sl_wait (*awaits)(const struct sl_core *core, uint64_t *set);
 	/* Return the progress of the phase in 1/1000, for status displays. */
 	uint32_t (*permille)(const struct sl_core *core);
 	/* Return true if what the phase relies on holds; asserted after every step. */

@@ -403,19 +403,3 @@ bool sl_core_ignores(const struct sl_core *core, uint32_t signer, sl_ms now)
 {
 	return signer != core->config.self && sl_allowance_spent(core, signer, now);
 }
-
-void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
-{
-	*status = (struct sl_core_status){.t = core->t,
-					  .committed = core->committed,
-					  .a = core->a,
-					  .phase = core->phase,
-					  .over = core->over};
-	if (!core->view_checked)
-		return;
-	status->learners = core->view.n;
-	status->engine = core->view.engine;
-	status->steps = core->view.steps;
-	if (core->phases[core->phase].permille != NULL)
-		status->permille = core->phases[core->phase].permille(core);
-}

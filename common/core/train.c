@@ -60,6 +60,13 @@ void sl_train_enter(struct sl_core *core)
 	sl_train_begin(core);
 }
 
+enum sl_wait sl_train_awaits(const struct sl_core *core, uint64_t *set)
+{
+	(void)core;
+	(void)set;
+	return SL_WAIT_TRAINING;
+}
+
 static double double_of(uint64_t bits)
 {
 	double value;

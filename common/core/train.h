@@ -5,6 +5,7 @@
 
 /* Begin training; after a commit, begin the next round first. */
 void sl_train_enter(struct sl_core *core);
+enum sl_wait sl_train_awaits(const struct sl_core *core, uint64_t *set);
 /* The model of the round is in the workspace. */
 void sl_train_done(struct sl_core *core, const struct sl_need *need);
 /* Reset the state to that of round committed + 1, of which nothing has happened yet. */

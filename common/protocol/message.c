@@ -45,3 +45,9 @@ void *sl_message_role(const struct sl_message *message, enum sl_field_role role)
 			return sl_message_body(message) + type->fields[i].offset;
 	return NULL;
 }
+
+const char *sl_message_status_name(enum sl_peer_status status)
+{
+	static const char *const names[] = {"?", "training", "ready", "done", "open", "abstains"};
+	return (size_t)status < sizeof names / sizeof *names ? names[status] : "?";
+}

@@ -72,6 +72,8 @@ enum sl_peer_status {
 	SL_PEER_STATUS_OPEN,	     /* is Ready in attempt a of t, and finishes that one first */
 	SL_PEER_STATUS_ABSTAINS,     /* has forgotten what it signed in round t; takes no part in it */
 };
+/* Return "training", "ready" ..., "?" for another number. */
+const char *sl_message_status_name(enum sl_peer_status status);
 
 #define SL_HELLO_FIELDS(X, S)                                                                                \
 	X(S, ID, 1, id)                                                                                      \

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/graph/tree.h"
 
 void sl_view_set_encoding(struct sl_view *view)
@@ -48,6 +49,39 @@ bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper)
 		return adjacent(view, owner, keeper);
 	return sl_tree_backup(view->parent, &view->graph, owner) == keeper ||
 	       (view->parent[owner] == keeper && is_leaf(view, owner));
+}
+
+static bool is_lost(const struct sl_view *view, uint32_t position, const uint64_t *lost)
+{
+	return lost != NULL && sl_bit(lost, view->members[position]);
+}
+
+/* Return the number of losses around the participant at `position`, itself among them, that leave its masked
+ * state within reach: holders can open its key, and a keeper has its deposit. */
+static int64_t bears_around(const struct sl_view *view, uint32_t position, const uint64_t *lost)
+{
+	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, position);
+	int64_t holders = 0, keepers = 0;
+	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, position); k++) {
+		bool here = !is_lost(view, neighbours[k], lost);
+		holders += here;
+		keepers += here && sl_view_keeper(view, position, neighbours[k]);
+	}
+	int64_t spare = holders - sl_view_threshold(view, position) + 1;
+	return (spare < keepers ? spare : keepers) - is_lost(view, position, lost);
+}
+
+uint32_t sl_view_bears(const struct sl_view *view, const uint64_t *lost)
+{
+	int64_t left = view->n, least;
+	for (uint32_t i = 0; i < view->n; i++)
+		left -= is_lost(view, i, lost);
+	least = left - (int64_t)sl_view_digests(view->n, view->agreed.tolerance, view->agreed.forgetful);
+	for (uint32_t i = 0; i < view->n; i++) {
+		int64_t around = bears_around(view, i, lost);
+		least = around < least ? around : least;
+	}
+	return least > 0 ? (uint32_t)least : 0;
 }
 
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index)

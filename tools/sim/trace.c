@@ -7,7 +7,6 @@
 
 static const char *const events[] = {"start",	 "link up", "link down", "message",	   "trained",
 				     "computed", "durable", "range",	 "operator abort", "deadline"};
-static const char *const standings[] = {"?", "training", "ready", "done", "open", "abstains"};
 static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share",  "gather",
 				   "expand", "deposit",	 "commitment", "mix",	  "close",  "checksum",
 				   "decode", "fetch",	 "check",      "sum",	  "absorb", "adopt"};
@@ -47,7 +46,7 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 	static const char *const aborts[] = {"", "abort", "give-up", "stuck"};
 	switch (m->kind) {
 	case SL_MSG_HELLO:
-		say(t, "hello t%u %s", m->hello.t, standings[m->hello.status]);
+		say(t, "hello t%u %s", m->hello.t, sl_message_status_name(m->hello.status));
 		break;
 	case SL_MSG_LINK_STATE:
 		say(t, "link state of %u a%u", m->link_state.id, m->link_state.a);
