@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/reload.h"
 
 static json_t *refuse(const char *why)
 {
@@ -86,6 +87,12 @@ static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
 	return json_pack("{s:b, s:i, s:i}", "ok", 1, "round", (int)status.t, "attempt", (int)status.a);
 }
 
+static json_t *op_reload(struct sl_daemon *daemon)
+{
+	struct sl_error error;
+	return sl_reload(daemon, &error) == SL_OK ? json_pack("{s:b}", "ok", 1) : refuse(error.text);
+}
+
 json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *watch)
 {
 	struct sl_daemon *daemon = context;
@@ -95,7 +102,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	json_t *answer;
 	if (op == NULL)
 		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
-				"\"abort\" | \"stop\", "
+				"\"abort\" | \"reload\" | \"stop\", "
 				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
@@ -103,10 +110,12 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 		answer = op_status(daemon);
 	else if (strcmp(op, "abort") == 0)
 		answer = op_abort(daemon, request);
+	else if (strcmp(op, "reload") == 0)
+		answer = op_reload(daemon);
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else
-		answer = refuse("unknown op; there are range, status, watch, abort and stop");
+		answer = refuse("unknown op; there are range, status, watch, abort, reload and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		*watch = true;
 	if (op != NULL && strcmp(op, "stop") == 0)

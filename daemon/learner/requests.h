@@ -4,6 +4,7 @@
  *   {"op":"status"}                         round, attempt, phase and progress of the learner
  *   {"op":"watch"}                          every log record from now on
  *   {"op":"abort","round":7}                abort the open attempt of that round
+ *   {"op":"reload"}                         read again what may change while it runs
  *   {"op":"stop"}                           end in order
  *
  * The answer to a request is {"ok":true,...} or {"ok":false,"error":"..."}.
