@@ -65,7 +65,7 @@ static int64_t bears_around(const struct sl_view *view, uint32_t position, const
 	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, position); k++) {
 		bool here = !is_lost(view, neighbours[k], lost);
 		holders += here;
-		keepers += here && sl_view_keeper(view, position, neighbours[k]);
+		keepers += here && (!view->deposits_tree || sl_view_keeper(view, position, neighbours[k]));
 	}
 	int64_t spare = holders - sl_view_threshold(view, position) + 1;
 	return (spare < keepers ? spare : keepers) - is_lost(view, position, lost);
