@@ -197,6 +197,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 	if (count > 0) {
 		link->heard = uv_now(links->config.loop);
 		links->figures.bytes_received += (uint64_t)count;
+		sl_link_bytes_of(link)->received += (uint64_t)count;
 		ciphertext = links->ciphertext;
 		links->ciphertext = NULL;
 	}

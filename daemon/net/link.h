@@ -107,6 +107,7 @@ struct sl_link {
 	bool rejected;	      /* offered, then closed in order: the other end has another link or ends */
 	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
 	const char *why;	     /* reason of closing */
+	struct sl_link_bytes early;  /* before the peer was known */
 };
 
 struct sl_slot {
@@ -115,6 +116,7 @@ struct sl_slot {
 	uint64_t retry_at, dialled_at;
 	uint64_t alone_since; /* time since which the peer is wanted without a link */
 	uint32_t failures;
+	struct sl_link_bytes bytes; /* of all its links */
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */
@@ -139,6 +141,12 @@ struct sl_links {
 	uint32_t open; /* links not freed yet */
 	bool closing;
 };
+
+/* Return the counter of the bytes of `link`. */
+static inline struct sl_link_bytes *sl_link_bytes_of(struct sl_link *link)
+{
+	return link->peer == UINT32_MAX ? &link->early : &link->links->slots[link->peer].bytes;
+}
 
 /* link.c */
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled);

@@ -99,6 +99,11 @@ struct sl_links_figures {
 	uint64_t records_sent, writes;	     /* TLS records that carry frames; write calls */
 };
 const struct sl_links_figures *sl_links_figures(const struct sl_links *links);
+/* Bytes of ciphertext to and from one peer since the start. */
+struct sl_link_bytes {
+	uint64_t sent, received;
+};
+struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer);
 /* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
  * the first large write and without a link. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);

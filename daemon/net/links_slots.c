@@ -220,6 +220,8 @@ bool sl_links_handshake_done(struct sl_link *link)
 	}
 	abort_dial(slot);
 	link->peer = member;
+	slot->bytes.sent += link->early.sent;
+	slot->bytes.received += link->early.received;
 	link->links->handshaking--;
 	return sl_links_established(link);
 }
@@ -382,6 +384,11 @@ void sl_links_flush(struct sl_links *links)
 const struct sl_links_figures *sl_links_figures(const struct sl_links *links)
 {
 	return &links->figures;
+}
+
+struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer)
+{
+	return links->slots[peer].bytes;
 }
 
 double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
