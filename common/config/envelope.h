@@ -2,7 +2,12 @@
  * report/record_table.h. */
 #pragma once
 
+/* The version of the records: raised when a field or an event is removed, or changes its type, unit or
+ * meaning. New ones do not raise it. */
+#define SL_RECORDS_VERSION 1
+
 #define SL_ENVELOPE_FIELDS(X)                                                                                \
+	X(v, "v", WHOLE)	     /* SL_RECORDS_VERSION */                                                \
 	X(time, "time", TEXT)	     /* when it was written, RFC 3339 in UTC */                              \
 	X(mono_ms, "mono_ms", REAL)  /* the same on CLOCK_MONOTONIC, milliseconds */                         \
 	X(level, "level", TEXT)	     /* debug, info, warn or error */                                        \

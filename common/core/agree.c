@@ -305,6 +305,12 @@ static void report_view(struct sl_core *core)
 {
 	const struct sl_view *view = &core->view;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_VIEW);
+	memset(core->participants, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < view->n; i++)
+		sl_bit_set(core->participants, view->members[i]);
+	report->view.h = view->h;
+	report->view.participants = core->participants;
+	report->view.tolerance = sl_view_bears(view, NULL);
 	report->view.learners = view->n;
 	report->view.edges = view->graph.edges;
 	report->view.exchanges = view->steps;

@@ -285,7 +285,9 @@ bool sl_catchup_advance(struct sl_core *core)
 		return false;
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->missing, core->catchup.from);
-	sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_WAITING);
+	report->set = core->missing;
+	report->waiting.elapsed = core->now - core->since;
 	give_up(core);
 	return true;
 }

@@ -42,7 +42,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 29 * set +
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 30 * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
 	       attempt_bytes(config) + 8192;
 }
@@ -107,13 +107,13 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	uint64_t **sets[] = {
-		&core->linked,		 &core->range,	 &core->next_range,	 &core->keep,
-		&core->missing,		 &core->failed,	 &core->view_neighbours, &core->ready_set,
-		&core->tried_candidates, &core->reach,	 &core->members,	 &core->eligible,
-		&core->source,		 &core->near,	 &core->have_targets,	 &core->disputed,
-		&core->keepers,		 &core->rivals,	 &core->tree_up,	 &core->tree_down,
-		&core->suspects,	 &core->shunned, &core->excluded,	 &core->changed,
-		&core->changed_told};
+		&core->linked,		 &core->range,	     &core->next_range,	     &core->keep,
+		&core->missing,		 &core->failed,	     &core->view_neighbours, &core->ready_set,
+		&core->tried_candidates, &core->reach,	     &core->members,	     &core->eligible,
+		&core->source,		 &core->near,	     &core->have_targets,    &core->disputed,
+		&core->keepers,		 &core->rivals,	     &core->tree_up,	     &core->tree_down,
+		&core->suspects,	 &core->shunned,     &core->excluded,	     &core->changed,
+		&core->changed_told,	 &core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;

@@ -374,6 +374,7 @@ struct sl_core {
 	/* .. of actions and reports, valid until the next step */
 	uint64_t *keep;		/* LINKS */
 	uint64_t *missing;	/* peers missing in the last wait or failure */
+	uint64_t *participants; /* those of the view */
 	uint64_t *failed;	/* those of a failure that is reported */
 	uint64_t *have_targets; /* receivers of a Have */
 	uint64_t *disputed;	/* learners whose checksums of one masked state differ */

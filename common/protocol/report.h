@@ -118,6 +118,9 @@ struct sl_report {
 	union {
 		struct {
 			uint32_t learners, edges;
+			uint32_t tolerance; /* losses for good that it bears once it is released */
+			const uint8_t *h;
+			const uint64_t *participants; /* bit set over the roster */
 			uint64_t exchanges, p, bytes; /* bytes: to be sent to the neighbours */
 			enum sl_engine engine;
 			double mu;
@@ -149,6 +152,7 @@ struct sl_report {
 		} recovering;
 		struct {
 			bool change; /* the last attempt was refused, and waiting alone does not cure that */
+			sl_ms elapsed;
 		} waiting;
 		struct {
 			uint32_t learners,

@@ -12,7 +12,9 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-enum type { WHOLE, REAL, FLAG, TEXT, IDS, OBJECT };
+#define LONG_WAIT_S 10 /* a shorter wait is nothing to warn of: trainings differ */
+
+enum type { WHOLE, REAL, FLAG, TEXT, IDS, OBJECT, LIST };
 
 static const struct {
 	const char *field, *name;
@@ -34,9 +36,10 @@ static const struct {
 #undef X
 };
 
-enum sl_level sl_record_level(enum sl_record_kind kind)
+enum sl_level sl_record_level(const struct sl_record *record)
 {
-	return records[kind].level;
+	bool waits = strcmp(records[record->kind].event, "waiting") == 0;
+	return waits && record->waited_s < LONG_WAIT_S ? SL_INFO : records[record->kind].level;
 }
 
 const char *sl_record_event(enum sl_record_kind kind)
@@ -54,6 +57,7 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind)
 #define SET_TEXT(field)
 #define SET_IDS(field)
 #define SET_OBJECT(field)
+#define SET_LIST(field)
 #define X(field, name, type) SET_##type(field)
 	SL_RECORD_FIELDS(X)
 #undef X
@@ -139,6 +143,16 @@ static json_t *text_json(const char *text)
 	return json != NULL ? json : json_string("(not UTF-8)");
 }
 
+/* Return a real number; a duration, in a field that ends in _s, in whole microseconds. */
+static json_t *real_json(const char *name, double value)
+{
+	size_t length = strlen(name);
+	bool duration = length > 2 && strcmp(name + length - 2, "_s") == 0;
+	if (!isfinite(value))
+		return json_null();
+	return json_real(duration ? round(value * 1e6) / 1e6 : value);
+}
+
 static json_t *ids_json(const struct sl_roster *roster, const uint64_t *set)
 {
 	json_t *array = json_array();
@@ -159,7 +173,7 @@ static json_t *field_json(const struct sl_record *record, enum sl_record_field f
 	case WHOLE:
 		return json_integer((json_int_t) * (const uint64_t *)at);
 	case REAL:
-		return isfinite(*real) ? json_real(*real) : json_null();
+		return real_json(fields[f].name, *real);
 	case FLAG:
 		return json_boolean(*(const bool *)at);
 	case TEXT:
@@ -167,6 +181,7 @@ static json_t *field_json(const struct sl_record *record, enum sl_record_field f
 	case IDS:
 		return ids_json(roster, *(const uint64_t *const *)at);
 	case OBJECT:
+	case LIST:
 		return json_incref(*object);
 	}
 	return NULL;
@@ -231,6 +246,8 @@ static bool fits(enum type type, const json_t *value)
 		return json_is_array(value);
 	case OBJECT:
 		return json_is_object(value);
+	case LIST:
+		return json_is_array(value);
 	}
 	return false;
 }
@@ -247,7 +264,7 @@ static void take(struct sl_record *record, enum sl_record_field f, const json_t 
 		*(bool *)at = json_is_true(value);
 	else if (fields[f].type == TEXT)
 		*(const char **)at = json_string_value(value);
-	else if (fields[f].type == OBJECT)
+	else if (fields[f].type == OBJECT || fields[f].type == LIST)
 		*(const json_t **)at = value;
 }
 

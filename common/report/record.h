@@ -40,6 +40,7 @@ enum sl_record_field {
 #define SL_RECORD_TEXT const char *
 #define SL_RECORD_IDS const uint64_t *
 #define SL_RECORD_OBJECT const struct json_t *
+#define SL_RECORD_LIST const struct json_t *
 
 #define SL_RECORD_WORDS_BYTES 1536u
 #define SL_RECORD_WAITS_FOR_RANGE "the list of learners in range" /* field waits_for of WAITING_RANGE */
@@ -63,13 +64,17 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind);
 /* Begin the record of `report` and fill in what the report and the roster say. */
 void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		      const struct sl_roster *roster);
+/* Begin the record of the end of the wait that `report`, WAITING, told; it took `seconds` in all. */
+void sl_record_waited(struct sl_record *record, const struct sl_report *report,
+		      const struct sl_roster *roster, double seconds);
 /* Print into the record's own space; return the text, cut where the space ends. */
 const char *sl_record_words(struct sl_record *record, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Return "ana (2)" for the learner at roster index `index`, and set the fields `peer` and `who`. */
 const char *sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index);
 
-enum sl_level sl_record_level(enum sl_record_kind kind);
+/* Return the level of the row; of a wait that is not long yet, info. */
+enum sl_level sl_record_level(const struct sl_record *record);
 const char *sl_record_event(enum sl_record_kind kind);
 /* Write the sentence into `text`; return the fields that the table lists for the record as a new object. */
 struct json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text,

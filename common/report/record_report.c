@@ -8,7 +8,8 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-#define PARTS_MOST 100 /* 1 % of the values may vanish, or of the update be lost, without a warning */
+#define VIEW_DIGITS 16u /* of the hash of a view */
+#define PARTS_MOST 100	/* 1 % of the values may vanish, or of the update be lost, without a warning */
 
 /* Reports whose record has another name. */
 #define SL_RECORD_FAILED SL_RECORD_ATTEMPT_FAILED
@@ -117,6 +118,12 @@ static const char *digest_words(struct sl_record *record, const uint8_t *digest)
 
 static void set_view(struct sl_record *record, const struct sl_report *report)
 {
+	char hex[VIEW_DIGITS + 1];
+	sodium_bin2hex(hex, sizeof hex, report->view.h, VIEW_DIGITS / 2);
+	record->view = sl_record_words(record, "%s", hex);
+	record->participants = report->view.participants;
+	record->neighbours = report->set;
+	record->tolerance = report->view.tolerance;
 	record->learners = report->view.learners;
 	record->edges = report->view.edges;
 	record->p = report->view.p;
@@ -151,7 +158,7 @@ static void set_encoded(struct sl_record *record, const struct sl_report *report
 		record->error = sl_record_words(record, "%.2g", rounding);
 }
 
-static void set_waiting(struct sl_record *record, enum sl_phase phase)
+static const char *waits_for(enum sl_record_kind kind, enum sl_phase phase)
 {
 	static const char *const purposes[SL_PHASE_COUNT] = {
 		[SL_PHASE_DISCOVER] = "to be ready",
@@ -159,8 +166,32 @@ static void set_waiting(struct sl_record *record, enum sl_phase phase)
 		[SL_PHASE_CONFIRM] = "to send a digest",
 		[SL_PHASE_CATCHUP] = "to send the result of a missed round",
 		[SL_PHASE_RECOVER] = "deposits and deposit keys"};
-	record->waits_for =
-		record->kind == SL_RECORD_WAITING_RANGE ? SL_RECORD_WAITS_FOR_RANGE : purposes[phase];
+	switch (kind) {
+	case SL_RECORD_WAITING_RANGE:
+		return SL_RECORD_WAITS_FOR_RANGE;
+	case SL_RECORD_WAITING_PAUSE:
+		return "the next attempt";
+	case SL_RECORD_WAITING_CHANGE:
+		return "other links or settings";
+	default:
+		return purposes[phase];
+	}
+}
+
+static void set_waiting(struct sl_record *record, const struct sl_report *report)
+{
+	record->waits_for = waits_for(record->kind, report->phase);
+	record->waited_s = (double)report->waiting.elapsed / 1000.0;
+}
+
+void sl_record_waited(struct sl_record *record, const struct sl_report *report,
+		      const struct sl_roster *roster, double seconds)
+{
+	sl_record_report(record, report, roster);
+	bool named = record->kind == SL_RECORD_WAITING || record->kind == SL_RECORD_WAITING_LOST;
+	record->kind = SL_RECORD_WAITED;
+	record->whom = named ? sl_record_words(record, "%s ", record->whom) : "";
+	record->waited_s = seconds;
 }
 
 static void set_caught_up(struct sl_record *record, const struct sl_report *report)
@@ -217,7 +248,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		set_committed(record, report);
 		break;
 	case SL_REPORT_WAITING:
-		set_waiting(record, report->phase);
+		set_waiting(record, report);
 		break;
 	case SL_REPORT_FLOODED:
 		record->count = report->flooded.count;

@@ -16,23 +16,28 @@
 
 /* X(field, name in JSON, type), with its meaning and unit. "a.b" is the key b of the object a. WHOLE: a whole
  * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids,
- * OBJECT: an object as it is. */
+ * OBJECT, LIST: an object, an array as it is. Durations, in fields that end in _s, are seconds. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
-	X(round, "round", WHOLE)       /* round t */                                                         \
-	X(attempt, "attempt", WHOLE)   /* attempt a of the round */                                          \
-	X(phase, "phase", TEXT)	       /* phase of the round: PROTOCOL.md §7.1 Phases */                    \
-	X(peer, "peer", WHOLE)	       /* id of the learner that the record is about */                      \
-	X(reason, "reason", TEXT)      /* the cause, a sentence */                                           \
-	X(waits_for, "for", TEXT)      /* what the learners are to do */                                     \
-	X(set, "learners", IDS)	       /* learners that the record is about */                               \
-	X(learners, "learners", WHOLE) /* learners in the view */                                            \
-	X(edges, "edges", WHOLE)       /* edges of its graph */                                              \
-	X(mixing, "mixing", TEXT)      /* engine */                                                          \
-	X(steps, "steps", WHOLE)       /* exchanges of the engine */                                         \
-	X(mu, "mu", REAL)	       /* second largest eigenvalue; null unless the engine is metropolis */ \
-	X(p, "p", WHOLE)	       /* modulus */                                                         \
+	X(round, "round", WHOLE)	     /* round t */                                                   \
+	X(attempt, "attempt", WHOLE)	     /* attempt a of the round */                                    \
+	X(phase, "phase", TEXT)		     /* phase of the round: PROTOCOL.md §7.1 Phases */              \
+	X(peer, "peer", WHOLE)		     /* id of the learner that the record is about */                \
+	X(reason, "reason", TEXT)	     /* the cause, a sentence */                                     \
+	X(waits_for, "for", TEXT)	     /* what the learners are to do */                               \
+	X(set, "learners", IDS)		     /* learners that the record is about */                         \
+	X(waited_s, "waited_s", REAL)	     /* duration of the wait so far; of waited: the whole one */     \
+	X(learners, "learners", WHOLE)	     /* learners in the view */                                      \
+	X(view, "view", TEXT)		     /* its hash h, the first 16 hexadecimal digits */               \
+	X(participants, "participants", IDS) /* learners in the view */                                      \
+	X(neighbours, "neighbours", IDS)     /* of them, neighbours of this learner */                       \
+	X(tolerance, "tolerance", WHOLE) /* participants that may be lost for good once it is released */    \
+	X(edges, "edges", WHOLE)	 /* edges of its graph */                                            \
+	X(mixing, "mixing", TEXT)	 /* engine */                                                        \
+	X(steps, "steps", WHOLE)	 /* exchanges of the engine */                                       \
+	X(mu, "mu", REAL) /* second largest eigenvalue; null unless the engine is metropolis */              \
+	X(p, "p", WHOLE)  /* modulus */                                                                      \
 	X(forecast_bytes, "forecast_bytes", WHOLE) /* bytes to send in this view */                          \
 	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
@@ -47,10 +52,8 @@
 	X(round_bytes_sent, "round_bytes_sent", WHOLE) /* bytes since the last commit */                     \
 	X(round_bytes_received, "round_bytes_received", WHOLE) /* bytes since the last commit */             \
 	X(round_flood_bytes, "round_flood_bytes", WHOLE)       /* of them, link states and Readys */         \
-	X(share_ms, "costs.share_ms", REAL)	  /* when SHARE was entered, as mono_ms; null: never */      \
-	X(ready_ms, "costs.ready_ms", REAL)	  /* when READY was entered */                               \
-	X(mix_ms, "costs.mix_ms", REAL)		  /* when MIX was entered */                                 \
-	X(confirm_ms, "costs.confirm_ms", REAL)	  /* when CONFIRM was entered */                             \
+	X(phases, "phases", OBJECT) /* seconds in each phase of this attempt, and in TRAIN: "mix_s" */       \
+	X(links, "links", LIST)	    /* bytes since the last commit: {"peer", "sent", "received"} */          \
 	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
@@ -73,7 +76,6 @@
 	X(committed, "committed", WHOLE)     /* last round that this learner committed */                    \
 	X(mse, "mse", REAL)		     /* held-out mean squared error; null: the trainer has none */   \
 	X(loss, "loss", REAL)		     /* mean training loss of the last epoch */                      \
-	X(samples, "samples", WHOLE)	     /* training samples */                                          \
 	X(metrics, "metrics", OBJECT)	     /* numbers of an application by name; absent: none */           \
 	X(address, "address", TEXT)	     /* HOST:PORT */                                                 \
 	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
@@ -97,16 +99,16 @@
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight decimals clipping_range digest "   \
 	"checkpoint "                                                                                        \
-	"aggregate_s train_s round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms "     \
-	"mix_ms "                                                                                            \
-	"confirm_ms round_cpu_s peak_bytes"
+	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
+	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
 #define SL_RECORDS(X)                                                                                        \
 	/* rounds: from reports of the core */                                                               \
-	X(PHASE, "phase", SL_DEBUG, "round attempt phase", "round {round} attempt {attempt}: {phase}")       \
+	X(PHASE, "phase", SL_INFO, "round attempt phase", "round {round}: {phase}")                          \
 	X(VIEW, "view", SL_INFO,                                                                             \
-	  "round attempt learners edges mixing steps mu p forecast_bytes forecast_s forecast_at_most",       \
+	  "round attempt view participants neighbours tolerance learners edges mixing steps mu p "           \
+	  "forecast_bytes forecast_s forecast_at_most",                                                      \
 	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
 	  "{forecast}")                                                                                      \
 	X(LEFT_OUT, "left_out", SL_WARN, "round attempt reason",                                             \
@@ -134,22 +136,24 @@
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
 	X(ATTEMPT_FAILED_ELSEWHERE, "attempt_failed", SL_INFO, "round attempt phase reason",                 \
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
-	X(WAITING, "waiting", SL_WARN, "round attempt phase waits_for set",                                  \
+	X(WAITING, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                         \
 	  "round {round} attempt {attempt}: waiting for {whom} {waits_for}")                                 \
-	X(WAITING_RANGE, "waiting", SL_WARN, "round attempt phase waits_for set",                            \
+	X(WAITING_RANGE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                   \
 	  "round {round}: waiting for the control socket to say which learners are in range")                \
-	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set",                            \
+	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                   \
 	  "round {round} attempt {attempt}: waiting before the next attempt, since the last was refused")    \
-	X(WAITING_CHANGE, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
+	X(WAITING_CHANGE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                  \
 	  "round {round} attempt {attempt}: waiting for other links or settings, since the last attempt "    \
 	  "was refused and the next one would be, too")                                                      \
-	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
+	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                  \
 	  "round {round} attempt {attempt}: collecting deposits and deposit keys")                           \
-	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
+	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                    \
 	  "round {round} attempt {attempt}: no linked learner has the deposit or the deposit key of "        \
 	  "{whom}; "                                                                                         \
 	  "the attempt goes on when one that has it connects. If none ever will: starling abort --round "    \
 	  "{round} --control {control}")                                                                     \
+	X(WAITED, "waited", SL_DEBUG, "round attempt phase waits_for set waited_s",                          \
+	  "round {round} attempt {attempt}: waited {waited_s.1} s for {whom}{waits_for}")                    \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the deposits of all "           \
 	  "{learners} "                                                                                      \
@@ -257,9 +261,10 @@
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \
-	X(TRAINED, "trained", SL_INFO, "round train_s loss samples metrics",                                 \
+	X(TRAINING, "training", SL_INFO, "round", "round {round}: training")                                 \
+	X(TRAINED, "trained", SL_INFO, "round train_s loss metrics",                                         \
 	  "round {round}: trained in {train_s.2} s, loss {loss.4}")                                          \
-	X(TRAINED_ONLY, "trained", SL_INFO, "round train_s loss samples metrics",                            \
+	X(TRAINED_ONLY, "trained", SL_INFO, "round train_s loss metrics",                                    \
 	  "round {round}: trained in {train_s.2} s")                                                         \
 	X(EVALUATED, "evaluated", SL_INFO, "round mse", "round {round}: held-out MSE {mse.4}")               \
 	X(EVALUATED_NONE, "evaluated", SL_INFO, "round mse", "this trainer has no held-out error")           \

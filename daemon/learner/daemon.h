@@ -45,6 +45,21 @@ struct sl_writing {
 	sl_ms report_at;	       /* loop thread: time of the next report; 0: none yet */
 };
 
+/* Seconds in each phase of the present attempt, and in TRAIN of its round. */
+struct sl_phase_times {
+	double spent[SL_PHASE_COUNT];
+	enum sl_phase phase; /* the present one */
+	double since;	     /* time at which it was entered, monotonic; 0: none was */
+};
+
+/* The last wait that the core has reported in this phase. */
+struct sl_open_wait {
+	bool open;
+	struct sl_report report; /* set: as below, or NULL */
+	uint64_t set[(SL_LEARNERS_MAX + 63) / 64];
+	sl_ms since;
+};
+
 /* Measurements for the log and the status. */
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
@@ -52,10 +67,9 @@ struct sl_figures_round {
 	uint64_t view_bytes;		     /* sent when the present view was agreed */
 	sl_ms view_ms;			     /* time of that agreement; 0: no view */
 	double rate; /* bytes per second between the last committed view and its commit; 0: none yet */
-	double entered_ms[SL_PHASE_COUNT]; /* monotonic time at which this attempt entered a phase; 0: it did
-					      not */
-	double cpu_s;			   /* at the last commit */
-	double train_s;			   /* duration of the last training */
+	struct sl_phase_times times;
+	double cpu_s;	/* at the last commit */
+	double train_s; /* duration of the last training */
 };
 
 struct sl_daemon {
@@ -117,11 +131,13 @@ struct sl_daemon {
 	atomic_uint training_permille; /* progress of the training */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	struct sl_figures_round figures;
+	struct sl_link_bytes *link_bytes; /* by roster index: at the last commit */
 	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
 	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */
 	char rejection[256];	  /* text of the last rejected record */
-	char missing[256];	  /* awaited learners of the last report WAITING in this phase; else "" */
-	uint32_t passed;	  /* failpoints (as bits) to reach once everything queued has been flushed */
+	struct sl_open_wait wait;
+	char missing[256]; /* awaited learners of the last report WAITING in this phase; else "" */
+	uint32_t passed;   /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */
 	int status;	   /* exit status */

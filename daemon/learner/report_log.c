@@ -1,5 +1,6 @@
 #include "daemon/learner/report_log.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -20,7 +21,7 @@
 void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
 {
 	char text[SL_RECORD_TEXT_BYTES];
-	enum sl_level level = sl_record_level(record->kind);
+	enum sl_level level = sl_record_level(record);
 	if (!sl_log_takes(daemon->log, level))
 		return;
 	json_t *fields = sl_record_write(record, &daemon->roster, text, sizeof text);
@@ -152,47 +153,85 @@ static void measure_rate(struct sl_daemon *daemon, uint64_t bytes_sent)
 	f->view_ms = 0;
 }
 
-/* Note when `phase` is entered, on the clock of mono_ms: the records of all learners of one machine compare.
- */
-static void note_phase(struct sl_daemon *daemon, enum sl_phase phase)
+/* Add the time since the last change of phase to the phase that ends. An attempt begins with DISCOVER, a
+ * round with TRAIN. */
+static void enter_phase(struct sl_daemon *daemon, enum sl_phase phase)
 {
-	if (phase == SL_PHASE_DISCOVER)
-		memset(daemon->figures.entered_ms, 0, sizeof daemon->figures.entered_ms);
-	daemon->figures.entered_ms[phase] = (double)uv_hrtime() / 1e6;
+	struct sl_phase_times *times = &daemon->figures.times;
+	double now = (double)uv_hrtime() / 1e9;
+	if (times->since > 0)
+		times->spent[times->phase] += now - times->since;
+	for (int p = 0; p < SL_PHASE_COUNT; p++)
+		if ((phase == SL_PHASE_DISCOVER && p != SL_PHASE_TRAIN) || phase == SL_PHASE_TRAIN)
+			times->spent[p] = 0;
+	times->phase = phase;
+	times->since = now;
 }
 
-static double entered_ms(const struct sl_daemon *daemon, enum sl_phase phase)
+/* Return {"train_s": 1.25, ...}: the phases in which this learner was. */
+static json_t *phases_json(struct sl_daemon *daemon)
 {
-	double ms = daemon->figures.entered_ms[phase];
-	return ms > 0 ? ms : NAN;
+	json_t *object = json_object();
+	struct sl_phase_times *times = &daemon->figures.times;
+	enter_phase(daemon, times->phase); /* COMMIT, which goes on */
+	for (int p = 0; p < SL_PHASE_COUNT; p++) {
+		char key[16];
+		size_t n = 0;
+		for (const char *c = sl_phase_name((enum sl_phase)p); *c != '\0'; c++)
+			key[n++] = (char)tolower(*c);
+		memcpy(key + n, "_s", 3);
+		if (times->spent[p] > 0)
+			json_object_set_new(object, key, json_real(round(times->spent[p] * 1e6) / 1e6));
+	}
+	return object;
 }
 
-static void add_costs(struct sl_daemon *daemon, struct sl_record *record)
+/* Return [{"peer": 2, "sent": 1200, "received": 800}, ...]: the links that carried bytes since the last
+ * commit. */
+static json_t *links_json(struct sl_daemon *daemon)
 {
-	double before = daemon->figures.cpu_s;
-	daemon->figures.cpu_s = sl_process_usage_cpu_s();
-	record->share_ms = entered_ms(daemon, SL_PHASE_SHARE);
-	record->ready_ms = entered_ms(daemon, SL_PHASE_READY);
-	record->mix_ms = entered_ms(daemon, SL_PHASE_MIX);
-	record->confirm_ms = entered_ms(daemon, SL_PHASE_CONFIRM);
-	record->round_cpu_s = daemon->figures.cpu_s - before;
-	record->peak_bytes = sl_process_usage_peak_bytes();
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		struct sl_link_bytes now = sl_links_bytes(daemon->links, i), *last = &daemon->link_bytes[i];
+		if (now.sent > last->sent || now.received > last->received)
+			json_array_append_new(list, json_pack("{s:I, s:I, s:I}", "peer",
+							      (json_int_t)daemon->ids[i], "sent",
+							      (json_int_t)(now.sent - last->sent), "received",
+							      (json_int_t)(now.received - last->received)));
+		*last = now;
+	}
+	return list;
 }
 
 static void add_commit(struct sl_daemon *daemon, struct sl_record *record)
 {
 	const struct sl_links_figures *now = sl_links_figures(daemon->links);
 	struct sl_figures_round *last = &daemon->figures;
+	double cpu_s = last->cpu_s;
 	record->checkpoint = daemon->checkpoint;
 	record->train_s = last->train_s;
 	record->round_bytes_sent = now->bytes_sent - last->bytes_sent;
 	record->round_bytes_received = now->bytes_received - last->bytes_received;
 	record->round_flood_bytes = last->flood_bytes;
-	add_costs(daemon, record);
+	last->cpu_s = sl_process_usage_cpu_s();
+	record->round_cpu_s = last->cpu_s - cpu_s;
+	record->peak_bytes = sl_process_usage_peak_bytes();
 	measure_rate(daemon, now->bytes_sent);
 	last->bytes_sent = now->bytes_sent;
 	last->bytes_received = now->bytes_received;
 	last->flood_bytes = 0;
+}
+
+/* The parts of the record are freed with it. */
+static void log_commit(struct sl_daemon *daemon, struct sl_record *record)
+{
+	json_t *phases = phases_json(daemon), *links = links_json(daemon);
+	add_commit(daemon, record);
+	record->phases = phases;
+	record->links = links;
+	sl_report_log_record(daemon, record);
+	json_decref(phases);
+	json_decref(links);
 }
 
 /* ---- other reports ---- */
@@ -216,6 +255,31 @@ static void note_awaited(struct sl_daemon *daemon, const struct sl_record *recor
 	bool named = record->kind == SL_RECORD_WAITING_LOST || record->kind == SL_RECORD_WAITING;
 	const char *missing = named ? record->whom : "";
 	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
+}
+
+/* Log the end of the wait that was logged last. */
+static void end_wait(struct sl_daemon *daemon)
+{
+	struct sl_open_wait *wait = &daemon->wait;
+	struct sl_record record;
+	if (!wait->open)
+		return;
+	wait->open = false;
+	sl_record_waited(&record, &wait->report, &daemon->roster,
+			 (double)(uv_hrtime() / 1000000u - wait->since) / 1000.0);
+	sl_report_log_record(daemon, &record);
+}
+
+static void note_wait(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	struct sl_open_wait *wait = &daemon->wait;
+	wait->open = true;
+	wait->report = *r;
+	wait->since = uv_hrtime() / 1000000u - r->waiting.elapsed;
+	if (r->set == NULL)
+		return;
+	memcpy(wait->set, r->set, sl_bit_words(daemon->roster.size) * sizeof *wait->set);
+	wait->report.set = wait->set;
 }
 
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
@@ -255,12 +319,14 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	sl_record_report(&record, r, &daemon->roster);
 	if (r->kind == SL_REPORT_PHASE) {
 		crash_in(r->phase);
-		note_phase(daemon, r->phase);
+		end_wait(daemon);
+		enter_phase(daemon, r->phase);
 		daemon->missing[0] = '\0';
 	} else if (r->kind == SL_REPORT_VIEW) {
 		add_view(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_COMMITTED) {
-		add_commit(daemon, &record);
+		log_commit(daemon, &record);
+		return;
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = daemon->checkpoint;
 	} else if (r->reason == SL_REASON_PARAMETER) {
@@ -269,6 +335,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		keep_evidence(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		note_awaited(daemon, &record);
+		note_wait(daemon, r);
 		own_socket(daemon, control, sizeof control);
 		record.control = control;
 	}

@@ -144,8 +144,9 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
 	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
 	daemon->other_models = calloc(R, sizeof *daemon->other_models);
+	daemon->link_bytes = calloc(R, sizeof *daemon->link_bytes);
 	if (daemon->core_memory == NULL || daemon->peer_warnings == NULL || daemon->link_faults == NULL ||
-	    daemon->checked == NULL || daemon->other_models == NULL)
+	    daemon->checked == NULL || daemon->other_models == NULL || daemon->link_bytes == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
 	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
@@ -379,6 +380,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->other_models);
 	free(daemon->tensors);
 	free(daemon->link_faults);
+	free(daemon->link_bytes);
 	free(daemon->ids);
 	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);

@@ -260,7 +260,6 @@ static void log_trained(struct sl_daemon *daemon, const struct task *task)
 	record.round = task->t;
 	record.train_s = training->seconds;
 	record.loss = training->loss;
-	record.samples = training->samples;
 	record.metrics = training->metrics;
 	sl_report_log_record(daemon, &record);
 }
@@ -298,5 +297,6 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	task->t = t;
 	task->again = t == daemon->used_up;
 	task->draw = daemon->training_nonce + draw;
+	sl_report_log_round(daemon, SL_RECORD_TRAINING, t);
 	sl_worker_add(&daemon->train, &task->base);
 }

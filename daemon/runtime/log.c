@@ -144,7 +144,8 @@ static json_t *make_record(const struct sl_log *log, enum sl_level level, const 
 #define X(field, ...) json_t *field;
 	struct {
 		SL_ENVELOPE_FIELDS(X)
-	} values = {.time = json_string(time),
+	} values = {.v = json_integer(SL_RECORDS_VERSION),
+		    .time = json_string(time),
 		    .mono_ms = json_real(monotonic_ms()),
 		    .level = json_string(sl_level_name(level)),
 		    .learner = json_integer((json_int_t)log->id),

@@ -44,7 +44,7 @@ static struct sl_round_row *hear_evaluated(struct sl_round_table *rounds, int ro
 	return row;
 }
 
-/* Weighted by samples; a second training of the round counts in place of the first; other metrics stay apart.
+/* A second training of the round counts in place of the first; other metrics stay apart.
  */
 TEST(test_metrics_of_applications_are_averaged)
 {
@@ -52,10 +52,10 @@ TEST(test_metrics_of_applications_are_averaged)
 	static const struct {
 		const char *learner, *record;
 	} trained[] = {
-		{"a", "{\"samples\": 1, \"metrics\": {\"loss\": 9, \"auc\": 1}}"},
-		{"a", "{\"samples\": 3, \"metrics\": {\"loss\": 2}}"},
-		{"b", "{\"samples\": 1, \"metrics\": {\"loss\": 6}}"},
-		{"c", "{\"samples\": 50, \"loss\": 7}"},
+		{"a", "{\"metrics\": {\"loss\": 9, \"auc\": 1}}"},
+		{"a", "{\"metrics\": {\"loss\": 2}}"},
+		{"b", "{\"metrics\": {\"loss\": 4}}"},
+		{"c", "{\"loss\": 7}"},
 	};
 	sl_round_table_init(&rounds, 3, 1);
 	struct sl_round_row *row = sl_round_table_at(&rounds, 1);
@@ -93,20 +93,23 @@ TEST(test_a_round_is_put_together)
 	sl_round_table_close(&rounds);
 }
 
-static json_t *commit_with_costs(double ms, double share, double ready, double mix, double confirm, int peak)
+static json_t *commit_with_costs(double ms, const double parts[static SL_PARTS], int peak)
 {
 	json_t *record = commit(1, ms, 0.01, "aa");
-	json_object_set_new(record, "costs",
-			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready,
-				      "mix_ms", mix, "confirm_ms", confirm, "round_cpu_s", 0.5, "peak_bytes",
-				      peak));
+	json_object_set_new(record, "costs", json_pack("{s:f, s:i}", "round_cpu_s", 0.5, "peak_bytes", peak));
+	json_object_set_new(record, "phases",
+			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "discover_s", 1.0, "share_s",
+				      parts[SL_PART_SHARE], "ready_s", parts[SL_PART_READY] - 0.5,
+				      "release_s", 0.5, "mix_s", parts[SL_PART_MIX], "confirm_s",
+				      parts[SL_PART_CONFIRM], "commit_s", 0.0));
 	return record;
 }
 
 /* A part ends when the last learner is through with it, and together they are the round's time. */
 TEST(test_a_round_in_parts)
 {
-	static const double expected[SL_PARTS] = {1, 2, 3, 4, 0.5};
+	static const double expected[SL_PARTS] = {1, 2, 3, 4, 0.5}, /* entered at 2, 4, 7, 11 s */
+		first[SL_PARTS] = {0, 1.5, 3.5, 4, 0.5}, second[SL_PARTS] = {0, 2.5, 3, 3.75, 0.5};
 	struct sl_round_table rounds;
 	double seconds[SL_PARTS], sum = 0;
 	sl_round_table_init(&rounds, 2, 1);
@@ -115,9 +118,9 @@ TEST(test_a_round_in_parts)
 	struct sl_round_row *row = row_of(&rounds, trained, &read);
 	sl_round_table_trained(row, &read);
 	json_decref(trained);
-	hear_commit(&rounds, 1, commit_with_costs(11500, 2000, 3500, 7000, 11000, 7));
+	hear_commit(&rounds, 1, commit_with_costs(11500, first, 7));
 	assert_true(sl_round_table_parts(row, seconds));
-	hear_commit(&rounds, 0, commit_with_costs(11400, 1900, 4000, 6900, 10900, 9));
+	hear_commit(&rounds, 0, commit_with_costs(11250, second, 9));
 	assert_true(sl_round_table_parts(row, seconds));
 	for (int i = 0; i < SL_PARTS; i++) {
 		assert_true(seconds[i] == expected[i]);
@@ -129,21 +132,24 @@ TEST(test_a_round_in_parts)
 	sl_round_table_close(&rounds);
 }
 
-/* A learner that recovered never mixed, and reports null. */
+/* A learner that recovered never mixed: its phases are not those of the others. */
 TEST(test_parts_that_are_not_known)
 {
+	static const double parts[SL_PARTS] = {0, 1.5, 3.5, 4, 0.5};
 	struct sl_round_table rounds;
 	double seconds[SL_PARTS];
 	sl_round_table_init(&rounds, 1, 1);
-	json_t *record = commit_with_costs(11500, 2000, 3500, 0, 11000, 7);
-	json_object_set_new(json_object_get(record, "costs"), "mix_ms", json_null());
+	json_t *record = commit_with_costs(11500, parts, 7);
+	json_object_del(json_object_get(record, "phases"), "mix_s");
 	hear_commit(&rounds, 0, record);
-	rounds.rows[0].trained_ms = 1000;
-	assert_false(sl_round_table_parts(&rounds.rows[0], seconds));
-	rounds.rows[0].begun_ms[SL_PART_MIX] = 7000;
-	assert_true(sl_round_table_parts(&rounds.rows[0], seconds));
-	rounds.rows[0].trained_ms = 0;
-	assert_false(sl_round_table_parts(&rounds.rows[0], seconds));
+	struct sl_round_row *row = &rounds.rows[0];
+	row->trained_ms = 1000;
+	assert_false(sl_round_table_parts(row, seconds));
+	for (int i = SL_PART_SHARE; i < SL_PARTS; i++)
+		row->begun_ms[i] = 2000;
+	assert_true(sl_round_table_parts(row, seconds));
+	row->trained_ms = 0;
+	assert_false(sl_round_table_parts(row, seconds));
 	sl_round_table_close(&rounds);
 }
 

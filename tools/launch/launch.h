@@ -141,7 +141,6 @@ struct sl_learner {
 	json_t *waiting;	/* its last record `waiting`; NULL: the learner has moved since */
 	sl_round waiting_round; /* of that record, and */
 	enum sl_phase waiting_phase;
-	uint64_t waiting_ms; /* when it was read */
 };
 
 /* The kills of --chaos; a round's commit is the first one that is heard. */
@@ -248,6 +247,9 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 
 /* wait.c: why the run makes no progress */
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record);
+/* The phase of the wait has ended. */
+void sl_wait_over(struct sl_learner *learner);
+/* The learner has made progress. */
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
 void sl_wait_close(struct sl_launch *launch);

@@ -5,9 +5,8 @@
 
 #include "tools/launch/launch.h"
 
-#define STILL_MS 10000u /* without progress of any learner; daemons write `waiting` as often */
+#define STILL_MS 10000u /* without progress of any learner */
 #define AGAIN_MS 30000u
-#define FRESH_MS 15000u /* a wait that is not reported again is over */
 
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 {
@@ -15,13 +14,17 @@ void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 	learner->waiting = json_deep_copy(record->json);
 	learner->waiting_round = (sl_round)record->round;
 	learner->waiting_phase = sl_phase_find(record->phase);
-	learner->waiting_ms = uv_now(&learner->launch->loop);
+}
+
+void sl_wait_over(struct sl_learner *learner)
+{
+	json_decref(learner->waiting);
+	learner->waiting = NULL;
 }
 
 void sl_wait_moved(struct sl_learner *learner)
 {
-	json_decref(learner->waiting);
-	learner->waiting = NULL;
+	sl_wait_over(learner);
 	learner->launch->moved_ms = uv_now(&learner->launch->loop);
 }
 
@@ -33,9 +36,9 @@ static const json_t *ids_of(const struct sl_learner *l)
 	return sl_record_ids(&record, SL_FIELD_set);
 }
 
-static bool is_fresh(const struct sl_learner *l, uint64_t now)
+static bool waits(const struct sl_learner *l)
 {
-	return l->waiting != NULL && !l->exited && now - l->waiting_ms < FRESH_MS;
+	return l->waiting != NULL && !l->exited;
 }
 
 /* A learner that the others wait for may wait too: its phase is then later, or its round earlier. */
@@ -48,12 +51,12 @@ static bool is_nearer(const struct sl_learner *a, const struct sl_learner *b)
 						    : a->waiting_phase > b->waiting_phase;
 }
 
-static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t now)
+static const struct sl_learner *nearest(const struct sl_launch *launch)
 {
 	const struct sl_learner *best = NULL;
 	for (uint32_t i = 0; i < launch->plan->learners; i++) {
 		const struct sl_learner *l = &launch->learners[i];
-		if (is_fresh(l, now) && (best == NULL || is_nearer(l, best)))
+		if (waits(l) && (best == NULL || is_nearer(l, best)))
 			best = l;
 	}
 	return best;
@@ -85,7 +88,7 @@ void sl_wait_tick(struct sl_launch *launch, uint64_t now)
 	if (now - launch->moved_ms < STILL_MS ||
 	    (launch->wait_said_ms != 0 && now - launch->wait_said_ms < AGAIN_MS))
 		return;
-	const struct sl_learner *l = nearest(launch, now);
+	const struct sl_learner *l = nearest(launch);
 	if (l == NULL)
 		return;
 	launch->wait_said_ms = now;

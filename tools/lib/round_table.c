@@ -97,13 +97,11 @@ void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *re
 
 void sl_round_table_metrics(struct sl_round_row *row, const char *learner, const json_t *record)
 {
-	json_t *metrics = json_copy(json_object_get(record, "metrics")),
-	       *samples = json_object_get(record, "samples");
+	json_t *metrics = json_copy(json_object_get(record, "metrics"));
 	if (!json_is_object(metrics)) {
 		json_decref(metrics);
 		return;
 	}
-	json_object_set(metrics, "samples", samples);
 	if (row->metrics == NULL)
 		row->metrics = json_object();
 	json_object_set_new(row->metrics, learner, metrics);
@@ -117,9 +115,8 @@ double sl_round_table_metric(const struct sl_round_row *row, const char *name)
 	json_object_foreach(row->metrics, learner, metrics)
 	{
 		const json_t *value = json_object_get(metrics, name);
-		double samples = sl_round_table_field_real(metrics, "samples", 1);
-		sum += json_is_number(value) ? samples * json_number_value(value) : 0;
-		total += json_is_number(value) ? samples : 0;
+		sum += json_is_number(value) ? json_number_value(value) : 0;
+		total += json_is_number(value);
 	}
 	return total > 0 ? sum / total : NAN;
 }
@@ -137,13 +134,27 @@ void sl_round_table_view(struct sl_round_row *row, const struct sl_record *recor
 
 const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "confirm"};
 
-/* Unknown costs are NaN, which fmax ignores. */
+/* A commit ends the last phase of its attempt: from there the phases count back. A learner that recovered
+ * never mixed. */
+static void add_parts(struct sl_round_row *row, const struct sl_record *record)
+{
+	static const char *const phases[SL_PARTS][3] = {[SL_PART_SHARE] = {"share_s"},
+							[SL_PART_READY] = {"ready_s", "release_s"},
+							[SL_PART_MIX] = {"mix_s", "check_s"},
+							[SL_PART_CONFIRM] = {"confirm_s", "commit_s"}};
+	double at_ms = record->mono_ms;
+	if (json_object_get(record->phases, "mix_s") == NULL)
+		return;
+	for (int i = SL_PART_CONFIRM; i >= SL_PART_SHARE; i--) {
+		for (size_t k = 0; phases[i][k] != NULL; k++)
+			at_ms -= 1000 * sl_round_table_field_real(record->phases, phases[i][k], 0);
+		row->begun_ms[i] = fmax(row->begun_ms[i], at_ms);
+	}
+}
+
 static void add_costs(struct sl_round_row *row, const struct sl_record *record)
 {
-	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->ready_ms, record->mix_ms,
-					   record->confirm_ms};
-	for (int i = SL_PART_SHARE; i < SL_PARTS; i++)
-		row->begun_ms[i] = fmax(row->begun_ms[i], begun_ms[i]);
+	add_parts(row, record);
 	row->cpu_s += isnan(record->round_cpu_s) ? 0 : record->round_cpu_s;
 	row->peak_bytes = record->peak_bytes > row->peak_bytes ? record->peak_bytes : row->peak_bytes;
 }

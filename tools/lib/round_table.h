@@ -55,7 +55,7 @@ struct sl_round_row {
 	bool verified;			    /* recomputed, and found the same bits */
 	bool check_failed;		    /* recomputed, and not found so */
 	bool exact;
-	json_t *metrics; /* {"learner-01": {"samples": 600, "loss": 0.41}}: of applications; NULL: none */
+	json_t *metrics; /* {"learner-01": {"loss": 0.41}}: of applications; NULL: none */
 };
 
 struct sl_round_table {
@@ -75,7 +75,7 @@ struct sl_round_row *sl_round_table_at(struct sl_round_table *rounds, uint64_t t
 void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *record);
 /* Keep the metrics of a `trained` record of an application, in place of those of an earlier training. */
 void sl_round_table_metrics(struct sl_round_row *row, const char *learner, const json_t *record);
-/* Return the weighted mean of metric `name` over the learners that reported it; NaN: none. */
+/* Return the mean of metric `name` over the learners that reported it; NaN: none. */
 double sl_round_table_metric(const struct sl_round_row *row, const char *name);
 void sl_round_table_view(struct sl_round_row *row, const struct sl_record *record);
 /* Return true if this is the first commit of the round. `learner` is an index in the roster. */
