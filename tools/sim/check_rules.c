@@ -14,6 +14,13 @@ static bool edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, ui
 	return page->edge[(size_t)i * sim->n + j];
 }
 
+/* Return true if k can sign an Abort of the attempt: one that is on its disk for a later attempt covers each
+ * earlier one in which k never was Ready. */
+static bool has_aborted(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t k)
+{
+	return page->of[k].aborted || (!page->of[k].ready && sim->learners[k].aborted_a[page->t] >= page->a);
+}
+
 /* Return how many more Aborts of holders than its own `spare` the key of j needs, to be closed for ever:
  * negative while it can still be opened. */
 static int64_t closed_by(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j)
@@ -21,10 +28,10 @@ static int64_t closed_by(const struct sl_sim *sim, const struct sl_sim_attempt *
 	int64_t degree = 0, aborted = 0, c = (int64_t)sim->options.parameters.tolerance;
 	for (uint32_t k = 0; k < sim->n; k++) {
 		degree += edge(sim, page, j, k);
-		aborted += edge(sim, page, j, k) && page->of[k].aborted;
+		aborted += edge(sim, page, j, k) && has_aborted(sim, page, k);
 	}
 	int64_t threshold = c + 1 > degree / 2 + 1 ? c + 1 : degree / 2 + 1;
-	return page->of[j].aborted ? aborted - (degree - threshold + 1) : -1;
+	return has_aborted(sim, page, j) ? aborted - (degree - threshold + 1) : -1;
 }
 
 /* Count the members that aborted and never were Ready. */
@@ -32,7 +39,7 @@ static uint64_t never_ready(const struct sl_sim *sim, const struct sl_sim_attemp
 {
 	uint64_t count = 0;
 	for (uint32_t k = 0; k < sim->n; k++)
-		count += page->of[k].in && page->of[k].aborted && !page->of[k].ready;
+		count += page->of[k].in && !page->of[k].ready && has_aborted(sim, page, k);
 	return count;
 }
 
