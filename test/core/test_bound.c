@@ -1,6 +1,7 @@
 /* A learner that has released stays in its attempt until that is over (PROTOCOL.md §9.2 When an attempt is
  * over, §9.3 Rule A): time, an outsider, one Abort, and an Abort that denies a Ready do not end it.
  */
+#include "common/core/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -91,6 +92,19 @@ CASE(stuck_is_no_progress, bound(),
      "abort of 2 g2 a1 from 2\n"
      "deadline +9999 ->\n"
      "deadline +1 -> persist given up t1 a1, *")
+
+/* With `forgetful` 1, one give-up of three leaves too few for a commit, and does not end the attempt. A
+ * Digest that is signed then would hold it open for ever. */
+TEST(too_few_are_left)
+{
+	struct driver *p = bound();
+	p->core->view.agreed.forgetful = 1;
+	play(p, "abort of 2 g1 a1 from 2 -> *persist given up t1 a1*\n"
+		"durable given up -> give-up of 1 a1 to 2 4");
+	assert_false(driver_says(p, "OVER"));
+	play(p, "deadline +2000 -> OVER, *");
+	driver_free(p);
+}
 
 /* --- participants with other Readys --- */
 
