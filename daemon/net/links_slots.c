@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "daemon/runtime/address.h"
 
 static const struct sl_links_timing usual = {.tick = 100,
 					     .ping = 2000,
@@ -18,20 +19,6 @@ static const struct sl_links_timing usual = {.tick = 100,
 					     .retry_most = 15000,
 					     .head_start = 1000,
 					     .steady = 2000};
-
-/* Split "host:port" or "[v6]:port"; the roster has checked the form. */
-static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
-{
-	const char *colon = strrchr(address, ':');
-	size_t n = colon == NULL ? strlen(address) : (size_t)(colon - address);
-	const char *from = address;
-	if (n >= 2 && from[0] == '[' && from[n - 1] == ']') {
-		from++;
-		n -= 2;
-	}
-	snprintf(host, SL_ADDRESS_BYTES, "%.*s", (int)n, from);
-	snprintf(port, 8, "%s", colon == NULL ? "0" : colon + 1);
-}
 
 /* ---- dialling ---- */
 
@@ -64,7 +51,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 
 static void dial(struct sl_links *links, uint32_t peer)
 {
-	char host[SL_ADDRESS_BYTES], port[8];
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
 	struct sockaddr_in v4;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct sl_link *link = sl_link_new(links, peer, true);
@@ -72,7 +59,7 @@ static void dial(struct sl_links *links, uint32_t peer)
 		return;
 	links->slots[peer].dialling = link;
 	links->slots[peer].dialled_at = uv_now(links->config.loop);
-	split_address(links->config.roster->members[peer].address, host, port);
+	sl_address_split(links->config.roster->members[peer].address, host, port);
 	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
 		sl_link_connect(link, (const struct sockaddr *)&v4);
 		return;
@@ -403,9 +390,9 @@ double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
 /* Resolve the address to listen on; `port` NULL: the port of `listen`. The caller frees the result. */
 static int resolve(const char *listen, const char *port, struct addrinfo **found, struct sl_error *error)
 {
-	char host[SL_ADDRESS_BYTES], own[8];
+	char host[SL_ADDRESS_BYTES], own[SL_ADDRESS_PORT_BYTES];
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	split_address(listen, host, own);
+	sl_address_split(listen, host, own);
 	int rc = getaddrinfo(host, port ? port : own, &hints, found);
 	return rc == 0 ? SL_OK
 		       : sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", listen,

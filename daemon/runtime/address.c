@@ -1,0 +1,18 @@
+#include "daemon/runtime/address.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
+		      char port[static SL_ADDRESS_PORT_BYTES])
+{
+	const char *colon = strrchr(address, ':');
+	size_t n = colon == NULL ? strlen(address) : (size_t)(colon - address);
+	const char *from = address;
+	if (n >= 2 && from[0] == '[' && from[n - 1] == ']') {
+		from++;
+		n -= 2;
+	}
+	snprintf(host, SL_ADDRESS_BYTES, "%.*s", (int)n, from);
+	snprintf(port, SL_ADDRESS_PORT_BYTES, "%s", colon == NULL ? "0" : colon + 1);
+}
