@@ -44,6 +44,11 @@
 	(8u * SL_CHUNK_BYTES_MAX)	  /* vectors waiting, beyond which requests get no answer */
 #define SL_LINK_WAITING_BYTES (64u << 20) /* frames waiting, beyond which the link is closed */
 
+#define SL_HTTP_CONNECTIONS_MAX 64u
+#define SL_HTTP_REQUEST_BYTES (32u << 10) /* the headers of a request, and of its answer */
+#define SL_HTTP_SECONDS 60u		  /* from accept, or the last answer, to the end of the next answer */
+#define SL_HTTP_QUEUE_BYTES (8u << 20)	  /* unread events of one stream */
+
 #define SL_DECIMALS_MAX 12u	 /* 10^12 times a float is still an exact double */
 #define SL_P_BITS_MAX 61u	 /* p < 2^61 */
 #define SL_MIXING_P_BITS_MAX 44u /* int64 states of metropolis: p up to 2^44 */

@@ -1,0 +1,420 @@
+/* Requests over a socket, against a server on a loop that the test turns. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "daemon/runtime/http.h"
+#include "daemon/runtime/http_origin.h"
+#include "daemon/runtime/http_token.h"
+#include "test/lib/process.h"
+#include "test/lib/test.h"
+
+#define SECRET "0123456789abcdef0123456789abcdef"
+#define ANSWER_BYTES (64u << 10)
+#define PATIENCE_S 20.0
+
+static uv_loop_t loop;
+static struct sl_http *http;
+static int topic, other;
+static uint32_t served;
+static char got[ANSWER_BYTES];
+
+static void serve(void *context, struct sl_http_request *request)
+{
+	const char *path = sl_http_path(request), *name = sl_http_query(request, "name");
+	assert_ptr_equal(context, &served);
+	served++;
+	if (strcmp(path, "/hello") == 0)
+		sl_http_reply(request, 200, "text/plain", name ? name : "world", name ? strlen(name) : 5);
+	else if (strcmp(path, "/events") == 0) {
+		struct sl_http_stream *stream = sl_http_stream(request, &topic);
+		if (stream != NULL)
+			sl_http_send(stream, "first", "{}", 2);
+	}
+}
+
+static int open_with(struct sl_http **out, const char *listen, const char *token, struct sl_error *error)
+{
+	struct sl_http_config config = {.loop = &loop,
+					.listen = listen,
+					.token = token,
+					.need = "set the token",
+					.directives = "script-src 'self'",
+					.serve = serve,
+					.context = &served};
+	return sl_http_open(out, &config, error);
+}
+
+static void open_server(const char *token)
+{
+	struct sl_error error = {0};
+	if (open_with(&http, "127.0.0.1:0", token, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	http = NULL;
+	served = 0;
+	return uv_loop_init(&loop);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	sl_http_close(http);
+	uv_run(&loop, UV_RUN_DEFAULT);
+	return uv_loop_close(&loop);
+}
+
+/* ---- a client ---- */
+
+static int dial(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	at.sin_port = htons((uint16_t)atoi(strrchr(sl_http_url(http), ':') + 1));
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* Turn the loop and read into `got` until it has `text`, or, for NULL, until the server closes. */
+static void hear(int fd, const char *text)
+{
+	double until = process_now() + PATIENCE_S;
+	size_t used = 0;
+	ssize_t n = 1;
+	got[0] = '\0';
+	while (text != NULL ? strstr(got, text) == NULL : n != 0) {
+		if (process_now() > until || n == 0 || used == sizeof got - 1)
+			fail_msg("waiting for '%s', this came: %s", text ? text : "the end", got);
+		uv_run(&loop, UV_RUN_NOWAIT);
+		n = recv(fd, got + used, sizeof got - 1 - used, MSG_DONTWAIT);
+		used += n > 0 ? (size_t)n : 0;
+		got[used] = '\0';
+	}
+}
+
+/* Send a request in lines "A|B|", and read the answer. */
+static const char *ask(const char *request)
+{
+	char text[8192] = "";
+	int fd = dial();
+	for (const char *c = request; *c != '\0'; c++)
+		strncat(text, *c == '|' ? "\r\n" : c, *c == '|' ? 2 : 1);
+	strcat(text, "Connection: close\r\n\r\n");
+	say(fd, text);
+	hear(fd, NULL);
+	close(fd);
+	return got;
+}
+
+static void expect_status(int status)
+{
+	char line[32];
+	snprintf(line, sizeof line, "HTTP/1.1 %d ", status);
+	if (strncmp(got, line, strlen(line)) != 0)
+		fail_msg("status %d expected: %s", status, got);
+}
+
+static void expect_in(const char *text)
+{
+	if (strstr(got, text) == NULL)
+		fail_msg("'%s' is missing: %s", text, got);
+}
+
+static void expect_headers(void)
+{
+	static const char *const headers[] = {
+		"\r\nContent-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+		"frame-ancestors 'none'; script-src 'self'\r\n",
+		"\r\nX-Content-Type-Options: nosniff\r\n",
+		"\r\nX-Frame-Options: DENY\r\n",
+		"\r\nReferrer-Policy: no-referrer\r\n",
+		"\r\nCross-Origin-Resource-Policy: same-origin\r\n",
+		"\r\nCross-Origin-Opener-Policy: same-origin\r\n",
+		"\r\nCache-Control: no-store\r\n"};
+	for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++)
+		expect_in(headers[i]);
+}
+
+/* ---- answers ---- */
+
+struct row {
+	const char *token, *request; /* '|' ends a line */
+	int status;
+	uint32_t served;
+};
+
+static void expect_rows(const struct row *rows, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		served = 0;
+		open_server(rows[i].token);
+		ask(rows[i].request);
+		expect_status(rows[i].status);
+		expect_headers();
+		assert_int_equal(served, rows[i].served);
+		sl_http_close(http);
+		http = NULL;
+		uv_run(&loop, UV_RUN_DEFAULT);
+	}
+}
+
+TEST_WITH(requests, setup, teardown)
+{
+	static const struct row rows[] = {
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|", 200, 1},
+		{NULL, "GET /hello?name=ana HTTP/1.1|Host: localhost:80|", 200, 1},
+		{NULL, "HEAD /hello HTTP/1.1|Host: localhost|", 200, 1},
+		{NULL, "HEAD /events HTTP/1.1|Host: localhost|", 200, 1},
+		{NULL, "GET / HTTP/1.1|Host: localhost|", 404, 1},
+		{NULL, "GET /../../etc/passwd HTTP/1.1|Host: localhost|", 404, 1},
+		{NULL, "POST /hello HTTP/1.1|Host: localhost|Content-Length: 4|", 405, 0},
+		{NULL, "OPTIONS * HTTP/1.1|Host: localhost|", 405, 0},
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|Content-Length: 4|", 413, 0},
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|Transfer-Encoding: chunked|", 413, 0},
+		/* a name that its owner lets point here */
+		{NULL, "GET /hello HTTP/1.1|Host: evil.example|", 403, 0},
+		{NULL, "GET /hello HTTP/1.1|Host: localhost.evil.example|", 403, 0},
+		{NULL, "GET /hello HTTP/1.0|", 403, 0},
+		/* pages of others */
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|Origin: http://localhost|", 200, 1},
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|Origin: http://evil.example|", 403, 0},
+		{NULL, "GET /hello HTTP/1.1|Host: localhost|Origin: null|", 403, 0},
+		{SECRET, "GET /hello?token=" SECRET " HTTP/1.1|Host: ana|Origin: http://evil.example|", 403,
+		 0},
+		/* the token */
+		{SECRET, "GET /hello HTTP/1.1|Host: localhost|", 401, 0},
+		{SECRET, "GET /hello HTTP/1.1|Host: ana.example|Authorization: Bearer " SECRET "|", 200, 1},
+		{SECRET, "GET /hello?token=" SECRET " HTTP/1.1|Host: ana.example|", 200, 1},
+		{SECRET, "GET /hello HTTP/1.1|Host: localhost|Authorization: Bearer " SECRET "0|", 401, 0},
+		{SECRET, "GET /hello?token= HTTP/1.1|Host: localhost|", 401, 0},
+		{SECRET, "GET /hello?token=" SECRET " HTTP/1.1|Host: a|Authorization: Bearer wrong|", 401, 0},
+	};
+	expect_rows(rows, sizeof rows / sizeof rows[0]);
+}
+
+TEST_WITH(bodies, setup, teardown)
+{
+	open_server(NULL);
+	ask("GET /hello?name=a%20b HTTP/1.1|Host: localhost|");
+	assert_string_equal(strstr(got, "\r\n\r\n"), "\r\n\r\na b");
+	ask("HEAD /hello HTTP/1.1|Host: localhost|");
+	expect_in("\r\nContent-Length: 5\r\n");
+	assert_string_equal(strstr(got, "\r\n\r\n"), "\r\n\r\n");
+	ask("POST /hello HTTP/1.1|Host: localhost|");
+	expect_in("\r\nAllow: GET, HEAD\r\n");
+}
+
+TEST_WITH(connections_are_kept, setup, teardown)
+{
+	static const char request[] = "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n";
+	open_server(NULL);
+	int fd = dial();
+	for (uint32_t i = 1; i <= 3; i++) {
+		say(fd, request);
+		hear(fd, "world");
+		assert_int_equal(served, i);
+	}
+	close(fd);
+}
+
+TEST_WITH(long_requests_are_refused, setup, teardown)
+{
+	static char text[SL_HTTP_REQUEST_BYTES + 4096];
+	open_server(NULL);
+	int fd = dial();
+	int n = snprintf(text, sizeof text, "GET /hello HTTP/1.1\r\nHost: localhost\r\nX: ");
+	memset(text + n, 'x', sizeof text - (size_t)n - 1);
+	say(fd, text);
+	hear(fd, "\r\n\r\n");
+	assert_int_equal(served, 0);
+	assert_memory_equal(got, "HTTP/1.1 4", 10);
+	close(fd);
+}
+
+TEST_WITH(connections_are_limited, setup, teardown)
+{
+	int fds[SL_HTTP_CONNECTIONS_MAX];
+	open_server(NULL);
+	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++) {
+		fds[i] = dial();
+		say(fds[i], "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		hear(fds[i], "event: first");
+	}
+	int more = dial(); /* accepted when another has ended */
+	say(more, "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	for (uint32_t i = 0; i < 100; i++)
+		uv_run(&loop, UV_RUN_NOWAIT);
+	assert_int_equal(recv(more, got, sizeof got, MSG_DONTWAIT), -1);
+	assert_int_equal(sl_http_listeners(http, &topic), SL_HTTP_CONNECTIONS_MAX);
+	sl_http_end(http, &topic);
+	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++)
+		close(fds[i]);
+	hear(more, "world");
+	close(more);
+}
+
+/* ---- streams ---- */
+
+static int subscribe(void)
+{
+	int fd = dial();
+	say(fd, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	hear(fd, "event: first\ndata: {}\n\n");
+	expect_status(200);
+	expect_headers();
+	expect_in("\r\nContent-Type: text/event-stream; charset=utf-8\r\n");
+	return fd;
+}
+
+TEST_WITH(streams, setup, teardown)
+{
+	open_server(NULL);
+	assert_int_equal(sl_http_listeners(http, &topic), 0);
+	int a = subscribe(), b = subscribe();
+	assert_int_equal(sl_http_listeners(http, &topic), 2);
+	assert_int_equal(sl_http_listeners(http, &other), 0);
+	sl_http_publish(http, &other, NULL, "nobody hears this", 17);
+	sl_http_publish(http, &topic, NULL, "{\"n\":1}", 7);
+	sl_http_publish(http, &topic, "round", "{\"n\":2}", 7);
+	hear(a, "event: round\ndata: {\"n\":2}\n\n");
+	expect_in("data: {\"n\":1}\n\n");
+	assert_null(strstr(got, "nobody"));
+	hear(b, "event: round\ndata: {\"n\":2}\n\n");
+	sl_http_publish(http, &topic, NULL, "last", 4);
+	sl_http_end(http, &topic);
+	hear(a, "\r\n0\r\n\r\n"); /* the empty chunk */
+	expect_in("data: last\n\n");
+	hear(b, "\r\n0\r\n\r\n");
+	assert_int_equal(sl_http_listeners(http, &topic), 0);
+	close(a);
+	close(b);
+}
+
+TEST_WITH(clients_that_do_not_read_are_dropped, setup, teardown)
+{
+	static char line[1u << 20];
+	memset(line, 'x', sizeof line);
+	open_server(NULL);
+	int slow = subscribe(), quick = subscribe();
+	uint64_t heard = 0, said = 0;
+	while (sl_http_listeners(http, &topic) == 2) {
+		if (said > 64 * sizeof line)
+			fail_msg("%llu bytes are queued for a client", (unsigned long long)said);
+		sl_http_publish(http, &topic, NULL, line, sizeof line);
+		said += sizeof line;
+		double until = process_now() + PATIENCE_S;
+		while (heard < said && process_now() < until) {
+			uv_run(&loop, UV_RUN_NOWAIT);
+			ssize_t n = recv(quick, got, sizeof got, MSG_DONTWAIT);
+			heard += n > 0 ? (size_t)n : 0;
+		}
+		assert_true(heard >= said);
+	}
+	close(slow);
+	sl_http_publish(http, &topic, NULL, "still there", 11);
+	hear(quick, "still there");
+	close(quick);
+}
+
+/* ---- addresses and tokens ---- */
+
+TEST_WITH(addresses, setup, teardown)
+{
+	struct sl_http *none;
+	struct sl_error error = {0};
+	assert_int_equal(open_with(&none, "0.0.0.0:0", NULL, &error), SL_ERR_INVALID);
+	assert_string_equal(error.text,
+			    "other machines can reach 0.0.0.0:0, which then needs a token: set the "
+			    "token, or listen on 127.0.0.1");
+	assert_int_equal(open_with(&none, "9464", NULL, &error), SL_ERR_INVALID);
+	assert_int_equal(open_with(&none, "127.0.0.1:http", NULL, &error), SL_ERR_INVALID);
+	open_server(SECRET);
+	assert_int_equal(open_with(&none, sl_http_url(http) + strlen("http://"), NULL, &error), SL_ERR_BUSY);
+	assert_null(none);
+}
+
+TEST_WITH(beyond_loopback_with_a_token, setup, teardown)
+{
+	struct sl_error error = {0};
+	assert_int_equal(open_with(&http, "0.0.0.0:0", SECRET, &error), SL_OK);
+	ask("GET /hello HTTP/1.1|Host: ana|");
+	expect_status(401);
+	expect_in("\r\nWWW-Authenticate: Bearer\r\n");
+	ask("GET /hello HTTP/1.1|Host: ana|Authorization: bearer " SECRET "|");
+	expect_status(200);
+}
+
+TEST(hosts)
+{
+	static const struct {
+		const char *header;
+		bool accepted;
+	} rows[] = {{"localhost", true},      {"LOCALHOST:1", true},
+		    {"127.0.0.1", true},      {"127.1.2.3:99", true},
+		    {"[::1]", true},	      {"[::1]:99", true},
+		    {"ana.example:99", true}, {"", false},
+		    {"localhost.", false},    {"128.0.0.1", false},
+		    {"[::2]", false},	      {"127.0.0.1.evil", false},
+		    {"evil", false},	      {"evil:127", false},
+		    {"ana.example.x", false}, {"[localhost", true},
+		    {"127.0.0.1@evil", false}};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (sl_http_origin_host(rows[i].header, "ana.example") != rows[i].accepted)
+			fail_msg("Host: %s", rows[i].header);
+	assert_true(sl_http_origin_same("http://a:1", "A:1"));
+	assert_true(sl_http_origin_same("https://a", "a"));
+	assert_false(sl_http_origin_same("http://a:1", "a"));
+	assert_false(sl_http_origin_same("ftp://a", "a"));
+	assert_false(sl_http_origin_same("http://", "a"));
+}
+
+TEST(tokens)
+{
+	static const struct {
+		const char *content;
+		mode_t mode;
+		int code;
+	} rows[] = {{SECRET "\n", 0600, SL_OK},
+		    {SECRET, 0400, SL_OK},
+		    {SECRET "\r\nmore", 0600, SL_OK},
+		    {SECRET, 0640, SL_ERR_INVALID},
+		    {"0123456789abcde", 0600, SL_ERR_INVALID},
+		    {"", 0600, SL_ERR_INVALID},
+		    {"0123456789 abcdefgh", 0600, SL_ERR_INVALID}};
+	char folder[64], path[96], token[SL_HTTP_TOKEN_BYTES], text[400];
+	struct sl_error error;
+	process_folder(folder, sizeof folder);
+	snprintf(path, sizeof path, "%s/token", folder);
+	assert_int_equal(sl_http_token_read(path, token, &error), SL_ERR_IO);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		unlink(path);
+		process_write(path, rows[i].content);
+		chmod(path, rows[i].mode);
+		assert_int_equal(sl_http_token_read(path, token, &error), rows[i].code);
+		if (rows[i].code == SL_OK)
+			assert_string_equal(token, SECRET);
+	}
+	memset(text, 'x', sizeof text - 1);
+	text[sizeof text - 1] = '\0';
+	unlink(path);
+	process_write(path, text); /* longer than a token */
+	chmod(path, 0600);
+	assert_int_equal(sl_http_token_read(path, token, &error), SL_ERR_INVALID);
+	process_remove(folder);
+	assert_true(sl_http_token_equal(SECRET, SECRET));
+	assert_false(sl_http_token_equal(SECRET, ""));
+}
