@@ -144,16 +144,16 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	set_digest(record, report->committed.digest);
 }
 
+/* The update itself is not logged: it is a coordinate of the trained model's change. */
 static void set_encoded(struct sl_record *record, const struct sl_report *report)
 {
 	double rounding = report->encoded.rounding, update = report->encoded.update;
 	record->quantum = pow(10, -(double)report->encoded.decimals);
 	record->vanished = report->encoded.vanished;
 	record->rounding = rounding;
-	record->update = update;
 	if (update > 0)
 		record->error =
-			sl_record_words(record, "%.2g %% of the largest update", 100 * rounding / update);
+			sl_record_words(record, "%.1g %% of the largest update", 100 * rounding / update);
 	else
 		record->error = sl_record_words(record, "%.2g", rounding);
 }

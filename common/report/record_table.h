@@ -58,7 +58,6 @@
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
 	X(rounding, "rounding", REAL)		  /* largest error of a value */                             \
-	X(update, "update", REAL)		  /* largest difference to the committed model */            \
 	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
 	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
 	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
@@ -118,13 +117,13 @@
 	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
 	  "round {round}: the values of the trained model are about {factor} times as large as those of "    \
 	  "the last round: has the training diverged?")                                                      \
-	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding update vanished",                     \
+	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding vanished",                            \
 	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
-	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding update vanished",              \
+	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding vanished",                     \
 	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; "       \
 	  "either training has converged, or decimals is too low: then raise it, or set a number if it is "  \
 	  "auto")                                                                                            \
-	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding update vanished",            \
+	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding vanished",                   \
 	  "round {round}: {vanished} values of the model that were not 0 are 0 at the quantization step "    \
 	  "{quantum}: raise decimals, or set a number if it is auto")                                        \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \

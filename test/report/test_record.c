@@ -132,7 +132,7 @@ TEST(test_encoded)
 	expect_encoded(0, 5e-8, 5e-6, "info",
 		       "round 2: quantization step 1e-07; largest rounding error 1 % of the largest update");
 	expect_encoded(0, 5e-8, 4e-6, "warn",
-		       "round 2: the quantization step 1e-07 is coarse: largest rounding error 1.2 % of the "
+		       "round 2: the quantization step 1e-07 is coarse: largest rounding error 1 % of the "
 		       "largest update; either training has converged, or decimals is too low: then raise "
 		       "it, or set a "
 		       "number if it is auto");
