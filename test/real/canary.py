@@ -1,0 +1,200 @@
+"""Nothing secret leaves a learner: canary.py STARLING STARLINGD. Status 77 without numpy.
+
+Three learners train planted models with planted weights. The values, their changes, the weights, and whatever the
+learners keep in their state folders while a round runs (masked states, deposits, key shares, the trained models) are then searched
+for in everything that a person or another learner can see: logs, outputs, the states of the others, status, command lines and
+environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
+"""
+import base64
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "tools" / "python"
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed (Debian: python3-numpy)")
+    sys.exit(77)
+
+PROGRAM = os.path.abspath(sys.argv[1])
+LEARNERS, ROUNDS, VALUES, DECIMALS = 3, 4, 16, 6
+WINDOW = 16  # bytes of a file that are searched for
+DEADLINE_S = 120.0
+
+
+# --- what is searched for ---
+
+def ways_of_bytes(secret):
+    """Return the secret as bytes, in hexadecimal, and in base64 at each of the three places of a group."""
+    ways = {secret, secret.hex().encode(), secret.hex().upper().encode()}
+    for before in range(3):
+        text = base64.b64encode(bytes(before) + secret)
+        ways.add(text[(before * 8 + 5) // 6:(len(secret) + before) * 8 // 6])
+    return ways
+
+
+def ways_of_values(values):
+    """Return two neighbouring values as bytes of every type, and each value in decimal, with seven or more digits."""
+    ways = set()
+    for a, b in zip(values, values[1:]):
+        for form in ("<2f", "<2d"):
+            ways |= ways_of_bytes(struct.pack(form, a, b))
+        ways |= ways_of_bytes(struct.pack("<2q", round(a * 10**DECIMALS), round(b * 10**DECIMALS)))
+    for value in values:
+        ways.add(f"{abs(value):.12f}"[:9].encode() if abs(value) >= 1 else f"{abs(value):.10f}".encode()[:11])
+        if abs(value) >= 1:
+            ways |= {f"{abs(value):.6f}".encode(), str(abs(round(value * 10**DECIMALS))).encode()}
+    return ways
+
+
+class Canary:
+    """The secrets of one learner: what was planted, or else what its trainer made, and what the open round needs."""
+
+    def __init__(self, number):
+        self.name = f"learner-{number:02d}"
+        self.planted, self.kept = set(), set()
+
+    def plant(self, folder, weights, models, means):
+        lines = [" ".join(str(x) for x in [weight, *model]) for weight, model in zip(weights, models)]
+        (folder / f"{self.name}.txt").write_text("\n".join(lines) + "\n")
+        self.planted = {str(weight).encode() for weight in weights}
+        for model in models:
+            self.planted |= ways_of_values(model)
+        for mean, model in zip(means, models[1:]):
+            steps = [abs(a - b) for a, b in zip(model, mean)]
+            self.planted |= {f"{step:.9f}"[:7].encode() for step in steps if step >= 1}  # committed means are rounded
+
+    def watch(self, state):
+        """Add the dumped model, and parts of what is kept for the open round: masked state, deposits."""
+        for path in [*state.glob("attempt-*"), *state.glob("trained-*.model")]:
+            try:
+                data = path.read_bytes()
+            except FileNotFoundError:
+                continue  # the round is over
+            if path.suffix == ".model":
+                values = np.frombuffer(data[8:len(data) // 4 * 4], dtype="<f4")
+                self.planted |= ways_of_values([float(value) for value in values if abs(value) > 1e-3][:VALUES])
+                continue
+            for at in range(0, min(len(data), 64 * WINDOW) - WINDOW + 1, WINDOW):
+                window = data[at:at + WINDOW]
+                if len(set(window)) > WINDOW // 2:  # neither padding nor a small number
+                    self.kept |= ways_of_bytes(window)
+
+
+def plant(canaries, folder):
+    """Write the models and weights of all learners, for canary_site.py."""
+    randomness = random.Random(1)
+    weights = [[randomness.randrange(10**8, 10**9) for _ in range(ROUNDS)] for _ in canaries]
+    models = [[[float(np.float32(randomness.uniform(1, 9) * randomness.choice([-1, 1]))) for _ in range(VALUES)]
+               for _ in range(ROUNDS)] for _ in canaries]
+    means = [np.average([model[t] for model in models], axis=0, weights=[weight[t] for weight in weights]).tolist()
+             for t in range(ROUNDS)]
+    folder.mkdir()
+    for canary, weight, model in zip(canaries, weights, models):
+        canary.plant(folder, weight, model, means)
+
+
+def search(ways, places):
+    """Return (place, way) for the places, a dictionary from name to bytes, in which one of the ways stands."""
+    pattern = re.compile(b"|".join(re.escape(way) for way in sorted(ways)))
+    matches = ((name, pattern.search(data)) for name, data in places.items())
+    return [(name, match.group()) for name, match in matches if match]
+
+
+# --- where it is searched ---
+
+def processes(folder):
+    """Return command line and environment of every process that runs in the folder."""
+    places = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if folder in os.readlink(process / "cwd"):
+                for part in ("cmdline", "environ"):
+                    places[f"{part} of process {process.name}"] = (process / part).read_bytes()
+        except OSError:
+            continue  # it has ended
+    return places
+
+
+def command(places, *arguments):
+    done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE_S)
+    places["starling " + " ".join(arguments)] = done.stdout
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
+
+
+# --- the runs ---
+
+PLANTED = ["--set", "weighting=samples", "--set", "max_weight=1000000000", "--set", f"decimals={DECIMALS}",
+           "--set", "clipping_range=16", "--", sys.executable, str(HERE / "canary_site.py")]
+BUILT_IN = ["--set", "hidden_units=1", "--verify"]
+
+
+def play(folder, canaries, arguments):
+    """Run some rounds; return all that could be seen, by name."""
+    run = folder / "run"
+    launcher = subprocess.Popen(
+        [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--set", "log_level=debug", *arguments],
+        env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
+    places, end = {}, time.monotonic() + DEADLINE_S
+    while launcher.poll() is None and time.monotonic() < end:
+        for canary in canaries:
+            canary.watch(run / canary.name / "state")
+        places.update(processes(str(folder)))
+        time.sleep(0.01)
+    if launcher.poll() is None:
+        launcher.send_signal(signal.SIGINT)
+    assert launcher.wait() == 0, (folder / "printed").read_text()
+    command(places, "logs", str(run), "--json")
+    places["printed"] = (folder / "printed").read_bytes()
+    places.update(files(run))
+    return places
+
+
+def leaks(canaries, places):
+    """Return every place that shows a secret, but for the state folder of its owner. Neighbours keep deposits, under keys."""
+    for canary in canaries:
+        for place, way in search(canary.planted, places):
+            if not place.startswith(f"{canary.name}/state/"):
+                yield canary.name, place, way
+        for place, way in search(canary.kept, places):
+            if "/state/" not in place:
+                yield canary.name, place, way
+
+
+def check(what, arguments):
+    """Play and search; return True if no secret was found."""
+    canaries = [Canary(number) for number in range(1, LEARNERS + 1)]
+    with tempfile.TemporaryDirectory(prefix="starling-canary.") as folder:
+        if arguments is PLANTED:
+            plant(canaries, Path(folder) / "planted")
+            arguments = [*arguments, str(Path(folder) / "planted")]
+        places = play(Path(folder), canaries, arguments)
+    assert all(canary.kept for canary in canaries), "no masked state was seen"
+    assert len(places) > 10 * LEARNERS, sorted(places)
+    common = {name: data for name, data in places.items() if "/checkpoints/" in name}
+    for canary in canaries:  # an element that no learner has changed is known to all
+        canary.planted -= {way for way in canary.planted if search({way}, common)}
+    assert all(len(canary.planted) > 100 for canary in canaries)
+    ways = set().union(*(canary.planted | canary.kept for canary in canaries))
+    for way in ways:  # the search finds what is there
+        assert search({way}, {"planted": b"\x01x" + way}) == [("planted", way)]
+    found = list(leaks(canaries, places))
+    for owner, place, way in found:
+        print(f"{what}: a secret of {owner} stands in {place}: {way}")
+    print(f"{what}: {len(places)} places, {sum(len(data) for data in places.values())} bytes, {len(ways)} ways to write a secret")
+    return not found
+
+
+sys.exit(0 if check("planted models", PLANTED) & check("a built-in trainer", BUILT_IN) else 1)
