@@ -23,18 +23,11 @@ void sl_agree_enter(struct sl_core *core)
 	sl_relay_own_link_state(core, core->tried_candidates);
 }
 
-/* Return true if the link state of learner `i` for attempt `a` is here. */
-static bool heard(const struct sl_core *core, uint32_t i, sl_attempt a)
-{
-	const struct sl_link_record *link = &core->links[i];
-	return link->record.present && link->state.t == core->t && link->state.a == a;
-}
-
 static uint64_t link_states_held(const struct sl_core *core)
 {
 	uint64_t held = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		held += heard(core, i, core->a);
+		held += sl_view_link(core, i, core->a) != NULL;
 	return held;
 }
 
@@ -45,14 +38,15 @@ static void give_up(struct sl_core *core)
 	sl_attempt a = core->a;
 	memcpy(core->eligible, core->missing, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		for (uint32_t j = 0;
-		     i != core->config.self && heard(core, i, a) && j < core->config.roster_size; j++)
+		for (uint32_t j = 0; i != core->config.self && sl_view_link(core, i, a) != NULL &&
+				     j < core->config.roster_size;
+		     j++)
 			if (sl_bit(core->eligible, j) && sl_suspect_out(core, j) &&
 			    sl_bit(core->links[i].named, j))
 				sl_bit_set(core->missing, i);
 	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (heard(core, i, a))
+		if (sl_view_link(core, i, a) != NULL)
 			sl_bit_clear(core->failed, i);
 }
 
@@ -98,7 +92,7 @@ enum sl_wait sl_agree_awaits(const struct sl_core *core, uint64_t *set)
 	if (core->view_built || core->jobs > 0)
 		return SL_WAIT_ARITHMETIC;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) /* those that the last try of a view lacked */
-		if (sl_bit(core->missing, i) && !heard(core, i, core->a))
+		if (sl_bit(core->missing, i) && sl_view_link(core, i, core->a) == NULL)
 			sl_bit_set(set, i);
 	return SL_WAIT_LINK_STATES;
 }

@@ -15,6 +15,7 @@
 #include "common/core/relay.h"
 #include "common/core/split.h"
 #include "common/core/suspect.h"
+#include "common/core/view_build.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
 static int compare(const uint32_t *one, const uint32_t *other, size_t count)
@@ -74,13 +75,17 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Return true if the view contains an earlier incarnation of `signer`. The restarted learner does not know
- * the attempt, and agrees with others on another view of the same number. */
+/* Return true if the view contains an earlier incarnation of `signer`, or was built without the learner
+ * because of one. The restarted learner does not know the attempt, and agrees with others on another view of
+ * the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE &&
-	       state->t == core->view.t && state->a == core->view.a && !outside(core, signer) &&
-	       state->incarnation > core->view.incarnations[core->view.position[signer]];
+	bool busy = core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE;
+	if (!busy || state->t != core->view.t || state->a != core->view.a)
+		return false;
+	return outside(core, signer)
+		       ? sl_view_lacks(core, signer)
+		       : state->incarnation > core->view.incarnations[core->view.position[signer]];
 }
 
 /* Move to the attempt of the link state if it is higher. An attempt that has a Ready is not left for it, and

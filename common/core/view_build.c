@@ -6,10 +6,17 @@
 #include "common/mixing/spectrum.h"
 #include "common/protocol/view_codec.h"
 
-static const struct sl_link_record *link_of(const struct sl_core *core, uint32_t i)
+const struct sl_link_record *sl_view_link(const struct sl_core *core, uint32_t i, sl_attempt a)
 {
 	const struct sl_link_record *lr = &core->links[i];
-	return lr->record.present && lr->state.t == core->t && lr->state.a == core->a ? lr : NULL;
+	bool here = lr->record.present && lr->state.t == core->t && lr->state.a == a &&
+		    lr->state.incarnation >= core->peers[i].incarnation;
+	return here ? lr : NULL;
+}
+
+static const struct sl_link_record *link_of(const struct sl_core *core, uint32_t i)
+{
+	return sl_view_link(core, i, core->a);
 }
 
 static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
@@ -489,6 +496,16 @@ int sl_view_prune(struct sl_core *core, const uint64_t *kept)
 	}
 	core->view_built = false;
 	return build(core);
+}
+
+bool sl_view_lacks(const struct sl_core *core, uint32_t i)
+{
+	bool named = false;
+	if (link_of(core, i) == NULL || sl_bit(core->excluded, i) || !may_take_part(core, i))
+		return false;
+	for (uint32_t m = 0; m < core->view.n; m++)
+		named |= mutual(core, core->view.members[m], i);
+	return named && core->view.position[i] == UINT32_MAX;
 }
 
 /* --- from disk --- */

@@ -339,6 +339,37 @@ CASE(started_again, driver_share(driver_new(3, 4)),
      "link state of 2 i2 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3, "
      "hello t1 ready to 2 3, AGREE, link state of 1 a2 to 2 3, link state of 2 a1 to 2")
 
+/* Learner 4 had another model before it started again: learner 1 has agreed on a view without it, and the
+ * others on one with it. */
+CASE(started_again_and_compatible, driver_new(4, 4),
+     "link up 2 3\n"
+     "hello t1 ready from 2 3\n"
+     "link state of 4 m5 names 2 from 2\n"
+     "trained\n"
+     "link state from 2\n"
+     "link state from 3 -> LEFT OUT *compute analysis, link state of 3 a1 to 2\n"
+     "analysis done\n"
+     "link state of 4 i2 names 3 from 2 -> FAILED aborted 4, *DISCOVER*")
+
+/* The link state of a former start does not count once the learner has said Hello in its present one. */
+CASE(a_former_start, driver_new(3, 4),
+     "link up 2 3\n"
+     "link state of 3 from 2\n"
+     "hello t1 ready from 2\n"
+     "hello i2 t1 ready from 3\n"
+     "trained\n"
+     "link state from 2 -> link state of 2 a1 to 3\n"
+     "link state i2 from 3 -> compute analysis, link state of 3 a1 to 2\n"
+     "analysis done -> *VIEW*")
+CASE(a_former_start_is_missing, driver_new(3, 4),
+     "link up 2 3\n"
+     "link state of 3 from 2\n"
+     "hello t1 ready from 2\n"
+     "hello i2 t1 ready from 3\n"
+     "trained\n"
+     "link state from 2\n"
+     "deadline +10000 -> FAILED flood 3, *DISCOVER, *")
+
 CASE(equivocation, driver_share(driver_new(3, 4)),
      "link state of 2 names 1 from 3 -> *FAILED equivocation 2*")
 
