@@ -24,6 +24,7 @@
 #define SL_CHUNK_BYTES_MAX (256u << 10)
 #define SL_STATE_BYTES 8u	  /* one int64 mixing state on the wire */
 #define SL_OVERS_MAX 16u	  /* attempts of one round whose Aborts a learner keeps after their end */
+#define SL_ABORTS_AHEAD_MAX 4u	  /* .. and attempts above its own one whose Aborts it keeps */
 #define SL_KEY_SHARE_BYTES 40u	  /* 5 elements of F_(2^61-1) */
 #define SL_KEY_SHARE_PATH_MAX 11u /* hashes from a key share to the root */
 #define SL_KEY_SHARE_BYTES_MAX (SL_KEY_SHARE_BYTES + SL_KEY_SHARE_PATH_MAX * SL_HASH_BYTES)

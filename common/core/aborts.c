@@ -31,36 +31,52 @@ void sl_aborts_forget(struct sl_core *core)
 	core->aborted = 0;
 	core->readied_count = 0;
 	core->over = 0;
-	for (uint32_t k = 0; k < SL_OVERS_MAX; k++)
+	for (uint32_t k = 0; k < SL_ABORT_SETS; k++)
 		core->abort_sets[k].a = 0;
 }
 
 struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a)
 {
-	for (uint32_t k = 0; k < SL_OVERS_MAX; k++)
+	for (uint32_t k = 0; k < SL_ABORT_SETS; k++)
 		if (core->abort_sets[k].a == a)
 			return (struct sl_abort_set *)&core->abort_sets[k];
 	return NULL;
 }
 
+/* Return the earliest set of an attempt up to the own one, a free place first; ahead: of a later attempt. */
+static struct sl_abort_set *earliest(struct sl_core *core, bool ahead)
+{
+	struct sl_abort_set *found = NULL;
+	for (uint32_t k = 0; k < SL_ABORT_SETS; k++) {
+		struct sl_abort_set *set = &core->abort_sets[k];
+		if ((set->a > core->a) == ahead && (found == NULL || set->a < found->a))
+			found = set;
+	}
+	return found;
+}
+
+static uint32_t count_ahead(const struct sl_core *core)
+{
+	uint32_t count = 0;
+	for (uint32_t k = 0; k < SL_ABORT_SETS; k++)
+		count += core->abort_sets[k].a > core->a;
+	return count;
+}
+
 struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a)
 {
-	struct sl_abort_set *set = sl_aborts_find(core, a), *oldest = NULL;
-	bool here = core->view_built && core->view.a == a;
-	for (uint32_t k = 0; set == NULL && k < SL_OVERS_MAX; k++) {
-		struct sl_abort_set *other = &core->abort_sets[k];
-		bool present = core->view_built && other->a == core->view.a;
-		if (!present && (oldest == NULL || other->a < oldest->a))
-			oldest = other;
-	}
-	if (set != NULL || (oldest->a > a && !here))
+	struct sl_abort_set *set = sl_aborts_find(core, a);
+	if (set != NULL)
 		return set;
-	oldest->a = a;
+	struct sl_abort_set *place = earliest(core, a > core->a && count_ahead(core) == SL_ABORTS_AHEAD_MAX);
+	if (place->a > a)
+		return NULL;
+	place->a = a;
 	for (uint32_t k = 0; k < SL_ABORTS; k++) {
-		memset(oldest->present[k], 0, sl_core_set_bytes(core));
-		memset(oldest->aborts[k], 0, core->config.roster_size * sizeof *oldest->aborts[k]);
+		memset(place->present[k], 0, sl_core_set_bytes(core));
+		memset(place->aborts[k], 0, core->config.roster_size * sizeof *place->aborts[k]);
 	}
-	return oldest;
+	return place;
 }
 
 bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a)

@@ -20,8 +20,9 @@ bool sl_aborts_may_deny(const struct sl_core *core, sl_attempt a);
 
 /* Return the set of attempt `a`, or NULL. */
 struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a);
-/* Return the set of attempt `a`; if there is no room, in place of the earliest one but that of the view.
- * NULL: `a` is earlier than all. */
+/* Return the set of attempt `a`; if there is no room, in place of the earliest one. Sets of attempts above
+ * the own one, of which a liar may name as many as it likes, take no room from the others. NULL: `a` is
+ * earlier than all. */
 struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a);
 /* Take an Abort of another learner for round t; true: it is new. */
 bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);

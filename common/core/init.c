@@ -38,7 +38,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
 			      sizeof(struct sl_digest_record) + SL_ABORTS * sizeof(struct sl_abort_record) +
 			      (8 + 2 * SL_ABORTS) * set + 64);
-	size_t aborts = SL_ABORTS * (SL_OVERS_MAX + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
+	size_t aborts = SL_ABORTS * (SL_ABORT_SETS + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
@@ -78,7 +78,7 @@ static bool take_aborts(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	bool room = true;
-	for (uint32_t s = 0; room && s < SL_ABORTS * SL_OVERS_MAX; s++) {
+	for (uint32_t s = 0; room && s < SL_ABORTS * SL_ABORT_SETS; s++) {
 		struct sl_abort_set *set = &core->abort_sets[s / SL_ABORTS];
 		set->present[s % SL_ABORTS] = take_set(core, arena);
 		set->aborts[s % SL_ABORTS] = SL_ARENA_TAKE(arena, R, struct sl_abort);

@@ -53,7 +53,8 @@
 #include "common/protocol/view_codec.h"
 
 #define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
-#define SL_READIED_MAX 64u	 /* of the own attempts that are remembered to have had a Ready */
+#define SL_ABORT_SETS (SL_OVERS_MAX + SL_ABORTS_AHEAD_MAX)
+#define SL_READIED_MAX 64u /* of the own attempts that are remembered to have had a Ready */
 
 /* A phase: a row of the table in phases.c. A function may be NULL: there is nothing to do. */
 struct sl_phase_row {
@@ -357,7 +358,7 @@ struct sl_core {
 	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
 	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */
 	uint32_t readied_count;		    /* .. of so many, each at its number modulo SL_READIED_MAX */
-	struct sl_abort_set abort_sets[SL_OVERS_MAX];
+	struct sl_abort_set abort_sets[SL_ABORT_SETS];
 	uint32_t over;		/* attempts of t that are over, for status */
 	struct sl_abort *proof; /* 2R, of an OVER action */
 	uint8_t *marks;		/* R, bits of over.h by position: scratch */

@@ -77,6 +77,24 @@ TEST(by_aborts_of_later_attempts)
 	driver_free(p);
 }
 
+/* Nor from those of earlier attempts, in which others may be open. */
+TEST(earlier_attempts_keep_their_aborts)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up 2 3\n"
+		"link state a2 names 1 3 from 2\n"
+		"hello t1 ready from 2 3\n"
+		"link down 4\n"
+		"trained\n"
+		"link state a2 names 1 2 from 3 -> *compute analysis*\n"
+		"abort of 2 a1 from 2\n"
+		"link state of 4 a30 names 2 from 2");
+	for (unsigned a = 3; a <= 30; a++)
+		play(p, "abort of 4 a%u from 2", a);
+	play(p, "hello t1 a1 open from 3 -> abort of 2 a1 to 3");
+	driver_free(p);
+}
+
 /* --- stuck --- */
 
 /* A learner without progress says so; it gives up when as many participants say so as a commit needs. */
