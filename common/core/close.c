@@ -39,10 +39,11 @@ static uint32_t judge(struct sl_core *core)
 	return count;
 }
 
-/* End the attempt: on disk, with the `count` Aborts of core->proof. */
+/* End the attempt: on disk, with the `count` Aborts of core->proof. If its sum was refused, or another
+ * attempt of the round is over already, pause: the same participant may be the cause again. */
 static void end(struct sl_core *core, uint32_t count, bool reuse)
 {
-	bool refused = core->at.refused != SL_REASON_NONE;
+	bool refused = core->at.refused != SL_REASON_NONE || core->over > 0;
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_OVER, core->view.a);
 	persist->aborts = core->proof;

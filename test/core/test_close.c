@@ -5,6 +5,7 @@
 
 #include "common/mixing/spectrum.h"
 #include "test/lib/test.h"
+#include "tools/sim/lie.h"
 #include "tools/sim/sim.h"
 
 #define N 3u
@@ -165,6 +166,27 @@ TEST(given_up)
 		sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_RESULT);
 		sl_sim_expect(sim, i, SL_REPORT_OVER, SL_REASON_NONE);
 		sl_sim_expect(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
+	}
+	sl_sim_free(sim);
+}
+
+/* The quorum needs a learner whose key shares are false: the attempts end one after the other, with growing
+ * pauses. Without them there are two thousand in an hour. */
+TEST(over_again_and_again)
+{
+	struct sl_sim_options o = {.seed = 3, .learners = 3};
+	struct sl_sim_lies lies = {.liar = 2, .lies = 1u << SL_SIM_LIE_KEY_SHARE, .rarity = 1};
+	struct sl_sim *sim = sl_sim_new(&o);
+	lies.flips = SL_NOBODY;
+	for (uint32_t i = 0; i < sim->n; i++)
+		sim->learners[i].host.config.parameters.quorum = 3;
+	sim->lies = &lies;
+	sl_sim_start(sim);
+	sl_sim_elapse(sim, 3600000);
+	for (uint32_t i = 0; i < sim->n; i++) {
+		struct sl_core_status status;
+		sl_core_status(sim->learners[i].host.core, &status);
+		assert_in_range(status.over, 100, 200);
 	}
 	sl_sim_free(sim);
 }
