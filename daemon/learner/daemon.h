@@ -13,12 +13,14 @@
 #pragma once
 
 #include <stdatomic.h>
+#include <time.h>
 #include <uv.h>
 
 #include "common/config/roster.h"
 #include "common/config/settings.h"
 #include "common/core/core.h"
 #include "common/model/trainer.h"
+#include "common/report/record.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
@@ -70,6 +72,16 @@ struct sl_figures_round {
 	struct sl_phase_times times;
 	double cpu_s;	/* at the last commit */
 	double train_s; /* duration of the last training */
+};
+
+/* What the status says of records that were logged. Times are wall clock; 0: never. */
+struct sl_status_notes {
+	time_t started_at, committed_at, problem_at;
+	sl_round committed, evaluated; /* rounds of committed_at and loss, of mse */
+	double trained_loss, loss, mse;
+	enum sl_record_kind problem; /* the last warning or error */
+	enum sl_level problem_level;
+	char problem_text[SL_RECORD_TEXT_BYTES];
 };
 
 struct sl_daemon {
@@ -131,13 +143,13 @@ struct sl_daemon {
 	atomic_uint training_permille; /* progress of the training */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	struct sl_figures_round figures;
+	struct sl_status_notes notes;
 	struct sl_link_bytes *link_bytes; /* by roster index: at the last commit */
 	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
 	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */
 	char rejection[256];	  /* text of the last rejected record */
 	struct sl_open_wait wait;
-	char missing[256]; /* awaited learners of the last report WAITING in this phase; else "" */
-	uint32_t passed;   /* failpoints (as bits) to reach once everything queued has been flushed */
+	uint32_t passed; /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */
 	int status;	   /* exit status */

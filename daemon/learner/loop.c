@@ -160,6 +160,7 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 
 int sl_loop_run(struct sl_daemon *daemon)
 {
+	daemon->notes.started_at = time(NULL);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_START);
 	if (!daemon->stopping)
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);

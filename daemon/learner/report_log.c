@@ -12,6 +12,7 @@
 #include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/status.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/store/evidence.h"
 #include "daemon/runtime/process_usage.h"
@@ -22,6 +23,7 @@ void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *reco
 {
 	char text[SL_RECORD_TEXT_BYTES];
 	enum sl_level level = sl_record_level(record);
+	sl_status_note(daemon, record);
 	if (!sl_log_takes(daemon->log, level))
 		return;
 	json_t *fields = sl_record_write(record, &daemon->roster, text, sizeof text);
@@ -249,14 +251,6 @@ static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
 	snprintf(text, size, "%s%s%s%s", quote, folder, path, quote);
 }
 
-/* A learner may wait without end (PROTOCOL.md §10.4 How recovery ends): the status names the learners too. */
-static void note_awaited(struct sl_daemon *daemon, const struct sl_record *record)
-{
-	bool named = record->kind == SL_RECORD_WAITING_LOST || record->kind == SL_RECORD_WAITING;
-	const char *missing = named ? record->whom : "";
-	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
-}
-
 /* Log the end of the wait that was logged last. */
 static void end_wait(struct sl_daemon *daemon)
 {
@@ -321,7 +315,6 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		crash_in(r->phase);
 		end_wait(daemon);
 		enter_phase(daemon, r->phase);
-		daemon->missing[0] = '\0';
 	} else if (r->kind == SL_REPORT_VIEW) {
 		add_view(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_COMMITTED) {
@@ -334,7 +327,6 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_WAITING) {
-		note_awaited(daemon, &record);
 		note_wait(daemon, r);
 		own_socket(daemon, control, sizeof control);
 		record.control = control;

@@ -5,6 +5,7 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/reload.h"
+#include "daemon/learner/status.h"
 
 static json_t *refuse(const char *why)
 {
@@ -35,30 +36,6 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 	daemon->step = (uint32_t)json_integer_value(step);
 	sl_event_queue_range(&daemon->event_queue, set, sl_bit_words(daemon->roster.size));
 	return json_pack("{s:b}", "ok", 1);
-}
-
-static uint32_t progress(struct sl_daemon *daemon, const struct sl_core_status *status)
-{
-	return status->phase == SL_PHASE_TRAIN ? atomic_load(&daemon->training_permille) : status->permille;
-}
-
-static json_t *op_status(struct sl_daemon *daemon)
-{
-	struct sl_core_status status;
-	const struct sl_links_figures *figures = sl_links_figures(daemon->links);
-	const struct sl_member *self = &daemon->roster.members[daemon->self];
-	sl_core_status(daemon->core, &status);
-	return json_pack(
-		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s, s:O?}",
-		"ok", 1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
-		(int)status.a, "phase", sl_phase_name(status.phase), "progress",
-		(int)progress(daemon, &status), "learners", (int)status.learners, "mixing",
-		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures->up,
-		"bytes_sent", (json_int_t)figures->bytes_sent, "bytes_received",
-		(json_int_t)figures->bytes_received, "round_bytes_sent",
-		(json_int_t)(figures->bytes_sent - daemon->figures.bytes_sent), "committed",
-		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing, "metrics",
-		daemon->metrics);
 }
 
 static const char *cannot_abort(const struct sl_core_status *status, json_int_t round)
@@ -107,7 +84,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
 	else if (strcmp(op, "status") == 0)
-		answer = op_status(daemon);
+		answer = sl_status(daemon, !json_is_false(json_object_get(request, "peers")));
 	else if (strcmp(op, "abort") == 0)
 		answer = op_abort(daemon, request);
 	else if (strcmp(op, "reload") == 0)

@@ -1,7 +1,7 @@
 /* requests.h - the requests of the control socket.
  *
  *   {"op":"range","step":3,"peers":[2,5]}   the neighbours from the next DISCOVER on (`neighbours: control`)
- *   {"op":"status"}                         round, attempt, phase and progress of the learner
+ *   {"op":"status"}                         status.h; with "peers":false nothing of the peers
  *   {"op":"watch"}                          every log record from now on
  *   {"op":"abort","round":7}                abort the open attempt of that round
  *   {"op":"reload"}                         read again what may change while it runs

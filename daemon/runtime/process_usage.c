@@ -1,6 +1,7 @@
 #include "daemon/runtime/process_usage.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 static double seconds(struct timeval t)
@@ -14,16 +15,28 @@ double sl_process_usage_cpu_s(void)
 	return getrusage(RUSAGE_SELF, &usage) == 0 ? seconds(usage.ru_utime) + seconds(usage.ru_stime) : 0;
 }
 
-uint64_t sl_process_usage_peak_bytes(void)
+/* Return the bytes of the line "NAME: N kB" of /proc/self/status, 0: unknown. */
+static uint64_t status_bytes(const char *name)
 {
 	char line[256];
+	size_t length = strlen(name);
 	unsigned long long kib = 0;
 	FILE *in = fopen("/proc/self/status", "re");
 	if (in == NULL)
 		return 0;
 	while (fgets(line, sizeof line, in) != NULL)
-		if (sscanf(line, "VmHWM: %llu kB", &kib) == 1)
+		if (strncmp(line, name, length) == 0 && sscanf(line + length, ": %llu kB", &kib) == 1)
 			break;
 	fclose(in);
 	return kib << 10;
+}
+
+uint64_t sl_process_usage_resident_bytes(void)
+{
+	return status_bytes("VmRSS");
+}
+
+uint64_t sl_process_usage_peak_bytes(void)
+{
+	return status_bytes("VmHWM");
 }

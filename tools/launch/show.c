@@ -14,7 +14,7 @@ void sl_launch_poll(struct sl_launch *launch)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
-		sl_control_client_send(&l->control, json_pack("{s:s}", "op", "status"));
+		sl_control_client_send(&l->control, json_pack("{s:s, s:b}", "op", "status", "peers", 0));
 	}
 	launch->polled = (launch->polled + count) % n;
 }

@@ -13,7 +13,7 @@
 
 #include "tools/lib/command.h"
 
-#define LINE_BYTES 65536u
+#define LINE_BYTES (1u << 20) /* of a status with the most learners */
 
 /* A socket's address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
 static int connect_to(const struct sl_control_query *one)

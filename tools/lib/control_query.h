@@ -5,15 +5,19 @@
 #include <jansson.h>
 #include <limits.h>
 
+#include "common/base/limits.h"
 #include "common/base/types.h"
 
 struct sl_control_query {
 	char shown[PATH_MAX];  /* for people; the caller's */
 	char folder[PATH_MAX]; /* that the socket is in; the caller's */
 	char socket[NAME_MAX + 1];
-	bool skip;     /* is not asked: the caller's */
-	int error;     /* why it is not running, as errno; 0: it is */
-	json_t *reply; /* NULL: it did not answer in time */
+	char log[PATH_MAX]; /* where its log file may be; "": not known; the caller's */
+	json_int_t id;
+	char name[SL_NAME_BYTES]; /* of the learner, once they are known; id 0, ""; the caller's */
+	bool skip;		  /* is not asked: the caller's */
+	int error;		  /* why it is not running, as errno; 0: it is */
+	json_t *reply;		  /* NULL: it did not answer in time */
 };
 
 /* Set error and reply of all that are not skipped, after `wait_ms` at the latest; an earlier reply is

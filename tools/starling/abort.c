@@ -1,6 +1,4 @@
 /* `starling abort`: tell learners that an attempt will never be completed. */
-#include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,8 +9,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 #include "common/protocol/phase.h"
-#include "tools/lib/control_query.h"
-#include "tools/lib/option.h"
+#include "tools/lib/learners.h"
 
 #define LEARNERS_MOST 64u /* names given with --learner */
 #define ANSWER_MS 10000
@@ -23,8 +20,7 @@ struct abort_command {
 	const char *learners[LEARNERS_MOST]; /* ids or names; none: all of the run */
 	size_t learner_count;
 	bool yes;
-	struct sl_control_query *asked;
-	size_t count;
+	struct sl_learners of;
 };
 
 static void take_learner(struct argp_state *state, const char *value, void *options)
@@ -82,91 +78,15 @@ static const struct sl_usage usage = {
 
 /* ---- which learners ---- */
 
-/* Fill in `one` and return true if FOLDER/NAME is the folder of a learner: it has a control socket, or had
- * one. */
-static bool find_socket(const struct abort_command *a, const char *name, struct sl_control_query *one)
-{
-	static const char *const places[] = {"/control.sock", "/state/control.sock", "/state/lock"};
-	char path[PATH_MAX];
-	size_t place = 0, count = sizeof places / sizeof *places;
-	while (place < count &&
-	       (snprintf(path, sizeof path, "%s/%s%s", a->run, name, places[place]) >= PATH_MAX ||
-		access(path, F_OK) != 0))
-		place++;
-	if (place == count)
-		return false;
-	int n = snprintf(one->folder, sizeof one->folder, "%s/%s%s", a->run, name,
-			 place == 0 ? "" : "/state");
-	snprintf(one->shown, sizeof one->shown, "%s", name);
-	snprintf(one->socket, sizeof one->socket, "control.sock");
-	return n < PATH_MAX;
-}
-
-static int visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-static int find_run(struct abort_command *a)
-{
-	struct dirent **entries;
-	int count = scandir(a->run, &entries, visible, alphasort);
-	if (count < 0) {
-		fprintf(stderr, "starling abort: %s: %s\n", a->run, strerror(errno));
-		return SL_EXIT_USAGE;
-	}
-	a->asked = sl_command_memory((size_t)count + 1, sizeof *a->asked);
-	for (int i = 0; i < count; i++) {
-		if (find_socket(a, entries[i]->d_name, &a->asked[a->count]))
-			a->count++;
-		free(entries[i]);
-	}
-	free(entries);
-	if (a->count > 0)
-		return 0;
-	fprintf(stderr,
-		"starling abort: %s: no learner in it: no NAME/control.sock, and no NAME/state/control.sock; "
-		"for a "
-		"learner whose socket is elsewhere, give --control SOCKET\n",
-		a->run);
-	return SL_EXIT_USAGE;
-}
-
-static int find_one(struct abort_command *a)
-{
-	const char *slash = strrchr(a->control, '/');
-	a->asked = sl_command_memory(1, sizeof *a->asked);
-	a->count = 1;
-	snprintf(a->asked->shown, sizeof a->asked->shown, "%s", a->control);
-	snprintf(a->asked->socket, sizeof a->asked->socket, "%s", slash == NULL ? a->control : slash + 1);
-	snprintf(a->asked->folder, sizeof a->asked->folder, "%.*s",
-		 slash == NULL	       ? 1
-		 : slash == a->control ? 1
-				       : (int)(slash - a->control),
-		 slash == NULL ? "." : a->control);
-	return 0;
-}
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-	return text == NULL ? "" : text;
-}
-
-static long long number_of(const json_t *object, const char *key)
-{
-	return (long long)json_integer_value(json_object_get(object, key));
-}
-
 /* Return true if `name` is the learner's folder, its name, or its id (the number in learner-03). */
 static bool is_called(const struct sl_control_query *one, const char *name)
 {
 	uint64_t id;
-	if (strcmp(one->shown, name) == 0 || strcmp(text_of(one->reply, "name"), name) == 0)
+	if (strcmp(one->shown, name) == 0 || strcmp(sl_learners_text(one->reply, "name"), name) == 0)
 		return true;
 	if (!sl_number_parse(name, 1, UINT32_MAX, &id))
 		return false;
-	return id == (uint64_t)number_of(one->reply, "id") ||
+	return id == (uint64_t)sl_learners_number(one->reply, "id") ||
 	       (strncmp(one->shown, "learner-", 8) == 0 && id == strtoull(one->shown + 8, NULL, 10));
 }
 
@@ -181,9 +101,11 @@ static bool wanted(const struct abort_command *a, const struct sl_control_query 
 /* ---- replies ---- */
 
 /* Show the state of a learner to the operator, before the confirmation. */
-static void show(const struct sl_control_query *one)
+static void show(const struct abort_command *a, const struct sl_control_query *one)
 {
-	const char *awaits = text_of(one->reply, "awaits"), *phase = text_of(one->reply, "phase");
+	char awaits[1024];
+	const char *phase = sl_learners_text(one->reply, "phase");
+	sl_learners_names(&a->of, json_object_get(one->reply, "awaits"), awaits, sizeof awaits);
 	const char *of = strcmp(phase, sl_phase_name(SL_PHASE_RECOVER)) == 0
 				 ? "; no linked learner has the deposit or the deposit key of "
 				 : "; waits for ";
@@ -194,21 +116,21 @@ static void show(const struct sl_control_query *one)
 		fprintf(stderr, "%s: does not answer; left out\n", one->shown);
 	else
 		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown,
-			number_of(one->reply, "round"), number_of(one->reply, "attempt"), phase,
-			*awaits != '\0' ? of : "", awaits);
+			sl_learners_number(one->reply, "round"), sl_learners_number(one->reply, "attempt"),
+			phase, *awaits != '\0' ? of : "", awaits);
 }
 
 /* Show the wanted learners; return 0 if one of them answered, else the exit status. */
 static int show_all(struct abort_command *a)
 {
 	size_t named = 0, answering = 0;
-	for (size_t i = 0; i < a->count; i++) {
-		struct sl_control_query *one = &a->asked[i];
+	for (size_t i = 0; i < a->of.count; i++) {
+		struct sl_control_query *one = &a->of.asked[i];
 		one->skip = !wanted(a, one);
 		if (one->skip)
 			continue;
 		named++;
-		show(one);
+		show(a, one);
 		one->skip = one->reply == NULL;
 		answering += !one->skip;
 	}
@@ -222,11 +144,11 @@ static bool tell(const struct abort_command *a, const struct sl_control_query *o
 {
 	if (json_is_true(json_object_get(one->reply, "ok"))) {
 		printf("%s: attempt %lld of round %llu is aborted\n", one->shown,
-		       number_of(one->reply, "attempt"), (unsigned long long)a->round);
+		       sl_learners_number(one->reply, "attempt"), (unsigned long long)a->round);
 		return true;
 	}
 	fprintf(stderr, "starling abort: %s: %s\n", one->shown,
-		one->reply != NULL ? text_of(one->reply, "error") : "no longer answers");
+		one->reply != NULL ? sl_learners_text(one->reply, "error") : "no longer answers");
 	return false;
 }
 
@@ -235,18 +157,18 @@ static bool tell(const struct abort_command *a, const struct sl_control_query *o
 static int tell_all(const struct abort_command *a)
 {
 	size_t done = 0, silent = 0;
-	for (size_t i = 0; i < a->count; i++) {
-		if (a->asked[i].skip)
+	for (size_t i = 0; i < a->of.count; i++) {
+		if (a->of.asked[i].skip)
 			continue;
-		done += tell(a, &a->asked[i]);
-		silent += a->asked[i].reply == NULL;
+		done += tell(a, &a->of.asked[i]);
+		silent += a->of.asked[i].reply == NULL;
 	}
 	return done > 0 && silent == 0 ? 0 : SL_EXIT_FAILED;
 }
 
 static void request_all(struct abort_command *a, json_t *request)
 {
-	sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
+	sl_control_query_all(a->of.asked, a->of.count, request, ANSWER_MS);
 	json_decref(request);
 }
 
@@ -290,11 +212,14 @@ int sl_cmd_abort(int argc, char **argv)
 		fprintf(stderr, "starling abort: standard input is no terminal: confirm with --yes\n");
 		return SL_EXIT_USAGE;
 	}
-	int status = a.run != NULL ? find_run(&a) : find_one(&a);
-	if (status == 0)
-		status = run(&a);
-	for (size_t i = 0; i < a.count; i++)
-		json_decref(a.asked[i].reply);
-	free(a.asked);
+	struct sl_error error;
+	if (a.run != NULL && sl_learners_find(&a.of, a.run, &error) != SL_OK) {
+		fprintf(stderr, "starling abort: %s\n", error.text);
+		return SL_EXIT_USAGE;
+	}
+	if (a.control != NULL)
+		sl_learners_add(&a.of, a.control);
+	int status = run(&a);
+	sl_learners_close(&a.of);
 	return status;
 }

@@ -1,0 +1,75 @@
+/* status_table.h - the fields of the answer to the request `status` of the control socket, stated once: for
+ * the daemon, which fills them, and for starling-control(7), which a test compares with this table.
+ *
+ * X(field, meaning). Durations are in seconds and end in _s, instants (RFC 3339 in UTC) end in _at. A field
+ * that is not known is null.
+ */
+#pragma once
+
+#define SL_STATUS_VERSION 1
+
+#define SL_STATUS_FIELDS(X)                                                                                  \
+	X(ok, "true")                                                                                        \
+	X(v, "version of this object: 1")                                                                    \
+	X(id, "id of this learner")                                                                          \
+	X(name, "its name")                                                                                  \
+	X(run, "the run")                                                                                    \
+	X(version, "version of the program")                                                                 \
+	X(pid, "number of the process")                                                                      \
+	X(started_at, "when it was started")                                                                 \
+	X(round, "round that it is in")                                                                      \
+	X(rounds, "rounds of the run")                                                                       \
+	X(attempt, "attempt of the round")                                                                   \
+	X(phase, "phase of the round")                                                                       \
+	X(phase_s, "time since it entered the phase")                                                        \
+	X(deadline_s, "time left before the phase has waited too long; negative: it has")                    \
+	X(overdue, "true if it has waited too long, or if waiting alone helps no more")                      \
+	X(progress, "progress of the phase in 1/1000")                                                       \
+	X(waits_for, "what it waits for, in words")                                                          \
+	X(awaits, "ids of the learners that it waits for")                                                   \
+	X(learners, "participants of the view; 0: no view is agreed on")                                     \
+	X(neighbours, "ids of its neighbours in the view")                                                   \
+	X(mixing, "engine of the view")                                                                      \
+	X(steps, "exchanges of the engine")                                                                  \
+	X(tolerance, "further participants that may be lost for good once all are Ready; null: no view")     \
+	X(committed, "last committed round; 0: none")                                                        \
+	X(last_commit, "object: that round")                                                                 \
+	X(links, "links that are up")                                                                        \
+	X(bytes_sent, "bytes sent since the start")                                                          \
+	X(bytes_received, "bytes received since the start")                                                  \
+	X(round_bytes_sent, "bytes sent since the last commit")                                              \
+	X(step, "step of the topology, as last told")                                                        \
+	X(metrics, "object: numbers that its application named last")                                        \
+	X(memory_bytes, "resident memory of the process")                                                    \
+	X(peak_bytes, "its largest resident memory")                                                         \
+	X(last_problem, "object: the last warning or error")                                                 \
+	X(peers, "array of objects: what it knows of the others")
+
+/* Of last_commit. */
+#define SL_STATUS_COMMIT_FIELDS(X)                                                                           \
+	X(round, "the round")                                                                                \
+	X(at, "when it was committed here; null: before this start")                                         \
+	X(digest, "digest of its model, hexadecimal")                                                        \
+	X(loss, "loss of the own training for it")                                                           \
+	X(mse, "held-out mean squared error of its model")
+
+/* Of last_problem. */
+#define SL_STATUS_PROBLEM_FIELDS(X)                                                                          \
+	X(at, "when it was logged")                                                                          \
+	X(level, "warn or error")                                                                            \
+	X(event, "event of the record")                                                                      \
+	X(text, "its sentence")
+
+/* Of an entry of peers. The first ones this learner sees itself; the others are second-hand: what the peer
+ * said in its last Hello. */
+#define SL_STATUS_PEER_FIELDS(X)                                                                             \
+	X(id, "id of the peer")                                                                              \
+	X(name, "its name")                                                                                  \
+	X(link, "up or down")                                                                                \
+	X(in_range, "true if it is in range")                                                                \
+	X(participant, "true if it is in the view")                                                          \
+	X(neighbour, "true if it is a neighbour in the view")                                                \
+	X(left_out_until, "last round of those that it is left out of, since it held up attempts")           \
+	X(round, "second-hand: its round")                                                                   \
+	X(attempt, "second-hand: its attempt")                                                               \
+	X(state, "second-hand: training, ready, open (in an attempt that it has to finish), done, abstains")

@@ -1,0 +1,54 @@
+/* learners.h - the learners that a command speaks to: those of a run folder, or control sockets.
+ *
+ * A folder is that of a run (RUN/NAME/control.sock), one with a folder for each learner set up by hand
+ * (FOLDER/NAME/state/control.sock), or that of a single learner. A learner that has ended is found by the
+ * files that it left.
+ */
+#pragma once
+
+#include "common/base/err.h"
+#include "tools/lib/control_query.h"
+#include "tools/lib/option.h"
+
+#define SL_LEARNERS_SOCKET "/run/starling/control.sock" /* of the installed daemon: deploy/starlingd.yaml */
+
+struct sl_learners {
+	struct sl_control_query *asked;
+	size_t count, room;
+	char folder[PATH_MAX]; /* the run folder; "": there is none */
+};
+
+/* Find the learners in `folder`. SL_ERR_NOTFOUND: there is none, or no folder. */
+int sl_learners_find(struct sl_learners *learners, const char *folder, struct sl_error *error);
+/* Add the learner with the control socket `path`. */
+void sl_learners_add(struct sl_learners *learners, const char *path);
+/* Find those of the present folder, or else the installed daemon. SL_ERR_NOTFOUND: neither is there. */
+int sl_learners_usual(struct sl_learners *learners, struct sl_error *error);
+void sl_learners_close(struct sl_learners *learners);
+
+/* The options of a command for the learners: [RUNFOLDER | --control SOCKET ...]. A struct of options begins
+ * with it; the row of --control and the two functions go into its table and its sl_usage. */
+struct sl_learners_options {
+	const char *folder, **sockets;
+	size_t count, room;
+};
+#define SL_LEARNERS_CONTROL                                                                                  \
+	{                                                                                                    \
+		"control", 'c', "SOCKET", "the learner with this control socket; may be repeated",           \
+			.take = sl_learners_take_socket                                                      \
+	}
+void sl_learners_take_socket(struct argp_state *state, const char *value, void *options);
+void sl_learners_take_folder(struct argp_state *state, const char *value, void *options);
+/* Find what the options name, or end the program with an error and SL_EXIT_USAGE. */
+void sl_learners_open(struct sl_learners *learners, const struct sl_learners_options *options);
+
+/* Return a text or a number of a reply; "" or 0 without it. */
+const char *sl_learners_text(const json_t *object, const char *key);
+long long sl_learners_number(const json_t *object, const char *key);
+
+/* Keep id and name of the learner: `id` is the key of the id in `object`, a reply or a log record. */
+void sl_learners_know(struct sl_control_query *one, const json_t *object, const char *id);
+
+/* Write the learners with the ids of the array `ids` as "ana (1), bo (2)", with their names as far as the
+ * log or replies tell them. */
+void sl_learners_names(const struct sl_learners *learners, const json_t *ids, char *text, size_t size);
