@@ -86,7 +86,8 @@ static int exit_status(const struct sl_launch *launch)
 {
 	if (launch->signal != 0)
 		return 128 + launch->signal;
-	if (launch->failed || launch->unwritten || !sl_summary_all(launch, false))
+	if (launch->failed || launch->unwritten || launch->handed < launch->rounds.most ||
+	    !sl_summary_all(launch, false))
 		return SL_EXIT_FAILED;
 	return sl_commands_status(launch->commands);
 }

@@ -42,7 +42,7 @@ bool sl_summary_all(const struct sl_launch *launch, bool verified)
 	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
 		if (!(verified ? launch->rounds.rows[i].verified : launch->rounds.rows[i].exact))
 			return false;
-	return launch->handed == launch->rounds.most;
+	return launch->handed > launch->rounds.first;
 }
 
 /* The rounds that were shown. */
@@ -59,16 +59,17 @@ json_t *sl_summary(const struct sl_launch *launch)
 	const struct sl_plan *plan = launch->plan;
 	const struct sl_round_row *rows = launch->rounds.rows;
 	uint32_t first = launch->rounds.first, n = launch->handed;
-	json_t *summary =
-		json_pack("{s:i, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:I, s:b, s:b, s:o, s:o, s:I}", "version",
-			  SUMMARY_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
-			  "rounds_asked", (json_int_t)launch->rounds.most, "rounds", rows_json(launch),
-			  "run_dir", plan->folder.path, "seed", (json_int_t)plan->options.seed, "topology",
-			  plan->topology, "p", (json_int_t)plan->p, "all_same", sl_summary_all(launch, false),
-			  "verified", sl_summary_all(launch, true), "mse_first",
-			  real_or_null(n > first, n > first ? rows[first].mse : 0), "mse_last",
-			  real_or_null(n > first, n > first ? rows[n - 1].mse : 0), "restarts",
-			  (json_int_t)launch->restarts);
+	json_t *summary = json_pack(
+		"{s:i, s:s, s:I, s:I, s:b, s:o, s:s, s:I, s:s, s:I, s:b, s:b, s:o, s:o, s:I}", "version",
+		SUMMARY_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
+		"rounds_asked", (json_int_t)launch->rounds.most, "complete",
+		(int)(launch->handed == launch->rounds.most), "rounds", rows_json(launch), "run_dir",
+		plan->folder.path, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
+		(json_int_t)plan->p, "all_same", sl_summary_all(launch, false), "verified",
+		sl_summary_all(launch, true), "mse_first",
+		real_or_null(n > first, n > first ? rows[first].mse : 0), "mse_last",
+		real_or_null(n > first, n > first ? rows[n - 1].mse : 0), "restarts",
+		(json_int_t)launch->restarts);
 	if (summary != NULL && plan->options.resume != NULL)
 		json_object_set_new(summary, "resumed_after", json_integer((json_int_t)first));
 	if (summary != NULL && plan->options.chaos + plan->options.lose > 0)
