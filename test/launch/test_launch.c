@@ -327,6 +327,25 @@ CLUSTER_TEST(interrupt_deletes_models)
 	assert_int_equal(count_files(c, "trained-"), 0);
 }
 
+/* `starling stop` ends the launcher, which would start its learners again; the rounds so far are the same. */
+CLUSTER_TEST(stopped_by_command)
+{
+	struct outcome o;
+	fake_start(c, "1:stall:2", "-n 3 --rounds 2");
+	await(c, "out", "  same\n");
+	process_run(&o, c->folder, (const char *const[]){"./starling", "stop", "run", NULL});
+	cluster_launch_wait(c);
+	assert_string_equal(o.out, "launcher and its learners: ended\n");
+	assert_int_equal(o.status, 0);
+	assert_int_equal(c->outcome.status, 130);
+	expect_exact(c, "+");
+	assert_true(json_is_false(json_object_get(c->summary, "complete")));
+	process_run(&o, c->folder, (const char *const[]){"./starling", "stop", "run", NULL});
+	assert_string_equal(o.out,
+			    "learner-01: is not running\nlearner-02: is not running\nlearner-03: is not "
+			    "running\n");
+}
+
 CLUSTER_TEST(models_that_cannot_be_deleted)
 {
 	fake_start(c, "1:stall:1", "-n 2 --rounds 100000 --verify");

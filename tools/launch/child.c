@@ -1,5 +1,5 @@
 /* The daemons as processes: their program, start and end. RUN/learner-03/pid holds the process id while one
- * runs. */
+ * runs, RUN/pid that of the launcher. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -65,16 +65,24 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	sl_child_judge(l);
 }
 
-/* Write the process id for users that want to end one learner. Without it the run continues. */
-static void write_pid(const struct sl_learner *l)
+/* Write a process id for users that want to end one learner, or the run. Without it the run continues. */
+static void write_pid(const char *path, int pid)
 {
-	char path[PATH_MAX];
-	sl_run_folder_path(&l->launch->plan->folder, l->index, "pid", path);
 	FILE *file = fopen(path, "we");
 	if (file == NULL)
 		return;
-	fprintf(file, "%d\n", uv_process_get_pid(&l->process));
+	fprintf(file, "%d\n", pid);
 	fclose(file);
+}
+
+void sl_child_own_pid(const struct sl_launch *launch, bool runs)
+{
+	char path[PATH_MAX];
+	sl_run_folder_file(&launch->plan->folder, "pid", path);
+	if (runs)
+		write_pid(path, getpid());
+	else
+		unlink(path);
 }
 
 static size_t size_of(const struct sl_learner *l, const char *file)
@@ -102,7 +110,7 @@ static void begin(struct sl_learner *l)
 
 static int spawn(struct sl_learner *l, int output)
 {
-	char parent[16];
+	char parent[16], path[PATH_MAX];
 	snprintf(parent, sizeof parent, "%d", (int)getpid());
 	char *args[] = {(char *)"starlingd",
 			(char *)"--config",
@@ -122,12 +130,13 @@ static int spawn(struct sl_learner *l, int output)
 					.stdio = stdio,
 					.stdio_count = 3};
 	l->process.data = l;
+	sl_run_folder_path(&l->launch->plan->folder, l->index, "pid", path);
 	int rc = uv_spawn(&l->launch->loop, &l->process, &options);
 	l->spawned = rc == 0;
 	if (rc != 0)
 		uv_close((uv_handle_t *)&l->process, NULL);
 	else
-		write_pid(l);
+		write_pid(path, uv_process_get_pid(&l->process));
 	return rc;
 }
 

@@ -356,10 +356,12 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	sl_descriptors_raise();
 	watch_signals(&launch);
 	say_task(&launch);
+	sl_child_own_pid(&launch, true);
 	spawn_all(&launch);
 	uv_run(&launch.loop, UV_RUN_DEFAULT);
 	uv_loop_close(&launch.loop);
 	int status = sl_launch_result(&launch);
+	sl_child_own_pid(&launch, false);
 	sl_round_table_close(&launch.rounds);
 	sl_wait_close(&launch);
 	sl_commands_free(launch.commands);

@@ -199,6 +199,8 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
 /* Start `learner` again, or fail the run, if it has ended early and all its records are read. */
 void sl_child_judge(struct sl_learner *learner);
 int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
+/* Write the launcher's own process id into the run folder, or remove it. */
+void sl_child_own_pid(const struct sl_launch *launch, bool runs);
 void sl_child_program(char program[static PATH_MAX]);
 /* Write "learner-03 (3) ended with status 1 in round 4: " and its last error; with `lines` the last lines of
  * its standard error below that. */
@@ -268,5 +270,5 @@ json_t *sl_summary_row(const struct sl_round_row *row);
 json_t *sl_summary(const struct sl_launch *launch);
 /* result.c: delete the dumped models of a round; they are secret. */
 void sl_result_delete_dumps(const struct sl_launch *launch, sl_round round);
-/* Return true if all rounds are shown and exact (or verified). */
+/* Return true if rounds are shown, and all of them are exact (or verified). */
 bool sl_summary_all(const struct sl_launch *launch, bool verified);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/mixing/engine.h"
 #include "tools/lib/table.h"
@@ -203,17 +204,44 @@ static size_t gauge(double part, size_t cells, char *out)
 	return (size_t)(at - out);
 }
 
+double sl_progress_left_s(struct sl_pace *pace, double done, double all)
+{
+	uint64_t now = uv_hrtime();
+	if (pace->since_ns == 0)
+		*pace = (struct sl_pace){now, done};
+	double past = done - pace->done;
+	return past <= 0 || done >= all ? 0 : (double)(now - pace->since_ns) / 1e9 * (all - done) / past;
+}
+
+/* ", 40 s left", ", 3 min left", ", 2 h left" */
+static void write_left(double s, char *text, size_t size)
+{
+	bool minutes = s >= 100, hours = s >= 6000;
+	*text = '\0';
+	if (s > 0)
+		snprintf(text, size, "%.0f %s left",
+			 hours	   ? s / 3600
+			 : minutes ? s / 60
+				   : ceil(s),
+			 hours	   ? "h"
+			 : minutes ? "min"
+				   : "s");
+}
+
 void sl_progress_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
-	char left[96], cells[GAUGE_MOST + 4] = "";
+	char left[96], cells[GAUGE_MOST + 4] = "", note[sizeof bar->note + 32], time_left[32];
+	write_left(bar->left_s, time_left, sizeof time_left);
+	snprintf(note, sizeof note, "%s%s%s", bar->note, *bar->note != '\0' && *time_left != '\0' ? ", " : "",
+		 time_left);
 	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
 			    bar->phase, 100 * bar->part);
-	size_t used = (size_t)head + strlen(bar->note) + 1, most = columns - 1;
+	size_t used = (size_t)head + strlen(note) + 1, most = columns - 1;
 	if (used + GAUGE_LEAST + 2 <= most) {
 		size_t room = most - used - 2;
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
 	}
-	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
+	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", note);
 	sl_terminal_cut(text, most);
 }
 

@@ -21,7 +21,17 @@ struct sl_bar {
 	const char *phase; /* "MIX" */
 	double part;	   /* 0..1 of the phase */
 	char note[64];	   /* "8 of 10 learners" */
+	double left_s;	   /* time left; 0: not known */
 };
+
+/* What the time left is estimated from: the pace since the first call. Begins as {0}. */
+struct sl_pace {
+	uint64_t since_ns;
+	double done;
+};
+/* Return the seconds left when `done` of `all` is done, at the pace since the first call; 0: not known yet.
+ */
+double sl_progress_left_s(struct sl_pace *pace, double done, double all);
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 

@@ -1,6 +1,6 @@
 /* run_folder.h - the folder of a local run: everything that its daemons read and write.
  *
- *	RUN/roster.yaml  RUN/schedule.txt  RUN/summary.json
+ *	RUN/roster.yaml  RUN/schedule.txt  RUN/summary.json  RUN/pid (while it runs)
  *	RUN/learner-01/{config.yaml, identity/{key.pem,cert.pem}, state/, log.jsonl, control.sock, stderr.txt}
  *
  * Paths inside it are relative, so that it may be moved. The caller removes a folder that it could not fill

@@ -8,6 +8,7 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
+	{"status", "show what learners are doing, and for whom they wait", sl_cmd_status},
 	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"mean", "the exact mean of numbers of all learners", sl_cmd_mean},
@@ -19,6 +20,8 @@ static const struct sl_command commands[] = {
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
+	{"stop", "end learners in order", sl_cmd_stop},
+	{"reload", "let learners read roster and log level again", sl_cmd_reload},
 	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
 };
 
@@ -42,6 +45,8 @@ static const char help_end[] =
 	"      ten learners on this machine, trained on digits drawn by the program\n"
 	"  starling mean --local 21.5 19.0 23.2\n"
 	"      the exact mean of three numbers, each private to its learner\n"
+	"  starling status --watch RUNFOLDER\n"
+	"      their rounds and phases, and for whom they wait\n"
 	"  starling logs --follow RUNFOLDER\n"
 	"      their logs, as one stream\n"
 	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"

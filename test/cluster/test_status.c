@@ -1,0 +1,113 @@
+/* `starling status`, `stop` and `reload` with real learners. */
+#include <signal.h>
+#include <string.h>
+
+#include "test/lib/cluster.h"
+
+#define N 4u
+
+static void command(struct cluster *c, const char *name, const char *option, const char *value)
+{
+	process_run(&c->outcome, c->folder, (const char *const[]){STARLING_PATH, name, option, value, NULL});
+}
+
+/* Return what `starling status --json` says of the run; the caller frees it. */
+static json_t *status_of(struct cluster *c)
+{
+	command(c, "status", "--json", "run");
+	json_t *document = json_loads(c->outcome.out, 0, NULL);
+	assert_true(json_is_object(document));
+	assert_int_equal(json_integer_value(json_object_get(document, "exit_status")), c->outcome.status);
+	return document;
+}
+
+static const json_t *learner(const json_t *document, uint32_t i)
+{
+	return json_array_get(json_object_get(document, "learners"), i - 1);
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	const char *value = json_string_value(json_object_get(object, key));
+	return value != NULL ? value : "";
+}
+
+/* Return true if learner 1 waits for learner 3 alone, and says for what. */
+static bool awaits_3(const json_t *document)
+{
+	const json_t *status = json_object_get(learner(document, 1), "status"),
+		     *awaits = json_object_get(status, "awaits");
+	return json_array_size(awaits) == 1 && json_integer_value(json_array_get(awaits, 0)) == 3 &&
+	       strncmp(text(status, "waits_for"), "to ", 3) == 0;
+}
+
+static void expect_state(struct cluster *c, uint32_t i, const char *state,
+			 bool (*also)(const json_t *document))
+{
+	double end = process_now() + 60;
+	for (bool found = false; !found;) {
+		json_t *document = status_of(c);
+		found = strcmp(text(learner(document, i), "state"), state) == 0 &&
+			(also == NULL || also(document));
+		json_decref(document);
+		if (process_now() > end)
+			fail_msg("learner %u never was %s as expected; the last: %s", i, state,
+				 c->outcome.out);
+		process_look_again();
+	}
+}
+
+/* A learner that is stopped is awaited by the others, and does not answer itself. */
+CLUSTER_TEST(a_stopped_learner_is_awaited)
+{
+	cluster_open(c, N, "rounds=1000000 trainer=noise noise_parameters=10");
+	cluster_start_all(c, "");
+	cluster_expect_all(c, "round 2 committed");
+	expect_state(c, 1, "running", NULL);
+	cluster_signal(c, 3, SIGSTOP);
+	expect_state(c, 3, "silent", awaits_3);
+	assert_int_equal(c->outcome.status, 1);
+	command(c, "status", "run", NULL);
+	expect_outcome(c, 1, "?learner-03", "");
+	expect_outcome(c, 1, "waits for learner-03 (3) to ", "");
+	command(c, "status", "--control", cluster_path(c, 1, "control.sock"));
+	expect_text(c->outcome.out, "second-hand, as learner-01 has heard last:");
+	expect_text(c->outcome.out, "~learner-03");
+	cluster_signal(c, 3, SIGCONT);
+	expect_state(c, 3, "running", NULL);
+	command(c, "stop", "run", NULL);
+	expect_outcome(c, 0, "learner-01: ended\nlearner-02: ended\nlearner-03: ended\nlearner-04: ended\n",
+		       "");
+	cluster_finish(c);
+	command(c, "status", "run", NULL);
+	expect_outcome(c, 2, "xlearner-01", "");
+	expect_text(c->outcome.out, "last record: ");
+	command(c, "stop", "run", NULL);
+	expect_outcome(c, 0, "learner-04: is not running", "");
+	command(c, "reload", "run", NULL);
+	expect_outcome(c, 1, "", "learner-01: No such file or directory");
+}
+
+/* The present folder, if it has learners; a folder without one. */
+CLUSTER_TEST(where_the_learners_are)
+{
+	cluster_open(c, N, "rounds=1");
+	process_run(&c->outcome, c->folder,
+		    (const char *const[]){STARLING_PATH, "status", "run", "run", NULL});
+	expect_outcome(c, 2, "", "give one run folder");
+	command(c, "status", "nowhere", NULL);
+	expect_outcome(c, 2, "", "nowhere: No such file or directory");
+	command(c, "stop", c->folder, NULL);
+	expect_outcome(c, 2, "", "no learner in it");
+	cluster_start(c, 1, "");
+	cluster_expect(c, 1, "listening");
+	process_run(&c->outcome, c->run.path, (const char *const[]){STARLING_PATH, "status", NULL});
+	expect_text(c->outcome.out, "run folder ");
+	process_run(&c->outcome, cluster_path(c, 1, ""),
+		    (const char *const[]){STARLING_PATH, "status", NULL});
+	expect_text(c->outcome.out, "learner-01");
+	expect_text(c->outcome.out, "~learner-04");
+	process_run(&c->outcome, c->run.path, (const char *const[]){STARLING_PATH, "stop", NULL});
+	assert_int_equal(c->outcome.status, 0);
+	cluster_finish(c);
+}

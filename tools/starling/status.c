@@ -1,0 +1,82 @@
+/* `starling status`: what learners are doing, and for whom they wait. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tools/lib/terminal.h"
+#include "tools/starling/status.h"
+
+struct status_command {
+	struct sl_learners_options learners; /* first */
+	bool watch, json;
+};
+
+static const struct sl_option own[] = {
+	SL_LEARNERS_CONTROL,
+	{"watch", 'w', NULL, "show it again each second, until q or Ctrl-C; in a pipe a line per change",
+	 SL_SETS(struct status_command, watch)},
+	{"json", 'j', NULL, "print one JSON object; with --watch one a second",
+	 SL_SETS(struct status_command, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "[RUNFOLDER]",
+	.take = sl_learners_take_folder,
+	.doc = "Show the round, phase and last commit of learners, whom they wait for, and how many more "
+	       "losses the open attempt tolerates.\v"
+	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
+	       "daemon (" SL_LEARNERS_SOCKET ").\n"
+	       "What a learner knows of peers that were not asked is marked with ~: it is second-hand, as "
+	       "they said it last.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling status RUNFOLDER\n"
+	       "  starling status --watch RUNFOLDER\n"
+	       "  starling status --control /run/starling/control.sock\n"
+	       "  starling status --json RUNFOLDER | jq '.learners[] | select(.state != \"running\")'\n"
+	       "\n"
+	       "Exit status: 0 all progress, 1 one waits beyond a deadline or does not answer, 2 one is "
+	       "stopped (or wrong usage)."};
+
+/* Say where the learners are, if the command line does not. */
+static void say_where(const struct status_command *command, const struct sl_status_all *all)
+{
+	if (command->json || command->learners.folder != NULL || command->learners.count > 0)
+		return;
+	if (*all->of.folder != '\0')
+		printf("run folder %s\n", all->of.folder);
+	else
+		printf("installed daemon, %s\n", all->of.asked->shown);
+}
+
+static void print_json(const struct sl_status_all *all)
+{
+	json_t *document = sl_status_json(all);
+	json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+	putchar('\n');
+	json_decref(document);
+}
+
+int sl_cmd_status(int argc, char **argv)
+{
+	struct status_command command = {0};
+	struct sl_status_all all;
+	int status;
+	sl_option_parse(&usage, argc, argv, &command);
+	sl_status_open(&all, &command.learners);
+	free(command.learners.sockets);
+	if (!command.watch || !command.json)
+		say_where(&command, &all);
+	if (command.watch) {
+		status = sl_status_watch(&all, command.json);
+	} else {
+		sl_status_read(&all);
+		if (command.json)
+			print_json(&all);
+		else
+			sl_status_print(&all, stdout, sl_terminal_width(stdout), 0);
+		status = sl_status_exit(&all);
+	}
+	sl_status_close(&all);
+	return status;
+}

@@ -1,0 +1,342 @@
+/* The state of the learners as a table of 80 columns. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/lib/command.h"
+#include "tools/lib/table.h"
+#include "tools/lib/terminal.h"
+#include "tools/starling/status.h"
+
+#define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
+#define NAME_COLUMNS 15
+
+enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, BEARS, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
+
+static const struct sl_column table[COLUMNS] = {
+	[NAME] = {"learner", NAME_COLUMNS + 1, true},
+	[ROUND] = {"round", 10, false},
+	[ATTEMPT] = {"try", 4, false},
+	[PHASE] = {"phase", 10, true},
+	[SINCE] = {"for", 6, false},
+	[NEIGHBOURS] = {"nbrs", 5, false},
+	[BEARS] = {"bears", 6, false},
+	[COMMIT] = {"commit", 7, false},
+	[METRIC] = {"MSE", 8, false},
+	[MEMORY] = {"MB", 5, false},
+	[EXACT] = {"", 0, true},
+};
+
+/* ---- cells ---- */
+
+/* Write a duration in at most five columns: "0.3s", "12s", "5m", "3h", "2d". */
+static void write_duration(double s, char cell[static SL_CELL_BYTES])
+{
+	if (s < 9.95)
+		snprintf(cell, SL_CELL_BYTES, "%.1fs", s > 0 ? s : 0);
+	else if (s < 100)
+		snprintf(cell, SL_CELL_BYTES, "%.0fs", s);
+	else if (s < 6000)
+		snprintf(cell, SL_CELL_BYTES, "%.0fm", s / 60);
+	else if (s < 360000)
+		snprintf(cell, SL_CELL_BYTES, "%.0fh", s / 3600);
+	else
+		snprintf(cell, SL_CELL_BYTES, "%.0fd", s / 86400);
+}
+
+/* Return the seconds since `at`, an instant in RFC 3339; negative: there is none. */
+static double ago(const char *at)
+{
+	struct tm tm = {0};
+	if (strptime(at, "%Y-%m-%dT%H:%M:%S", &tm) == NULL)
+		return -1;
+	double s = difftime(time(NULL), timegm(&tm));
+	return s > 0 ? s : 0;
+}
+
+static void write_metric(const json_t *commit, char cell[static SL_CELL_BYTES])
+{
+	const json_t *value = json_object_get(commit, "mse");
+	if (!json_is_real(value))
+		value = json_object_get(commit, "loss");
+	if (json_is_real(value))
+		snprintf(cell, SL_CELL_BYTES, "%.4g", json_real_value(value));
+}
+
+static void write_round(const struct sl_status_row *row, long long round, char cell[static SL_CELL_BYTES])
+{
+	if (row->rounds > 0)
+		snprintf(cell, SL_CELL_BYTES, "%lld/%u", round, row->rounds);
+	else if (round > 0)
+		snprintf(cell, SL_CELL_BYTES, "%lld", round);
+}
+
+static void fill_status(const struct sl_status_row *row, char cells[COLUMNS][SL_CELL_BYTES])
+{
+	const json_t *s = row->status, *commit = json_object_get(s, "last_commit"),
+		     *bears = json_object_get(s, "tolerance");
+	double since = ago(sl_learners_text(commit, "at"));
+	write_round(row, sl_learners_number(s, "round"), cells[ROUND]);
+	snprintf(cells[ATTEMPT], SL_CELL_BYTES, "%lld", sl_learners_number(s, "attempt"));
+	snprintf(cells[PHASE], SL_CELL_BYTES, "%s", sl_learners_text(s, "phase"));
+	write_duration(json_number_value(json_object_get(s, "phase_s")), cells[SINCE]);
+	snprintf(cells[NEIGHBOURS], SL_CELL_BYTES, "%zu", json_array_size(json_object_get(s, "neighbours")));
+	if (json_is_integer(bears))
+		snprintf(cells[BEARS], SL_CELL_BYTES, "%lld", (long long)json_integer_value(bears));
+	if (since >= 0)
+		write_duration(since, cells[COMMIT]);
+	write_metric(commit, cells[METRIC]);
+	snprintf(cells[MEMORY], SL_CELL_BYTES, "%.0f", (double)sl_learners_number(s, "memory_bytes") / 1e6);
+}
+
+static void fill_row(const struct sl_status_all *all, const struct sl_status_row *row,
+		     char cells[COLUMNS][SL_CELL_BYTES])
+{
+	static const char marks[] = {[SL_STATUS_RUNNING] = ' ',
+				     [SL_STATUS_OVERDUE] = '!',
+				     [SL_STATUS_SILENT] = '?',
+				     [SL_STATUS_STOPPED] = 'x'};
+	for (int i = 0; i < COLUMNS; i++)
+		strcpy(cells[i], "-");
+	snprintf(cells[NAME], SL_CELL_BYTES, "%c%.*s", marks[row->state], NAME_COLUMNS - 2,
+		 sl_status_name(row));
+	strcpy(cells[EXACT], row->committed > 0 && row->committed <= all->verified ? "exact" : "");
+	if (row->status != NULL) {
+		fill_status(row, cells);
+		return;
+	}
+	write_round(row, row->committed, cells[ROUND]);
+	snprintf(cells[PHASE], SL_CELL_BYTES, "%s",
+		 row->finished ? "finished" : sl_status_state_name(row->state));
+	double since = ago(sl_learners_text(row->last, "time"));
+	if (row->state == SL_STATUS_STOPPED && since >= 0)
+		write_duration(since, cells[SINCE]);
+}
+
+/* ---- lines ---- */
+
+struct screen {
+	FILE *out;
+	size_t width, left; /* lines that are left */
+};
+
+/* Remove the end of a text that is longer than the terminal is wide, and blanks at its end. */
+static void trim(char *text, size_t width)
+{
+	size_t n = strlen(text);
+	bool cut = n > width;
+	n = cut ? width : n;
+	while (cut && n > 0 && ((unsigned char)text[n] & 0xC0) == 0x80) /* no part of a character */
+		n--;
+	while (n > 0 && text[n - 1] == ' ')
+		n--;
+	text[n] = '\0';
+}
+
+/* Print one line, cut where the terminal ends. */
+__attribute__((format(printf, 2, 3))) static void put(struct screen *s, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+	va_start(args, format);
+	if (s->left == 0 || vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text == NULL)
+		return;
+	trim(text, s->width);
+	fprintf(s->out, "%s\n", text);
+	s->left--;
+	free(text);
+}
+
+/* Return true if the row has a second line, and write it. */
+static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
+{
+	double phase_s = json_number_value(json_object_get(row->status, "phase_s"));
+	bool waits = json_array_size(json_object_get(row->status, "awaits")) > 0;
+	if (row->state == SL_STATUS_OVERDUE || (waits && phase_s >= WAIT_SHOWN_S)) {
+		sl_status_wait(all, row, text, size);
+		return true;
+	}
+	if (row->state == SL_STATUS_RUNNING)
+		return false;
+	if (row->state == SL_STATUS_SILENT)
+		snprintf(text, size, "runs and does not answer: stopped by a signal, or its disk hangs");
+	else if (row->last != NULL)
+		snprintf(text, size, "last record: %.19s %s: %s", sl_learners_text(row->last, "time"),
+			 sl_learners_text(row->last, "event"), sl_learners_text(row->last, "text"));
+	else
+		snprintf(text, size, "%s/%s: %s", row->asked->folder, row->asked->socket,
+			 strerror(row->asked->error));
+	return true;
+}
+
+static void print_row(struct screen *s, const struct sl_status_all *all, const struct sl_status_row *row)
+{
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], text[2 * PATH_MAX];
+	fill_row(all, row, cells);
+	sl_table_line(table, COLUMNS, cells, line);
+	put(s, "%s", line + 1); /* the gap before the first column is the room of its mark */
+	if (detail(all, row, text, sizeof text))
+		put(s, "    %s", text);
+}
+
+static double phase_s(const struct sl_status_row *row)
+{
+	return json_number_value(json_object_get(row->status, "phase_s"));
+}
+
+/* The worst first. */
+static int worse(const void *a, const void *b)
+{
+	const struct sl_status_row *x = *(const struct sl_status_row *const *)a,
+				   *y = *(const struct sl_status_row *const *)b;
+	if (x->state != y->state)
+		return x->state > y->state ? -1 : 1;
+	if (x->committed != y->committed)
+		return x->committed < y->committed ? -1 : 1;
+	if (phase_s(x) != phase_s(y))
+		return phase_s(x) > phase_s(y) ? -1 : 1;
+	return strcmp(sl_status_name(x), sl_status_name(y));
+}
+
+static void print_rows(struct screen *s, const struct sl_status_all *all, size_t below)
+{
+	size_t n = all->of.count, shown = 0;
+	const struct sl_status_row **order = sl_command_memory(n, sizeof *order);
+	char header[SL_TABLE_LINE_BYTES];
+	for (size_t i = 0; i < n; i++)
+		order[i] = &all->rows[i];
+	if (s->left < 2 * n + below + 2) /* not all fit */
+		qsort(order, n, sizeof *order, worse);
+	sl_table_header(table, COLUMNS, header);
+	put(s, "%s", header + 1);
+	for (; shown < n && s->left > below + 2; shown++)
+		print_row(s, all, order[shown]);
+	if (shown < n)
+		put(s, "  and %zu more, none of them worse", n - shown);
+	free(order);
+}
+
+/* ---- second-hand ---- */
+
+static bool is_asked(const struct sl_status_all *all, const json_t *peer)
+{
+	const char *name = sl_learners_text(peer, "name");
+	for (size_t i = 0; i < all->of.count; i++)
+		if (strcmp(sl_status_name(&all->rows[i]), name) == 0)
+			return true;
+	return false;
+}
+
+static bool contains(const json_t *ids, json_int_t id)
+{
+	size_t index;
+	json_t *one;
+	json_array_foreach(ids, index, one)
+	{
+		if (json_integer_value(one) == id)
+			return true;
+	}
+	return false;
+}
+
+static void print_peer(struct screen *s, const struct sl_status_row *row, const json_t *peer)
+{
+	char cells[5][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], note[96] = "";
+	static const struct sl_column columns[5] = {
+		{"", NAME_COLUMNS + 1, true}, {"", 10, false}, {"", 4, false}, {"", 10, true}, {"", 8, true}};
+	const json_t *left_out = json_object_get(peer, "left_out_until");
+	bool awaited = contains(json_object_get(row->status, "awaits"), sl_learners_number(peer, "id"));
+	bool heard = json_is_integer(json_object_get(peer, "round"));
+	snprintf(cells[0], SL_CELL_BYTES, "~%.*s", NAME_COLUMNS - 2, sl_learners_text(peer, "name"));
+	snprintf(cells[1], SL_CELL_BYTES, heard ? "%lld" : "-", sl_learners_number(peer, "round"));
+	snprintf(cells[2], SL_CELL_BYTES, heard ? "%lld" : "-", sl_learners_number(peer, "attempt"));
+	snprintf(cells[3], SL_CELL_BYTES, "%s", heard ? sl_learners_text(peer, "state") : "-");
+	snprintf(cells[4], SL_CELL_BYTES, "link %s", sl_learners_text(peer, "link"));
+	sl_table_line(columns, 5, cells, line);
+	if (json_is_integer(left_out))
+		snprintf(note, sizeof note, ", left out up to round %lld",
+			 (long long)json_integer_value(left_out));
+	put(s, "%s%s%s%s", line + 1, json_is_true(json_object_get(peer, "neighbour")) ? ", neighbour" : "",
+	    awaited ? ", awaited" : "", note);
+}
+
+/* What the learners that were asked know of those that were not. */
+static void print_peers(struct screen *s, const struct sl_status_all *all)
+{
+	for (size_t i = 0; i < all->of.count; i++) {
+		const struct sl_status_row *row = &all->rows[i];
+		size_t index;
+		json_t *peer;
+		bool any = false;
+		json_array_foreach(json_object_get(row->status, "peers"), index, peer)
+		{
+			if (is_asked(all, peer))
+				continue;
+			if (!any)
+				put(s, "second-hand, as %s has heard last:", sl_status_name(row));
+			any = true;
+			print_peer(s, row, peer);
+		}
+	}
+}
+
+/* ---- the last lines ---- */
+
+/* Print how many more losses the open attempt bears, by the learner that knows of the most. */
+static void print_tolerance(struct screen *s, const struct sl_status_all *all)
+{
+	long long least = -1;
+	for (size_t i = 0; i < all->of.count; i++) {
+		const json_t *bears = json_object_get(all->rows[i].status, "tolerance");
+		if (json_is_integer(bears) && (least < 0 || json_integer_value(bears) < least))
+			least = (long long)json_integer_value(bears);
+	}
+	if (least >= 0)
+		put(s, "the open attempt tolerates %lld more loss%s", least, least == 1 ? "" : "es");
+}
+
+static void print_problem(struct screen *s, const struct sl_status_all *all)
+{
+	const struct sl_status_row *last = NULL;
+	const json_t *problem = NULL;
+	for (size_t i = 0; i < all->of.count; i++) {
+		const json_t *one = json_object_get(all->rows[i].status, "last_problem");
+		if (!json_is_object(one) || (problem != NULL && strcmp(sl_learners_text(one, "at"),
+								       sl_learners_text(problem, "at")) <= 0))
+			continue;
+		problem = one;
+		last = &all->rows[i];
+	}
+	if (problem != NULL)
+		put(s, "last %s, %.19s, %s: %s",
+		    strcmp(sl_learners_text(problem, "level"), "warn") == 0 ? "warning" : "error",
+		    sl_learners_text(problem, "at"), sl_status_name(last), sl_learners_text(problem, "text"));
+}
+
+static void print_count(struct screen *s, const struct sl_status_all *all)
+{
+	static const char *const words[] = {"progress", "overdue", "silent", "stopped"};
+	size_t counts[4] = {0}, used = 0;
+	char text[128] = "";
+	for (size_t i = 0; i < all->of.count; i++)
+		counts[all->rows[i].state]++;
+	for (size_t k = 0; k < 4; k++)
+		if (counts[k] > 0)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s",
+						 used > 0 ? ", " : "", counts[k], words[k]);
+	put(s, "%zu learner%s: %s", all->of.count, all->of.count == 1 ? "" : "s", text);
+}
+
+void sl_status_print(const struct sl_status_all *all, FILE *out, size_t width, size_t height)
+{
+	struct screen s = {out, width > 0 ? width : SIZE_MAX, height > 0 ? height : SIZE_MAX};
+	print_rows(&s, all, 3);
+	print_count(&s, all);
+	print_tolerance(&s, all);
+	print_problem(&s, all);
+	print_peers(&s, all);
+}

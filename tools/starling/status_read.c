@@ -1,0 +1,185 @@
+/* Ask the learners, and read the logs of those that have ended. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/report/record.h"
+#include "tools/lib/command.h"
+#include "tools/starling/status.h"
+
+#define ANSWER_MS 2000
+#define TAIL_BYTES 65536
+#define PEERS_MOST 3u /* learners that are asked what they know of their peers */
+
+void sl_status_open(struct sl_status_all *all, const struct sl_learners_options *options)
+{
+	*all = (struct sl_status_all){0};
+	sl_learners_open(&all->of, options);
+	all->rows = sl_command_memory(all->of.count, sizeof *all->rows);
+	for (size_t i = 0; i < all->of.count; i++)
+		all->rows[i].asked = &all->of.asked[i];
+}
+
+void sl_status_close(struct sl_status_all *all)
+{
+	for (size_t i = 0; i < all->of.count; i++)
+		json_decref(all->rows[i].last);
+	free(all->rows);
+	sl_learners_close(&all->of);
+}
+
+/* ---- a learner that has ended ---- */
+
+/* Take a record of the log of `row`: the last one stays. */
+static void take_record(struct sl_status_row *row, json_t *object)
+{
+	struct sl_record record;
+	sl_record_read(&record, object);
+	if (record.kind == SL_RECORD_COMMITTED || record.kind == SL_RECORD_CAUGHT_UP)
+		row->committed = (sl_round)record.round;
+	row->finished = row->finished || record.kind == SL_RECORD_FINISHED;
+	json_decref(row->last);
+	row->last = object;
+}
+
+/* Read the end of the log. A line that is cut, at its beginning or its end, is left out. */
+static void read_log(struct sl_status_row *row)
+{
+	FILE *in = *row->asked->log != '\0' ? fopen(row->asked->log, "re") : NULL;
+	char *line = NULL;
+	size_t room = 0;
+	if (in == NULL)
+		return;
+	if (fseek(in, -TAIL_BYTES, SEEK_END) == 0)
+		(void)!getline(&line, &room, in);
+	else
+		rewind(in);
+	while (getline(&line, &room, in) > 0) {
+		json_t *object = json_loads(line, 0, NULL);
+		if (json_is_object(object))
+			take_record(row, object);
+		else
+			json_decref(object);
+	}
+	free(line);
+	fclose(in);
+}
+
+/* ---- all ---- */
+
+static void take(struct sl_status_row *row)
+{
+	struct sl_control_query *asked = row->asked;
+	json_decref(row->last);
+	row->last = NULL;
+	row->finished = false;
+	row->status = json_is_true(json_object_get(asked->reply, "ok")) ? asked->reply : NULL;
+	if (row->status != NULL) {
+		sl_learners_know(asked, row->status, "id");
+		bool overdue = json_is_true(json_object_get(row->status, "overdue"));
+		row->state = overdue ? SL_STATUS_OVERDUE : SL_STATUS_RUNNING;
+		row->committed = (sl_round)sl_learners_number(row->status, "committed");
+		row->rounds = (sl_round)sl_learners_number(row->status, "rounds");
+		return;
+	}
+	bool runs = asked->error == 0 || asked->error == EAGAIN; /* EAGAIN: it accepts no connection */
+	row->state = runs ? SL_STATUS_SILENT : SL_STATUS_STOPPED;
+	read_log(row);
+	sl_learners_know(asked, row->last, "learner");
+}
+
+/* Read what the launcher of this run has verified. */
+static sl_round read_verified(const char *folder)
+{
+	char path[PATH_MAX];
+	unsigned verified = 0;
+	FILE *in = *folder != '\0' && snprintf(path, sizeof path, "%s/progress.txt", folder) < PATH_MAX
+			   ? fopen(path, "re")
+			   : NULL;
+	if (in != NULL && fscanf(in, "round %*u step %*u verified %u", &verified) != 1)
+		verified = 0;
+	if (in != NULL)
+		fclose(in);
+	return verified;
+}
+
+void sl_status_read(struct sl_status_all *all)
+{
+	bool peers = all->of.count <= PEERS_MOST;
+	json_t *request = json_pack("{s:s, s:b}", "op", "status", "peers", (int)peers);
+	sl_control_query_all(all->of.asked, all->of.count, request, ANSWER_MS);
+	json_decref(request);
+	for (size_t i = 0; i < all->of.count; i++)
+		take(&all->rows[i]);
+	all->verified = read_verified(all->of.folder);
+}
+
+int sl_status_exit(const struct sl_status_all *all)
+{
+	enum sl_status_state worst = SL_STATUS_RUNNING;
+	for (size_t i = 0; i < all->of.count; i++)
+		worst = all->rows[i].state > worst ? all->rows[i].state : worst;
+	return worst == SL_STATUS_STOPPED ? 2 : worst != SL_STATUS_RUNNING;
+}
+
+sl_round sl_status_least(const struct sl_status_all *all)
+{
+	sl_round least = 0;
+	bool any = false;
+	for (size_t i = 0; i < all->of.count; i++) {
+		const struct sl_status_row *row = &all->rows[i];
+		if (row->status == NULL || (any && row->committed >= least))
+			continue;
+		least = row->committed;
+		any = true;
+	}
+	return least;
+}
+
+/* ---- words ---- */
+
+const char *sl_status_name(const struct sl_status_row *row)
+{
+	return *row->asked->name != '\0' ? row->asked->name : row->asked->shown;
+}
+
+const char *sl_status_state_name(enum sl_status_state state)
+{
+	static const char *const names[] = {[SL_STATUS_RUNNING] = "running",
+					    [SL_STATUS_OVERDUE] = "overdue",
+					    [SL_STATUS_SILENT] = "silent",
+					    [SL_STATUS_STOPPED] = "stopped"};
+	return names[state];
+}
+
+void sl_status_wait(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
+{
+	char names[512];
+	*text = '\0';
+	if (row->status == NULL)
+		return;
+	sl_learners_names(&all->of, json_object_get(row->status, "awaits"), names, sizeof names);
+	snprintf(text, size, "waits for %s%s%s", names, *names != '\0' ? " " : "",
+		 sl_learners_text(row->status, "waits_for"));
+}
+
+/* ---- for programs ---- */
+
+static json_t *row_json(const struct sl_status_all *all, const struct sl_status_row *row)
+{
+	json_t *exact = row->committed > 0 && row->committed <= all->verified ? json_true() : json_null();
+	return json_pack("{s:s, s:s, s:s, s:I, s:o, s:O?, s:O?}", "learner", sl_status_name(row), "where",
+			 row->asked->shown, "state", sl_status_state_name(row->state), "committed",
+			 (json_int_t)row->committed, "exact", exact, "status", row->status, "last_record",
+			 row->last);
+}
+
+json_t *sl_status_json(const struct sl_status_all *all)
+{
+	json_t *learners = json_array();
+	for (size_t i = 0; i < all->of.count; i++)
+		json_array_append_new(learners, row_json(all, &all->rows[i]));
+	return json_pack("{s:i, s:i, s:o}", "v", 1, "exit_status", sl_status_exit(all), "learners", learners);
+}
