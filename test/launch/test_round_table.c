@@ -293,6 +293,9 @@ TEST(test_bar_fits)
 		assert_true(strlen(text) - (strstr(text, "…") != NULL ? 2 : 0) < width);
 	}
 	assert_non_null(strstr(text, "[####################--------------------] 8 of 10"));
+	bar.left_s = 200;
+	sl_progress_bar_format(&bar, 100, text, sizeof text);
+	assert_non_null(strstr(text, "] 8 of 10 past it, 3 min left"));
 	sl_progress_bar_format(&bar, 40, text, sizeof text);
 	assert_string_equal(text, "round 3 of 10  DISCOVER  50% 8 of 10…");
 	sl_progress_bar_format(&bar, 8, text, sizeof text);
@@ -300,6 +303,16 @@ TEST(test_bar_fits)
 	bar.part = 7; /* nonsense in, a full bar out */
 	sl_progress_bar_format(&bar, 100, text, sizeof text);
 	assert_null(strchr(text, '-'));
+}
+
+TEST(test_time_left)
+{
+	struct sl_pace pace = {0};
+	assert_true(sl_progress_left_s(&pace, 2, 10) == 0); /* the first call */
+	pace.since_ns -= UINT64_C(4000000000);
+	double left = sl_progress_left_s(&pace, 4, 10); /* two in 4 s: six in 12 */
+	assert_true(left >= 12 && left < 300);
+	assert_true(sl_progress_left_s(&pace, 10, 10) == 0);
 }
 
 TEST(test_words_of_a_shell)

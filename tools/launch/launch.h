@@ -181,6 +181,7 @@ struct sl_launch {
 	sl_round other_model_round; /* round in which learners were last said to train different models */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
 
+	struct sl_pace pace; /* of the rounds */
 	bool ending;
 	uint64_t end_ms;
 	int end_stage; /* 0 asked to stop, 1 SIGTERM, 2 SIGKILL */
@@ -254,6 +255,9 @@ void sl_wait_over(struct sl_learner *learner);
 /* The learner has made progress. */
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
+/* Write whom the run waits for, "waits for learner-03 (3)", and return true, if no learner has moved for a
+ * second. */
+bool sl_wait_note(const struct sl_launch *launch, char *note, size_t size);
 void sl_wait_close(struct sl_launch *launch);
 
 /* result.c: write and print the result after the last learner has ended; return the exit status */

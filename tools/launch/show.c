@@ -40,8 +40,11 @@ static void show_run(struct sl_launch *launch)
 	struct sl_bar bar = {.round = last->round > 0 ? last->round : 1,
 			     .rounds = launch->rounds.most,
 			     .phase = sl_phase_name(last->phase),
-			     .part = part / n};
-	snprintf(bar.note, sizeof bar.note, "%u of %u past it", past, n);
+			     .part = part / n,
+			     .left_s =
+				     sl_progress_left_s(&launch->pace, launch->handed, launch->rounds.most)};
+	if (!sl_wait_note(launch, bar.note, sizeof bar.note))
+		snprintf(bar.note, sizeof bar.note, "%u of %u past it", past, n);
 	sl_progress_bar(launch->progress, &bar);
 }
 

@@ -7,6 +7,7 @@
 
 #define STILL_MS 10000u /* without progress of any learner */
 #define AGAIN_MS 30000u
+#define NOTE_MS 1000u /* the same, before the bar says so */
 
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 {
@@ -93,6 +94,22 @@ void sl_wait_tick(struct sl_launch *launch, uint64_t now)
 		return;
 	launch->wait_said_ms = now;
 	say(launch, l);
+}
+
+bool sl_wait_note(const struct sl_launch *launch, char *note, size_t size)
+{
+	const struct sl_learner *l =
+		uv_now(&launch->loop) - launch->moved_ms < NOTE_MS ? NULL : nearest(launch);
+	const json_t *ids = l != NULL ? ids_of(l) : NULL;
+	json_int_t first = json_integer_value(json_array_get(ids, 0));
+	size_t more = json_array_size(ids) > 0 ? json_array_size(ids) - 1 : 0;
+	if (first < 1 || first > launch->plan->learners)
+		return false;
+	int n = snprintf(note, size, "waits for %s (%lld)", launch->learners[first - 1].name,
+			 (long long)first);
+	if (more > 0 && n > 0 && (size_t)n < size)
+		snprintf(note + n, size - (size_t)n, " and %zu more", more);
+	return true;
 }
 
 void sl_wait_close(struct sl_launch *launch)

@@ -192,7 +192,8 @@ static void show(struct sl_simulation *s)
 	struct sl_bar bar = {.round = figures.t < s->rounds.most ? figures.t : s->rounds.most,
 			     .rounds = s->rounds.most,
 			     .phase = sl_phase_name(figures.phase),
-			     .part = figures.permille / 1000.0};
+			     .part = figures.permille / 1000.0,
+			     .left_s = sl_progress_left_s(&s->pace, s->handed, s->rounds.most)};
 	snprintf(bar.note, sizeof bar.note, "%u learners", s->plan.learners);
 	sl_progress_bar(s->progress, &bar);
 }

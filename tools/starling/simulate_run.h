@@ -24,6 +24,7 @@ struct sl_simulated {
 struct sl_simulation {
 	struct sl_plan plan;
 	struct sl_progress *progress;
+	struct sl_pace pace; /* of the rounds */
 	struct sl_trainer **trainers;
 	float *initial;
 	struct sl_runner *runner;

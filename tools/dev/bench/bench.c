@@ -99,9 +99,11 @@ void sl_bench_note(struct sl_bench *bench, const char *format, ...)
 int sl_bench_at(struct sl_bench *bench, const char *what, uint32_t done, uint32_t of)
 {
 	if (bench->live && of > 0)
-		fprintf(stderr, "\r\033[K%s: %s, %u of %u", bench->name, what, done + 1, of);
+		fprintf(stderr, "\r\033[Kcase %u of %u, %s: %s, %u of %u", bench->number, bench->cases,
+			bench->name, what, done + 1, of);
 	else if (bench->live)
-		fprintf(stderr, "\r\033[K%s: %s", bench->name, what);
+		fprintf(stderr, "\r\033[Kcase %u of %u, %s: %s", bench->number, bench->cases, bench->name,
+			what);
 	return stopped != 0 ? SL_PENDING : SL_OK;
 }
 
@@ -123,6 +125,7 @@ static bool run_case(struct sl_bench *bench, const struct sl_bench_case *c)
 	struct sl_error error = {0};
 	struct sl_cpu_clock from, to;
 	bench->name = c->name;
+	bench->number++;
 	bench->result = (struct sl_bench_result){.figure_count = 0};
 	sl_machine_cpu_clock_read(&from);
 	int rc = c->run(bench, c, &error);
@@ -173,6 +176,8 @@ int sl_bench_run(struct sl_bench *bench)
 		return SL_EXIT_USAGE;
 	bench->report = json_array();
 	bench->live = isatty(STDERR_FILENO) != 0;
+	for (size_t i = 0; i < sl_bench_case_count; i++)
+		bench->cases += is_wanted(bench, sl_bench_cases[i].name);
 	sl_bench_show_machine(bench);
 	for (size_t i = 0; i < sl_bench_case_count; i++)
 		if (is_wanted(bench, sl_bench_cases[i].name) && !run_case(bench, &sl_bench_cases[i]))

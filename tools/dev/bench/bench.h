@@ -68,9 +68,10 @@ const struct sl_bench_case *sl_bench_case_find(const char *name);
 struct sl_bench {
 	struct sl_bench_options options;
 	struct sl_machine machine;
-	char folder[PATH_MAX]; /* its own */
-	bool live;	       /* progress is shown */
-	const char *name;      /* of the case that runs */
+	char folder[PATH_MAX];	/* its own */
+	bool live;		/* progress is shown */
+	const char *name;	/* of the case that runs */
+	uint32_t number, cases; /* of the case that runs, from 1; of all that are wanted */
 	struct sl_bench_result result;
 	json_t *report; /* of the cases that have ended */
 	bool failed;
