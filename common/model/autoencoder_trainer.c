@@ -119,7 +119,7 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 				  "training diverged: the loss is not finite at learning_rate: %g; lower it",
 				  (double)t->learning_rate);
 	*result = (struct sl_training){
-		.loss = loss, .samples = t->set.mine.count, .seconds = seconds_now() - begun};
+		.loss = loss / SL_PIXELS, .samples = t->set.mine.count, .seconds = seconds_now() - begun};
 	return SL_OK;
 }
 

@@ -16,7 +16,8 @@ struct json_t;
 struct sl_trainer;
 
 struct sl_training {
-	double loss;		/* mean loss of the last epoch, in the trainer's unit; NaN: not known */
+	double loss; /* mean loss of the last epoch, in the trainer's unit, per element of an output as the
+			held-out error is; NaN: not known */
 	uint64_t samples;	/* number of samples of this learner: its weight with `weighting: samples` */
 	double seconds;		/* duration */
 	struct json_t *metrics; /* object of numbers, owned by the caller; NULL: none */
