@@ -1,31 +1,219 @@
-/* Rounds out of log records. */
+/* Rounds out of log records: test/data/logs has a run of ana (1), bo (2) and eve (3) on the line ana - bo -
+ * eve. bo's clock is 5 s ahead. Round 1 needs two attempts, since eve is stopped; before round 2 eve's wall
+ * clock is set by 60 s, and ana trains for 4 s. */
 #include "test/lib/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "tools/timeline/timeline.h"
 
-static void take(struct sl_timeline *timeline, int v, int learner, int round)
+#define LINES_MOST 200
+
+static const char *const names[] = {"ana", "bo", "eve"};
+
+/* Read the records of one log; lines that are none are left out. */
+static size_t read_log(const char *name, json_t **records)
 {
-	json_t *record = json_pack("{s:i, s:s, s:f, s:i, s:s, s:s, s:i}", "v", v, "time",
-				   "2026-11-21T12:00:00.100Z", "mono_ms", 100.5, "learner", learner, "event",
-				   "phase", "phase", "READY", "round", round);
-	assert_int_equal(sl_timeline_take(timeline, record), v == SL_TIMELINE_SCHEMA);
-	json_decref(record);
+	char path[512];
+	char *line = NULL;
+	size_t room = 0, n = 0;
+	snprintf(path, sizeof path, "%s/test/data/logs/%s.jsonl", SL_SOURCE_ROOT, name);
+	FILE *in = fopen(path, "r");
+	assert_non_null(in);
+	for (ssize_t length; (length = getline(&line, &room, in)) > 0;) {
+		json_t *record = json_loadb(line, (size_t)length, 0, NULL);
+		if (record != NULL)
+			records[n++] = record;
+		assert_true(n < LINES_MOST);
+	}
+	free(line);
+	fclose(in);
+	return n;
+}
+
+/* Feed the logs of the run; `way` 0: one after the other, 1: each backwards, and twice. Return how many
+ * records were not taken. */
+static size_t feed(struct sl_timeline *timeline, int way)
+{
+	size_t refused = 0;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		json_t *records[LINES_MOST];
+		size_t n = read_log(names[i], records);
+		for (size_t k = 0; k < n; k++)
+			refused += !sl_timeline_take(timeline, records[way == 0 ? k : n - 1 - k]);
+		for (size_t k = 0; way != 0 && k < n; k++)
+			sl_timeline_take(timeline, records[k]);
+		for (size_t k = 0; k < n; k++)
+			json_decref(records[k]);
+	}
+	return refused;
+}
+
+/* Expect that a part of `document` is the JSON `wanted`; `path` as "attempts.0.reason". */
+static void expect(const json_t *document, const char *path, const char *wanted)
+{
+	char step[64];
+	const json_t *at = document;
+	for (const char *c = path; *c != '\0'; c += strcspn(c, "."), c += *c == '.') {
+		snprintf(step, sizeof step, "%.*s", (int)strcspn(c, "."), c);
+		at = json_is_array(at) ? json_array_get(at, (size_t)atoi(step)) : json_object_get(at, step);
+	}
+	char *text =
+		at != NULL ? json_dumps(at, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(4)) : NULL;
+	if (text == NULL || strcmp(text, wanted) != 0)
+		print_error("%s is %s, not %s\n", path, text != NULL ? text : "absent", wanted);
+	assert_true(text != NULL && strcmp(text, wanted) == 0);
+	free(text);
 }
 
 TEST(changes_are_counted_per_round)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
-	take(timeline, 1, 1, 3);
-	take(timeline, 1, 1, 1);
+	json_t *records[LINES_MOST];
+	size_t n = read_log("ana", records);
+	assert_int_equal(sl_timeline_version(timeline), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_true(sl_timeline_take(timeline, records[i]));
+	json_decref(sl_timeline_round_json(timeline, 1));
 	uint64_t version = sl_timeline_version(timeline);
-	take(timeline, 2, 1, 7); /* another schema */
-	take(timeline, 1, 2, 3);
-	take(timeline, 1, 2, 4);
-	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 3);
-	assert_int_equal(sl_timeline_changed_since(timeline, version, 3), 4);
-	assert_int_equal(sl_timeline_changed_since(timeline, version, 4), 0);
-	assert_null(sl_timeline_round_json(timeline, 7));
-	json_t *document = sl_timeline_round_json(timeline, 1);
-	assert_int_equal(json_integer_value(json_object_get(document, "round")), 1);
-	json_decref(document);
+	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 0);
+	assert_true(sl_timeline_take(timeline, records[n - 1])); /* of round 2 */
+	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 2);
+	assert_int_equal(sl_timeline_changed_since(timeline, version, 2), 0);
+	assert_int_equal(sl_timeline_changed_since(timeline, 0, 1), 2);
+	assert_null(sl_timeline_round_json(timeline, 4));
+	json_object_set_new(records[0], "v", json_integer(2));
+	assert_false(sl_timeline_take(timeline, records[0]));
+	for (size_t i = 0; i < n; i++)
+		json_decref(records[i]);
+	sl_timeline_free(timeline);
+}
+
+TEST(a_failed_attempt_and_a_commit)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	assert_int_equal(feed(timeline, 0), 1); /* of version 2 */
+	sl_timeline_name(timeline, "ward", 3);
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "run", "\"ward\"");
+	expect(round, "rounds", "3");
+	expect(round, "learners.2", "{\"id\":3,\"name\":\"eve\"}");
+	expect(round, "attempts.0.ended", "\"failed\"");
+	expect(round, "attempts.0.reason", "\"no data came from eve (3) for 10 s\"");
+	expect(round, "attempts.0.cut_vertices", "[2]");
+	expect(round, "attempts.0.bridges", "[[1,2],[2,3]]");
+	expect(round, "attempts.1.ended", "\"committed\"");
+	expect(round, "attempts.1.reason", "null");
+	expect(round, "attempts.1.edges", "[[1,2],[2,3]]");
+	expect(round, "attempts.1.mixing", "\"tree\"");
+	expect(round, "attempts.1.tolerance", "0");
+	expect(round, "exact", "true");
+	expect(round, "loss", "4.0");
+	expect(round, "slowest.learner", "3");
+	expect(round, "slowest.phase", "\"share\"");
+	expect(round, "links", "[{\"a\":1,\"b\":2,\"bytes\":1900},{\"a\":2,\"b\":3,\"bytes\":1500}]");
+	expect(round, "learners_of_round.0.spans.0",
+	       "{\"phase\":\"train\",\"attempt\":1,\"from_s\":0.09,\"to_s\":1.09}");
+	expect(round, "learners_of_round.0.digest", "\"0123456789abcdef\"");
+	expect(round, "learners_of_round.1.waits.0.learners", "[3]");
+	expect(round, "learners_of_round.0.waits.0.for", "\"to receive shares and deposits\"");
+	expect(round, "end_s", "13.44");
+	json_decref(round);
+	sl_timeline_free(timeline);
+}
+
+TEST(clocks_that_differ_are_corrected)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	feed(timeline, 0);
+	json_t *run = sl_timeline_run_json(timeline), *clock;
+	expect(run, "reference", "1");
+	expect(run, "start", "\"2026-11-23T10:00:00.010Z\"");
+	expect(run, "clocks.2.learner", "3");
+	expect(run, "clocks.2.from_round", "2");
+	static const double offsets[] = {5, 0, 60};
+	size_t i;
+	json_array_foreach(json_object_get(run, "clocks"), i, clock)
+	{
+		double offset = json_real_value(json_object_get(clock, "offset_s")),
+		       low = json_real_value(json_object_get(clock, "at_least_s")),
+		       high = json_real_value(json_object_get(clock, "at_most_s"));
+		assert_true(fabs(offset - offsets[i]) < 0.02);
+		assert_true(low <= offsets[i] && offsets[i] <= high && high - low < 0.05);
+	}
+	assert_int_equal(i, 3);
+	assert_true(
+		fabs(sl_timeline_offset(timeline, 2, sl_timeline_wall("2026-11-23T10:00:06.000Z"), 50001, 1) -
+		     5) < 0.02);
+	json_decref(run);
+	json_t *round = sl_timeline_round_json(timeline, 2);
+	expect(round, "start", "\"2026-11-23T10:00:13.452Z\"");
+	expect(round, "slowest.learner", "1");
+	expect(round, "slowest.phase", "\"train\"");
+	json_decref(round);
+	sl_timeline_free(timeline);
+}
+
+TEST(the_order_of_records_does_not_matter)
+{
+	struct sl_timeline *forwards = sl_timeline_new(), *backwards = sl_timeline_new();
+	feed(forwards, 0);
+	feed(backwards, 1);
+	for (uint64_t t = 1; t <= 2; t++) {
+		json_t *x = sl_timeline_round_json(forwards, t), *y = sl_timeline_round_json(backwards, t);
+		assert_true(json_equal(x, y));
+		json_decref(x);
+		json_decref(y);
+	}
+	sl_timeline_free(forwards);
+	sl_timeline_free(backwards);
+}
+
+/* A log of one learner tells of its own links only, so nothing is said of what separates the graph. */
+TEST(one_log_alone)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	json_t *records[LINES_MOST];
+	size_t n = read_log("eve", records);
+	for (size_t i = 0; i < n; i++) {
+		sl_timeline_take(timeline, records[i]);
+		json_decref(records[i]);
+	}
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "attempts.1.edges", "[[2,3]]");
+	expect(round, "attempts.1.edge_count", "2");
+	assert_null(json_object_get(json_array_get(json_object_get(round, "attempts"), 1), "cut_vertices"));
+	expect(round, "links", "[{\"a\":2,\"b\":3,\"bytes\":1500}]");
+	json_decref(round);
+	sl_timeline_free(timeline);
+}
+
+/* What still goes on has no end; who is awaited is known meanwhile. */
+TEST(a_round_that_goes_on)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	json_t *records[LINES_MOST];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		size_t n = read_log(names[i], records);
+		for (size_t k = 0; k < n; k++) {
+			if (sl_timeline_wall(json_string_value(json_object_get(records[k], "time"))) <
+			    sl_timeline_wall(i == 1 ? "2026-11-23T10:00:10.000Z"
+						    : "2026-11-23T10:00:05.000Z"))
+				sl_timeline_take(timeline, records[k]);
+			json_decref(records[k]);
+		}
+	}
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "end_s", "null");
+	expect(round, "exact", "null");
+	expect(round, "attempts.0.ended", "null");
+	expect(round, "learners_of_round.1.spans.3.phase", "\"share\"");
+	expect(round, "learners_of_round.1.spans.3.to_s", "null");
+	expect(round, "learners_of_round.1.waits.0.to_s", "null");
+	expect(round, "slowest.learner", "3");
+	json_decref(round);
 	sl_timeline_free(timeline);
 }

@@ -16,8 +16,9 @@
 
 #include "common/base/limits.h"
 #include "common/base/types.h"
+#include "common/config/envelope.h"
 
-#define SL_TIMELINE_SCHEMA 1 /* field v of the records that are read */
+#define SL_TIMELINE_SCHEMA SL_RECORDS_VERSION /* field v of the records that are read */
 
 struct sl_timeline;
 
@@ -37,9 +38,10 @@ bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record);
 json_t *sl_timeline_round_json(struct sl_timeline *timeline, uint64_t round);
 
 /* Return the run as a new object: {"v":1, "run":"NAME" or null, "rounds":T or null, "first":1, "last":9 (0:
- * there are no rounds), "start":"2026-..Z" or null, "learners":[{"id":1,"name":"ana"},...], "reference":1 or
- * null, "clocks":[{"learner":2,"from_round":1,"offset_s":0.0 (its clock is ahead of the reference by so
- * much), "at_least_s":-0.01 or null,"at_most_s":0.02 or null},...]}. */
+ * there are no rounds), "start":"2026-..Z", "end_s":12.3 (the last record),
+ * "learners":[{"id":1,"name":"ana"},...], "reference":1 or null,
+ * "clocks":[{"learner":2,"from_round":1,"offset_s":0.0 (its clock is ahead of the reference by so much),
+ * "at_least_s":-0.01 or null,"at_most_s":0.02 or null},...]}. */
 json_t *sl_timeline_run_json(struct sl_timeline *timeline);
 
 /* Return a number that grows with every change: a document fetched now is of this version. 0: no record. */
@@ -48,3 +50,11 @@ uint64_t sl_timeline_version(const struct sl_timeline *timeline);
  * none:
  *	for (t = 0; (t = sl_timeline_changed_since(timeline, version, t)) != 0;) */
 uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t version, uint64_t after);
+
+/* Return by how many seconds the clock of a learner was ahead of the reference when it wrote a record of
+ * round `round`, at `wall` and `mono` seconds on its clocks (mono NaN: not known), as far as that was known
+ * when a document was last made. Subtract it to correct a time. */
+double sl_timeline_offset(const struct sl_timeline *timeline, uint64_t learner, double wall, double mono,
+			  uint64_t round);
+/* Return the time of a record, "2026-11-23T10:45:59.620Z", in seconds since 1970; NaN if it is none. */
+double sl_timeline_wall(const char *text);

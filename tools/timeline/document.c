@@ -1,0 +1,486 @@
+#include "tools/timeline/document.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/bytes.h"
+#include "tools/lib/round_table.h"
+#include "tools/timeline/lanes.h"
+#include "tools/timeline/offsets.h"
+#include "tools/timeline/separators.h"
+
+/* ---- values ---- */
+
+/* Return a number of seconds in whole microseconds, or null. */
+static json_t *seconds(double s)
+{
+	return isnan(s) ? json_null() : json_real(round(s * 1e6) / 1e6);
+}
+
+/* Set a number; nothing if it is not known. */
+static void set_real(json_t *object, const char *name, double value)
+{
+	if (!isnan(value))
+		json_object_set_new(object, name, json_real(value));
+}
+
+static void set_whole(json_t *object, const char *name, uint64_t value)
+{
+	json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+/* Texts of records are UTF-8: they were JSON. */
+static void set_text(json_t *object, const char *name, const char *value)
+{
+	json_object_set_new(object, name,
+			    value != NULL && value[0] != '\0' ? json_string(value) : json_null());
+}
+
+/* Set a point in time, seconds since 1970, as in a log. */
+static void set_time(json_t *object, const char *name, double s)
+{
+	char text[40];
+	struct tm tm;
+	long long ms = llround(s * 1000);
+	time_t whole = (time_t)(ms / 1000);
+	gmtime_r(&whole, &tm);
+	size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
+	json_object_set_new(object, name, json_string(text));
+}
+
+static void set_phase(json_t *object, uint8_t phase)
+{
+	char text[16] = "";
+	const char *name = phase < SL_PHASE_COUNT ? sl_phase_name((enum sl_phase)phase) : "";
+	for (size_t i = 0; name[i] != '\0' && i + 1 < sizeof text; i++)
+		text[i] = (char)tolower(name[i]);
+	set_text(object, "phase", text);
+}
+
+static json_t *ids_json(const uint64_t *ids, uint32_t count)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(array, json_integer((json_int_t)ids[i]));
+	return array;
+}
+
+static json_t *pair(uint64_t a, uint64_t b)
+{
+	return json_pack("[I, I]", (json_int_t)a, (json_int_t)b);
+}
+
+static json_t *edges_json(const struct sl_attempt_row *row, const struct sl_edge *edges, uint32_t count)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(array, pair(row->ids[edges[i].a], row->ids[edges[i].b]));
+	return array;
+}
+
+/* ---- attempts ---- */
+
+struct attempt_end {
+	double from, to;
+	bool committed;
+	const struct sl_failure *failure; /* the first one that did not only follow others */
+	double failed;
+};
+
+static void see_failure(struct attempt_end *end, const struct sl_failure *failure, double at)
+{
+	bool better = end->failure == NULL || (end->failure->elsewhere && !failure->elsewhere) ||
+		      (end->failure->elsewhere == failure->elsewhere && at < end->failed);
+	if (better) {
+		end->failure = failure;
+		end->failed = at;
+	}
+	end->to = fmax(end->to, at);
+}
+
+/* Return how attempt `row` went at all of its learners. */
+static struct attempt_end end_of(const struct sl_timeline *timeline, const struct sl_timeline_round *round,
+				 const struct sl_lanes *lanes, const struct sl_attempt_row *row)
+{
+	struct attempt_end end = {.from = NAN, .to = NAN};
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		const struct sl_lane *lane = &lanes->lanes[i];
+		const struct sl_part *part = lane->part;
+		if (sl_rounds_own_attempt(round, part, row->attempt) != row)
+			continue;
+		for (uint32_t k = 0; k < lane->span_count; k++)
+			if (lane->spans[k].attempt == row->attempt && lane->spans[k].phase != SL_PHASE_TRAIN)
+				end.from = fmin(end.from, lane->spans[k].from);
+		for (uint32_t k = 0; k < part->failure_count; k++)
+			if (part->failures[k].attempt == row->attempt)
+				see_failure(&end, &part->failures[k],
+					    sl_offsets_time(timeline,
+							    sl_rounds_find_learner(timeline, lane->id),
+							    part->failures[k].when, round->t) -
+						    timeline->start);
+		if (part->committed && !part->adopted && part->attempt == row->attempt) {
+			end.to = end.committed ? fmax(end.to, lane->commit) : lane->commit;
+			end.committed = true;
+		}
+	}
+	return end;
+}
+
+/* Return true if an attempt without a view is one that others had a view for. */
+static bool is_hidden(const struct sl_timeline_round *round, const struct sl_attempt_row *row)
+{
+	for (uint32_t i = 0; row->view[0] == '\0' && i < round->attempt_count; i++)
+		if (round->attempts[i].attempt == row->attempt && round->attempts[i].view[0] != '\0')
+			return true;
+	return false;
+}
+
+/* What separates others is known only if all edges are. */
+static void set_separators(json_t *object, const struct sl_attempt_row *row, const struct sl_separators *s)
+{
+	json_t *cuts = json_array();
+	for (uint32_t i = 0; i < s->vertex_count; i++)
+		json_array_append_new(cuts, json_integer((json_int_t)row->ids[s->vertices[i]]));
+	json_object_set_new(object, "cut_vertices", cuts);
+	json_object_set_new(object, "bridges", edges_json(row, s->bridges, s->bridge_count));
+}
+
+static void set_graph(json_t *object, const struct sl_attempt_row *row)
+{
+	struct sl_separators s;
+	sl_separators_init(&s, row);
+	json_object_set_new(object, "participants", ids_json(row->ids, row->count));
+	json_object_set_new(object, "edges", edges_json(row, s.edges, s.edge_count));
+	set_whole(object, "edge_count", row->edges);
+	if (s.edge_count >= row->edges)
+		set_separators(object, row, &s);
+	set_text(object, "mixing", row->mixing);
+	set_whole(object, "steps", row->steps);
+	if (row->tolerance >= 0)
+		set_whole(object, "tolerance", (uint64_t)row->tolerance);
+	sl_separators_close(&s);
+}
+
+static json_t *attempt_json(const struct sl_timeline *timeline, const struct sl_timeline_round *round,
+			    const struct sl_lanes *lanes, const struct sl_attempt_row *row)
+{
+	json_t *object = json_object();
+	struct attempt_end end = end_of(timeline, round, lanes, row);
+	bool failed = !end.committed && end.failure != NULL;
+	set_whole(object, "attempt", row->attempt);
+	set_text(object, "view", row->view);
+	if (row->count > 0)
+		set_graph(object, row);
+	json_object_set_new(object, "from_s", seconds(end.from));
+	json_object_set_new(object, "to_s", seconds(end.to));
+	set_text(object, "ended", end.committed ? "committed" : failed ? "failed" : NULL);
+	set_text(object, "reason", failed ? end.failure->reason : NULL);
+	set_text(object, "recovering", row->recovering);
+	return object;
+}
+
+static int by_attempt(const void *a, const void *b)
+{
+	const struct sl_attempt_row *x = *(const struct sl_attempt_row *const *)a,
+				    *y = *(const struct sl_attempt_row *const *)b;
+	return x->attempt != y->attempt ? (x->attempt > y->attempt) - (x->attempt < y->attempt)
+					: strcmp(x->view, y->view);
+}
+
+static json_t *attempts_json(const struct sl_timeline *timeline, const struct sl_timeline_round *round,
+			     const struct sl_lanes *lanes)
+{
+	const struct sl_attempt_row *rows[SL_ATTEMPTS_KEPT];
+	json_t *array = json_array();
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < round->attempt_count; i++)
+		if (!is_hidden(round, &round->attempts[i]))
+			rows[n++] = &round->attempts[i];
+	qsort(rows, n, sizeof *rows, by_attempt);
+	for (uint32_t i = 0; i < n; i++)
+		json_array_append_new(array, attempt_json(timeline, round, lanes, rows[i]));
+	return array;
+}
+
+/* ---- learners ---- */
+
+static json_t *spans_json(const struct sl_lane *lane)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < lane->span_count; i++) {
+		const struct sl_span *span = &lane->spans[i];
+		json_t *object = json_object();
+		set_phase(object, span->phase);
+		set_whole(object, "attempt", span->attempt > 0 ? span->attempt : 1);
+		json_object_set_new(object, "from_s", seconds(span->from));
+		json_object_set_new(object, "to_s", seconds(span->to));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *waits_json(const struct sl_lane *lane)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < lane->wait_count; i++) {
+		const struct sl_lane_wait *w = &lane->waits[i];
+		json_t *object = json_object();
+		set_phase(object, w->wait->phase);
+		set_whole(object, "attempt", w->wait->attempt);
+		json_object_set_new(object, "from_s", seconds(w->from));
+		json_object_set_new(object, "to_s", seconds(w->to));
+		set_text(object, "for", w->wait->what);
+		json_object_set_new(object, "learners", ids_json(w->wait->ids, w->wait->count));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *lane_json(const struct sl_lane *lane)
+{
+	const struct sl_part *part = lane->part;
+	json_t *object = json_object();
+	set_whole(object, "learner", lane->id);
+	json_object_set_new(object, "spans", spans_json(lane));
+	json_object_set_new(object, "waits", waits_json(lane));
+	json_object_set_new(object, "committed_s", seconds(lane->commit));
+	if (part->committed) {
+		json_object_set_new(object, "adopted", json_boolean(part->adopted));
+		set_text(object, "digest", part->digest);
+	}
+	if (part->committed && !part->adopted) {
+		set_whole(object, "bytes_sent", part->sent);
+		set_whole(object, "bytes_received", part->received);
+	}
+	set_real(object, "train_s", part->train_s);
+	set_real(object, "loss", part->loss);
+	set_real(object, "mse", part->mse);
+	set_real(object, "margin", part->margin);
+	if (part->metrics != NULL)
+		json_object_set(object, "metrics", part->metrics);
+	return object;
+}
+
+/* ---- the round ---- */
+
+/* What one end has told of a link: a < b. */
+struct link {
+	uint64_t a, b;
+	uint64_t sent, received; /* bytes, as that end counted them */
+};
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct link *x = a, *y = b;
+	if (x->a != y->a)
+		return (x->a > y->a) - (x->a < y->a);
+	return (x->b > y->b) - (x->b < y->b);
+}
+
+/* Return what all learners have told, ascending: one or two entries for each link. */
+static struct link *list_links(const struct sl_lanes *lanes, size_t *count)
+{
+	struct link *links = NULL;
+	size_t n = 0;
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		const struct sl_part *part = lanes->lanes[i].part;
+		for (uint32_t k = 0; k < part->traffic_count; k++) {
+			uint64_t own = lanes->lanes[i].id, peer = part->traffic[k].peer;
+			links = sl_rounds_grow(links, n, sizeof *links);
+			links[n++] = (struct link){own < peer ? own : peer, own < peer ? peer : own,
+						   part->traffic[k].sent, part->traffic[k].received};
+		}
+	}
+	if (n > 0)
+		qsort(links, n, sizeof *links, by_ends);
+	*count = n;
+	return links;
+}
+
+/* Each end counts what it sent; where only one has told, what it received stands for what the other sent. */
+static json_t *links_json(const struct sl_lanes *lanes)
+{
+	json_t *array = json_array();
+	size_t n;
+	struct link *links = list_links(lanes, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct link *link = &links[i];
+		bool both = i + 1 < n && by_ends(link, &links[i + 1]) == 0;
+		uint64_t bytes = link->sent + (both ? links[++i].sent : link->received);
+		json_array_append_new(array, json_pack("{s:I, s:I, s:I}", "a", (json_int_t)link->a, "b",
+						       (json_int_t)link->b, "bytes", (json_int_t)bytes));
+	}
+	free(links);
+	return array;
+}
+
+static json_t *spread_json(const struct sl_timeline_round *round)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < round->exchange_count; i++) {
+		const struct sl_exchange *exchange = &round->exchanges[i];
+		if (!exchange->known)
+			continue;
+		json_t *object = json_object();
+		set_whole(object, "step", i);
+		set_real(object, "spread", exchange->spread);
+		set_real(object, "bound", exchange->bound);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *notes_json(const struct sl_timeline_round *round)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < round->note_count; i++) {
+		const struct sl_note *note = &round->notes[i];
+		json_array_append_new(array, json_pack("{s:I, s:s, s:s, s:s}", "learner",
+						       (json_int_t)note->learner, "level", note->level,
+						       "event", note->event, "text", note->text));
+	}
+	return array;
+}
+
+/* Return true, false, or null where no learner has committed. */
+static json_t *exact_json(const struct sl_lanes *lanes)
+{
+	const char *digest = NULL;
+	bool same = true, known = false;
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		const struct sl_part *part = lanes->lanes[i].part;
+		if (!part->committed)
+			continue;
+		known |= !part->adopted;
+		same = same && (digest == NULL || strcmp(digest, part->digest) == 0) &&
+		       !(part->margin >= SL_MARGIN_MOST);
+		digest = part->digest;
+	}
+	return !same ? json_false() : known ? json_true() : json_null();
+}
+
+static json_t *loss_json(const struct sl_lanes *lanes)
+{
+	double sum = 0, n = 0;
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		double loss = lanes->lanes[i].part->loss;
+		sum += isnan(loss) ? 0 : loss;
+		n += !isnan(loss);
+	}
+	return n > 0 ? json_real(sum / n) : json_null();
+}
+
+static json_t *slowest_json(const struct sl_lanes *lanes)
+{
+	struct sl_slowest slowest = sl_lanes_slowest(lanes);
+	if (!slowest.known)
+		return json_null();
+	json_t *object = json_object();
+	set_whole(object, "learner", slowest.learner);
+	set_phase(object, slowest.phase);
+	json_object_set_new(object, "s", seconds(slowest.s));
+	return object;
+}
+
+static json_t *learners_json(const struct sl_timeline *timeline)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < timeline->learner_count; i++) {
+		const struct sl_timeline_learner *learner = &timeline->learners[timeline->order[i]];
+		json_t *object = json_object();
+		set_whole(object, "id", learner->id);
+		set_text(object, "name", learner->name);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *head(const struct sl_timeline *timeline)
+{
+	json_t *object = json_object();
+	set_whole(object, "v", 1);
+	set_text(object, "run", timeline->run);
+	json_object_set_new(object, "rounds",
+			    timeline->rounds_most > 0 ? json_integer((json_int_t)timeline->rounds_most)
+						      : json_null());
+	json_object_set_new(object, "learners", learners_json(timeline));
+	return object;
+}
+
+json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_timeline_round *round)
+{
+	struct sl_lanes lanes;
+	json_t *object = head(timeline), *learners = json_array();
+	sl_lanes_init(&lanes, timeline, round);
+	set_whole(object, "round", round->t);
+	if (!isnan(lanes.from))
+		set_time(object, "start", timeline->start + lanes.from);
+	json_object_set_new(object, "start_s", seconds(lanes.from));
+	json_object_set_new(object, "end_s", seconds(lanes.over ? lanes.commit : NAN));
+	json_object_set_new(object, "attempts", attempts_json(timeline, round, &lanes));
+	for (uint32_t i = 0; i < lanes.count; i++)
+		json_array_append_new(learners, lane_json(&lanes.lanes[i]));
+	json_object_set_new(object, "learners_of_round", learners);
+	json_object_set_new(object, "links", links_json(&lanes));
+	json_object_set_new(object, "spread", spread_json(round));
+	json_object_set_new(object, "notes", notes_json(round));
+	json_object_set_new(object, "loss", loss_json(&lanes));
+	json_object_set_new(object, "exact", exact_json(&lanes));
+	json_object_set_new(object, "slowest", slowest_json(&lanes));
+	sl_lanes_close(&lanes);
+	return object;
+}
+
+/* ---- the run ---- */
+
+static json_t *clocks_json(const struct sl_timeline *timeline)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < timeline->learner_count; i++) {
+		const struct sl_timeline_learner *learner = &timeline->learners[timeline->order[i]];
+		for (size_t s = 0; s < learner->clock.count; s++)
+			for (size_t k = 0; k < learner->clock.segments[s].count; k++) {
+				const struct sl_clock_interval *interval =
+					&learner->clock.segments[s].intervals[k];
+				json_t *object = json_object();
+				set_whole(object, "learner", learner->id);
+				set_whole(object, "from_round", interval->from_round);
+				json_object_set_new(object, "offset_s",
+						    seconds(sl_clock_interval_offset(interval)));
+				json_object_set_new(object, "at_least_s", seconds(interval->at_least));
+				json_object_set_new(object, "at_most_s", seconds(interval->at_most));
+				json_array_append_new(array, object);
+			}
+	}
+	return array;
+}
+
+static double last_record(const struct sl_timeline *timeline)
+{
+	double last = NAN;
+	for (uint32_t i = 0; i < timeline->learner_count; i++) {
+		const struct sl_timeline_learner *learner = &timeline->learners[i];
+		last = fmax(last, sl_offsets_time(timeline, i, learner->last, learner->last_round));
+	}
+	return last - timeline->start;
+}
+
+json_t *sl_document_run(const struct sl_timeline *timeline)
+{
+	json_t *object = head(timeline);
+	size_t n = timeline->count;
+	set_whole(object, "first", n > 0 ? timeline->rounds[0].t : 0);
+	set_whole(object, "last", n > 0 ? timeline->rounds[n - 1].t : 0);
+	if (timeline->learner_count > 0) {
+		set_time(object, "start", timeline->start);
+		json_object_set_new(object, "end_s", seconds(last_record(timeline)));
+		set_whole(object, "reference", timeline->learners[timeline->reference].id);
+	}
+	json_object_set_new(object, "clocks", clocks_json(timeline));
+	return object;
+}

@@ -1,0 +1,324 @@
+#include "tools/timeline/lanes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tools/lib/command.h"
+#include "tools/timeline/offsets.h"
+
+#define SAME_WAIT_S 0.5 /* a wait is reported with the phase that it began in */
+
+struct making {
+	const struct sl_timeline *timeline;
+	const struct sl_timeline_round *round;
+	struct sl_lane *lane;
+	uint32_t place;
+};
+
+static double time_of(const struct making *m, struct sl_instant instant)
+{
+	return sl_offsets_time(m->timeline, m->place, instant, m->round->t) - m->timeline->start;
+}
+
+/* ---- spans ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct sl_span *x = a, *y = b;
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Return when the learner began a later round, or NaN. */
+static double next_round_s(const struct making *m)
+{
+	const struct sl_timeline *timeline = m->timeline;
+	for (size_t i = sl_rounds_place(timeline, m->round->t + 1); i < timeline->count; i++) {
+		const struct sl_timeline_round *later = &timeline->rounds[i];
+		const struct sl_part *part = m->place < later->part_count ? later->parts[m->place] : NULL;
+		if (part != NULL && part->entry_count > 0)
+			return sl_offsets_time(
+				       timeline, m->place,
+				       (struct sl_instant){part->entries[0].at, part->entries[0].segment},
+				       later->t) -
+			       timeline->start;
+	}
+	return NAN;
+}
+
+/* A record of the phase TRAIN may follow that of the training; it does not end it. */
+static bool ends(const struct sl_span *span, const struct sl_span *next)
+{
+	return span->phase != SL_PHASE_TRAIN || next->phase != SL_PHASE_COUNT || next->attempt == 0;
+}
+
+/* Return when the last span of a learner ended; NaN: it has not. */
+static double last_end(const struct making *m, const struct sl_span *span)
+{
+	if (m->lane->commit >= span->from)
+		return m->lane->commit;
+	double next = next_round_s(m);
+	return isnan(next) ? NAN : fmax(next, span->from);
+}
+
+static void close_spans(const struct making *m, struct sl_span *all, uint32_t n)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t next = i + 1;
+		while (next < n && !ends(&all[i], &all[next]))
+			next++;
+		struct sl_span span = all[i];
+		if (span.phase == SL_PHASE_COUNT)
+			continue;
+		span.to = next < n ? all[next].from : last_end(m, &span);
+		for (uint32_t k = next; span.attempt == 0 && k < n; k++)
+			span.attempt = all[k].attempt;
+		all[kept++] = span;
+	}
+	m->lane->spans = all;
+	m->lane->span_count = kept;
+}
+
+static void make_spans(struct making *m)
+{
+	const struct sl_part *part = m->lane->part;
+	struct sl_span *all = sl_command_memory(part->entry_count + 1u, sizeof *all);
+	bool training = false;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < part->entry_count; i++) {
+		const struct sl_entry *e = &part->entries[i];
+		training |= e->phase == SL_PHASE_TRAIN;
+		all[n++] = (struct sl_span){.phase = e->phase,
+					    .attempt = e->attempt,
+					    .from = time_of(m, (struct sl_instant){e->at, e->segment})};
+	}
+	if (part->trained && !training && !isnan(part->train_s))
+		all[n++] = (struct sl_span){.phase = SL_PHASE_TRAIN,
+					    .from = time_of(m, part->trained_at) - part->train_s};
+	qsort(all, n, sizeof *all, by_begin);
+	close_spans(m, all, n);
+}
+
+/* ---- waits ---- */
+
+/* A wait ends with its phase at the latest. */
+static double wait_end(const struct making *m, const struct sl_wait *wait, double from)
+{
+	if (wait->ended)
+		return time_of(m, wait->to);
+	for (uint32_t i = 0; i < m->lane->span_count; i++) {
+		const struct sl_span *span = &m->lane->spans[i];
+		if (span->phase == wait->phase && span->attempt == wait->attempt &&
+		    span->from <= from + SAME_WAIT_S && !(span->to <= from))
+			return span->to;
+	}
+	return NAN;
+}
+
+static void make_waits(struct making *m)
+{
+	const struct sl_part *part = m->lane->part;
+	m->lane->waits = sl_command_memory(part->wait_count + 1u, sizeof *m->lane->waits);
+	m->lane->wait_count = part->wait_count;
+	for (uint32_t i = 0; i < part->wait_count; i++) {
+		double from = time_of(m, part->waits[i].from);
+		m->lane->waits[i] =
+			(struct sl_lane_wait){from, wait_end(m, &part->waits[i], from), &part->waits[i]};
+	}
+}
+
+/* ---- the round ---- */
+
+static void count_lane(struct sl_lanes *lanes, const struct sl_lane *lane)
+{
+	const struct sl_part *part = lane->part;
+	if (lane->span_count > 0)
+		lanes->from = fmin(lanes->from, lane->spans[0].from);
+	if (!lanes->committed)
+		for (uint32_t i = 0; i < part->entry_count; i++)
+			if (part->entries[i].attempt > lanes->attempt)
+				lanes->attempt = part->entries[i].attempt;
+	if (part->committed && !part->adopted) {
+		lanes->attempt = part->attempt;
+		lanes->committed = true;
+	}
+	lanes->commit = fmax(lanes->commit, lane->commit);
+}
+
+/* Return true if the learner is done with the round, or a later one is committed. */
+static bool is_done(const struct sl_timeline *timeline, uint64_t id, const struct sl_timeline_round *round)
+{
+	uint32_t place = sl_rounds_find_learner(timeline, id);
+	const struct sl_part *part = place < round->part_count ? round->parts[place] : NULL;
+	return (part != NULL && part->committed) ||
+	       (place != UINT32_MAX && timeline->learners[place].last_round > round->t);
+}
+
+static bool is_over(const struct sl_lanes *lanes, const struct sl_timeline *timeline,
+		    const struct sl_timeline_round *round)
+{
+	if (!lanes->committed)
+		return false;
+	for (size_t i = sl_rounds_place(timeline, round->t + 1); i < timeline->count; i++)
+		for (uint32_t k = 0; k < timeline->rounds[i].part_count; k++)
+			if (timeline->rounds[i].parts[k] != NULL && timeline->rounds[i].parts[k]->committed)
+				return true;
+	for (uint32_t i = 0; i < round->attempt_count; i++)
+		for (uint32_t k = 0;
+		     round->attempts[i].attempt == lanes->attempt && k < round->attempts[i].count; k++)
+			if (!is_done(timeline, round->attempts[i].ids[k], round))
+				return false;
+	return true;
+}
+
+void sl_lanes_init(struct sl_lanes *lanes, const struct sl_timeline *timeline,
+		   const struct sl_timeline_round *round)
+{
+	*lanes = (struct sl_lanes){.from = NAN, .commit = NAN, .now = NAN};
+	lanes->lanes = sl_command_memory(timeline->learner_count + 1u, sizeof *lanes->lanes);
+	for (uint32_t i = 0; i < timeline->learner_count; i++) {
+		uint32_t place = timeline->order[i];
+		const struct sl_timeline_learner *learner = &timeline->learners[place];
+		lanes->now = fmax(lanes->now,
+				  sl_offsets_time(timeline, place, learner->last, learner->last_round) -
+					  timeline->start);
+		if (place >= round->part_count || round->parts[place] == NULL)
+			continue;
+		struct sl_lane *lane = &lanes->lanes[lanes->count++];
+		struct making m = {timeline, round, lane, place};
+		*lane = (struct sl_lane){.id = learner->id, .part = round->parts[place], .commit = NAN};
+		if (lane->part->committed)
+			lane->commit = time_of(&m, lane->part->commit);
+		make_spans(&m);
+		make_waits(&m);
+		count_lane(lanes, lane);
+	}
+	lanes->over = is_over(lanes, timeline, round);
+}
+
+void sl_lanes_close(struct sl_lanes *lanes)
+{
+	for (uint32_t i = 0; i < lanes->count; i++) {
+		free(lanes->lanes[i].spans);
+		free(lanes->lanes[i].waits);
+	}
+	free(lanes->lanes);
+}
+
+const struct sl_lane *sl_lanes_find(const struct sl_lanes *lanes, uint64_t id)
+{
+	uint32_t low = 0, high = lanes->count;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (lanes->lanes[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lanes->count && lanes->lanes[low].id == id ? &lanes->lanes[low] : NULL;
+}
+
+/* ---- the slowest ---- */
+
+static double end_of(double to, double now)
+{
+	return isnan(to) ? now : to;
+}
+
+static double overlap(double from, double to, double other_from, double other_to)
+{
+	return fmax(0, fmin(to, other_to) - fmax(from, other_from));
+}
+
+/* Return how long `lane` did not wait for others itself in [from, to]. */
+static double own_time(const struct sl_lanes *lanes, const struct sl_lane *lane, double from, double to)
+{
+	double s = to - from;
+	for (uint32_t i = 0; i < lane->wait_count; i++)
+		if (lane->waits[i].wait->count > 0)
+			s -= overlap(from, to, lane->waits[i].from, end_of(lane->waits[i].to, lanes->now));
+	return fmax(0, s);
+}
+
+/* Set phase and duration: the phase in which the learner was for most of [from, to]. */
+static void place_in_phase(const struct sl_lanes *lanes, struct sl_slowest *slowest, double from, double to)
+{
+	const struct sl_lane *lane = sl_lanes_find(lanes, slowest->learner);
+	double most = 0;
+	slowest->phase = SL_PHASE_COUNT;
+	for (uint32_t i = 0; lane != NULL && i < lane->span_count; i++) {
+		const struct sl_span *span = &lane->spans[i];
+		double end = end_of(span->to, lanes->now), shared = overlap(from, to, span->from, end);
+		if (shared > most) {
+			most = shared;
+			slowest->phase = span->phase;
+			slowest->s = end - span->from;
+		}
+	}
+}
+
+/* Find the longest wait for a learner that did not wait itself meanwhile. */
+static struct sl_slowest most_awaited(const struct sl_lanes *lanes)
+{
+	struct sl_slowest slowest = {0};
+	double from = 0, to = 0;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		for (uint32_t k = 0; k < lanes->lanes[i].wait_count; k++) {
+			const struct sl_lane_wait *w = &lanes->lanes[i].waits[k];
+			double end = end_of(w->to, lanes->now);
+			for (uint32_t a = 0; a < w->wait->count; a++) {
+				const struct sl_lane *other = sl_lanes_find(lanes, w->wait->ids[a]);
+				double s =
+					other == NULL ? end - w->from : own_time(lanes, other, w->from, end);
+				if (s <= slowest.s)
+					continue;
+				slowest = (struct sl_slowest){true, w->wait->ids[a], SL_PHASE_COUNT, s};
+				from = w->from;
+				to = end;
+			}
+		}
+	if (slowest.known)
+		place_in_phase(lanes, &slowest, from, to);
+	return slowest;
+}
+
+/* Find the last span of this phase of the committed attempt to end; NULL: none has. */
+static const struct sl_span *last_to_end(const struct sl_lanes *lanes, uint8_t phase, uint64_t *learner)
+{
+	const struct sl_span *last = NULL;
+	for (uint32_t i = 0; i < lanes->count; i++)
+		for (uint32_t k = 0; k < lanes->lanes[i].span_count; k++) {
+			const struct sl_span *span = &lanes->lanes[i].spans[k];
+			bool counts = span->phase == phase && !isnan(span->to) &&
+				      (phase == SL_PHASE_TRAIN || span->attempt == lanes->attempt);
+			if (counts && (last == NULL || span->to > last->to)) {
+				last = span;
+				*learner = lanes->lanes[i].id;
+			}
+		}
+	return last;
+}
+
+static struct sl_slowest last_through(const struct sl_lanes *lanes)
+{
+	struct sl_slowest slowest = {0};
+	double before = lanes->from, most = 0;
+	for (uint8_t phase = SL_PHASE_TRAIN; phase <= SL_PHASE_COMMIT; phase++) {
+		uint64_t learner = 0;
+		const struct sl_span *span = last_to_end(lanes, phase, &learner);
+		if (span == NULL)
+			continue;
+		if (span->to - before > most) {
+			most = span->to - before;
+			slowest = (struct sl_slowest){true, learner, phase, span->to - span->from};
+		}
+		before = fmax(before, span->to);
+	}
+	return slowest;
+}
+
+struct sl_slowest sl_lanes_slowest(const struct sl_lanes *lanes)
+{
+	struct sl_slowest slowest = most_awaited(lanes);
+	return slowest.known ? slowest : last_through(lanes);
+}

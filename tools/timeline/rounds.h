@@ -1,0 +1,165 @@
+/* rounds.h - what a timeline keeps of the records: rounds x learners.
+ *
+ *	timeline --> round --> attempt    the view: participants, edges, mixing        (one for all learners)
+ *	                 \---> part       phases, waits, commit of one learner         (one for each learner)
+ *
+ * The lists of a round are bounded, so that a log of any length or content takes bounded memory per round:
+ * what exceeds a bound is left out. A place of a learner is its index in `learners`, in the order of their
+ * first records; ids are those of the roster.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/base/limits.h"
+#include "common/protocol/phase.h"
+#include "tools/timeline/clock.h"
+
+#define SL_ENTRIES_MOST 1024u
+#define SL_WAITS_MOST 256u
+#define SL_FAILURES_MOST 64u
+#define SL_ATTEMPTS_KEPT 256u
+#define SL_NOTES_MOST 20u
+#define SL_EXCHANGES_MOST 4096u
+#define SL_VIEW_TEXT_BYTES 17u /* 16 digits */
+#define SL_MIXING_BYTES 16u
+
+/* A phase was entered; SL_PHASE_COUNT: none, the learner is between two rounds or two attempts. */
+struct sl_entry {
+	double at; /* as in struct sl_instant */
+	uint32_t attempt;
+	uint16_t segment;
+	uint8_t phase;
+};
+
+struct sl_wait {
+	struct sl_instant from, to;
+	bool ended; /* `to` is known */
+	uint8_t phase;
+	uint32_t attempt;
+	char *what; /* what the learners are to do */
+	uint64_t *ids;
+	uint32_t count;
+};
+
+struct sl_failure {
+	struct sl_instant when;
+	uint32_t attempt;
+	bool elsewhere; /* it only followed others */
+	char *reason;
+};
+
+struct sl_traffic {
+	uint64_t peer, sent, received; /* id; bytes */
+};
+
+struct sl_own_view {
+	uint32_t attempt, row; /* place in round->attempts */
+};
+
+/* A learner in a round. */
+struct sl_part {
+	struct sl_entry *entries; /* in the order of time, within a segment of the clock */
+	struct sl_wait *waits;
+	struct sl_failure *failures;
+	struct sl_traffic *traffic;
+	struct sl_own_view *views;
+	uint32_t entry_count, wait_count, failure_count, traffic_count, view_count;
+	bool trained, committed, adopted; /* adopted: the result was sent by a peer */
+	bool resumed;			  /* it was restarted in an attempt: its phases are no bounds */
+	uint32_t attempt;		  /* that committed */
+	struct sl_instant commit;	  /* or when the result was adopted */
+	struct sl_instant trained_at;
+	double train_s, loss, mse, margin; /* NaN: not known */
+	uint64_t sent, received;	   /* bytes since the last commit */
+	char digest[SL_VIEW_TEXT_BYTES];   /* the first digits */
+	json_t *metrics;
+};
+
+/* An attempt with its view; two views of one attempt number are two. */
+struct sl_attempt_row {
+	uint32_t attempt;
+	char view[SL_VIEW_TEXT_BYTES]; /* "": none was agreed */
+	uint64_t *ids;		       /* participants, ascending */
+	uint32_t count;
+	uint64_t *adjacent; /* a bit set over the participants for each of them: edges that a log tells of */
+	uint64_t edges;	    /* of the view: those without a log too */
+	char mixing[SL_MIXING_BYTES];
+	uint64_t steps;
+	int64_t tolerance; /* -1: not known */
+	char *recovering;  /* why it went on without mixing */
+};
+
+struct sl_exchange {
+	bool known;
+	double spread, bound;
+};
+
+struct sl_note {
+	uint64_t learner;
+	char *level, *event, *text;
+};
+
+struct sl_timeline_round {
+	uint64_t t, version;
+	struct sl_part **parts; /* by place; NULL: no record */
+	uint32_t part_count;
+	struct sl_attempt_row *attempts;
+	uint32_t attempt_count;
+	struct sl_exchange *exchanges; /* [step] of attempt exchange_attempt */
+	uint32_t exchange_count, exchange_attempt;
+	struct sl_note *notes;
+	uint32_t note_count;
+};
+
+struct sl_timeline_learner {
+	uint64_t id;
+	char name[SL_NAME_BYTES];
+	struct sl_clock clock;
+	struct sl_instant first, last;	  /* of its records */
+	uint64_t first_round, last_round; /* of its records */
+	uint64_t records;
+	uint32_t releases;
+};
+
+struct sl_timeline {
+	char *run;
+	uint64_t rounds_most;		  /* T; 0: not known */
+	struct sl_timeline_round *rounds; /* ascending */
+	size_t count;
+	struct sl_timeline_learner *learners; /* by place */
+	uint32_t *order;		      /* places, ascending by id */
+	uint32_t learner_count;
+	uint64_t version;
+	/* offsets.h */
+	uint32_t reference;   /* place */
+	uint64_t bounds_from; /* first round with bounds not yet taken up; 0: none */
+	uint64_t bounded_to;  /* rounds up to this one are taken up; 0: none */
+	double start;	      /* of the run, on the reference's clock */
+	uint64_t corrections; /* a hash of all offsets: documents change with it */
+};
+
+/* Return memory for one item more; `count` items are in use. */
+void *sl_rounds_grow(void *items, size_t count, size_t size);
+
+/* Return the place of a learner; a new one if it has no record yet. */
+uint32_t sl_rounds_learner(struct sl_timeline *timeline, uint64_t id);
+/* Return its place, or UINT32_MAX if it has no record. */
+uint32_t sl_rounds_find_learner(const struct sl_timeline *timeline, uint64_t id);
+/* Return the first round not before t, as a place in `rounds`. */
+size_t sl_rounds_place(const struct sl_timeline *timeline, uint64_t t);
+/* Return round t, made if it is new. */
+struct sl_timeline_round *sl_rounds_at(struct sl_timeline *timeline, uint64_t t);
+/* Return round t, or NULL. */
+struct sl_timeline_round *sl_rounds_find(const struct sl_timeline *timeline, uint64_t t);
+/* Return the part of the learner at `place`, made if it is new. */
+struct sl_part *sl_rounds_part(struct sl_timeline_round *round, uint32_t place);
+/* Return the attempt with a view ("": none), made if it is new; NULL: there are too many. */
+struct sl_attempt_row *sl_rounds_attempt(struct sl_timeline_round *round, uint32_t attempt, const char *view);
+/* Return the attempt of a learner: that of the view which it reported, or the one without a view. */
+struct sl_attempt_row *sl_rounds_own_attempt(const struct sl_timeline_round *round,
+					     const struct sl_part *part, uint32_t attempt);
+/* Return the position of a participant, or UINT32_MAX. */
+uint32_t sl_rounds_position(const struct sl_attempt_row *row, uint64_t id);
+
+void sl_rounds_free(struct sl_timeline *timeline);

@@ -1,0 +1,453 @@
+#include "tools/timeline/take.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/bytes.h"
+#include "tools/lib/command.h"
+#include "tools/timeline/timeline.h"
+
+#define SAME_WAIT_S 0.5 /* records of one wait agree on its begin by less than this */
+
+struct taking {
+	struct sl_timeline *timeline;
+	const json_t *record;
+	struct sl_timeline_learner *learner;
+	struct sl_instant when;
+	struct sl_timeline_round *round;
+	struct sl_part *part;
+	uint32_t attempt; /* 0: none */
+};
+
+/* ---- fields ---- */
+
+static uint64_t whole(const json_t *object, const char *name)
+{
+	json_int_t value = json_integer_value(json_object_get(object, name));
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static double real(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* Return a text, "" where there is none. */
+static const char *text(const json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+	return value != NULL ? value : "";
+}
+
+static char *copy(const char *value)
+{
+	char *made = strdup(value);
+	assert(made != NULL);
+	return made;
+}
+
+double sl_take_wall(const char *value)
+{
+	struct tm tm = {0};
+	const char *end = strptime(value, "%Y-%m-%dT%H:%M:%S", &tm);
+	if (end == NULL)
+		return NAN;
+	double fraction = *end == '.' ? strtod(end, NULL) : 0;
+	return (double)timegm(&tm) + fraction;
+}
+
+/* The phase of a record, or SL_PHASE_COUNT if it has none that is known. */
+static uint8_t phase_of(const json_t *record)
+{
+	const char *name = text(record, "phase");
+	enum sl_phase phase = sl_phase_find(name);
+	return (uint8_t)(strcmp(sl_phase_name(phase), name) == 0 ? phase : SL_PHASE_COUNT);
+}
+
+/* ---- phases ---- */
+
+static void enter(struct taking *taking, uint8_t phase, struct sl_instant when)
+{
+	struct sl_part *part = taking->part;
+	struct sl_entry entry = {when.at, taking->attempt, when.segment, phase};
+	for (uint32_t i = 0; i < part->entry_count; i++)
+		if (part->entries[i].at == entry.at && part->entries[i].phase == phase)
+			return; /* the same record again */
+	if (part->entry_count == SL_ENTRIES_MOST)
+		return;
+	part->entries = sl_rounds_grow(part->entries, part->entry_count, sizeof entry);
+	uint32_t i = part->entry_count++;
+	for (; i > 0 && part->entries[i - 1].segment == when.segment && part->entries[i - 1].at > when.at;
+	     i--)
+		part->entries[i] = part->entries[i - 1];
+	part->entries[i] = entry;
+}
+
+/* The phases that messages order between learners: offsets.h. */
+static void note_bound(struct taking *taking, uint8_t phase)
+{
+	struct sl_timeline *timeline = taking->timeline;
+	uint64_t t = taking->round->t;
+	if (phase != SL_PHASE_RELEASE && phase != SL_PHASE_CONFIRM)
+		return;
+	taking->learner->releases += phase == SL_PHASE_RELEASE;
+	if (timeline->bounds_from == 0 || t < timeline->bounds_from)
+		timeline->bounds_from = t;
+}
+
+/* The records `training` and `trained` say when training begins and ends. */
+static void take_phase(struct taking *taking)
+{
+	uint8_t phase = phase_of(taking->record);
+	bool idle = phase == SL_PHASE_TRAIN || phase == SL_PHASE_DONE;
+	enter(taking, idle ? SL_PHASE_COUNT : phase, taking->when);
+	note_bound(taking, phase);
+}
+
+static void take_training(struct taking *taking)
+{
+	enter(taking, SL_PHASE_TRAIN, taking->when);
+}
+
+static void take_trained(struct taking *taking)
+{
+	struct sl_part *part = taking->part;
+	const json_t *metrics = json_object_get(taking->record, "metrics");
+	part->trained = true;
+	part->trained_at = taking->when;
+	part->train_s = real(taking->record, "train_s");
+	part->loss = real(taking->record, "loss");
+	if (json_is_object(metrics)) {
+		json_decref(part->metrics);
+		part->metrics = json_copy((json_t *)metrics);
+	}
+	enter(taking, SL_PHASE_COUNT, taking->when);
+}
+
+/* ---- the view ---- */
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Return the ids of a field, ascending, each once; *count may be 0. */
+static uint64_t *read_ids(const json_t *record, const char *name, uint32_t *count)
+{
+	const json_t *array = json_object_get(record, name);
+	size_t n = json_array_size(array), kept = 0;
+	n = n < SL_LEARNERS_MAX ? n : SL_LEARNERS_MAX;
+	uint64_t *ids = sl_command_memory(n + 1, sizeof *ids);
+	for (size_t i = 0; i < n; i++)
+		ids[i] = (uint64_t)json_integer_value(json_array_get(array, i));
+	qsort(ids, n, sizeof *ids, by_value);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || ids[i] != ids[i - 1])
+			ids[kept++] = ids[i];
+	*count = (uint32_t)kept;
+	return ids;
+}
+
+static void take_participants(struct taking *taking, struct sl_attempt_row *row)
+{
+	const json_t *record = taking->record;
+	uint64_t tolerance = whole(record, "tolerance");
+	if (row->ids == NULL) {
+		row->ids = read_ids(record, "participants", &row->count);
+		row->adjacent =
+			sl_command_memory(row->count * sl_bit_words(row->count) + 1, sizeof *row->adjacent);
+		snprintf(row->mixing, sizeof row->mixing, "%s", text(record, "mixing"));
+		row->steps = whole(record, "steps");
+		row->edges = whole(record, "edges");
+	}
+	if (json_is_integer(json_object_get(record, "tolerance")) &&
+	    (row->tolerance < 0 || (int64_t)tolerance < row->tolerance))
+		row->tolerance = (int64_t)tolerance;
+}
+
+static void take_neighbours(struct taking *taking, struct sl_attempt_row *row)
+{
+	uint32_t own = sl_rounds_position(row, taking->learner->id), count;
+	size_t words = sl_bit_words(row->count);
+	uint64_t *ids = read_ids(taking->record, "neighbours", &count);
+	for (uint32_t i = 0; own != UINT32_MAX && i < count; i++) {
+		uint32_t other = sl_rounds_position(row, ids[i]);
+		if (other == UINT32_MAX || other == own)
+			continue;
+		sl_bit_set(row->adjacent + own * words, other);
+		sl_bit_set(row->adjacent + other * words, own);
+	}
+	free(ids);
+}
+
+static void take_view(struct taking *taking)
+{
+	struct sl_part *part = taking->part;
+	struct sl_attempt_row *row =
+		sl_rounds_attempt(taking->round, taking->attempt, text(taking->record, "view"));
+	if (row == NULL)
+		return;
+	take_participants(taking, row);
+	take_neighbours(taking, row);
+	struct sl_own_view view = {taking->attempt, (uint32_t)(row - taking->round->attempts)};
+	for (uint32_t i = 0; i < part->view_count; i++)
+		if (part->views[i].attempt == view.attempt) {
+			part->views[i] = view;
+			return;
+		}
+	part->views = sl_rounds_grow(part->views, part->view_count, sizeof view);
+	part->views[part->view_count++] = view;
+}
+
+/* ---- waits ---- */
+
+/* Return the wait of the record: one that is known, or a new one. */
+static struct sl_wait *find_wait(struct taking *taking, double from)
+{
+	struct sl_part *part = taking->part;
+	uint8_t phase = phase_of(taking->record);
+	const char *what = text(taking->record, "for");
+	for (uint32_t i = part->wait_count; i-- > 0;) {
+		struct sl_wait *w = &part->waits[i];
+		if (w->attempt == taking->attempt && w->phase == phase && strcmp(w->what, what) == 0 &&
+		    fabs(w->from.at - from) < SAME_WAIT_S)
+			return w;
+	}
+	if (part->wait_count == SL_WAITS_MOST)
+		return NULL;
+	part->waits = sl_rounds_grow(part->waits, part->wait_count, sizeof *part->waits);
+	struct sl_wait *w = &part->waits[part->wait_count++];
+	*w = (struct sl_wait){.from = {from, taking->when.segment},
+			      .phase = phase,
+			      .attempt = taking->attempt,
+			      .what = copy(what)};
+	return w;
+}
+
+static void take_waiting(struct taking *taking)
+{
+	double waited_s = real(taking->record, "waited_s");
+	struct sl_wait *w = find_wait(taking, taking->when.at - (isnan(waited_s) ? 0 : waited_s));
+	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
+	if (w == NULL)
+		return;
+	if (!over || w->ids == NULL) {
+		free(w->ids);
+		w->ids = read_ids(taking->record, "learners", &w->count);
+	}
+	if (over) {
+		w->ended = true;
+		w->to = taking->when;
+	}
+}
+
+/* ---- how attempts end ---- */
+
+static void take_traffic(struct sl_part *part, const json_t *links)
+{
+	size_t n = json_array_size(links);
+	n = n < SL_LEARNERS_MAX ? n : SL_LEARNERS_MAX;
+	free(part->traffic);
+	part->traffic = sl_command_memory(n + 1, sizeof *part->traffic);
+	part->traffic_count = (uint32_t)n;
+	for (size_t i = 0; i < n; i++) {
+		const json_t *link = json_array_get(links, i);
+		part->traffic[i] = (struct sl_traffic){whole(link, "peer"), whole(link, "sent"),
+						       whole(link, "received")};
+	}
+}
+
+static void take_digest(struct taking *taking, bool adopted)
+{
+	struct sl_part *part = taking->part;
+	snprintf(part->digest, sizeof part->digest, "%.16s", text(taking->record, "digest"));
+	part->commit = taking->when;
+	part->committed = true;
+	part->adopted = adopted;
+}
+
+static void take_committed(struct taking *taking)
+{
+	struct sl_part *part = taking->part;
+	take_digest(taking, false);
+	part->attempt = taking->attempt;
+	part->margin = real(taking->record, "margin");
+	part->sent = whole(taking->record, "round_bytes_sent");
+	part->received = whole(taking->record, "round_bytes_received");
+	take_traffic(part, json_object_get(taking->record, "links"));
+}
+
+/* An own commit says more. */
+static void take_caught_up(struct taking *taking)
+{
+	if (!taking->part->committed)
+		take_digest(taking, true);
+}
+
+static void take_evaluated(struct taking *taking)
+{
+	taking->part->mse = real(taking->record, "mse");
+}
+
+static void take_failed(struct taking *taking)
+{
+	struct sl_part *part = taking->part;
+	for (uint32_t i = 0; i < part->failure_count; i++)
+		if (part->failures[i].attempt == taking->attempt)
+			return;
+	if (part->failure_count == SL_FAILURES_MOST)
+		return;
+	part->failures = sl_rounds_grow(part->failures, part->failure_count, sizeof *part->failures);
+	part->failures[part->failure_count++] =
+		(struct sl_failure){.when = taking->when,
+				    .attempt = taking->attempt,
+				    .elsewhere = strcmp(text(taking->record, "level"), "info") == 0,
+				    .reason = copy(text(taking->record, "reason"))};
+}
+
+static void take_recovering(struct taking *taking)
+{
+	struct sl_attempt_row *row = sl_rounds_own_attempt(taking->round, taking->part, taking->attempt);
+	if (row == NULL)
+		row = sl_rounds_attempt(taking->round, taking->attempt, "");
+	if (row != NULL && row->recovering == NULL)
+		row->recovering = copy(text(taking->record, "reason"));
+}
+
+static void take_resumed(struct taking *taking)
+{
+	taking->part->resumed = true;
+}
+
+static void take_exchange(struct taking *taking)
+{
+	struct sl_timeline_round *round = taking->round;
+	uint64_t step = whole(taking->record, "step");
+	double spread = real(taking->record, "spread");
+	if (step >= SL_EXCHANGES_MOST || taking->attempt < round->exchange_attempt || isnan(spread))
+		return;
+	if (taking->attempt > round->exchange_attempt)
+		round->exchange_count = 0;
+	round->exchange_attempt = taking->attempt;
+	while (round->exchange_count <= step) {
+		round->exchanges =
+			sl_rounds_grow(round->exchanges, round->exchange_count, sizeof *round->exchanges);
+		round->exchanges[round->exchange_count++] = (struct sl_exchange){0};
+	}
+	struct sl_exchange *exchange = &round->exchanges[step];
+	exchange->spread = exchange->known ? fmax(exchange->spread, spread) : spread;
+	exchange->bound = real(taking->record, "bound");
+	exchange->known = true;
+}
+
+static void take_finished(struct taking *taking)
+{
+	uint64_t rounds = whole(taking->record, "rounds");
+	if (rounds > 0)
+		taking->timeline->rounds_most = rounds;
+}
+
+/* ---- notes ---- */
+
+static void take_note(struct taking *taking)
+{
+	const json_t *record = taking->record;
+	struct sl_timeline_round *round = taking->round;
+	const char *level = text(record, "level");
+	if (strcmp(level, "warn") != 0 && strcmp(level, "error") != 0)
+		return;
+	for (uint32_t i = 0; i < round->note_count; i++)
+		if (strcmp(round->notes[i].text, text(record, "text")) == 0)
+			return;
+	if (round->note_count == SL_NOTES_MOST)
+		return;
+	round->notes = sl_rounds_grow(round->notes, round->note_count, sizeof *round->notes);
+	round->notes[round->note_count++] = (struct sl_note){
+		taking->learner->id, copy(level), copy(text(record, "event")), copy(text(record, "text"))};
+}
+
+/* ---- records ---- */
+
+static const struct {
+	const char *event;
+	void (*take)(struct taking *taking);
+	bool no_note; /* it is told otherwise */
+} events[] = {
+	{"phase", take_phase, false},
+	{"training", take_training, false},
+	{"trained", take_trained, false},
+	{"view", take_view, false},
+	{"waiting", take_waiting, true},
+	{"waited", take_waiting, true},
+	{"committed", take_committed, false},
+	{"caught_up", take_caught_up, false},
+	{"evaluated", take_evaluated, false},
+	{"attempt_failed", take_failed, true},
+	{"attempt_over", take_failed, true},
+	{"recovering", take_recovering, true},
+	{"attempt_resumed", take_resumed, false},
+	{"exchange", take_exchange, false},
+};
+
+static void take_of_round(struct taking *taking)
+{
+	const char *event = text(taking->record, "event");
+	bool no_note = false;
+	if (taking->attempt > 0)
+		sl_rounds_attempt(taking->round, taking->attempt, "");
+	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+		if (strcmp(events[i].event, event) == 0) {
+			events[i].take(taking);
+			no_note = events[i].no_note;
+		}
+	if (!no_note)
+		take_note(taking);
+	taking->round->version = taking->timeline->version;
+}
+
+static void see_learner(struct taking *taking, uint64_t t)
+{
+	struct sl_timeline_learner *learner = taking->learner;
+	const struct sl_clock *clock = &learner->clock;
+	double wall = sl_clock_wall(clock, taking->when);
+	bool first = learner->records++ == 0;
+	if (learner->name[0] == '\0')
+		snprintf(learner->name, sizeof learner->name, "%s", text(taking->record, "name"));
+	if (first || wall < sl_clock_wall(clock, learner->first)) {
+		learner->first = taking->when;
+		learner->first_round = t;
+	}
+	if (first || wall > sl_clock_wall(clock, learner->last)) {
+		learner->last = taking->when;
+		learner->last_round = t != 0 ? t : learner->last_round;
+	}
+}
+
+bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
+{
+	uint64_t id = whole(record, "learner"), t = whole(record, "round"),
+		 attempt = whole(record, "attempt");
+	double wall = sl_take_wall(text(record, "time")), mono_ms = real(record, "mono_ms");
+	if (whole(record, "v") != SL_TIMELINE_SCHEMA || id == 0 || isnan(wall))
+		return false;
+	timeline->version++;
+	struct taking taking = {.timeline = timeline, .record = record, .attempt = (uint32_t)attempt};
+	uint32_t place = sl_rounds_learner(timeline, id);
+	taking.learner = &timeline->learners[place];
+	taking.when = sl_clock_instant(&taking.learner->clock, wall, mono_ms / 1000);
+	see_learner(&taking, t);
+	if (strcmp(text(record, "event"), "finished") == 0)
+		take_finished(&taking);
+	if (t == 0)
+		return true;
+	taking.round = sl_rounds_at(timeline, t);
+	taking.part = sl_rounds_part(taking.round, place);
+	take_of_round(&taking);
+	return true;
+}
