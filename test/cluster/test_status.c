@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "common/report/status_table.h"
 #include "test/lib/cluster.h"
 
 #define N 4u
@@ -57,6 +58,30 @@ static void expect_state(struct cluster *c, uint32_t i, const char *state,
 	}
 }
 
+/* Expect every field of the tables, and none besides. */
+static void expect_fields(struct cluster *c)
+{
+	command(c, "status", "--json", "run/learner-01");
+	json_t *document = json_loads(c->outcome.out, 0, NULL);
+	const json_t *status = json_object_get(learner(document, 1), "status"),
+		     *commit = json_object_get(status, "last_commit"),
+		     *peer = json_array_get(json_object_get(status, "peers"), 0);
+	size_t missing = 0, rows = 0;
+#define ROW(object, field) rows++, missing += json_object_get(object, #field) == NULL;
+#define X(field, meaning) ROW(status, field)
+	SL_STATUS_FIELDS(X)
+#undef X
+#define X(field, meaning) ROW(commit, field)
+	SL_STATUS_COMMIT_FIELDS(X)
+#undef X
+#define X(field, meaning) ROW(peer, field)
+	SL_STATUS_PEER_FIELDS(X)
+#undef X
+	assert_int_equal(missing, 0);
+	assert_int_equal(json_object_size(status) + json_object_size(commit) + json_object_size(peer), rows);
+	json_decref(document);
+}
+
 /* A learner that is stopped is awaited by the others, and does not answer itself. */
 CLUSTER_TEST(a_stopped_learner_is_awaited)
 {
@@ -64,6 +89,7 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 	cluster_start_all(c, "");
 	cluster_expect_all(c, "round 2 committed");
 	expect_state(c, 1, "running", NULL);
+	expect_fields(c);
 	cluster_signal(c, 3, SIGSTOP);
 	expect_state(c, 3, "silent", awaits_3);
 	assert_int_equal(c->outcome.status, 1);

@@ -185,16 +185,17 @@ static const char *name_of(const struct sl_learners *learners, json_int_t id)
 	return name != NULL ? name : "learner";
 }
 
-void sl_learners_names(const struct sl_learners *learners, const json_t *ids, char *text, size_t size)
+void sl_learners_names(const struct sl_learners *learners, const json_t *ids, size_t most, char *text,
+		       size_t size)
 {
-	size_t index, used = 0;
-	json_t *id;
+	size_t count = json_array_size(ids), shown = count < most ? count : most, used = 0;
 	*text = '\0';
-	json_array_foreach(ids, index, id)
-	{
-		json_int_t number = json_integer_value(id);
-		int n = snprintf(text + used, size - used, "%s%s (%lld)", index > 0 ? ", " : "",
-				 name_of(learners, number), (long long)number);
+	for (size_t i = 0; i < shown; i++) {
+		json_int_t id = json_integer_value(json_array_get(ids, i));
+		int n = snprintf(text + used, size - used, "%s%s (%lld)", i > 0 ? ", " : "",
+				 name_of(learners, id), (long long)id);
 		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
 	}
+	if (shown < count)
+		snprintf(text + used, size - used, " and %zu more", count - shown);
 }

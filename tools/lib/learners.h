@@ -49,6 +49,7 @@ long long sl_learners_number(const json_t *object, const char *key);
 /* Keep id and name of the learner: `id` is the key of the id in `object`, a reply or a log record. */
 void sl_learners_know(struct sl_control_query *one, const json_t *object, const char *id);
 
-/* Write the learners with the ids of the array `ids` as "ana (1), bo (2)", with their names as far as the
- * log or replies tell them. */
-void sl_learners_names(const struct sl_learners *learners, const json_t *ids, char *text, size_t size);
+/* Write the first `most` learners of the array `ids` as "ana (1), bo (2) and 7 more", with their names as far
+ * as the log or replies tell them. */
+void sl_learners_names(const struct sl_learners *learners, const json_t *ids, size_t most, char *text,
+		       size_t size);

@@ -105,7 +105,7 @@ static void show(const struct abort_command *a, const struct sl_control_query *o
 {
 	char awaits[1024];
 	const char *phase = sl_learners_text(one->reply, "phase");
-	sl_learners_names(&a->of, json_object_get(one->reply, "awaits"), awaits, sizeof awaits);
+	sl_learners_names(&a->of, json_object_get(one->reply, "awaits"), SIZE_MAX, awaits, sizeof awaits);
 	const char *of = strcmp(phase, sl_phase_name(SL_PHASE_RECOVER)) == 0
 				 ? "; no linked learner has the deposit or the deposit key of "
 				 : "; waits for ";

@@ -11,6 +11,7 @@
 
 #define ANSWER_MS 2000
 #define TAIL_BYTES 65536
+#define NAMES_MOST 2u /* awaited learners that are named */
 #define PEERS_MOST 3u /* learners that are asked what they know of their peers */
 
 void sl_status_open(struct sl_status_all *all, const struct sl_learners_options *options)
@@ -160,7 +161,7 @@ void sl_status_wait(const struct sl_status_all *all, const struct sl_status_row 
 	*text = '\0';
 	if (row->status == NULL)
 		return;
-	sl_learners_names(&all->of, json_object_get(row->status, "awaits"), names, sizeof names);
+	sl_learners_names(&all->of, json_object_get(row->status, "awaits"), NAMES_MOST, names, sizeof names);
 	snprintf(text, size, "waits for %s%s%s", names, *names != '\0' ? " " : "",
 		 sl_learners_text(row->status, "waits_for"));
 }
