@@ -10,7 +10,7 @@ void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort
 		    core->view.position[signer] != UINT32_MAX;
 	bool ends =
 		core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX; /* READY, RECOVER: advance */
-	if (here && abort_record->kind != SL_ABORT_KIND_STUCK)
+	if (here && abort_record->kind == SL_ABORT_KIND_ABORT)
 		core->at.progress = core->now;
 	if (here && ends && abort_record->kind == SL_ABORT_KIND_ABORT)
 		sl_attempt_fail_by(core, signer, SL_REASON_ABORTED, true);

@@ -214,19 +214,26 @@ static sl_ms stuck_at(const struct sl_core *core)
 }
 
 /* Sign that this learner is stuck, if it is; give the attempt up if as many participants are as a commit
- * needs. Those that are left cannot have the sum then (PROTOCOL.md §9.2 When an attempt is over). */
+ * needs, and stay so for stall_timeout: the words of learners that have just come back into reach are older
+ * than what they can show (PROTOCOL.md §9.2 When an attempt is over). */
 static void say_stuck(struct sl_core *core)
 {
 	const struct sl_parameters *agreed = &core->view.agreed;
+	struct sl_attempt_state *at = &core->at;
 	uint64_t stuck = 0;
-	if (core->now < stuck_at(core))
+	if (core->now < stuck_at(core)) {
+		at->all_stuck = 0;
 		return;
-	if (!core->at.stuck)
+	}
+	if (!at->stuck)
 		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
-	core->at.stuck = true;
+	at->stuck = true;
 	for (uint32_t i = 0; i < core->view.n; i++)
 		stuck += sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a);
-	if (stuck >= sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
+	if (stuck < sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
+		return;
+	at->all_stuck = at->all_stuck == 0 ? core->now : at->all_stuck;
+	if (core->now >= at->all_stuck + core->config.stall_timeout_ms)
 		give_up(core);
 }
 
@@ -317,6 +324,9 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	due = opens < due ? opens : due;
 	if (!core->at.given_up && stuck_at(core) < due && stuck_at(core) > core->now)
 		due = stuck_at(core);
+	sl_ms gives_up = core->at.all_stuck + core->config.stall_timeout_ms;
+	if (core->at.all_stuck != 0 && !core->at.given_up && gives_up < due)
+		due = gives_up;
 	if (sl_split_due(core) > core->now && sl_split_due(core) < due)
 		due = sl_split_due(core);
 	for (uint32_t i = 0; i < core->view.n; i++) {

@@ -97,19 +97,38 @@ TEST(earlier_attempts_keep_their_aborts)
 
 /* --- stuck --- */
 
-/* A learner without progress says so; it gives up when as many participants say so as a commit needs. */
+/* A learner without progress says so; it gives up when as many participants say so as a commit needs, and
+ * nothing comes for stall_timeout more. */
 CASE(stuck_together, bound(),
      "deadline +10000\n"
      "abort of 4 g2 a1 from 2\n" /* no participant */
      "deadline +20000 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
      "deadline +60000 -> WAITING 2 3\n"
-     "abort of 2 g2 a1 from 2 -> persist given up t1 a1*")
+     "abort of 2 g2 a1 from 2 -> stuck of 2 a1 to 4\n"
+     "deadline +9999\n"
+     "deadline +1 -> *persist given up t1 a1*")
 CASE(stuck_is_no_progress, bound(),
      "deadline +10000\n"
      "deadline +10000\n"
      "abort of 2 g2 a1 from 2\n"
      "deadline +9999 ->\n"
-     "deadline +1 -> persist given up t1 a1, *")
+     "deadline +1 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
+     "abort of 3 g1 a1 from 2 -> give-up of 3 a1 to 4\n"
+     "deadline +10000 -> *persist given up t1 a1*")
+TEST(stuck_before_the_last_news)
+{
+	struct driver *p = bound();
+	play(p, "deadline +10000\n"
+		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
+		"abort of 2 g2 a1 from 2\n"
+		"abort of 3 r1 a1 from 2\n" /* news */
+		"deadline +19999");
+	assert_false(driver_says(p, "given up"));
+	play(p, "deadline +1");
+	assert_false(driver_says(p, "given up"));
+	play(p, "deadline +10000 -> *persist given up t1 a1*");
+	driver_free(p);
+}
 
 /* With `forgetful` 1, one give-up of three leaves too few for a commit, and does not end the attempt. A
  * Digest that is signed then would hold it open for ever. */
