@@ -2,6 +2,7 @@
  * until it is over (PROTOCOL.md §9.3 Rule A, §10.4 How recovery ends). Wherever links fall, no two results of
  * a round are committed, and all go on when the links are back. The checker verifies every Ready and every
  * commit. */
+#include "common/core/state.h"
 #include "test/lib/test.h"
 #include "tools/sim/check.h"
 
@@ -217,4 +218,24 @@ TEST(random_cuts)
 	}
 	assert_true(recovered > 500 && model_invalidated < 50);
 	assert_true(longest < 60000000);
+}
+
+/* After a restart a learner may have signed a Digest, unless its disk says that it recovers. */
+TEST(signed_before_a_restart)
+{
+	for (uint32_t recovers = 0; recovers <= 1; recovers++) {
+		struct sl_sim *sim = begin(2600, 5, "complete");
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+		if (recovers) {
+			sl_sim_crash(sim, 4);
+			sl_sim_run_until_phase(sim, 0, SL_PHASE_RECOVER);
+			sl_sim_elapse(sim, 100); /* RECOVERS is durable */
+		}
+		sl_sim_isolate(sim, 0);
+		sl_sim_crash(sim, 0);
+		sl_sim_restart(sim, 0);
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_RECOVER);
+		assert_int_equal(sim->learners[0].host.core->at.digested, !recovers);
+		sl_sim_free(sim);
+	}
 }
