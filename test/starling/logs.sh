@@ -1,5 +1,6 @@
 #!/bin/sh
 # `starling logs`, `starling keygen` and the program itself, as a user starts them: logs.sh STARLING
+source=$(realpath "${0%/*}/../..")
 . "${0%/*}/../lib/head.sh"
 
 is() { # FILE, then what stands in it, line by line
@@ -10,7 +11,7 @@ is() { # FILE, then what stands in it, line by line
 	cmp -s "$file" want || fail "$file is: $(head -c 3000 "$file")"
 }
 record() { # MS ID LEVEL [REST]
-	echo "{\"time\":\"2026-11-21T12:00:00.$1Z\",\"mono_ms\":$1.5,\"level\":\"$3\",\"learner\":$2,\"name\":\"learner-0$2\",\"event\":\"e\",\"text\":\"at $1\"${4-}}"
+	echo "{\"v\":1,\"time\":\"2026-11-21T12:00:00.$1Z\",\"mono_ms\":$1.5,\"level\":\"$3\",\"learner\":$2,\"name\":\"learner-0$2\",\"event\":\"e\",\"text\":\"at $1\"${4-}}"
 }
 at() { # MS ID LEVEL: the record as text
 	printf '12:00:00.%s learner-0%s %-5s e          at %s\n' "$1" "$2" "$3" "$1"
@@ -29,7 +30,7 @@ mkdir -p run/learner-01 run/learner-02
 ends 0 logs run
 is out "$(at 100 1 info)" "$(at 200 2 debug)" "$(at 250 2 info)" "$(at 300 1 warn)" "$(at 400 2 error)"
 is err
-ends 0 logs run --round 2
+ends 0 logs run --round 2 --records
 is out "$(at 300 1 warn)" "$(at 400 2 error)"
 ends 0 logs --learner 2 --level info run
 is out "$(at 250 2 info)" "$(at 400 2 error)"
@@ -38,7 +39,11 @@ is out
 says "starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)" logs run --learner 3
 is out
 ends 2 logs run --learner learner-2
-ends 0 logs run --round 9
+says "starling logs: run: no record of round 9; there are rounds 1 to 2" logs run --round 9
+is out
+says "starling logs: run: no record of round 9; there are rounds 1 to 2" logs run --round 9 --records
+is out
+says "starling logs: run: no record of round 9; there are rounds 1 to 2" logs run --round 9 --json
 is out
 is err "starling logs: run: no record of round 9; there are rounds 1 to 2"
 ends 0 logs run --round 2 --level error --learner 1
@@ -55,7 +60,7 @@ is out "$(at 500 1 info)" "$(at 100 1 info)" "$(at 500 2 info)" "$(at 600 2 info
 
 # Malformed lines are counted, and a line longer than any record.
 mkdir -p bad/a bad/b
-{ echo nonsense && record 100 1 info && printf '[1]\n{"time":3}\n{"time":"20'; } >bad/a/log.jsonl
+{ echo nonsense && record 100 1 info && printf '[1]\n{"time":3}\n{"v":1,"time":"20'; } >bad/a/log.jsonl
 { record 200 2 info && head -c 3000000 /dev/zero && echo; } >bad/b/log.jsonl
 ends 0 logs bad
 is out "$(at 100 1 info)" "$(at 200 2 info)"
@@ -65,12 +70,12 @@ is err "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1"
 for i in $(seq 40); do
 	mkdir -p many/$i
 	for j in $(seq 100 149); do
-		echo "{\"time\":\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\",\"text\":\"$i $j\"}"
+		echo "{\"v\":1,\"time\":\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\",\"text\":\"$i $j\"}"
 	done >many/$i/log.jsonl
 done
 ends 0 logs many --json
 [ "$(wc -l <out)" = 2000 ] || fail "not every record"
-cut -c1-34 out | LC_ALL=C sort -c -s || fail "records are not in order"
+cut -c1-40 out | LC_ALL=C sort -c -s || fail "records are not in order"
 
 # Errors.
 says 'starling logs: none: No such file or directory' logs none
@@ -78,11 +83,79 @@ mkdir empty
 says "starling logs: empty: no log.jsonl in it or in its folders; a learner writes one with the setting \`log: log.jsonl\`" logs empty
 says "starling logs: --level: 'loud' is not one of debug, info, warn, error" logs --level loud empty
 says 'starling logs: --round 0: must be a whole number from 1 to 4294967295' logs --round 0 empty
-says "starling logs: give the run folder; see 'starling logs --help'" logs
+says "starling logs: give a run folder or log files; see 'starling logs --help'" logs
+
+# Records of another version are left out; a folder and files may be mixed, and name a log twice.
+mkdir -p other/a
+{ record 100 1 info && record 200 1 info | sed 's/"v":1/"v":2/' && record 300 1 info | sed 's/"v":1,//'; } >other/a/log.jsonl
+ends 0 logs other run/learner-01/log.jsonl other/a/log.jsonl
+is out "$(at 100 1 info)" "$(at 100 1 info)" "$(at 300 1 warn)"
+is err "starling logs: 2 records of another version left out, the first at other/a/log.jsonl:2"
+
+# Filters by peer and phase.
+mkdir -p peers/a peers/b
+{ record 100 1 info ',"peer":2' && record 200 1 info ',"learners":[2,3],"phase":"MIX"' && record 300 1 info ',"peer":3'; } >peers/a/log.jsonl
+record 400 2 info >peers/b/log.jsonl
+ends 0 logs peers --peer 2
+is out "$(at 100 1 info)" "$(at 200 1 info)"
+ends 0 logs peers --peer learner-02 --phase mix
+is out "$(at 200 1 info)"
+
+# A run of three, with two attempts, and clocks that differ (test/timeline/test_timeline.c): one stream, in the order of
+# what happened.
+for name in ana bo eve; do
+	mkdir -p three/$name
+	cp "$source/test/data/logs/$name.jsonl" three/$name/log.jsonl
+done
+ends 0 logs three --level warn
+is out '10:00:11.459 bo warn  attempt_failed round 1 attempt 1 ended: no data came from eve (3) for 10 s' \
+	'10:00:11.470 ana warn  attempt_failed round 1 attempt 1 ended: bo (2) has aborted the attempt' \
+	'10:00:11.498 bo warn  waiting    round 1 attempt 1: waiting for eve (3) to send shares' \
+	'10:00:17.899 bo warn  refused    h:9 connected with a key that is not in the roster'
+ends 0 logs three --round 1
+has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s later, in 2 attempts.' \
+	'Attempt 1 ended after 12.0 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
+	'Attempt 2 committed after 1.98 s.' 'mixing tree with K = 2 exchanges. Once released it needs all participants.' \
+	'Cut vertices, without which the graph falls apart: bo (2).' \
+	'Exact: all 3 learners that have the result have model 0123456789abcdef; largest rounding margin 0.1250' \
+	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
+	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
+	'  share              3    10.071    11.599    11.599  eve (3)'
+ends 0 logs three --round 1 --level warn --learner 2 --json
+[ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
+ends 0 logs three --stats
+has out '2 rounds committed in 3 attempts, of which 1 failed; all rounds are exact.' \
+	'  train             6      1.006      4.007      4.007  ana (1), round 2' '  eve (3) in 1 round'
+ends 2 logs three --stats --round 1
+ends 0 logs three --trace trace.json
+python3 - <<'CHECK'
+import json
+events = json.load(open('trace.json'))['traceEvents']
+assert {e['args']['name'] for e in events if e['name'] == 'process_name'} == {'ana (1)', 'bo (2)', 'eve (3)'}
+slices = {(e['pid'], e['tid'], e['name'], e['args']['round']): e for e in events if e['ph'] == 'X'}
+assert abs(slices[1, 1, 'train', 2]['dur'] - 4007000) < 1000, slices[1, 1, 'train', 2]
+assert slices[2, 2, 'to send shares', 1]['args']['learners'] == [3]
+assert len([e for e in events if e['ph'] == 'i' and e['name'] == 'committed']) == 6
+CHECK
+ends 1 logs three --trace none/trace.json
+has err 'starling logs: none/trace.json: No such file or directory'
+
+# The examples of the man page with jq, on this run.
+if command -v jq >/dev/null; then
+	sed -n 's/^starling logs RUNFOLDER \(.*--json | jq.*\)$/\1/p' "$source/deploy/man/starling-logs.1.scd" >examples
+	[ "$(wc -l <examples)" = 5 ] || fail "the man page has not five examples with jq"
+	while read -r example; do
+		eval "\"$program\" logs three $example" 2>err
+	done <examples >out
+	has out '{"learner":3,"phase":"share","s":11.5' '[2,"share","to send shares",[3]]' \
+		'1.1 bo: no data came from eve (3) for 10 s' '2 bo 1700 fedcba98' 'commit 6'
+else
+	echo "logs.sh: no jq: the examples of the man page are not run" >&2
+fi
 
 # A reader that has enough is no failure; a full disk is.
 mkdir -p long/a
-yes '{"time":"2026-11-21T12:00:00.100Z","text":"x"}' | head -20000 >long/a/log.jsonl
+yes '{"v":1,"time":"2026-11-21T12:00:00.100Z","text":"x"}' | head -20000 >long/a/log.jsonl
 {
 	code=0
 	"$program" logs long 2>err || code=$?
@@ -105,7 +178,7 @@ until_is() { # then the lines of `followed`
 	done
 }
 mkdir -p live/a live/b
-{ record 100 1 info && printf '{"time":"2026-11-21T12:0'; } >live/a/log.jsonl
+{ record 100 1 info && printf '{"v":1,"time":"2026-11-21T12:0'; } >live/a/log.jsonl
 "$program" logs live --follow >followed &
 pid=$!
 until_is "$(at 100 1 info)"

@@ -1,213 +1,104 @@
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+/* starling logs: records, rounds, figures and traces out of the logs of learners. */
+#include "tools/starling/logs.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/runtime/log.h"
-#include "tools/starling/log_merge.h"
 #include "tools/lib/option.h"
+#include "tools/timeline/explain.h"
+#include "tools/timeline/stats.h"
+#include "tools/timeline/trace.h"
 
-#define POLL_MS 200
+static void take_path(struct argp_state *state, const char *value, void *options)
+{
+	struct sl_logs *logs = options;
+	(void)state;
+	logs->paths = sl_command_grow(logs->paths, logs->path_count, &logs->path_room, sizeof *logs->paths);
+	logs->paths[logs->path_count++] = value;
+}
 
-struct logs {
-	const char *folder;
-	const char *learner; /* id or name; NULL: all */
-	uint64_t learner_id; /* 0: by name */
-	uint64_t round;	     /* 0: all */
-	int level;
-	bool follow, json, colour;
-};
-
-#define NAMED_MOST 8u /* learners in an error */
-
-struct known {
-	uint64_t id;
-	char name[SL_NAME_BYTES];
-};
-
-/* Learners and rounds found in the logs, named in the error if the wanted ones have no record. */
-struct seen {
-	struct known *learners;
-	size_t count, room;
-	bool learner, round;  /* found: the wanted learner; its wanted round */
-	uint64_t first, last; /* rounds; 0: none */
-};
-
-static volatile sig_atomic_t interrupted;
+static void set_learner(struct sl_logs_learner *learner, const char *value)
+{
+	learner->text = value;
+	if (!sl_number_parse(value, 1, UINT32_MAX, &learner->id))
+		learner->id = 0;
+}
 
 static void take_learner(struct argp_state *state, const char *value, void *options)
 {
-	struct logs *logs = options;
 	(void)state;
-	logs->learner = value;
-	if (!sl_number_parse(value, 1, UINT32_MAX, &logs->learner_id))
-		logs->learner_id = 0;
+	set_learner(&((struct sl_logs *)options)->learner, value);
+}
+
+static void take_peer(struct argp_state *state, const char *value, void *options)
+{
+	(void)state;
+	set_learner(&((struct sl_logs *)options)->peer, value);
 }
 
 static void take_level(struct argp_state *state, const char *value, void *options)
 {
-	struct logs *logs = options;
+	struct sl_logs *logs = options;
 	logs->level = sl_level_find(value);
 	if (logs->level < 0)
 		argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error",
 			     value);
 }
 
+static bool filters(const struct sl_logs *logs)
+{
+	return logs->learner.text != NULL || logs->peer.text != NULL || logs->phase != NULL ||
+	       logs->level >= 0 || logs->follow || logs->records;
+}
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct sl_logs *logs = options;
+	if (logs->stats && logs->trace != NULL)
+		argp_failure(state, SL_EXIT_USAGE, 0, "give --stats or --trace, not both");
+	if ((logs->stats || logs->trace != NULL) && (filters(logs) || logs->round != 0))
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "%s takes the whole run: leave out --round and the filters of records",
+			     logs->stats ? "--stats" : "--trace");
+}
+
 static const struct sl_option own[] = {
-	{"round", 'r', "N", "only records of round N", SL_SETS(struct logs, round), 1, UINT32_MAX},
+	{"round", 'r', "N", "explain round N; with a filter, or --records, print its records",
+	 SL_SETS(struct sl_logs, round), 1, UINT32_MAX},
+	{"stats", 's', NULL, "print p50, p95 and max of each phase, bytes, and who was slowest",
+	 SL_SETS(struct sl_logs, stats)},
+	{"trace", 't', "FILE", "write the run as a trace that ui.perfetto.dev and chrome://tracing open",
+	 SL_SETS(struct sl_logs, trace)},
 	{"learner", 'l', "ID", "only records of this learner, by id or name", .take = take_learner},
+	{"peer", 'p', "ID", "only records that name this learner as a peer, by id or name",
+	 .take = take_peer},
+	{"phase", 'P', "NAME", "only records of this phase, such as mix", SL_SETS(struct sl_logs, phase)},
 	{"level", 'L', "LEVEL", "only debug, info, warn or error, and more severe records (debug)",
 	 .take = take_level},
-	{"follow", 'f', NULL, "continue with new records, until Ctrl-C", SL_SETS(struct logs, follow)},
-	{"json", 'j', NULL, "print the records as they stand in the files", SL_SETS(struct logs, json)},
+	{"records", 'R', NULL, "print records, as without --round", SL_SETS(struct sl_logs, records)},
+	{"follow", 'f', NULL, "continue with new records, until Ctrl-C", SL_SETS(struct sl_logs, follow)},
+	{"json", 'j', NULL, "print JSON: records as they stand in the files, a round, figures",
+	 SL_SETS(struct sl_logs, json)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own,
-	.arguments = "RUNFOLDER",
-	.missing = "give the run folder",
-	.argument = offsetof(struct logs, folder),
-	.doc = "Print the logs of all learners of a run as one, in the order of time (UTC).\v"
+	.arguments = "RUNFOLDER|FILE...",
+	.missing = "give a run folder or log files",
+	.take = take_path,
+	.check = check,
+	.doc = "Print the logs of any number of learners as one, in the order of time (UTC), or explain a "
+	       "round.\v"
 	       "Examples:\n"
 	       "  starling logs RUNFOLDER --follow\n"
+	       "  starling logs RUNFOLDER --round 7\n"
+	       "  starling logs ana.jsonl bo.jsonl --round 7 --json | jq .slowest\n"
+	       "  starling logs RUNFOLDER --stats\n"
 	       "  starling logs RUNFOLDER --round 3 --level warn\n"
 	       "  starling logs RUNFOLDER --learner 7 --json | jq .event\n"};
-
-static bool of_learner(const struct logs *logs, const struct sl_record *record)
-{
-	if (logs->learner_id)
-		return record->learner == logs->learner_id;
-	return logs->learner == NULL || (record->name && strcmp(record->name, logs->learner) == 0);
-}
-
-static bool wanted(const struct logs *logs, const struct sl_record *record)
-{
-	int known_level = record->level ? sl_level_find(record->level) : -1;
-	if (known_level >= 0 && known_level < logs->level)
-		return false;
-	return (logs->round == 0 || record->round == logs->round) && of_learner(logs, record);
-}
-
-/* ---- learners and rounds found ---- */
-
-static void see_learner(struct seen *seen, const struct sl_record *record)
-{
-	const char *name = record->name;
-	uint64_t id = record->learner;
-	if (name == NULL || id == 0)
-		return;
-	for (size_t i = 0; i < seen->count; i++)
-		if (seen->learners[i].id == id && strcmp(seen->learners[i].name, name) == 0)
-			return;
-	seen->learners = sl_command_grow(seen->learners, seen->count, &seen->room, sizeof *seen->learners);
-	seen->learners[seen->count].id = id;
-	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
-}
-
-static void see(const struct logs *logs, struct seen *seen, const struct sl_record *record)
-{
-	uint64_t round = record->round;
-	if (!seen->learner)
-		see_learner(seen, record);
-	if (!of_learner(logs, record))
-		return;
-	seen->learner = true;
-	seen->round |= round == logs->round;
-	if (round > 0 && (seen->first == 0 || round < seen->first))
-		seen->first = round;
-	if (round > seen->last)
-		seen->last = round;
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct known *x = a, *y = b;
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static void say_learners(const struct logs *logs, struct seen *seen)
-{
-	size_t n = seen->count;
-	fprintf(stderr, "starling logs: %s: no record of learner '%s'", logs->folder, logs->learner);
-	if (n > 0)
-		qsort(seen->learners, n, sizeof *seen->learners, by_id);
-	for (size_t i = 0; i < n && i < NAMED_MOST; i++)
-		fprintf(stderr, "%s%s (%llu)", i == 0 ? "; there are " : ", ", seen->learners[i].name,
-			(unsigned long long)seen->learners[i].id);
-	if (n > NAMED_MOST)
-		fprintf(stderr, " and %zu more", n - NAMED_MOST);
-	fputc('\n', stderr);
-}
-
-static void say_rounds(const struct logs *logs, const struct seen *seen)
-{
-	fprintf(stderr, "starling logs: %s: no record of round %llu%s%s; ", logs->folder,
-		(unsigned long long)logs->round, logs->learner ? " by learner " : "",
-		logs->learner ? logs->learner : "");
-	if (seen->first == 0)
-		fputs("there are none of any round\n", stderr);
-	else if (seen->first == seen->last)
-		fprintf(stderr, "there is round %llu\n", (unsigned long long)seen->first);
-	else
-		fprintf(stderr, "there are rounds %llu to %llu\n", (unsigned long long)seen->first,
-			(unsigned long long)seen->last);
-}
-
-/* Print an error if the wanted learner or round has no record. Return the exit status. */
-static int judge(const struct logs *logs, struct seen *seen)
-{
-	if (interrupted || ferror(stdout))
-		return 0;
-	if (logs->learner != NULL && !seen->learner) {
-		say_learners(logs, seen);
-		return SL_EXIT_USAGE;
-	}
-	if (logs->round != 0 && !seen->round)
-		say_rounds(logs, seen);
-	return 0;
-}
-
-/* ---- printing ---- */
-
-static bool print(const struct logs *logs, const struct sl_log_item *item)
-{
-	char line[SL_LOG_LINE_BYTES];
-	if (!logs->json) {
-		size_t n = sl_log_render(item->record->json, logs->colour, line, sizeof line);
-		return fwrite(line, 1, n, stdout) == n;
-	}
-	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;
-}
-
-/* Print all wanted records; return false if standard output cannot be written. */
-static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
-{
-	struct sl_log_item item;
-	while (!interrupted && sl_log_merge_next(merge, &item)) {
-		see(logs, seen, item.record);
-		if (wanted(logs, item.record) && !print(logs, &item)) {
-			sl_command_output_failed();
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Wait POLL_MS; return false to end: after Ctrl-C, or if the reader of standard output has gone. */
-static bool wait_for_more(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	if (fflush(stdout) != 0) {
-		sl_command_output_failed();
-		return false;
-	}
-	if (poll(&out, 1, POLL_MS) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)))
-		return false;
-	return !interrupted;
-}
 
 static int fail(const struct sl_error *error)
 {
@@ -215,52 +106,113 @@ static int fail(const struct sl_error *error)
 	return error->code == SL_ERR_NOTFOUND ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }
 
-/* Print records as they are written. A wanted learner without a record is reported, and waited for. */
-static int follow(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
+static int print_json(json_t *document)
 {
-	struct sl_error error = {0};
-	bool more = print_all(logs, merge, seen);
-	if (more && logs->learner != NULL && !seen->learner)
-		say_learners(logs, seen);
-	for (; more && wait_for_more(); more = print_all(logs, merge, seen))
-		if (sl_log_merge_refresh(merge, &error) != SL_OK)
-			return fail(&error);
+	int rc = json_dumpf(document, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
+	bool failed = rc != 0 || putchar('\n') == EOF;
+	json_decref(document);
+	if (failed)
+		sl_command_output_failed();
 	return 0;
 }
 
-static void on_signal(int number)
+/* ---- a round, figures, a trace ---- */
+
+/* Name the run after its folder; a folder of a launch knows its number of rounds. */
+static void name_run(const struct sl_logs *logs, struct sl_timeline *timeline)
 {
-	(void)number;
-	interrupted = 1;
+	char path[PATH_MAX], *resolved = realpath(logs->paths[0], NULL);
+	if (resolved == NULL || logs->path_count > 1) {
+		free(resolved);
+		return;
+	}
+	snprintf(path, sizeof path, "%s/summary.json", resolved);
+	json_t *summary = json_load_file(path, 0, NULL);
+	json_int_t rounds = json_integer_value(json_object_get(summary, "rounds_asked"));
+	const char *slash = strrchr(resolved, '/');
+	sl_timeline_name(timeline, slash != NULL ? slash + 1 : resolved, rounds > 0 ? (uint64_t)rounds : 0);
+	json_decref(summary);
+	free(resolved);
 }
 
-static void catch_signals(void)
+static int show_round(const struct sl_logs *logs, struct sl_timeline *timeline)
 {
-	struct sigaction action = {.sa_handler = on_signal};
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	json_t *document = sl_timeline_round_json(timeline, logs->round),
+	       *run = sl_timeline_run_json(timeline);
+	int status = 0;
+	if (document == NULL)
+		status = sl_logs_no_round(logs, NULL,
+					  (uint64_t)json_integer_value(json_object_get(run, "first")),
+					  (uint64_t)json_integer_value(json_object_get(run, "last")));
+	else if (logs->json)
+		print_json(json_incref(document));
+	else
+		sl_explain_round(stdout, document, run);
+	json_decref(document);
+	json_decref(run);
+	return status;
+}
+
+static int show_stats(const struct sl_logs *logs, struct sl_timeline *timeline)
+{
+	json_t *stats = sl_stats_json(timeline);
+	if (logs->json)
+		return print_json(stats);
+	sl_stats_print(stdout, stats);
+	json_decref(stats);
+	return 0;
+}
+
+static int write_trace(const struct sl_logs *logs, struct sl_timeline *timeline)
+{
+	bool standard = strcmp(logs->trace, "-") == 0;
+	FILE *out = standard ? stdout : fopen(logs->trace, "w");
+	if (out != NULL)
+		sl_trace_write(out, timeline);
+	bool failed = out == NULL || ferror(out) != 0;
+	if (out != NULL && !standard)
+		failed |= fclose(out) != 0;
+	if (failed && !standard) {
+		fprintf(stderr, "starling logs: %s: %m\n", logs->trace);
+		return SL_EXIT_FAILED;
+	}
+	return 0;
+}
+
+static int show_run(const struct sl_logs *logs, struct sl_log_merge *merge)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	name_run(logs, timeline);
+	sl_log_merge_feed(merge, timeline, true);
+	int status = logs->stats	   ? show_stats(logs, timeline)
+		     : logs->trace != NULL ? write_trace(logs, timeline)
+					   : show_round(logs, timeline);
+	sl_timeline_free(timeline);
+	return status;
+}
+
+static void say_skipped(const struct sl_log_skipped *skipped, const char *what, const char *why)
+{
+	if (skipped->count > 0)
+		fprintf(stderr, "starling logs: %zu %s%s%s left out, the first at %s\n", skipped->count, what,
+			skipped->count == 1 ? "" : "s", why, skipped->first);
 }
 
 int sl_cmd_logs(int argc, char **argv)
 {
-	struct logs logs = {.level = SL_DEBUG, .colour = sl_log_colour(STDOUT_FILENO)};
+	struct sl_logs logs = {.level = -1, .colour = sl_log_colour(STDOUT_FILENO)};
 	struct sl_log_merge merge;
-	struct seen seen = {0};
 	struct sl_error error = {0};
-	int status = 0;
 	sl_option_parse(&usage, argc, argv, &logs);
-	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
+	if (sl_log_merge_open(&merge, logs.paths, logs.path_count, logs.follow, &error) != SL_OK) {
+		free(logs.paths);
 		return fail(&error);
-	if (logs.follow) {
-		catch_signals();
-		status = follow(&logs, &merge, &seen);
-	} else if (print_all(&logs, &merge, &seen)) {
-		status = judge(&logs, &seen);
 	}
-	free(seen.learners);
-	if (merge.malformed > 0)
-		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n",
-			merge.malformed, merge.malformed == 1 ? "" : "s", merge.first_malformed);
+	bool whole = logs.stats || logs.trace != NULL || (logs.round != 0 && !filters(&logs));
+	int status = whole ? show_run(&logs, &merge) : sl_logs_records(&logs, &merge);
+	say_skipped(&merge.malformed, "malformed line", "");
+	say_skipped(&merge.other_version, "record", " of another version");
 	sl_log_merge_close(&merge);
+	free(logs.paths);
 	return status;
 }

@@ -9,7 +9,7 @@
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"status", "show what learners are doing, and for whom they wait", sl_cmd_status},
-	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
+	{"logs", "show the logs of learners as one stream, explain a round, give figures", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"mean", "the exact mean of numbers of all learners", sl_cmd_mean},
 	{"sum", "their exact sum", sl_cmd_sum},
