@@ -30,13 +30,18 @@ void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 		header[4 + i] = (uint8_t)(payload_bytes >> (8 * i));
 }
 
+uint32_t sl_frame_kind(const uint8_t header[static SL_FRAME_HEADER_BYTES])
+{
+	return header[2] | (uint32_t)header[3] << 8;
+}
+
 /* Check the complete header, then allocate the payload that it announces. */
 static int open_frame(struct sl_deframer *s)
 {
 	const uint8_t *h = s->header;
 	if (h[0] != MAGIC || h[1] != SL_FRAME_VERSION)
 		return SL_ERR_FORMAT;
-	s->kind = (uint32_t)h[2] | (uint32_t)h[3] << 8;
+	s->kind = sl_frame_kind(h);
 	s->size = (size_t)h[4] | (size_t)h[5] << 8 | (size_t)h[6] << 16 | (size_t)h[7] << 24;
 	if (!sl_frame_known(s->kind) || s->size > sl_frame_limit(s->kind)) {
 		s->size = 0; /* no payload was allocated, so none is to be wiped */

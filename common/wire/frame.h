@@ -23,6 +23,9 @@ bool sl_frame_known(uint32_t kind);
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes);
 
+/* Return the kind in a header. */
+uint32_t sl_frame_kind(const uint8_t header[static SL_FRAME_HEADER_BYTES]);
+
 struct sl_deframer {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
 	size_t have; /* bytes of header and payload so far */

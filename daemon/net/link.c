@@ -36,6 +36,7 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 	if (kind == SL_FRAME_PING)
 		return;
 	link->unread++;
+	link->links->figures.messages[kind].received += SL_FRAME_HEADER_BYTES + size;
 	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload,
 					  size);
 }
@@ -66,6 +67,9 @@ static void look_at_end(struct sl_link *link, int rc)
 	if (!agreed(link) || rc == SL_PENDING)
 		return;
 	link->rejected = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
+	if (rc == SL_ERR_CRYPTO)
+		link->links->figures.tls_failures[link->state == SL_LINK_OFFERED ? SL_TLS_FAILURE_REFUSED
+										 : SL_TLS_FAILURE_BROKEN]++;
 	sl_link_close(link, ending(link, rc));
 }
 
@@ -112,8 +116,11 @@ static void handshake(struct sl_link *link)
 	if (link->state != SL_LINK_HANDSHAKE || rc == SL_PENDING)
 		return;
 	if (rc != SL_OK) {
-		if (link->session.pinned && link->session.member < 0)
+		bool unknown = link->session.pinned && link->session.member < 0;
+		if (unknown)
 			sl_links_unknown_peer(link);
+		link->links->figures
+			.tls_failures[unknown ? SL_TLS_FAILURE_UNKNOWN_KEY : SL_TLS_FAILURE_HANDSHAKE]++;
 		sl_link_close(link, "TLS handshake failed");
 		return;
 	}
@@ -255,10 +262,12 @@ void sl_link_returned(struct sl_link *link)
 		shut(link);
 		return;
 	}
-	if (offload->written != SL_OK)
+	if (offload->written != SL_OK) {
+		link->links->figures.tls_failures[SL_TLS_FAILURE_BROKEN]++;
 		sl_link_close(link, "TLS error while sending");
-	else
+	} else {
 		look_at_end(link, offload->read);
+	}
 	sl_link_write(link);
 	pause_reading(link);
 	if (link->state == SL_LINK_UP)

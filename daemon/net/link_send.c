@@ -191,8 +191,10 @@ static void fill_offload(struct sl_link *link)
 
 static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
 {
-	if (sl_tls_session_write(&link->session, bytes, count) != SL_OK)
+	if (sl_tls_session_write(&link->session, bytes, count) != SL_OK) {
+		link->links->figures.tls_failures[SL_TLS_FAILURE_BROKEN]++;
 		sl_link_close(link, "TLS error while sending");
+	}
 }
 
 static bool is_offloaded(const struct sl_link *link)
@@ -250,6 +252,9 @@ void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 	}
 	node->frame = frame;
 	frame->references++;
+	uint32_t kind = sl_frame_kind(frame->bytes);
+	if (kind < SL_MESSAGE_KINDS)
+		link->links->figures.messages[kind].sent += frame->size;
 	*(frame->vector ? &link->vector_bytes : &link->control_bytes) += frame->size;
 	push(frame->vector ? &link->vectors : &link->control, node);
 }

@@ -93,16 +93,19 @@ void sl_links_consumed(struct sl_links *links, uint32_t peer);
 void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why);
 /* Write the queued frames; called after each drain of the event queue. */
 void sl_links_flush(struct sl_links *links);
-struct sl_links_figures {
-	uint32_t up;
-	uint64_t bytes_sent, bytes_received; /* ciphertext since the start */
-	uint64_t records_sent, writes;	     /* TLS records that carry frames; write calls */
-};
-const struct sl_links_figures *sl_links_figures(const struct sl_links *links);
-/* Bytes of ciphertext to and from one peer since the start. */
+/* Bytes since the start. */
 struct sl_link_bytes {
 	uint64_t sent, received;
 };
+struct sl_links_figures {
+	uint32_t up;
+	uint64_t bytes_sent, bytes_received;		 /* ciphertext since the start */
+	uint64_t records_sent, writes;			 /* TLS records that carry frames; write calls */
+	struct sl_link_bytes messages[SL_MESSAGE_KINDS]; /* frames by message: queued, received */
+	uint64_t tls_failures[SL_TLS_FAILURE_COUNT];
+};
+const struct sl_links_figures *sl_links_figures(const struct sl_links *links);
+/* Return the bytes of ciphertext to and from one peer. */
 struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer);
 /* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
  * the first large write and without a link. */

@@ -192,6 +192,7 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 bool sl_links_handshake_done(struct sl_link *link)
 {
 	if (!rightful(link)) {
+		link->links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY]++;
 		sl_link_close(link, "another learner's key");
 		return false;
 	}

@@ -17,6 +17,21 @@ struct sl_tls {
 	const struct sl_roster *roster;
 };
 
+/* Why TLS ended a connection: X(cause, name) */
+#define SL_TLS_FAILURES(X)                                                                                   \
+	X(HANDSHAKE, "handshake")     /* it failed for another reason than the next three */                 \
+	X(UNKNOWN_KEY, "unknown_key") /* the peer showed a key that is not in the roster */                  \
+	X(OTHER_KEY, "other_key")     /* the peer showed the key of another learner */                       \
+	X(REFUSED, "refused")	      /* the peer refused the own key */                                     \
+	X(BROKEN, "broken")	      /* a record of an established link could not be read or written */
+
+enum sl_tls_failure {
+#define X(cause, name) SL_TLS_FAILURE_##cause,
+	SL_TLS_FAILURES(X)
+#undef X
+		SL_TLS_FAILURE_COUNT
+};
+
 int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const struct sl_roster *roster,
 		struct sl_error *error);
 void sl_tls_close(struct sl_tls *tls);
