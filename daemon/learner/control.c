@@ -179,13 +179,13 @@ int sl_control_open(struct sl_control **out, uv_loop_t *loop, struct sl_log *log
 	control->listener.data = control;
 	int rc = listen_on(control, error);
 	if (rc == SL_OK)
-		sl_log_watch_set(log, on_record, control);
+		sl_log_watch_add(log, on_record, control);
 	return rc;
 }
 
 void sl_control_close(struct sl_control *control)
 {
-	sl_log_watch_set(control->log, NULL, NULL);
+	sl_log_watch_remove(control->log, control);
 	unlink(control->path);
 	uv_close((uv_handle_t *)&control->listener, NULL);
 	while (control->clients != NULL)

@@ -1,5 +1,6 @@
 #include "daemon/runtime/log.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -23,8 +24,10 @@ struct sl_log {
 	sl_id id;
 	char name[SL_NAME_BYTES];
 	char path[SL_PATH_BYTES];
-	sl_log_watch watch;
-	void *context;
+	struct {
+		sl_log_watch watch; /* NULL: none */
+		void *context;
+	} watchers[SL_LOG_WATCHERS_MAX];
 };
 
 bool sl_log_colour(int fd)
@@ -63,10 +66,28 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 
 static struct sl_log *last_log; /* of sl_log_bus_error; NULL: none */
 
-void sl_log_watch_set(struct sl_log *log, sl_log_watch watch, void *context)
+/* Return the place of the watcher with this context (NULL: a free one), which must be there. */
+static uint32_t find_watcher(const struct sl_log *log, const void *context)
 {
-	log->watch = watch;
-	log->context = context;
+	uint32_t i = 0;
+	while (i < SL_LOG_WATCHERS_MAX && log->watchers[i].context != context)
+		i++;
+	assert(i < SL_LOG_WATCHERS_MAX);
+	return i;
+}
+
+void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context)
+{
+	uint32_t i = find_watcher(log, NULL);
+	log->watchers[i].watch = watch;
+	log->watchers[i].context = context;
+}
+
+void sl_log_watch_remove(struct sl_log *log, void *context)
+{
+	uint32_t i = find_watcher(log, context);
+	log->watchers[i].watch = NULL;
+	log->watchers[i].context = NULL;
 }
 
 void sl_log_close(struct sl_log *log)
@@ -183,8 +204,9 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 			write_line(log, json, n + 1);
 			json[n] = '\0';
 		}
-		if (log->watch)
-			log->watch(log->context, json, n);
+		for (uint32_t i = 0; i < SL_LOG_WATCHERS_MAX; i++)
+			if (log->watchers[i].watch != NULL)
+				log->watchers[i].watch(log->watchers[i].context, json, n);
 	}
 	free(json);
 	json_decref(record);
@@ -198,7 +220,7 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 static void on_bus_error(int number)
 {
 	(void)number;
-	last_log->watch = NULL; /* of another thread */
+	memset(last_log->watchers, 0, sizeof last_log->watchers); /* of another thread */
 	sl_log(last_log, SL_ERROR, "fatal",
 	       "a file of the state folder was cut short while it was in use, or its disk has failed: check "
 	       "the disk, then "

@@ -2,8 +2,8 @@
  *
  * Every record has time (RFC 3339, UTC, ms), mono_ms (CLOCK_MONOTONIC, comparable between processes of one
  * machine), level, learner, event and fields; the text form is made from the same record. Values of models,
- * shares, random streams and keys are never passed here. Watchers (the control socket) receive the same JSON
- * line.
+ * shares, random streams and keys are never passed here. Watchers (control socket, HTTP) receive the same
+ * JSON line.
  */
 #pragma once
 
@@ -11,9 +11,10 @@
 #include "common/config/level.h"
 #include "common/config/settings.h"
 
+#define SL_LOG_WATCHERS_MAX 2u
 #define SL_LOG_LINE_BYTES 4096u /* size of the text form, with newline and terminating zero */
 
-/* A log; written by one thread, which also runs the watcher. */
+/* A log; written by one thread, which also runs the watchers. */
 struct sl_log;
 
 /* Called with every record that passes the level, as one line of JSON without the newline. */
@@ -21,7 +22,9 @@ typedef void (*sl_log_watch)(void *context, const char *json_line, size_t bytes)
 
 int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
 		struct sl_error *error);
-void sl_log_watch_set(struct sl_log *log, sl_log_watch watch, void *context);
+/* Add a watcher, at most SL_LOG_WATCHERS_MAX; remove that of `context`. */
+void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context);
+void sl_log_watch_remove(struct sl_log *log, void *context);
 void sl_log_close(struct sl_log *log);
 
 /* Return true if records of this level are written. */

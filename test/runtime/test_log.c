@@ -135,8 +135,8 @@ TEST_WITH(watchers_see_json, folder_enter, folder_leave)
 	size_t count = 0;
 	struct sl_log *json = open_log("a", SL_LOG_JSON, SL_INFO),
 		      *text = open_log("b", SL_LOG_TEXT, SL_INFO);
-	sl_log_watch_set(json, count_line, &count);
-	sl_log_watch_set(text, count_line, &count);
+	sl_log_watch_add(json, count_line, &count);
+	sl_log_watch_add(text, count_line, &count);
 	sl_log(json, SL_INFO, "e", "t", NULL);
 	sl_log(text, SL_INFO, "e", "t", NULL);
 	sl_log(text, SL_DEBUG, "e", "t", NULL);
