@@ -146,8 +146,9 @@ static int take_command(const struct sl_setting *row, struct sl_settings *settin
 static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value,
 		     struct sl_error *error)
 {
-	int code = row->kind == SL_SETTING_NAME ? sl_roster_name_check(value, error)
-						: sl_roster_address_check(value, error);
+	int code = find_choice(row, value)	  ? SL_OK
+		   : row->kind == SL_SETTING_NAME ? sl_roster_name_check(value, error)
+						  : sl_roster_address_check(value, error);
 	if (code != SL_OK && error)
 		return sl_err_wrap(error, "%s", row->key);
 	if (code == SL_OK)

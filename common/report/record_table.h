@@ -229,6 +229,7 @@
 	X(COMMAND_OUTPUT, "command", SL_INFO, "reason", "command: |{reason}")                                \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
+	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
 	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \

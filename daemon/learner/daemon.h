@@ -24,10 +24,12 @@
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
+#include "daemon/metrics/metrics.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
 #include "daemon/net/links.h"
 #include "daemon/net/tls.h"
+#include "daemon/runtime/http.h"
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/worker.h"
 #include "daemon/store/folder.h"
@@ -106,6 +108,8 @@ struct sl_daemon {
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
 	struct sl_control *control;
+	struct sl_http *http; /* NULL: `http: off` */
+	struct sl_metrics counters;
 	struct sl_worker compute, train, crypto;
 
 	struct sl_event_queue event_queue;

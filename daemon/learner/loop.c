@@ -8,6 +8,7 @@
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
+#include "daemon/learner/monitor.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
@@ -148,6 +149,8 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, s->control,
 				     sl_requests_serve, daemon, error);
+	if (rc == SL_OK)
+		rc = sl_monitor_open(daemon, error);
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
@@ -155,6 +158,11 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	record.address = address;
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(daemon, &record);
+	if (daemon->http != NULL) {
+		sl_record_init(&record, SL_RECORD_HTTP);
+		record.address = sl_http_url(daemon->http);
+		sl_report_log_record(daemon, &record);
+	}
 	return SL_OK;
 }
 
@@ -192,6 +200,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->closed = true;
 	if (daemon->control != NULL)
 		sl_control_close(daemon->control);
+	sl_monitor_close(daemon);
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
 	if (daemon->crypto.back.loop != NULL)

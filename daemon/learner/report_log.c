@@ -12,6 +12,7 @@
 #include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/monitor.h"
 #include "daemon/learner/status.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/store/evidence.h"
@@ -24,6 +25,7 @@ void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *reco
 	char text[SL_RECORD_TEXT_BYTES];
 	enum sl_level level = sl_record_level(record);
 	sl_status_note(daemon, record);
+	sl_metrics_record(&daemon->counters, record);
 	if (!sl_log_takes(daemon->log, level))
 		return;
 	json_t *fields = sl_record_write(record, &daemon->roster, text, sizeof text);
@@ -51,6 +53,7 @@ void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why
 	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
 	sl_ms now = uv_hrtime() / 1000000u;
 	struct sl_record record;
+	daemon->counters.rejected[0]++;
 	if (now < peer_warning->quiet_until) {
 		peer_warning->unsaid++;
 		return;
@@ -302,6 +305,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	struct sl_record record;
 	char control[PATH_MAX + SL_PATH_BYTES + 2];
+	sl_monitor_report(daemon, r);
 	if (r->kind == SL_REPORT_REJECTED) {
 		sl_report_log_warn(daemon, r->peer, r->rejected.text);
 		return;

@@ -15,6 +15,7 @@
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
+#include "daemon/learner/monitor.h"
 #include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/restore.h"
@@ -341,6 +342,7 @@ static int begin(struct sl_daemon *daemon, const struct sl_settings *settings, s
 	daemon->settings = settings;
 	daemon->masked_states.folder = settings->state;
 	sl_event_queue_init(&daemon->event_queue);
+	sl_monitor_init(daemon);
 	int rc = uv_loop_init(&daemon->loop);
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "cannot start the event loop: %s", uv_strerror(rc));

@@ -344,14 +344,14 @@ const char *sl_http_query(const struct sl_http_request *request, const char *key
 	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, key);
 }
 
-static const char *header(const struct sl_http_request *request, const char *name)
+const char *sl_http_header(const struct sl_http_request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 }
 
 static bool shows_token(const struct sl_http_request *request)
 {
-	const char *token = request->http->token, *shown = header(request, "Authorization");
+	const char *token = request->http->token, *shown = sl_http_header(request, "Authorization");
 	if (shown != NULL && strncasecmp(shown, "Bearer ", 7) == 0)
 		return sl_http_token_equal(token, shown + 7);
 	shown = sl_http_query(request, "token");
@@ -362,13 +362,14 @@ static bool shows_token(const struct sl_http_request *request)
 static void check(struct sl_http_request *request, const char *method)
 {
 	const struct sl_http *http = request->http;
-	const char *host = header(request, "Host"), *origin = header(request, "Origin"),
-		   *length = header(request, "Content-Length");
+	const char *host = sl_http_header(request, "Host"), *origin = sl_http_header(request, "Origin"),
+		   *length = sl_http_header(request, "Content-Length");
 	bool secret = http->token[0] != '\0';
 	if (strcmp(method, "GET") != 0 && !request->head)
 		refuse(request, MHD_HTTP_METHOD_NOT_ALLOWED, "Allow", "GET, HEAD",
 		       "only GET and HEAD are answered\n");
-	else if ((length != NULL && strcmp(length, "0") != 0) || header(request, "Transfer-Encoding") != NULL)
+	else if ((length != NULL && strcmp(length, "0") != 0) ||
+		 sl_http_header(request, "Transfer-Encoding") != NULL)
 		refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, NULL, NULL, "a request has no body here\n");
 	else if (!secret && (host == NULL || !sl_http_origin_host(host, http->host)))
 		refuse(request, MHD_HTTP_FORBIDDEN, NULL, NULL,

@@ -54,6 +54,8 @@ const char *sl_http_url(const struct sl_http *http);
 const char *sl_http_path(const struct sl_http_request *request);
 /* Return the value of `key` in the query, or NULL. */
 const char *sl_http_query(const struct sl_http_request *request, const char *key);
+/* Return a header of the request, or NULL. */
+const char *sl_http_header(const struct sl_http_request *request, const char *name);
 /* Answer with `status` and these bytes, which are copied. */
 void sl_http_reply(struct sl_http_request *request, unsigned status, const char *content_type,
 		   const void *bytes, size_t size);

@@ -1,0 +1,172 @@
+#include "daemon/learner/monitor.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/bytes.h"
+#include "common/report/reason.h"
+#include "daemon/learner/daemon.h"
+#include "daemon/metrics/health.h"
+#include "daemon/metrics/metrics_text.h"
+#include "daemon/runtime/http_token.h"
+
+#define NAMES_BYTES 256u
+#define LINE_BYTES 512u
+
+static double unix_s(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void sl_monitor_init(struct sl_daemon *daemon)
+{
+	sl_metrics_init(&daemon->counters, unix_s());
+}
+
+void sl_monitor_report(struct sl_daemon *daemon, const struct sl_report *report)
+{
+	sl_metrics_report(&daemon->counters, report, unix_s(), (double)uv_hrtime() / 1e9);
+}
+
+/* ---- health ---- */
+
+static uint32_t count(const uint64_t *set, size_t words)
+{
+	uint32_t bits = 0;
+	for (size_t w = 0; w < words; w++)
+		bits += (uint32_t)__builtin_popcountll(set[w]);
+	return bits;
+}
+
+/* Look at the learner; return true if all is well. */
+static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
+{
+	uint64_t set[(SL_LEARNERS_MAX + 63) / 64];
+	char names[NAMES_BYTES] = "";
+	struct sl_metrics *m = &daemon->counters;
+	struct sl_health health = {.failed = atomic_load(&daemon->failed),
+				   .now = uv_hrtime() / 1000000u,
+				   .failures = m->failures,
+				   .reason = m->last};
+	sl_ms writing_since = atomic_load(&daemon->writing.since_ms);
+	health.writing_ms = writing_since != 0 && writing_since < health.now ? health.now - writing_since : 0;
+	sl_core_status(daemon->core, &health.status);
+	health.waits_for = sl_wait_words(sl_core_awaits(daemon->core, set));
+	m->awaited[0] = count(set, sl_bit_words(daemon->roster.size));
+	if (m->awaited[0] > 0)
+		sl_reason_names(&daemon->roster, set, names, sizeof names);
+	health.awaited = names;
+	m->healthy[0] = sl_health_line(&health, line, LINE_BYTES - 1);
+	m->overdue[0] = sl_health_overdue(&health);
+	m->disk_write[0] = (double)health.writing_ms / 1000.0;
+	m->round[0] = health.status.t;
+	m->attempt[0] = health.status.a;
+	m->rounds[0] = health.status.rounds;
+	m->committed[0] = health.status.committed;
+	return m->healthy[0] != 0;
+}
+
+static void serve_health(struct sl_daemon *daemon, struct sl_http_request *request)
+{
+	char line[LINE_BYTES];
+	unsigned status = look(daemon, line) ? 200 : 503;
+	strcat(line, "\n");
+	sl_http_reply(request, status, "text/plain; charset=utf-8", line, strlen(line));
+}
+
+/* ---- metrics ---- */
+
+/* Set the figures that are looked up rather than counted. */
+static void complete(struct sl_daemon *daemon)
+{
+	struct sl_metrics *m = &daemon->counters;
+	char line[LINE_BYTES];
+	uint32_t losses;
+	look(daemon, line);
+	m->roster[0] = daemon->roster.size;
+	m->queue[0] = m->queue_largest[0] = 0;
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		double waiting = (double)sl_links_waiting(daemon->links, i);
+		m->queue[0] += waiting;
+		if (waiting > m->queue_largest[0])
+			m->queue_largest[0] = waiting;
+	}
+	if (sl_core_bears(daemon->core, &losses))
+		m->view_tolerance[0] = losses;
+	sl_metrics_links(m, sl_links_figures(daemon->links));
+	sl_metrics_process(m);
+}
+
+static void serve_metrics(struct sl_daemon *daemon, struct sl_http_request *request)
+{
+	const char *accept = sl_http_header(request, "Accept");
+	bool openmetrics = accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	if (out == NULL)
+		return;
+	complete(daemon);
+	sl_metrics_text(&daemon->counters, daemon->roster.members[daemon->self].name, openmetrics, out);
+	if (fclose(out) == 0)
+		sl_http_reply(request, 200,
+			      openmetrics ? SL_METRICS_TEXT_OPENMETRICS : SL_METRICS_TEXT_PROMETHEUS, text,
+			      size);
+	free(text);
+}
+
+/* ---- requests ---- */
+
+static void serve(void *context, struct sl_http_request *request)
+{
+	struct sl_daemon *daemon = context;
+	const char *path = sl_http_path(request);
+	if (strcmp(path, "/metrics") == 0)
+		serve_metrics(daemon, request);
+	else if (strcmp(path, "/healthz") == 0)
+		serve_health(daemon, request);
+	else if (strcmp(path, "/records") == 0)
+		sl_http_stream(request, &daemon->http);
+}
+
+static void on_record(void *context, const char *json_line, size_t bytes)
+{
+	struct sl_daemon *daemon = context;
+	sl_http_publish(daemon->http, &daemon->http, NULL, json_line, bytes);
+}
+
+int sl_monitor_open(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	char token[SL_HTTP_TOKEN_BYTES] = "";
+	bool secret = s->http_token_file[0] != '\0';
+	struct sl_http_config config = {.loop = &daemon->loop,
+					.listen = s->http,
+					.token = secret ? token : NULL,
+					.need = "set http_token_file",
+					.serve = serve,
+					.context = daemon};
+	if (strcmp(s->http, "off") == 0)
+		return SL_OK;
+	int rc = secret ? sl_http_token_read(s->http_token_file, token, error) : SL_OK;
+	if (rc == SL_OK)
+		rc = sl_http_open(&daemon->http, &config, error);
+	sodium_memzero(token, sizeof token);
+	if (rc != SL_OK)
+		return sl_err_wrap(error, "http");
+	sl_log_watch_add(daemon->log, on_record, daemon);
+	return SL_OK;
+}
+
+void sl_monitor_close(struct sl_daemon *daemon)
+{
+	if (daemon->http == NULL)
+		return;
+	sl_log_watch_remove(daemon->log, daemon);
+	sl_http_close(daemon->http);
+	daemon->http = NULL;
+}

@@ -1,0 +1,33 @@
+#include "daemon/metrics/health.h"
+
+#include <stdio.h>
+
+bool sl_health_overdue(const struct sl_health *health)
+{
+	sl_ms deadline = health->status.deadline;
+	return deadline != SL_NEVER && health->now > deadline && health->now - deadline > SL_HEALTH_LATE_MS;
+}
+
+bool sl_health_line(const struct sl_health *health, char *line, size_t size)
+{
+	const struct sl_core_status *status = &health->status;
+	if (health->failed)
+		snprintf(line, size, "this learner has failed; its log says why");
+	else if (health->writing_ms > SL_HEALTH_DISK_MS)
+		snprintf(line, size,
+			 "a record has not reached the disk for %llu s; see to the disk of the state folder",
+			 (unsigned long long)health->writing_ms / 1000);
+	else if (sl_health_overdue(health))
+		snprintf(line, size, "round %u attempt %u: %s beyond its deadline, waiting for %s%s%s",
+			 status->t, status->a, sl_phase_name(status->phase), health->awaited,
+			 *health->awaited != '\0' ? " " : "", health->waits_for);
+	else if (health->failures >= SL_HEALTH_FAILURES_MOST)
+		snprintf(line, size, "round %u: %u attempts in a row have failed, the last because of: %s",
+			 status->t, health->failures, sl_report_reason_name(health->reason));
+	else {
+		snprintf(line, size, "round %u of %u: %s", status->t, status->rounds,
+			 sl_phase_name(status->phase));
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,28 @@
+/* health.h - whether a learner makes progress, or waits within its deadlines: the answer of /healthz. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/core/core.h"
+#include "common/protocol/report.h"
+
+#define SL_HEALTH_LATE_MS 2000u	   /* a phase whose deadline is over is about to act on that */
+#define SL_HEALTH_DISK_MS 10000u   /* a durable write that takes longer hangs */
+#define SL_HEALTH_FAILURES_MOST 5u /* attempts that fail in a row, without a commit */
+
+/* Facts of this moment. */
+struct sl_health {
+	bool failed; /* a fatal error ends the learner */
+	sl_ms writing_ms;
+	struct sl_core_status status;
+	sl_ms now;	       /* of the core's clock */
+	const char *waits_for; /* "to send a link state" */
+	const char *awaited;   /* "ana (2), bo (5)"; "": none */
+	uint32_t failures;     /* attempts in a row */
+	enum sl_reason reason; /* of the last of them */
+};
+
+/* Return true if the present phase has waited beyond its deadline. */
+bool sl_health_overdue(const struct sl_health *health);
+/* Return true if all is well. Write to `line` where the learner is, or what is wrong. */
+bool sl_health_line(const struct sl_health *health, char *line, size_t size);
