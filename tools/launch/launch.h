@@ -37,9 +37,10 @@ struct sl_launch_options {
 	bool seed_said;
 	double step_s;
 	bool verify, json, no_restart;
-	uint32_t chaos;	  /* how often to kill a learner */
-	uint32_t lose;	  /* how many learners to kill for good, besides */
-	const char **set; /* "KEY=VALUE" */
+	uint32_t chaos;	    /* how often to kill a learner */
+	uint32_t http_port; /* of the first learner; 0: they answer no HTTP */
+	uint32_t lose;	    /* how many learners to kill for good, besides */
+	const char **set;   /* "KEY=VALUE" */
 	size_t sets;
 	char *const *command; /* to run for each learner, with its arguments; NULL: none */
 };

@@ -44,6 +44,8 @@ static int check_set(const struct sl_launch_options *o, size_t i, struct sl_erro
 		return rc;
 	if (strcmp(set, "trainer=application") == 0 && o->command == NULL)
 		snprintf(why, sizeof why, "name the application: starling launch ... -- COMMAND");
+	if (is_of("http", set))
+		snprintf(why, sizeof why, "use --http PORT: every learner needs a port of its own");
 	if (is_of("trainer", set) && o->command != NULL)
 		snprintf(why, sizeof why, "%s is the trainer", o->command[0]);
 	if (strcmp(set, "log_level=warn") == 0 || strcmp(set, "log_level=error") == 0)
@@ -223,7 +225,8 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		count = add(all, count, of_exec, sizeof of_exec);
 	if (exec || o->command != NULL)
 		count = add(all, count, of_applications, sizeof of_applications);
-	return sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
+	int rc = sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
+	return rc == SL_OK && o->http_port != 0 ? sl_run_fill_http(&plan->folder, o->http_port, error) : rc;
 }
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)

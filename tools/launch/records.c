@@ -24,6 +24,12 @@ static void opened(void *context)
 	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
 				 launch->plan->folder.shown);
+		if (launch->plan->options.http_port != 0)
+			sl_progress_line(
+				launch->progress,
+				"http://127.0.0.1:%u/metrics and the next %u ports show their metrics; "
+				"prometheus.yaml is in the run folder",
+				launch->plan->options.http_port, launch->plan->learners - 1);
 		sl_progress_header(launch->progress);
 		sl_chaos_begin(launch);
 	}

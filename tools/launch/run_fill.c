@@ -177,11 +177,13 @@ static char *read_text(const struct sl_run_folder *folder, const char *file, str
 	return text;
 }
 
-static int set_rounds(const struct sl_run_folder *folder, uint32_t index, uint32_t rounds,
-		      struct sl_error *error)
+/* Put the line "key: value" into the configuration of a learner, in place of one with this key. */
+static int set_setting(const struct sl_run_folder *folder, uint32_t index, const char *key, const char *value,
+		       struct sl_error *error)
 {
 	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16], *text, *save = NULL;
 	struct text out;
+	size_t length = strlen(key);
 	sl_run_folder_learner_name(folder, index, name);
 	snprintf(file, sizeof file, "%s/config.yaml", name);
 	text = read_text(folder, file, error);
@@ -192,19 +194,60 @@ static int set_rounds(const struct sl_run_folder *folder, uint32_t index, uint32
 		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
 	}
 	for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
-		if (strncmp(line, "rounds:", strlen("rounds:")) != 0)
+		if (strncmp(line, key, length) != 0 || line[length] != ':')
 			fprintf(out.out, "%s\n", line);
-	fprintf(out.out, "rounds: %u\n", rounds);
+	put_setting(out.out, key, length, value);
 	free(text);
 	return text_write(&out, folder, file, error);
 }
 
 int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, struct sl_error *error)
 {
+	char value[16];
 	int rc = SL_OK;
+	snprintf(value, sizeof value, "%u", rounds);
 	for (uint32_t i = folder->learners; rc == SL_OK && i > 0; i--)
-		rc = set_rounds(folder, i - 1, rounds, error);
+		rc = set_setting(folder, i - 1, "rounds", value, error);
 	return rc;
+}
+
+static int check_http_ports(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
+{
+	if (port + folder->learners - 1 > UINT16_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "--http %u: there are not %u ports from there on",
+				  port, folder->learners);
+	for (uint32_t i = 0; i < folder->learners; i++)
+		if (!sl_ports_free((uint16_t)(port + i)))
+			return sl_err_set(
+				error, SL_ERR_BUSY,
+				"--http %u: port %u is in use by another program; give another number", port,
+				port + i);
+	return SL_OK;
+}
+
+static int write_prometheus(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
+{
+	struct text text;
+	if (text_open(&text) != SL_OK)
+		return sl_err_set(error, SL_ERR_NOMEM, "prometheus.yaml: out of memory");
+	fprintf(text.out,
+		"# For: prometheus --config.file=prometheus.yaml --web.listen-address=127.0.0.1:9090\n"
+		"global:\n  scrape_interval: 5s\n  evaluation_interval: 5s\n"
+		"scrape_configs:\n  - job_name: starling\n    static_configs:\n      - targets:\n");
+	for (uint32_t i = 0; i < folder->learners; i++)
+		fprintf(text.out, "          - 127.0.0.1:%u\n", port + i);
+	return text_write(&text, folder, "prometheus.yaml", error);
+}
+
+int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
+{
+	int rc = check_http_ports(folder, port, error);
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
+		char value[SL_ADDRESS_BYTES];
+		snprintf(value, sizeof value, "127.0.0.1:%u", port + i);
+		rc = set_setting(folder, i, "http", value, error);
+	}
+	return rc == SL_OK ? write_prometheus(folder, port, error) : rc;
 }
 
 static uint16_t port_of(const struct sl_member *member)

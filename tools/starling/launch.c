@@ -16,6 +16,10 @@ static const struct sl_option own[] = {
 	{"verify", 0, NULL,
 	 "recompute each mean from the trained models, compare it bit for bit, and delete the models",
 	 SL_SETS(struct sl_launch_options, verify)},
+	{"http", 0, "PORT",
+	 "show metrics, health and records of the learners on the local ports PORT, PORT + 1 ..., and write "
+	 "prometheus.yaml",
+	 SL_SETS(struct sl_launch_options, http_port), 1, 65535},
 	{"step-seconds", 0, "S",
 	 "play the next step when all learners have searched for a view this long without a commit (30)",
 	 SL_SETS(struct sl_launch_options, step_s), .real_most = 86400},
@@ -83,6 +87,7 @@ static const struct sl_usage usage = {
 	       "  starling launch -n 10 --rounds 20 --verify --chaos 10 --lose 1\n"
 	       "  starling launch --resume run-20261122-015350\n"
 	       "  starling launch --json >summary.json\n"
+	       "  starling launch --http 9464\n"
 	       "  starling launch -n 4 -- python3 train.py\n"
 	       "\n"
 	       "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
