@@ -106,7 +106,8 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 		p->forgetful = 1;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
-	if ((mix->kinds & ALONE) == ALONE && p->tolerance > 2)
+	/* with tolerance 3 and privacy_check: warn, a view of four needs the Digest of the liar, too */
+	if ((mix->kinds & (1u << SL_SIM_FAULT_LIAR)) != 0 && p->tolerance > 2)
 		p->tolerance = 2;
 }
 
