@@ -31,8 +31,9 @@ ARROWS = {
 	'tools/estimate': 'tools/lib tools/topology common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
 	'tools/timeline': 'tools/lib common/mixing common/report',
+	'tools/web': 'tools/lib tools/timeline daemon/runtime',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
-	'tools/starling': 'tools/launch tools/sim tools/estimate tools/timeline tools/libstarling daemon/net',
+	'tools/starling': 'tools/launch tools/sim tools/estimate tools/timeline tools/web tools/libstarling daemon/net',
 	'tools/dev': 'tools/starling daemon/learner',
 	'tools/paper': 'tools/starling tools/dev',
 }

@@ -31,12 +31,14 @@ int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
 int sl_cmd_mean(int argc, char **argv);
 int sl_cmd_reload(int argc, char **argv);
+int sl_cmd_report(int argc, char **argv);
 int sl_cmd_status(int argc, char **argv);
 int sl_cmd_stop(int argc, char **argv);
 int sl_cmd_sum(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
+int sl_cmd_watch(int argc, char **argv);
 
 /* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the
  * terminal, give argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */

@@ -10,6 +10,8 @@ static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"status", "show what learners are doing, and for whom they wait", sl_cmd_status},
 	{"logs", "show the logs of learners as one stream, explain a round, give figures", sl_cmd_logs},
+	{"watch", "show a run in the browser, live or finished", sl_cmd_watch},
+	{"report", "write the report of a run: one HTML file, and CSV", sl_cmd_report},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"mean", "the exact mean of numbers of all learners", sl_cmd_mean},
 	{"sum", "their exact sum", sl_cmd_sum},

@@ -1,0 +1,161 @@
+/* `starling watch`: the live page of a run folder. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/runtime/http_token.h"
+#include "tools/lib/option.h"
+#include "tools/web/report.h"
+#include "tools/web/server.h"
+
+#define AFTER_MS 300u /* for the last events to be sent */
+
+struct watch {
+	const char *folder, *listen, *token_file;
+	bool launched;
+	uv_loop_t loop;
+	uv_signal_t signals[2];
+	uv_pipe_t launcher;
+	uv_timer_t after;
+	struct sl_web_server *server;
+	struct sl_web_tail *tail;
+	struct sl_timeline *timeline;
+	int status;
+};
+
+static const struct sl_option own[] = {
+	{"listen", 'l', "HOST:PORT", "address of the page (127.0.0.1:0; port 0: any that is free)",
+	 SL_SETS(struct watch, listen)},
+	{"token-file", 0, "FILE", "file with the token that the page then needs, of 16 characters or more",
+	 SL_SETS(struct watch, token_file)},
+	{"launched", 0, NULL, NULL, SL_SETS(struct watch, launched)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "RUNFOLDER",
+	.missing = "give the run folder",
+	.argument = offsetof(struct watch, folder),
+	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, who waits for whom, "
+	       "loss and exactness. It reads the logs of the run folder; a finished run can be replayed. "
+	       "Ctrl-C ends it.\v"
+	       "Examples:\n"
+	       "  starling watch RUNFOLDER\n"
+	       "  starling watch RUNFOLDER --listen 127.0.0.1:8470\n"
+	       "  starling watch RUNFOLDER --listen 0.0.0.0:8470 --token-file token\n"
+	       "  starling launch --web                 # a run with its page\n"
+	       "\n"
+	       "An address that other machines can reach needs a token; the page is then "
+	       "http://HOST:PORT/?token=TOKEN.\n"};
+
+static void close_all(struct watch *w)
+{
+	if (uv_is_closing((uv_handle_t *)&w->after))
+		return;
+	sl_web_server_close(w->server);
+	for (size_t i = 0; i < 2; i++)
+		uv_close((uv_handle_t *)&w->signals[i], NULL);
+	uv_close((uv_handle_t *)&w->after, NULL);
+	if (w->launched)
+		uv_close((uv_handle_t *)&w->launcher, NULL);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct watch *w = handle->data;
+	(void)number;
+	if (!w->launched) /* a launched page ends with its launcher */
+		close_all(w);
+}
+
+static void on_after(uv_timer_t *timer)
+{
+	close_all(timer->data);
+}
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+	static char bytes[64];
+	(void)handle;
+	(void)suggested;
+	*buf = uv_buf_init(bytes, sizeof bytes);
+}
+
+/* The launcher has ended: show the end of the run, and write its report. */
+static void on_launcher(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
+{
+	struct watch *w = stream->data;
+	struct sl_error error = {0};
+	(void)buf;
+	if (count >= 0)
+		return;
+	uv_read_stop(stream);
+	sl_web_server_end(w->server);
+	int code = sl_web_report_write(w->timeline, w->tail, w->folder, &error);
+	if (code != SL_OK && code != SL_ERR_NOTFOUND) {
+		fprintf(stderr, "starling watch: %s\n", error.text);
+		w->status = SL_EXIT_FAILED;
+	}
+	uv_timer_start(&w->after, on_after, AFTER_MS, 0);
+}
+
+static int open_server(struct watch *w, struct sl_error *error)
+{
+	static char token[SL_HTTP_TOKEN_BYTES];
+	if (w->token_file != NULL && sl_http_token_read(w->token_file, token, error) != SL_OK)
+		return error->code;
+	int code = sl_web_tail_open(&w->tail, w->folder, w->launched, error);
+	if (code != SL_OK)
+		return code;
+	const struct sl_web_config config = {.loop = &w->loop,
+					     .listen = w->listen,
+					     .token = w->token_file != NULL ? token : NULL,
+					     .timeline = w->timeline,
+					     .tail = w->tail};
+	return sl_web_server_open(&w->server, &config, error);
+}
+
+static void run(struct watch *w)
+{
+	static const int numbers[] = {SIGINT, SIGTERM};
+	for (size_t i = 0; i < 2; i++) {
+		uv_signal_init(&w->loop, &w->signals[i]);
+		w->signals[i].data = w;
+		uv_signal_start(&w->signals[i], on_signal, numbers[i]);
+	}
+	uv_timer_init(&w->loop, &w->after);
+	w->after.data = w;
+	if (w->launched) {
+		uv_pipe_init(&w->loop, &w->launcher, 0);
+		w->launcher.data = w;
+		uv_pipe_open(&w->launcher, STDIN_FILENO);
+		uv_read_start((uv_stream_t *)&w->launcher, on_room, on_launcher);
+	}
+	printf("%s%s\n", sl_web_server_url(w->server), w->token_file != NULL ? "/?token=TOKEN" : "/");
+	fflush(stdout);
+	uv_run(&w->loop, UV_RUN_DEFAULT);
+}
+
+int sl_cmd_watch(int argc, char **argv)
+{
+	struct watch w = {.listen = "127.0.0.1:0"};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &w);
+	if (uv_loop_init(&w.loop) != 0)
+		return SL_EXIT_FAILED;
+	w.timeline = sl_timeline_new();
+	sl_web_report_name(w.timeline, w.folder);
+	int code = open_server(&w, &error);
+	if (code == SL_OK) {
+		run(&w);
+	} else {
+		fprintf(stderr, "starling watch: %s\n", error.text);
+		w.status = code == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+		uv_run(&w.loop, UV_RUN_DEFAULT);
+	}
+	uv_loop_close(&w.loop);
+	sl_web_tail_close(w.tail);
+	sl_timeline_free(w.timeline);
+	return w.status;
+}
