@@ -91,6 +91,7 @@ static void on_signal(uv_signal_t *handle, int number)
 static void let_go(struct sl_launch *launch)
 {
 	uv_close((uv_handle_t *)&launch->tick, NULL);
+	sl_launch_web_let_go(launch);
 	sl_chaos_close(launch);
 	sl_commands_let_go(launch->commands);
 	for (size_t i = 0; i < 3; i++)
@@ -357,6 +358,8 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	watch_signals(&launch);
 	say_task(&launch);
 	sl_child_own_pid(&launch, true);
+	if (plan->options.web)
+		sl_launch_web_open(&launch);
 	spawn_all(&launch);
 	uv_run(&launch.loop, UV_RUN_DEFAULT);
 	uv_loop_close(&launch.loop);
@@ -365,6 +368,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	sl_round_table_close(&launch.rounds);
 	sl_wait_close(&launch);
 	sl_commands_free(launch.commands);
+	free(launch.web);
 	free(launch.learners);
 	return status;
 }

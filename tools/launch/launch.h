@@ -36,7 +36,7 @@ struct sl_launch_options {
 	uint64_t seed;
 	bool seed_said;
 	double step_s;
-	bool verify, json, no_restart;
+	bool verify, json, no_restart, web;
 	uint32_t chaos;	    /* how often to kill a learner */
 	uint32_t http_port; /* of the first learner; 0: they answer no HTTP */
 	uint32_t lose;	    /* how many learners to kill for good, besides */
@@ -190,6 +190,7 @@ struct sl_launch {
 	char error[SL_ERROR_BYTES + PATH_MAX];
 	bool failed;
 	bool unwritten;		      /* summary.json */
+	struct sl_launch_web *web;    /* the live page; NULL: none */
 	struct sl_commands *commands; /* applications; NULL: none */
 	bool command_failed;	      /* that is why the run failed */
 };
@@ -217,6 +218,12 @@ void sl_child_kill_all(struct sl_launch *launch, int signal);
 bool sl_restart(struct sl_learner *learner, char *why, size_t size);
 void sl_restart_tick(struct sl_launch *launch, uint64_t now);
 bool sl_restart_pending(const struct sl_launch *launch);
+
+/* web.c: the live page */
+/* Start the page, which prints its address; the run goes on without one. */
+void sl_launch_web_open(struct sl_launch *launch);
+/* Let the page show the end, write the report, and end; the loop runs until it has. */
+void sl_launch_web_let_go(struct sl_launch *launch);
 
 /* chaos.c: the kills of --chaos */
 void sl_chaos_open(struct sl_launch *launch);

@@ -29,6 +29,8 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct sl_launch_options, chaos), 1, 1000000},
 	{"lose", 0, "LEARNERS", "kill this number of learners for good, in the first half of the run",
 	 SL_SETS(struct sl_launch_options, lose), 1, SL_LEARNERS_MAX - 2},
+	{"web", 0, NULL, "show the run in a browser page, and write its report at the end",
+	 SL_SETS(struct sl_launch_options, web)},
 	{"no-restart", 0, NULL, "end the run when a learner dies",
 	 SL_SETS(struct sl_launch_options, no_restart)},
 	{0}};
@@ -86,6 +88,7 @@ static const struct sl_usage usage = {
 	       "  starling launch --verify --chaos 10\n"
 	       "  starling launch -n 10 --rounds 20 --verify --chaos 10 --lose 1\n"
 	       "  starling launch --resume run-20261122-015350\n"
+	       "  starling launch --web -n 20\n"
 	       "  starling launch --json >summary.json\n"
 	       "  starling launch --http 9464\n"
 	       "  starling launch -n 4 -- python3 train.py\n"
