@@ -5,6 +5,7 @@
 #include "common/core/aborts.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/pace.h"
 #include "common/core/suspect.h"
 
 void sl_attempt_wipe(struct sl_core *core)
@@ -121,23 +122,44 @@ struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum s
 	return report;
 }
 
+sl_ms sl_attempt_stalls_at(const struct sl_core *core)
+{
+	sl_ms silent = core->at.progress + core->config.stall_timeout_ms, slow = sl_pace_mixed(core);
+	return silent < slow ? silent : slow;
+}
+
+void sl_attempt_stalled(struct sl_core *core)
+{
+	bool silent = core->at.progress + core->config.stall_timeout_ms <= sl_pace_mixed(core);
+	sl_attempt_fail(core, silent ? SL_REASON_STALLED : SL_REASON_SLOW, false)->set = core->failed;
+}
+
 void sl_attempt_join(struct sl_core *core, uint32_t peer)
 {
-	if (core->now < core->at.progress + core->config.stall_timeout_ms / 2)
+	if (core->now + core->config.stall_timeout_ms / 2 < sl_attempt_stalls_at(core))
 		sl_attempt_fail_by(core, peer, SL_REASON_JOINED, false);
 	else
-		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+		sl_attempt_stalled(core);
+}
+
+/* Another learner ends SHARE. Return true if this one was about to do so, since neighbours are too slow; set
+ * core->failed to them. */
+static bool about_to_end(struct sl_core *core, enum sl_reason reason)
+{
+	bool other = reason == SL_REASON_ABORTED || reason == SL_REASON_SUPERSEDED;
+	return core->phase == SL_PHASE_SHARE && other && sl_pace_slow(core, true, core->failed);
 }
 
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
-	memcpy(core->failed, core->missing,
-	       sl_core_set_bytes(core)); /* this step may write `missing` again */
+	bool slow = about_to_end(core, reason);
+	if (!slow) /* this step may write `missing` again */
+		memcpy(core->failed, core->missing, sl_core_set_bytes(core));
 	if (core->phase == SL_PHASE_SHARE)
 		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
-	sl_suspect_failed(core, core->failed, reason);
+	sl_suspect_failed(core, core->failed, slow ? SL_REASON_SLOW : reason);
 	if (lasts(reason) && reason != SL_REASON_PRUNED) /* without the suspects there may be no view */
 		sl_suspect_none(core);
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;

@@ -234,16 +234,16 @@ bool sl_check_advance(struct sl_core *core)
 		sl_confirm_settle(core);
 		return true;
 	}
-	if (core->jobs > 0 || core->now < at->progress + core->config.stall_timeout_ms)
+	if (core->jobs > 0 || core->now < sl_attempt_stalls_at(core))
 		return false;
 	find_missing(core, core->missing);
-	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	sl_attempt_stalled(core);
 	return true;
 }
 
 sl_ms sl_check_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+	return core->jobs > 0 ? SL_NEVER : sl_attempt_stalls_at(core);
 }
 
 void sl_check_joined(struct sl_core *core, uint32_t peer)

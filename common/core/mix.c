@@ -129,10 +129,10 @@ enum sl_wait sl_mix_awaits(const struct sl_core *core, uint64_t *set)
 
 static bool stalled(struct sl_core *core)
 {
-	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
+	if (core->jobs > 0 || core->now < sl_attempt_stalls_at(core))
 		return false;
 	find_missing(core, core->missing);
-	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	sl_attempt_stalled(core);
 	return true;
 }
 
@@ -170,7 +170,7 @@ void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 
 sl_ms sl_mix_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+	return core->jobs > 0 ? SL_NEVER : sl_attempt_stalls_at(core);
 }
 
 uint32_t sl_mix_permille(const struct sl_core *core)

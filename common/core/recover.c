@@ -22,6 +22,7 @@
 #include "common/core/have.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/pace.h"
 #include "common/core/split.h"
 #include "common/core/suspect.h"
 
@@ -111,7 +112,7 @@ static void ask_holders(struct sl_core *core)
 		holder->fetching = true;
 		holder->origin = origin;
 		holder->asked = holder->in = 0;
-		holder->progress = core->now;
+		holder->since = holder->progress = core->now;
 		ask_more(core, i);
 		if (core->out->count > ASKING_MAX)
 			return; /* the rest in the next step */
@@ -271,11 +272,34 @@ static void report_missing(struct sl_core *core)
 	sl_emit_waiting(core, core->missing);
 }
 
+/* Return true if a linked participant that sends nothing now has the deposit of `origin`, too. */
+static bool has_spare_holder(const struct sl_core *core, uint32_t origin)
+{
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		const struct sl_holder *holder = &core->at.holders[i];
+		if (!holder->fetching && core->now >= holder->ask_after &&
+		    sl_bit(core->linked, core->view.members[i]) && sl_core_has(holder->held, origin))
+			return true;
+	}
+	return false;
+}
+
+/* Return the time at which a participant is too slow with a deposit that another one has, too. */
+static sl_ms slow_at(const struct sl_core *core, const struct sl_holder *holder)
+{
+	sl_ms most = sl_pace_fetch_ms(core);
+	return most == SL_NEVER ? SL_NEVER : holder->since + most;
+}
+
+/* Request from others what comes no more, or slowly. */
 static void drop_stalled(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		if (!holder->fetching || core->now < holder->progress + core->config.stall_timeout_ms)
+		bool silent = core->now >= holder->progress + core->config.stall_timeout_ms,
+		     slow = holder->fetching && core->now >= slow_at(core, holder) &&
+			    has_spare_holder(core, holder->origin);
+		if (!holder->fetching || !(silent || slow))
 			continue;
 		stop_fetching(core, holder);
 		holder->ask_after = core->now + core->config.stall_timeout_ms; /* request from others first */
@@ -333,6 +357,8 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)
 			due = holder->progress + core->config.stall_timeout_ms;
+		if (holder->fetching && slow_at(core, holder) > core->now && slow_at(core, holder) < due)
+			due = slow_at(core, holder);
 		if (holder->ask_after > core->now && holder->ask_after < due)
 			due = holder->ask_after;
 	}

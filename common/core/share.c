@@ -6,22 +6,22 @@
  * are here.
  *
  * A chunk of the own deposit is made when all shares of it are added. It is sent to the keepers when every
- * keeper whose deposit is kept here has sent its chunk m - DEPOSIT_WINDOW. */
+ * keeper whose deposit is kept here has sent its chunk m - SL_DEPOSIT_WINDOW. */
 #include "common/core/share.h"
 
 #include "common/core/attempt.h"
 #include "common/core/deposit.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/pace.h"
 #include "common/protocol/key_tree.h"
-
-#define DEPOSIT_WINDOW 8u
 
 static void early_chunks(struct sl_core *core);
 
 void sl_share_enter(struct sl_core *core)
 {
 	core->at.progress = core->now;
+	sl_pace_begin(core);
 	memset(core->keepers, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		if (sl_view_is_keeper(&core->view, r))
@@ -200,32 +200,24 @@ static uint32_t least_in(const struct sl_core *core)
 	return least;
 }
 
-/* Find the neighbours whose shares end first: the others may wait for theirs. */
-static void find_missing(const struct sl_core *core, uint64_t *set)
-{
-	uint32_t least = least_in(core);
-	bool shared = least == sl_view_share_count(&core->view);
-	memset(set, 0, sl_core_set_bytes(core));
-	for (uint32_t r = 0; r < core->view.degree; r++)
-		if (shared ? !complete(core, r) : core->exchange[r].shares_in == least)
-			sl_bit_set(set, sl_view_peer(&core->view, r));
-}
-
 enum sl_wait sl_share_awaits(const struct sl_core *core, uint64_t *set)
 {
 	if (core->jobs > 0)
 		return SL_WAIT_ARITHMETIC;
-	find_missing(core, set);
+	sl_pace_fewest(core, set);
 	return SL_WAIT_SHARES;
 }
 
-/* Fail the attempt if nothing has come for stall_timeout. */
+/* Fail the attempt if a neighbour holds up the others, or nothing has come for stall_timeout. The neighbours
+ * of which the fewest chunks are here are missing: the others may wait for theirs. */
 static bool stalled(struct sl_core *core)
 {
-	if (core->now < core->at.progress + core->config.stall_timeout_ms)
+	bool slow = sl_pace_slow(core, false, core->missing);
+	if (core->jobs > 0 || (!slow && core->now < core->at.progress + core->config.stall_timeout_ms))
 		return false;
-	find_missing(core, core->missing);
-	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
+	if (!slow)
+		sl_pace_fewest(core, core->missing);
+	sl_attempt_fail(core, slow ? SL_REASON_SLOW : SL_REASON_STALLED, false)->set = core->failed;
 	return true;
 }
 
@@ -255,7 +247,7 @@ static uint32_t deposits_due(const struct sl_core *core, uint32_t in)
 	uint32_t due = seeded(core) ? at->expanded : in;
 	due = at->drawn && at->share_next > due ? due : at->drawn ? at->share_next : 0;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		uint32_t most = core->exchange[r].deposits_in + DEPOSIT_WINDOW;
+		uint32_t most = core->exchange[r].deposits_in + SL_DEPOSIT_WINDOW;
 		bool mutual = sl_view_keeps(&core->view, r) && sl_view_is_keeper(&core->view, r);
 		due = mutual && most < due ? most : due;
 	}
@@ -275,10 +267,12 @@ bool sl_share_advance(struct sl_core *core)
 	for (uint32_t r = 0; all && r < core->view.degree; r++)
 		all = complete(core, r);
 	if (all) {
+		sl_pace_shared(core);
 		sl_move_to(core, SL_PHASE_READY);
 		return true;
 	}
-	return core->jobs == 0 && stalled(core);
+	sl_pace_look(core);
+	return stalled(core);
 }
 
 static void shares_out(struct sl_core *core, uint32_t m)
@@ -381,7 +375,8 @@ void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
 
 sl_ms sl_share_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+	sl_ms stalls = core->at.progress + core->config.stall_timeout_ms, slow = sl_pace_deadline(core);
+	return core->jobs > 0 ? SL_NEVER : stalls < slow ? stalls : slow;
 }
 
 uint32_t sl_share_permille(const struct sl_core *core)

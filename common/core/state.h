@@ -37,6 +37,7 @@
  *    attempt_number  limits on attempt numbers in messages of other learners
  *    allowance       how much of the own work one signer may cause
  *    overlay         the candidates where more than max_degree peers are in range
+ *    pace            the time for which a neighbour holds up the others
  *    suspect         the peers that are waited for, and those that are offered an edge; with compatible
  *    move            the one function that changes the phase
  *    emit            actions
@@ -101,6 +102,7 @@ struct sl_suspicion {
 	uint32_t failures; /* attempts that ended through it, less the rounds that it has committed since */
 	sl_round failed;   /* the round of the last one; 0: none */
 	sl_round lied;	   /* the round in which it signed what no honest learner does, last; 0: none */
+	sl_round slow;	   /* the round in which it held up the others, last; 0: none */
 	sl_round until;	   /* the last round from which it is left out; 0: none */
 	bool late;	   /* the last window closed without it: not waited for before it is in this round */
 };
@@ -192,9 +194,9 @@ struct sl_holder {
 	uint32_t told;	    /* edition of the own Have in the last one to it; 0: none on this link */
 	uint32_t origin;    /* position whose deposit is requested from it, while fetching */
 	bool fetching;
-	uint32_t asked, in; /* chunks requested, chunks received */
-	sl_ms progress;	    /* time of the last chunk */
-	sl_ms ask_after;    /* no request before, since it did not answer the last one */
+	uint32_t asked, in;    /* chunks requested, chunks received */
+	sl_ms since, progress; /* time of the first request, of the last chunk */
+	sl_ms ask_after;       /* no request before, since it did not answer the last one */
 };
 
 /* An opening: the key share of `origin`, a position, at `holder`. */
@@ -215,6 +217,8 @@ struct sl_exchange {
 		states_in; /* per chunk: next exchange expected; tree: bit set over the iterations received */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
+	sl_ms held_up_ms; /* for so long this learner waited for its shares and deposit alone */
+	bool awaited;	  /* the fewest of them are here, as of the last step */
 };
 
 struct sl_attempt_state {
@@ -225,6 +229,9 @@ struct sl_attempt_state {
 	bool encoded, drawn;		      /* ENCODE, SECRETS is done */
 	uint32_t deposit_asked, deposit_made; /* chunks of the own deposit */
 	struct sl_secrets secrets;
+	sl_ms began, looked, shared; /* SHARE began, took its last step, ended */
+	sl_ms some_ready;	     /* c+1 participants were ready; SL_NEVER: not yet */
+	bool others_wait;	     /* most neighbours have sent all that they may */
 	/* READY */
 	bool prepared;	     /* PREPARED is durable: the own Ready may leave */
 	bool resumed;	     /* the attempt is from disk: there is no analysis of its graph */

@@ -74,6 +74,7 @@ static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reaso
 	case SL_REASON_FLOOD: /* it signed: it has begun another attempt, or names one that does not sign */
 	case SL_REASON_SUPERSEDED:
 		return has_signed(core, i) ? EXCUSABLE : OWED;
+	case SL_REASON_SLOW:
 	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
 		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;
 	case SL_REASON_BAD_SHARE:
@@ -112,6 +113,8 @@ void sl_suspect_failed(struct sl_core *core, const uint64_t *set, enum sl_reason
 	uint64_t any = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_bit_clear(core->suspects, i);
+		if (sl_bit(set, i) && reason == SL_REASON_SLOW)
+			core->peers[i].suspicion.slow = core->t;
 		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, blame_of(core, i, reason)))
 			continue;
 		sl_bit_set(core->suspects, i);

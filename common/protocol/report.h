@@ -80,20 +80,21 @@ enum sl_report_kind {
 	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \
 	X(EQUIVOCATION, "equivocation") /* `peer` signed two different link states for one attempt */        \
 	X(STALLED, "stalled")		/* set: learners from which due data did not come */                 \
-	X(SUPERSEDED, "superseded")	/* `peer` started a later attempt */                                 \
-	X(COMMITTED, "committed")	/* `peer` has committed this round without this learner */           \
-	X(BAD_SHARE, "bad share")	/* `peer` sent a share with an element that is not in Z_p */         \
-	X(BAD_DEPOSIT, "bad deposit")	/* the deposit or key share of `peer` is not what it signed for */   \
-	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
-	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
-	X(WEIGHT, "weight")		/* the weight is larger than max_weight, or 0 where it must be 1 */  \
-	X(MEMBERSHIP, "membership")	/* set: the participants differ from the last ones in these few */   \
-	X(WEIGHTLESS, "weightless")	/* every participant has weight 0 */                                 \
-	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
-	X(CHECKSUM, "checksum")		/* a sum that was passed on is wrong; set: learners that dispute a   \
-					   masked state */                                                   \
-	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
-	X(MEMORY, "memory")		/* the view does not fit the arena */
+	X(SLOW, "slow")		      /* set: learners for whose data alone this one has waited for long */  \
+	X(SUPERSEDED, "superseded")   /* `peer` started a later attempt */                                   \
+	X(COMMITTED, "committed")     /* `peer` has committed this round without this learner */             \
+	X(BAD_SHARE, "bad share")     /* `peer` sent a share with an element that is not in Z_p */           \
+	X(BAD_DEPOSIT, "bad deposit") /* the deposit or key share of `peer` is not what it signed for */     \
+	X(MODEL, "model")	      /* a parameter of the model is NaN or infinite */                      \
+	X(CLIP, "clip")		      /* a parameter of the model is outside the clipping range */           \
+	X(WEIGHT, "weight")	      /* the weight is larger than max_weight, or 0 where it must be 1 */    \
+	X(MEMBERSHIP, "membership")   /* set: the participants differ from the last ones in these few */     \
+	X(WEIGHTLESS, "weightless")   /* every participant has weight 0 */                                   \
+	X(RESULT, "result")	      /* the sum is not one of N models within the clipping range */         \
+	X(CHECKSUM, "checksum")	      /* a sum that was passed on is wrong; set: learners that dispute a     \
+					 masked state */                                                     \
+	X(MARGIN, "margin")	      /* the rounding margin is 3/8 or more */                               \
+	X(MEMORY, "memory")	      /* the view does not fit the arena */
 
 enum sl_reason {
 #define X(reason, name) SL_REASON_##reason,

@@ -152,6 +152,7 @@ static const struct {
 	[SL_REASON_CHECKSUM] = {"a sum that was passed on in mixing is wrong; checksums that differ are of ",
 				SET, ""},
 	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
+	[SL_REASON_SLOW] = {"much slower than the others: ", SET, ""},
 	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
 	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
 	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},

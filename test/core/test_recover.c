@@ -223,6 +223,20 @@ CASE(no_answer, by_tree(4),
      "deadline +1 -> request t1 0 of 2 to 3, *\n"
      "deposit 0 of 2 from 2 -> drop") /* too late */
 
+/* SHARE took no time. Another one has the deposit, too. */
+#define ONE_CHUNK                                                                                            \
+	"deadline +9900 ->\n"                                                                                \
+	"deposit 0 of 2 from 2 -> compute fetch, request t1 4 of 2 to 2\n"                                   \
+	"fetch done\n"
+
+CASE(a_slow_holder, by_tree((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
+     "have 1 from 2\n"
+     "have 1 from 3\n" ONE_CHUNK "deadline +99 ->\n"
+     "deadline +1 -> request t1 0 of 2 to 3, *")
+
+CASE(the_only_holder, by_tree((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
+     "have 1 from 2\n" ONE_CHUNK "deadline +9900 -> opening*")
+
 /* A slot that is partly fetched is checked again: another holder may have brought the rest. */
 CASE(a_holder_is_lost, by_tree(4),
      "have 1 from 2 3\n"

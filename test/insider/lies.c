@@ -223,6 +223,33 @@ static bool other_sum(struct insider *in, uint32_t peer, struct sl_message *out)
 	return alter_iteration(in, out, 2);
 }
 
+#define TRICKLE_MS 900u /* less than the stall_timeout of the tests */
+
+/* Send a chunk of the present attempt to each neighbour every TRICKLE_MS. */
+static bool delay(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	static uint64_t last[SL_LEARNERS_MAX]; /* loop time at which the last chunk leaves */
+	uint64_t now = uv_now(&in->daemon->loop), attempt = (uint64_t)out->chunk.t << 32 | out->chunk.a;
+	if (in->counter != attempt)
+		memset(last, 0, sizeof last);
+	in->counter = attempt;
+	last[peer] = (last[peer] > now ? last[peer] : now) + TRICKLE_MS;
+	insider_send_later(in, peer, out, last[peer] - now);
+	return false;
+}
+
+static bool trickle(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	return (out->kind != SL_MSG_SHARE && out->kind != SL_MSG_DEPOSIT && out->kind != SL_MSG_STATE) ||
+	       delay(in, peer, out);
+}
+
+/* Be as fast as the others until the release. */
+static bool trickle_states(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	return out->kind != SL_MSG_STATE || delay(in, peer, out);
+}
+
 /* ---- results ---- */
 
 static bool other_digest(struct insider *in, uint32_t peer, struct sl_message *out)
@@ -359,6 +386,8 @@ static const struct lie lies[] = {
 	{.name = "other-key-share", .send = other_key_share},
 	{.name = "other-exchange", .send = other_exchange},
 	{.name = "other-sum", .send = other_sum},
+	{.name = "trickle", .send = trickle},
+	{.name = "trickle-states", .send = trickle_states},
 	{.name = "other-digest", .send = other_digest},
 	{.name = "other-result", .send = other_result},
 	{.name = "invent-result", .send = invent_result},

@@ -39,6 +39,9 @@ struct trial {
 #define TREE "mixing=tree sharing=shamir"
 #define TREE_SEEDED "mixing=tree sharing=seeded"
 
+#define SMALL " trainer=noise noise_parameters=70000"
+#define LARGE " trainer=noise noise_parameters=250000"
+
 #define IMPLAUSIBLE "ended in RECOVER: the data of a participant make the sum implausible"
 
 /* clang-format off */
@@ -74,6 +77,11 @@ static const struct trial trials[] = {
 	{"other-sum", TREE, WITHSTOOD, "learner-01", 1, 0, 0},
 	{"other-digest", EXACT, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
 	{"other-digest", TREE_SEEDED, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
+	{"trickle", EXACT LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"trickle", METROPOLIS_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"trickle", TREE_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"trickle-states", METROPOLIS SMALL, WITHSTOOD, NULL, 0, 0, 0},
+	{"trickle-states", TREE LARGE, WITHSTOOD, NULL, 1, 0, 0},
 	{"invent-result", EXACT, WITHSTOOD, NULL, 0, 0, 0},
 	{"other-result", EXACT, WITHSTOOD, NULL, 0, 0, 4},
 };
