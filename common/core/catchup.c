@@ -285,9 +285,7 @@ bool sl_catchup_advance(struct sl_core *core)
 		return false;
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->missing, core->catchup.from);
-	struct sl_report *report = sl_emit_report(core, SL_REPORT_WAITING);
-	report->set = core->missing;
-	report->waiting.elapsed = core->now - core->since;
+	sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
 	give_up(core);
 	return true;
 }

@@ -225,8 +225,9 @@ struct sl_core_status {
 	sl_round rounds;	       /* T: the own, or the most that a view agreed on */
 	uint8_t digest[SL_HASH_BYTES]; /* of the last committed round; if there is none, zeros */
 	sl_attempt a;
-	sl_ms since;	/* time at which the phase began */
-	sl_ms deadline; /* after which the phase has waited too long; SL_NEVER: it has no such time */
+	sl_ms since;	   /* time at which the phase began */
+	sl_ms waits_since; /* .. or at which something of what it waits for came last */
+	sl_ms deadline;	   /* after which the phase has waited too long; SL_NEVER: it has no such time */
 	enum sl_phase phase;
 	uint32_t permille;     /* of the phase */
 	uint32_t learners;     /* in the view; 0: there is none */

@@ -162,5 +162,4 @@ void sl_emit_waiting(struct sl_core *core, const uint64_t *set)
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_WAITING);
 	report->set = set;
 	report->waiting.change = core->not_before == SL_NEVER || core->now >= core->not_before;
-	report->waiting.elapsed = core->now - core->since;
 }

@@ -1,6 +1,15 @@
 /* What the shell may show of the state: nothing here changes it. */
 #include "common/core/state.h"
 
+static sl_ms waits_since(const struct sl_core *core)
+{
+	sl_ms progress = core->phase == SL_PHASE_CATCHUP ? core->catchup.progress
+			 : core->phase == SL_PHASE_DISCOVER || core->phase == SL_PHASE_READY
+				 ? 0
+				 : core->at.progress;
+	return progress > core->since ? progress : core->since;
+}
+
 /* Return the time after which the present phase has waited too long. Training, arithmetic and the disk may
  * take any time. */
 static sl_ms deadline(const struct sl_core *core)
@@ -33,6 +42,7 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 					  .rounds = core->rounds,
 					  .a = core->a,
 					  .since = core->since,
+					  .waits_since = waits_since(core),
 					  .deadline = deadline(core),
 					  .phase = core->phase,
 					  .over = core->over};

@@ -153,7 +153,6 @@ struct sl_report {
 		} recovering;
 		struct {
 			bool change; /* the last attempt was refused, and waiting alone does not cure that */
-			sl_ms elapsed;
 		} waiting;
 		struct {
 			uint32_t learners,

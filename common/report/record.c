@@ -12,8 +12,6 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-#define LONG_WAIT_S 10 /* a shorter wait is nothing to warn of: trainings differ */
-
 enum type { WHOLE, REAL, FLAG, TEXT, IDS, OBJECT, LIST };
 
 static const struct {
@@ -39,7 +37,7 @@ static const struct {
 enum sl_level sl_record_level(const struct sl_record *record)
 {
 	bool waits = strcmp(records[record->kind].event, "waiting") == 0;
-	return waits && record->waited_s < LONG_WAIT_S ? SL_INFO : records[record->kind].level;
+	return waits && !record->overdue ? SL_INFO : records[record->kind].level;
 }
 
 const char *sl_record_event(enum sl_record_kind kind)

@@ -15,6 +15,7 @@
 #include "common/config/level.h"
 #include "common/config/roster.h"
 #include "common/protocol/report.h"
+#include "common/protocol/wait.h"
 #include "common/report/record_table.h"
 
 struct json_t;
@@ -43,8 +44,7 @@ enum sl_record_field {
 #define SL_RECORD_LIST const struct json_t *
 
 #define SL_RECORD_WORDS_BYTES 1536u
-#define SL_RECORD_WAITS_FOR_RANGE "the list of learners in range" /* field waits_for of WAITING_RANGE */
-#define SL_RECORD_TEXT_BYTES 8192u				  /* of a sentence, with paths in it */
+#define SL_RECORD_TEXT_BYTES 8192u /* of a sentence, with paths in it */
 
 /* Texts point to what their writer owns, into `words`, or, after reading, into the JSON object: a record is
  * not copied. */
@@ -64,16 +64,19 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind);
 /* Begin the record of `report` and fill in what the report and the roster say. */
 void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		      const struct sl_roster *roster);
-/* Begin the record of the end of the wait that `report`, WAITING, told; it took `seconds` in all. */
-void sl_record_waited(struct sl_record *record, const struct sl_report *report,
-		      const struct sl_roster *roster, double seconds);
+/* Begin the record of a wait, or of its end. `set`: the learners that are awaited, a bit set over the roster,
+ * to which the record refers. `overdue`: beyond the deadline of the phase. */
+void sl_record_waiting(struct sl_record *record, enum sl_wait wait, const uint64_t *set, bool overdue,
+		       const struct sl_roster *roster);
+void sl_record_waited(struct sl_record *record, enum sl_wait wait, const uint64_t *set,
+		      const struct sl_roster *roster);
 /* Print into the record's own space; return the text, cut where the space ends. */
 const char *sl_record_words(struct sl_record *record, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Return "ana (2)" for the learner at roster index `index`, and set the fields `peer` and `who`. */
 const char *sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index);
 
-/* Return the level of the row; of a wait that is not long yet, info. */
+/* Return the level of the row; of a wait that is not overdue, info. */
 enum sl_level sl_record_level(const struct sl_record *record);
 const char *sl_record_event(enum sl_record_kind kind);
 /* Write the sentence into `text`; return the fields that the table lists for the record as a new object. */

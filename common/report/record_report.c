@@ -37,20 +37,6 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 	}
 }
 
-static enum sl_record_kind waiting_kind(const struct sl_report *report, const struct sl_roster *roster)
-{
-	bool empty = true;
-	for (uint32_t i = 0; report->set != NULL && i < roster->size; i++)
-		empty = empty && !sl_bit(report->set, i);
-	if (report->phase == SL_PHASE_RECOVER)
-		return empty ? SL_RECORD_WAITING_STATES : SL_RECORD_WAITING_LOST;
-	if (report->set == NULL)
-		return SL_RECORD_WAITING_RANGE;
-	if (!empty)
-		return SL_RECORD_WAITING;
-	return report->waiting.change ? SL_RECORD_WAITING_CHANGE : SL_RECORD_WAITING_PAUSE;
-}
-
 /* Warn if many values vanish, or if the rounding error is large beside the update: the mean would be that of
  * other models than were trained. */
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
@@ -62,15 +48,13 @@ static enum sl_record_kind encoded_kind(const struct sl_report *report)
 		       : SL_RECORD_ENCODED;
 }
 
-static enum sl_record_kind kind_of(const struct sl_report *report, const struct sl_roster *roster)
+static enum sl_record_kind kind_of(const struct sl_report *report)
 {
 	switch (report->kind) {
 	case SL_REPORT_FAILED:
 		return failed_kind(report->reason);
 	case SL_REPORT_ENCODED:
 		return encoded_kind(report);
-	case SL_REPORT_WAITING:
-		return waiting_kind(report, roster);
 	case SL_REPORT_RESUMED:
 		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
 						: SL_RECORD_ATTEMPT_RESUMED;
@@ -158,42 +142,6 @@ static void set_encoded(struct sl_record *record, const struct sl_report *report
 		record->error = sl_record_words(record, "%.2g", rounding);
 }
 
-static const char *waits_for(enum sl_record_kind kind, enum sl_phase phase)
-{
-	static const char *const purposes[SL_PHASE_COUNT] = {
-		[SL_PHASE_DISCOVER] = "to be ready",
-		[SL_PHASE_READY] = "to receive shares and deposits",
-		[SL_PHASE_CONFIRM] = "to send a digest",
-		[SL_PHASE_CATCHUP] = "to send the result of a missed round",
-		[SL_PHASE_RECOVER] = "deposits and deposit keys"};
-	switch (kind) {
-	case SL_RECORD_WAITING_RANGE:
-		return SL_RECORD_WAITS_FOR_RANGE;
-	case SL_RECORD_WAITING_PAUSE:
-		return "the next attempt";
-	case SL_RECORD_WAITING_CHANGE:
-		return "other links or settings";
-	default:
-		return purposes[phase];
-	}
-}
-
-static void set_waiting(struct sl_record *record, const struct sl_report *report)
-{
-	record->waits_for = waits_for(record->kind, report->phase);
-	record->waited_s = (double)report->waiting.elapsed / 1000.0;
-}
-
-void sl_record_waited(struct sl_record *record, const struct sl_report *report,
-		      const struct sl_roster *roster, double seconds)
-{
-	sl_record_report(record, report, roster);
-	bool named = record->kind == SL_RECORD_WAITING || record->kind == SL_RECORD_WAITING_LOST;
-	record->kind = SL_RECORD_WAITED;
-	record->whom = named ? sl_record_words(record, "%s ", record->whom) : "";
-	record->waited_s = seconds;
-}
-
 static void set_caught_up(struct sl_record *record, const struct sl_report *report)
 {
 	record->round = report->caught_up.t;
@@ -247,9 +195,6 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_COMMITTED:
 		set_committed(record, report);
 		break;
-	case SL_REPORT_WAITING:
-		set_waiting(record, report);
-		break;
 	case SL_REPORT_FLOODED:
 		record->count = report->flooded.count;
 		break;
@@ -302,7 +247,7 @@ void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		      const struct sl_roster *roster)
 {
 	char text[512];
-	sl_record_init(record, kind_of(report, roster));
+	sl_record_init(record, kind_of(report));
 	record->round = report->t;
 	record->attempt = report->a;
 	record->phase = sl_phase_name(report->phase);
@@ -316,4 +261,41 @@ void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		sl_record_peer(record, roster, report->peer);
 	}
 	set_facts(record, report);
+}
+
+/* ---- waits ---- */
+
+/* Fill in the learners that are awaited, and for what; return true if there are any. */
+static bool set_awaited(struct sl_record *record, enum sl_wait wait, const uint64_t *set,
+			const struct sl_roster *roster)
+{
+	char text[256];
+	bool any = false;
+	for (uint32_t i = 0; i < roster->size; i++)
+		any |= sl_bit(set, i);
+	record->set = set;
+	record->waits_for = sl_wait_words(wait);
+	if (any)
+		record->whom = sl_record_words(record, "%s", sl_reason_names(roster, set, text, sizeof text));
+	return any;
+}
+
+void sl_record_waiting(struct sl_record *record, enum sl_wait wait, const uint64_t *set, bool overdue,
+		       const struct sl_roster *roster)
+{
+	sl_record_init(record, SL_RECORD_WAITING);
+	bool any = set_awaited(record, wait, set, roster);
+	if (wait == SL_WAIT_DEPOSITS && (overdue || !any))
+		record->kind = any ? SL_RECORD_WAITING_LOST : SL_RECORD_WAITING_STATES;
+	else if (!any)
+		record->kind = SL_RECORD_WAITING_NONE;
+	record->overdue = overdue;
+}
+
+void sl_record_waited(struct sl_record *record, enum sl_wait wait, const uint64_t *set,
+		      const struct sl_roster *roster)
+{
+	sl_record_init(record, SL_RECORD_WAITED);
+	if (!set_awaited(record, wait, set, roster))
+		record->kind = SL_RECORD_WAITED_NONE;
 }

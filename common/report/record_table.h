@@ -27,6 +27,7 @@
 	X(reason, "reason", TEXT)	     /* the cause, a sentence */                                     \
 	X(waits_for, "for", TEXT)	     /* what the learners are to do */                               \
 	X(set, "learners", IDS)		     /* learners that the record is about */                         \
+	X(overdue, "overdue", FLAG)	     /* the wait is longer than the phase allows */                  \
 	X(waited_s, "waited_s", REAL)	     /* duration of the wait so far; of waited: the whole one */     \
 	X(learners, "learners", WHOLE)	     /* learners in the view */                                      \
 	X(view, "view", TEXT)		     /* its hash h, the first 16 hexadecimal digits */               \
@@ -101,6 +102,8 @@
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"
 
+#define SL_WAITING_FIELDS "round attempt phase waits_for set waited_s"
+
 /* X(kind, event, level, fields, sentence) */
 #define SL_RECORDS(X)                                                                                        \
 	/* rounds: from reports of the core */                                                               \
@@ -135,24 +138,21 @@
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
 	X(ATTEMPT_FAILED_ELSEWHERE, "attempt_failed", SL_INFO, "round attempt phase reason",                 \
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
-	X(WAITING, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                         \
-	  "round {round} attempt {attempt}: waiting for {whom} {waits_for}")                                 \
-	X(WAITING_RANGE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                   \
-	  "round {round}: waiting for the control socket to say which learners are in range")                \
-	X(WAITING_PAUSE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                   \
-	  "round {round} attempt {attempt}: waiting before the next attempt, since the last was refused")    \
-	X(WAITING_CHANGE, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                  \
-	  "round {round} attempt {attempt}: waiting for other links or settings, since the last attempt "    \
-	  "was refused and the next one would be, too")                                                      \
-	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                  \
-	  "round {round} attempt {attempt}: collecting deposits and deposit keys")                           \
-	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set waited_s",                    \
+	X(WAITING, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                         \
+	  "round {round}: waiting for {whom} {waits_for}")                                                   \
+	X(WAITING_NONE, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                    \
+	  "round {round}: waiting for {waits_for}")                                                          \
+	X(WAITING_STATES, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                  \
+	  "round {round}: collecting deposits and deposit keys")                                             \
+	X(WAITING_LOST, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                    \
 	  "round {round} attempt {attempt}: no linked learner has the deposit or the deposit key of "        \
 	  "{whom}; "                                                                                         \
 	  "the attempt goes on when one that has it connects. If none ever will: starling abort --round "    \
 	  "{round} --control {control}")                                                                     \
-	X(WAITED, "waited", SL_DEBUG, "round attempt phase waits_for set waited_s",                          \
-	  "round {round} attempt {attempt}: waited {waited_s.1} s for {whom}{waits_for}")                    \
+	X(WAITED, "waited", SL_DEBUG, SL_WAITING_FIELDS,                                                     \
+	  "round {round}: waited {waited_s.1} s for {whom} {waits_for}")                                     \
+	X(WAITED_NONE, "waited", SL_DEBUG, SL_WAITING_FIELDS,                                                \
+	  "round {round}: waited {waited_s.1} s for {waits_for}")                                            \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the deposits of all "           \
 	  "{learners} "                                                                                      \

@@ -11,6 +11,7 @@
 #include "daemon/learner/persist.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/tasks.h"
+#include "daemon/learner/wait_log.h"
 #include "daemon/runtime/failpoint.h"
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
@@ -181,6 +182,8 @@ static void execute_one(struct sl_daemon *daemon, const struct sl_action *action
 		sl_tasks_wipe(daemon);
 		break;
 	case SL_ACTION_REPORT:
+		if (action->report.kind == SL_REPORT_PHASE)
+			sl_wait_log_end(daemon);
 		sl_report_log(daemon, &action->report);
 		break;
 	case SL_ACTION_STOP:

@@ -56,12 +56,15 @@ struct sl_phase_times {
 	double since;	     /* time at which it was entered, monotonic; 0: none was */
 };
 
-/* The last wait that the core has reported in this phase. */
-struct sl_open_wait {
-	bool open;
-	struct sl_report report; /* set: as below, or NULL */
-	uint64_t set[(SL_LEARNERS_MAX + 63) / 64];
-	sl_ms since;
+/* The present wait (wait_log.h). */
+struct sl_wait_log {
+	enum sl_wait wait; /* NOTHING: none */
+	enum sl_phase phase;
+	sl_round t;
+	sl_attempt a;
+	sl_ms since, log_at;
+	bool said;				   /* a record was written */
+	uint64_t set[(SL_LEARNERS_MAX + 63) / 64]; /* .. the learners that it named */
 };
 
 /* Measurements for the log and the status. */
@@ -152,7 +155,7 @@ struct sl_daemon {
 	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
 	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */
 	char rejection[256];	  /* text of the last rejected record */
-	struct sl_open_wait wait;
+	struct sl_wait_log wait;
 	uint32_t passed; /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */

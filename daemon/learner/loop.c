@@ -12,8 +12,9 @@
 #include "daemon/learner/persist.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
+#include "daemon/learner/wait_log.h"
 
-#define LOOK_MS 1000u /* for a durable write that hangs */
+#define LOOK_MS 500u /* for waits, and for a durable write that hangs */
 #define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
@@ -75,6 +76,8 @@ static void on_watchdog(uv_timer_t *timer)
 	struct sl_daemon *daemon = timer->data;
 	struct sl_record record;
 	uint64_t seconds;
+	if (!daemon->stopping)
+		sl_wait_log_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
 	if (name == NULL)
 		return;

@@ -2,11 +2,9 @@
 
 #include <ctype.h>
 #include <jansson.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/bytes.h"
 #include "common/model/tensor_bytes.h"
@@ -67,8 +65,7 @@ void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why
 	peer_warning->unsaid = 0;
 }
 
-/* Tell the trainer why the round makes no progress. */
-static void tell_trainer(struct sl_daemon *daemon, const struct sl_record *record)
+void sl_report_log_tell(struct sl_daemon *daemon, const struct sl_record *record)
 {
 	char text[SL_RECORD_TEXT_BYTES];
 	if (daemon->trainer->ops->notice == NULL)
@@ -94,7 +91,7 @@ static void hear_model(struct sl_daemon *daemon, const struct sl_report *r)
 		sl_record_report(&record, r, &daemon->roster);
 		record.reason = *text;
 		sl_report_log_record(daemon, &record);
-		tell_trainer(daemon, &record);
+		sl_report_log_tell(daemon, &record);
 	}
 }
 
@@ -241,44 +238,6 @@ static void log_commit(struct sl_daemon *daemon, struct sl_record *record)
 
 /* ---- other reports ---- */
 
-/* Write the path of the control socket so that it can be typed in any folder: absolute, quoted where a shell
- * needs it. */
-static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
-{
-	const char *path = daemon->settings->control,
-		   *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
-	char folder[PATH_MAX] = "";
-	if (*path != '/' && getcwd(folder, sizeof folder - 1) != NULL)
-		strcat(folder, "/");
-	quote = strpbrk(folder, " '\"$&;()<>|*?#\\`") != NULL ? "'" : quote;
-	snprintf(text, size, "%s%s%s%s", quote, folder, path, quote);
-}
-
-/* Log the end of the wait that was logged last. */
-static void end_wait(struct sl_daemon *daemon)
-{
-	struct sl_open_wait *wait = &daemon->wait;
-	struct sl_record record;
-	if (!wait->open)
-		return;
-	wait->open = false;
-	sl_record_waited(&record, &wait->report, &daemon->roster,
-			 (double)(uv_hrtime() / 1000000u - wait->since) / 1000.0);
-	sl_report_log_record(daemon, &record);
-}
-
-static void note_wait(struct sl_daemon *daemon, const struct sl_report *r)
-{
-	struct sl_open_wait *wait = &daemon->wait;
-	wait->open = true;
-	wait->report = *r;
-	wait->since = uv_hrtime() / 1000000u - r->waiting.elapsed;
-	if (r->set == NULL)
-		return;
-	memcpy(wait->set, r->set, sl_bit_words(daemon->roster.size) * sizeof *wait->set);
-	wait->report.set = wait->set;
-}
-
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
 {
 	struct sl_evidence evidence = {.kind = sl_evidence_kind(r->evidence),
@@ -304,8 +263,9 @@ static void crash_in(enum sl_phase phase)
 void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	struct sl_record record;
-	char control[PATH_MAX + SL_PATH_BYTES + 2];
 	sl_monitor_report(daemon, r);
+	if (r->kind == SL_REPORT_WAITING)
+		return; /* wait_log.h looks for itself */
 	if (r->kind == SL_REPORT_REJECTED) {
 		sl_report_log_warn(daemon, r->peer, r->rejected.text);
 		return;
@@ -317,7 +277,6 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	sl_record_report(&record, r, &daemon->roster);
 	if (r->kind == SL_REPORT_PHASE) {
 		crash_in(r->phase);
-		end_wait(daemon);
 		enter_phase(daemon, r->phase);
 	} else if (r->kind == SL_REPORT_VIEW) {
 		add_view(daemon, r, &record);
@@ -330,12 +289,6 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		name_tensor(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);
-	} else if (r->kind == SL_REPORT_WAITING) {
-		note_wait(daemon, r);
-		own_socket(daemon, control, sizeof control);
-		record.control = control;
 	}
 	sl_report_log_record(daemon, &record);
-	if (r->kind == SL_REPORT_WAITING)
-		tell_trainer(daemon, &record);
 }

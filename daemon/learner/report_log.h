@@ -11,6 +11,8 @@ struct sl_daemon;
 void sl_report_log(struct sl_daemon *daemon, const struct sl_report *report);
 /* Log `record`. */
 void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record);
+/* Tell the trainer why the round makes no progress: the sentence of `record`. */
+void sl_report_log_tell(struct sl_daemon *daemon, const struct sl_record *record);
 /* Log a record whose only field is `reason`. */
 void sl_report_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason);
 /* Log a record whose only field is round `t`. */

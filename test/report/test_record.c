@@ -153,76 +153,58 @@ TEST(test_grown)
 		"the last round: has the training diverged?");
 }
 
-static void expect_waiting(const struct sl_report *report, const char *text, size_t count)
+static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue, const char *text)
 {
-	struct sl_record read;
-	json_t *object = written(report, &read);
+	struct sl_record record, read;
+	sl_record_waiting(&record, wait, set, overdue, &roster);
+	record.round = 3;
+	record.attempt = 1;
+	json_t *object = sl_record_write(&record, &roster, sentence, sizeof sentence);
+	json_object_set_new(object, "event", json_string(sl_record_event(record.kind)));
+	sl_record_read(&read, object);
 	assert_string_equal(sentence, text);
+	assert_int_equal(sl_record_level(&record), overdue ? SL_WARN : SL_INFO);
 	assert_int_equal(read.kind, SL_RECORD_WAITING);
-	assert_int_equal(json_array_size(sl_record_ids(&read, SL_FIELD_set)), count);
+	assert_string_equal(read.waits_for, sl_wait_words(wait));
+	assert_int_equal(json_array_size(sl_record_ids(&read, SL_FIELD_set)), *set == 0 ? 0 : 2);
 	assert_int_equal(read.learners, 0); /* "learners" is a set here, not a number */
 	json_decref(object);
 }
 
+/* A wait is a warning when it is overdue: learners train for different times. */
 TEST(test_waiting)
 {
 	const uint64_t none = 0;
-	struct sl_report report = {.kind = SL_REPORT_WAITING,
-				   .phase = SL_PHASE_DISCOVER,
-				   .t = 3,
-				   .a = 1,
-				   .waiting.elapsed = 10000};
-	expect_waiting(&report, "round 3: waiting for the control socket to say which learners are in range",
-		       0);
-	report.set = &none;
-	expect_waiting(&report,
-		       "round 3 attempt 1: waiting before the next attempt, since the last was refused", 0);
-	report.waiting.change = true;
-	expect_waiting(&report,
-		       "round 3 attempt 1: waiting for other links or settings, since the last attempt was "
-		       "refused and the next one would be, too",
-		       0);
-	report.set = &two;
-	expect_waiting(&report, "round 3 attempt 1: waiting for bo (5), cy (9) to be ready", 2);
-	report.phase = SL_PHASE_RECOVER;
-	expect_waiting(&report,
+	expect_waiting(SL_WAIT_RANGE, &none, false, "round 3: waiting for the list of learners in range");
+	expect_waiting(SL_WAIT_CHANGE, &none, true,
+		       "round 3: waiting for other links or settings, since the last attempt was refused");
+	expect_waiting(SL_WAIT_READINESS, &two, false, "round 3: waiting for bo (5), cy (9) to be ready");
+	expect_waiting(SL_WAIT_READINESS, &two, true, "round 3: waiting for bo (5), cy (9) to be ready");
+	expect_waiting(SL_WAIT_DEPOSITS, &two, false,
+		       "round 3: waiting for bo (5), cy (9) to send deposits and deposit keys");
+	expect_waiting(SL_WAIT_DEPOSITS, &two, true,
 		       "round 3 attempt 1: no linked learner has the deposit or the deposit key of bo (5), "
 		       "cy (9); the "
 		       "attempt goes on when one that "
-		       "has it connects. If none ever will: starling abort --round 3 --control ",
-		       2);
-	report.set = &none;
-	expect_waiting(&report, "round 3 attempt 1: collecting deposits and deposit keys", 0);
+		       "has it connects. If none ever will: starling abort --round 3 --control ");
+	expect_waiting(SL_WAIT_DEPOSITS, &none, false, "round 3: collecting deposits and deposit keys");
 }
 
-/* A learner waits a second in every other round, since trainings differ: that is no warning. */
-TEST(test_short_and_ended_waits)
+TEST(test_waited)
 {
+	const uint64_t none = 0;
 	struct sl_record record;
-	struct sl_report report = {.kind = SL_REPORT_WAITING,
-				   .phase = SL_PHASE_DISCOVER,
-				   .t = 3,
-				   .a = 1,
-				   .set = &two,
-				   .waiting.elapsed = 1000};
-	const struct {
-		sl_ms elapsed;
-		enum sl_level level;
-	} waits[] = {{1000, SL_INFO}, {9999, SL_INFO}, {10000, SL_WARN}, {20000, SL_WARN}};
-	for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
-		report.waiting.elapsed = waits[i].elapsed;
-		sl_record_report(&record, &report, &roster);
-		assert_int_equal(sl_record_level(&record), waits[i].level);
-	}
-	sl_record_waited(&record, &report, &roster, 20);
+	sl_record_waited(&record, SL_WAIT_READINESS, &two, &roster);
+	record.round = 3;
+	record.waited_s = 20;
 	json_t *object = sl_record_write(&record, &roster, sentence, sizeof sentence);
-	assert_string_equal(sentence, "round 3 attempt 1: waited 20.0 s for bo (5), cy (9) to be ready");
+	assert_string_equal(sentence, "round 3: waited 20.0 s for bo (5), cy (9) to be ready");
 	assert_int_equal(json_array_size(json_object_get(object, "learners")), 2);
 	json_decref(object);
-	report.set = NULL;
-	sl_record_waited(&record, &report, &roster, 20);
+	sl_record_waited(&record, SL_WAIT_DISK, &none, &roster);
+	record.waited_s = 1.5;
 	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
-	assert_string_equal(sentence, "round 3 attempt 1: waited 20.0 s for the list of learners in range");
+	assert_string_equal(sentence, "round 0: waited 1.5 s for its disk");
 }
 
 /* A view names itself, its participants and the neighbours; durations have microseconds. */

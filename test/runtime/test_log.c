@@ -35,8 +35,8 @@ static void expect_keys(const char *line, const char *const *keys, size_t count)
 
 TEST_WITH(keys_keep_their_order, folder_enter, folder_leave)
 {
-	static const char *const keys[] = {"time",  "mono_ms", "level", "learner", "name",
-					   "event", "text",    "round", "mse"};
+	static const char *const keys[] = {"v",	   "time",  "mono_ms", "level", "learner",
+					   "name", "event", "text",    "round", "mse"};
 	struct sl_log *log = open_log("log", SL_LOG_AUTO, SL_INFO);
 	char text[1024];
 	sl_log(log, SL_INFO, "committed", "round 3 committed",
@@ -57,8 +57,8 @@ TEST_WITH(time_has_milliseconds, folder_enter, folder_leave)
 	sl_log(log, SL_INFO, "e", "t", NULL);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
-	assert_int_equal(sscanf(text, "{\"time\":\"%4d-%2d-%2dT%2d:%2d:%2d.%3dZ\",%n", &y, &m, &d, &h, &min,
-				&s, &ms, &used),
+	assert_int_equal(sscanf(text, "{\"v\":1,\"time\":\"%4d-%2d-%2dT%2d:%2d:%2d.%3dZ\",%n", &y, &m, &d, &h,
+				&min, &s, &ms, &used),
 			 7);
 	assert_true(used > 0);
 }

@@ -132,7 +132,7 @@ static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const s
 {
 	(void)row;
 	sl_wait_heard(l, record);
-	if (record->waits_for != NULL && strcmp(record->waits_for, SL_RECORD_WAITS_FOR_RANGE) == 0)
+	if (record->waits_for != NULL && strcmp(record->waits_for, sl_wait_words(SL_WAIT_RANGE)) == 0)
 		sl_playback_tell(l->launch, l->index); /* a list that was sent while it died is lost */
 	if (l->activity == SL_TRAINING)		       /* its `trained` was written before we listened */
 		l->activity = SL_SEEKING;

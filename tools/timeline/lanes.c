@@ -102,7 +102,7 @@ static void make_spans(struct making *m)
 /* ---- waits ---- */
 
 /* A wait ends with its phase at the latest. */
-static double wait_end(const struct making *m, const struct sl_wait *wait, double from)
+static double wait_end(const struct making *m, const struct sl_round_wait *wait, double from)
 {
 	if (wait->ended)
 		return time_of(m, wait->to);

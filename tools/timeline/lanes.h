@@ -18,7 +18,7 @@ struct sl_span {
 
 struct sl_lane_wait {
 	double from, to;
-	const struct sl_wait *wait;
+	const struct sl_round_wait *wait;
 };
 
 struct sl_lane {

@@ -32,7 +32,7 @@ struct sl_entry {
 	uint8_t phase;
 };
 
-struct sl_wait {
+struct sl_round_wait {
 	struct sl_instant from, to;
 	bool ended; /* `to` is known */
 	uint8_t phase;
@@ -60,7 +60,7 @@ struct sl_own_view {
 /* A learner in a round. */
 struct sl_part {
 	struct sl_entry *entries; /* in the order of time, within a segment of the clock */
-	struct sl_wait *waits;
+	struct sl_round_wait *waits;
 	struct sl_failure *failures;
 	struct sl_traffic *traffic;
 	struct sl_own_view *views;

@@ -208,13 +208,13 @@ static void take_view(struct taking *taking)
 /* ---- waits ---- */
 
 /* Return the wait of the record: one that is known, or a new one. */
-static struct sl_wait *find_wait(struct taking *taking, double from)
+static struct sl_round_wait *find_wait(struct taking *taking, double from)
 {
 	struct sl_part *part = taking->part;
 	uint8_t phase = phase_of(taking->record);
 	const char *what = text(taking->record, "for");
 	for (uint32_t i = part->wait_count; i-- > 0;) {
-		struct sl_wait *w = &part->waits[i];
+		struct sl_round_wait *w = &part->waits[i];
 		if (w->attempt == taking->attempt && w->phase == phase && strcmp(w->what, what) == 0 &&
 		    fabs(w->from.at - from) < SAME_WAIT_S)
 			return w;
@@ -222,18 +222,18 @@ static struct sl_wait *find_wait(struct taking *taking, double from)
 	if (part->wait_count == SL_WAITS_MOST)
 		return NULL;
 	part->waits = sl_rounds_grow(part->waits, part->wait_count, sizeof *part->waits);
-	struct sl_wait *w = &part->waits[part->wait_count++];
-	*w = (struct sl_wait){.from = {from, taking->when.segment},
-			      .phase = phase,
-			      .attempt = taking->attempt,
-			      .what = copy(what)};
+	struct sl_round_wait *w = &part->waits[part->wait_count++];
+	*w = (struct sl_round_wait){.from = {from, taking->when.segment},
+				    .phase = phase,
+				    .attempt = taking->attempt,
+				    .what = copy(what)};
 	return w;
 }
 
 static void take_waiting(struct taking *taking)
 {
 	double waited_s = real(taking->record, "waited_s");
-	struct sl_wait *w = find_wait(taking, taking->when.at - (isnan(waited_s) ? 0 : waited_s));
+	struct sl_round_wait *w = find_wait(taking, taking->when.at - (isnan(waited_s) ? 0 : waited_s));
 	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
 	if (w == NULL)
 		return;
