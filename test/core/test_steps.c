@@ -251,7 +251,8 @@ CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge from 3\n"
      "challenge of 4 from 3 -> challenge of 4 to 2\n"
-     "key from 4 -> challenge of 1 to 2 3, compute checksum")
+     "key k9 from 4 -> REJECTED 4: a deposit key that its owner did not sign for, challenge of 1 to 2 3\n"
+     "key of 4 from 2 -> compute checksum")
 
 /* A leaf: its parent has its deposit. It is the backup of 3. */
 CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
