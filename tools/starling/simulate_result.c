@@ -60,7 +60,7 @@ static bool all_exact(const struct sl_simulation *s)
 	for (uint32_t i = 0; i < s->handed; i++)
 		if (!s->rounds.rows[i].exact)
 			return false;
-	return s->handed == s->rounds.most;
+	return s->handed > 0;
 }
 
 static json_t *summary(const struct sl_simulation *s, const struct sl_runner_figures *figures)
@@ -69,14 +69,14 @@ static json_t *summary(const struct sl_simulation *s, const struct sl_runner_fig
 	json_t *rows = json_array();
 	for (uint32_t i = 0; i < s->handed; i++)
 		json_array_append_new(rows, sl_summary_row(&s->rounds.rows[i]));
-	json_t *object =
-		json_pack("{s:i, s:s, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:b, s:b, s:f, s:o, s:I}", "version",
-			  SIMULATION_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
-			  "rounds_asked", (json_int_t)s->rounds.most, "rounds", rows, "seed",
-			  (json_int_t)plan->options.seed, "topology", plan->topology, "p",
-			  (json_int_t)plan->p, "parameters", (json_int_t)plan->n, "all_same", all_exact(s),
-			  "verified", plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s",
-			  parts_json(figures), "peak_bytes", (json_int_t)sl_process_usage_peak_bytes());
+	json_t *object = json_pack(
+		"{s:i, s:s, s:I, s:I, s:b, s:o, s:I, s:s, s:I, s:I, s:b, s:b, s:f, s:o, s:I}", "version",
+		SIMULATION_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
+		"rounds_asked", (json_int_t)s->rounds.most, "complete", (int)(s->handed == s->rounds.most),
+		"rounds", rows, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
+		(json_int_t)plan->p, "parameters", (json_int_t)plan->n, "all_same", all_exact(s), "verified",
+		plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s", parts_json(figures),
+		"peak_bytes", (json_int_t)sl_process_usage_peak_bytes());
 	if (object != NULL && s->error.code != SL_OK)
 		json_object_set_new(object, "error", json_string(s->error.text));
 	else if (object != NULL && s->signal != 0)
@@ -171,5 +171,6 @@ int sl_simulate_result(struct sl_simulation *s)
 	bool written = close_csv(s);
 	if (s->signal != 0)
 		return 128 + s->signal;
-	return s->error.code == SL_OK && written && all_exact(s) ? 0 : SL_EXIT_FAILED;
+	bool complete = s->handed == s->rounds.most;
+	return s->error.code == SL_OK && written && complete && all_exact(s) ? 0 : SL_EXIT_FAILED;
 }
