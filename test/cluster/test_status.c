@@ -117,7 +117,7 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 /* The present folder, if it has learners; a folder without one. */
 CLUSTER_TEST(where_the_learners_are)
 {
-	cluster_open(c, N, "rounds=1");
+	cluster_open(c, N, "rounds=1 straggler_timeout=1 hello_timeout=1");
 	process_run(&c->outcome, c->folder,
 		    (const char *const[]){STARLING_PATH, "status", "run", "run", NULL});
 	expect_outcome(c, 2, "", "give one run folder");
@@ -129,6 +129,8 @@ CLUSTER_TEST(where_the_learners_are)
 	cluster_expect(c, 1, "listening");
 	process_run(&c->outcome, c->run.path, (const char *const[]){STARLING_PATH, "status", NULL});
 	expect_text(c->outcome.out, "run folder ");
+	expect_state(c, 1, "overdue", NULL); /* it is alone */
+	assert_int_equal(c->outcome.status, 1);
 	process_run(&c->outcome, cluster_path(c, 1, ""),
 		    (const char *const[]){STARLING_PATH, "status", NULL});
 	expect_text(c->outcome.out, "learner-01");

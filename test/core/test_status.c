@@ -1,4 +1,4 @@
-/* What a learner waits for in each phase, and how many losses an attempt bears. */
+/* What a learner waits for in each phase, and what it knows of peers and losses. */
 #include <stdio.h>
 
 #include "common/base/bytes.h"
@@ -69,36 +69,6 @@ TEST(deadline)
 }
 
 /* --- losses --- */
-
-static uint32_t bears(uint32_t n, bool ring, uint64_t c, const uint64_t *lost)
-{
-	static uint8_t memory[65536];
-	struct sl_arena arena = {.base = memory, .size = sizeof memory};
-	struct sl_edge edges[64];
-	uint32_t members[16];
-	size_t count = 0;
-	struct sl_view view = {.n = n, .members = members, .agreed = {.tolerance = c}};
-	for (uint32_t a = 0; a < n; a++)
-		members[a] = a;
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = a + 1; b < n; b++)
-			if (!ring || b == a + 1 || (a == 0 && b == n - 1))
-				edges[count++] = (struct sl_edge){a, b};
-	assert_int_equal(sl_graph_init(&view.graph, n, edges, count, &arena), SL_OK);
-	return sl_view_bears(&view, lost);
-}
-
-/* The examples of PROTOCOL.md §10.4, and what is left of them after a loss. */
-TEST(losses)
-{
-	uint64_t one = 1, two = 1 | 4;
-	assert_int_equal(bears(10, false, 1, NULL), 4);
-	assert_int_equal(bears(10, false, 1, &one), 3);
-	assert_int_equal(bears(10, true, 1, NULL), 1);
-	assert_int_equal(bears(10, true, 1, &two), 0); /* the one between them would be lost */
-	assert_int_equal(bears(3, false, 1, NULL), 1);
-	assert_int_equal(bears(4, false, 2, NULL), 1); /* each key needs all three holders */
-}
 
 TEST(losses_seen)
 {

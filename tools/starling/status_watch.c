@@ -34,6 +34,7 @@ static void catch_signals(void)
 	struct sigaction action = {.sa_handler = on_signal};
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		sigaction(signals[i], &action, NULL);
+	signal(SIGTSTP, SIG_IGN); /* the terminal would stay as it is */
 }
 
 /* ---- a terminal ---- */
