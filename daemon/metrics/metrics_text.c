@@ -101,6 +101,13 @@ static void begin_labels(const char *learner, const char *label, const char *val
 	fputc('"', out);
 }
 
+/* End a sample: write its number, whole or with three decimals. Durations and times are known to the
+ * millisecond. */
+static void write_number(double number, FILE *out)
+{
+	fprintf(out, number == floor(number) ? "} %.0f\n" : "} %.3f\n", number);
+}
+
 static void write_family(const struct sl_metrics *metrics, const struct family *family, const char *learner,
 			 bool openmetrics, FILE *out)
 {
@@ -114,28 +121,32 @@ static void write_family(const struct sl_metrics *metrics, const struct family *
 			continue;
 		fprintf(out, "%s%s", family->name, total);
 		begin_labels(learner, labels[family->label].name, value, out);
-		fprintf(out, "} %.15g\n", cells[i]);
+		write_number(cells[i], out);
 	}
+}
+
+/* Write one sample of the histogram: `what` follows its name, and "le" is `bound` unless it is NULL. */
+static void write_sample(const char *what, const char *learner, const char *phase, const char *bound,
+			 double number, FILE *out)
+{
+	fprintf(out, SL_METRICS_PHASE_NAME "%s", what);
+	begin_labels(learner, labels[SL_METRICS_PHASE].name, phase, out);
+	if (bound != NULL)
+		fprintf(out, ",le=\"%s\"", bound);
+	write_number(number, out);
 }
 
 static void write_durations(const struct sl_metrics_durations *durations, const char *learner,
 			    const char *phase, FILE *out)
 {
-	const char *label = labels[SL_METRICS_PHASE].name;
 	double count = 0;
 	for (uint32_t b = 0; b < SL_METRICS_BUCKET_COUNT; b++) {
 		count += durations->buckets[b];
-		fputs(SL_METRICS_PHASE_NAME "_bucket", out);
-		begin_labels(learner, label, phase, out);
-		fprintf(out, ",le=\"%s\"} %.15g\n", bounds[b], count);
+		write_sample("_bucket", learner, phase, bounds[b], count, out);
 	}
-	fputs(SL_METRICS_PHASE_NAME "_bucket", out);
-	begin_labels(learner, label, phase, out);
-	fprintf(out, ",le=\"+Inf\"} %.15g\n" SL_METRICS_PHASE_NAME "_sum", durations->count);
-	begin_labels(learner, label, phase, out);
-	fprintf(out, "} %.15g\n" SL_METRICS_PHASE_NAME "_count", durations->sum);
-	begin_labels(learner, label, phase, out);
-	fprintf(out, "} %.15g\n", durations->count);
+	write_sample("_bucket", learner, phase, "+Inf", durations->count, out);
+	write_sample("_sum", learner, phase, NULL, durations->sum, out);
+	write_sample("_count", learner, phase, NULL, durations->count, out);
 }
 
 void sl_metrics_text(const struct sl_metrics *metrics, const char *name, bool openmetrics, FILE *out)

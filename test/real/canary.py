@@ -2,7 +2,7 @@
 
 Three learners train planted models with planted weights. The values, their changes, the weights, and whatever the
 learners keep in their state folders while a round runs (masked states, deposits, key shares, the trained models) are then searched
-for in everything that a person or another learner can see: logs, outputs, the states of the others, status, command lines and
+for in everything that a person or another learner can see: logs, metrics, outputs, the states of the others, status, command lines and
 environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
 """
 import base64
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -125,6 +126,17 @@ def processes(folder):
     return places
 
 
+def pages(places, port):
+    """Read what the learners show over HTTP, from `port` on; the last answers count."""
+    for learner in range(LEARNERS):
+        for page in ("metrics", "healthz"):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port + learner}/{page}", timeout=5) as answer:
+                    places[f"/{page} of learner {learner + 1}"] = answer.read()
+            except OSError:
+                continue  # it has not begun, or has ended
+
+
 def command(places, *arguments):
     done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE_S)
     places["starling " + " ".join(arguments)] = done.stdout
@@ -143,15 +155,16 @@ BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
-    run = folder / "run"
+    run, port = folder / "run", 20000 + os.getpid() % 8000
     launcher = subprocess.Popen(
-        [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--set", "log_level=debug", *arguments],
+        [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--set", "log_level=debug", *arguments],
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
     places, end = {}, time.monotonic() + DEADLINE_S
     while launcher.poll() is None and time.monotonic() < end:
         for canary in canaries:
             canary.watch(run / canary.name / "state")
         places.update(processes(str(folder)))
+        pages(places, port)
         time.sleep(0.01)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)
@@ -183,6 +196,7 @@ def check(what, arguments):
         places = play(Path(folder), canaries, arguments)
     assert all(canary.kept for canary in canaries), "no masked state was seen"
     assert len(places) > 10 * LEARNERS, sorted(places)
+    assert all(f"/{page} of learner {i + 1}" in places for page in ("metrics", "healthz") for i in range(LEARNERS)), sorted(places)
     common = {name: data for name, data in places.items() if "/checkpoints/" in name}
     for canary in canaries:  # an element that no learner has changed is known to all
         canary.planted -= {way for way in canary.planted if search({way}, common)}
