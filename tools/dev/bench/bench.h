@@ -8,6 +8,7 @@
  *   deposits.c  jobs on deposits
  *   analysis.c  graph analysis
  *   records.c   durable records
+ *   monitoring.c  log records and metrics
  *   daemons.c   real daemons, over loopback
  *   bare.c      TLS with nothing around it, for comparison
  *   child.c     programs run for their output
@@ -105,6 +106,7 @@ int sl_bench_deposits(struct sl_bench *bench, const struct sl_bench_case *self, 
 int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_monitoring(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 
