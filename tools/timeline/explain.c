@@ -172,7 +172,7 @@ static void print_attempt(FILE *out, const json_t *document, const json_t *attem
 	else
 		fprintf(out, " has not ended.");
 	if (recovering[0] != '\0')
-		fprintf(out, " It went on without mixing (%s): all deposits and their keys were collected.",
+		fprintf(out, " Mixing was given up (%s); deposits and their keys were collected instead.",
 			recovering);
 	fputc(' ', out);
 	if (json_array_size(json_object_get(attempt, "participants")) > 0)

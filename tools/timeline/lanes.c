@@ -282,38 +282,61 @@ static struct sl_slowest most_awaited(const struct sl_lanes *lanes)
 	return slowest;
 }
 
-/* Find the last span of this phase of the committed attempt to end; NULL: none has. */
-static const struct sl_span *last_to_end(const struct sl_lanes *lanes, uint8_t phase, uint64_t *learner)
+struct ended {
+	const struct sl_span *span;
+	uint64_t learner;
+};
+
+/* Compare by attempt and phase; the last to end comes first. */
+static int by_order(const void *a, const void *b)
 {
-	const struct sl_span *last = NULL;
+	const struct ended *x = a, *y = b;
+	if (x->span->attempt != y->span->attempt)
+		return (x->span->attempt > y->span->attempt) - (x->span->attempt < y->span->attempt);
+	if (x->span->phase != y->span->phase)
+		return (x->span->phase > y->span->phase) - (x->span->phase < y->span->phase);
+	return (x->span->to < y->span->to) - (x->span->to > y->span->to);
+}
+
+static struct ended *list_ended(const struct sl_lanes *lanes, size_t *count)
+{
+	struct ended *all = NULL;
+	size_t n = 0;
 	for (uint32_t i = 0; i < lanes->count; i++)
 		for (uint32_t k = 0; k < lanes->lanes[i].span_count; k++) {
 			const struct sl_span *span = &lanes->lanes[i].spans[k];
-			bool counts = span->phase == phase && !isnan(span->to) &&
-				      (phase == SL_PHASE_TRAIN || span->attempt == lanes->attempt);
-			if (counts && (last == NULL || span->to > last->to)) {
-				last = span;
-				*learner = lanes->lanes[i].id;
-			}
+			if (isnan(span->to) || span->phase > SL_PHASE_COMMIT)
+				continue;
+			all = sl_rounds_grow(all, n, sizeof *all);
+			all[n++] = (struct ended){span, lanes->lanes[i].id};
 		}
-	return last;
+	if (n > 0)
+		qsort(all, n, sizeof *all, by_order);
+	*count = n;
+	return all;
 }
 
+/* Each phase of each attempt is over when the last learner ends it: find the one that took longest to be
+ * over. */
 static struct sl_slowest last_through(const struct sl_lanes *lanes)
 {
 	struct sl_slowest slowest = {0};
 	double before = lanes->from, most = 0;
-	for (uint8_t phase = SL_PHASE_TRAIN; phase <= SL_PHASE_COMMIT; phase++) {
-		uint64_t learner = 0;
-		const struct sl_span *span = last_to_end(lanes, phase, &learner);
-		if (span == NULL)
+	size_t n;
+	struct ended *all = list_ended(lanes, &n);
+	for (size_t i = 0; i < n; i++) {
+		const struct sl_span *span = all[i].span;
+		if (i > 0 && all[i - 1].span->attempt == span->attempt &&
+		    all[i - 1].span->phase == span->phase)
 			continue;
 		if (span->to - before > most) {
 			most = span->to - before;
-			slowest = (struct sl_slowest){true, learner, phase, span->to - span->from};
+			slowest =
+				(struct sl_slowest){true, all[i].learner, span->phase, span->to - span->from};
 		}
 		before = fmax(before, span->to);
 	}
+	free(all);
 	return slowest;
 }
 
