@@ -108,13 +108,13 @@ for name in ana bo eve; do
 	cp "$source/test/data/logs/$name.jsonl" three/$name/log.jsonl
 done
 ends 0 logs three --level warn
-is out '10:00:11.459 bo warn  attempt_failed round 1 attempt 1 ended: no data came from eve (3) for 10 s' \
+is out '10:00:11.449 bo warn  waiting    round 1 attempt 1: waiting for eve (3) to send shares' \
+	'10:00:11.459 bo warn  attempt_failed round 1 attempt 1 ended: no data came from eve (3) for 10 s' \
 	'10:00:11.470 ana warn  attempt_failed round 1 attempt 1 ended: bo (2) has aborted the attempt' \
-	'10:00:11.498 bo warn  waiting    round 1 attempt 1: waiting for eve (3) to send shares' \
 	'10:00:17.899 bo warn  refused    h:9 connected with a key that is not in the roster'
 ends 0 logs three --round 1
 has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s later, in 2 attempts.' \
-	'Attempt 1 ended after 12.0 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
+	'Attempt 1 ended after 10.5 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
 	'Attempt 2 committed after 1.98 s.' 'mixing tree with K = 2 exchanges. Once released it needs all participants.' \
 	'Cut vertices, without which the graph falls apart: bo (2).' \
 	'Exact: all 3 learners that have the result have model 0123456789abcdef; largest rounding margin 0.1250' \

@@ -217,3 +217,70 @@ TEST(a_round_that_goes_on)
 	json_decref(round);
 	sl_timeline_free(timeline);
 }
+
+/* ---- rounds in short: "LEARNER SECONDS EVENT [ATTEMPT PHASE]" ---- */
+
+static json_t *short_round(const char *const *lines)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	for (; *lines != NULL; lines++) {
+		int learner, attempt = 0;
+		double s;
+		char event[16], phase[16] = "", time[40];
+		assert_true(sscanf(*lines, "%d %lf %15s %d %15s", &learner, &s, event, &attempt, phase) >= 3);
+		snprintf(time, sizeof time, "2026-11-23T10:00:%06.3fZ", s);
+		json_t *record = json_pack("{s:i, s:s, s:f, s:i, s:s, s:i}", "v", 1, "time", time, "mono_ms",
+					   1000 * s, "learner", learner, "event", event, "round", 1);
+		if (attempt > 0)
+			json_object_set_new(record, "attempt", json_integer(attempt));
+		if (strcmp(event, "view") == 0)
+			json_object_update_new(record, json_pack("{s:s, s:[i, i], s:[i], s:i}", "view", phase,
+								 "participants", 1, 2, "neighbours",
+								 3 - learner, "edges", 1));
+		else if (strcmp(event, "attempt_failed") == 0)
+			json_object_set_new(record, "reason", json_string(phase));
+		else if (phase[0] != '\0')
+			json_object_set_new(record, "phase", json_string(phase));
+		assert_true(sl_timeline_take(timeline, record));
+		json_decref(record);
+	}
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	sl_timeline_free(timeline);
+	return round;
+}
+
+/* A learner that was stopped ends the attempt late, and then receives the result: neither changes when the
+ * attempt ended, nor leaves one open. It is the slowest, though no wait was logged. */
+TEST(a_stopped_learner_receives_the_result)
+{
+	static const char *const lines[] = {"1 0 phase 1 AGREE",
+					    "2 0 phase 1 AGREE",
+					    "1 1 view 1 a",
+					    "2 1 view 1 a",
+					    "1 1 phase 1 SHARE",
+					    "2 1 phase 1 SHARE",
+					    "1 5 attempt_failed 1 lost",
+					    "1 5 phase 2 AGREE",
+					    "1 6 view 2 b",
+					    "1 6 phase 2 SHARE",
+					    "1 7 committed 2",
+					    "1 7 phase 2 TRAIN",
+					    "2 30 attempt_failed 1 aborted",
+					    "2 30 phase 3 DISCOVER",
+					    "2 31 phase 3 CATCHUP",
+					    "2 32 caught_up",
+					    "2 32 phase 4 TRAIN",
+					    NULL};
+	json_t *round = short_round(lines);
+	expect(round, "attempts.0.to_s", "5.0");
+	expect(round, "attempts.0.reason", "\"lost\"");
+	expect(round, "attempts.1.ended", "\"committed\"");
+	expect(round, "attempts.1.to_s", "7.0");
+	expect(round, "attempts.2.ended", "\"failed\"");
+	expect(round, "attempts.2.reason", "\"its learners received the result of the round from peers\"");
+	assert_int_equal(json_array_size(json_object_get(round, "attempts")), 3);
+	expect(round, "learners_of_round.1.adopted", "true");
+	expect(round, "learners_of_round.1.committed_s", "32.0");
+	expect(round, "slowest", "{\"learner\":2,\"phase\":\"share\",\"s\":29.0}");
+	json_decref(round);
+}

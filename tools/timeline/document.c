@@ -13,6 +13,8 @@
 #include "tools/timeline/offsets.h"
 #include "tools/timeline/separators.h"
 
+#define ADOPTED "its learners received the result of the round from peers"
+
 /* ---- values ---- */
 
 /* Return a number of seconds in whole microseconds, or null. */
@@ -90,7 +92,15 @@ struct attempt_end {
 	bool committed;
 	const struct sl_failure *failure; /* the first one that did not only follow others */
 	double failed;
+	double *ends; /* when learners gave the attempt up, or adopted the result */
+	uint32_t end_count, learners;
 };
+
+static void see_end(struct attempt_end *end, double at)
+{
+	end->ends = sl_rounds_grow(end->ends, end->end_count, sizeof *end->ends);
+	end->ends[end->end_count++] = at;
+}
 
 static void see_failure(struct attempt_end *end, const struct sl_failure *failure, double at)
 {
@@ -100,34 +110,56 @@ static void see_failure(struct attempt_end *end, const struct sl_failure *failur
 		end->failure = failure;
 		end->failed = at;
 	}
-	end->to = fmax(end->to, at);
+	see_end(end, at);
 }
 
-/* Return how attempt `row` went at all of its learners. */
+/* Add how one learner went through the attempt. */
+static void see_lane(struct attempt_end *end, const struct sl_timeline *timeline, uint64_t t,
+		     const struct sl_lane *lane, uint32_t attempt)
+{
+	const struct sl_part *part = lane->part;
+	uint32_t place = sl_rounds_find_learner(timeline, lane->id), before = end->end_count;
+	bool entered = false;
+	for (uint32_t k = 0; k < lane->span_count; k++)
+		if (lane->spans[k].attempt == attempt && lane->spans[k].phase != SL_PHASE_TRAIN) {
+			end->from = fmin(end->from, lane->spans[k].from);
+			entered = true;
+		}
+	for (uint32_t k = 0; k < part->failure_count; k++)
+		if (part->failures[k].attempt == attempt)
+			see_failure(end, &part->failures[k],
+				    sl_offsets_time(timeline, place, part->failures[k].when, t) -
+					    timeline->start);
+	if (part->committed && !part->adopted && part->attempt == attempt) {
+		end->to = fmax(end->to, lane->commit);
+		end->committed = true;
+	} else if (part->adopted && end->end_count == before) {
+		see_end(end, lane->commit);
+	}
+	end->learners += entered;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Return how attempt `row` went at all of its learners. One that fails is over when half of them have given
+ * it up: a learner that was stopped hears of it later. */
 static struct attempt_end end_of(const struct sl_timeline *timeline, const struct sl_timeline_round *round,
 				 const struct sl_lanes *lanes, const struct sl_attempt_row *row)
 {
 	struct attempt_end end = {.from = NAN, .to = NAN};
-	for (uint32_t i = 0; i < lanes->count; i++) {
-		const struct sl_lane *lane = &lanes->lanes[i];
-		const struct sl_part *part = lane->part;
-		if (sl_rounds_own_attempt(round, part, row->attempt) != row)
-			continue;
-		for (uint32_t k = 0; k < lane->span_count; k++)
-			if (lane->spans[k].attempt == row->attempt && lane->spans[k].phase != SL_PHASE_TRAIN)
-				end.from = fmin(end.from, lane->spans[k].from);
-		for (uint32_t k = 0; k < part->failure_count; k++)
-			if (part->failures[k].attempt == row->attempt)
-				see_failure(&end, &part->failures[k],
-					    sl_offsets_time(timeline,
-							    sl_rounds_find_learner(timeline, lane->id),
-							    part->failures[k].when, round->t) -
-						    timeline->start);
-		if (part->committed && !part->adopted && part->attempt == row->attempt) {
-			end.to = end.committed ? fmax(end.to, lane->commit) : lane->commit;
-			end.committed = true;
-		}
-	}
+	for (uint32_t i = 0; i < lanes->count; i++)
+		if (sl_rounds_own_attempt(round, lanes->lanes[i].part, row->attempt) == row)
+			see_lane(&end, timeline, round->t, &lanes->lanes[i], row->attempt);
+	if (end.end_count > 0)
+		qsort(end.ends, end.end_count, sizeof *end.ends, by_time);
+	if (!end.committed && end.end_count > 0)
+		end.to = end.ends[(end.end_count - 1) / 2];
+	free(end.ends);
+	end.ends = NULL;
 	return end;
 }
 
@@ -171,7 +203,8 @@ static json_t *attempt_json(const struct sl_timeline *timeline, const struct sl_
 {
 	json_t *object = json_object();
 	struct attempt_end end = end_of(timeline, round, lanes, row);
-	bool failed = !end.committed && end.failure != NULL;
+	bool adopted = end.failure == NULL && end.learners > 0 && end.end_count >= end.learners;
+	bool failed = !end.committed && (end.failure != NULL || adopted);
 	set_whole(object, "attempt", row->attempt);
 	set_text(object, "view", row->view);
 	if (row->count > 0)
@@ -179,7 +212,7 @@ static json_t *attempt_json(const struct sl_timeline *timeline, const struct sl_
 	json_object_set_new(object, "from_s", seconds(end.from));
 	json_object_set_new(object, "to_s", seconds(end.to));
 	set_text(object, "ended", end.committed ? "committed" : failed ? "failed" : NULL);
-	set_text(object, "reason", failed ? end.failure->reason : NULL);
+	set_text(object, "reason", !failed ? NULL : adopted ? ADOPTED : end.failure->reason);
 	set_text(object, "recovering", row->recovering);
 	return object;
 }

@@ -232,8 +232,8 @@ struct awaited {
 	const char *phase, *what;
 	size_t waiters;
 	uint64_t waiter; /* the last one */
-	double longest;
-	bool open;
+	double longest, sum;
+	bool open, slowest;
 };
 
 struct waits {
@@ -252,12 +252,13 @@ static int by_group(const void *a, const void *b)
 	return order != 0 ? order : (x->waiter > y->waiter) - (x->waiter < y->waiter);
 }
 
-static int by_length(const void *a, const void *b)
+/* Waits for the slowest learner first, then those that cost most. */
+static int by_cost(const void *a, const void *b)
 {
 	const struct awaited *x = a, *y = b;
-	if (x->longest != y->longest)
-		return (x->longest < y->longest) - (x->longest > y->longest);
-	return (x->waiters < y->waiters) - (x->waiters > y->waiters);
+	if (x->slowest != y->slowest)
+		return y->slowest - x->slowest;
+	return (x->sum < y->sum) - (x->sum > y->sum);
 }
 
 static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
@@ -274,12 +275,13 @@ static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
 					 .waiters = 1,
 					 .waiter = waiter,
 					 .longest = isnan(s) ? 0 : s,
+					 .sum = isnan(s) ? 0 : s,
 					 .open = isnan(s)};
 	}
 }
 
 /* Make one row of the rows with the same awaited learner, phase and purpose. */
-static void merge_waits(struct waits *waits)
+static void merge_waits(struct waits *waits, uint64_t slowest)
 {
 	size_t kept = 0;
 	if (waits->count == 0)
@@ -292,13 +294,16 @@ static void merge_waits(struct waits *waits)
 			into->waiters += into->waiter != row->waiter;
 			into->waiter = row->waiter;
 			into->longest = fmax(into->longest, row->longest);
+			into->sum += row->sum;
 			into->open |= row->open;
 		} else {
 			waits->rows[++kept] = *row;
 		}
 	}
 	waits->count = kept + 1;
-	qsort(waits->rows, waits->count, sizeof *waits->rows, by_length);
+	for (size_t i = 0; i < waits->count; i++)
+		waits->rows[i].slowest = waits->rows[i].learner == slowest;
+	qsort(waits->rows, waits->count, sizeof *waits->rows, by_cost);
 }
 
 static void print_awaited(FILE *out, const json_t *document, const struct awaited *row)
@@ -326,7 +331,7 @@ static void print_waits(FILE *out, const json_t *document)
 	json_array_foreach(json_object_get(document, "learners_of_round"), i, lane)
 		json_array_foreach(json_object_get(lane, "waits"), k, wait)
 			list_wait(&waits, sl_durations_whole(lane, "learner"), wait);
-	merge_waits(&waits);
+	merge_waits(&waits, sl_durations_whole(json_object_get(document, "slowest"), "learner"));
 	fprintf(out, waits.count == 0 ? "No learner waited for more than a second.\n"
 				      : "Waits of more than a second:\n");
 	for (i = 0; i < waits.count && i < WAITS_SHOWN; i++)

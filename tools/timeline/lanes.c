@@ -6,8 +6,6 @@
 #include "tools/lib/command.h"
 #include "tools/timeline/offsets.h"
 
-#define SAME_WAIT_S 0.5 /* a wait is reported with the phase that it began in */
-
 struct making {
 	const struct sl_timeline *timeline;
 	const struct sl_timeline_round *round;
@@ -101,18 +99,15 @@ static void make_spans(struct making *m)
 
 /* ---- waits ---- */
 
-/* A wait ends with its phase at the latest. */
-static double wait_end(const struct making *m, const struct sl_round_wait *wait, double from)
+/* A wait ends with the phase in which it was last logged. */
+static double wait_end(const struct making *m, const struct sl_round_wait *wait)
 {
+	double end = NAN, seen = time_of(m, wait->seen);
 	if (wait->ended)
 		return time_of(m, wait->to);
-	for (uint32_t i = 0; i < m->lane->span_count; i++) {
-		const struct sl_span *span = &m->lane->spans[i];
-		if (span->phase == wait->phase && span->attempt == wait->attempt &&
-		    span->from <= from + SAME_WAIT_S && !(span->to <= from))
-			return span->to;
-	}
-	return NAN;
+	for (uint32_t i = 0; i < m->lane->span_count && m->lane->spans[i].from <= seen; i++)
+		end = m->lane->spans[i].to;
+	return end;
 }
 
 static void make_waits(struct making *m)
@@ -123,7 +118,7 @@ static void make_waits(struct making *m)
 	for (uint32_t i = 0; i < part->wait_count; i++) {
 		double from = time_of(m, part->waits[i].from);
 		m->lane->waits[i] =
-			(struct sl_lane_wait){from, wait_end(m, &part->waits[i], from), &part->waits[i]};
+			(struct sl_lane_wait){from, wait_end(m, &part->waits[i]), &part->waits[i]};
 	}
 }
 

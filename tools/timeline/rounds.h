@@ -33,8 +33,8 @@ struct sl_entry {
 };
 
 struct sl_round_wait {
-	struct sl_instant from, to;
-	bool ended; /* `to` is known */
+	struct sl_instant from, to, seen; /* seen: its last record */
+	bool ended;			  /* `to` is known */
 	uint8_t phase;
 	uint32_t attempt;
 	char *what; /* what the learners are to do */

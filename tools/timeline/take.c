@@ -100,12 +100,18 @@ static void note_bound(struct taking *taking, uint8_t phase)
 		timeline->bounds_from = t;
 }
 
+/* Return true for the phases between two rounds: they name the attempt that is over. */
+static bool is_idle(const json_t *record)
+{
+	uint8_t phase = phase_of(record);
+	return phase == SL_PHASE_TRAIN || phase == SL_PHASE_DONE;
+}
+
 /* The records `training` and `trained` say when training begins and ends. */
 static void take_phase(struct taking *taking)
 {
 	uint8_t phase = phase_of(taking->record);
-	bool idle = phase == SL_PHASE_TRAIN || phase == SL_PHASE_DONE;
-	enter(taking, idle ? SL_PHASE_COUNT : phase, taking->when);
+	enter(taking, is_idle(taking->record) ? SL_PHASE_COUNT : phase, taking->when);
 	note_bound(taking, phase);
 }
 
@@ -235,12 +241,13 @@ static void take_waiting(struct taking *taking)
 	double waited_s = real(taking->record, "waited_s");
 	struct sl_round_wait *w = find_wait(taking, taking->when.at - (isnan(waited_s) ? 0 : waited_s));
 	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
-	if (w == NULL)
+	if (w == NULL || (w->ids != NULL && taking->when.at < w->seen.at))
 		return;
 	if (!over || w->ids == NULL) {
 		free(w->ids);
 		w->ids = read_ids(taking->record, "learners", &w->count);
 	}
+	w->seen = taking->when;
 	if (over) {
 		w->ended = true;
 		w->to = taking->when;
@@ -399,7 +406,7 @@ static void take_of_round(struct taking *taking)
 {
 	const char *event = text(taking->record, "event");
 	bool no_note = false;
-	if (taking->attempt > 0)
+	if (taking->attempt > 0 && !is_idle(taking->record))
 		sl_rounds_attempt(taking->round, taking->attempt, "");
 	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
 		if (strcmp(events[i].event, event) == 0) {
