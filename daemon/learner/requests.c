@@ -67,7 +67,9 @@ static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
 static json_t *op_reload(struct sl_daemon *daemon)
 {
 	struct sl_error error;
-	return sl_reload(daemon, &error) == SL_OK ? json_pack("{s:b}", "ok", 1) : refuse(error.text);
+	if (sl_reload(daemon, &error) != SL_OK)
+		return refuse(error.text);
+	return json_pack("{s:b, s:b}", "ok", 1, "restarts", (int)daemon->restart_requested);
 }
 
 json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *watch)

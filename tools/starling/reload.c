@@ -2,10 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/lib/learners.h"
 
 #define ANSWER_MS 10000
+#define PAUSE_US 200000
+#define RESTART_TRIES 150 /* 30 s */
 
 struct reload_command {
 	struct sl_learners_options learners; /* first */
@@ -20,7 +23,9 @@ static const struct sl_usage usage = {
 	.doc = "Let running learners open their log again, and read roster and log level again, as SIGHUP "
 	       "does.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET "). A learner that finds an error goes on with what it has.\n"
+	       "daemon (" SL_LEARNERS_SOCKET
+	       "). A learner that finds an error goes on with what it has; one whose "
+	       "roster has changed restarts by itself.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling reload\n"
@@ -28,11 +33,17 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "Exit status: 0 all have reloaded, 1 one has not, 2 wrong usage."};
 
+static bool restarts(const struct sl_control_query *one)
+{
+	return json_is_true(json_object_get(one->reply, "restarts"));
+}
+
 /* Report what became of it; return true if the learner has reloaded. */
 static bool report(const struct sl_control_query *one)
 {
 	if (json_is_true(json_object_get(one->reply, "ok"))) {
-		printf("%s: reloaded\n", one->shown);
+		printf("%s: reloaded%s\n", one->shown,
+		       restarts(one) ? "; it restarts with the new roster" : "");
 		return true;
 	}
 	fprintf(stderr, "starling reload: %s: %s\n", one->shown,
@@ -42,19 +53,69 @@ static bool report(const struct sl_control_query *one)
 	return false;
 }
 
+/* ---- learners that restart ---- */
+
+/* Ask all that are not skipped. */
+static void ask(struct sl_learners *l, const char *op)
+{
+	json_t *request = json_pack("{s:s, s:b}", "op", op, "peers", 0);
+	sl_control_query_all(l->asked, l->count, request, ANSWER_MS);
+	json_decref(request);
+}
+
+/* Wait until the learners that are not skipped answer after a new start. `before` has the answers of all
+ * before it. Return true if all do. */
+static bool await_starts(struct sl_learners *l, json_t *const *before)
+{
+	size_t left = 0;
+	for (size_t k = 0; k < l->count; k++)
+		left += !l->asked[k].skip;
+	for (int i = 0; i < RESTART_TRIES && left > 0; i++) {
+		usleep(PAUSE_US);
+		ask(l, "status");
+		left = 0;
+		for (size_t k = 0; k < l->count; k++) {
+			struct sl_control_query *one = &l->asked[k];
+			one->skip |=
+				one->reply != NULL && strcmp(sl_learners_text(one->reply, "started_at"),
+							     sl_learners_text(before[k], "started_at")) != 0;
+			left += !one->skip;
+		}
+	}
+	for (size_t k = 0; k < l->count; k++)
+		if (!l->asked[k].skip)
+			fprintf(stderr, "starling reload: %s: has not come back\n", l->asked[k].shown);
+	return left == 0;
+}
+
+static int reload(struct sl_learners *l)
+{
+	json_t **before = sl_command_memory(l->count, sizeof *before);
+	int status = 0;
+	ask(l, "status");
+	for (size_t i = 0; i < l->count; i++)
+		before[i] = json_incref(l->asked[i].reply);
+	ask(l, "reload");
+	for (size_t i = 0; i < l->count; i++) {
+		status = report(&l->asked[i]) && status == 0 ? 0 : SL_EXIT_FAILED;
+		l->asked[i].skip = !restarts(&l->asked[i]);
+	}
+	if (!await_starts(l, before))
+		status = SL_EXIT_FAILED;
+	for (size_t i = 0; i < l->count; i++)
+		json_decref(before[i]);
+	free(before);
+	return status;
+}
+
 int sl_cmd_reload(int argc, char **argv)
 {
 	struct reload_command command = {0};
 	struct sl_learners learners;
-	json_t *request = json_pack("{s:s}", "op", "reload");
-	int status = 0;
 	sl_option_parse(&usage, argc, argv, &command);
 	sl_learners_open(&learners, &command.learners);
 	free(command.learners.sockets);
-	sl_control_query_all(learners.asked, learners.count, request, ANSWER_MS);
-	for (size_t i = 0; i < learners.count; i++)
-		status = report(&learners.asked[i]) && status == 0 ? 0 : SL_EXIT_FAILED;
-	json_decref(request);
+	int status = reload(&learners);
 	sl_learners_close(&learners);
 	return status;
 }
