@@ -121,9 +121,13 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 		sl_attempt_fail_by(core, signer, SL_REASON_EQUIVOCATION, true);
 }
 
-/* Report a link state of an earlier round: its signer has fallen behind or started from an old checkpoint. */
+/* Report a link state of an earlier round, once for each start of its signer: it has fallen behind or started
+ * from an old checkpoint. */
 static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
+	if (core->peers[signer].stale_start == state->incarnation)
+		return;
+	core->peers[signer].stale_start = state->incarnation;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_STALE);
 	report->peer = signer;
 	report->stale.t = state->t;

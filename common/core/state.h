@@ -130,6 +130,7 @@ struct sl_peer {
 	sl_ms down_since;		   /* time at which the link fell; while it is down */
 	sl_round in_range;		   /* last round in which the peer was in range */
 	uint32_t started;		   /* incarnation in its last link state */
+	uint32_t stale_start;		   /* incarnation of which an earlier round was reported last */
 	sl_round left_out;		   /* round in which the views without it were reported last */
 	uint32_t left_out_start;	   /* .. its incarnation then */
 	struct sl_difference left_out_for; /* .. and why */

@@ -134,7 +134,7 @@ FILL(hello)
 FILL(link_state)
 {
 	struct sl_link_state *state = &m->message.link_state;
-	if (w->count[NAMES] == 0)
+	if (w->count[NAMES] == 0 && words_field(w, 'n', 1) != 0)
 		words_add_all(p, w, NAMES, said->id);
 	*state = (struct sl_link_state){.id = said->id,
 					.incarnation = said->incarnation,

@@ -54,6 +54,19 @@ TEST(stale)
 	}
 }
 
+/* Each learner of a rolling restart fetches what it missed, round by round: that it is behind is said once
+ * for each start. */
+TEST(stale_once_for_each_start)
+{
+	struct driver *p = driver_new(3, 4);
+	p->config.committed = 4;
+	play(p, "link up 2 3\n"
+		"link state of 2 t2 n0 from 3 -> STALE 2, *\n"
+		"link state of 2 t3 n0 from 3 -> link state of 2 a1 to 2\n"
+		"link state of 2 t4 i2 n0 from 3 -> STALE 2, *");
+	driver_free(p);
+}
+
 TEST(none_is_stale)
 {
 	for (uint64_t seed = 0; seed < 5; seed++) {
