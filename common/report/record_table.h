@@ -94,6 +94,7 @@
 	X(since, "since", WHOLE) /* round with which this one is compared */                                 \
 	X(limit, "", WHOLE)	 /* number that the rule requires */                                         \
 	X(control, "", TEXT)	 /* path of the control socket, quoted for a shell */                        \
+	X(deed, "", TEXT)	 /* what a peer signed: evidence against it */                               \
 	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
@@ -198,12 +199,12 @@
 	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
-	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
-	  "{who}: |it signed two records of one attempt that contradict each other; both are kept in "       \
-	  "{file}")                                                                                          \
-	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
-	  "{who}: |it signed two records of one attempt that contradict each other; they cannot be kept: "   \
-	  "{file}")                                                                                          \
+	X(EVIDENCE, "evidence", SL_WARN, "round attempt peer reason",                                        \
+	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; both "    \
+	  "are kept in {file}")                                                                              \
+	X(EVIDENCE_LOST, "evidence", SL_WARN, "round attempt peer reason",                                   \
+	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; they "    \
+	  "cannot be kept: {file}")                                                                          \
 	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
 	  "round {round}: {came} came and {left} left since round {since} ({whom}): fewer than {limit}, "    \
 	  "so the difference of the two sums may expose them")                                               \

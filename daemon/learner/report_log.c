@@ -248,7 +248,8 @@ static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, s
 	snprintf(evidence.run, sizeof evidence.run, "%s", daemon->settings->run);
 	memcpy(evidence.key, sl_keys_of(&daemon->keys, r->peer), sizeof evidence.key); /* it verified them */
 	bool kept = sl_evidence_write(daemon->settings->state, &evidence, name, &error) == SL_OK;
-	record->kind = kept ? SL_RECORD_EQUIVOCATION : SL_RECORD_EQUIVOCATION_LOST;
+	record->kind = kept ? SL_RECORD_EVIDENCE : SL_RECORD_EVIDENCE_LOST;
+	record->deed = sl_evidence_deed(evidence.kind);
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);
 }
 

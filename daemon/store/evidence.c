@@ -57,7 +57,7 @@ static const struct {
 				    {SL_MSG_READY, SL_MSG_READY},
 				    contradict_readys},
 	[SL_EVIDENCE_READY_AND_ABORT] = {"a Ready and an Abort",
-					 "signed a Ready, and an Abort that does not name it,",
+					 "signed a Ready, and an Abort that denies it,",
 					 {SL_MSG_READY, SL_MSG_ABORT},
 					 contradict_ready_and_abort},
 };

@@ -60,7 +60,7 @@ CLUSTER_TEST(an_implausible_sum_ends_no_learner)
  * Discover). */
 CLUSTER_TEST(evidence_that_one_learner_lacks_stops_nobody)
 {
-	begin(c, "equivocate", "\"event\":\"equivocation\"");
+	begin(c, "equivocate", "\"event\":\"evidence\"");
 	start_again(c);
 	end(c);
 }

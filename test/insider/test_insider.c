@@ -49,7 +49,7 @@ static const struct trial trials[] = {
 	{"repeat", EXACT, WITHSTOOD, NULL, 0, 0, 0},
 	{"repeat", METROPOLIS_SEEDED, WITHSTOOD, NULL, 0, 0, 0},
 	{"repeat", TREE, WITHSTOOD, NULL, 0, 0, 0},
-	{"equivocate", EXACT, WITHSTOOD, "\"event\":\"equivocation\"", 0, 0, 0},
+	{"equivocate", EXACT, WITHSTOOD, "\"event\":\"evidence\"", 0, 0, 0},
 	{"name-absent", EXACT_SEEDED, WITHSTOOD, "learner-05", 0, 1, 0},
 	{"jump", METROPOLIS, WITHSTOOD, NULL, 0, 0, 0},
 	{"flood", EXACT, WITHSTOOD, "\"event\":\"flooded\"", 0, 0, 0},
@@ -254,7 +254,7 @@ CLUSTER_TEST(evidence_names_the_liar)
 	static const struct trial trial = {.lie = "equivocate", .settings = EXACT};
 	struct play p = {.c = c, .trial = &trial};
 	begin(&p);
-	cluster_expect(c, 1, "\"event\":\"equivocation\"");
+	cluster_expect(c, 1, "\"event\":\"evidence\"");
 	end(&p);
 	verify(c, "--roster roster.yaml", 0, "learner-05 (id 5, key ", "");
 	verify(c, "--roster roster.yaml", 0, ") signed two different link states for round ", "");
