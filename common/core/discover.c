@@ -242,6 +242,26 @@ static void state_difference(struct sl_core *core)
 	core->a += core->a < SL_ATTEMPTS_MAX;
 }
 
+/* Find the peers that keep this learner from an attempt until they start again: those that are not
+ * compatible, for the cause of the first one. Return what they are awaited for; SL_WAIT_NOTHING: there is
+ * none. */
+static enum sl_wait find_different(const struct sl_core *core, uint64_t *set)
+{
+	enum sl_wait wait = SL_WAIT_NOTHING;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		if (!sl_bit(core->near, i) || !sl_bit(core->range, i) || !sl_compatible_differs(core, i))
+			continue;
+		enum sl_reason why = sl_compatible_difference(core, &core->links[i]).reason;
+		enum sl_wait one = why == SL_REASON_ROSTER    ? SL_WAIT_ROSTER
+				   : why == SL_REASON_HISTORY ? SL_WAIT_HISTORY
+							      : SL_WAIT_PARAMETERS;
+		wait = wait == SL_WAIT_NOTHING ? one : wait;
+		if (one == wait)
+			sl_bit_set(set, i);
+	}
+	return wait;
+}
+
 bool sl_discover_advance(struct sl_core *core)
 {
 	if (sl_catchup_begin(core))
@@ -301,6 +321,11 @@ enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 	bool any = add_unready(core, SL_REGARD_AWAITED, set);
 	if (any || (core->window_since == SL_NEVER && add_unready(core, SL_REGARD_WELCOME, set)))
 		return SL_WAIT_READINESS;
+	if (core->not_before != SL_NEVER && core->now < core->not_before)
+		return SL_WAIT_PAUSE;
+	enum sl_wait wait = find_different(core, set);
+	if (wait != SL_WAIT_NOTHING)
+		return wait;
 	return core->not_before == SL_NEVER ? SL_WAIT_CHANGE : SL_WAIT_PAUSE;
 }
 

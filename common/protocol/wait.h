@@ -14,6 +14,9 @@
 	X(DEPOSITS, "to send deposits and deposit keys")                                                     \
 	X(RESULT, "to send the result of a missed round")                                                    \
 	X(FETCH, "to fetch the last round")                                                                  \
+	X(ROSTER, "to have the same roster")                                                                 \
+	X(PARAMETERS, "to have the same parameters")                                                         \
+	X(HISTORY, "to have the same last result")                                                           \
 	/* of no learner: */                                                                                 \
 	X(NOTHING, "nothing")                                                                                \
 	X(TRAINING, "its training")                                                                          \

@@ -29,6 +29,8 @@ TEST(what_is_awaited)
 		{NULL, "link up 2", SL_WAIT_TRAINING, ""},
 		{NULL, "trained", SL_WAIT_READINESS, "2 3"},
 		{NULL, "link up 2\nhello t1 ready from 2\ntrained", SL_WAIT_READINESS, "3"},
+		{NULL, "link up all\nhello t1 ready from all\nlink state m5 from all\ntrained",
+		 SL_WAIT_PARAMETERS, "2 3"},
 		{NULL, "link up all\nhello t1 ready from all\ntrained\nlink state from 2",
 		 SL_WAIT_LINK_STATES, "3"},
 		{driver_agree, "", SL_WAIT_ARITHMETIC, ""},
