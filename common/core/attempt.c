@@ -176,3 +176,8 @@ void sl_attempt_lost(struct sl_core *core, uint32_t peer)
 	if (sl_bit(core->view_neighbours, peer))
 		sl_attempt_fail_by(core, peer, SL_REASON_LINK, false);
 }
+
+void sl_attempt_split(struct sl_core *core, uint32_t peer)
+{
+	sl_attempt_fail_by(core, peer, SL_REASON_READYS, false);
+}

@@ -210,10 +210,6 @@ static bool may_compute(const struct sl_core *core)
 bool sl_check_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (sl_split_from(core) != SL_NOBODY) {
-		sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, false);
-		return true;
-	}
 	if (at->fixed && !at->challenge_here[core->view.self] && sl_split_excluded(core))
 		reveal(core);
 	if (may_compute(core)) {

@@ -4,7 +4,6 @@
 #include "common/core/emit.h"
 #include "common/core/mix_engine.h"
 #include "common/core/move.h"
-#include "common/core/split.h"
 
 static const struct sl_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_mix_exchange,
@@ -144,10 +143,6 @@ void sl_mix_joined(struct sl_core *core, uint32_t peer)
 
 bool sl_mix_advance(struct sl_core *core)
 {
-	if (sl_split_from(core) != SL_NOBODY) {
-		sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, false);
-		return true;
-	}
 	engine_of(core)->step(core);
 	if (core->at.finished == core->view.chunks) {
 		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);

@@ -288,20 +288,22 @@ sl_ms sl_ready_deadline(const struct sl_core *core)
 void sl_ready_released(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	uint32_t aborted = sl_aborts_of_view(core), joined = at->joined, split = sl_split_from(core);
+	const struct {
+		enum sl_reason reason;
+		uint32_t peer;
+	} causes[] = {{SL_REASON_ABORTED, sl_aborts_of_view(core)},
+		      {SL_REASON_READYS, sl_split_from(core)},
+		      {SL_REASON_JOINED, at->joined}};
 	at->released = true;
 	sl_open_release(core);
-	if (!at->resumed && !at->unmixable && aborted == SL_NOBODY && joined == SL_NOBODY &&
-	    split == SL_NOBODY) {
-		sl_move_to(core, SL_PHASE_MIX);
+	if (at->resumed || at->unmixable) {
+		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
 		return;
 	}
-	if (at->resumed || at->unmixable)
-		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
-	else if (aborted != SL_NOBODY)
-		sl_attempt_fail_by(core, aborted, SL_REASON_ABORTED, false);
-	else if (split != SL_NOBODY)
-		sl_attempt_fail_by(core, split, SL_REASON_READYS, false);
-	else
-		sl_attempt_fail_by(core, joined, SL_REASON_JOINED, false);
+	for (size_t k = 0; k < sizeof causes / sizeof *causes; k++)
+		if (causes[k].peer != SL_NOBODY) {
+			sl_attempt_fail_by(core, causes[k].peer, causes[k].reason, false);
+			return;
+		}
+	sl_move_to(core, SL_PHASE_MIX);
 }

@@ -73,6 +73,8 @@ struct sl_phase_row {
 	void (*lost)(struct sl_core *core, uint32_t peer);
 	/* React to `peer`, which recovers the attempt. */
 	void (*joined)(struct sl_core *core, uint32_t peer);
+	/* React to participants that hold other Readys; `peer`: split_from. */
+	void (*split)(struct sl_core *core, uint32_t peer);
 	/* The record that the phase waits for, and what follows once it is on disk. */
 	enum sl_persist_kind record;
 	void (*durable)(struct sl_core *core);

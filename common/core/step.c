@@ -26,6 +26,7 @@
 #include "common/core/relay.h"
 #include "common/core/restore.h"
 #include "common/core/share.h"
+#include "common/core/split.h"
 #include "common/core/train.h"
 
 /* The attempt of the record cannot go on. If it was not released, abort it. If it was, another learner may
@@ -323,7 +324,10 @@ static void advance(struct sl_core *core, bool more)
 	while (moved && !core->stopped) {
 		sl_abort_pending(core);
 		const struct sl_phase_row *row = &core->phases[core->phase];
-		moved = row->advance != NULL && row->advance(core);
+		bool split = row->split != NULL && sl_split_from(core) != SL_NOBODY;
+		if (split)
+			row->split(core, sl_split_from(core));
+		moved = split || (row->advance != NULL && row->advance(core));
 	}
 	if (!core->stopped && !more)
 		sl_relay_pump(core);
