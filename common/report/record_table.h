@@ -193,9 +193,9 @@
 	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
 	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
 	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
-	  "round {round}: attempt {attempt} was held up or ended by {whom}; a quorum goes on without such "  \
-	  "a learner, for more rounds each time: its disk may hang, its link be too slow, or it does not "   \
-	  "follow the protocol")                                                                             \
+	  "round {round}: attempt {attempt} ended or made no progress because of {whom}; a quorum goes on "  \
+	  "without such a learner, for more rounds each time: its disk may hang, its link may be too slow, " \
+	  "or it does not follow the protocol")                                                              \
 	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
@@ -206,8 +206,8 @@
 	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; they "    \
 	  "cannot be kept: {file}")                                                                          \
 	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
-	  "round {round}: {came} came and {left} left since round {since} ({whom}): fewer than {limit}, "    \
-	  "so the difference of the two sums may expose them")                                               \
+	  "round {round}: {came} joined and {left} left since round {since}: {whom}. Only a change of "      \
+	  "{limit} learners or more hides their models in the difference of the two sums")                   \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \
