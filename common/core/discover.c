@@ -13,12 +13,14 @@ static void use_range(struct sl_core *core)
 {
 	if (!core->have_next_range)
 		return;
+	bool same = core->have_range && memcmp(core->range, core->next_range, sl_core_set_bytes(core)) == 0;
 	memcpy(core->range, core->next_range, sl_core_set_bytes(core));
 	core->have_range = true;
 	core->have_next_range = false;
 	core->flood_dirty = true;
 	core->reach_stale = true;
-	core->window_since = SL_NEVER;
+	if (!same) /* else a list that comes again and again would keep the window open */
+		core->window_since = SL_NEVER;
 }
 
 /* Remove silent peers from `near`, unless all are silent, as for the learner that starts first. */
