@@ -20,6 +20,7 @@ static void on_ended(uv_process_t *process, int64_t status, int signal)
 	if (web->open || status != 0 || signal != 0)
 		sl_progress_line(web->launch->progress, "the page has ended (status %d)", (int)status);
 	uv_close((uv_handle_t *)process, NULL);
+	uv_close((uv_handle_t *)&web->out, NULL);
 	sl_launch_web_let_go(web->launch);
 }
 
@@ -79,6 +80,7 @@ void sl_launch_web_open(struct sl_launch *launch)
 	if (rc != 0) {
 		sl_progress_line(launch->progress, "the page cannot be started: %s", uv_strerror(rc));
 		uv_close((uv_handle_t *)&web->process, NULL);
+		uv_close((uv_handle_t *)&web->out, NULL);
 		sl_launch_web_let_go(launch);
 		return;
 	}
@@ -91,6 +93,6 @@ void sl_launch_web_let_go(struct sl_launch *launch)
 	if (web == NULL || !web->open)
 		return;
 	web->open = false;
-	uv_close((uv_handle_t *)&web->in, NULL);
-	uv_close((uv_handle_t *)&web->out, NULL);
+	uv_close((uv_handle_t *)&web->in,
+		 NULL); /* its output stays open: it may not have said its address yet */
 }
