@@ -2,18 +2,21 @@
 
 Three learners train planted models with planted weights. The values, their changes, the weights, and whatever the
 learners keep in their state folders while a round runs (masked states, deposits, key shares, the trained models) are then searched
-for in everything that a person or another learner can see: logs, metrics, outputs, the states of the others, status, command lines and
-environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
+for in everything that a person or another learner can see: logs, outputs, the states of the others, status, metrics, records and page
+over HTTP, report, trace, command lines and environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
 """
 import base64
+import http.client
 import os
 import random
 import re
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -126,15 +129,42 @@ def processes(folder):
     return places
 
 
-def pages(places, port):
-    """Read what the learners show over HTTP, from `port` on; the last answers count."""
-    for learner in range(LEARNERS):
-        for page in ("metrics", "healthz"):
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port + learner}/{page}", timeout=5) as answer:
-                    places[f"/{page} of learner {learner + 1}"] = answer.read()
-            except OSError:
-                continue  # it has not begun, or has ended
+class Reader(threading.Thread):
+    """Reads what a URL gives, until the other side ends it; a stream of events goes on until then."""
+
+    def __init__(self, url):
+        super().__init__(daemon=True)
+        self.url, self.data = url, b""
+        self.start()
+
+    def run(self):
+        try:
+            with urllib.request.urlopen(self.url, timeout=DEADLINE_S) as answer:
+                while chunk := answer.read1():
+                    self.data += chunk
+        except (OSError, http.client.HTTPException):
+            pass  # the run has ended
+
+
+def pages(port, printed):
+    """Read everything that the learners and the page of the launcher serve."""
+    page = re.search(rb"http://127\.0\.0\.1:\d+/", printed)
+    urls = [f"{page.group().decode()}{path}" for path in ("", "events", "log?learner=1&round=1")] if page else []
+    for i in range(LEARNERS):
+        urls += [f"http://127.0.0.1:{port + i}/{path}" for path in ("metrics", "healthz", "records")]
+    return [Reader(url) for url in urls]
+
+
+def free_ports():
+    """Return the first of as many free ports in a row as there are learners."""
+    while True:
+        base = random.randrange(20000, 30000)
+        try:
+            for i in range(LEARNERS):
+                socket.create_server(("127.0.0.1", base + i)).close()
+            return base
+        except OSError:
+            continue
 
 
 def command(places, *arguments):
@@ -155,23 +185,35 @@ BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
-    run, port = folder / "run", 20000 + os.getpid() % 8000
+    run, port, looked, readers, places = folder / "run", free_ports(), 0, [], {}
     launcher = subprocess.Popen(
-        [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--set", "log_level=debug", *arguments],
+        [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--web",
+         "--set", "log_level=debug", *arguments],
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
-    places, end = {}, time.monotonic() + DEADLINE_S
+    end = time.monotonic() + DEADLINE_S
     while launcher.poll() is None and time.monotonic() < end:
         for canary in canaries:
             canary.watch(run / canary.name / "state")
         places.update(processes(str(folder)))
-        pages(places, port)
-        time.sleep(0.01)
+        printed = (folder / "printed").read_bytes()
+        committed = printed.count(b" exact\n") + printed.count(b" same\n")
+        if committed > looked:
+            looked = committed
+            readers += pages(port, printed)
+            command(places, "status", str(run), "--json")
+        time.sleep(0.02)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)
     assert launcher.wait() == 0, (folder / "printed").read_text()
-    command(places, "logs", str(run), "--json")
+    for arguments in (["--json"], ["--stats"], ["--round", "2"], ["--round", "2", "--json"], ["--trace", str(run / "trace.json")]):
+        command(places, "logs", str(run), *arguments)
+    for number, reader in enumerate(readers):
+        places[f"{reader.url} ({number})"] = reader.data
+    for path in ("metrics", "healthz", "records", "events", "log?"):
+        assert any(path in reader.url and reader.data for reader in readers), f"/{path} was not read"
     places["printed"] = (folder / "printed").read_bytes()
     places.update(files(run))
+    assert {"report.html", "rounds.csv", "learners.csv", "trace.json"} < set(places), sorted(places)
     return places
 
 
@@ -196,7 +238,6 @@ def check(what, arguments):
         places = play(Path(folder), canaries, arguments)
     assert all(canary.kept for canary in canaries), "no masked state was seen"
     assert len(places) > 10 * LEARNERS, sorted(places)
-    assert all(f"/{page} of learner {i + 1}" in places for page in ("metrics", "healthz") for i in range(LEARNERS)), sorted(places)
     common = {name: data for name, data in places.items() if "/checkpoints/" in name}
     for canary in canaries:  # an element that no learner has changed is known to all
         canary.planted -= {way for way in canary.planted if search({way}, common)}
