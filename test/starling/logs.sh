@@ -124,7 +124,7 @@ has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s lat
 ends 0 logs three --round 1 --level warn --learner 2 --json
 [ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
 ends 0 logs three --stats
-has out '2 rounds committed in 3 attempts, of which 1 failed; all rounds are exact.' \
+has out 'Rounds committed: 2; attempts: 3, of which 1 failed; all rounds are exact.' \
 	'  train             6      1.006      4.007      4.007  ana (1), round 2' '  eve (3) in 1 round'
 ends 2 logs three --stats --round 1
 ends 0 logs three --trace trace.json

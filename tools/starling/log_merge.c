@@ -112,11 +112,15 @@ static void close_source(struct sl_log_source *s)
 
 /* ---- all records of a file, for the timeline ---- */
 
-/* Return true if the line may be a record that bounds a clock. */
+/* Return true if the line may be a record that bounds a clock (tools/timeline/offsets.h). */
 static bool is_of_clock(const struct sl_log_source *s)
 {
-	return memmem(s->line, s->bytes, "\"phase\"", 7) != NULL ||
-	       memmem(s->line, s->bytes, "\"view\"", 6) != NULL;
+	static const char *const words[] = {"\"view\"",	   "\"READY\"",	  "\"RELEASE\"",	"\"CHECK\"",
+					    "\"CONFIRM\"", "\"RECOVER\"", "\"attempt_resumed\""};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (memmem(s->line, s->bytes, words[i], strlen(words[i])) != NULL)
+			return true;
+	return false;
 }
 
 static void feed_source(struct sl_log_merge *merge, struct sl_log_source *s, struct sl_timeline *timeline,

@@ -208,22 +208,30 @@ static void print_slowest(FILE *out, const json_t *document, struct sl_durations
 {
 	const json_t *slowest = json_object_get(document, "slowest");
 	char who[SL_DURATIONS_WHO_BYTES], took[16], usual[16];
-	enum sl_phase phase = sl_durations_phase(text_of(slowest, "phase"));
+	double s = sl_durations_real(slowest, "s");
+	const char *name = text_of(slowest, "phase");
+	enum sl_phase phase = sl_durations_phase(name);
 	if (!json_is_object(slowest))
 		return;
 	sl_durations_who(document, sl_durations_whole(slowest, "learner"), who);
-	seconds(sl_durations_real(slowest, "s"), took);
-	if (phase == SL_PHASE_COUNT)
+	seconds(s, took);
+	if (phase == SL_PHASE_COUNT || durations->phases[phase].count == 0) {
 		fprintf(out,
 			"Slowest: %s, for which others waited %s; its log does not say in which phase it "
 			"was.\n",
 			who, took);
-	else if (durations->phases[phase].count > 1)
-		fprintf(out, "Slowest: %s, %s in %s; the median learner needed %s.\n", who, took,
-			text_of(slowest, "phase"),
-			seconds(sl_durations_quantile(&durations->phases[phase], 0.5), usual));
+		return;
+	}
+	double median = sl_durations_quantile(&durations->phases[phase], 0.5);
+	seconds(median, usual);
+	if (s >= median)
+		fprintf(out, "Slowest: %s, %s in %s; the median learner needed %s.\n", who, took, name,
+			usual);
 	else
-		fprintf(out, "Slowest: %s, %s in %s.\n", who, took, text_of(slowest, "phase"));
+		fprintf(out,
+			"Slowest: %s, which was the last to end %s, since it began late: it needed %s, the "
+			"median learner %s.\n",
+			who, name, took, usual);
 }
 
 /* All waits for one learner in one phase. */

@@ -250,7 +250,7 @@ static void print_round(FILE *out, const json_t *stats)
 {
 	const json_t *round = json_object_get(stats, "round_s"), *exact = json_object_get(stats, "exact");
 	unsigned long long failed = sl_durations_whole(stats, "failed_attempts");
-	fprintf(out, "%llu rounds committed in %llu attempts, of which %llu failed; %s.\n",
+	fprintf(out, "Rounds committed: %llu; attempts: %llu, of which %llu failed; %s.\n",
 		(unsigned long long)sl_durations_whole(stats, "committed"),
 		(unsigned long long)sl_durations_whole(stats, "attempts"), failed,
 		json_is_true(exact)    ? "all rounds are exact"
