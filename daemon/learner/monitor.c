@@ -10,6 +10,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/metrics/health.h"
 #include "daemon/metrics/metrics_text.h"
+#include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_token.h"
 
 #define NAMES_BYTES 256u
@@ -139,20 +140,40 @@ static void on_record(void *context, const char *json_line, size_t bytes)
 	sl_http_publish(daemon->http, &daemon->http, NULL, json_line, bytes);
 }
 
+/* Fill in what the settings say; `token` gets the token. */
+static int configure(const struct sl_settings *s, struct sl_http_config *config,
+		     char token[static SL_HTTP_TOKEN_BYTES], struct sl_error *error)
+{
+	bool secret = s->http_token_file[0] != '\0';
+	int rc = secret ? sl_http_token_read(s->http_token_file, token, error) : SL_OK;
+	*config = (struct sl_http_config){
+		.listen = s->http, .token = secret ? token : NULL, .need = "set http_token_file"};
+	return rc;
+}
+
+int sl_monitor_check(const struct sl_settings *settings, struct sl_error *error)
+{
+	char token[SL_HTTP_TOKEN_BYTES];
+	struct sl_http_config config;
+	if (strcmp(settings->http, "off") == 0)
+		return SL_OK;
+	int rc = configure(settings, &config, token, error);
+	if (rc == SL_OK)
+		rc = sl_http_listen_check(config.listen, config.token != NULL ? NULL : config.need, error);
+	sodium_memzero(token, sizeof token);
+	return rc == SL_OK ? SL_OK : sl_err_wrap(error, "http");
+}
+
 int sl_monitor_open(struct sl_daemon *daemon, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	char token[SL_HTTP_TOKEN_BYTES] = "";
-	bool secret = s->http_token_file[0] != '\0';
-	struct sl_http_config config = {.loop = &daemon->loop,
-					.listen = s->http,
-					.token = secret ? token : NULL,
-					.need = "set http_token_file",
-					.serve = serve,
-					.context = daemon};
-	if (strcmp(s->http, "off") == 0)
+	char token[SL_HTTP_TOKEN_BYTES];
+	struct sl_http_config config;
+	if (strcmp(daemon->settings->http, "off") == 0)
 		return SL_OK;
-	int rc = secret ? sl_http_token_read(s->http_token_file, token, error) : SL_OK;
+	int rc = configure(daemon->settings, &config, token, error);
+	config.loop = &daemon->loop;
+	config.serve = serve;
+	config.context = daemon;
 	if (rc == SL_OK)
 		rc = sl_http_open(&daemon->http, &config, error);
 	sodium_memzero(token, sizeof token);

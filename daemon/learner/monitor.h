@@ -5,6 +5,10 @@
 #include "common/protocol/report.h"
 
 struct sl_daemon;
+struct sl_settings;
+
+/* Check that `http` and `http_token_file` can be used, but for whether the port is free. */
+int sl_monitor_check(const struct sl_settings *settings, struct sl_error *error);
 
 /* Begin to count. */
 void sl_monitor_init(struct sl_daemon *daemon);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/learner/monitor.h"
 #include "daemon/net/links.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */
@@ -92,5 +93,7 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 		rc = check_folders(s, error);
 	if (rc == SL_OK)
 		rc = check_command(s, error);
+	if (rc == SL_OK)
+		rc = sl_monitor_check(s, error);
 	return rc == SL_OK ? sl_links_check_address(s->listen[0] != '\0' ? s->listen : own, error) : rc;
 }

@@ -8,6 +8,17 @@ bool sl_health_overdue(const struct sl_health *health)
 	return deadline != SL_NEVER && health->now > deadline && health->now - deadline > SL_HEALTH_LATE_MS;
 }
 
+static void overdue(const struct sl_health *health, char *line, size_t size)
+{
+	const struct sl_core_status *status = &health->status;
+	char last[64] = "";
+	if (health->failures > 0)
+		snprintf(last, sizeof last, " (%s)", sl_report_reason_name(health->reason));
+	snprintf(line, size, "round %u attempt %u: %s beyond its deadline, waiting for %s%s%s%s", status->t,
+		 status->a, sl_phase_name(status->phase), health->awaited,
+		 *health->awaited != '\0' ? " " : "", health->waits_for, last);
+}
+
 bool sl_health_line(const struct sl_health *health, char *line, size_t size)
 {
 	const struct sl_core_status *status = &health->status;
@@ -18,9 +29,7 @@ bool sl_health_line(const struct sl_health *health, char *line, size_t size)
 			 "a record has not reached the disk for %llu s; see to the disk of the state folder",
 			 (unsigned long long)health->writing_ms / 1000);
 	else if (sl_health_overdue(health))
-		snprintf(line, size, "round %u attempt %u: %s beyond its deadline, waiting for %s%s%s",
-			 status->t, status->a, sl_phase_name(status->phase), health->awaited,
-			 *health->awaited != '\0' ? " " : "", health->waits_for);
+		overdue(health, line, size);
 	else if (health->failures >= SL_HEALTH_FAILURES_MOST)
 		snprintf(line, size, "round %u: %u attempts in a row have failed, the last because of: %s",
 			 status->t, health->failures, sl_report_reason_name(health->reason));

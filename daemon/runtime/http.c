@@ -3,14 +3,13 @@
 #include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "daemon/runtime/address.h"
+#include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_origin.h"
 #include "daemon/runtime/http_token.h"
 
@@ -454,7 +453,7 @@ static void on_tick(uv_timer_t *timer)
 	uint64_t now = uv_now(timer->loop);
 	bool beat = ++http->ticks % BEAT_TICKS == 0;
 	for (const struct connection *c = http->connections; c != NULL; c = c->next)
-		if (!c->streaming && now - c->since > SL_HTTP_SECONDS * 1000u)
+		if (!c->streaming && now - c->since > http->config.seconds * 1000u)
 			shutdown(c->fd, SHUT_RDWR);
 	for (struct sl_http_stream *s = http->streams; s != NULL && beat; s = s->next)
 		queue(s, ":\n\n", 3);
@@ -462,64 +461,13 @@ static void on_tick(uv_timer_t *timer)
 
 /* ---- opening and closing ---- */
 
-static int bind_socket(struct sl_http *http, const struct addrinfo *at, int *fd, struct sl_error *error)
-{
-	const char *listen_on = http->config.listen;
-	int yes = 1;
-	if (http->token[0] == '\0' && !sl_http_origin_loopback(at->ai_addr))
-		return sl_err_set(
-			error, SL_ERR_INVALID,
-			"other machines can reach %s, which then needs a token: %s, or listen on 127.0.0.1",
-			listen_on, http->config.need);
-	*fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (*fd >= 0 && setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-	    bind(*fd, at->ai_addr, at->ai_addrlen) == 0 && listen(*fd, SL_HTTP_CONNECTIONS_MAX) == 0)
-		return SL_OK;
-	if (errno == EADDRINUSE)
-		return sl_err_set(error, SL_ERR_BUSY,
-				  "cannot listen on %s: the port is in use by another program", listen_on);
-	return sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", listen_on, strerror(errno));
-}
-
-/* Write the URL of the bound socket. */
-static void name(struct sl_http *http, int fd)
-{
-	struct sockaddr_storage at = {0};
-	socklen_t size = sizeof at;
-	char port[SL_ADDRESS_PORT_BYTES] = "0";
-	getsockname(fd, (struct sockaddr *)&at, &size);
-	getnameinfo((struct sockaddr *)&at, size, NULL, 0, port, sizeof port, NI_NUMERICSERV);
-	snprintf(http->url, sizeof http->url, strchr(http->host, ':') ? "http://[%s]:%s" : "http://%s:%s",
-		 http->host, port);
-}
-
-static int listen_at(struct sl_http *http, int *fd, struct sl_error *error)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found;
-	char port[SL_ADDRESS_PORT_BYTES];
-	if (strchr(http->config.listen, ':') == NULL)
-		return sl_err_set(error, SL_ERR_INVALID,
-				  "'%s' is not an address; expected HOST:PORT or [IPV6]:PORT",
-				  http->config.listen);
-	sl_address_split(http->config.listen, http->host, port);
-	int rc = getaddrinfo(http->host, port, &hints, &found);
-	if (rc != 0)
-		return sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", http->config.listen,
-				  gai_strerror(rc));
-	rc = bind_socket(http, found, fd, error);
-	freeaddrinfo(found);
-	if (rc == SL_OK)
-		name(http, *fd);
-	return rc;
-}
-
 static struct MHD_Daemon *start(struct sl_http *http, int fd)
 {
 	return MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, http,
 				MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 				SL_HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				(size_t)SL_HTTP_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT, SL_HTTP_SECONDS,
-				MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+				(size_t)SL_HTTP_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
+				http->config.seconds, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
 				MHD_OPTION_NOTIFY_COMPLETED, on_answered, http,
 				MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
@@ -554,11 +502,14 @@ int sl_http_open(struct sl_http **out, const struct sl_http_config *config, stru
 	if (http == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	http->config = *config;
+	if (http->config.seconds == 0)
+		http->config.seconds = SL_HTTP_SECONDS;
 	snprintf(http->token, sizeof http->token, "%s", config->token ? config->token : "");
 	int n = snprintf(http->policy, sizeof http->policy, POLICY "%s%s", config->directives ? "; " : "",
 			 config->directives ? config->directives : "");
 	assert(n < (int)sizeof http->policy);
-	int rc = listen_at(http, &fd, error);
+	int rc = sl_http_listen(config->listen, config->token != NULL ? NULL : config->need, &fd, http->host,
+				http->url, error);
 	if (rc == SL_OK && (http->mhd = start(http, fd)) == NULL)
 		rc = sl_err_set(error, SL_ERR_IO, "cannot answer on %s: %s", config->listen, strerror(errno));
 	if (rc != SL_OK) {

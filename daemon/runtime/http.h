@@ -23,8 +23,6 @@
 
 #include "common/base/err.h"
 
-#define SL_HTTP_URL_BYTES (SL_ADDRESS_BYTES + 16u)
-
 struct sl_http;
 struct sl_http_request; /* valid until `serve` returns */
 struct sl_http_stream;	/* valid until `serve` returns */
@@ -39,7 +37,8 @@ struct sl_http_config {
 	const char *need;	/* remedy if `listen` needs a token: "set http_token_file" */
 	const char *directives; /* of the Content-Security-Policy beside default-src 'none'; NULL: none */
 	sl_http_serve_fn *serve;
-	void *context; /* of `serve` */
+	void *context;	  /* of `serve` */
+	unsigned seconds; /* from accept, or the last answer, to the end of the next; 0: SL_HTTP_SECONDS */
 };
 
 /* Listen and answer from now on. The texts of `config` are copied. SL_ERR_INVALID: the address is not one, or

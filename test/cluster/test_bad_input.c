@@ -107,6 +107,12 @@ TEST_WITH(daemon_refuses, open_site, close_site)
 		/* an address of no machine (RFC 5737) */
 		{"listen: \"192.0.2.1:7999\"\n", TWO THREE, "192.0.2.1:7999", 1},
 		{"listen: \"no-such-host.invalid:7999\"\n", TWO THREE, "no-such-host.invalid:7999", 2},
+		{"http: \"9464\"\n", TWO THREE, "starlingd.yaml:7:8: http: '9464' is not an address", 2},
+		{"http: \"0.0.0.0:9464\"\n", TWO THREE, "then needs a token: set http_token_file", 2},
+		{"http: \"127.0.0.1:9464\"\nhttp_token_file: nowhere\n", TWO THREE,
+		 "nowhere: No such file or directory", 1},
+		{"http: \"127.0.0.1:9464\"\nhttp_token_file: roster.yaml\n", TWO THREE,
+		 "roster.yaml: others can read the token; use: chmod 600", 2},
 		/* no training noise: an invalidated model would come out the same */
 		{"batch: 65536\n", TWO THREE, "batch", 2},
 		{"", TWO THREE "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n",

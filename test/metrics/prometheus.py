@@ -96,7 +96,7 @@ def look(folder, first, prometheus):
     try:
         wait_for('the alert of the learner that is stopped', lambda: ('StarlingLearnerDown', instances[1]) in firing(prometheus))
         waiting = wait_for('a learner says that it waits', lambda: next((text for status, text in (ask(first + i, 'healthz') for i in (0, 2, 3))
-            if status == 503 and names[1] in text), None))
+            if status == 503 and 'beyond its deadline' in text), None))
         print(waiting, end='')
         wait_for('the alert of learners that wait', lambda: any(alert == 'StarlingOverdue' for alert, _ in firing(prometheus)))
     finally:

@@ -32,6 +32,12 @@ TEST(healths)
 		 false,
 		 "round 7 attempt 2: DISCOVER beyond its deadline, waiting for the list of learners in "
 		 "range"},
+		{{.status = in(SL_PHASE_DISCOVER, 1),
+		  .waits_for = "other links",
+		  .failures = 1,
+		  .reason = SL_REASON_QUORUM},
+		 false,
+		 "round 7 attempt 2: DISCOVER beyond its deadline, waiting for other links (quorum)"},
 		{{.status = in(SL_PHASE_READY, NOW), .writing_ms = SL_HEALTH_DISK_MS},
 		 true,
 		 "round 7 of 10: READY"},

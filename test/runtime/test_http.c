@@ -38,6 +38,8 @@ static void serve(void *context, struct sl_http_request *request)
 	}
 }
 
+static unsigned seconds; /* of the server that is opened; 0: as usual */
+
 static int open_with(struct sl_http **out, const char *listen, const char *token, struct sl_error *error)
 {
 	struct sl_http_config config = {.loop = &loop,
@@ -45,6 +47,7 @@ static int open_with(struct sl_http **out, const char *listen, const char *token
 					.token = token,
 					.need = "set the token",
 					.directives = "script-src 'self'",
+					.seconds = seconds,
 					.serve = serve,
 					.context = &served};
 	return sl_http_open(out, &config, error);
@@ -61,7 +64,7 @@ static int setup(void **state)
 {
 	(void)state;
 	http = NULL;
-	served = 0;
+	served = seconds = 0;
 	return uv_loop_init(&loop);
 }
 
@@ -265,6 +268,26 @@ TEST_WITH(connections_are_limited, setup, teardown)
 		close(fds[i]);
 	hear(more, "world");
 	close(more);
+}
+
+/* Bytes come all the time, but the request never ends. */
+TEST_WITH(slow_requests_are_cut, setup, teardown)
+{
+	double until = process_now() + PATIENCE_S;
+	seconds = 1;
+	open_server(NULL);
+	int fd = dial(), stream = dial();
+	say(stream, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+	hear(stream, "event: first");
+	while (process_now() < until && send(fd, "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+		process_look_again();
+	}
+	assert_true(process_now() < until);
+	sl_http_publish(http, &topic, NULL, "a stream has no such limit", 26);
+	hear(stream, "no such limit");
+	close(fd);
+	close(stream);
 }
 
 /* ---- streams ---- */
