@@ -313,7 +313,14 @@ static bool add_unready(const struct sl_core *core, enum sl_regard regard, uint6
 	return any;
 }
 
-/* Peers that do not answer are awaited where no other peer is ready. */
+/* Return true if the candidates of the last attempt are fewer than the quorum. */
+static bool lacks_quorum(const struct sl_core *core)
+{
+	return sl_bit_count(core->tried_candidates, sl_core_words(core)) + 1 < core->config.parameters.quorum;
+}
+
+/* Peers that do not answer, or that are left out, are awaited where no other peer is ready, or too few for a
+ * quorum. */
 enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 {
 	if (sl_core_abstains(core))
@@ -321,7 +328,9 @@ enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 	if (!core->have_range)
 		return SL_WAIT_RANGE;
 	bool any = add_unready(core, SL_REGARD_AWAITED, set);
-	if (any || (core->window_since == SL_NEVER && add_unready(core, SL_REGARD_WELCOME, set)))
+	if (!any && (core->window_since == SL_NEVER || lacks_quorum(core)))
+		any = add_unready(core, SL_REGARD_WELCOME, set) || add_unready(core, SL_REGARD_SHUNNED, set);
+	if (any)
 		return SL_WAIT_READINESS;
 	if (core->not_before != SL_NEVER && core->now < core->not_before)
 		return SL_WAIT_PAUSE;

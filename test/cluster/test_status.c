@@ -58,6 +58,19 @@ static void expect_state(struct cluster *c, uint32_t i, const char *state,
 	}
 }
 
+/* Wait until `starling status` prints `part`. */
+static void expect_print(struct cluster *c, const char *option, const char *value, const char *part)
+{
+	double end = process_now() + 60;
+	for (bool found = false; !found;) {
+		command(c, "status", option, value);
+		found = strstr(c->outcome.out, part) != NULL;
+		if (process_now() > end)
+			fail_msg("never printed \"%s\"; the last: %s", part, c->outcome.out);
+		process_look_again();
+	}
+}
+
 /* Expect every field of the tables, and none besides. */
 static void expect_fields(struct cluster *c)
 {
@@ -85,7 +98,7 @@ static void expect_fields(struct cluster *c)
 /* A learner that is stopped is awaited by the others, and does not answer itself. */
 CLUSTER_TEST(a_stopped_learner_is_awaited)
 {
-	cluster_open(c, N, "rounds=1000000 trainer=noise noise_parameters=10");
+	cluster_open(c, N, "rounds=1000000 quorum=all trainer=noise noise_parameters=10");
 	cluster_start_all(c, "");
 	cluster_expect_all(c, "round 2 committed");
 	expect_state(c, 1, "running", NULL);
@@ -93,10 +106,9 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 	cluster_signal(c, 3, SIGSTOP);
 	expect_state(c, 3, "silent", awaits_3);
 	assert_int_equal(c->outcome.status, 1);
-	command(c, "status", "run", NULL);
+	expect_print(c, "run", NULL, "    waits for learner-03 (3) to ");
 	expect_outcome(c, 1, "?learner-03", "");
-	expect_outcome(c, 1, "waits for learner-03 (3) to ", "");
-	command(c, "status", "--control", cluster_path(c, 1, "control.sock"));
+	expect_print(c, "--control", cluster_path(c, 1, "control.sock"), ", awaited");
 	expect_text(c->outcome.out, "second-hand, as learner-01 has heard last:");
 	expect_text(c->outcome.out, "~learner-03");
 	cluster_signal(c, 3, SIGCONT);

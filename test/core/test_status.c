@@ -57,6 +57,20 @@ TEST(what_is_awaited)
 	}
 }
 
+/* The attempt of 1 and 2 is refused; only 3 can cure that. */
+TEST(who_is_lacking)
+{
+	struct driver *p = driver_new(3, 4);
+	p->config.parameters.quorum = 3;
+	play(p, "link up 2\n"
+		"link down 3\n"
+		"hello t1 ready from 2\n"
+		"trained\n"
+		"link state names 1 from 2 -> FAILED quorum 2 of 3, missing 3, wipe, DISCOVER, *");
+	expect(p, SL_WAIT_READINESS, "3");
+	driver_free(p);
+}
+
 /* The time after which a wait is too long starts anew with each message of the attempt. */
 TEST(deadline)
 {
