@@ -9,7 +9,8 @@
 #include "tools/web/report.h"
 #include "tools/web/server.h"
 
-#define AFTER_MS 300u /* for the last events to be sent */
+#define AFTER_MS 50u /* between two looks whether the last events are read */
+#define AFTER_LOOKS 60u
 
 struct watch {
 	const char *folder, *listen, *token_file;
@@ -21,6 +22,7 @@ struct watch {
 	struct sl_web_server *server;
 	struct sl_web_tail *tail;
 	struct sl_timeline *timeline;
+	unsigned looks;
 	int status;
 };
 
@@ -71,7 +73,10 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static void on_after(uv_timer_t *timer)
 {
-	close_all(timer->data);
+	struct watch *w = timer->data;
+	sl_web_server_end(w->server);
+	if (sl_web_server_pages(w->server) == 0 || ++w->looks == AFTER_LOOKS)
+		close_all(w);
 }
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
@@ -97,7 +102,7 @@ static void on_launcher(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 		fprintf(stderr, "starling watch: %s\n", error.text);
 		w->status = SL_EXIT_FAILED;
 	}
-	uv_timer_start(&w->after, on_after, AFTER_MS, 0);
+	uv_timer_start(&w->after, on_after, AFTER_MS, AFTER_MS);
 }
 
 static int open_server(struct watch *w, struct sl_error *error)

@@ -47,7 +47,7 @@ static void read_logs(struct sl_web_server *s)
 static size_t send_event(struct sl_web_server *s, struct sl_http_stream *stream, const char *event,
 			 json_t *value)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(9));
+	char *text = json_dumps(value, JSON_COMPACT | JSON_REAL_PRECISION(13));
 	size_t size = text != NULL ? strlen(text) : 0;
 	if (text != NULL && stream != NULL)
 		sl_http_send(stream, event, text, size);
@@ -62,10 +62,9 @@ static json_t *state(const struct sl_web_server *s)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_REALTIME, &now);
-	bool live = !s->ended;
 	const char *text = s->ended ? "the run has ended" : s->running ? "live" : "no learner is running";
-	return json_pack("{s:f, s:b, s:s}", "time", (double)now.tv_sec + (double)now.tv_nsec / 1e9, "live",
-			 live && s->running, "text", text);
+	return json_pack("{s:f, s:b, s:b, s:s}", "time", (double)now.tv_sec + (double)now.tv_nsec / 1e9,
+			 "live", !s->ended && s->running, "ended", s->ended, "text", text);
 }
 
 static json_t *round_event(struct sl_web_server *s, uint64_t t)
@@ -144,7 +143,7 @@ static void greet(struct sl_web_server *s, struct sl_http_stream *stream)
 		json_t *event = round_event(s, t);
 		if (event == NULL)
 			continue;
-		bytes += json_dumpb(event, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(9));
+		bytes += json_dumpb(event, NULL, 0, JSON_COMPACT | JSON_REAL_PRECISION(13));
 		kept[count++] = event;
 	}
 	while (count > 0)
@@ -233,13 +232,18 @@ int sl_web_server_open(struct sl_web_server **server, const struct sl_web_config
 
 void sl_web_server_end(struct sl_web_server *server)
 {
-	if (server->ended)
-		return;
-	read_logs(server);
-	server->next_ns = 0;
-	publish(server);
-	server->ended = true;
+	if (!server->ended) {
+		read_logs(server);
+		server->next_ns = 0;
+		publish(server);
+		server->ended = true;
+	}
 	send_event(server, NULL, "state", state(server));
+}
+
+uint32_t sl_web_server_pages(const struct sl_web_server *server)
+{
+	return sl_http_listeners(server->http, server);
 }
 
 static void on_closed(uv_handle_t *handle)

@@ -29,8 +29,11 @@ struct sl_web_config {
 /* Read the logs and serve them from now on. Errors as sl_http_open has them. */
 int sl_web_server_open(struct sl_web_server **server, const struct sl_web_config *config,
 		       struct sl_error *error);
-/* Read the logs to their ends, send what has changed, and tell the pages that the run has ended. */
+/* Read the logs to their ends, send what has changed, and tell the pages that the run has ended: a page then
+ * disconnects. Later calls tell it again. */
 void sl_web_server_end(struct sl_web_server *server);
+/* Return the number of pages that are connected. */
+uint32_t sl_web_server_pages(const struct sl_web_server *server);
 /* Close; the loop must run once more, which frees the server. */
 void sl_web_server_close(struct sl_web_server *server);
 /* Return "http://127.0.0.1:9464". */

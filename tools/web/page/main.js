@@ -129,7 +129,7 @@ function follow() {
 		model.time = state.time;
 		model.live = state.live;
 		model.state = state.text;
-		if (!state.live)
+		if (state.ended)
 			events.close();
 	});
 	events.addEventListener('error', () => {

@@ -69,7 +69,15 @@ function attemptAt(doc, t) {
 	return attempts.findLast(a => a.from_s <= t && known(a.edges)) ?? attempts.findLast(a => known(a.edges)) ?? null;
 }
 
-/* Waits at `t`: learner awaited -> those that wait for it, since when, and for what. */
+/* Return the parts of [from, to] in which learner `id` does not wait itself: then it is the cause of waits for it. */
+function causeParts(doc, id, from, to, end) {
+	let parts = [[from, to]];
+	for (const w of doc.of.get(id)?.waits ?? [])
+		parts = parts.flatMap(([a, b]) => [[a, Math.min(b, w.from_s)], [Math.max(a, w.to_s ?? end), b]].filter(([x, y]) => x < y));
+	return parts;
+}
+
+/* Waits at `t`, without those for learners that wait themselves: learner awaited -> those that wait for it, since when, and for what. */
 function awaitedAt(doc, t) {
 	const awaited = new Map();
 	for (const l of doc.learners_of_round ?? [])
@@ -81,5 +89,6 @@ function awaitedAt(doc, t) {
 					entry.from_s = Math.min(entry.from_s, w.from_s);
 					awaited.set(id, entry);
 				}
-	return awaited;
+	const waits = new Set([...awaited.values()].flatMap(a => a.waiters)), causes = [...awaited].filter(([id]) => !waits.has(id));
+	return causes.length > 0 ? new Map(causes) : awaited;
 }

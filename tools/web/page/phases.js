@@ -18,7 +18,7 @@ function awaitedIntervals(doc, end) {
 	for (const l of doc.learners_of_round ?? [])
 		for (const w of l.waits ?? [])
 			for (const id of w.learners ?? [])
-				all.set(id, [...all.get(id) ?? [], [w.from_s, w.to_s ?? end]]);
+				all.set(id, [...all.get(id) ?? [], ...causeParts(doc, id, w.from_s, w.to_s ?? end, end)]);
 	for (const [id, list] of all) {
 		const merged = [];
 		for (const [from, to] of list.sort((a, b) => a[0] - b[0])) {

@@ -1,0 +1,99 @@
+// page.mjs STARLING FOLDER: twenty learners, ten rounds; one is stopped in mid-run, and is shown as awaited until it goes on.
+import assert from 'node:assert/strict';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {launchBrowser, open, start} from './session.mjs';
+
+const [,, starling, folder] = process.argv;
+const run = `${folder}/run`, wrong = [], children = [];
+const expectRound = (page, round) => page.waitForFunction(t => document.getElementById('shown').textContent.split(' ')[0] === String(t), round);
+
+async function awaitedAndBack(page, id) {
+	await page.waitForFunction(() => Number(document.getElementById('shown').textContent.split('/')[0]) >= 3);
+	const pid = Number(readFileSync(`${run}/learner-${String(id).padStart(2, '0')}/pid`));
+	process.kill(pid, 'SIGSTOP');
+	const stopped = Date.now();
+	try {
+		await page.waitForSelector(`#graph .awaited[data-learner="${id}"]`, {timeout: 15000});
+		console.log(`shown as awaited ${((Date.now() - stopped) / 1000).toFixed(2)} s after it was stopped`);
+		assert.match(await page.textContent('#awaited'), /wait.* for learner-07/);
+		await page.waitForSelector(`#phases .underline`, {state: 'attached'});
+		await page.click(`#graph [data-learner="${id}"] .body`);
+		assert.match(await page.textContent('#learner-figures'), /Awaited by/);
+	} finally {
+		process.kill(pid, 'SIGCONT');
+	}
+	await page.waitForFunction(() => !document.querySelector('#graph .awaited'), null, {timeout: 15000});
+	await page.waitForSelector('#log li');
+	await page.keyboard.press('Escape');
+	assert.equal(await page.isVisible('#learner'), false);
+}
+
+// The slider, the keys and the cells show earlier rounds; the graph has all learners.
+async function replay(page, rounds) {
+	await page.locator('#graph').click({position: {x: 3, y: 3}});
+	await page.click('.cell:nth-child(4)');
+	await expectRound(page, 4);
+	await page.keyboard.press('ArrowLeft');
+	await expectRound(page, 3);
+	await page.focus('#slider');
+	await page.keyboard.press('End');
+	await expectRound(page, rounds);
+	assert.equal(await page.locator('#graph .node').count(), 20);
+	assert.equal(await page.locator('.cell.exact').count(), rounds);
+	assert.match(await page.textContent('#sentence'), /committed in/);
+	const charts = await page.locator('.plot canvas').count();
+	assert.ok(charts >= 4 || await page.isVisible('.missing'));
+}
+
+// Names and reasons of peers are text, whatever they contain.
+async function hostile(browser) {
+	const evil = `${folder}/evil/a`, name = '<img src=x onerror=alert(1)>';
+	mkdirSync(evil, {recursive: true});
+	const record = (s, fields) => JSON.stringify({v: 1, time: new Date(1.7e12 + s * 1000).toISOString(), mono_ms: s * 1000, level: 'info',
+		learner: 1, name, text: '<script>alert(2)</script>', round: 1, attempt: 1, ...fields});
+	writeFileSync(`${evil}/log.jsonl`, [record(0, {event: 'phase', phase: 'TRAIN'}), record(1, {event: 'phase', phase: 'DISCOVER'}),
+		record(3, {event: 'waiting', phase: 'DISCOVER', for: '</script><b>all</b>', learners: [1], waited_s: 1}),
+		record(4, {event: 'attempt_failed', phase: 'DISCOVER', reason: '<svg onload=alert(3)>'})].join('\n') + '\n');
+	const watch = await start(starling, ['watch', `${folder}/evil`]);
+	children.push(watch.child);
+	const page = await open(browser, watch.url, wrong);
+	await page.waitForSelector('#phases .row');
+	await page.click('#phases .row .label');
+	await page.waitForSelector('#log li');
+	assert.match(await page.textContent('body'), /<img src=x/);
+	assert.match(await page.textContent('#log'), /<script>alert\(2\)/);
+	assert.equal(await page.locator('body img, #log script, #attempts svg').count(), 0);
+	const foreign = await fetch(watch.url, {headers: {Origin: 'http://example.invalid'}});
+	assert.equal(foreign.ok, false);
+	await page.close();
+	watch.child.kill('SIGTERM');
+	assert.equal(await watch.ended, 0);
+}
+
+async function main() {
+	const browser = await launchBrowser();
+	let page;
+	try {
+		const launch = await start(starling, ['launch', '--web', '-n', '20', '--rounds', '10', '--topology', 'regular:6', '--run-dir', run,
+			'--set', 'trainer=noise', '--set', 'noise_parameters=2000', '--set', 'quorum=all']);
+		children.push(launch.child);
+		page = await open(browser, launch.url, wrong);
+		await awaitedAndBack(page, 7);
+		await page.waitForFunction(() => document.getElementById('source').textContent === 'the run has ended', null, {timeout: 60000});
+		await replay(page, 10);
+		assert.equal(await launch.ended, 0);
+		const report = await open(browser, `file://${run}/report.html`, wrong);
+		await replay(report, 10);
+		await hostile(browser);
+		assert.deepEqual(wrong, []);
+	} catch (error) {
+		console.log('wrong so far:', wrong, '; the page says:', await page?.textContent('.now'), await page?.textContent('#source'));
+		throw error;
+	} finally {
+		await browser.close();
+		for (const child of children)
+			child.kill('SIGTERM');
+	}
+}
+
+await main();
