@@ -18,7 +18,6 @@
 
 #define READ_BYTES (256u << 10)
 #define LINE_BYTES_MAX (1u << 20) /* a longer line is left out */
-#define SCAN_READS 8u		  /* reads between two looks for new logs */
 #define LOG_BYTES (4u << 20)	  /* of the end of a log, where the records of one round are looked for */
 
 struct source {
@@ -35,7 +34,6 @@ struct sl_web_tail {
 	char folder[PATH_MAX];
 	struct source **sources;
 	size_t count, room;
-	unsigned reads;
 	size_t running; /* source that listened last */
 };
 
@@ -177,8 +175,7 @@ static size_t read_source(struct source *s, sl_web_tail_take_fn *take, void *con
 size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_tail_take_fn *take, void *context)
 {
 	size_t taken = 0;
-	if (tail->reads++ % SCAN_READS == 0)
-		scan(tail);
+	scan(tail);
 	for (size_t i = 0; i < tail->count; i++)
 		taken += read_source(tail->sources[i], take, context);
 	return taken;
