@@ -66,28 +66,21 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 
 static struct sl_log *last_log; /* of sl_log_bus_error; NULL: none */
 
-/* Return the place of the watcher with this context (NULL: a free one), which must be there. */
-static uint32_t find_watcher(const struct sl_log *log, const void *context)
-{
-	uint32_t i = 0;
-	while (i < SL_LOG_WATCHERS_MAX && log->watchers[i].context != context)
-		i++;
-	assert(i < SL_LOG_WATCHERS_MAX);
-	return i;
-}
-
 void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context)
 {
-	uint32_t i = find_watcher(log, NULL);
+	uint32_t i = 0;
+	while (i < SL_LOG_WATCHERS_MAX && log->watchers[i].watch != NULL)
+		i++;
+	assert(i < SL_LOG_WATCHERS_MAX);
 	log->watchers[i].watch = watch;
 	log->watchers[i].context = context;
 }
 
-void sl_log_watch_remove(struct sl_log *log, void *context)
+void sl_log_watch_remove(struct sl_log *log, const void *context)
 {
-	uint32_t i = find_watcher(log, context);
-	log->watchers[i].watch = NULL;
-	log->watchers[i].context = NULL;
+	for (uint32_t i = 0; i < SL_LOG_WATCHERS_MAX; i++)
+		if (log->watchers[i].context == context)
+			log->watchers[i].watch = NULL;
 }
 
 void sl_log_close(struct sl_log *log)

@@ -22,9 +22,9 @@ typedef void (*sl_log_watch)(void *context, const char *json_line, size_t bytes)
 
 int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
 		struct sl_error *error);
-/* Add a watcher, at most SL_LOG_WATCHERS_MAX; remove that of `context`. */
+/* Add a watcher, at most SL_LOG_WATCHERS_MAX; remove that of `context`, if it is there. */
 void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context);
-void sl_log_watch_remove(struct sl_log *log, void *context);
+void sl_log_watch_remove(struct sl_log *log, const void *context);
 void sl_log_close(struct sl_log *log);
 
 /* Return true if records of this level are written. */

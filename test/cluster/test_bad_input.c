@@ -154,6 +154,16 @@ TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 	assert_int_equal(process_wait(first, 60), 0);
 }
 
+TEST_WITH(a_control_socket_that_cannot_be_made, open_site, close_site)
+{
+	const struct site *s = *state;
+	struct outcome o;
+	write_site(s, "control: identity\n", TWO THREE);
+	run(s, NULL, &o);
+	assert_int_equal(o.status, 1);
+	assert_non_null(strstr(o.err, "control socket"));
+}
+
 /* With few descriptors the start fails by a message, wherever they run out. */
 TEST_WITH(few_descriptors_are_said, open_site, close_site)
 {
