@@ -122,6 +122,13 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
+static int run(struct sl_daemon *daemon, const struct arguments *arguments)
+{
+	daemon->source = (struct sl_settings_source){arguments->config, arguments->overrides,
+						     arguments->override_count};
+	return sl_loop_run(daemon);
+}
+
 int main(int argc, char **argv)
 {
 	static struct sl_daemon daemon; /* large: the actions of a step are in it */
@@ -138,6 +145,7 @@ int main(int argc, char **argv)
 	follow_parent(arguments.parent);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* until the loop takes it */
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
 	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,
@@ -149,7 +157,7 @@ int main(int argc, char **argv)
 	if (rc == SL_OK && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (rc == SL_OK)
-		status = sl_loop_run(&daemon);
+		status = run(&daemon, &arguments);
 	sl_setup_close(&daemon);
 	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);

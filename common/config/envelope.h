@@ -7,7 +7,7 @@
 #define SL_RECORDS_VERSION 1
 
 #define SL_ENVELOPE_FIELDS(X)                                                                                \
-	X(v, "v", WHOLE)	     /* SL_RECORDS_VERSION */                                                \
+	X(v, "v", WHOLE)	     /* version of the format */                                             \
 	X(time, "time", TEXT)	     /* when it was written, RFC 3339 in UTC */                              \
 	X(mono_ms, "mono_ms", REAL)  /* the same on CLOCK_MONOTONIC, milliseconds */                         \
 	X(level, "level", TEXT)	     /* debug, info, warn or error */                                        \

@@ -35,7 +35,7 @@ enum sl_membership_change { SL_MEMBERSHIP_WARN, SL_MEMBERSHIP_WAIT };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
 enum sl_weighting { SL_WEIGHTING_EQUAL, SL_WEIGHTING_SAMPLES };
 enum sl_iterations_rule { SL_ITERATIONS_AT_LEAST, SL_ITERATIONS_EXACTLY };
-enum sl_log_format { SL_LOG_AUTO, SL_LOG_JSON, SL_LOG_TEXT };
+enum sl_log_format { SL_LOG_AUTO, SL_LOG_JSON, SL_LOG_TEXT, SL_LOG_JOURNAL };
 
 /* Relative paths are relative to the configuration file's folder; the struct has them resolved. */
 struct sl_settings {

@@ -259,6 +259,8 @@
 	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
 	  "round {round} attempt {attempt} of the roster of before has ended: this learner restarts by "     \
 	  "itself, under the present roster")                                                                \
+	X(RELOADED, "reloaded", SL_INFO, "reason", "{reason}")                                               \
+	X(RELOADED_NOTHING, "reloaded", SL_WARN, "reason", "nothing was read again: {reason}")               \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \

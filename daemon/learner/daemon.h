@@ -89,8 +89,16 @@ struct sl_status_notes {
 	char problem_text[SL_RECORD_TEXT_BYTES];
 };
 
+/* The arguments of sl_settings_load. */
+struct sl_settings_source {
+	const char *path;
+	const char *const *overrides;
+	size_t count;
+};
+
 struct sl_daemon {
 	const struct sl_settings *settings;
+	struct sl_settings_source source; /* where they are from; path NULL: they are not read again */
 	struct sl_roster roster;
 	struct sl_identity identity;
 	struct sl_store
@@ -108,7 +116,7 @@ struct sl_daemon {
 	uv_timer_t watchdog; /* looks whether a durable write hangs */
 	struct sl_writing writing;
 	uv_timer_t farewell; /* looks whether the command has ended */
-	uv_signal_t interrupt, terminate;
+	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;
 	struct sl_control *control;
 	struct sl_http *http; /* NULL: `http: off` */

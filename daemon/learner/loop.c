@@ -4,12 +4,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/persist.h"
+#include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
 #include "daemon/learner/wait_log.h"
@@ -94,6 +96,20 @@ static void on_signal(uv_signal_t *handle, int number)
 	sl_daemon_stop(daemon, 0);
 }
 
+/* A learner in the foreground ends with its terminal. */
+static void on_hangup(uv_signal_t *handle, int number)
+{
+	struct sl_daemon *daemon = handle->data;
+	struct sl_error error;
+	(void)number;
+	if (sl_log_is_standard(daemon->log) && isatty(STDERR_FILENO)) {
+		sl_report_log_reason(daemon, SL_RECORD_STOPPING, "the terminal was closed");
+		sl_daemon_stop(daemon, 0);
+	} else {
+		sl_reload(daemon, &error); /* logged */
+	}
+}
+
 /* Return true if the model is large enough for TLS offload; for a smaller one, waking the worker costs more
  * than it saves. */
 static bool is_large(const struct sl_daemon *daemon)
@@ -105,7 +121,9 @@ void sl_loop_signals(struct sl_daemon *daemon)
 {
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_signal_init(&daemon->loop, &daemon->terminate);
-	daemon->interrupt.data = daemon->terminate.data = daemon;
+	uv_signal_init(&daemon->loop, &daemon->hangup);
+	daemon->interrupt.data = daemon->terminate.data = daemon->hangup.data = daemon;
+	uv_signal_start(&daemon->hangup, on_hangup, SIGHUP);
 	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
 	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 }

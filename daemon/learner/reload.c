@@ -1,9 +1,149 @@
 #include "daemon/learner/reload.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/settings_table.h"
+#include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+
+/* Return true if a reload takes the setting. */
+static bool is_taken(size_t row)
+{
+	return row == SL_ROW_log || row == SL_ROW_log_format || row == SL_ROW_log_level ||
+	       row == SL_ROW_accept_roster;
+}
+
+/* Write the keys of the settings that the file has changed and that need a restart: "rounds, tolerance". */
+static void find_changed(const struct sl_settings *now, const struct sl_settings *fresh, char *text,
+			 size_t size)
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (size_t i = 0; i < SL_SETTINGS_ROWS && used < size; i++) {
+		const struct sl_setting *row = &sl_settings_table[i];
+		const char *a = (const char *)now + row->offset, *b = (const char *)fresh + row->offset;
+		bool is_text = row->kind <= SL_SETTING_COMMAND;
+		bool differs = is_text ? strcmp(a, b) != 0 : memcmp(a, b, row->size) != 0;
+		if (differs && !is_taken(i))
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+						 row->key);
+	}
+}
+
+/* ---- the roster ---- */
+
+static uint32_t missing(const struct sl_roster *from, const struct sl_roster *other)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < from->size; i++) {
+		int at = sl_roster_find(other, from->members[i].id);
+		count += at < 0 || memcmp(other->members[at].pin, from->members[i].pin, SL_HASH_BYTES) != 0;
+	}
+	return count;
+}
+
+/* Return how many members came, went or have another key. */
+static uint32_t count_changes(const struct sl_roster *now, const struct sl_roster *fresh)
+{
+	uint32_t count = missing(now, fresh);
+	for (uint32_t i = 0; i < fresh->size; i++)
+		count += sl_roster_find(now, fresh->members[i].id) < 0;
+	return count;
+}
+
+static bool accepts(const struct sl_settings *fresh, const struct sl_roster *roster)
+{
+	char hex[2 * SL_HASH_BYTES + 1];
+	for (size_t i = 0; i < SL_HASH_BYTES; i++)
+		snprintf(hex + 2 * i, 3, "%02x", roster->hash[i]);
+	return fresh->accept_roster[0] != '\0' &&
+	       strncmp(fresh->accept_roster, hex, strlen(fresh->accept_roster)) == 0;
+}
+
+/* Refuse a roster with which this learner could not start. */
+static int check_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh,
+			const struct sl_roster *roster, struct sl_error *error)
+{
+	int self = sl_roster_find(roster, daemon->settings->id);
+	uint32_t quorum, changes = count_changes(&daemon->roster, roster);
+	uint64_t modulus;
+	if (self < 0 || memcmp(roster->members[self].pin, daemon->identity.pin, SL_HASH_BYTES) != 0)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: no line for id %" PRIu32 " with the key of this learner",
+				  fresh->roster, daemon->settings->id);
+	if (changes > 1 && !accepts(fresh, roster))
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s: %" PRIu32
+			" members came, went or have another key; if that is meant, start once with "
+			"--set accept_roster=HASH, the first %u digits of what starlingd --check prints",
+			fresh->roster, changes, SL_ACCEPT_DIGITS);
+	int rc = sl_settings_quorum(fresh, roster->size, &quorum, error);
+	return rc == SL_OK ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id,
+					      &modulus, error)
+			   : rc;
+}
+
+/* Read the roster. *changed: this learner has to start again to take it. */
+static int read_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh, bool *changed,
+		       struct sl_error *error)
+{
+	struct sl_roster roster = {0};
+	int rc = sl_roster_load(fresh->roster, &roster, error);
+	/* under the roster of before, the learner starts again by itself when its attempt has ended */
+	*changed = rc == SL_OK && daemon->past.t == 0 &&
+		   memcmp(roster.hash, daemon->roster.hash, SL_HASH_BYTES) != 0;
+	if (*changed)
+		rc = check_roster(daemon, fresh, &roster, error);
+	sl_roster_close(&roster);
+	return rc;
+}
+
+/* ---- the request ---- */
+
+static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh, bool changed)
+{
+	struct sl_record record;
+	char keys[512];
+	find_changed(daemon->settings, fresh, keys, sizeof keys);
+	sl_record_init(&record, SL_RECORD_RELOADED);
+	record.reason = sl_record_words(
+		&record, "the log is open anew at level %s; %s%s%s",
+		sl_level_name((enum sl_level)fresh->log_level),
+		changed ? "the roster has changed: this learner restarts by itself"
+			: "the roster is the same",
+		keys[0] != '\0' ? "; restart this learner for what else has changed: " : "", keys);
+	sl_report_log_record(daemon, &record);
+}
 
 int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 {
-	return sl_err_set(error, SL_ERR_REFUSED, "%s: restart this learner to read its files again",
-			  daemon->settings->run);
+	struct sl_settings *fresh = calloc(1, sizeof *fresh);
+	bool changed = false;
+	if (fresh == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = SL_OK;
+	if (daemon->source.path != NULL)
+		rc = sl_settings_load(daemon->source.path, daemon->source.overrides, daemon->source.count,
+				      fresh, error);
+	else
+		*fresh = *daemon->settings;
+	if (rc == SL_OK)
+		rc = read_roster(daemon, fresh, &changed, error);
+	if (rc == SL_OK)
+		rc = sl_log_reopen(daemon->log, fresh, error);
+	if (rc == SL_OK)
+		log_reload(daemon, fresh, changed);
+	else
+		sl_report_log_reason(daemon, SL_RECORD_RELOADED_NOTHING, error->text);
+	if (rc == SL_OK && changed) {
+		daemon->restart_requested = true;
+		sl_daemon_stop(daemon, 0);
+	}
+	free(fresh);
+	return rc;
 }

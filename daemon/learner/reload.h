@@ -6,5 +6,6 @@
 
 struct sl_daemon;
 
-/* Read the files again. On an error nothing has changed; the text says which file, and why. */
+/* Open the log anew, and read its level and the roster again; with another roster the learner restarts by
+ * itself. Log what came of it. On an error nothing has changed; the text says which file, and why. */
 int sl_reload(struct sl_daemon *daemon, struct sl_error *error);

@@ -280,9 +280,11 @@ static void show_model(struct sl_daemon *daemon)
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	int rc = validate(daemon, false, error);
+	int rc = sl_log_open(&daemon->log, s, "", error);
 	if (rc == SL_OK)
-		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
+		rc = validate(daemon, false, error);
+	if (rc == SL_OK)
+		sl_log_name(daemon->log, daemon->roster.members[daemon->self].name);
 	if (rc == SL_OK)
 		sl_log_bus_error(daemon->log);
 	if (rc == SL_OK)
@@ -361,7 +363,12 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 	forbid_core_files();
 	sl_descriptors_raise();
 	int rc = begin(daemon, settings, error);
-	return rc == SL_OK ? open_all(daemon, error) : rc;
+	if (rc == SL_OK)
+		rc = open_all(daemon, error);
+	bool failed = rc != SL_OK && rc != SL_PENDING;
+	if (failed && daemon->log != NULL && !sl_log_is_standard(daemon->log))
+		sl_report_log_reason(daemon, SL_RECORD_FATAL, error->text); /* the caller prints it, too */
+	return rc;
 }
 
 void sl_setup_close(struct sl_daemon *daemon)

@@ -13,13 +13,14 @@
 #include <uv.h>
 
 #include "common/config/envelope.h"
+#include "daemon/runtime/log_journal.h"
 
 #define JSON_STYLE                                                                                           \
 	(JSON_COMPACT | JSON_REAL_PRECISION(15)) /* 17 digits would print 0.1 as 0.10000000000000001 */
 
 struct sl_log {
 	int fd;
-	bool owned, text, colour, failed;
+	bool owned, journal, text, colour, failed;
 	int level;
 	sl_id id;
 	char name[SL_NAME_BYTES];
@@ -38,30 +39,65 @@ bool sl_log_colour(int fd)
 	return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
 }
 
+/* Open the file of `settings` and take the rest; what `log` has open is not closed. */
+static int open_file(struct sl_log *log, const struct sl_settings *settings, struct sl_error *error)
+{
+	enum sl_log_format format = settings->log_format;
+	bool standard = strcmp(settings->log, "-") == 0 || format == SL_LOG_JOURNAL;
+	int fd = standard ? STDERR_FILENO
+			  : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	if (fd < 0)
+		return sl_err_set(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
+	log->fd = fd;
+	log->owned = !standard;
+	log->journal =
+		format == SL_LOG_JOURNAL || (format == SL_LOG_AUTO && standard && sl_log_journal_found());
+	log->text = format == SL_LOG_TEXT || (format == SL_LOG_AUTO && isatty(fd));
+	log->colour = sl_log_colour(fd);
+	log->level = settings->log_level;
+	log->failed = false;
+	snprintf(log->path, sizeof log->path, "%s",
+		 log->journal ? "the journal"
+		 : standard   ? "standard error"
+			      : settings->log);
+	return SL_OK;
+}
+
 int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
 		struct sl_error *error)
 {
-	bool standard = strcmp(settings->log, "-") == 0;
 	struct sl_log *l = calloc(1, sizeof *l);
 	*log = NULL;
 	if (l == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "log: out of memory");
-	l->fd = standard ? STDERR_FILENO
-			 : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-	if (l->fd < 0) {
+	int rc = open_file(l, settings, error);
+	if (rc != SL_OK) {
 		free(l);
-		return sl_err_set(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
+		return rc;
 	}
-	l->owned = !standard;
-	l->text =
-		settings->log_format == SL_LOG_TEXT || (settings->log_format == SL_LOG_AUTO && isatty(l->fd));
-	l->colour = sl_log_colour(l->fd);
-	l->level = settings->log_level;
 	l->id = settings->id;
-	snprintf(l->name, sizeof l->name, "%s", name);
-	snprintf(l->path, sizeof l->path, "%s", standard ? "standard error" : settings->log);
+	sl_log_name(l, name);
 	*log = l;
 	return SL_OK;
+}
+
+void sl_log_name(struct sl_log *log, const char *name)
+{
+	snprintf(log->name, sizeof log->name, "%s", name);
+}
+
+int sl_log_reopen(struct sl_log *log, const struct sl_settings *settings, struct sl_error *error)
+{
+	int fd = log->owned ? log->fd : -1;
+	int rc = open_file(log, settings, error);
+	if (rc == SL_OK && fd >= 0)
+		close(fd);
+	return rc;
+}
+
+bool sl_log_is_standard(const struct sl_log *log)
+{
+	return !log->owned && !log->journal;
 }
 
 static struct sl_log *last_log; /* of sl_log_bus_error; NULL: none */
@@ -181,22 +217,32 @@ bool sl_log_takes(const struct sl_log *log, enum sl_level level)
 	return (int)level >= log->level;
 }
 
+static void write_record(struct sl_log *log, enum sl_level level, const json_t *record, char *json)
+{
+	char line[SL_LOG_LINE_BYTES];
+	size_t n = strlen(json);
+	if (log->journal) {
+		int rc = sl_log_journal_send(level, record, json);
+		errno = -rc;
+		if (rc < 0)
+			report_failure(log);
+	} else if (log->text) {
+		write_line(log, line, sl_log_render(record, log->colour, line, sizeof line));
+	} else {
+		json[n] = '\n'; /* in place of the terminating zero, for one write */
+		write_line(log, json, n + 1);
+		json[n] = '\0';
+	}
+}
+
 void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text,
 	    struct json_t *fields)
 {
 	json_t *record = sl_log_takes(log, level) ? make_record(log, level, event, text, fields) : NULL;
 	char *json = record ? json_dumps(record, JSON_STYLE) : NULL;
 	if (json) {
-		char line[SL_LOG_LINE_BYTES];
 		size_t n = strlen(json);
-		if (log->text) {
-			size_t used = sl_log_render(record, log->colour, line, sizeof line);
-			write_line(log, line, used);
-		} else {
-			json[n] = '\n'; /* in place of the terminating zero, for one write */
-			write_line(log, json, n + 1);
-			json[n] = '\0';
-		}
+		write_record(log, level, record, json);
 		for (uint32_t i = 0; i < SL_LOG_WATCHERS_MAX; i++)
 			if (log->watchers[i].watch != NULL)
 				log->watchers[i].watch(log->watchers[i].context, json, n);

@@ -1,4 +1,5 @@
-/* log.h - the log of one learner: one record per line, JSON in a file, text on a terminal.
+/* log.h - the log of one learner: one record per line, JSON in a file, text on a terminal; or an entry of the
+ * journal (log_journal.h).
  *
  * Every record has time (RFC 3339, UTC, ms), mono_ms (CLOCK_MONOTONIC, comparable between processes of one
  * machine), level, learner, event and fields; the text form is made from the same record. Values of models,
@@ -20,11 +21,19 @@ struct sl_log;
 /* Called with every record that passes the level, as one line of JSON without the newline. */
 typedef void (*sl_log_watch)(void *context, const char *json_line, size_t bytes);
 
+/* `name`: of the learner; "": not known yet. */
 int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
 		struct sl_error *error);
 /* Add a watcher, at most SL_LOG_WATCHERS_MAX; remove that of `context`, if it is there. */
 void sl_log_watch_add(struct sl_log *log, sl_log_watch watch, void *context);
 void sl_log_watch_remove(struct sl_log *log, const void *context);
+/* Set the name of the learner, once it is known. */
+void sl_log_name(struct sl_log *log, const char *name);
+/* Open the file of `settings` anew, such as after it was renamed, and take format and level. On an error the
+ * log stays as it is. */
+int sl_log_reopen(struct sl_log *log, const struct sl_settings *settings, struct sl_error *error);
+/* Return true if the log is standard error and not the journal. */
+bool sl_log_is_standard(const struct sl_log *log);
 void sl_log_close(struct sl_log *log);
 
 /* Return true if records of this level are written. */

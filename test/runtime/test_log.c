@@ -163,6 +163,28 @@ TEST_WITH(full_disk_is_told_once, folder_enter, folder_leave)
 		"starlingd: cannot write the log (/dev/full): No space left on device; records are lost\n");
 }
 
+/* After a rotation, and with another level. A file that cannot be opened leaves the log as it is. */
+TEST_WITH(opens_anew, folder_enter, folder_leave)
+{
+	char text[1024];
+	struct sl_settings s = {.log = "log", .log_format = SL_LOG_JSON, .log_level = SL_DEBUG};
+	struct sl_error error;
+	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_INFO);
+	sl_log(log, SL_INFO, "first", "t", NULL);
+	assert_int_equal(rename("log", "old"), 0);
+	assert_int_equal(sl_log_reopen(log, &s, &error), SL_OK);
+	sl_log(log, SL_DEBUG, "second", "t", NULL);
+	snprintf(s.log, sizeof s.log, "no/such/log");
+	s.log_level = SL_ERROR;
+	assert_int_equal(sl_log_reopen(log, &s, &error), SL_ERR_IO);
+	sl_log(log, SL_DEBUG, "third", "t", NULL);
+	sl_log_close(log);
+	folder_get("old", text, sizeof text);
+	assert_true(strstr(text, "first") != NULL && strstr(text, "second") == NULL);
+	folder_get("log", text, sizeof text);
+	assert_true(strstr(text, "second") != NULL && strstr(text, "third") != NULL);
+}
+
 TEST_WITH(refuses_a_missing_folder, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.log = "no/such/log"};
