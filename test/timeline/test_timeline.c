@@ -218,16 +218,17 @@ TEST(a_round_that_goes_on)
 	sl_timeline_free(timeline);
 }
 
-/* ---- rounds in short: "LEARNER SECONDS EVENT [ATTEMPT PHASE]" ---- */
+/* ---- rounds in short: "LEARNER SECONDS EVENT [ATTEMPT PHASE [AWAITED WAITED_S]]" ---- */
 
 static json_t *short_round(const char *const *lines)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
 	for (; *lines != NULL; lines++) {
-		int learner, attempt = 0;
-		double s;
+		int learner, attempt = 0, awaited = 0;
+		double s, waited_s = 0;
 		char event[16], phase[16] = "", time[40];
-		assert_true(sscanf(*lines, "%d %lf %15s %d %15s", &learner, &s, event, &attempt, phase) >= 3);
+		assert_true(sscanf(*lines, "%d %lf %15s %d %15s %d %lf", &learner, &s, event, &attempt, phase,
+				   &awaited, &waited_s) >= 3);
 		snprintf(time, sizeof time, "2026-11-23T10:00:%06.3fZ", s);
 		json_t *record = json_pack("{s:i, s:s, s:f, s:i, s:s, s:i}", "v", 1, "time", time, "mono_ms",
 					   1000 * s, "learner", learner, "event", event, "round", 1);
@@ -241,6 +242,9 @@ static json_t *short_round(const char *const *lines)
 			json_object_set_new(record, "reason", json_string(phase));
 		else if (phase[0] != '\0')
 			json_object_set_new(record, "phase", json_string(phase));
+		if (awaited > 0)
+			json_object_update_new(record, json_pack("{s:s, s:[i], s:f}", "for", "to send",
+								 "learners", awaited, "waited_s", waited_s));
 		assert_true(sl_timeline_take(timeline, record));
 		json_decref(record);
 	}
@@ -282,5 +286,27 @@ TEST(a_stopped_learner_receives_the_result)
 	expect(round, "learners_of_round.1.adopted", "true");
 	expect(round, "learners_of_round.1.committed_s", "32.0");
 	expect(round, "slowest", "{\"learner\":2,\"phase\":\"share\",\"s\":29.0}");
+	json_decref(round);
+}
+
+/* 2 is stopped from 0.4 s to 20 s, and then believes that it waited for 1. 3 waits for 1, which waits for 2
+ * itself. */
+TEST(who_is_to_blame_for_a_wait)
+{
+	static const char *const lines[] = {"1 0 phase 1 SHARE",	 "2 0 phase 1 SHARE",
+					    "3 0 phase 1 SHARE",	 "1 0.5 phase 1 READY",
+					    "3 0.6 phase 1 READY",	 "1 1.5 waiting 1 READY 2 1.0",
+					    "3 1.6 phase 1 RELEASE",	 "3 1.7 phase 1 MIX",
+					    "3 2.7 waiting 1 MIX 1 1.0", "2 20 waiting 1 SHARE 1 20",
+					    "2 20.1 phase 1 READY",	 "1 21 phase 1 RELEASE",
+					    "1 21.1 phase 1 MIX",	 "1 22 phase 1 CONFIRM",
+					    "3 22 phase 1 CONFIRM",	 NULL};
+	json_t *round = short_round(lines);
+	expect(round, "slowest", "{\"learner\":2,\"phase\":\"share\",\"s\":20.1}");
+	expect(round, "learners_of_round.0.waits.0.blamed", "[{\"learner\":2,\"s\":19.6}]");
+	expect(round, "learners_of_round.0.waits.0.stood_still", "false");
+	expect(round, "learners_of_round.1.waits.0.blamed", "[]");
+	expect(round, "learners_of_round.1.waits.0.stood_still", "true");
+	expect(round, "learners_of_round.2.waits.0.blamed", "[{\"learner\":1,\"s\":1.0}]");
 	json_decref(round);
 }

@@ -13,6 +13,7 @@
 #include "tools/timeline/offsets.h"
 #include "tools/timeline/separators.h"
 
+#define BLAME_LEAST_S 0.1
 #define ADOPTED "its learners received the result of the round from peers"
 
 /* ---- values ---- */
@@ -257,7 +258,23 @@ static json_t *spans_json(const struct sl_lane *lane)
 	return array;
 }
 
-static json_t *waits_json(const struct sl_lane *lane)
+/* Return [{"learner":3,"s":9.5}]: the learners to blame, in the order of their ids. */
+static json_t *blamed_json(const struct sl_lanes *lanes, const struct sl_lane_wait *wait)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; !sl_lanes_stood_still(wait) && i < wait->wait->count; i++) {
+		struct sl_blame blame = sl_lanes_blame(lanes, wait, wait->wait->ids[i]);
+		if (blame.s < BLAME_LEAST_S)
+			continue;
+		json_t *object = json_object();
+		set_whole(object, "learner", blame.learner);
+		json_object_set_new(object, "s", seconds(blame.s));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *waits_json(const struct sl_lanes *lanes, const struct sl_lane *lane)
 {
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < lane->wait_count; i++) {
@@ -269,18 +286,20 @@ static json_t *waits_json(const struct sl_lane *lane)
 		json_object_set_new(object, "to_s", seconds(w->to));
 		set_text(object, "for", w->wait->what);
 		json_object_set_new(object, "learners", ids_json(w->wait->ids, w->wait->count));
+		json_object_set_new(object, "blamed", blamed_json(lanes, w));
+		json_object_set_new(object, "stood_still", json_boolean(sl_lanes_stood_still(w)));
 		json_array_append_new(array, object);
 	}
 	return array;
 }
 
-static json_t *lane_json(const struct sl_lane *lane)
+static json_t *lane_json(const struct sl_lanes *lanes, const struct sl_lane *lane)
 {
 	const struct sl_part *part = lane->part;
 	json_t *object = json_object();
 	set_whole(object, "learner", lane->id);
 	json_object_set_new(object, "spans", spans_json(lane));
-	json_object_set_new(object, "waits", waits_json(lane));
+	json_object_set_new(object, "waits", waits_json(lanes, lane));
 	json_object_set_new(object, "committed_s", seconds(lane->commit));
 	if (part->committed) {
 		json_object_set_new(object, "adopted", json_boolean(part->adopted));
@@ -457,7 +476,7 @@ json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_ti
 	json_object_set_new(object, "end_s", seconds(lanes.over ? lanes.commit : NAN));
 	json_object_set_new(object, "attempts", attempts_json(timeline, round, &lanes));
 	for (uint32_t i = 0; i < lanes.count; i++)
-		json_array_append_new(learners, lane_json(&lanes.lanes[i]));
+		json_array_append_new(learners, lane_json(&lanes, &lanes.lanes[i]));
 	json_object_set_new(object, "learners_of_round", learners);
 	json_object_set_new(object, "links", links_json(&lanes));
 	json_object_set_new(object, "spread", spread_json(round));

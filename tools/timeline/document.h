@@ -7,7 +7,8 @@
  *"mixing":"tree", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]], "from_s":.., "to_s":..,
  *	              "ended":"committed", "reason":"..", "recovering":".."}],
  *	 "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
- *	              "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3]}],
+ *	              "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3],
+ *	              "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
  *	              "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
  *"loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
  *	 "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
@@ -18,7 +19,10 @@
  *edges. Times ending in _s are seconds since the first record of the run. `ended` is "committed", "failed" or
  *null: the attempt goes on. `exact` is true if all digests are equal and no margin leaves a doubt, null
  *before the first commit. `end_s` is null until all participants have the result or a later round is
- *committed. `loss` is the mean training loss of the learners that have one.
+ *committed. `learners` of a wait were awaited when it was last logged; `blamed` are those that had not done
+ *their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did not wait but was
+ *stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss of the learners
+ *that have one.
  */
 #pragma once
 

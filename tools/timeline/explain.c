@@ -241,7 +241,7 @@ struct awaited {
 	size_t waiters;
 	uint64_t waiter; /* the last one */
 	double longest, sum;
-	bool open, slowest;
+	bool open, slowest, others; /* others: learners were awaited */
 };
 
 struct waits {
@@ -269,22 +269,26 @@ static int by_cost(const void *a, const void *b)
 	return (x->sum < y->sum) - (x->sum > y->sum);
 }
 
+/* Add a row for each learner to blame, or one for all if none is. */
 static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
 {
-	const json_t *ids = json_object_get(wait, "learners");
-	double s = sl_durations_real(wait, "to_s") - sl_durations_real(wait, "from_s");
-	size_t n = json_array_size(ids);
+	const json_t *blamed = json_object_get(wait, "blamed");
+	double whole = sl_durations_real(wait, "to_s") - sl_durations_real(wait, "from_s");
+	size_t n = json_array_size(blamed);
 	for (size_t i = 0; i < (n > 0 ? n : 1); i++) {
+		const json_t *one = json_array_get(blamed, i);
+		double s = one != NULL ? sl_durations_real(one, "s") : isnan(whole) ? 0 : whole;
 		waits->rows = sl_rounds_grow(waits->rows, waits->count, sizeof *waits->rows);
 		waits->rows[waits->count++] =
-			(struct awaited){.learner = (uint64_t)json_integer_value(json_array_get(ids, i)),
+			(struct awaited){.learner = sl_durations_whole(one, "learner"),
+					 .others = json_array_size(json_object_get(wait, "learners")) > 0,
 					 .phase = text_of(wait, "phase"),
 					 .what = text_of(wait, "for"),
 					 .waiters = 1,
 					 .waiter = waiter,
-					 .longest = isnan(s) ? 0 : s,
-					 .sum = isnan(s) ? 0 : s,
-					 .open = isnan(s)};
+					 .longest = s,
+					 .sum = s,
+					 .open = isnan(whole)};
 	}
 }
 
@@ -314,6 +318,16 @@ static void merge_waits(struct waits *waits, uint64_t slowest)
 	qsort(waits->rows, waits->count, sizeof *waits->rows, by_cost);
 }
 
+/* A learner that stood still. */
+static void print_still(FILE *out, const json_t *document, uint64_t learner, const json_t *wait)
+{
+	char who[SL_DURATIONS_WHO_BYTES], took[16];
+	double s = sl_durations_real(wait, "to_s") - sl_durations_real(wait, "from_s");
+	sl_durations_who(document, learner, who);
+	fprintf(out, "%s stood still for %s in %s: it was stopped or overloaded.\n", who,
+		isnan(s) ? "?" : seconds(s, took), text_of(wait, "phase"));
+}
+
 static void print_awaited(FILE *out, const json_t *document, const struct awaited *row)
 {
 	char who[SL_DURATIONS_WHO_BYTES], waiter[SL_DURATIONS_WHO_BYTES], took[16];
@@ -327,6 +341,8 @@ static void print_awaited(FILE *out, const json_t *document, const struct awaite
 	if (row->learner > 0) {
 		sl_durations_who(document, row->learner, who);
 		fprintf(out, "%s ", who);
+	} else if (row->others) {
+		fprintf(out, "others ");
 	}
 	fprintf(out, "%s%s\n", row->what, row->open ? " (not over)" : "");
 }
@@ -335,10 +351,17 @@ static void print_waits(FILE *out, const json_t *document)
 {
 	struct waits waits = {0};
 	const json_t *lane, *wait;
-	size_t i, k;
+	size_t i, k, still = 0;
 	json_array_foreach(json_object_get(document, "learners_of_round"), i, lane)
+	{
 		json_array_foreach(json_object_get(lane, "waits"), k, wait)
-			list_wait(&waits, sl_durations_whole(lane, "learner"), wait);
+		{
+			if (!json_is_true(json_object_get(wait, "stood_still")))
+				list_wait(&waits, sl_durations_whole(lane, "learner"), wait);
+			else if (still++ < WAITS_SHOWN)
+				print_still(out, document, sl_durations_whole(lane, "learner"), wait);
+		}
+	}
 	merge_waits(&waits, sl_durations_whole(json_object_get(document, "slowest"), "learner"));
 	fprintf(out, waits.count == 0 ? "No learner waited for more than a second.\n"
 				      : "Waits of more than a second:\n");

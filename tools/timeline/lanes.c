@@ -6,6 +6,8 @@
 #include "tools/lib/command.h"
 #include "tools/timeline/offsets.h"
 
+#define STOOD_STILL_S 5 /* a wait is first logged after a second */
+
 struct making {
 	const struct sl_timeline *timeline;
 	const struct sl_timeline_round *round;
@@ -225,14 +227,46 @@ static double overlap(double from, double to, double other_from, double other_to
 	return fmax(0, fmin(to, other_to) - fmax(from, other_from));
 }
 
-/* Return how long `lane` did not wait for others itself in [from, to]. */
-static double own_time(const struct sl_lanes *lanes, const struct sl_lane *lane, double from, double to)
+/* Return when a learner had done its part in a phase of an attempt: when it entered the phase, or, where data
+ * go back and forth, left it. INFINITY: it has not. */
+static double done_s(const struct sl_lane *lane, uint32_t attempt, uint8_t phase)
 {
-	double s = to - from;
-	for (uint32_t i = 0; i < lane->wait_count; i++)
-		if (lane->waits[i].wait->count > 0)
-			s -= overlap(from, to, lane->waits[i].from, end_of(lane->waits[i].to, lanes->now));
-	return fmax(0, s);
+	bool exchange = phase == SL_PHASE_SHARE || phase == SL_PHASE_MIX || phase == SL_PHASE_RECOVER;
+	for (uint32_t i = 0; i < lane->span_count; i++) {
+		const struct sl_span *span = &lane->spans[i];
+		bool passed = span->attempt > attempt ||
+			      (span->attempt == attempt && span->phase >= phase + (exchange ? 1 : 0));
+		if (passed && span->phase != SL_PHASE_TRAIN)
+			return span->from;
+	}
+	return isnan(lane->commit) ? INFINITY : lane->commit;
+}
+
+bool sl_lanes_stood_still(const struct sl_lane_wait *wait)
+{
+	return wait->wait->first_s > STOOD_STILL_S;
+}
+
+/* Return true if the learner waited for others. */
+static bool is_excuse(const struct sl_lane_wait *wait)
+{
+	return wait->wait->count > 0 && !sl_lanes_stood_still(wait);
+}
+
+struct sl_blame sl_lanes_blame(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
+			       uint64_t learner)
+{
+	const struct sl_lane *lane = sl_lanes_find(lanes, learner);
+	struct sl_blame blame = {learner, 0, wait->from, end_of(wait->to, lanes->now)};
+	if (lane != NULL)
+		blame.to = fmin(blame.to, done_s(lane, wait->wait->attempt, wait->wait->phase));
+	blame.s = blame.to - blame.from;
+	for (uint32_t i = 0; lane != NULL && i < lane->wait_count; i++)
+		if (is_excuse(&lane->waits[i]))
+			blame.s -= overlap(blame.from, blame.to, lane->waits[i].from,
+					   end_of(lane->waits[i].to, lanes->now));
+	blame.s = fmax(0, blame.s);
+	return blame;
 }
 
 /* Set phase and duration: the phase in which the learner was for most of [from, to]. */
@@ -252,28 +286,57 @@ static void place_in_phase(const struct sl_lanes *lanes, struct sl_slowest *slow
 	}
 }
 
-/* Find the longest wait for a learner that did not wait itself meanwhile. */
-static struct sl_slowest most_awaited(const struct sl_lanes *lanes)
+static int by_learner(const void *a, const void *b)
 {
-	struct sl_slowest slowest = {0};
-	double from = 0, to = 0;
+	const struct sl_blame *x = a, *y = b;
+	return (x->learner > y->learner) - (x->learner < y->learner);
+}
+
+static struct sl_blame *list_blames(const struct sl_lanes *lanes, size_t *count)
+{
+	struct sl_blame *all = NULL;
+	size_t n = 0;
 	for (uint32_t i = 0; i < lanes->count; i++)
 		for (uint32_t k = 0; k < lanes->lanes[i].wait_count; k++) {
 			const struct sl_lane_wait *w = &lanes->lanes[i].waits[k];
-			double end = end_of(w->to, lanes->now);
-			for (uint32_t a = 0; a < w->wait->count; a++) {
-				const struct sl_lane *other = sl_lanes_find(lanes, w->wait->ids[a]);
-				double s =
-					other == NULL ? end - w->from : own_time(lanes, other, w->from, end);
-				if (s <= slowest.s)
-					continue;
-				slowest = (struct sl_slowest){true, w->wait->ids[a], SL_PHASE_COUNT, s};
-				from = w->from;
-				to = end;
+			for (uint32_t a = 0; is_excuse(w) && a < w->wait->count; a++) {
+				all = sl_rounds_grow(all, n, sizeof *all);
+				all[n++] = sl_lanes_blame(lanes, w, w->wait->ids[a]);
 			}
 		}
-	if (slowest.known)
-		place_in_phase(lanes, &slowest, from, to);
+	if (n > 0)
+		qsort(all, n, sizeof *all, by_learner);
+	*count = n;
+	return all;
+}
+
+/* Find the learner that cost all others most, in sum: a learner that was stopped also believes that it waited
+ * for others. Its longest blame says when. */
+static struct sl_slowest most_awaited(const struct sl_lanes *lanes)
+{
+	struct sl_slowest slowest = {0};
+	const struct sl_blame *chosen = NULL;
+	double most = 0;
+	size_t n;
+	struct sl_blame *all = list_blames(lanes, &n);
+	for (size_t i = 0, next; i < n; i = next) {
+		const struct sl_blame *longest = &all[i];
+		double sum = 0;
+		for (next = i; next < n && all[next].learner == all[i].learner; next++) {
+			sum += all[next].s;
+			if (all[next].s > longest->s)
+				longest = &all[next];
+		}
+		if (sum > most) {
+			most = sum;
+			chosen = longest;
+		}
+	}
+	if (chosen != NULL) {
+		slowest = (struct sl_slowest){true, chosen->learner, SL_PHASE_COUNT, chosen->s};
+		place_in_phase(lanes, &slowest, chosen->from, chosen->to);
+	}
+	free(all);
 	return slowest;
 }
 

@@ -40,6 +40,12 @@ struct sl_lanes {
 	bool over;	  /* nothing more is to come: all participants are done, or in a later round */
 };
 
+/* `s` seconds in [from, to]. */
+struct sl_blame {
+	uint64_t learner;
+	double s, from, to;
+};
+
 struct sl_slowest {
 	bool known;
 	uint64_t learner;
@@ -55,6 +61,16 @@ void sl_lanes_close(struct sl_lanes *lanes);
 /* Return the lane of a learner, or NULL. */
 const struct sl_lane *sl_lanes_find(const struct sl_lanes *lanes, uint64_t id);
 
-/* Return the learner that held the others up longest: among awaited learners the one that was not waiting
- * itself; without a logged wait the last one to end the phase whose end took longest. */
+/* Return true if a wait was first logged so late that the learner did not wait, but stood still: it was
+ * stopped, or overloaded. No other learner is to blame for that. */
+bool sl_lanes_stood_still(const struct sl_lane_wait *wait);
+
+/* Return how far an awaited learner is to blame for a wait: until it had done its part, but for its own waits
+ * for others. */
+struct sl_blame sl_lanes_blame(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
+			       uint64_t learner);
+
+/* Return the learner that held the others up most: the awaited one for which they waited longest in sum,
+ * while it was not waiting itself; without a logged wait the last one to end the phase whose end took
+ * longest. */
 struct sl_slowest sl_lanes_slowest(const struct sl_lanes *lanes);

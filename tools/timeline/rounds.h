@@ -35,6 +35,7 @@ struct sl_entry {
 struct sl_round_wait {
 	struct sl_instant from, to, seen; /* seen: its last record */
 	bool ended;			  /* `to` is known */
+	double first_s;			  /* how long it had lasted at its first record */
 	uint8_t phase;
 	uint32_t attempt;
 	char *what; /* what the learners are to do */

@@ -232,6 +232,7 @@ static struct sl_round_wait *find_wait(struct taking *taking, double from)
 	*w = (struct sl_round_wait){.from = {from, taking->when.segment},
 				    .phase = phase,
 				    .attempt = taking->attempt,
+				    .first_s = INFINITY,
 				    .what = copy(what)};
 	return w;
 }
@@ -239,9 +240,13 @@ static struct sl_round_wait *find_wait(struct taking *taking, double from)
 static void take_waiting(struct taking *taking)
 {
 	double waited_s = real(taking->record, "waited_s");
-	struct sl_round_wait *w = find_wait(taking, taking->when.at - (isnan(waited_s) ? 0 : waited_s));
+	waited_s = isnan(waited_s) ? 0 : waited_s;
+	struct sl_round_wait *w = find_wait(taking, taking->when.at - waited_s);
 	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
-	if (w == NULL || (w->ids != NULL && taking->when.at < w->seen.at))
+	if (w == NULL)
+		return;
+	w->first_s = fmin(w->first_s, waited_s);
+	if (w->ids != NULL && taking->when.at < w->seen.at)
 		return;
 	if (!over || w->ids == NULL) {
 		free(w->ids);
