@@ -121,6 +121,8 @@ has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s lat
 	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
 	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
 	'  share              3    10.071    11.599    11.599  eve (3)'
+ends 0 logs three/eve/log.jsonl --round 1
+has out 'Round 1 began at ' '2 links (these logs tell of 1)'
 ends 0 logs three --round 1 --level warn --learner 2 --json
 [ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
 ends 0 logs three --stats

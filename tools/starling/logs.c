@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/runtime/log.h"
@@ -118,21 +119,20 @@ static int print_json(json_t *document)
 
 /* ---- a round, figures, a trace ---- */
 
-/* Name the run after its folder; a folder of a launch knows its number of rounds. */
+/* Name the run after its folder; that of a launch knows its number of rounds. */
 static void name_run(const struct sl_logs *logs, struct sl_timeline *timeline)
 {
-	char path[PATH_MAX], *resolved = realpath(logs->paths[0], NULL);
-	if (resolved == NULL || logs->path_count > 1) {
-		free(resolved);
+	char path[PATH_MAX], folder[PATH_MAX];
+	struct stat st;
+	if (logs->path_count > 1 || realpath(logs->paths[0], folder) == NULL || stat(folder, &st) != 0 ||
+	    !S_ISDIR(st.st_mode))
 		return;
-	}
-	snprintf(path, sizeof path, "%s/summary.json", resolved);
+	if (snprintf(path, sizeof path, "%s/summary.json", folder) >= (int)sizeof path)
+		return;
 	json_t *summary = json_load_file(path, 0, NULL);
 	json_int_t rounds = json_integer_value(json_object_get(summary, "rounds_asked"));
-	const char *slash = strrchr(resolved, '/');
-	sl_timeline_name(timeline, slash != NULL ? slash + 1 : resolved, rounds > 0 ? (uint64_t)rounds : 0);
+	sl_timeline_name(timeline, basename(folder), rounds > 0 ? (uint64_t)rounds : 0);
 	json_decref(summary);
-	free(resolved);
 }
 
 static int show_round(const struct sl_logs *logs, struct sl_timeline *timeline)
