@@ -33,7 +33,9 @@ static void learn(struct sl_core *core, uint32_t position)
 	at->edition++;
 	at->open_dirty = true;
 	at->progress = core->now;
-	forget_openings(core, position);
+	if (position != core->view.self ||
+	    at->released) /* a bound learner sends openings in place of its key */
+		forget_openings(core, position);
 	if (core->phase == SL_PHASE_MIX)
 		sl_mix_key(core, position);
 }
