@@ -225,8 +225,7 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		count = add(all, count, of_exec, sizeof of_exec);
 	if (exec || o->command != NULL)
 		count = add(all, count, of_applications, sizeof of_applications);
-	int rc = sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
-	return rc == SL_OK && o->http_port != 0 ? sl_run_fill_http(&plan->folder, o->http_port, error) : rc;
+	return sl_run_fill(&plan->folder, all, count, o->set, o->sets, error);
 }
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
@@ -303,6 +302,9 @@ static int fill_and_check(struct sl_plan *plan, const char *data, struct sl_prog
 	int rc = fill(plan, data, error);
 	if (rc == SL_OK)
 		rc = load_settings(plan, error);
+	if (rc == SL_OK && plan->options.http_port != 0)
+		rc = sl_run_fill_http(&plan->folder, plan->options.http_port, plan->settings.http_token_file,
+				      error);
 	if (rc == SL_OK)
 		rc = sl_plan_check(plan, progress, error);
 	return rc == SL_OK ? write_schedule(plan, error) : rc;

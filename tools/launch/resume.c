@@ -248,7 +248,8 @@ int sl_resume_plan(struct sl_plan *plan, const struct sl_launch_options *options
 	if (rc == SL_OK && !sl_resume_finished(plan))
 		rc = sl_run_fill_ports(&plan->folder, error);
 	if (rc == SL_OK && options->http_port != 0)
-		rc = sl_run_fill_http(&plan->folder, options->http_port, error);
+		rc = sl_run_fill_http(&plan->folder, options->http_port, plan->settings.http_token_file,
+				      error);
 	if (rc != SL_OK)
 		sl_plan_close(plan);
 	return rc;

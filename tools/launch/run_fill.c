@@ -211,45 +211,6 @@ int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, stru
 	return rc;
 }
 
-static int check_http_ports(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
-{
-	if (port + folder->learners - 1 > UINT16_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "--http %u: there are not %u ports from there on",
-				  port, folder->learners);
-	for (uint32_t i = 0; i < folder->learners; i++)
-		if (!sl_ports_free((uint16_t)(port + i)))
-			return sl_err_set(
-				error, SL_ERR_BUSY,
-				"--http %u: port %u is in use by another program; give another number", port,
-				port + i);
-	return SL_OK;
-}
-
-static int write_prometheus(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
-{
-	struct text text;
-	if (text_open(&text) != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "prometheus.yaml: out of memory");
-	fprintf(text.out,
-		"# For: prometheus --config.file=prometheus.yaml --web.listen-address=127.0.0.1:9090\n"
-		"global:\n  scrape_interval: 5s\n  evaluation_interval: 5s\n"
-		"scrape_configs:\n  - job_name: starling\n    static_configs:\n      - targets:\n");
-	for (uint32_t i = 0; i < folder->learners; i++)
-		fprintf(text.out, "          - 127.0.0.1:%u\n", port + i);
-	return text_write(&text, folder, "prometheus.yaml", error);
-}
-
-int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
-{
-	int rc = check_http_ports(folder, port, error);
-	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
-		char value[SL_ADDRESS_BYTES];
-		snprintf(value, sizeof value, "127.0.0.1:%u", port + i);
-		rc = set_setting(folder, i, "http", value, error);
-	}
-	return rc == SL_OK ? write_prometheus(folder, port, error) : rc;
-}
-
 static uint16_t port_of(const struct sl_member *member)
 {
 	const char *colon = strrchr(member->address, ':');
@@ -264,19 +225,23 @@ static bool is_port_of_any(const struct sl_roster *roster, uint16_t port)
 	return false;
 }
 
-static int replace_port(struct sl_roster *roster, uint32_t index, struct sl_error *error)
+/* Give the learner a port that is free and none of the `apart` ports from `first` on. */
+static int replace_port(struct sl_roster *roster, uint32_t index, uint32_t first, uint32_t apart,
+			struct sl_error *error)
 {
 	uint16_t port;
 	int rc;
 	do
 		rc = sl_ports_find(&port, 1, error);
-	while (rc == SL_OK && is_port_of_any(roster, port));
+	while (rc == SL_OK && (is_port_of_any(roster, port) || port - first < apart));
 	if (rc == SL_OK)
 		snprintf(roster->members[index].address, SL_ADDRESS_BYTES, "127.0.0.1:%u", port);
 	return rc;
 }
 
-int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error)
+/* Replace the ports of learners that are in use, or among the `apart` ports from `first` on. */
+static int replace_ports(const struct sl_run_folder *folder, uint32_t first, uint32_t apart,
+			 struct sl_error *error)
 {
 	char path[PATH_MAX];
 	struct sl_roster roster;
@@ -285,13 +250,70 @@ int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error
 	int rc = sl_roster_load(path, &roster, error);
 	if (rc != SL_OK)
 		return rc;
-	for (uint32_t i = 0; rc == SL_OK && i < roster.size; i++)
-		if (!sl_ports_free(port_of(&roster.members[i]))) {
-			rc = replace_port(&roster, i, error);
-			changed = true;
-		}
+	for (uint32_t i = 0; rc == SL_OK && i < roster.size; i++) {
+		uint16_t port = port_of(&roster.members[i]);
+		if (sl_ports_free(port) && port - first >= apart)
+			continue;
+		rc = replace_port(&roster, i, first, apart, error);
+		changed = true;
+	}
 	if (rc == SL_OK && changed)
 		rc = write_roster(folder, roster.members, error);
 	sl_roster_close(&roster);
 	return rc;
+}
+
+int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error)
+{
+	return replace_ports(folder, 0, 0, error);
+}
+
+/* ---- HTTP ---- */
+
+static int check_http_ports(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error)
+{
+	if (port + folder->learners - 1 > UINT16_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "--http %u: there are not %u ports from there on",
+				  port, folder->learners);
+	for (uint32_t i = 0; i < folder->learners; i++)
+		if (!sl_ports_free((uint16_t)(port + i)))
+			return sl_err_set(
+				error, SL_ERR_BUSY,
+				"--http %u: port %u is in use by another program; give another number", port,
+				port + i);
+	return SL_OK;
+}
+
+static int write_prometheus(const struct sl_run_folder *folder, uint32_t port, const char *token_file,
+			    struct sl_error *error)
+{
+	struct text text;
+	if (text_open(&text) != SL_OK)
+		return sl_err_set(error, SL_ERR_NOMEM, "prometheus.yaml: out of memory");
+	fprintf(text.out,
+		"# For: prometheus --config.file=prometheus.yaml --web.listen-address=127.0.0.1:9090\n"
+		"global:\n  scrape_interval: 5s\n  evaluation_interval: 5s\n"
+		"scrape_configs:\n  - job_name: starling\n");
+	if (*token_file != '\0') {
+		fputs("    authorization:\n      ", text.out);
+		put_setting(text.out, "credentials_file", strlen("credentials_file"), token_file);
+	}
+	fputs("    static_configs:\n      - targets:\n", text.out);
+	for (uint32_t i = 0; i < folder->learners; i++)
+		fprintf(text.out, "          - 127.0.0.1:%u\n", port + i);
+	return text_write(&text, folder, "prometheus.yaml", error);
+}
+
+int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, const char *token_file,
+		     struct sl_error *error)
+{
+	int rc = check_http_ports(folder, port, error);
+	if (rc == SL_OK)
+		rc = replace_ports(folder, port, folder->learners, error);
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
+		char value[SL_ADDRESS_BYTES];
+		snprintf(value, sizeof value, "127.0.0.1:%u", port + i);
+		rc = set_setting(folder, i, "http", value, error);
+	}
+	return rc == SL_OK ? write_prometheus(folder, port, token_file, error) : rc;
 }

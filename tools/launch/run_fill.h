@@ -20,8 +20,10 @@ int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting 
 int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, struct sl_error *error);
 
 /* Have the learners answer HTTP on the loopback ports `port`, `port` + 1 and so on, and write
- * prometheus.yaml, which scrapes them. SL_ERR_BUSY: one of the ports is in use. */
-int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, struct sl_error *error);
+ * prometheus.yaml, which scrapes them; `token_file` is their http_token_file, "": none. SL_ERR_BUSY: one of
+ * the ports is in use. */
+int sl_run_fill_http(const struct sl_run_folder *folder, uint32_t port, const char *token_file,
+		     struct sl_error *error);
 
 /* Write the roster of `folder` with a free port in place of each one that another program has taken since.
  * Return SL_OK without writing if all ports are free. */
