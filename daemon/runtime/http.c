@@ -120,7 +120,7 @@ static struct MHD_Response *whole(const struct sl_http *http, const char *conten
 {
 	/* copied: the parameter is not const, but it is only read */
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
+		MHD_create_response_from_buffer(size, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 	if (response != NULL)
 		add_headers(http, response, content_type);
 	return response;
@@ -199,19 +199,17 @@ static void queue(struct sl_http_stream *stream, const char *bytes, size_t size)
 	resume(stream);
 }
 
-/* Return the event as it is sent, to be freed; NULL: out of memory. */
+/* Return the event as it is sent, to be freed; NULL: it is too large, or memory is short. */
 static char *format(const char *event, const char *data, size_t size, size_t *bytes)
 {
-	char *text = malloc(size + (event != NULL ? strlen(event) : 0) + sizeof "event: \ndata: \n\n");
+	char *text = NULL;
 	assert(memchr(data, '\n', size) == NULL);
-	if (text == NULL)
-		return NULL;
-	size_t n = event != NULL ? (size_t)sprintf(text, "event: %s\n", event) : 0;
-	n += (size_t)sprintf(text + n, "data: ");
-	memcpy(text + n, data, size);
-	memcpy(text + n + size, "\n\n", 2);
-	*bytes = n + size + 2;
-	return text;
+	if (size > SL_HTTP_QUEUE_BYTES)
+		return NULL; /* no stream could take it */
+	int n = asprintf(&text, "%s%s%sdata: %.*s\n\n", event ? "event: " : "", event ? event : "",
+			 event ? "\n" : "", (int)size, data);
+	*bytes = (size_t)n;
+	return n < 0 ? NULL : text;
 }
 
 void sl_http_send(struct sl_http_stream *stream, const char *event, const char *data, size_t size)

@@ -140,8 +140,8 @@ static void expect_in(const char *text)
 static void expect_headers(void)
 {
 	static const char *const headers[] = {
-		"\r\nContent-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
-		"frame-ancestors 'none'; script-src 'self'\r\n",
+		("\r\nContent-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+		 "frame-ancestors 'none'; script-src 'self'\r\n"),
 		"\r\nX-Content-Type-Options: nosniff\r\n",
 		"\r\nX-Frame-Options: DENY\r\n",
 		"\r\nReferrer-Policy: no-referrer\r\n",
