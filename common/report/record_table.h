@@ -68,7 +68,7 @@
 	X(signers, "signers", WHOLE)		  /* learners that signed the digest */                      \
 	X(came, "came", WHOLE)			  /* learners in this view and not in the last */            \
 	X(left, "left", WHOLE)			  /* learners in the last view and not in this */            \
-	X(unsaid, "unsaid", WHOLE)		  /* rejections of this peer since the last record of one */ \
+	X(unsaid, "unsaid", WHOLE)		  /* records like this one that were left out before it */   \
 	/* the learner */                                                                                    \
 	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
 	X(changes, "changes", WHOLE)	     /* members that differ */                                       \

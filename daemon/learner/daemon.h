@@ -24,6 +24,7 @@
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
+#include "daemon/learner/record_limit.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
@@ -65,6 +66,12 @@ struct sl_wait_log {
 	sl_ms since, log_at;
 	bool said;				   /* a record was written */
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64]; /* .. the learners that it named */
+};
+
+/* Failed dials to a peer since its link was up last. */
+struct sl_link_fault {
+	sl_ms since;	  /* the first one; 0: none */
+	const char *said; /* the reason of the last warning; NULL: none */
 };
 
 /* Measurements for the log and the status. */
@@ -160,9 +167,10 @@ struct sl_daemon {
 	struct sl_figures_round figures;
 	struct sl_status_notes notes;
 	struct sl_link_bytes *link_bytes; /* by roster index: at the last commit */
-	const char **link_faults; /* by roster index: last reason of a failed dial, logged when it changes */
-	atomic_bool failed;	  /* set after a fatal error; queued disk writes are then skipped */
-	char rejection[256];	  /* text of the last rejected record */
+	struct sl_record_limit record_limit;
+	struct sl_link_fault *link_faults; /* by roster index */
+	atomic_bool failed;		   /* set after a fatal error; queued disk writes are then skipped */
+	char rejection[256];		   /* text of the last rejected record */
 	struct sl_wait_log wait;
 	uint32_t passed; /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;

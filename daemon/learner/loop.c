@@ -16,23 +16,36 @@
 #include "daemon/learner/requests.h"
 #include "daemon/learner/wait_log.h"
 
-#define LOOK_MS 500u /* for waits, and for a durable write that hangs */
+#define LOOK_MS 500u	/* for waits, and for a durable write that hangs */
+#define START_MS 10000u /* in which a peer may still start */
 #define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
 {
-	((struct sl_daemon *)context)->link_faults[peer] = NULL;
+	((struct sl_daemon *)context)->link_faults[peer] = (struct sl_link_fault){0};
 	sl_event_queue_add(&((struct sl_daemon *)context)->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
+}
+
+/* Return true if a failed dial is worth a warning: its reason is another one than the last, and it is not
+ * just that the peer starts. */
+static bool is_news(struct sl_link_fault *fault, const char *why)
+{
+	bool starts = strcmp(why, uv_strerror(UV_ECONNREFUSED)) == 0;
+	sl_ms now = uv_hrtime() / 1000000u;
+	if (fault->since == 0)
+		fault->since = now;
+	if (starts && now < fault->since + START_MS)
+		return false;
+	bool news = fault->said == NULL || strcmp(fault->said, why) != 0;
+	fault->said = why;
+	return news;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 {
 	struct sl_daemon *daemon = context;
 	struct sl_record record;
-	bool news =
-		dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
-	if (dialled)
-		daemon->link_faults[peer] = why;
+	bool news = dialled && is_news(&daemon->link_faults[peer], why);
 	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
 				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
 					  : SL_RECORD_LINK_DOWN);

@@ -24,9 +24,13 @@ void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *reco
 	enum sl_level level = sl_record_level(record);
 	sl_status_note(daemon, record);
 	sl_metrics_record(&daemon->counters, record);
-	if (!sl_log_takes(daemon->log, level))
+	uint32_t unsaid;
+	if (!sl_log_takes(daemon->log, level) ||
+	    !sl_record_limit_passes(&daemon->record_limit, record, uv_hrtime() / 1000000u, &unsaid))
 		return;
 	json_t *fields = sl_record_write(record, &daemon->roster, text, sizeof text);
+	if (unsaid > 0)
+		json_object_set_new(fields, "unsaid", json_integer(unsaid));
 	sl_log(daemon->log, level, sl_record_event(record->kind), text, fields);
 }
 
