@@ -126,7 +126,7 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 	expect_outcome(c, 1, "", "learner-01: No such file or directory");
 }
 
-/* The present folder, if it has learners; a folder without one. */
+/* The present folder, if it has learners; a folder without one. A learner reloads its files. */
 CLUSTER_TEST(where_the_learners_are)
 {
 	cluster_open(c, N, "rounds=1 straggler_timeout=1 hello_timeout=1");
@@ -143,6 +143,13 @@ CLUSTER_TEST(where_the_learners_are)
 	expect_text(c->outcome.out, "run folder ");
 	expect_state(c, 1, "overdue", NULL); /* it is alone */
 	assert_int_equal(c->outcome.status, 1);
+	cluster_shell(c, "mv learner-01/log.jsonl learner-01/old.jsonl");
+	command(c, "reload", "run", NULL);
+	expect_outcome(c, 0, "learner-01: reloaded\n", "");
+	cluster_expect(c, 1, "reloaded"); /* in a new file */
+	cluster_shell(c, "sed -i 's/learner-04/zoe/' roster.yaml");
+	command(c, "reload", "run", NULL);
+	assert_int_equal(c->outcome.status, 0);
 	process_run(&c->outcome, cluster_path(c, 1, ""),
 		    (const char *const[]){STARLING_PATH, "status", NULL});
 	expect_text(c->outcome.out, "learner-01");
