@@ -43,6 +43,8 @@ async function replay(page, rounds) {
 	assert.match(await page.textContent('#sentence'), /committed in/);
 	const charts = await page.locator('.plot canvas').count();
 	assert.ok(charts >= 4 || await page.isVisible('.missing'));
+	if (charts >= 4)
+		assert.match(await page.getAttribute('#chart-seconds .plot', 'aria-label'), new RegExp(`: ${rounds} values, the last [0-9]`));
 }
 
 // Names and reasons of peers are text, whatever they contain.

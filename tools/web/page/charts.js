@@ -122,6 +122,8 @@ function drawCharts() {
 	}
 	charts.colours ??= colours();
 	const rows = [...model.rows.values()].sort((a, b) => a.round - b.round);
+	if (rows.length === 0)
+		return;
 	for (const chart of CHARTS)
 		drawChart(chart, [rows.map(r => r.round), rows.map(r => chart.value(r) ?? null)], model.shown);
 	drawSpread(shownDocument());

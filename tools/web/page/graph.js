@@ -3,7 +3,7 @@
 const EDGE_WIDTHS = [0.5, 0.9, 1.4, 2, 2.8]; // five classes; all edges of one are one path
 const graph = {size: 0, focus: null};
 
-function edgePaths(doc, attempt, at) {
+function edgePaths(doc, attempt, at, past) {
 	const sent = new Map((doc.links ?? []).map(l => [`${Math.min(l.a, l.b)}-${Math.max(l.a, l.b)}`, l.bytes]));
 	const most = Math.max(1, ...sent.values()), thin = Math.min(1, Math.sqrt(70 / (attempt?.edges?.length || 1))), classes = EDGE_WIDTHS.map(() => []), selected = [];
 	for (const [a, b] of attempt?.edges ?? []) {
@@ -14,7 +14,7 @@ function edgePaths(doc, attempt, at) {
 		if (a === model.selected || b === model.selected || a === model.hovered || b === model.hovered)
 			selected.push(line);
 	}
-	return [...classes.map((lines, i) => ({key: i, d: lines.join(''), width: Math.max(0.4, EDGE_WIDTHS[i] * thin), cls: 'edge'})),
+	return [...classes.map((lines, i) => ({key: i, d: lines.join(''), width: Math.max(0.4, EDGE_WIDTHS[i] * thin), cls: past ? 'edge past' : 'edge'})),
 		{key: 'selected', d: selected.join(''), width: 1.6, cls: 'edge selected'}];
 }
 
@@ -76,27 +76,27 @@ function updateNode(node, l, {doc, t, at, r, attempt, awaited, names, unit}) {
 const shorten = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
 
 function drawGraph(doc) {
-	const root = byId('graph'), t = momentOf(doc), attempt = attemptAt(doc, t);
+	const root = byId('graph'), t = momentOf(doc), attempt = attemptAt(doc, t), drawn = attempt ?? viewBefore(doc.round);
 	const width = root.clientWidth, height = root.clientHeight, n = model.learners.length;
 	const names = n <= 24 && width >= 380, edge = names ? 64 : 22;
 	graph.size = width;
 	graph.height = height;
-	const unit = layout(model.learners.map(l => l.id), attempt?.edges ?? []);
+	const unit = layout(model.learners.map(l => l.id), drawn?.edges ?? []);
 	const at = id => ({x: width / 2 + unit(id).x * (width / 2 - edge - (names ? 18 : 0)), y: height / 2 + unit(id).y * (height / 2 - (names ? 30 : 22))});
 	const r = Math.max(3.2, Math.min(11, Math.sqrt(width * height / n) * 0.13));
 	const awaited = awaitedAt(doc, t);
 	set(root, {viewBox: `0 0 ${width} ${height}`});
 	if (root.children.length === 0)
 		root.append(svg('g', {'aria-hidden': 'true'}), svg('g'));
-	join(root.children[0], edgePaths(doc, attempt, at), e => e.key, () => svg('path'), (node, e) => set(node, {d: e.d, class: e.cls, 'stroke-width': e.width}));
+	join(root.children[0], edgePaths(doc, drawn, at, drawn !== attempt), e => e.key, () => svg('path'), (node, e) => set(node, {d: e.d, class: e.cls, 'stroke-width': e.width}));
 	join(root.children[1], model.learners, l => l.id, createNode,
 		(node, l) => updateNode(node, l, {doc, t, at, r, attempt, awaited, names, unit}));
-	noteGraph(attempt);
+	noteGraph(attempt, drawn);
 }
 
-function noteGraph(attempt) {
+function noteGraph(attempt, drawn) {
 	const cut = attempt?.cut_vertices?.length ?? 0;
-	byId('graph-note').textContent = !attempt ? 'no view yet' :
+	byId('graph-note').textContent = !attempt ? (drawn ? 'no view yet; faint: the last one' : 'no view yet') :
 		[plural(attempt.participants?.length ?? 0, 'learner'), plural(attempt.edges.length, 'link'),
 			attempt.mixing ? `${attempt.mixing}, ${plural(attempt.steps ?? 0, 'exchange')}` : '',
 			cut > 0 ? (cut === 1 ? '1 cut vertex' : `${cut} cut vertices`) : ''].filter(s => s).join(' · ');

@@ -1,5 +1,5 @@
-/* Positions of the learners in the square [-1, 1] x [-1, 1]. A learner keeps its position for the life of the page, so that
- * rounds can be compared: the first graph decides, and a learner that comes later is put beside its neighbours. */
+/* Positions of the learners in the square [-1, 1] x [-1, 1]. A learner keeps its position, so that rounds can be
+ * compared: the first graph with all learners decides. */
 
 const positions = new Map(); // id -> {x, y}
 let circular = false;
@@ -66,19 +66,9 @@ function place(ids, edges) {
 	ids.forEach((id, i) => positions.set(id, p[i]));
 }
 
-/* Return the positions of `ids`. */
+/* Return the positions of `ids`. Until there is a graph they stand on a circle; a learner that is new moves all. */
 function layout(ids, edges) {
-	if (positions.size === 0 && edges.length > 0)
+	if (edges.length > 0 && ids.some(id => !positions.has(id)))
 		place(ids, edges);
-	ids.filter(id => !positions.has(id)).forEach((id, i, missing) => {
-		if (positions.size === 0 || edges.length === 0) {
-			positions.delete(id);
-			return;
-		}
-		const near = edges.filter(e => e.includes(id)).map(([a, b]) => positions.get(a === id ? b : a)).filter(q => q);
-		const base = near.length > 0 ? {x: near.reduce((s, q) => s + q.x, 0) / near.length, y: near.reduce((s, q) => s + q.y, 0) / near.length}
-			: onCircle(i, missing.length);
-		positions.set(id, {x: base.x * 0.9 + 0.05 * Math.sin(id), y: base.y * 0.9 + 0.05 * Math.cos(id)});
-	});
 	return id => positions.get(id) ?? onCircle(ids.indexOf(id), ids.length);
 }

@@ -123,7 +123,7 @@ function takeRound({row, document: doc}) {
 function follow() {
 	const events = new EventSource(address('events'));
 	const on = (name, take) => events.addEventListener(name, e => { take(JSON.parse(e.data)); changed(); });
-	on('rows', rows => rows.forEach(takeRow));
+	on('rows', rows => rows.forEach(takeRound));
 	on('round', takeRound);
 	on('state', state => {
 		model.time = state.time;

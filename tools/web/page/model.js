@@ -77,6 +77,12 @@ function causeParts(doc, id, from, to, end) {
 	return parts;
 }
 
+/* The last view before round `round` that is known: shown faintly while there is none yet. */
+function viewBefore(round) {
+	const before = roundsKept().filter(r => r < round).at(-1);
+	return before === undefined ? null : attemptAt(model.documents.get(before), Infinity);
+}
+
 /* Waits at `t`, without those for learners that wait themselves: learner awaited -> those that wait for it, since when, and for what. */
 function awaitedAt(doc, t) {
 	const awaited = new Map();
