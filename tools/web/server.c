@@ -75,10 +75,18 @@ static json_t *round_event(struct sl_web_server *s, uint64_t t)
 	return json_pack("{s:o, s:o}", "row", sl_web_rows_round(document), "document", document);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
 /* Publish the documents that have changed. */
 static void publish(struct sl_web_server *s)
 {
 	uint64_t began = uv_hrtime(), version = sl_timeline_version(s->config.timeline);
+	uint64_t used = cpu_ns();
 	if (version == s->sent || began < s->next_ns || sl_http_listeners(s->http, s) == 0)
 		return;
 	for (uint64_t t = 0; (t = sl_timeline_changed_since(s->config.timeline, s->sent, t)) != 0;) {
@@ -87,7 +95,7 @@ static void publish(struct sl_web_server *s)
 			send_event(s, NULL, "round", event);
 	}
 	s->sent = version;
-	s->next_ns = began + (uv_hrtime() - began) * SHARE;
+	s->next_ns = began + (cpu_ns() - used) * SHARE;
 }
 
 static void on_tick(uv_timer_t *timer)

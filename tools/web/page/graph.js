@@ -69,8 +69,9 @@ function updateNode(node, l, {doc, t, at, r, attempt, awaited, names, unit}) {
 	const show = names || wait || l.id === model.selected || l.id === model.hovered;
 	const u = unit(l.id), dx = circular ? u.x : 0, dy = circular ? u.y : 1;
 	const side = Math.abs(dx) > 0.35, space = (dx > 0 ? graph.size - p.x : p.x) - r - 9;
-	set(name, {text: show ? shorten(l.name, side ? Math.max(4, Math.floor(space / 6.3)) : 18) : '', x: dx * (r + 7), y: dy * (r + 10),
-		'text-anchor': !side ? 'middle' : dx > 0 ? 'start' : 'end'});
+	const text = show ? shorten(l.name, side ? Math.max(4, Math.floor(space / 6.3)) : 18) : '', half = text.length * 3.3;
+	const shift = half > p.x ? half - p.x : Math.min(0, graph.size - p.x - half); // a centred name stays within the picture
+	set(name, {text, x: side ? dx * (r + 7) : dx * (r + 7) + shift, y: dy * (r + 10), 'text-anchor': !side ? 'middle' : dx > 0 ? 'start' : 'end'});
 }
 
 const shorten = (text, most) => text.length > most ? `${text.slice(0, most - 1)}…` : text;
