@@ -92,6 +92,23 @@ TEST(changes_are_counted_per_round)
 	sl_timeline_free(timeline);
 }
 
+TEST(a_failed_privacy_check)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	json_t *record =
+		json_pack("{s:i, s:s, s:f, s:s, s:i, s:s, s:s, s:i, s:i, s:s}", "v", 1, "time",
+			  "2026-11-23T10:00:00.000Z", "mono_ms", 1000.0, "level", "warn", "learner", 1,
+			  "event", "exposed", "text", "goes on", "round", 1, "attempt", 1, "name", "ana");
+	feed(timeline, 0);
+	assert_non_null(record);
+	sl_timeline_take(timeline, record);
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "private", "false");
+	json_decref(round);
+	json_decref(record);
+	sl_timeline_free(timeline);
+}
+
 TEST(a_failed_attempt_and_a_commit)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
@@ -111,6 +128,7 @@ TEST(a_failed_attempt_and_a_commit)
 	expect(round, "attempts.1.mixing", "\"tree\"");
 	expect(round, "attempts.1.tolerance", "0");
 	expect(round, "exact", "true");
+	expect(round, "private", "true");
 	expect(round, "loss", "4.0");
 	expect(round, "slowest.learner", "3");
 	expect(round, "slowest.phase", "\"share\"");
@@ -209,6 +227,7 @@ TEST(a_round_that_goes_on)
 	json_t *round = sl_timeline_round_json(timeline, 1);
 	expect(round, "end_s", "null");
 	expect(round, "exact", "null");
+	expect(round, "private", "null");
 	expect(round, "attempts.0.ended", "null");
 	expect(round, "learners_of_round.1.spans.3.phase", "\"share\"");
 	expect(round, "learners_of_round.1.spans.3.to_s", "null");

@@ -464,6 +464,15 @@ static json_t *head(const struct sl_timeline *timeline)
 	return object;
 }
 
+/* Return false where privacy_check: warn let an attempt go on after a failed check, null where no learner has
+ * committed, or else true: a learner shares nothing before its check has passed. */
+static json_t *private_json(const struct sl_timeline_round *round, const struct sl_lanes *lanes)
+{
+	if (round->exposed)
+		return json_false();
+	return lanes->over ? json_true() : json_null();
+}
+
 json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_timeline_round *round)
 {
 	struct sl_lanes lanes;
@@ -483,6 +492,7 @@ json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_ti
 	json_object_set_new(object, "notes", notes_json(round));
 	json_object_set_new(object, "loss", loss_json(&lanes));
 	json_object_set_new(object, "exact", exact_json(&lanes));
+	json_object_set_new(object, "private", private_json(round, &lanes));
 	json_object_set_new(object, "slowest", slowest_json(&lanes));
 	sl_lanes_close(&lanes);
 	return object;

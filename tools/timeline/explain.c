@@ -202,6 +202,17 @@ static void print_result(FILE *out, const json_t *document, const struct counts 
 	fprintf(out, ".\n");
 }
 
+static void print_privacy(FILE *out, const json_t *document)
+{
+	const json_t *private = json_object_get(document, "private");
+	if (json_is_true(private))
+		fprintf(out,
+			"Private: the privacy check of every participant passed before it sent a share.\n");
+	else if (json_is_false(private))
+		fprintf(out, "NOT private: the privacy check failed, and privacy_check: warn let the round "
+			     "go on.\n");
+}
+
 /* ---- who held it up ---- */
 
 static void print_slowest(FILE *out, const json_t *document, struct sl_durations *durations)
@@ -477,6 +488,7 @@ static void print_sentences(FILE *out, const json_t *document, struct sl_duratio
 	json_array_foreach(json_object_get(document, "attempts"), i, attempt)
 		print_attempt(out, document, attempt);
 	print_result(out, document, &counts);
+	print_privacy(out, document);
 	print_slowest(out, document, durations);
 	print_waits(out, document);
 	print_bytes(out, document, &counts);

@@ -111,6 +111,7 @@ struct sl_timeline_round {
 	uint32_t exchange_count, exchange_attempt;
 	struct sl_note *notes;
 	uint32_t note_count;
+	bool exposed; /* an attempt went on although its privacy check had failed */
 };
 
 struct sl_timeline_learner {

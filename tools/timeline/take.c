@@ -384,6 +384,12 @@ static void take_note(struct taking *taking)
 		taking->learner->id, copy(level), copy(text(record, "event")), copy(text(record, "text"))};
 }
 
+/* Setting privacy_check: warn has let an attempt go on. */
+static void take_exposed(struct taking *taking)
+{
+	taking->round->exposed = true;
+}
+
 /* ---- records ---- */
 
 static const struct {
@@ -405,6 +411,7 @@ static const struct {
 	{"recovering", take_recovering, true},
 	{"attempt_resumed", take_resumed, false},
 	{"exchange", take_exchange, false},
+	{"exposed", take_exposed, false},
 };
 
 static void take_of_round(struct taking *taking)
