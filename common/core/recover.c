@@ -349,7 +349,7 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	if (!core->at.given_up && stuck_at(core) < due && stuck_at(core) > core->now)
 		due = stuck_at(core);
 	sl_ms gives_up = core->at.all_stuck + core->config.stall_timeout_ms;
-	if (core->at.all_stuck != 0 && !core->at.given_up && gives_up < due)
+	if (core->at.all_stuck != 0 && gives_up < due && gives_up > core->now)
 		due = gives_up;
 	if (sl_split_due(core) > core->now && sl_split_due(core) < due)
 		due = sl_split_due(core);

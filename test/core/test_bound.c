@@ -130,6 +130,20 @@ TEST(stuck_before_the_last_news)
 	driver_free(p);
 }
 
+/* A learner that has signed a Digest does not give up, and does not wake up for it again and again. */
+TEST(stuck_after_the_digest)
+{
+	struct driver *p = bound();
+	p->core->at.digested = true;
+	play(p, "deadline +10000\n"
+		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
+		"abort of 2 g2 a1 from 2\n"
+		"deadline +10000\n"
+		"due +10000");
+	assert_false(driver_says(p, "given up"));
+	driver_free(p);
+}
+
 /* With `forgetful` 1, one give-up of three leaves too few for a commit, and does not end the attempt. A
  * Digest that is signed then would hold it open for ever. */
 TEST(too_few_are_left)
