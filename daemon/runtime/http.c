@@ -48,6 +48,7 @@ struct sl_http {
 	uv_timer_t tick;  /* of slow connections, and of comments */
 	uint32_t handles; /* open ones of these */
 	uint32_t ticks;
+	bool closed; /* a connection, since libmicrohttpd was run */
 	struct connection *connections;
 	struct sl_http_stream *streams;
 	struct sl_http_config config;
@@ -66,11 +67,15 @@ struct sl_http_request {
 
 static void on_due(uv_timer_t *timer);
 
-/* Run libmicrohttpd, and once more when it asks for it. */
+/* Run libmicrohttpd, and once more when it asks for it. It stops to accept at SL_HTTP_CONNECTIONS_MAX; after
+ * a connection is closed, it accepts only from the next run on. */
 static void run(struct sl_http *http)
 {
 	MHD_UNSIGNED_LONG_LONG ms;
-	MHD_run(http->mhd);
+	do {
+		http->closed = false;
+		MHD_run(http->mhd);
+	} while (http->closed);
 	if (MHD_get_timeout(http->mhd, &ms) == MHD_YES)
 		uv_timer_start(&http->due, on_due, ms, 0);
 	else
@@ -433,10 +438,12 @@ static void add(struct sl_http *http, struct MHD_Connection *mhd, void **socket_
 static void on_connection(void *context, struct MHD_Connection *mhd, void **socket_context,
 			  enum MHD_ConnectionNotificationCode code)
 {
+	struct sl_http *http = context;
 	struct connection *connection = *socket_context;
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		add(context, mhd, socket_context);
+		add(http, mhd, socket_context);
 	} else {
+		http->closed = true;
 		*connection->at = connection->next;
 		if (connection->next != NULL)
 			connection->next->at = connection->at;

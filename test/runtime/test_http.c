@@ -270,6 +270,21 @@ TEST_WITH(connections_are_limited, setup, teardown)
 	close(more);
 }
 
+TEST_WITH(connections_are_accepted_after_all_have_ended, setup, teardown)
+{
+	int fds[SL_HTTP_CONNECTIONS_MAX];
+	open_server(NULL);
+	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++) {
+		fds[i] = dial();
+		say(fds[i], "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n");
+		hear(fds[i], "world");
+	}
+	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++)
+		close(fds[i]);
+	ask("GET /hello HTTP/1.1|Host: localhost|");
+	expect_status(200);
+}
+
 /* Bytes come all the time, but the request never ends. */
 TEST_WITH(slow_requests_are_cut, setup, teardown)
 {
