@@ -84,6 +84,9 @@ TEST(changes_are_counted_per_round)
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 2);
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 2), 0);
 	assert_int_equal(sl_timeline_changed_since(timeline, 0, 1), 2);
+	assert_int_equal(sl_timeline_round_before(timeline, 1000000), 3);
+	assert_int_equal(sl_timeline_round_before(timeline, 2), 1);
+	assert_int_equal(sl_timeline_round_before(timeline, 1), 0);
 	assert_null(sl_timeline_round_json(timeline, 4));
 	json_object_set_new(records[0], "v", json_integer(2));
 	assert_false(sl_timeline_take(timeline, records[0]));

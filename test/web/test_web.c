@@ -133,14 +133,16 @@ static void take(void *context, const json_t *record)
 	sl_timeline_take(context, record);
 }
 
-/* Text of a peer cannot end the element that the data stand in; the data are what was given. */
+/* Text of a peer cannot end the element that the data stand in; the data are what was given. A round number
+ * that is nonsense ends no report. */
 TEST(report)
 {
 	char *folder = new_folder(), path[80];
 	struct sl_error error = {0};
 	struct sl_web_tail *tail;
 	struct sl_timeline *timeline = sl_timeline_new();
-	append(folder, RECORD("1", "phase", ",\"round\":1,\"attempt\":1,\"phase\":\"TRAIN\""));
+	append(folder, RECORD("1", "phase", ",\"round\":1,\"attempt\":1,\"phase\":\"TRAIN\"")
+			       RECORD("2", "phase", ",\"round\":9223372036854775807"));
 	assert_int_equal(sl_web_tail_open(&tail, folder, false, &error), SL_OK);
 	assert_int_equal(sl_web_report_write(timeline, tail, folder, &error), SL_ERR_NOTFOUND);
 	sl_web_tail_read(tail, take, timeline);

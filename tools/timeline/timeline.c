@@ -62,6 +62,12 @@ uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t 
 	return 0;
 }
 
+uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t before)
+{
+	size_t place = sl_rounds_place(timeline, before);
+	return place > 0 ? timeline->rounds[place - 1].t : 0;
+}
+
 double sl_timeline_offset(const struct sl_timeline *timeline, uint64_t learner, double wall, double mono,
 			  uint64_t round)
 {

@@ -50,6 +50,9 @@ uint64_t sl_timeline_version(const struct sl_timeline *timeline);
  * none:
  *	for (t = 0; (t = sl_timeline_changed_since(timeline, version, t)) != 0;) */
 uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t version, uint64_t after);
+/* Return the last round before round `before`, or 0 if there is none. The numbers of a broken log may be far
+ * apart: use these two rather than count. */
+uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t before);
 
 /* Return by how many seconds the clock of a learner was ahead of the reference when it wrote a record of
  * round `round`, at `wall` and `mono` seconds on its clocks (mono NaN: not known), as far as that was known

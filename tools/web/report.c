@@ -90,7 +90,7 @@ static size_t bytes_of(const json_t *document)
 static uint64_t first_kept(struct sl_timeline *timeline, uint64_t first, uint64_t last)
 {
 	size_t bytes = 0;
-	for (uint64_t t = last; t >= first && t > 0; t--) {
+	for (uint64_t t = last; t != 0; t = sl_timeline_round_before(timeline, t)) {
 		json_t *document = sl_timeline_round_json(timeline, t);
 		bytes += document != NULL ? bytes_of(document) : 0;
 		json_decref(document);
@@ -144,7 +144,7 @@ static void write_all(FILE *files[static 3], struct sl_timeline *timeline, struc
 		fputs("{\"text\":\"report\",\"rounds\":[", files[0]);
 	sl_web_rows_csv_rounds_head(files[1]);
 	sl_web_rows_csv_learners_head(files[2]);
-	for (uint64_t t = first; t <= last; t++) {
+	for (uint64_t t = 0; (t = sl_timeline_changed_since(timeline, 0, t)) != 0;) {
 		json_t *document = sl_timeline_round_json(timeline, t);
 		if (document == NULL)
 			continue;

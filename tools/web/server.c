@@ -141,13 +141,13 @@ static json_t *all_rows(struct sl_web_server *s)
 static void greet(struct sl_web_server *s, struct sl_http_stream *stream)
 {
 	json_t *run = sl_timeline_run_json(s->config.timeline), *kept[ROUNDS_KEPT] = {NULL};
-	uint64_t first = (uint64_t)json_integer_value(json_object_get(run, "first"));
 	uint64_t t = (uint64_t)json_integer_value(json_object_get(run, "last"));
 	size_t count = 0, bytes = 0;
 	json_decref(run);
 	send_event(s, stream, "state", state(s));
 	send_event(s, stream, "rows", all_rows(s));
-	for (; t >= first && t > 0 && count < ROUNDS_KEPT && bytes < BURST_BYTES; t--) {
+	for (; t != 0 && count < ROUNDS_KEPT && bytes < BURST_BYTES;
+	     t = sl_timeline_round_before(s->config.timeline, t)) {
 		json_t *event = round_event(s, t);
 		if (event == NULL)
 			continue;
