@@ -9,6 +9,7 @@
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/learner/validate.h"
 
 /* Return true if a reload takes the setting. */
 static bool is_taken(size_t row)
@@ -69,7 +70,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 			const struct sl_roster *roster, struct sl_error *error)
 {
 	int self = sl_roster_find(roster, daemon->settings->id);
-	uint32_t quorum, changes = count_changes(&daemon->roster, roster);
+	uint32_t changes = count_changes(&daemon->roster, roster);
 	uint64_t modulus;
 	if (self < 0 || memcmp(roster->members[self].pin, daemon->identity.pin, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_INVALID,
@@ -82,7 +83,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 			" members came, went or have another key; if that is meant, start once with "
 			"--set accept_roster=HASH, the first %u digits of what starlingd --check prints",
 			fresh->roster, changes, SL_ACCEPT_DIGITS);
-	int rc = sl_settings_quorum(fresh, roster->size, &quorum, error);
+	int rc = sl_validate(fresh, roster, (uint32_t)self, error);
 	return rc == SL_OK ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id,
 					      &modulus, error)
 			   : rc;
