@@ -44,8 +44,12 @@ static int open_file(struct sl_log *log, const struct sl_settings *settings, str
 {
 	enum sl_log_format format = settings->log_format;
 	bool standard = strcmp(settings->log, "-") == 0 || format == SL_LOG_JOURNAL;
+	if (format == SL_LOG_JOURNAL && !sl_log_journal_runs())
+		return sl_err_set(error, SL_ERR_IO,
+				  "log_format: journal: no journal runs here; use json, text or auto");
+	/* not blocking: a pipe that is not read loses records, and holds up no learner */
 	int fd = standard ? STDERR_FILENO
-			  : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+			  : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640);
 	if (fd < 0)
 		return sl_err_set(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
 	log->fd = fd;

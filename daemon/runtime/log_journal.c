@@ -22,6 +22,11 @@ bool sl_log_journal_found(void)
 	       fstat(STDERR_FILENO, &s) == 0 && s.st_dev == device && s.st_ino == inode;
 }
 
+bool sl_log_journal_runs(void)
+{
+	return access("/run/systemd/journal/socket", W_OK) == 0;
+}
+
 /* The fields of an entry, "KEY=VALUE" each. */
 struct entry {
 	struct iovec fields[FIELDS_MOST];

@@ -185,6 +185,17 @@ TEST_WITH(opens_anew, folder_enter, folder_leave)
 	assert_true(strstr(text, "second") != NULL && strstr(text, "third") != NULL);
 }
 
+/* Waiting for a reader would hold up the learner. */
+TEST_WITH(a_pipe_without_a_reader_is_refused, folder_enter, folder_leave)
+{
+	struct sl_settings s = {.log = "pipe"};
+	struct sl_log *log = NULL;
+	struct sl_error error = {0};
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	assert_int_equal(sl_log_open(&log, &s, "x", &error), SL_ERR_IO);
+	assert_null(log);
+}
+
 TEST_WITH(refuses_a_missing_folder, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.log = "no/such/log"};

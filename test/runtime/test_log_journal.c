@@ -27,6 +27,28 @@ int __wrap_sd_journal_sendv(const struct iovec *fields, int count)
 	return 0;
 }
 
+static int journal; /* 0: it runs */
+
+int __wrap_access(const char *path, int mode);
+int __wrap_access(const char *path, int mode)
+{
+	(void)path;
+	(void)mode;
+	return journal;
+}
+
+/* Without a journal, systemd's library drops entries in silence. */
+TEST(test_without_a_journal)
+{
+	struct sl_settings settings = {.log = "-", .log_format = SL_LOG_JOURNAL};
+	struct sl_log *log;
+	struct sl_error error;
+	journal = -1;
+	assert_int_equal(sl_log_open(&log, &settings, "ana", &error), SL_ERR_IO);
+	assert_string_equal(error.text, "log_format: journal: no journal runs here; use json, text or auto");
+	journal = 0;
+}
+
 TEST(test_fields)
 {
 	struct sl_settings settings = {
