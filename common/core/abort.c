@@ -37,7 +37,8 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 void sl_abort_pending(struct sl_core *core)
 {
 	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
-	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP; /* too late */
+	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP ||
+			 core->phase == SL_PHASE_DONE; /* too late */
 	if (committed || sl_core_abstains(core))
 		return;
 	sl_aborts_deny(core);
