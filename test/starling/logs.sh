@@ -46,6 +46,9 @@ is out
 says "starling logs: run: no record of round 9; there are rounds 1 to 2" logs run --round 9 --json
 is out
 is err "starling logs: run: no record of round 9; there are rounds 1 to 2"
+{ cat run/learner-02/log.jsonl && record 500 2 error ',"round":2' | sed 's/"at 500"/"a\\u001b[2Jb\\rc"/'; } >escapes
+ends 0 logs escapes --round 2
+grep -q 'a?\[2Jb?c' out || fail "control characters of a log: $(cat -v out)"
 ends 0 logs run --round 2 --level error --learner 1
 is err
 ends 0 logs run --json --learner 1
