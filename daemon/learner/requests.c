@@ -5,6 +5,7 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/reload.h"
+#include "daemon/learner/report_log.h"
 #include "daemon/learner/status.h"
 
 static json_t *refuse(const char *why)
@@ -97,8 +98,10 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 		answer = refuse("unknown op; there are range, status, watch, abort, reload and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		*watch = true;
-	if (op != NULL && strcmp(op, "stop") == 0)
+	if (op != NULL && strcmp(op, "stop") == 0) {
+		sl_report_log_reason(daemon, SL_RECORD_STOPPING, "ended by command");
 		sl_daemon_stop(daemon, 0);
+	}
 	json_decref(request);
 	return answer;
 }

@@ -41,6 +41,11 @@ static void take_record(struct sl_status_row *row, json_t *object)
 	if (record.kind == SL_RECORD_COMMITTED || record.kind == SL_RECORD_CAUGHT_UP)
 		row->committed = (sl_round)record.round;
 	row->finished = row->finished || record.kind == SL_RECORD_FINISHED;
+	/* An evaluation runs beside the round. It may end after the record that says why the learner ends. */
+	if (row->last != NULL && strcmp(sl_learners_text(object, "event"), "evaluated") == 0) {
+		json_decref(object);
+		return;
+	}
 	json_decref(row->last);
 	row->last = object;
 }
