@@ -11,21 +11,22 @@
 
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
 #define NAME_COLUMNS 15
+#define METRIC_COLUMNS 7
 
 enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, BEARS, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
 	[NAME] = {"learner", NAME_COLUMNS + 1, true},
-	[ROUND] = {"round", 10, false},
+	[ROUND] = {"round", 9, false},
 	[ATTEMPT] = {"try", 4, false},
 	[PHASE] = {"phase", 10, true},
-	[SINCE] = {"for", 6, false},
+	[SINCE] = {"for", 5, false},
 	[NEIGHBOURS] = {"nbrs", 5, false},
 	[BEARS] = {"bears", 6, false},
 	[COMMIT] = {"commit", 7, false},
 	[METRIC] = {"MSE", 8, false},
 	[MEMORY] = {"MB", 5, false},
-	[EXACT] = {"", 0, true},
+	[EXACT] = {"", 6, false},
 };
 
 /* ---- cells ---- */
@@ -55,13 +56,22 @@ static double ago(const char *at)
 	return s > 0 ? s : 0;
 }
 
-static void write_metric(const json_t *commit, char cell[static SL_CELL_BYTES])
+/* Return the metric that the learners have in common: the held-out error if one of them knows it, else the
+ * training loss. The two are not comparable. */
+static const char *common_metric(const struct sl_status_all *all)
 {
-	const json_t *value = json_object_get(commit, "mse");
-	if (!json_is_real(value))
-		value = json_object_get(commit, "loss");
-	if (json_is_real(value))
-		snprintf(cell, SL_CELL_BYTES, "%.4g", json_real_value(value));
+	for (size_t i = 0; i < all->of.count; i++)
+		if (json_is_real(json_object_get(json_object_get(all->rows[i].status, "last_commit"), "mse")))
+			return "mse";
+	return "loss";
+}
+
+/* Write a metric in at most seven columns: with three digits, or with fewer if these need more room. */
+static void write_metric(const json_t *value, char cell[static SL_CELL_BYTES])
+{
+	int n = METRIC_COLUMNS + 1;
+	for (int digits = 3; json_is_real(value) && n > METRIC_COLUMNS && digits > 0; digits--)
+		n = snprintf(cell, SL_CELL_BYTES, "%.*g", digits, json_real_value(value));
 }
 
 static void write_round(const struct sl_status_row *row, long long round, char cell[static SL_CELL_BYTES])
@@ -72,7 +82,8 @@ static void write_round(const struct sl_status_row *row, long long round, char c
 		snprintf(cell, SL_CELL_BYTES, "%lld", round);
 }
 
-static void fill_status(const struct sl_status_row *row, char cells[COLUMNS][SL_CELL_BYTES])
+static void fill_status(const struct sl_status_row *row, const char *metric,
+			char cells[COLUMNS][SL_CELL_BYTES])
 {
 	const json_t *s = row->status, *commit = json_object_get(s, "last_commit"),
 		     *bears = json_object_get(s, "tolerance");
@@ -86,11 +97,11 @@ static void fill_status(const struct sl_status_row *row, char cells[COLUMNS][SL_
 		snprintf(cells[BEARS], SL_CELL_BYTES, "%lld", (long long)json_integer_value(bears));
 	if (since >= 0)
 		write_duration(since, cells[COMMIT]);
-	write_metric(commit, cells[METRIC]);
+	write_metric(json_object_get(commit, metric), cells[METRIC]);
 	snprintf(cells[MEMORY], SL_CELL_BYTES, "%.0f", (double)sl_learners_number(s, "memory_bytes") / 1e6);
 }
 
-static void fill_row(const struct sl_status_all *all, const struct sl_status_row *row,
+static void fill_row(const struct sl_status_all *all, const struct sl_status_row *row, const char *metric,
 		     char cells[COLUMNS][SL_CELL_BYTES])
 {
 	static const char marks[] = {[SL_STATUS_RUNNING] = ' ',
@@ -103,7 +114,7 @@ static void fill_row(const struct sl_status_all *all, const struct sl_status_row
 		 sl_status_name(row));
 	strcpy(cells[EXACT], row->committed > 0 && row->committed <= all->verified ? "exact" : "");
 	if (row->status != NULL) {
-		fill_status(row, cells);
+		fill_status(row, metric, cells);
 		return;
 	}
 	write_round(row, row->committed, cells[ROUND]);
@@ -119,6 +130,7 @@ static void fill_row(const struct sl_status_all *all, const struct sl_status_row
 struct screen {
 	FILE *out;
 	size_t width, left; /* lines that are left */
+	const char *metric; /* field of last_commit that the table shows */
 };
 
 /* Remove the end of a text that is longer than the terminal is wide, and blanks at its end. */
@@ -176,7 +188,7 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 static void print_row(struct screen *s, const struct sl_status_all *all, const struct sl_status_row *row)
 {
 	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], text[2 * PATH_MAX];
-	fill_row(all, row, cells);
+	fill_row(all, row, s->metric, cells);
 	sl_table_line(table, COLUMNS, cells, line);
 	put(s, "%s", line + 1); /* the gap before the first column is the room of its mark */
 	if (detail(all, row, text, sizeof text))
@@ -211,7 +223,11 @@ static void print_rows(struct screen *s, const struct sl_status_all *all, size_t
 		order[i] = &all->rows[i];
 	if (s->left < 2 * n + below + 2) /* not all fit */
 		qsort(order, n, sizeof *order, worse);
-	sl_table_header(table, COLUMNS, header);
+	struct sl_column columns[COLUMNS];
+	memcpy(columns, table, sizeof columns);
+	s->metric = common_metric(all);
+	columns[METRIC].name = strcmp(s->metric, "mse") == 0 ? "MSE" : "loss";
+	sl_table_header(columns, COLUMNS, header);
 	put(s, "%s", header + 1);
 	for (; shown < n && s->left > below + 2; shown++)
 		print_row(s, all, order[shown]);
@@ -247,7 +263,7 @@ static void print_peer(struct screen *s, const struct sl_status_row *row, const 
 {
 	char cells[5][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], note[96] = "";
 	static const struct sl_column columns[5] = {
-		{"", NAME_COLUMNS + 1, true}, {"", 10, false}, {"", 4, false}, {"", 10, true}, {"", 8, true}};
+		{"", NAME_COLUMNS + 1, true}, {"", 9, false}, {"", 4, false}, {"", 10, true}, {"", 8, true}};
 	const json_t *left_out = json_object_get(peer, "left_out_until");
 	bool awaited = contains(json_object_get(row->status, "awaits"), sl_learners_number(peer, "id"));
 	bool heard = json_is_integer(json_object_get(peer, "round"));
@@ -333,7 +349,7 @@ static void print_count(struct screen *s, const struct sl_status_all *all)
 
 void sl_status_print(const struct sl_status_all *all, FILE *out, size_t width, size_t height)
 {
-	struct screen s = {out, width > 0 ? width : SIZE_MAX, height > 0 ? height : SIZE_MAX};
+	struct screen s = {out, width > 0 ? width : SIZE_MAX, height > 0 ? height : SIZE_MAX, NULL};
 	print_rows(&s, all, 3);
 	print_count(&s, all);
 	print_tolerance(&s, all);
