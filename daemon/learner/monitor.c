@@ -56,13 +56,13 @@ static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 	sl_ms writing_since = atomic_load(&daemon->writing.since_ms);
 	health.writing_ms = writing_since != 0 && writing_since < health.now ? health.now - writing_since : 0;
 	sl_core_status(daemon->core, &health.status);
-	health.waits_for = sl_wait_words(sl_core_awaits(daemon->core, set));
+	health.wait = sl_core_awaits(daemon->core, set);
 	m->awaited[0] = count(set, sl_bit_words(daemon->roster.size));
 	if (m->awaited[0] > 0)
 		sl_reason_names(&daemon->roster, set, names, sizeof names);
 	health.awaited = names;
 	m->healthy[0] = sl_health_line(&health, line, LINE_BYTES - 1);
-	m->overdue[0] = sl_health_overdue(&health);
+	m->overdue[0] = sl_health_overdue(&health.status, health.wait, health.now);
 	m->disk_write[0] = (double)health.writing_ms / 1000.0;
 	m->round[0] = health.status.t;
 	m->attempt[0] = health.status.a;

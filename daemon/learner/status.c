@@ -10,6 +10,7 @@
 #include "common/report/record.h"
 #include "common/report/status_table.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/metrics/health.h"
 #include "daemon/runtime/process_usage.h"
 
 /* ---- what records say ---- */
@@ -222,7 +223,7 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 		.phase = json_string(sl_phase_name(status.phase)),
 		.phase_s = real(seconds_between(status.since, now)),
 		.deadline_s = limited ? real(seconds_between(now, status.deadline)) : json_null(),
-		.overdue = json_boolean((limited && now > status.deadline) || wait == SL_WAIT_CHANGE),
+		.overdue = json_boolean(sl_health_overdue(&status, wait, now)),
 		.progress = whole(progress(daemon, &status)),
 		.waits_for = json_string(sl_wait_words(wait)),
 		.awaits = ids(daemon, awaited),

@@ -9,6 +9,7 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/metrics/health.h"
 
 #define FIRST_MS 1000u
 #define LONG_MS 10000u /* the application is told of such a wait, too */
@@ -100,5 +101,5 @@ void sl_wait_log_look(struct sl_daemon *daemon)
 	log->log_at = log->since + (elapsed < LONG_MS ? LONG_MS : 2 * elapsed);
 	log->said = true;
 	memcpy(log->set, set, sizeof set);
-	write_wait(daemon, now >= status.deadline);
+	write_wait(daemon, sl_health_overdue(&status, wait, now));
 }

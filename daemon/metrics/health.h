@@ -5,6 +5,7 @@
 
 #include "common/core/core.h"
 #include "common/protocol/report.h"
+#include "common/protocol/wait.h"
 
 #define SL_HEALTH_LATE_MS 2000u	   /* a phase whose deadline is over is about to act on that */
 #define SL_HEALTH_DISK_MS 10000u   /* a durable write that takes longer hangs */
@@ -15,14 +16,15 @@ struct sl_health {
 	bool failed; /* a fatal error ends the learner */
 	sl_ms writing_ms;
 	struct sl_core_status status;
-	sl_ms now;	       /* of the core's clock */
-	const char *waits_for; /* "to send a link state" */
+	sl_ms now; /* of the core's clock */
+	enum sl_wait wait;
 	const char *awaited;   /* "ana (2), bo (5)"; "": none */
 	uint32_t failures;     /* attempts in a row */
 	enum sl_reason reason; /* of the last of them */
 };
 
-/* Return true if the present phase has waited beyond its deadline. */
-bool sl_health_overdue(const struct sl_health *health);
+/* Return true if the present phase has waited beyond its deadline, or for a change that time does not bring.
+ * The control socket, the log and /healthz follow this rule. */
+bool sl_health_overdue(const struct sl_core_status *status, enum sl_wait wait, sl_ms now);
 /* Return true if all is well. Write to `line` where the learner is, or what is wrong. */
 bool sl_health_line(const struct sl_health *health, char *line, size_t size);

@@ -24,20 +24,23 @@ TEST(healths)
 		{{.status = in(SL_PHASE_MIX, NOW + 1)}, true, "round 7 of 10: MIX"},
 		{{.status = in(SL_PHASE_MIX, NOW - SL_HEALTH_LATE_MS)}, true, "round 7 of 10: MIX"},
 		{{.status = in(SL_PHASE_MIX, NOW - SL_HEALTH_LATE_MS - 1),
-		  .waits_for = "to send a state",
+		  .wait = SL_WAIT_STATES,
 		  .awaited = "ana (2)"},
 		 false,
-		 "round 7 attempt 2: MIX beyond its deadline, waiting for ana (2) to send a state"},
-		{{.status = in(SL_PHASE_DISCOVER, 1), .waits_for = "the list of learners in range"},
+		 "round 7 attempt 2: MIX beyond its deadline, waiting for ana (2) to send a deposit key "
+		 "or a state"},
+		{{.status = in(SL_PHASE_DISCOVER, 1), .wait = SL_WAIT_RANGE},
 		 false,
 		 "round 7 attempt 2: DISCOVER beyond its deadline, waiting for the list of learners in "
 		 "range"},
-		{{.status = in(SL_PHASE_DISCOVER, 1),
-		  .waits_for = "other links",
+		{{.status = in(SL_PHASE_DISCOVER, SL_NEVER),
+		  .wait = SL_WAIT_CHANGE,
 		  .failures = 1,
 		  .reason = SL_REASON_QUORUM},
 		 false,
-		 "round 7 attempt 2: DISCOVER beyond its deadline, waiting for other links (quorum)"},
+		 "round 7 attempt 2: DISCOVER, waiting for other links or settings, since the last attempt "
+		 "was "
+		 "refused (quorum)"},
 		{{.status = in(SL_PHASE_READY, NOW), .writing_ms = SL_HEALTH_DISK_MS},
 		 true,
 		 "round 7 of 10: READY"},
@@ -61,7 +64,6 @@ TEST(healths)
 		char line[512];
 		h->now = NOW;
 		h->awaited = h->awaited ? h->awaited : "";
-		h->waits_for = h->waits_for ? h->waits_for : "nothing";
 		assert_int_equal(sl_health_line(h, line, sizeof line), rows[i].healthy);
 		assert_string_equal(line, rows[i].line);
 	}
