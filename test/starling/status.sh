@@ -10,7 +10,7 @@ for i in $(seq -w 1 100); do
 	echo "{\"time\":\"2026-11-21T12:00:00.000Z\",\"level\":\"info\",\"learner\":$id,\"name\":\"learner-$i\",\"event\":\"committed\",\"round\":$id,\"text\":\"round $id committed\"}" >"run/learner-$i/log.jsonl"
 done
 ends 2 status run
-has out '100 learners: 100 stopped' 'xlearner-007' 'last record: 2026-11-21T12:00:00 committed: round 7 committed'
+has out '100 learners: 100 stopped' 'xlearner-007' 'killed; last record: 2026-11-21T12:00:00 committed: round 7 committed'
 ends 2 status --json run
 has out '"exit_status": 2' '"state": "stopped"' '"committed": 100'
 printf 'round 7\nstep 1\nverified 3\n' >run/progress.txt

@@ -22,6 +22,7 @@ struct sl_status_row {
 	const json_t *status; /* its answer, borrowed; NULL unless it runs and answers */
 	json_t *last;	      /* its last log record; NULL: unknown, or it answers */
 	bool finished;	      /* its log says that all rounds are committed */
+	bool ended;	      /* the last record says why the learner ended */
 	sl_round committed;   /* as answer or log say */
 	sl_round rounds;      /* 0: unknown */
 };

@@ -177,8 +177,9 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 	if (row->state == SL_STATUS_SILENT)
 		snprintf(text, size, "runs and does not answer: stopped by a signal, or its disk hangs");
 	else if (row->last != NULL)
-		snprintf(text, size, "last record: %.19s %s: %s", sl_learners_text(row->last, "time"),
-			 sl_learners_text(row->last, "event"), sl_learners_text(row->last, "text"));
+		snprintf(text, size, "%slast record: %.19s %s: %s", row->ended ? "" : "killed; ",
+			 sl_learners_text(row->last, "time"), sl_learners_text(row->last, "event"),
+			 sl_learners_text(row->last, "text"));
 	else
 		snprintf(text, size, "%s/%s: %s", row->asked->folder, row->asked->socket,
 			 strerror(row->asked->error));

@@ -46,6 +46,8 @@ static void take_record(struct sl_status_row *row, json_t *object)
 		json_decref(object);
 		return;
 	}
+	row->ended = record.kind == SL_RECORD_FINISHED || record.kind == SL_RECORD_STOPPING ||
+		     record.kind == SL_RECORD_FATAL || record.kind == SL_RECORD_AGAIN;
 	json_decref(row->last);
 	row->last = object;
 }
@@ -80,7 +82,7 @@ static void take(struct sl_status_row *row)
 	struct sl_control_query *asked = row->asked;
 	json_decref(row->last);
 	row->last = NULL;
-	row->finished = false;
+	row->finished = row->ended = false;
 	row->status = json_is_true(json_object_get(asked->reply, "ok")) ? asked->reply : NULL;
 	if (row->status != NULL) {
 		sl_learners_know(asked, row->status, "id");
