@@ -38,7 +38,7 @@
 	X(bytes_sent, "bytes sent since the start")                                                          \
 	X(bytes_received, "bytes received since the start")                                                  \
 	X(round_bytes_sent, "bytes sent since the last commit")                                              \
-	X(step, "step of the topology, as last told")                                                        \
+	X(step, "step of the last request range")                                                            \
 	X(metrics, "object: numbers that its application named last")                                        \
 	X(memory_bytes, "resident memory of the process")                                                    \
 	X(peak_bytes, "its largest resident memory")                                                         \

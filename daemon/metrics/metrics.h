@@ -70,10 +70,12 @@ enum {
 	X(COUNTER, views, NONE, "starling_views", "Views agreed on.")                                        \
 	X(GAUGE, view_learners, NONE, "starling_view_learners", "Learners in the last view.")                \
 	X(GAUGE, view_tolerance, NONE, "starling_view_tolerance",                                            \
-	  "Further learners of the last view whose loss for good its attempt bears.")                        \
+	  "Further learners of the last view that may be lost for good: its attempt completes without "      \
+	  "them.")                                                                                           \
 	X(COUNTER, exchanges, NONE, "starling_exchanges", "Exchanges of the committed attempts.")            \
 	X(GAUGE, margin, NONE, "starling_rounding_margin",                                                   \
-	  "Distance of the last sum from the integers that it was rounded to; 0.375 is refused.")            \
+	  "Distance of the last sum from the integers that it was rounded to; a sum with 0.375 or more is "  \
+	  "refused.")                                                                                        \
 	X(COUNTER, failed, REASON, "starling_attempts_failed",                                               \
 	  "Attempts that ended without a commit, by reason.")                                                \
 	X(COUNTER, aborted, BY, "starling_attempts_aborted",                                                 \
@@ -86,7 +88,8 @@ enum {
 	/* links */                                                                                          \
 	X(GAUGE, roster, NONE, "starling_roster_learners", "Learners in the roster.")                        \
 	X(GAUGE, peers, NONE, "starling_peers_linked", "Peers with a link.")                                 \
-	X(COUNTER, dials_failed, NONE, "starling_dials_failed", "Dials of a peer that failed.")              \
+	X(COUNTER, dials_failed, NONE, "starling_dials_failed",                                              \
+	  "Attempts to connect to a peer that failed.")                                                      \
 	X(COUNTER, links_lost, NONE, "starling_links_lost", "Links that ended.")                             \
 	X(COUNTER, tls_failures, CAUSE, "starling_tls_failures", "Connections that TLS ended, by cause.")    \
 	X(COUNTER, sent, NONE, "starling_sent_bytes", "Bytes of ciphertext sent to peers.")                  \
