@@ -148,7 +148,7 @@ has err 'starling logs: none/trace.json: No such file or directory'
 
 # The examples of the man page with jq, on this run.
 if command -v jq >/dev/null; then
-	sed -n 's/^starling logs RUNFOLDER \(.*--json | jq.*\)$/\1/p' "$source/deploy/man/starling-logs.1.scd" >examples
+	sed -n 's/^starling logs RUNFOLDER \(.*--json | jq.*\)$/\1/p' "$source/deploy/man/starling-logs.1.scd" | sed 's/\\\\/\\/g' >examples
 	[ "$(wc -l <examples)" = 5 ] || fail "the man page has not five examples with jq"
 	while read -r example; do
 		eval "\"$program\" logs three $example" 2>err
