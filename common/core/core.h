@@ -240,8 +240,9 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status);
 /* Return what the learner waits for now. `set`, a bit set over the roster: the peers that it waits for. */
 enum sl_wait sl_core_awaits(const struct sl_core *core, uint64_t *set);
 
-/* Return true if a view is agreed on, and the number of further participants whose loss for good its attempt
- * bears (PROTOCOL.md §10.4 How recovery ends). Participants that are in range and not linked count as lost.
+/* Return true if a view is agreed on, and the number of further participants that may be lost for good while
+ * its attempt still completes (PROTOCOL.md §10.4 How recovery ends). Participants that are in range and not
+ * linked count as lost.
  */
 bool sl_core_bears(const struct sl_core *core, uint32_t *losses);
 

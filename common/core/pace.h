@@ -14,13 +14,13 @@
 
 #define SL_DEPOSIT_WINDOW 8u /* chunks of its deposit that a neighbour sends ahead of those that it keeps */
 
-/* SHARE begins. */
+/* Begin to measure: SHARE begins. */
 void sl_pace_begin(struct sl_core *core);
 /* Set `set` to the neighbours of which the fewest shares or, once all shares are here, deposits are here. */
 void sl_pace_fewest(const struct sl_core *core, uint64_t *set);
-/* A step of SHARE ends: add up the time since the last one. */
+/* Add the time since the last step of SHARE to the neighbours that were awaited in it. */
 void sl_pace_look(struct sl_core *core);
-/* SHARE is done. */
+/* Note the time at which SHARE has ended. */
 void sl_pace_shared(struct sl_core *core);
 /* Set `set` to the neighbours that hold up the others for too long; `about`: or will shortly, if nothing
  * arrives. Return true if there are any. */

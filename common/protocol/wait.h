@@ -2,7 +2,7 @@
 #pragma once
 
 /* X(wait, words). The words complete "waits for ana (1) ..." where learners are awaited, and "waits for ..."
- * where none is: the rows below the line. */
+ * where none is: the rows below `of no learner`. */
 #define SL_WAITS(X)                                                                                          \
 	X(READINESS, "to be ready")                                                                          \
 	X(LINK_STATES, "to send a link state")                                                               \

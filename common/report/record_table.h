@@ -37,7 +37,7 @@
 	X(edges, "edges", WHOLE)	 /* edges of its graph */                                            \
 	X(mixing, "mixing", TEXT)	 /* engine */                                                        \
 	X(steps, "steps", WHOLE)	 /* exchanges of the engine */                                       \
-	X(mu, "mu", REAL) /* second largest eigenvalue; null unless the engine is metropolis */              \
+	X(mu, "mu", REAL) /* second largest eigenvalue modulus; null unless the engine is metropolis */      \
 	X(p, "p", WHOLE)  /* modulus */                                                                      \
 	X(forecast_bytes, "forecast_bytes", WHOLE) /* bytes to send in this view */                          \
 	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
@@ -201,10 +201,10 @@
 	  "honest learner")                                                                                  \
 	X(EVIDENCE, "evidence", SL_WARN, "round attempt peer reason",                                        \
 	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; both "    \
-	  "are kept in {file}")                                                                              \
+	  "records are kept in {file}")                                                                      \
 	X(EVIDENCE_LOST, "evidence", SL_WARN, "round attempt peer reason",                                   \
-	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; they "    \
-	  "cannot be kept: {file}")                                                                          \
+	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; "         \
+	  "the records cannot be kept: {file}")                                                              \
 	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
 	  "round {round}: {came} joined and {left} left since round {since}: {whom}. Only a change of "      \
 	  "{limit} learners or more hides their models in the difference of the two sums")                   \

@@ -7,7 +7,7 @@
 struct sl_daemon;
 struct sl_settings;
 
-/* Check that `http` and `http_token_file` can be used, but for whether the port is free. */
+/* Check that `http` and `http_token_file` can be used; the port may still be in use. */
 int sl_monitor_check(const struct sl_settings *settings, struct sl_error *error);
 
 /* Begin to count. */

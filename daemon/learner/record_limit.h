@@ -1,5 +1,5 @@
-/* record_limit.h - a limit for records that a peer can cause as often as it likes: of each kind some at once,
- * then one in a few seconds. Those that are left out are counted. */
+/* record_limit.h - a limit for records that a peer can cause as often as it likes: of each kind, a few at
+ * once and then one every few seconds. Records that are left out are counted. */
 #pragma once
 
 #include "common/report/record.h"

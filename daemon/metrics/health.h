@@ -7,14 +7,14 @@
 #include "common/protocol/report.h"
 #include "common/protocol/wait.h"
 
-#define SL_HEALTH_LATE_MS 2000u	   /* a phase whose deadline is over is about to act on that */
+#define SL_HEALTH_LATE_MS 2000u	   /* after its deadline, a phase may need so long to act */
 #define SL_HEALTH_DISK_MS 10000u   /* a durable write that takes longer hangs */
 #define SL_HEALTH_FAILURES_MOST 5u /* attempts that fail in a row, without a commit */
 
 /* Facts of this moment. */
 struct sl_health {
-	bool failed; /* a fatal error ends the learner */
-	sl_ms writing_ms;
+	bool failed;	  /* a fatal error ends the learner */
+	sl_ms writing_ms; /* duration so far of the durable write under way; 0: none */
 	struct sl_core_status status;
 	sl_ms now; /* of the core's clock */
 	enum sl_wait wait;

@@ -6,7 +6,7 @@
  * topic sl_http_publish(topic, event, data) -> queue of each stream of the topic -> socket
  *
  * It answers GET and HEAD; it reads no body and no file. Everything runs on the thread of the loop, without
- * waiting. A connection is closed that takes longer than SL_HTTP_SECONDS to send a request and read its
+ * blocking. A connection is closed that takes longer than SL_HTTP_SECONDS to send a request and read its
  * answer; so is a stream whose client leaves SL_HTTP_QUEUE_BYTES unread, or reads nothing for so long.
  *
  * A page of another origin cannot read answers or send requests by a name that it controls (DNS rebinding):

@@ -118,15 +118,15 @@ is out '10:00:11.449 bo warn  waiting    round 1 attempt 1: waiting for eve (3) 
 ends 0 logs three --round 1
 has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s later, in 2 attempts.' \
 	'Attempt 1 ended after 10.5 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
-	'Attempt 2 committed after 1.98 s.' 'mixing tree with K = 2 exchanges. Once released it needs all participants.' \
-	'Cut vertices, without which the graph falls apart: bo (2).' \
+	'Attempt 2 committed after 1.98 s.' 'mixing tree with K = 2 exchanges. Once released, it needs all participants.' \
+	'Cut vertices, without which the graph is not connected: bo (2).' \
 	'Exact: all 3 learners that have the result have model 0123456789abcdef; largest rounding margin 0.1250' \
 	'Private: the privacy check of every participant passed before it sent a share.' \
 	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
 	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
 	'  share              3    10.071    11.599    11.599  eve (3)'
 ends 0 logs three/eve/log.jsonl --round 1
-has out 'Round 1 began at ' '2 links (these logs tell of 1)'
+has out 'Round 1 began at ' '2 links (1 of them in these logs)'
 ends 0 logs three --round 1 --level warn --learner 2 --json
 [ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
 ends 0 logs three --stats

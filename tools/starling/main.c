@@ -8,7 +8,7 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"status", "show what learners are doing, and for whom they wait", sl_cmd_status},
+	{"status", "show what learners are doing, and which learners they wait for", sl_cmd_status},
 	{"logs", "show the logs of learners as one stream, explain a round, give figures", sl_cmd_logs},
 	{"watch", "show a run in the browser, live or finished", sl_cmd_watch},
 	{"report", "write the report of a run: one HTML file, and CSV", sl_cmd_report},
@@ -22,8 +22,8 @@ static const struct sl_command commands[] = {
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
-	{"stop", "end learners in order", sl_cmd_stop},
-	{"reload", "let learners read roster and log level again", sl_cmd_reload},
+	{"stop", "end learners cleanly", sl_cmd_stop},
+	{"reload", "make learners read roster and log level again", sl_cmd_reload},
 	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
 };
 
@@ -48,7 +48,7 @@ static const char help_end[] =
 	"  starling mean --local 21.5 19.0 23.2\n"
 	"      the exact mean of three numbers, each private to its learner\n"
 	"  starling status --watch RUNFOLDER\n"
-	"      their rounds and phases, and for whom they wait\n"
+	"      their rounds and phases, and which learners they wait for\n"
 	"  starling logs --follow RUNFOLDER\n"
 	"      their logs, as one stream\n"
 	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"

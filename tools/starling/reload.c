@@ -20,7 +20,7 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
-	.doc = "Let running learners open their log again, and read roster and log level again, as SIGHUP "
+	.doc = "Make running learners open their log again, and read roster and log level again, as SIGHUP "
 	       "does.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
 	       "daemon (" SL_LEARNERS_SOCKET
@@ -31,7 +31,7 @@ static const struct sl_usage usage = {
 	       "  starling reload\n"
 	       "  starling reload --control /run/starling/control.sock\n"
 	       "\n"
-	       "Exit status: 0 all have reloaded, 1 one has not, 2 wrong usage."};
+	       "Exit status: 0 all have reloaded, 1 a learner has not, 2 wrong usage."};
 
 static bool restarts(const struct sl_control_query *one)
 {

@@ -1,4 +1,4 @@
-/* `starling status`: what learners are doing, and for whom they wait. */
+/* `starling status`: show what learners are doing, and which learners they wait for. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,12 +22,12 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
-	.doc = "Show the round, phase and last commit of learners, whom they wait for, and how many more "
-	       "losses the open attempt tolerates.\v"
+	.doc = "Show the round, phase and last commit of learners, which learners they wait for, and how "
+	       "many more losses the open attempt tolerates.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
 	       "daemon (" SL_LEARNERS_SOCKET ").\n"
-	       "What a learner knows of peers that were not asked is marked with ~: it is second-hand, as "
-	       "they said it last.\n"
+	       "Lines marked with ~ are second-hand: what a learner knows of peers that were not asked, from "
+	       "the link and the last Hello.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling status RUNFOLDER\n"
@@ -35,8 +35,8 @@ static const struct sl_usage usage = {
 	       "  starling status --control /run/starling/control.sock\n"
 	       "  starling status --json RUNFOLDER | jq '.learners[] | select(.state != \"running\")'\n"
 	       "\n"
-	       "Exit status: 0 all progress, 1 one waits beyond a deadline or does not answer, 2 one is "
-	       "stopped (or wrong usage)."};
+	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, 2 "
+	       "a learner is stopped (or wrong usage)."};
 
 /* Say where the learners are, if the command line does not. */
 static void say_where(const struct status_command *command, const struct sl_status_all *all)

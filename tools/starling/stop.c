@@ -1,4 +1,4 @@
-/* `starling stop`: end learners in order, or the launcher that runs them. */
+/* `starling stop`: end learners cleanly, or the launcher that runs them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,7 +20,7 @@ struct stop_command {
 };
 
 static const struct sl_option own[] = {SL_LEARNERS_CONTROL,
-				       {"timeout", 't', "S", "wait so many seconds for their end (60)",
+				       {"timeout", 't', "S", "wait at most S seconds for their end (60)",
 					SL_SETS(struct stop_command, timeout_s), 1, 86400},
 				       {0}};
 
@@ -28,8 +28,8 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
-	.doc = "End learners in order, and wait for it: a learner keeps what it needs to go on where it "
-	       "was.\v"
+	.doc = "End learners cleanly, and wait until they have ended. A learner that is started again goes "
+	       "on where it was.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
 	       "daemon (" SL_LEARNERS_SOCKET ").\n"
 	       "A run of 'starling launch' is ended as by Ctrl-C.\n"
@@ -38,7 +38,7 @@ static const struct sl_usage usage = {
 	       "  starling stop RUNFOLDER\n"
 	       "  starling stop --control /run/starling/control.sock --timeout 10\n"
 	       "\n"
-	       "Exit status: 0 all have ended, 1 one still runs or does not answer, 2 wrong usage."};
+	       "Exit status: 0 all have ended, 1 a learner still runs or does not answer, 2 wrong usage."};
 
 /* Return a descriptor that can be read when process `pid` has ended; -1: there is no such process. */
 static int watch_process(long pid)

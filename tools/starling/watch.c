@@ -39,8 +39,9 @@ static const struct sl_usage usage = {
 	.arguments = "RUNFOLDER",
 	.missing = "give the run folder",
 	.argument = offsetof(struct watch, folder),
-	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, who waits for whom, "
-	       "loss and exactness. It reads the logs of the run folder; a finished run can be replayed. "
+	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, which learners are "
+	       "awaited, loss and exactness. It reads the logs of the run folder; a finished run can be "
+	       "replayed. "
 	       "Ctrl-C ends it.\v"
 	       "Examples:\n"
 	       "  starling watch RUNFOLDER\n"

@@ -464,8 +464,8 @@ static json_t *head(const struct sl_timeline *timeline)
 	return object;
 }
 
-/* Return false where privacy_check: warn let an attempt go on after a failed check, null where no learner has
- * committed, or else true: a learner shares nothing before its check has passed. */
+/* Return false where privacy_check: warn let an attempt go on after a failed check; else null until the
+ * round is over, then true: a learner shares nothing before its check has passed. */
 static json_t *private_json(const struct sl_timeline_round *round, const struct sl_lanes *lanes)
 {
 	if (round->exposed)

@@ -1,33 +1,33 @@
-/* document.h - a round as one JSON document, version 1: what `starling logs --round N --json` prints, and
- *what page, report and explanation are made from.
+/* document.h - a round as one JSON document, version 1: what `starling logs --round N --json` prints, and the
+ * source of the page, the report and the explanation.
  *
- *	{"v":1, "run":"NAME", "rounds":T, "learners":[{"id":1,"name":"ana"}], "round":7,
- *	 "start":"2026-11-23T10:45:59.620Z", "start_s":12.345, "end_s":13.9,
- *	 "attempts":[{"attempt":1, "view":"ab12...", "participants":[1,2], "edges":[[1,2]], "edge_count":1,
- *"mixing":"tree", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]], "from_s":.., "to_s":..,
- *	              "ended":"committed", "reason":"..", "recovering":".."}],
- *	 "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
- *	              "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3],
- *	              "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
- *	              "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
- *"loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
- *	 "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
- *	 "notes":[{"learner":1,"level":"warn","event":"exposed","text":".."}],
- *	 "loss":.., "exact":true, "slowest":{"learner":4,"phase":"train","s":12.1}}
+ *   {"v":1, "run":"NAME", "rounds":T, "learners":[{"id":1,"name":"ana"}], "round":7,
+ *    "start":"2026-11-23T10:45:59.620Z", "start_s":12.345, "end_s":13.9,
+ *    "attempts":[{"attempt":1, "view":"ab12...", "participants":[1,2], "edges":[[1,2]], "edge_count":1,
+ *                 "mixing":"tree", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]],
+ *                 "from_s":.., "to_s":.., "ended":"committed", "reason":"..", "recovering":".."}],
+ *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
+ *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3],
+ *                           "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
+ *                 "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
+ *                 "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
+ *    "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
+ *    "notes":[{"learner":1,"level":"warn","event":"exposed","text":".."}],
+ *    "loss":.., "exact":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1}}
  *
- * What is not known is null or absent: so cut_vertices and bridges, if the logs do not tell of all edge_count
- *edges. Times ending in _s are seconds since the first record of the run. `ended` is "committed", "failed" or
- *null: the attempt goes on. `exact` is true if all digests are equal and no margin leaves a doubt, null
- *before the first commit. `end_s` is null until all participants have the result or a later round is
- *committed. `learners` of a wait were awaited when it was last logged; `blamed` are those that had not done
- *their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did not wait but was
- *stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss of the learners
- *that have one.
+ * A field that is not known is null or absent; cut_vertices and bridges are, if the logs do not tell of all
+ * edge_count edges. Times ending in _s are seconds since the first record of the run. `ended` is "committed",
+ * "failed" or null: the attempt goes on. `exact` is true if all digests are equal and no margin leaves a
+ * doubt, null before the first commit. `private` is false if an attempt went on after a failed privacy check.
+ * `end_s` is null until all participants have the result or a later round is committed. `learners` of a wait
+ * were awaited when it was last logged; `blamed` are those that had not done their part and did not wait
+ * themselves, for `s` seconds. `stood_still`: the learner did not wait but was stopped or overloaded, since
+ * it logged the wait so late. `loss` is the mean training loss of the learners that have one.
  */
 #pragma once
 
 #include "tools/timeline/rounds.h"
 
-/* After sl_offsets_settle. */
+/* Return the document of `round`, or of the run, as a new object. Call sl_offsets_settle first. */
 json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_timeline_round *round);
 json_t *sl_document_run(const struct sl_timeline *timeline);

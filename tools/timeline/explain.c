@@ -39,7 +39,7 @@ static void name_ids(const json_t *document, const json_t *ids, char text[static
 		snprintf(text + used, TEXT_BYTES - used, " and %zu more", n - NAMED_MOST);
 }
 
-/* Write "12.3 s", with the precision that it deserves. */
+/* Write "12.3 s", with about three digits. */
 static const char *seconds(double s, char text[static 16])
 {
 	snprintf(text, 16, s < 0.0995 ? "%.3f s" : s < 99.5 ? "%.1f s" : "%.0f s", s);
@@ -112,7 +112,7 @@ static void print_head(FILE *out, const json_t *document, const struct counts *c
 		fprintf(out, n == 1 ? ", in one attempt.\n" : ", in %zu attempts.\n", n);
 }
 
-/* What separates others, if all links are known. */
+/* Print the learners and links whose loss separates others, if all links are known. */
 static void print_separators(FILE *out, const json_t *document, const json_t *attempt)
 {
 	char names[TEXT_BYTES];
@@ -122,11 +122,11 @@ static void print_separators(FILE *out, const json_t *document, const json_t *at
 		return;
 	name_ids(document, cuts, names);
 	if (json_array_size(cuts) > 0)
-		fprintf(out, " Cut vertices, without which the graph falls apart: %s.", names);
+		fprintf(out, " Cut vertices, without which the graph is not connected: %s.", names);
 	else
 		fprintf(out, " No cut vertex: no single learner separates others.");
 	if (bridges > 0)
-		fprintf(out, " %zu link%s, without which it falls apart.", bridges,
+		fprintf(out, " %zu link%s, without which it is not connected.", bridges,
 			bridges == 1 ? " is a bridge" : "s are bridges");
 }
 
@@ -136,21 +136,22 @@ static void print_tolerance(FILE *out, const json_t *tolerance)
 	if (!json_is_integer(tolerance))
 		return;
 	if (bears == 0)
-		fprintf(out, " Once released it needs all participants.");
+		fprintf(out, " Once released, it needs all participants.");
 	else
-		fprintf(out, " Once released it bears the loss of any %d participant%s.", (int)bears,
-			bears == 1 ? "" : "s");
+		fprintf(out, " Once released, it completes after the loss of any %d participant%s.",
+			(int)bears, bears == 1 ? "" : "s");
 }
 
 static void print_graph(FILE *out, const json_t *document, const json_t *attempt)
 {
 	uint64_t steps = sl_durations_whole(attempt, "steps"),
 		 links = sl_durations_whole(attempt, "edge_count");
-	size_t known = json_array_size(json_object_get(attempt, "edges"));
-	fprintf(out, "%zu participants, %llu links",
-		json_array_size(json_object_get(attempt, "participants")), (unsigned long long)links);
+	size_t known = json_array_size(json_object_get(attempt, "edges")),
+	       participants = json_array_size(json_object_get(attempt, "participants"));
+	fprintf(out, "%zu participant%s, %llu link%s", participants, participants == 1 ? "" : "s",
+		(unsigned long long)links, links == 1 ? "" : "s");
 	if (known < links)
-		fprintf(out, " (these logs tell of %zu)", known);
+		fprintf(out, " (%zu of them in these logs)", known);
 	fprintf(out, ", view %s; mixing %s with K = %llu exchange%s.", text_of(attempt, "view"),
 		text_of(attempt, "mixing"), (unsigned long long)steps, steps == 1 ? "" : "s");
 	print_tolerance(out, json_object_get(attempt, "tolerance"));
@@ -172,7 +173,7 @@ static void print_attempt(FILE *out, const json_t *document, const json_t *attem
 	else
 		fprintf(out, " has not ended.");
 	if (recovering[0] != '\0')
-		fprintf(out, " Mixing was given up (%s); deposits and their keys were collected instead.",
+		fprintf(out, " Mixing was ended (%s); deposits and their keys were collected instead.",
 			recovering);
 	fputc(' ', out);
 	if (json_array_size(json_object_get(attempt, "participants")) > 0)
@@ -186,9 +187,12 @@ static void print_result(FILE *out, const json_t *document, const struct counts 
 {
 	const json_t *exact = json_object_get(document, "exact");
 	double loss = sl_durations_real(document, "loss");
+	size_t holders = counts->committed + counts->adopted;
 	if (json_is_true(exact))
-		fprintf(out, "Exact: all %zu learners that have the result have model %s",
-			counts->committed + counts->adopted, counts->digest);
+		fprintf(out,
+			holders == 1 ? "Exact: the %zu learner that has the result has model %s"
+				     : "Exact: all %zu learners that have the result have model %s",
+			holders, counts->digest);
 	else if (json_is_false(exact))
 		fprintf(out, "NOT exact: digests differ, or a rounding margin reached 3/8");
 	else
@@ -213,7 +217,7 @@ static void print_privacy(FILE *out, const json_t *document)
 			     "go on.\n");
 }
 
-/* ---- who held it up ---- */
+/* ---- the slowest learner, and waits ---- */
 
 static void print_slowest(FILE *out, const json_t *document, struct sl_durations *durations)
 {
@@ -329,7 +333,7 @@ static void merge_waits(struct waits *waits, uint64_t slowest)
 	qsort(waits->rows, waits->count, sizeof *waits->rows, by_cost);
 }
 
-/* A learner that stood still. */
+/* Print that a learner stood still. */
 static void print_still(FILE *out, const json_t *document, uint64_t learner, const json_t *wait)
 {
 	char who[SL_DURATIONS_WHO_BYTES], took[16];
@@ -379,7 +383,7 @@ static void print_waits(FILE *out, const json_t *document)
 	for (i = 0; i < waits.count && i < WAITS_SHOWN; i++)
 		print_awaited(out, document, &waits.rows[i]);
 	if (waits.count > WAITS_SHOWN)
-		fprintf(out, "  and %zu more: --json has them all\n", waits.count - WAITS_SHOWN);
+		fprintf(out, "  and %zu more: --json prints all\n", waits.count - WAITS_SHOWN);
 	free(waits.rows);
 }
 
@@ -468,7 +472,8 @@ static void print_bytes(FILE *out, const json_t *document, const struct counts *
 		return;
 	json_array_foreach(links, i, link) if (sl_durations_whole(link, "bytes") >
 					       sl_durations_whole(busiest, "bytes")) busiest = link;
-	fprintf(out, "Sent: %s by %zu learners", sl_explain_bytes(counts->sent, all), counts->committed);
+	fprintf(out, "Sent: %s by %zu learner%s", sl_explain_bytes(counts->sent, all), counts->committed,
+		counts->committed == 1 ? "" : "s");
 	if (busiest != NULL) {
 		sl_durations_who(document, sl_durations_whole(busiest, "a"), a);
 		sl_durations_who(document, sl_durations_whole(busiest, "b"), b);

@@ -7,14 +7,16 @@
 
 /* Return the figures of all rounds as a new object:
  *
- *	{"v":1, "run":"NAME" or null, "rounds":T or null, "learners":[{"id":1,"name":"ana"}], "first":1,
- *"last":9, "committed":9 (rounds), "exact":true, false or null (none committed), "attempts":11,
- *"failed_attempts":2, "round_s":{"count":9,"p50_s":..,"p95_s":..,"max_s":..,"round":7} or null,
- *	 "phases":[{"phase":"train","count":900,"p50_s":..,"p95_s":..,"max_s":..,"learner":4,"round":7}],
- *	 "bytes":{"sent":N (all learners and rounds), "round_p50":N, "round_max":N, "round":7} or null,
- *	 "links":[{"a":1,"b":2,"bytes":N}] (the ten busiest),
- *	 "stragglers":[{"learner":4,"rounds":3 (in which it was the slowest),"s":36.1 (in its slowest
- *phases)}], "clocks": as of sl_timeline_run_json, "reference":1 or null}
+ *   {"v":1, "run":"NAME" or null, "rounds":T or null, "learners":[{"id":1,"name":"ana"}], "first":1,
+ *    "last":9, "committed":9 (rounds), "exact":true, false or null (none committed), "attempts":11,
+ *    "failed_attempts":2,
+ *    "round_s":{"count":9,"p50_s":..,"p95_s":..,"max_s":..,"round":7} or null,
+ *    "phases":[{"phase":"train","count":900,"p50_s":..,"p95_s":..,"max_s":..,"learner":4,"round":7}],
+ *    "bytes":{"sent":N (all learners and rounds), "round_p50":N, "round_max":N, "round":7} or null,
+ *    "links":[{"a":1,"b":2,"bytes":N}] (the ten busiest),
+ *    "stragglers":[{"learner":4, "rounds":3 (in which it was the slowest),
+ *                   "s":36.1 (in its slowest phases)}],
+ *    "clocks": as of sl_timeline_run_json, "reference":1 or null}
  *
  * A quantile is a value of a learner in a round, by nearest rank. */
 json_t *sl_stats_json(struct sl_timeline *timeline);

@@ -1,7 +1,7 @@
 /* trace.h - a run as a trace: the Trace Event Format (JSON) that ui.perfetto.dev and chrome://tracing open.
  *
- * One process for each learner; its phases are slices of one track, its waits of a second, its commits
- * instants. Times are microseconds since the first record of the run.
+ * One process for each learner; its phases are slices of one track, its waits of more than a second another,
+ * its commits instants. Times are microseconds since the first record of the run.
  */
 #pragma once
 

@@ -117,7 +117,7 @@ function drawCharts() {
 	charts.shown = model.shown;
 	if (typeof uPlot === 'undefined') {
 		if (byId('charts').children.length === 0)
-			byId('charts').append(html('p', {class: 'missing', text: 'The charts are missing: uPlot was not at hand when this program was built. All other figures are complete; rounds.csv of the report has what the charts would show.'}));
+			byId('charts').append(html('p', {class: 'missing', text: 'The charts are missing: uPlot was not available when this program was built. All other figures are complete; rounds.csv of the report has what the charts would show.'}));
 		return;
 	}
 	charts.colours ??= colours();
