@@ -67,7 +67,7 @@ void sl_wait_log_end(struct sl_daemon *daemon)
 	log->said = false;
 }
 
-/* Return true if the wait is one for somebody or something else. */
+/* Return true if the wait is logged: it is not for training or arithmetic of this learner. */
 static bool is_wait(const struct sl_daemon *daemon, enum sl_wait wait, const uint64_t *set)
 {
 	bool any = wait > SL_WAIT_ARITHMETIC || wait == SL_WAIT_DEPOSITS;

@@ -263,8 +263,8 @@ void sl_wait_over(struct sl_learner *learner);
 /* The learner has made progress. */
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
-/* Write whom the run waits for, "waits for learner-03 (3)", and return true, if no learner has moved for a
- * second. */
+/* Write which learners the run waits for, "waits for learner-03 (3)", and return true, if no learner has
+ * moved for a second. */
 bool sl_wait_note(const struct sl_launch *launch, char *note, size_t size);
 void sl_wait_close(struct sl_launch *launch);
 

@@ -69,7 +69,7 @@ static void check(struct argp_state *state, const void *options)
 static const struct sl_option own[] = {
 	{"round", 'r', "N", "explain round N; with a filter, or --records, print its records",
 	 SL_SETS(struct sl_logs, round), 1, UINT32_MAX},
-	{"stats", 's', NULL, "print p50, p95 and max of each phase, bytes, and who was slowest",
+	{"stats", 's', NULL, "print p50, p95 and max of each phase, bytes, and the slowest learners",
 	 SL_SETS(struct sl_logs, stats)},
 	{"trace", 't', "FILE", "write the run as a trace that ui.perfetto.dev and chrome://tracing open",
 	 SL_SETS(struct sl_logs, trace)},
@@ -77,11 +77,11 @@ static const struct sl_option own[] = {
 	{"peer", 'p', "ID", "only records that name this learner as a peer, by id or name",
 	 .take = take_peer},
 	{"phase", 'P', "NAME", "only records of this phase, such as mix", SL_SETS(struct sl_logs, phase)},
-	{"level", 'L', "LEVEL", "only debug, info, warn or error, and more severe records (debug)",
+	{"level", 'L', "LEVEL", "only records of LEVEL and above: debug, info, warn or error (debug)",
 	 .take = take_level},
 	{"records", 'R', NULL, "print records, as without --round", SL_SETS(struct sl_logs, records)},
 	{"follow", 'f', NULL, "continue with new records, until Ctrl-C", SL_SETS(struct sl_logs, follow)},
-	{"json", 'j', NULL, "print JSON: records as they stand in the files, a round, figures",
+	{"json", 'j', NULL, "print JSON: records as they are in the files, a round or figures",
 	 SL_SETS(struct sl_logs, json)},
 	{0}};
 

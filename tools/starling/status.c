@@ -12,7 +12,8 @@ struct status_command {
 
 static const struct sl_option own[] = {
 	SL_LEARNERS_CONTROL,
-	{"watch", 'w', NULL, "show it again each second, until q or Ctrl-C; in a pipe a line per change",
+	{"watch", 'w', NULL,
+	 "show the table again each second, until q or Ctrl-C; in a pipe, a line per change",
 	 SL_SETS(struct status_command, watch)},
 	{"json", 'j', NULL, "print one JSON object; with --watch one a second",
 	 SL_SETS(struct status_command, json)},

@@ -336,7 +336,7 @@ static void print_problem(struct screen *s, const struct sl_status_all *all)
 
 static void print_count(struct screen *s, const struct sl_status_all *all)
 {
-	static const char *const words[] = {"progress", "overdue", "silent", "stopped"};
+	static const char *const words[] = {"making progress", "overdue", "silent", "stopped"};
 	size_t counts[4] = {0}, used = 0;
 	char text[128] = "";
 	for (size_t i = 0; i < all->of.count; i++)

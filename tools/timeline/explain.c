@@ -190,8 +190,8 @@ static void print_result(FILE *out, const json_t *document, const struct counts 
 	size_t holders = counts->committed + counts->adopted;
 	if (json_is_true(exact))
 		fprintf(out,
-			holders == 1 ? "Exact: the %zu learner that has the result has model %s"
-				     : "Exact: all %zu learners that have the result have model %s",
+			holders == 1 ? "Exact: the %zu learner whose result is logged has model %s"
+				     : "Exact: all %zu learners whose results are logged have model %s",
 			holders, counts->digest);
 	else if (json_is_false(exact))
 		fprintf(out, "NOT exact: digests differ, or a rounding margin reached 3/8");
@@ -232,7 +232,7 @@ static void print_slowest(FILE *out, const json_t *document, struct sl_durations
 	seconds(s, took);
 	if (phase == SL_PHASE_COUNT || durations->phases[phase].count == 0) {
 		fprintf(out,
-			"Slowest: %s, for which others waited %s; its log does not say in which phase it "
+			"Slowest: %s, for which others waited %s; the logs do not say in which phase it "
 			"was.\n",
 			who, took);
 		return;
