@@ -279,7 +279,7 @@ void cluster_expect_all(const struct cluster *c, const char *text)
 void cluster_expect_phase(const struct cluster *c, uint32_t i, uint32_t round, const char *phase)
 {
 	char head[64], tail[48];
-	snprintf(head, sizeof head, "\"event\":\"phase\",\"text\":\"round %u attempt ", round);
+	snprintf(head, sizeof head, "\"event\":\"phase\",\"text\":\"round %u: ", round);
 	snprintf(tail, sizeof tail, "\"phase\":\"%s\"}", phase);
 	expect(c, i, head, tail);
 }
