@@ -335,7 +335,7 @@ CLUSTER_TEST(stopped_by_command)
 	await(c, "out", "  same\n");
 	process_run(&o, c->folder, (const char *const[]){"./starling", "status", "run", NULL});
 	assert_int_equal(o.status, 0); /* these learners tell little */
-	expect_text(o.out, "3 learners: 3 progress");
+	expect_text(o.out, "3 learners: 3 making progress");
 	process_run(&o, c->folder, (const char *const[]){"./starling", "stop", "run", NULL});
 	cluster_launch_wait(c);
 	assert_string_equal(o.out, "launcher and its learners: ended\n");
