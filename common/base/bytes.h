@@ -68,3 +68,11 @@ static inline void sl_bit_clear(uint64_t *set, size_t i)
 {
 	set[i / 64] &= ~(UINT64_C(1) << (i % 64));
 }
+
+static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
+{
+	uint32_t count = 0;
+	for (size_t w = 0; w < words; w++)
+		count += (uint32_t)__builtin_popcountll(set[w]);
+	return count;
+}

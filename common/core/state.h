@@ -453,14 +453,6 @@ static inline uint32_t sl_core_candidates_max(uint32_t roster_size)
 	return most < SL_LEARNERS_MAX ? most : SL_LEARNERS_MAX;
 }
 
-static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
-{
-	uint32_t count = 0;
-	for (size_t w = 0; w < words; w++)
-		count += (uint32_t)__builtin_popcountll(set[w]);
-	return count;
-}
-
 /* Words and bytes of a bit set over the roster. */
 static inline size_t sl_core_words(const struct sl_core *core)
 {

@@ -35,14 +35,6 @@ void sl_monitor_report(struct sl_daemon *daemon, const struct sl_report *report)
 
 /* ---- health ---- */
 
-static uint32_t count(const uint64_t *set, size_t words)
-{
-	uint32_t bits = 0;
-	for (size_t w = 0; w < words; w++)
-		bits += (uint32_t)__builtin_popcountll(set[w]);
-	return bits;
-}
-
 /* Look at the learner; return true if all is well. */
 static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 {
@@ -57,7 +49,7 @@ static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 	health.writing_ms = writing_since != 0 && writing_since < health.now ? health.now - writing_since : 0;
 	sl_core_status(daemon->core, &health.status);
 	health.wait = sl_core_awaits(daemon->core, set);
-	m->awaited[0] = count(set, sl_bit_words(daemon->roster.size));
+	m->awaited[0] = (double)sl_bit_count(set, sl_bit_words(daemon->roster.size));
 	if (m->awaited[0] > 0)
 		sl_reason_names(&daemon->roster, set, names, sizeof names);
 	health.awaited = names;

@@ -9,6 +9,7 @@
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
 
 /* Return true if a reload takes the setting. */
@@ -56,15 +57,6 @@ static uint32_t count_changes(const struct sl_roster *now, const struct sl_roste
 	return count;
 }
 
-static bool accepts(const struct sl_settings *fresh, const struct sl_roster *roster)
-{
-	char hex[2 * SL_HASH_BYTES + 1];
-	for (size_t i = 0; i < SL_HASH_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", roster->hash[i]);
-	return fresh->accept_roster[0] != '\0' &&
-	       strncmp(fresh->accept_roster, hex, strlen(fresh->accept_roster)) == 0;
-}
-
 /* Refuse a roster with which this learner could not start. */
 static int check_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh,
 			const struct sl_roster *roster, struct sl_error *error)
@@ -76,7 +68,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",
 				  fresh->roster, daemon->settings->id);
-	if (changes > 1 && !accepts(fresh, roster))
+	if (changes > 1 && !sl_roster_change_accepted(fresh, roster))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"%s: %" PRIu32

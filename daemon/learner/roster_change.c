@@ -40,10 +40,11 @@ int sl_roster_change_find(struct sl_store *store, const struct sl_roster *roster
 	return SL_OK;
 }
 
-/* Return true if the setting accept_roster is a prefix of `hash`. */
-static bool accepted(const struct sl_settings *settings, const char *hash)
+bool sl_roster_change_accepted(const struct sl_settings *settings, const struct sl_roster *roster)
 {
 	const char *given = settings->accept_roster;
+	char hash[2 * SL_HASH_BYTES + 1];
+	sodium_bin2hex(hash, sizeof hash, roster->hash, sizeof roster->hash);
 	return given[0] != '\0' && strncmp(given, hash, strlen(given)) == 0;
 }
 
@@ -53,7 +54,7 @@ int sl_roster_change_check(struct sl_store *store, const struct sl_roster *roste
 {
 	struct sl_roster_change change;
 	int rc = sl_roster_change_find(store, roster, &change, error);
-	if (rc == SL_OK && change.count > 1 && !accepted(settings, change.hash))
+	if (rc == SL_OK && change.count > 1 && !sl_roster_change_accepted(settings, roster))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32

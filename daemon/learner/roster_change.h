@@ -16,6 +16,8 @@ struct sl_roster_change {
 /* Compare `roster` with that of the last committed round in `store`, which may be NULL. */
 int sl_roster_change_find(struct sl_store *store, const struct sl_roster *roster,
 			  struct sl_roster_change *change, struct sl_error *error);
+/* Return true if the setting accept_roster names the roster by the first digits of its hash. */
+bool sl_roster_change_accepted(const struct sl_settings *settings, const struct sl_roster *roster);
 /* Refuse a roster in which more than one member changed, unless the setting accept_roster names it. */
 int sl_roster_change_check(struct sl_store *store, const struct sl_roster *roster,
 			   const struct sl_settings *settings, struct sl_error *error);

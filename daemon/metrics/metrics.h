@@ -64,7 +64,8 @@ enum {
 	X(GAUGE, phase_entered, NONE, "starling_phase_entered_timestamp_seconds",                            \
 	  "Unix time at which the present phase was entered.")                                               \
 	X(GAUGE, overdue, NONE, "starling_overdue",                                                          \
-	  "1 while the present phase has waited beyond its deadline.")                                       \
+	  "1 while the present phase has waited beyond its deadline, or waits for a change of links or "     \
+	  "settings.")                                                                                       \
 	X(GAUGE, awaited, NONE, "starling_awaited_learners", "Learners that this learner waits for.")        \
 	/* attempts */                                                                                       \
 	X(COUNTER, views, NONE, "starling_views", "Views agreed on.")                                        \

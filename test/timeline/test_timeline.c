@@ -212,7 +212,7 @@ TEST(one_log_alone)
 	sl_timeline_free(timeline);
 }
 
-/* What still goes on has no end; who is awaited is known meanwhile. */
+/* An open attempt, phase or wait has no end, and the document names the awaited learners. */
 TEST(a_round_that_goes_on)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
