@@ -304,7 +304,7 @@ static void report_view(struct sl_core *core)
 		sl_bit_set(core->participants, view->members[i]);
 	report->view.h = view->h;
 	report->view.participants = core->participants;
-	report->view.tolerance = sl_view_bears(view, NULL);
+	report->view.tolerance = sl_view_tolerates(view, NULL);
 	report->view.learners = view->n;
 	report->view.edges = view->graph.edges;
 	report->view.exchanges = view->steps;

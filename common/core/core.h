@@ -244,7 +244,7 @@ enum sl_wait sl_core_awaits(const struct sl_core *core, uint64_t *set);
  * its attempt still completes (PROTOCOL.md §10.4 How recovery ends). Participants that are in range and not
  * linked count as lost.
  */
-bool sl_core_bears(const struct sl_core *core, uint32_t *losses);
+bool sl_core_tolerates(const struct sl_core *core, uint32_t *losses);
 
 /* What this learner knows of a peer: from its link, and from the last Hello on it. */
 struct sl_core_peer {

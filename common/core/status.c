@@ -68,14 +68,14 @@ enum sl_wait sl_core_awaits(const struct sl_core *core, uint64_t *set)
 }
 
 /* A participant that is not in range here may well be linked to others. */
-bool sl_core_bears(const struct sl_core *core, uint32_t *losses)
+bool sl_core_tolerates(const struct sl_core *core, uint32_t *losses)
 {
 	uint64_t lost[(SL_LEARNERS_MAX + 63) / 64];
 	if (!core->view_checked)
 		return false;
 	for (size_t w = 0; w < sl_core_words(core); w++)
 		lost[w] = core->near[w] & ~core->linked[w];
-	*losses = sl_view_bears(&core->view, lost);
+	*losses = sl_view_tolerates(&core->view, lost);
 	return true;
 }
 

@@ -119,7 +119,7 @@ struct sl_report {
 	union {
 		struct {
 			uint32_t learners, edges;
-			uint32_t tolerance; /* losses for good that it bears once it is released */
+			uint32_t tolerance; /* losses for good that it tolerates once it is released */
 			const uint8_t *h;
 			const uint64_t *participants; /* bit set over the roster */
 			uint64_t exchanges, p, bytes; /* bytes: to be sent to the neighbours */

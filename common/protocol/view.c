@@ -58,7 +58,7 @@ static bool is_lost(const struct sl_view *view, uint32_t position, const uint64_
 
 /* Return the number of losses around the participant at `position`, itself among them, that leave its masked
  * state within reach: holders can open its key, and a keeper has its deposit. */
-static int64_t bears_around(const struct sl_view *view, uint32_t position, const uint64_t *lost)
+static int64_t tolerates_around(const struct sl_view *view, uint32_t position, const uint64_t *lost)
 {
 	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, position);
 	int64_t holders = 0, keepers = 0;
@@ -71,14 +71,14 @@ static int64_t bears_around(const struct sl_view *view, uint32_t position, const
 	return (spare < keepers ? spare : keepers) - is_lost(view, position, lost);
 }
 
-uint32_t sl_view_bears(const struct sl_view *view, const uint64_t *lost)
+uint32_t sl_view_tolerates(const struct sl_view *view, const uint64_t *lost)
 {
 	int64_t left = view->n, least;
 	for (uint32_t i = 0; i < view->n; i++)
 		left -= is_lost(view, i, lost);
 	least = left - (int64_t)sl_view_digests(view->n, view->agreed.tolerance, view->agreed.forgetful);
 	for (uint32_t i = 0; i < view->n; i++) {
-		int64_t around = bears_around(view, i, lost);
+		int64_t around = tolerates_around(view, i, lost);
 		least = around < least ? around : least;
 	}
 	return least > 0 ? (uint32_t)least : 0;

@@ -131,7 +131,7 @@ static inline uint64_t sl_view_digests(uint64_t n, uint64_t c, uint64_t f)
 /* Return how many further participants, whichever they are, may be lost for good once all Readys are sent, so
  * that the attempt still completes (PROTOCOL.md §10.4 How recovery ends). `lost`: those that are lost
  * already, a bit set over the roster; NULL: none. */
-uint32_t sl_view_bears(const struct sl_view *view, const uint64_t *lost);
+uint32_t sl_view_tolerates(const struct sl_view *view, const uint64_t *lost);
 
 /* Return true if the engine passes on sums of masked states, which CHECK has to look after (PROTOCOL.md §8.7
  * Checking what was passed on). */

@@ -88,7 +88,7 @@ static void complete(struct sl_daemon *daemon)
 		if (waiting > m->queue_largest[0])
 			m->queue_largest[0] = waiting;
 	}
-	if (sl_core_bears(daemon->core, &losses))
+	if (sl_core_tolerates(daemon->core, &losses))
 		m->view_tolerance[0] = losses;
 	sl_metrics_links(m, sl_links_figures(daemon->links));
 	sl_metrics_process(m);

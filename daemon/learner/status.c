@@ -188,7 +188,7 @@ static uint32_t progress(struct sl_daemon *daemon, const struct sl_core_status *
 static json_t *tolerance(const struct sl_daemon *daemon)
 {
 	uint32_t losses;
-	return sl_core_bears(daemon->core, &losses) ? whole(losses) : json_null();
+	return sl_core_tolerates(daemon->core, &losses) ? whole(losses) : json_null();
 }
 
 static double seconds_between(sl_ms from, sl_ms to)

@@ -90,14 +90,14 @@ TEST(losses_seen)
 {
 	uint32_t losses;
 	struct driver *p = driver_agree(driver_new(8, 4));
-	assert_false(sl_core_bears(p->core, &losses));
+	assert_false(sl_core_tolerates(p->core, &losses));
 	play(p, "analysis done");
-	assert_true(sl_core_bears(p->core, &losses));
+	assert_true(sl_core_tolerates(p->core, &losses));
 	uint32_t all = losses;
 	driver_free(p);
 	p = driver_release(driver_new(8, 4));
 	play(p, "link down 3");
-	assert_true(sl_core_bears(p->core, &losses));
+	assert_true(sl_core_tolerates(p->core, &losses));
 	assert_int_equal(losses, all - 1);
 	driver_free(p);
 }

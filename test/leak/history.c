@@ -44,7 +44,7 @@ uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition)
 	return attempt->shown | attempt_opened(attempt, coalition);
 }
 
-bool attempt_bears(const struct attempt *attempt, uint32_t c)
+bool attempt_tolerates(const struct attempt *attempt, uint32_t c)
 {
 	if ((uint32_t)__builtin_popcount(attempt->present) < c + 2)
 		return false;

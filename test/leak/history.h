@@ -42,7 +42,7 @@ uint32_t attempt_opened(const struct attempt *attempt, uint32_t coalition);
 /* Return the participants whose masked state the coalition knows. */
 uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition);
 /* Return true if no c participants separate the others (PROTOCOL.md §7.9 Privacy check). */
-bool attempt_bears(const struct attempt *attempt, uint32_t c);
+bool attempt_tolerates(const struct attempt *attempt, uint32_t c);
 struct history history_of(uint32_t learners, size_t elements);
 void history_add(struct history *history, const struct attempt *attempt);
 

@@ -56,7 +56,7 @@ static struct attempt any_attempt(uint32_t n, uint32_t c, uint64_t *seed)
 		struct attempt attempt = attempt_of(&graph, 0);
 		if (any64(seed) % 2 == 0)
 			attempt = attempt_without(&attempt, 1u << any64(seed) % n);
-		if (attempt_bears(&attempt, c))
+		if (attempt_tolerates(&attempt, c))
 			return attempt;
 	}
 }
@@ -229,11 +229,11 @@ static struct tally count_all_ends(uint32_t n, uint32_t c)
 	for (uint64_t number = 0; number < graphs_on(n); number++) {
 		struct brute graph = brute_numbered(n, number);
 		struct attempt attempt = attempt_of(&graph, 0);
-		if (!first_of_its_shape(n, number) || !attempt_bears(&attempt, c))
+		if (!first_of_its_shape(n, number) || !attempt_tolerates(&attempt, c))
 			continue;
 		for (uint32_t gone = 0; gone <= n; gone++) {
 			struct attempt second = attempt_without(&attempt, gone < n ? 1u << gone : 0);
-			if (attempt_bears(&second, c))
+			if (attempt_tolerates(&second, c))
 				count_ends(&tally, &attempt, c, gone < n ? 1u << gone : 0, &field);
 		}
 	}
@@ -332,7 +332,7 @@ TEST(two_sums_of_dependent_models)
 		struct history history = history_of(5, 1);
 		struct probe probe;
 		uint64_t left[5], some[5] = {0};
-		if (!attempt_bears(&second, 1))
+		if (!attempt_tolerates(&second, 1))
 			continue;
 		for (uint32_t i = 0; i < 5; i++) {
 			second.draw[i] = 1;

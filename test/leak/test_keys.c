@@ -43,7 +43,8 @@ TEST(threshold_is_exact)
 				}
 }
 
-/* F4: before any honest learner opens, c colluders know no key of the others, on any graph that bears them.
+/* F4: before any honest learner opens, c colluders know no key of the others, on any graph that tolerates
+ * them.
  */
 TEST(nothing_before_the_release)
 {
@@ -53,7 +54,7 @@ TEST(nothing_before_the_release)
 			struct brute graph = brute_numbered(n, number);
 			struct attempt attempt = attempt_of(&graph, 0);
 			for (attempt.tolerance = 1; attempt.tolerance + 2 <= n; attempt.tolerance++) {
-				if (!attempt_bears(&attempt, attempt.tolerance))
+				if (!attempt_tolerates(&attempt, attempt.tolerance))
 					continue;
 				for (uint32_t coalition = 0; coalition <= all_of(n); coalition++) {
 					uint32_t size = (uint32_t)__builtin_popcount(coalition);

@@ -42,10 +42,10 @@ holds learners=3,crashes=1,orders=0
 holds learners=5,splits=1,from=3,orders=1,waits=1,absence=1
 holds learners=4,splits=1,forgetful=1,from=3,orders=1,waits=4,absence=1
 holds learners=3,forgets=1,orders=0
-holds learners=4,losses=1,bears=1,orders=0
+holds learners=4,losses=1,tolerates=1,orders=0
 holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
 holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
-holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,bears=1,from=4,orders=0,absence=4
+holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,tolerates=1,from=4,orders=0,absence=4
 
 fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4
 forks() {

@@ -3,8 +3,8 @@
 set -eu
 for what in learners=3,timeouts=1 learners=3,crashes=1,orders=2,mega=6000 learners=3,cuts=1,orders=2,mega=6000 \
 	learners=3,crashes=2,orders=0,mega=6000 learners=4,mega=6000 learners=4,crashes=1,orders=1,mega=6000 \
-	learners=4,losses=1,bears=1,orders=2,mega=6000 learners=4,losses=1,bears=1,crashes=1,orders=0,mega=6000 \
-	learners=4,losses=1,crashes=1,bears=1,orders=0,from=4,absence=8,mega=6000 learners=4,losses=1,bears=1,timeouts=1,orders=1,mega=6000 learners=4,forgets=1,orders=1,mega=6000 \
+	learners=4,losses=1,tolerates=1,orders=2,mega=6000 learners=4,losses=1,tolerates=1,crashes=1,orders=0,mega=6000 \
+	learners=4,losses=1,crashes=1,tolerates=1,orders=0,from=4,absence=8,mega=6000 learners=4,losses=1,tolerates=1,timeouts=1,orders=1,mega=6000 learners=4,forgets=1,orders=1,mega=6000 \
 	learners=4,forgetful=1,crashes=1,forgets=1,orders=0,mega=6000 learners=4,splits=1,timeouts=1,orders=0,mega=6000 \
 	learners=4,crashes=1,timeouts=1,orders=0,mega=6000 learners=3,mixing=2,crashes=1,orders=1; do
 	echo "$what"

@@ -13,7 +13,7 @@
 #define PLAIN_S 10 /* seconds between lines of progress without a terminal */
 
 struct request {
-	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, bears, ring,
+	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, tolerates, ring,
 		group, heals, orders, reduce, states, mega;
 	uint64_t cut_who, fault_who, crashes, losses, cuts, forgets, timeouts, splits, lies;
 };
@@ -48,7 +48,7 @@ static const struct {
 	    "deliveries out of the usual order, at most (255: any order)"),
 	KEY(waits, 40, 200, "timeouts when all is quiet, at most"),
 	KEY(absence, 12, 200, ".. while a learner is down or cut off"),
-	KEY(bears, 0, 9, "losses with which all others have to commit"),
+	KEY(tolerates, 0, 9, "losses with which all others have to commit"),
 	KEY(ring, 0, 1, "1: links are possible on a ring only, by id"),
 	KEY(group, 0, 1, "1: a cut separates all of cut_who, with the links among them, from all others"),
 	KEY(heals, 1, 1, "0: a learner that is cut off stays so"),
@@ -143,7 +143,7 @@ static struct sl_explore_options options_of(const struct request *q)
 		.fault_who = (uint8_t)(q->fault_who != 0 ? q->fault_who : UINT8_MAX),
 		.waits = (uint8_t)q->waits,
 		.absence = (uint8_t)q->absence,
-		.bears = (uint8_t)q->bears,
+		.tolerates = (uint8_t)q->tolerates,
 		.ring = q->ring != 0,
 		.group = q->group != 0,
 		.heals = q->heals != 0,

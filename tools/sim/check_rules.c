@@ -116,7 +116,7 @@ void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_atte
 
 /* --- learners that may be lost --- */
 
-/* An attempt bears the loss of c members: the others give it up, if they cannot complete it. */
+/* An attempt tolerates the loss of c members: the others give it up, if they cannot complete it. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {

@@ -89,7 +89,7 @@ void sl_explore_rules_check(struct sl_explore *x, const struct sl_explore_world 
 void sl_explore_world_last(struct sl_explore *x, const struct sl_explore_world *w)
 {
 	uint32_t lost = (uint32_t)__builtin_popcount(w->gone | w->cut);
-	if (w->faults != 0 || lost > x->options.bears)
+	if (w->faults != 0 || lost > x->options.tolerates)
 		return;
 	for (uint32_t i = 0; i < x->options.learners; i++)
 		if (sl_explore_alive(w, i) && !sl_explore_in(w->cut, i) &&

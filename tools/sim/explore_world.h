@@ -67,13 +67,13 @@ struct sl_explore_options {
 	enum sl_phase from; /* the exploration begins when all have reached this phase */
 	enum sl_engine mixing;
 	struct sl_explore_budget budget;
-	uint8_t waits;	 /* timeouts when all is quiet, at most, since a learner was away last */
-	uint8_t absence; /* .. while one is away */
-	uint8_t bears;	 /* losses with which all others still have to commit */
-	bool ring;	 /* links are possible on a ring only, by id */
-	bool group;	 /* a cut separates all of cut_who, with the links among them, from all others */
-	bool heals;	 /* a learner that is cut off is linked again when all is quiet */
-	bool reduce;	 /* leave out orders of deliveries that lead to the same worlds */
+	uint8_t waits;	   /* timeouts when all is quiet, at most, since a learner was away last */
+	uint8_t absence;   /* .. while one is away */
+	uint8_t tolerates; /* losses with which all others still have to commit */
+	bool ring;	   /* links are possible on a ring only, by id */
+	bool group;	   /* a cut separates all of cut_who, with the links among them, from all others */
+	bool heals;	   /* a learner that is cut off is linked again when all is quiet */
+	bool reduce;	   /* leave out orders of deliveries that lead to the same worlds */
 	uint64_t states_most, bytes_most;
 };
 

@@ -58,7 +58,7 @@ static const struct sl_usage usage = {
 	.check = check,
 	.doc = "Abort an attempt that cannot be completed: more of its participants are lost for good than "
 	       "its "
-	       "links bear.\v"
+	       "links tolerate.\v"
 	       "Tell every learner that still waits; with --run, all of them are told. The cost:\n"
 	       "- each learner trains its model of the round again; the new one differs by training noise "
 	       "only, and the sum with the first one may be known to the lost learners;\n"

@@ -10,19 +10,19 @@
 #include "tools/starling/status.h"
 
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
-#define NAME_COLUMNS 15
+#define NAME_COLUMNS 13
 #define METRIC_COLUMNS 7
 
-enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, BEARS, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
+enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, TOLERATES, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
 	[NAME] = {"learner", NAME_COLUMNS + 1, true},
-	[ROUND] = {"round", 9, false},
+	[ROUND] = {"round", 8, false},
 	[ATTEMPT] = {"try", 4, false},
 	[PHASE] = {"phase", 10, true},
 	[SINCE] = {"for", 5, false},
 	[NEIGHBOURS] = {"nbrs", 5, false},
-	[BEARS] = {"bears", 6, false},
+	[TOLERATES] = {"tolerates", 10, false},
 	[COMMIT] = {"commit", 7, false},
 	[METRIC] = {"MSE", 8, false},
 	[MEMORY] = {"MB", 5, false},
@@ -86,15 +86,15 @@ static void fill_status(const struct sl_status_row *row, const char *metric,
 			char cells[COLUMNS][SL_CELL_BYTES])
 {
 	const json_t *s = row->status, *commit = json_object_get(s, "last_commit"),
-		     *bears = json_object_get(s, "tolerance");
+		     *tolerance = json_object_get(s, "tolerance");
 	double since = ago(sl_learners_text(commit, "at"));
 	write_round(row, sl_learners_number(s, "round"), cells[ROUND]);
 	snprintf(cells[ATTEMPT], SL_CELL_BYTES, "%lld", sl_learners_number(s, "attempt"));
 	snprintf(cells[PHASE], SL_CELL_BYTES, "%s", sl_learners_text(s, "phase"));
 	write_duration(json_number_value(json_object_get(s, "phase_s")), cells[SINCE]);
 	snprintf(cells[NEIGHBOURS], SL_CELL_BYTES, "%zu", json_array_size(json_object_get(s, "neighbours")));
-	if (json_is_integer(bears))
-		snprintf(cells[BEARS], SL_CELL_BYTES, "%lld", (long long)json_integer_value(bears));
+	if (json_is_integer(tolerance))
+		snprintf(cells[TOLERATES], SL_CELL_BYTES, "%lld", (long long)json_integer_value(tolerance));
 	if (since >= 0)
 		write_duration(since, cells[COMMIT]);
 	write_metric(json_object_get(commit, metric), cells[METRIC]);
@@ -191,7 +191,7 @@ static void print_row(struct screen *s, const struct sl_status_all *all, const s
 	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], text[2 * PATH_MAX];
 	fill_row(all, row, s->metric, cells);
 	sl_table_line(table, COLUMNS, cells, line);
-	put(s, "%s", line + 1); /* the gap before the first column is the room of its mark */
+	put(s, "%s", line + 2); /* without the gap before the first column */
 	if (detail(all, row, text, sizeof text))
 		put(s, "    %s", text);
 }
@@ -229,7 +229,7 @@ static void print_rows(struct screen *s, const struct sl_status_all *all, size_t
 	s->metric = common_metric(all);
 	columns[METRIC].name = strcmp(s->metric, "mse") == 0 ? "MSE" : "loss";
 	sl_table_header(columns, COLUMNS, header);
-	put(s, "%s", header + 1);
+	put(s, "%s", header + 2);
 	for (; shown < n && s->left > below + 2; shown++)
 		print_row(s, all, order[shown]);
 	if (shown < n)
@@ -264,7 +264,7 @@ static void print_peer(struct screen *s, const struct sl_status_row *row, const 
 {
 	char cells[5][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], note[96] = "";
 	static const struct sl_column columns[5] = {
-		{"", NAME_COLUMNS + 1, true}, {"", 9, false}, {"", 4, false}, {"", 10, true}, {"", 8, true}};
+		{"", NAME_COLUMNS + 1, true}, {"", 8, false}, {"", 4, false}, {"", 10, true}, {"", 8, true}};
 	const json_t *left_out = json_object_get(peer, "left_out_until");
 	bool awaited = contains(json_object_get(row->status, "awaits"), sl_learners_number(peer, "id"));
 	bool heard = json_is_integer(json_object_get(peer, "round"));
@@ -277,7 +277,7 @@ static void print_peer(struct screen *s, const struct sl_status_row *row, const 
 	if (json_is_integer(left_out))
 		snprintf(note, sizeof note, ", left out up to round %lld",
 			 (long long)json_integer_value(left_out));
-	put(s, "%s%s%s%s", line + 1, json_is_true(json_object_get(peer, "neighbour")) ? ", neighbour" : "",
+	put(s, "%s%s%s%s", line + 2, json_is_true(json_object_get(peer, "neighbour")) ? ", neighbour" : "",
 	    awaited ? ", awaited" : "", note);
 }
 
@@ -303,14 +303,14 @@ static void print_peers(struct screen *s, const struct sl_status_all *all)
 
 /* ---- the last lines ---- */
 
-/* Print how many more losses the open attempt bears, by the learner that knows of the most. */
+/* Print how many more losses the open attempt tolerates, by the learner that knows of the most. */
 static void print_tolerance(struct screen *s, const struct sl_status_all *all)
 {
 	long long least = -1;
 	for (size_t i = 0; i < all->of.count; i++) {
-		const json_t *bears = json_object_get(all->rows[i].status, "tolerance");
-		if (json_is_integer(bears) && (least < 0 || json_integer_value(bears) < least))
-			least = (long long)json_integer_value(bears);
+		const json_t *tolerance = json_object_get(all->rows[i].status, "tolerance");
+		if (json_is_integer(tolerance) && (least < 0 || json_integer_value(tolerance) < least))
+			least = (long long)json_integer_value(tolerance);
 	}
 	if (least >= 0)
 		put(s, "the open attempt tolerates %lld more loss%s", least, least == 1 ? "" : "es");

@@ -132,14 +132,14 @@ static void print_separators(FILE *out, const json_t *document, const json_t *at
 
 static void print_tolerance(FILE *out, const json_t *tolerance)
 {
-	json_int_t bears = json_integer_value(tolerance);
+	json_int_t losses = json_integer_value(tolerance);
 	if (!json_is_integer(tolerance))
 		return;
-	if (bears == 0)
+	if (losses == 0)
 		fprintf(out, " Once released, it needs all participants.");
 	else
 		fprintf(out, " Once released, it completes after the loss of any %d participant%s.",
-			(int)bears, bears == 1 ? "" : "s");
+			(int)losses, losses == 1 ? "" : "s");
 }
 
 static void print_graph(FILE *out, const json_t *document, const json_t *attempt)

@@ -1,5 +1,5 @@
-/* How many losses an attempt bears: the count agrees with the rule of PROTOCOL.md §10.4 How recovery ends,
- * applied to every set of losses, for all graphs of up to five participants. */
+/* How many losses an attempt tolerates: the count agrees with the rule of PROTOCOL.md §10.4 How recovery
+ * ends, applied to every set of losses, for all graphs of up to five participants. */
 #include "common/base/bytes.h"
 #include "common/graph/tree.h"
 #include "common/protocol/view.h"
@@ -59,21 +59,21 @@ static bool completes(const struct sl_view *view, uint64_t lost)
 
 static uint32_t by_sets(const struct sl_view *view, uint64_t lost)
 {
-	uint32_t bears = view->n;
+	uint32_t tolerates = view->n;
 	for (uint64_t set = 0; set < UINT64_C(1) << view->n; set++) {
 		uint32_t further = (uint32_t)__builtin_popcountll(set & ~lost);
 		bool fails = (set & lost) == lost && !completes(view, set);
-		if (fails && further <= bears)
-			bears = further > 0 ? further - 1 : 0;
+		if (fails && further <= tolerates)
+			tolerates = further > 0 ? further - 1 : 0;
 	}
-	return bears;
+	return tolerates;
 }
 
 static void expect_rule(const struct sl_view *view)
 {
 	for (uint64_t lost = 0; lost < UINT64_C(1) << view->n; lost++)
-		assert_int_equal(sl_view_bears(view, &lost), by_sets(view, lost));
-	assert_int_equal(sl_view_bears(view, NULL), by_sets(view, 0));
+		assert_int_equal(sl_view_tolerates(view, &lost), by_sets(view, lost));
+	assert_int_equal(sl_view_tolerates(view, NULL), by_sets(view, 0));
 }
 
 TEST(test_all_graphs_of_five)
@@ -103,14 +103,14 @@ TEST(test_examples)
 	for (uint32_t i = 0; i < 6; i++)
 		f.edges[i] = (struct sl_edge){i, (i + 1) % 6};
 	set_view(&f, 6, 6, 1);
-	assert_int_equal(sl_view_bears(&f.view, NULL), 1); /* a ring */
+	assert_int_equal(sl_view_tolerates(&f.view, NULL), 1); /* a ring */
 	assert_true(take_tree(&f));
-	assert_int_equal(sl_view_bears(&f.view, NULL), 1);
+	assert_int_equal(sl_view_tolerates(&f.view, NULL), 1);
 	for (uint32_t a = 0; a < 10; a++)
 		for (uint32_t b = a + 1; b < 10; b++)
 			f.edges[count++] = (struct sl_edge){a, b};
 	set_view(&f, 10, count, 1);
-	assert_int_equal(sl_view_bears(&f.view, NULL), 4);
+	assert_int_equal(sl_view_tolerates(&f.view, NULL), 4);
 	const uint64_t lost = 6;
-	assert_int_equal(sl_view_bears(&f.view, &lost), 2);
+	assert_int_equal(sl_view_tolerates(&f.view, &lost), 2);
 }
