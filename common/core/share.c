@@ -92,11 +92,17 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 		sl_emit_drop(core, buffer);
 }
 
-/* Keep a chunk of a peer that may have agreed on the view first. */
+/* Keep a chunk of a peer that may have agreed on the view first. Chunks of another view that came before it
+ * are of an attempt that the peer has ended: they go. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
-	if (p->early_count >= 2 * SL_WINDOW + 1) {
+	if (p->early != NULL && memcmp(p->early->view, buffer->view, SL_HASH_BYTES) != 0) {
+		sl_emit(core, SL_ACTION_DROP)->buffers = p->early;
+		p->early = NULL;
+		p->early_count = 0;
+	}
+	if (p->early_count >= SL_EARLY_MOST) {
 		sl_emit_reject(core, peer, "too many shares before the view is complete");
 		sl_emit_drop(core, buffer);
 		return;

@@ -146,6 +146,13 @@ CASE(early_share, driver_agree(driver_new(3, 4)),
      "analysis done -> VIEW, SHARE, compute encode, compute secrets, compute gather, drop\n"
      "share 0 from 2 -> compute gather")
 
+CASE(early_shares_of_two_attempts, driver_agree(driver_new(3, 4)),
+     "share 0 v238 from 2 ->\n"
+     "share 1 v238 from 2 ->\n"
+     "share 0 from 2 -> drop\n" /* 2 has begun another attempt */
+     "share 0 from 3 ->\n"
+     "analysis done -> VIEW, SHARE, compute encode, compute secrets, compute gather")
+
 /* A step has room for SL_ACTIONS_MAX actions. */
 static void many_early_chunks(uint64_t n, bool right)
 {

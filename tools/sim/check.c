@@ -568,10 +568,12 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 		l->agreed_at = sim->now;
 }
 
+/* Two windows, and a key share. */
 static void check_held(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t most = 2 * (l->host.view != NULL ? sl_engine_window_most(&l->host.view->costs) : SL_WINDOW);
+	uint32_t most =
+		2 * (l->host.view != NULL ? sl_engine_window_most(&l->host.view->costs) : SL_WINDOW) + 1;
 	for (uint32_t j = 0; j < sim->n && l->held_count > most; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)
