@@ -286,8 +286,7 @@ static const char *get(const json_t *record, const char *key)
 	return s ? s : "";
 }
 
-/* Copy text for a terminal, without control characters (ASCII and U+0080..U+009F). */
-static void clean(const char *text, char *out, size_t size)
+void sl_log_clean(const char *text, char *out, size_t size)
 {
 	size_t used = 0;
 	for (const unsigned char *c = (const unsigned char *)text; *c != '\0' && used + 1 < size; c++) {
@@ -311,11 +310,11 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 {
 	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
 	const char *stamp = get(record, keys.time);
-	clean(strlen(stamp) >= 23 ? stamp + 11 : "", time, 13);
-	clean(get(record, keys.name), name, sizeof name);
-	clean(get(record, keys.level), level, sizeof level);
-	clean(get(record, keys.event), event, sizeof event);
-	clean(get(record, keys.text), text, sizeof text);
+	sl_log_clean(strlen(stamp) >= 23 ? stamp + 11 : "", time, 13);
+	sl_log_clean(get(record, keys.name), name, sizeof name);
+	sl_log_clean(get(record, keys.level), level, sizeof level);
+	sl_log_clean(get(record, keys.event), event, sizeof event);
+	sl_log_clean(get(record, keys.text), text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
 			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "",
 			 event, text);

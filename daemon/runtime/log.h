@@ -53,6 +53,10 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 /* Return true if `fd` is a terminal and NO_COLOR is not set. */
 bool sl_log_colour(int fd);
 
+/* Copy text for a terminal: control characters (ASCII and U+0080..U+009F) become '?', an overlong text is
+ * cut. */
+void sl_log_clean(const char *text, char *out, size_t size);
+
 /* Write the text form of `record` with its newline: "12:03:04.123 learner-03 info committed round 3
  * committed". Control characters become '?', an overlong text is cut. `size` is at least SL_LOG_LINE_BYTES.
  * Return the bytes written. */

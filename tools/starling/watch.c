@@ -1,11 +1,13 @@
-/* `starling watch`: the live page of a run folder. */
+/* `starling watch`: the live page of a run folder, or of learners that are asked over HTTP. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/runtime/http_token.h"
 #include "tools/lib/option.h"
+#include "tools/web/follow.h"
 #include "tools/web/report.h"
 #include "tools/web/server.h"
 
@@ -13,7 +15,9 @@
 #define AFTER_LOOKS 60u
 
 struct watch {
-	const char *folder, *listen, *token_file;
+	const char **places; /* a run folder, or addresses of learners */
+	size_t count, room;
+	const char *folder, *listen, *token_file; /* folder NULL: addresses */
 	bool launched;
 	uv_loop_t loop;
 	uv_signal_t signals[2];
@@ -21,35 +25,67 @@ struct watch {
 	uv_timer_t after;
 	struct sl_web_server *server;
 	struct sl_web_tail *tail;
+	struct sl_web_follow *follow;
 	struct sl_timeline *timeline;
 	unsigned looks;
 	int status;
 };
 
+static void take_place(struct argp_state *state, const char *text, void *options)
+{
+	struct watch *w = options;
+	(void)state;
+	w->places = sl_command_grow(w->places, w->count, &w->room, sizeof *w->places);
+	w->places[w->count++] = text;
+}
+
+/* Return true if `text` is meant as the address of a learner. */
+static bool is_address(const char *text)
+{
+	return strstr(text, "://") != NULL || (strchr(text, ':') != NULL && access(text, F_OK) != 0);
+}
+
+static void check_places(struct argp_state *state, const void *options)
+{
+	const struct watch *w = options;
+	for (size_t i = 0; i < w->count && w->count > 1; i++)
+		if (!is_address(w->places[i]))
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "give one run folder, or addresses of learners such as "
+				     "http://127.0.0.1:9101; '%s' is not an address",
+				     w->places[i]);
+}
+
 static const struct sl_option own[] = {
 	{"listen", 'l', "HOST:PORT", "address of the page (127.0.0.1:0; port 0: any that is free)",
 	 SL_SETS(struct watch, listen)},
-	{"token-file", 0, "FILE", "file with the token that the page then needs, of 16 characters or more",
+	{"token-file", 0, "FILE",
+	 "file with the token that the learners ask for; the page then asks for it too",
 	 SL_SETS(struct watch, token_file)},
 	{"launched", 0, NULL, NULL, SL_SETS(struct watch, launched)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own,
-	.arguments = "RUNFOLDER",
-	.missing = "give the run folder",
-	.argument = offsetof(struct watch, folder),
+	.arguments = "RUNFOLDER|URL...",
+	.missing = "give the run folder, or the addresses of learners",
+	.take = take_place,
+	.check = check_places,
 	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, which learners are "
-	       "awaited, loss and exactness. It reads the logs of the run folder; a finished run can be "
-	       "replayed. "
+	       "awaited, loss and exactness. It reads the logs of the run folder, of which a finished run "
+	       "can "
+	       "be replayed, or asks learners that run with the setting http for what they log from now on. "
 	       "Ctrl-C ends it.\v"
 	       "Examples:\n"
 	       "  starling watch RUNFOLDER\n"
 	       "  starling watch RUNFOLDER --listen 127.0.0.1:8470\n"
 	       "  starling watch RUNFOLDER --listen 0.0.0.0:8470 --token-file token\n"
 	       "  starling launch --web                 # a run with its page\n"
+	       "  starling watch http://127.0.0.1:9101 http://127.0.0.1:9102\n"
+	       "  starling watch --token-file token http://ana.example:9464 http://ben.example:9464\n"
 	       "\n"
-	       "An address that other machines can reach needs a token; the page is then "
+	       "An address that other machines can reach needs a token, a page or a learner; the page is "
+	       "then "
 	       "http://HOST:PORT/?token=TOKEN.\n"};
 
 static void close_all(struct watch *w)
@@ -106,19 +142,33 @@ static void on_launcher(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 	uv_timer_start(&w->after, on_after, AFTER_MS, AFTER_MS);
 }
 
+static void say(void *context, const char *line)
+{
+	(void)context;
+	fprintf(stderr, "starling watch: %s\n", line);
+}
+
+static int open_follow(struct watch *w, const char *token, struct sl_error *error)
+{
+	const struct sl_web_follow_config config = {w->places, w->count, token, say, NULL};
+	return sl_web_follow_open(&w->follow, &config, error);
+}
+
 static int open_server(struct watch *w, struct sl_error *error)
 {
 	static char token[SL_HTTP_TOKEN_BYTES];
 	if (w->token_file != NULL && sl_http_token_read(w->token_file, token, error) != SL_OK)
 		return error->code;
-	int code = sl_web_tail_open(&w->tail, w->folder, w->launched, error);
+	int code = w->folder != NULL ? sl_web_tail_open(&w->tail, w->folder, w->launched, error)
+				     : open_follow(w, w->token_file != NULL ? token : NULL, error);
 	if (code != SL_OK)
 		return code;
 	const struct sl_web_config config = {.loop = &w->loop,
 					     .listen = w->listen,
 					     .token = w->token_file != NULL ? token : NULL,
 					     .timeline = w->timeline,
-					     .tail = w->tail};
+					     .source = w->folder != NULL ? sl_web_tail_source(w->tail)
+									 : sl_web_follow_source(w->follow)};
 	return sl_web_server_open(&w->server, &config, error);
 }
 
@@ -151,7 +201,9 @@ int sl_cmd_watch(int argc, char **argv)
 	if (uv_loop_init(&w.loop) != 0)
 		return SL_EXIT_FAILED;
 	w.timeline = sl_timeline_new();
-	sl_web_report_name(w.timeline, w.folder);
+	w.folder = is_address(w.places[0]) ? NULL : w.places[0];
+	if (w.folder != NULL)
+		sl_web_report_name(w.timeline, w.folder);
 	int code = open_server(&w, &error);
 	if (code == SL_OK) {
 		run(&w);
@@ -162,6 +214,8 @@ int sl_cmd_watch(int argc, char **argv)
 	}
 	uv_loop_close(&w.loop);
 	sl_web_tail_close(w.tail);
+	sl_web_follow_close(w.follow);
+	free(w.places);
 	sl_timeline_free(w.timeline);
 	return w.status;
 }

@@ -38,7 +38,7 @@ static void take(void *context, const json_t *record)
 
 static void read_logs(struct sl_web_server *s)
 {
-	sl_web_tail_read(s->config.tail, take, s->config.timeline);
+	s->config.source.read(s->config.source.from, take, s->config.timeline);
 }
 
 /* ---- events ---- */
@@ -106,7 +106,7 @@ static void on_tick(uv_timer_t *timer)
 	read_logs(s);
 	publish(s);
 	if (s->ticks++ % STATE_TICKS == 0) {
-		s->running = sl_web_tail_running(s->config.tail);
+		s->running = s->config.source.running(s->config.source.from);
 		send_event(s, NULL, "state", state(s));
 	}
 }
@@ -173,7 +173,8 @@ static void serve_log(struct sl_web_server *s, struct sl_http_request *request)
 		sl_http_reply(request, 400, "text/plain; charset=utf-8", usage, sizeof usage - 1);
 		return;
 	}
-	json_t *log = sl_web_tail_log(s->config.tail, learner, round, SL_DEBUG, LOG_RECORDS);
+	const struct sl_web_source *source = &s->config.source;
+	json_t *log = source->log(source->from, learner, round, SL_DEBUG, LOG_RECORDS);
 	char *text = json_dumps(log, JSON_COMPACT);
 	sl_http_reply(request, text != NULL ? 200 : 500, "application/json", text != NULL ? text : "",
 		      text != NULL ? strlen(text) : 0);
@@ -230,7 +231,7 @@ int sl_web_server_open(struct sl_web_server **server, const struct sl_web_config
 		return code;
 	}
 	read_logs(s);
-	s->running = sl_web_tail_running(config->tail);
+	s->running = config->source.running(config->source.from);
 	uv_timer_init(config->loop, &s->timer);
 	s->timer.data = s;
 	uv_timer_start(&s->timer, on_tick, TICK_MS, TICK_MS);

@@ -1,7 +1,7 @@
-/* server.h - the live page of a run folder: its logs in, changed round documents out, over HTTP.
+/* server.h - the live page of a run: log records in, changed round documents out, over HTTP.
  *
- *   logs --tail--> records --> sl_timeline --> changed documents --> event "round" to every open page
- *                                                                --> event "state", once a second
+ *   source --> records --> sl_timeline --> changed documents --> event "round" to every open page
+ *                                                            --> event "state", once a second
  *   /            the page
  *   /events      first "rows" (a row of every round) and the documents of the last rounds, then what changes
  *   /log?learner=ID&round=N    the records of one learner of one round
@@ -14,7 +14,7 @@
 
 #include "common/base/err.h"
 #include "tools/timeline/timeline.h"
-#include "tools/web/tail.h"
+#include "tools/web/source.h"
 
 struct sl_web_server;
 
@@ -23,7 +23,7 @@ struct sl_web_config {
 	const char *listen; /* HOST:PORT; port 0: any that is free */
 	const char *token;  /* NULL: none */
 	struct sl_timeline *timeline;
-	struct sl_web_tail *tail;
+	struct sl_web_source source;
 };
 
 /* Read the logs and serve them from now on. Errors as sl_http_open has them. */

@@ -12,9 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/config/level.h"
 #include "daemon/runtime/descriptors.h"
 #include "tools/lib/command.h"
+#include "tools/web/excerpt.h"
 
 #define READ_BYTES (256u << 10)
 #define LINE_BYTES_MAX (1u << 20) /* a longer line is left out */
@@ -129,7 +129,7 @@ static bool ready(struct source *s)
 
 /* ---- lines ---- */
 
-static size_t take_lines(struct source *s, sl_web_tail_take_fn *take, void *context)
+static size_t take_lines(struct source *s, sl_web_take_fn *take, void *context)
 {
 	size_t from = 0, taken = 0;
 	const char *newline;
@@ -152,7 +152,7 @@ static size_t take_lines(struct source *s, sl_web_tail_take_fn *take, void *cont
 	return taken;
 }
 
-static size_t read_source(struct source *s, sl_web_tail_take_fn *take, void *context)
+static size_t read_source(struct source *s, sl_web_take_fn *take, void *context)
 {
 	size_t taken = 0;
 	while (ready(s)) {
@@ -172,7 +172,7 @@ static size_t read_source(struct source *s, sl_web_tail_take_fn *take, void *con
 	return taken;
 }
 
-size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_tail_take_fn *take, void *context)
+size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_take_fn *take, void *context)
 {
 	size_t taken = 0;
 	scan(tail);
@@ -183,36 +183,10 @@ size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_tail_take_fn *take, voi
 
 /* ---- the log of one learner ---- */
 
-struct wanted {
-	json_t *array;
-	uint64_t round;
-	bool within; /* the last record with a round was of this one */
-	int level;
-	size_t most;
-};
-
-static void want(void *context, const json_t *record)
-{
-	struct wanted *w = context;
-	const json_t *round = json_object_get(record, "round");
-	const char *level = json_string_value(json_object_get(record, "level"));
-	if (json_is_integer(round))
-		w->within = (uint64_t)json_integer_value(round) == w->round;
-	if ((w->round != 0 && !w->within) || (level != NULL && sl_level_find(level) < w->level))
-		return;
-	static const char *const fields[] = {"time", "level", "event", "text", "round"};
-	json_t *kept = json_object();
-	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-		if (json_object_get(record, fields[i]) != NULL)
-			json_object_set(kept, fields[i], json_object_get(record, fields[i]));
-	json_array_append_new(w->array, kept);
-	if (json_array_size(w->array) > w->most)
-		json_array_remove(w->array, 0);
-}
-
 json_t *sl_web_tail_log(struct sl_web_tail *tail, uint64_t learner, uint64_t round, int level, size_t most)
 {
-	struct wanted wanted = {json_array(), round, false, level, most};
+	struct sl_web_excerpt excerpt;
+	sl_web_excerpt_init(&excerpt, round, level, most);
 	for (size_t i = 0; i < tail->count; i++) {
 		struct source once = {.fd = -1, .learner = learner};
 		if (tail->sources[i]->learner != learner)
@@ -220,12 +194,12 @@ json_t *sl_web_tail_log(struct sl_web_tail *tail, uint64_t learner, uint64_t rou
 		strcpy(once.path, tail->sources[i]->path);
 		if (ready(&once))
 			once.offset = once.at.st_size > LOG_BYTES ? once.at.st_size - LOG_BYTES : 0;
-		read_source(&once, want, &wanted);
+		read_source(&once, sl_web_excerpt_take, &excerpt);
 		free(once.bytes);
 		if (once.fd >= 0)
 			close(once.fd);
 	}
-	return wanted.array;
+	return excerpt.records;
 }
 
 /* ---- learners that run ---- */
@@ -258,4 +232,26 @@ bool sl_web_tail_running(struct sl_web_tail *tail)
 		}
 	}
 	return false;
+}
+
+/* ---- as a source ---- */
+
+static size_t read_from(void *tail, sl_web_take_fn *take, void *context)
+{
+	return sl_web_tail_read(tail, take, context);
+}
+
+static json_t *log_from(void *tail, uint64_t learner, uint64_t round, int level, size_t most)
+{
+	return sl_web_tail_log(tail, learner, round, level, most);
+}
+
+static bool running_from(void *tail)
+{
+	return sl_web_tail_running(tail);
+}
+
+struct sl_web_source sl_web_tail_source(struct sl_web_tail *tail)
+{
+	return (struct sl_web_source){tail, read_from, log_from, running_from};
 }

@@ -8,11 +8,9 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "tools/web/source.h"
 
 struct sl_web_tail;
-
-/* Take one record, which is borrowed for the call. */
-typedef void sl_web_tail_take_fn(void *context, const json_t *record);
 
 /* Open the logs of `folder`. SL_ERR_NOTFOUND: there is no such folder, or, unless `empty` is allowed, no log
  * in it. SL_ERR_IO. */
@@ -21,11 +19,13 @@ void sl_web_tail_close(struct sl_web_tail *tail);
 
 /* Hand over all whole lines that were not handed over; return their number. Lines that are not records are
  * left out. */
-size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_tail_take_fn *take, void *context);
+size_t sl_web_tail_read(struct sl_web_tail *tail, sl_web_take_fn *take, void *context);
 
-/* Return the records of `learner` of `round`, and those of no round between them, as a new array of
- * {"time","level","event","text","round"}: at most `most`, the last ones. `level`: the least severe. */
+/* As struct sl_web_source has it. */
 json_t *sl_web_tail_log(struct sl_web_tail *tail, uint64_t learner, uint64_t round, int level, size_t most);
 
 /* Return true if a learner of the folder listens on its control socket. */
 bool sl_web_tail_running(struct sl_web_tail *tail);
+
+/* Return the tail as the source of a page; the tail stays the caller's. */
+struct sl_web_source sl_web_tail_source(struct sl_web_tail *tail);

@@ -1,0 +1,492 @@
+#include "tools/web/follow.h"
+
+#include <curl/curl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+#include "daemon/runtime/http_origin.h"
+#include "daemon/runtime/http_token.h"
+#include "daemon/runtime/log.h"
+#include "tools/lib/command.h"
+#include "tools/web/excerpt.h"
+
+#define OPEN_MS 5000u
+#define CONNECT_MS 5000L
+#define SILENT_S 45L /* without a byte: a learner sends a comment every 15 s */
+#define RETRY_LEAST_MS 250u
+#define RETRY_MOST_MS 5000u
+#define LINE_BYTES_MAX (1u << 20) /* a longer line is left out */
+#define KEPT_BYTES                                                                                           \
+	(1u << 20) /* records of one learner for its log: these at least, and twice as many at most */
+#define RECEIVED_BYTES_MAX (16u << 20) /* between two reads */
+#define FAULT_BYTES 256u
+
+enum state { CONNECTING, STREAMING, WAITING };
+enum trouble { NONE, LOST, REFUSED };
+
+struct bytes {
+	char *at;
+	size_t used, room;
+};
+
+struct learner {
+	struct sl_web_follow *follow;
+	char *shown, *url; /* http://HOST:PORT; the same and /records */
+	CURL *easy;
+	enum state state;
+	bool decided; /* it has answered or failed once */
+	enum trouble said;
+	bool cut;    /* the present line is too long */
+	uint64_t id; /* 0: not known yet */
+	char name[SL_NAME_BYTES];
+	char fault[FAULT_BYTES]; /* why its answer is not taken; "": it is */
+	char why[CURL_ERROR_SIZE];
+	uint64_t retry_at_ms, retry_ms;
+	struct bytes received; /* not read yet */
+	struct bytes kept;     /* the last records, a line each */
+};
+
+struct sl_web_follow {
+	CURLM *multi;
+	struct curl_slist *headers;
+	struct learner *learners;
+	size_t count;
+	bool secret; /* a token is shown */
+	bool open;   /* sl_web_follow_open has returned */
+	sl_web_follow_say_fn *say;
+	void *context;
+};
+
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
+static void append(struct bytes *bytes, const char *from, size_t size)
+{
+	if (bytes->room - bytes->used < size) {
+		bytes->room = 2 * (bytes->used + size);
+		bytes->at = realloc(bytes->at, bytes->room);
+		if (bytes->at == NULL)
+			abort();
+	}
+	memcpy(bytes->at + bytes->used, from, size);
+	bytes->used += size;
+}
+
+static void drop(struct bytes *bytes, size_t size)
+{
+	memmove(bytes->at, bytes->at + size, bytes->used - size);
+	bytes->used -= size;
+}
+
+/* ---- what is said ---- */
+
+__attribute__((format(printf, 2, 3))) static void say(const struct learner *l, const char *format, ...)
+{
+	char line[1024], text[512];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	snprintf(line, sizeof line, "%s%s%s: %s", l->name, l->name[0] != '\0' ? ", " : "", l->shown, text);
+	l->follow->say(l->follow->context, line);
+}
+
+/* ---- one connection ---- */
+
+/* Say why an answer that is no stream of records is not taken. */
+static void explain(struct learner *l, long status)
+{
+	const char *text = "no Starling daemon answers there; give the address in its setting http";
+	if (status == 401 && l->follow->secret)
+		text = "does not accept the token; --token-file needs the one in its setting http_token_file";
+	else if (status == 401)
+		text = "needs a token; give --token-file with the file in its setting http_token_file";
+	else if (status == 403)
+		text = "refuses this name of its machine; use the address in its setting http";
+	snprintf(l->fault, sizeof l->fault, "%s", text);
+}
+
+/* Judge the answer at the end of its headers. */
+static size_t on_header(char *bytes, size_t one, size_t size, void *context)
+{
+	static const char stream[] = "text/event-stream";
+	struct learner *l = context;
+	const char *type = NULL;
+	long status = 0;
+	if (bytes[0] != '\r' && bytes[0] != '\n')
+		return one * size;
+	curl_easy_getinfo(l->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(l->easy, CURLINFO_CONTENT_TYPE, &type);
+	if (status < 200)
+		return one * size;
+	if (status != 200 || type == NULL || strncmp(type, stream, sizeof stream - 1) != 0) {
+		explain(l, status);
+		return 0; /* ends the transfer */
+	}
+	l->state = STREAMING;
+	l->decided = true;
+	if (l->said != NONE)
+		say(l, "is back");
+	l->said = NONE;
+	return one * size;
+}
+
+static size_t on_bytes(char *bytes, size_t one, size_t size, void *context)
+{
+	struct learner *l = context;
+	if (l->received.used > RECEIVED_BYTES_MAX)
+		return 0; /* ends the transfer */
+	append(&l->received, bytes, one * size);
+	return one * size;
+}
+
+static void connect_to(struct learner *l)
+{
+	l->state = CONNECTING;
+	l->fault[0] = l->why[0] = '\0';
+	l->received.used = 0;
+	l->cut = false;
+	curl_multi_add_handle(l->follow->multi, l->easy);
+}
+
+/* Say why a connection has ended, once for each kind of trouble. */
+static void say_trouble(struct learner *l, CURLcode code)
+{
+	enum trouble trouble = l->fault[0] != '\0' ? REFUSED : LOST;
+	bool silent = l->state == STREAMING && code == CURLE_OPERATION_TIMEDOUT;
+	if (trouble == l->said || (trouble == REFUSED && !l->follow->open))
+		return;
+	if (trouble == REFUSED)
+		say(l, "%s", l->fault);
+	else if (silent)
+		say(l, "has sent nothing for %ld s; trying again", SILENT_S);
+	else if (l->state == STREAMING || code == CURLE_OK)
+		say(l, "has closed the connection; trying again");
+	else
+		say(l, "cannot be reached (%s); trying again",
+		    l->why[0] != '\0' ? l->why : curl_easy_strerror(code));
+	l->said = trouble;
+}
+
+static void on_ended(struct learner *l, CURLcode code)
+{
+	curl_multi_remove_handle(l->follow->multi, l->easy);
+	if (l->fault[0] == '\0' && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
+		explain(l, 0);
+	say_trouble(l, code);
+	l->decided = true;
+	l->state = WAITING;
+	l->retry_at_ms = now_ms() + l->retry_ms;
+	l->retry_ms = 2 * l->retry_ms < RETRY_MOST_MS ? 2 * l->retry_ms : RETRY_MOST_MS;
+}
+
+static void run(struct sl_web_follow *f)
+{
+	int running, left;
+	CURLMsg *message;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->learners[i].state == WAITING && now_ms() >= f->learners[i].retry_at_ms)
+			connect_to(&f->learners[i]);
+	curl_multi_perform(f->multi, &running);
+	while ((message = curl_multi_info_read(f->multi, &left)) != NULL) {
+		struct learner *l = NULL;
+		CURLcode code = message->data.result;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&l);
+		on_ended(l, code);
+	}
+}
+
+/* ---- records ---- */
+
+static void keep(struct learner *l, const char *line, size_t size)
+{
+	if (l->kept.used + size + 1 > 2 * KEPT_BYTES) {
+		const char *from = l->kept.at + l->kept.used - KEPT_BYTES;
+		const char *newline = memchr(from, '\n', KEPT_BYTES);
+		drop(&l->kept, (size_t)(newline + 1 - l->kept.at));
+	}
+	append(&l->kept, line, size);
+	append(&l->kept, "\n", 1);
+}
+
+static void know(struct learner *l, const json_t *record)
+{
+	const char *name = json_string_value(json_object_get(record, "name"));
+	json_int_t id = json_integer_value(json_object_get(record, "learner"));
+	if (l->id != 0 || id <= 0 || name == NULL)
+		return;
+	l->id = (uint64_t)id;
+	sl_log_clean(name, l->name, sizeof l->name);
+}
+
+/* Take a line of the stream; return true if it was a record. */
+static bool take_line(struct learner *l, const char *line, size_t size, sl_web_take_fn *take, void *context)
+{
+	static const char data[] = "data: ";
+	const size_t n = sizeof data - 1;
+	json_t *record =
+		size > n && memcmp(line, data, n) == 0 ? json_loadb(line + n, size - n, 0, NULL) : NULL;
+	bool found = json_is_object(record);
+	if (found) {
+		know(l, record);
+		keep(l, line + n, size - n);
+		l->retry_ms = RETRY_LEAST_MS;
+		take(context, record);
+	}
+	json_decref(record);
+	return found;
+}
+
+static size_t take_lines(struct learner *l, sl_web_take_fn *take, void *context)
+{
+	struct bytes *b = &l->received;
+	size_t from = 0, taken = 0;
+	const char *newline;
+	while (b->used > from && (newline = memchr(b->at + from, '\n', b->used - from)) != NULL) {
+		size_t to = (size_t)(newline - b->at);
+		taken += !l->cut && to - from < LINE_BYTES_MAX &&
+			 take_line(l, b->at + from, to - from, take, context);
+		l->cut = false;
+		from = to + 1;
+	}
+	if (from > 0)
+		drop(b, from);
+	if (b->used > LINE_BYTES_MAX) {
+		l->cut = true;
+		b->used = 0;
+	}
+	return taken;
+}
+
+size_t sl_web_follow_read(struct sl_web_follow *follow, sl_web_take_fn *take, void *context)
+{
+	size_t taken = 0;
+	run(follow);
+	for (size_t i = 0; i < follow->count; i++)
+		taken += take_lines(&follow->learners[i], take, context);
+	return taken;
+}
+
+/* ---- opening and closing ---- */
+
+static bool is_token_free(CURLU *url)
+{
+	static const CURLUPart parts[] = {CURLUPART_QUERY, CURLUPART_USER, CURLUPART_PASSWORD};
+	bool found = false;
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		char *text = NULL;
+		found = curl_url_get(url, parts[i], &text, 0) == CURLUE_OK || found;
+		curl_free(text);
+	}
+	return !found;
+}
+
+static bool is_loopback(CURLU *url)
+{
+	char *host = NULL;
+	bool found =
+		curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK && sl_http_origin_host(host, "");
+	curl_free(host);
+	return found;
+}
+
+/* Check an address; set `shown` without its path, and `url` with /records. */
+static int check(struct learner *l, const char *text, CURLU *url, struct sl_error *error)
+{
+	char *scheme = NULL, *path = NULL;
+	bool http = strstr(text, "://") != NULL && curl_url_set(url, CURLUPART_URL, text, 0) == CURLUE_OK &&
+		    curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+		    (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0);
+	bool whole = http && curl_url_get(url, CURLUPART_PATH, &path, 0) == CURLUE_OK &&
+		     (strcmp(path, "/") == 0 || strcmp(path, "/records") == 0);
+	bool plain = http && strcmp(scheme, "http") == 0;
+	curl_free(scheme);
+	curl_free(path);
+	if (http && !is_token_free(url)) /* not repeated: it may contain the token */
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "an address has a token or password in it, which other users can see: give "
+				  "the token by --token-file");
+	if (!whole)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not the address of a learner; expected http://HOST:PORT as in its "
+				  "setting http",
+				  text);
+	if (plain && !l->follow->secret && !is_loopback(url))
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"%s: a learner on another machine needs a token: give --token-file with the "
+			"file in its setting http_token_file",
+			text);
+	curl_url_set(url, CURLUPART_PATH, "/", 0);
+	curl_url_get(url, CURLUPART_URL, &l->shown, 0);
+	l->shown[strlen(l->shown) - 1] = '\0';
+	curl_url_set(url, CURLUPART_PATH, "/records", 0);
+	curl_url_get(url, CURLUPART_URL, &l->url, 0);
+	return SL_OK;
+}
+
+static void prepare(struct learner *l)
+{
+	l->easy = curl_easy_init();
+	assert(l->easy != NULL);
+	curl_easy_setopt(l->easy, CURLOPT_URL, l->url);
+	curl_easy_setopt(l->easy, CURLOPT_PRIVATE, l);
+	curl_easy_setopt(l->easy, CURLOPT_HTTPHEADER, l->follow->headers);
+	curl_easy_setopt(l->easy, CURLOPT_HEADERFUNCTION, on_header);
+	curl_easy_setopt(l->easy, CURLOPT_HEADERDATA, l);
+	curl_easy_setopt(l->easy, CURLOPT_WRITEFUNCTION, on_bytes);
+	curl_easy_setopt(l->easy, CURLOPT_WRITEDATA, l);
+	curl_easy_setopt(l->easy, CURLOPT_ERRORBUFFER, l->why);
+	curl_easy_setopt(l->easy, CURLOPT_PROXY, ""); /* of no environment variable: it would see the token */
+	curl_easy_setopt(l->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(l->easy, CURLOPT_FRESH_CONNECT, 1L);
+	curl_easy_setopt(l->easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
+	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_TIME, SILENT_S);
+	l->retry_ms = RETRY_LEAST_MS;
+	connect_to(l);
+}
+
+static int check_all(struct sl_web_follow *f, const struct sl_web_follow_config *config,
+		     struct sl_error *error)
+{
+	int code = SL_OK;
+	for (; f->count < config->count && code == SL_OK; f->count++) {
+		CURLU *url = curl_url();
+		assert(url != NULL);
+		f->learners[f->count].follow = f;
+		code = check(&f->learners[f->count], config->urls[f->count], url, error);
+		curl_url_cleanup(url);
+	}
+	return code;
+}
+
+/* Run until each learner has answered or failed; return the first whose answer is not taken, or NULL. */
+static const struct learner *settle(struct sl_web_follow *f)
+{
+	uint64_t end_ms = now_ms() + OPEN_MS;
+	for (size_t decided = 0; decided < f->count && now_ms() < end_ms;) {
+		run(f);
+		decided = 0;
+		for (size_t i = 0; i < f->count; i++) {
+			if (f->learners[i].fault[0] != '\0')
+				return &f->learners[i];
+			decided += f->learners[i].decided;
+		}
+		if (decided < f->count)
+			curl_multi_poll(f->multi, NULL, 0, 100, NULL);
+	}
+	return NULL;
+}
+
+static void set_headers(struct sl_web_follow *f, const char *token)
+{
+	char line[SL_HTTP_TOKEN_BYTES + 32];
+	f->headers = curl_slist_append(NULL, "Accept: text/event-stream");
+	if (token == NULL)
+		return;
+	snprintf(line, sizeof line, "Authorization: Bearer %s", token);
+	f->headers = curl_slist_append(f->headers, line);
+	sodium_memzero(line, sizeof line);
+}
+
+int sl_web_follow_open(struct sl_web_follow **follow, const struct sl_web_follow_config *config,
+		       struct sl_error *error)
+{
+	struct sl_web_follow *f = sl_command_memory(1, sizeof *f);
+	curl_global_init(CURL_GLOBAL_DEFAULT);
+	f->multi = curl_multi_init();
+	assert(f->multi != NULL);
+	f->learners = sl_command_memory(config->count, sizeof *f->learners);
+	f->secret = config->token != NULL;
+	f->say = config->say;
+	f->context = config->context;
+	set_headers(f, config->token);
+	int code = check_all(f, config, error);
+	for (size_t i = 0; i < f->count && code == SL_OK; i++)
+		prepare(&f->learners[i]);
+	const struct learner *bad = code == SL_OK ? settle(f) : NULL;
+	if (bad != NULL)
+		code = sl_err_set(error, SL_ERR_INVALID, "%s: %s", bad->shown, bad->fault);
+	if (code != SL_OK) {
+		sl_web_follow_close(f);
+		f = NULL;
+	} else {
+		f->open = true;
+	}
+	*follow = f;
+	return code;
+}
+
+static void close_one(struct learner *l)
+{
+	if (l->easy != NULL && l->state != WAITING)
+		curl_multi_remove_handle(l->follow->multi, l->easy);
+	curl_easy_cleanup(l->easy);
+	curl_free(l->shown);
+	curl_free(l->url);
+	free(l->received.at);
+	free(l->kept.at);
+}
+
+void sl_web_follow_close(struct sl_web_follow *follow)
+{
+	if (follow == NULL)
+		return;
+	for (size_t i = 0; i < follow->count; i++)
+		close_one(&follow->learners[i]);
+	curl_multi_cleanup(follow->multi);
+	curl_slist_free_all(follow->headers);
+	free(follow->learners);
+	free(follow);
+	curl_global_cleanup();
+}
+
+/* ---- as a source ---- */
+
+static size_t read_from(void *follow, sl_web_take_fn *take, void *context)
+{
+	return sl_web_follow_read(follow, take, context);
+}
+
+static void excerpt_of(const struct learner *l, struct sl_web_excerpt *excerpt)
+{
+	const char *newline;
+	for (size_t from = 0; from < l->kept.used; from = (size_t)(newline + 1 - l->kept.at)) {
+		newline = memchr(l->kept.at + from, '\n', l->kept.used - from);
+		json_t *record =
+			json_loadb(l->kept.at + from, (size_t)(newline - l->kept.at) - from, 0, NULL);
+		sl_web_excerpt_take(excerpt, record);
+		json_decref(record);
+	}
+}
+
+static json_t *log_from(void *from, uint64_t learner, uint64_t round, int level, size_t most)
+{
+	const struct sl_web_follow *f = from;
+	struct sl_web_excerpt excerpt;
+	sl_web_excerpt_init(&excerpt, round, level, most);
+	for (size_t i = 0; i < f->count; i++)
+		if (f->learners[i].id == learner)
+			excerpt_of(&f->learners[i], &excerpt);
+	return excerpt.records;
+}
+
+static bool running_from(void *from)
+{
+	const struct sl_web_follow *f = from;
+	for (size_t i = 0; i < f->count; i++)
+		if (f->learners[i].state == STREAMING)
+			return true;
+	return false;
+}
+
+struct sl_web_source sl_web_follow_source(struct sl_web_follow *follow)
+{
+	return (struct sl_web_source){follow, read_from, log_from, running_from};
+}

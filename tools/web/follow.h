@@ -1,0 +1,42 @@
+/* follow.h - the records of learners that are asked over HTTP: their /records, server-sent events.
+ *
+ *   sl_web_follow_open --> connecting --> streaming --> (the connection ends) --> waiting --> connecting ...
+ *                              `-- cannot be reached, or refuses ------------------'
+ *
+ * A learner sends what it logs from the connection on. One that is lost is tried again, after 0.25 s at first
+ * and 5 s at last. Everything happens in the calls: libcurl is run by sl_web_follow_read. Owns the
+ * connections, and the last records of each learner for its log on the page. */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/base/types.h"
+#include "tools/web/source.h"
+
+struct sl_web_follow;
+
+/* Take one line for people: a learner is lost, or is back. */
+typedef void sl_web_follow_say_fn(void *context, const char *line);
+
+struct sl_web_follow_config {
+	const char *const
+		*urls; /* http://HOST:PORT, the setting `http` of a learner; https:// behind a proxy */
+	size_t count;
+	const char *token; /* the learners' (http_token_file); NULL: none */
+	sl_web_follow_say_fn *say;
+	void *context; /* of `say` */
+};
+
+/* Connect, and wait up to 5 s until each learner has answered or cannot be reached; the latter is said, and
+ * tried again later. The texts of `config` are copied. SL_ERR_INVALID: an address is not one, a token is
+ * missing or wrong, or no Starling daemon answers. */
+int sl_web_follow_open(struct sl_web_follow **follow, const struct sl_web_follow_config *config,
+		       struct sl_error *error);
+/* Disconnect and free `follow`, which may be NULL. */
+void sl_web_follow_close(struct sl_web_follow *follow);
+
+/* Hand over the records that have come since the last call, and connect anew to learners that were lost.
+ * Return the number of records. */
+size_t sl_web_follow_read(struct sl_web_follow *follow, sl_web_take_fn *take, void *context);
+
+/* Return the source of a page; `follow` stays the caller's. */
+struct sl_web_source sl_web_follow_source(struct sl_web_follow *follow);
