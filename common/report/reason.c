@@ -211,7 +211,9 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 		snprintf(text, size,
 			 "the data of a participant make the sum implausible: it is not one of %" PRIu32
 			 " models within clipping_range; which participant cannot be told; the sum is "
-			 "discarded",
+			 "discarded; if every attempt ends so, take tolerance + 2 learners at a time out of "
+			 "the "
+			 "roster, until one does not",
 			 r->why.result.learners);
 		break;
 	default:

@@ -272,8 +272,7 @@ TEST(test_sentences)
 		"round 3 attempt 1 ended in RECOVER: the data of a participant make the sum implausible: it "
 		"is not one of 3 models within clipping_range; which participant cannot be told; the sum is "
 		"discarded; if every attempt ends so, take tolerance + 2 learners at a time out of the "
-		"roster, until "
-		"one does not");
+		"roster, until one does not");
 	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
 					 .reason = SL_REASON_WEIGHT,
 					 .phase = SL_PHASE_SHARE,
