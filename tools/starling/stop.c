@@ -95,10 +95,12 @@ static int stop_launcher(int process, long pid, uint64_t end_ms)
 
 /* ---- learners ---- */
 
-static void ask(struct sl_learners *l, const char *op)
+/* Ask, and leave half of the time for what comes after. */
+static void ask(struct sl_learners *l, const char *op, uint64_t end_ms)
 {
 	json_t *request = json_pack("{s:s, s:b}", "op", op, "peers", 0);
-	sl_control_query_all(l->asked, l->count, request, ANSWER_MS);
+	uint64_t now = uv_hrtime() / 1000000, left = end_ms > now ? (end_ms - now) / 2 : 0;
+	sl_control_query_all(l->asked, l->count, request, left < ANSWER_MS ? (int)left : ANSWER_MS);
 	json_decref(request);
 }
 
@@ -125,12 +127,12 @@ static int stop_learners(struct sl_learners *l, uint64_t end_ms)
 {
 	int *processes = sl_command_memory(l->count, sizeof *processes), status = 0;
 	bool *ran = sl_command_memory(l->count, sizeof *ran);
-	ask(l, "status");
+	ask(l, "status", end_ms);
 	for (size_t i = 0; i < l->count; i++) {
 		ran[i] = l->asked[i].error == 0;
 		processes[i] = watch_process((long)sl_learners_number(l->asked[i].reply, "pid"));
 	}
-	ask(l, "stop");
+	ask(l, "stop", end_ms);
 	for (size_t i = 0; i < l->count; i++) {
 		if (!report(&l->asked[i], processes[i], ran[i], end_ms))
 			status = SL_EXIT_FAILED;
