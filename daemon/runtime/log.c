@@ -162,14 +162,14 @@ static double monotonic_ms(void)
 	return (double)(uv_hrtime() / 1000) / 1e3;
 }
 
-static void utc(char *out, size_t size)
+void sl_log_now(char text[static SL_LOG_TIME_BYTES])
 {
 	struct timespec t;
 	struct tm tm;
 	clock_gettime(CLOCK_REALTIME, &t);
 	gmtime_r(&t.tv_sec, &tm);
-	size_t n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(out + n, size - n, ".%03ldZ", t.tv_nsec / 1000000);
+	size_t n = strftime(text, SL_LOG_TIME_BYTES, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, SL_LOG_TIME_BYTES - n, ".%03ldZ", t.tv_nsec / 1000000);
 }
 
 /* The keys of the fields that every record has. */
@@ -193,8 +193,8 @@ static json_t *json_text(const char *text)
 static json_t *make_record(const struct sl_log *log, enum sl_level level, const char *event, const char *text,
 			   json_t *fields)
 {
-	char time[40];
-	utc(time, sizeof time);
+	char time[SL_LOG_TIME_BYTES];
+	sl_log_now(time);
 #define X(field, ...) json_t *field;
 	struct {
 		SL_ENVELOPE_FIELDS(X)
@@ -286,15 +286,23 @@ static const char *get(const json_t *record, const char *key)
 	return s ? s : "";
 }
 
-void sl_log_clean(const char *text, char *out, size_t size)
+void sl_log_clean(char *text, bool lines)
 {
-	size_t used = 0;
-	for (const unsigned char *c = (const unsigned char *)text; *c != '\0' && used + 1 < size; c++) {
+	unsigned char *to = (unsigned char *)text;
+	for (const unsigned char *c = to; *c != '\0'; c++) {
 		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-		out[used++] = *c < 0x20 || *c == 0x7f || c1 ? '?' : (char)*c;
+		bool control = (*c < 0x20 && !(lines && *c == '\n')) || *c == 0x7f || c1;
+		*to++ = control ? '?' : *c;
 		c += c1;
 	}
-	out[used] = '\0';
+	*to = '\0';
+}
+
+/* Copy a text of a record, as far as it fits. */
+static void copy(const json_t *record, const char *key, char *text, size_t size)
+{
+	snprintf(text, size, "%s", get(record, key));
+	sl_log_clean(text, false);
 }
 
 static const char *level_colour(int level)
@@ -310,11 +318,12 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 {
 	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
 	const char *stamp = get(record, keys.time);
-	sl_log_clean(strlen(stamp) >= 23 ? stamp + 11 : "", time, 13);
-	sl_log_clean(get(record, keys.name), name, sizeof name);
-	sl_log_clean(get(record, keys.level), level, sizeof level);
-	sl_log_clean(get(record, keys.event), event, sizeof event);
-	sl_log_clean(get(record, keys.text), text, sizeof text);
+	snprintf(time, sizeof time, "%.12s", strlen(stamp) >= 23 ? stamp + 11 : "");
+	sl_log_clean(time, false);
+	copy(record, keys.name, name, sizeof name);
+	copy(record, keys.level, level, sizeof level);
+	copy(record, keys.event, event, sizeof event);
+	copy(record, keys.text, text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
 			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "",
 			 event, text);

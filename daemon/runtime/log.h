@@ -14,6 +14,7 @@
 
 #define SL_LOG_WATCHERS_MAX 2u
 #define SL_LOG_LINE_BYTES 4096u /* size of the text form, with newline and terminating zero */
+#define SL_LOG_TIME_BYTES 40u
 
 /* A log; written by one thread, which also runs the watchers. */
 struct sl_log;
@@ -53,9 +54,12 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 /* Return true if `fd` is a terminal and NO_COLOR is not set. */
 bool sl_log_colour(int fd);
 
-/* Copy text for a terminal: control characters (ASCII and U+0080..U+009F) become '?', an overlong text is
- * cut. */
-void sl_log_clean(const char *text, char *out, size_t size);
+/* Write the present time as records have it, "2026-11-23T10:45:59.620Z". */
+void sl_log_now(char text[static SL_LOG_TIME_BYTES]);
+
+/* Make `text` fit for a terminal: control characters (ASCII and U+0080..U+009F) become '?', but not newlines
+ * if it has `lines`. */
+void sl_log_clean(char *text, bool lines);
 
 /* Write the text form of `record` with its newline: "12:03:04.123 learner-03 info committed round 3
  * committed". Control characters become '?', an overlong text is cut. `size` is at least SL_LOG_LINE_BYTES.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "daemon/runtime/log.h"
 #include "tools/lib/command.h"
 
 #define LINE_BYTES (1u << 20) /* of a status with the most learners */
@@ -62,6 +63,28 @@ static json_t *read_reply(int fd, int64_t end_ms)
 	return NULL;
 }
 
+static void clean_text(json_t *value)
+{
+	char *text = strdup(json_string_value(value));
+	if (text == NULL)
+		abort();
+	sl_log_clean(text, false);
+	if (strcmp(text, json_string_value(value)) != 0)
+		json_string_set(value, text);
+	free(text);
+}
+
+void sl_control_query_clean(json_t *value)
+{
+	const char *key;
+	size_t index;
+	json_t *one;
+	if (json_is_string(value))
+		clean_text(value);
+	json_object_foreach(value, key, one) sl_control_query_clean(one);
+	json_array_foreach(value, index, one) sl_control_query_clean(one);
+}
+
 void sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms)
 {
 	int64_t end_ms = now_ms() + wait_ms;
@@ -81,6 +104,7 @@ void sl_control_query_all(struct sl_control_query *asked, size_t count, const js
 	for (size_t i = 0; i < count; i++)
 		if (fds[i] >= 0) {
 			asked[i].reply = read_reply(fds[i], end_ms);
+			sl_control_query_clean(asked[i].reply);
 			close(fds[i]);
 		}
 	free(fds);

@@ -135,16 +135,6 @@ static void name_run(const struct sl_logs *logs, struct sl_timeline *timeline)
 	json_decref(summary);
 }
 
-/* Print a text for people, without control characters: learners name themselves, and quote what they got. */
-static void print_clean(const char *text)
-{
-	for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
-		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-		putchar((*c < 0x20 && *c != '\n') || *c == 0x7f || c1 ? '?' : *c);
-		c += c1;
-	}
-}
-
 static void explain(const json_t *document, const json_t *run)
 {
 	char *text = NULL;
@@ -152,8 +142,10 @@ static void explain(const json_t *document, const json_t *run)
 	FILE *out = open_memstream(&text, &size);
 	if (out != NULL)
 		sl_explain_round(out, document, run);
-	if (out != NULL && fclose(out) == 0)
-		print_clean(text);
+	if (out != NULL && fclose(out) == 0) {
+		sl_log_clean(text, true); /* learners name themselves, and quote what they got */
+		fputs(text, stdout);
+	}
 	free(text);
 }
 

@@ -221,7 +221,8 @@ static void know(struct learner *l, const json_t *record)
 	if (l->id != 0 || id <= 0 || name == NULL)
 		return;
 	l->id = (uint64_t)id;
-	sl_log_clean(name, l->name, sizeof l->name);
+	snprintf(l->name, sizeof l->name, "%s", name);
+	sl_log_clean(l->name, false);
 }
 
 /* Take a line of the stream; return true if it was a record. */
