@@ -10,7 +10,6 @@
 #include "common/report/record.h"
 #include "common/report/status_table.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/obstacle.h"
 #include "daemon/metrics/health.h"
 #include "daemon/runtime/process_usage.h"
 
@@ -21,7 +20,7 @@ static void note_problem(struct sl_daemon *daemon, const struct sl_record *recor
 	struct sl_status_notes *notes = &daemon->notes;
 	json_decref(
 		sl_record_write(record, &daemon->roster, notes->problem_text, sizeof notes->problem_text));
-	notes->problem_at = time(NULL);
+	sl_log_now(notes->problem_at);
 	notes->problem = record->kind;
 	notes->problem_level = sl_record_level(record);
 }
@@ -69,11 +68,6 @@ static json_t *instant(time_t at)
 static json_t *real(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *words(const char *text)
-{
-	return *text != '\0' ? json_string(text) : json_null();
 }
 
 static json_t *whole(uint64_t value)
@@ -136,12 +130,12 @@ static json_t *problem_object(const struct sl_daemon *daemon)
 {
 	const struct sl_status_notes *notes = &daemon->notes;
 	json_t *object;
-	if (notes->problem_at == 0)
+	if (notes->problem_at[0] == '\0')
 		return json_null();
 	struct {
 		SL_STATUS_PROBLEM_FIELDS(DECLARE)
 	} values = {
-		.at = instant(notes->problem_at),
+		.at = json_string(notes->problem_at),
 		.level = json_string(sl_level_name(notes->problem_level)),
 		.event = json_string(sl_record_event(notes->problem)),
 		.text = json_string(notes->problem_text),
@@ -212,7 +206,6 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 	sl_core_status(daemon->core, &status);
 	enum sl_wait wait = sl_core_awaits(daemon->core, awaited);
 	bool limited = status.deadline != SL_NEVER;
-	char obstacle[SL_OBSTACLE_BYTES];
 	struct {
 		SL_STATUS_FIELDS(DECLARE)
 	} values = {
@@ -234,7 +227,6 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 		.progress = whole(progress(daemon, &status)),
 		.waits_for = json_string(sl_wait_words(wait)),
 		.awaits = ids(daemon, awaited),
-		.obstacle = words(sl_obstacle(daemon, wait, awaited, obstacle)),
 		.learners = whole(status.learners),
 		.neighbours = neighbours(daemon),
 		.mixing = json_string(sl_engine_name(status.engine)),
