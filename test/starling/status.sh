@@ -53,3 +53,53 @@ PYTHON
 timeout 2 "$program" status --watch run >out 2>err || :
 [ "$(wc -l <out)" = 100 ] || fail 'a line for each change'
 ! grep -q "$(printf '\033')" out || fail 'a control character in a pipe'
+
+# The launcher ends learners after the last round: they have finished. In a pipe, --watch ends with the run.
+mkdir -p done/a/state
+: >done/a/state/lock
+record='"v":1,"time":"2026-11-21T12:00:00.000Z","level":"info","learner":1,"name":"a","round":2'
+{
+	echo "{$record,\"event\":\"phase\",\"phase\":\"DONE\",\"text\":\"round 2: DONE\"}"
+	echo "{$record,\"event\":\"stopping\",\"text\":\"ended by command\"}"
+} >done/a/log.jsonl
+ends 2 status done
+has out ' finished ' '1 learner: 1 finished' 'ended by command'
+timeout 20 "$program" status --watch done >out 2>err && code=0 || code=$?
+[ $code = 2 ] || fail "--watch of a finished run ends with $code"
+has out 'a: finished'
+echo "{$record,\"event\":\"phase\",\"phase\":\"TRAIN\",\"text\":\"round 3: TRAIN\"}" >>done/a/log.jsonl
+ends 2 status done
+has out '1 learner: 1 stopped'
+
+# Control sockets that lie, and one that hangs.
+mkdir -p lies/a lies/b lies/c
+cat >sockets.py <<'PYTHON'
+import json, socket, sys, threading
+def answer(end, name, at):
+    with end.accept()[0] as one:
+        one.recv(4096)
+        problem = {'at': at, 'level': 'warn', 'event': 'x', 'text': f'warning of {at}'}
+        one.sendall(json.dumps({'ok': True, 'id': 1, 'name': name, 'round': 1, 'rounds': 2, 'phase': '\x1b[31mMIX\x9b', 'last_problem': problem,
+                                'peers': [{'id': 9, 'name': '\x1b]0;x\x07'}]}).encode() + b'\n')
+ends = {name: socket.socket(socket.AF_UNIX) for name in 'abc'}
+for name, end in ends.items():
+    end.bind(f'lies/{name}/control.sock')
+    end.listen()
+print('ready', flush=True)
+for name, at in (('a', '2026-11-21T12:00:00.100Z'), ('b', '2026-11-21T12:00:00.700Z')):
+    threading.Thread(target=lambda name=name, at=at: [answer(ends[name], '\x1b[2J' + name, at) for _ in range(3)], daemon=True).start()
+sys.stdin.read()
+PYTHON
+mkfifo hold ready
+/usr/bin/python3 sockets.py <hold >ready &
+sockets=$!
+exec 3>hold
+read -r _ <ready
+ends 1 status lies
+LC_ALL=C grep -q "$(printf '[\033\233\007]')" out && fail 'a control character of a learner'
+has out '?[2Ja ' '?[31mMIX' '2 making progress, 1 silent' 'last warning, 2026-11-21T12:00:00, ?[2Jb: warning of 2026-11-21T12:00:00.700Z'
+timeout 8 "$program" stop --timeout 2 lies >out 2>err && code=0 || code=$?
+[ $code = 1 ] || fail "stop of a hanging learner ends with $code"
+has err 'starling stop: c: still running'
+exec 3>&-
+wait $sockets

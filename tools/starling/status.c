@@ -10,14 +10,14 @@ struct status_command {
 	bool watch, json;
 };
 
-static const struct sl_option own[] = {
-	SL_LEARNERS_CONTROL,
-	{"watch", 'w', NULL,
-	 "show the table again each second, until q or Ctrl-C; in a pipe, a line per change",
-	 SL_SETS(struct status_command, watch)},
-	{"json", 'j', NULL, "print one JSON object; with --watch one a second",
-	 SL_SETS(struct status_command, json)},
-	{0}};
+static const struct sl_option own[] = {SL_LEARNERS_CONTROL,
+				       {"watch", 'w', NULL,
+					"show the table again each second, until q or Ctrl-C; in a pipe, a "
+					"line per change, to the end of the run",
+					SL_SETS(struct status_command, watch)},
+				       {"json", 'j', NULL, "print one JSON object; with --watch one a second",
+					SL_SETS(struct status_command, json)},
+				       {0}};
 
 static const struct sl_usage usage = {
 	.options = own,
@@ -37,7 +37,7 @@ static const struct sl_usage usage = {
 	       "  starling status --json RUNFOLDER | jq '.learners[] | select(.state != \"running\")'\n"
 	       "\n"
 	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, 2 "
-	       "a learner is stopped (or wrong usage)."};
+	       "a learner is stopped or has finished (or wrong usage)."};
 
 /* Say where the learners are, if the command line does not. */
 static void say_where(const struct status_command *command, const struct sl_status_all *all)

@@ -11,9 +11,11 @@
 /* From the best to the worst. */
 enum sl_status_state {
 	SL_STATUS_RUNNING,
-	SL_STATUS_OVERDUE, /* waits beyond a deadline */
-	SL_STATUS_SILENT,  /* runs, and does not answer */
+	SL_STATUS_FINISHED, /* ended after the last round */
+	SL_STATUS_OVERDUE,  /* waits beyond a deadline */
+	SL_STATUS_SILENT,   /* runs, and does not answer */
 	SL_STATUS_STOPPED,
+	SL_STATUS_STATES /* number of them */
 };
 
 struct sl_status_row {
@@ -21,7 +23,6 @@ struct sl_status_row {
 	enum sl_status_state state;
 	const json_t *status; /* its answer, borrowed; NULL unless it runs and answers */
 	json_t *last;	      /* its last log record; NULL: unknown, or it answers */
-	bool finished;	      /* its log says that all rounds are committed */
 	bool ended;	      /* the last record says why the learner ended */
 	sl_round committed;   /* as answer or log say */
 	sl_round rounds;      /* 0: unknown */
@@ -38,8 +39,12 @@ void sl_status_open(struct sl_status_all *all, const struct sl_learners_options 
 void sl_status_read(struct sl_status_all *all);
 void sl_status_close(struct sl_status_all *all);
 
-/* Return 0 all progress, 1 one waits beyond a deadline or does not answer, 2 one is stopped. */
+/* Count the learners of each state. */
+void sl_status_count(const struct sl_status_all *all, size_t counts[static SL_STATUS_STATES]);
+/* Return 0 all progress, 1 one waits beyond a deadline or does not answer, 2 one has ended. */
 int sl_status_exit(const struct sl_status_all *all);
+/* Return true if no learner runs and one has finished. */
+bool sl_status_over(const struct sl_status_all *all);
 /* Return the document of --json. */
 json_t *sl_status_json(const struct sl_status_all *all);
 

@@ -12,8 +12,6 @@
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
 #define NAME_COLUMNS 13
 #define METRIC_COLUMNS 7
-#define BELOW 3u /* lines below the rows */
-#define INDENT 4 /* of what follows the row of a learner */
 
 enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, TOLERATES, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
 
@@ -107,6 +105,7 @@ static void fill_row(const struct sl_status_all *all, const struct sl_status_row
 		     char cells[COLUMNS][SL_CELL_BYTES])
 {
 	static const char marks[] = {[SL_STATUS_RUNNING] = ' ',
+				     [SL_STATUS_FINISHED] = ' ',
 				     [SL_STATUS_OVERDUE] = '!',
 				     [SL_STATUS_SILENT] = '?',
 				     [SL_STATUS_STOPPED] = 'x'};
@@ -120,10 +119,9 @@ static void fill_row(const struct sl_status_all *all, const struct sl_status_row
 		return;
 	}
 	write_round(row, row->committed, cells[ROUND]);
-	snprintf(cells[PHASE], SL_CELL_BYTES, "%s",
-		 row->finished ? "finished" : sl_status_state_name(row->state));
+	snprintf(cells[PHASE], SL_CELL_BYTES, "%s", sl_status_state_name(row->state));
 	double since = ago(sl_learners_text(row->last, "time"));
-	if (row->state == SL_STATUS_STOPPED && since >= 0)
+	if (row->state != SL_STATUS_SILENT && since >= 0)
 		write_duration(since, cells[SINCE]);
 }
 
@@ -165,22 +163,6 @@ __attribute__((format(printf, 2, 3))) static void put(struct screen *s, const ch
 	free(text);
 }
 
-/* Print a text on as many lines as it takes. */
-static void put_wrapped(struct screen *s, const char *text)
-{
-	size_t room = s->width > 2 * INDENT ? s->width - INDENT : s->width;
-	while (*text != '\0' && s->left > BELOW) {
-		size_t n = strlen(text);
-		if (n > room)
-			for (n = room; n > 0 && text[n] != ' '; n--)
-				;
-		n = n > 0 ? n : strlen(text);
-		put(s, "%*s%.*s", INDENT, "", (int)n, text);
-		text += n;
-		text += strspn(text, " ");
-	}
-}
-
 /* Return true if the row has a second line, and write it. */
 static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
 {
@@ -211,7 +193,7 @@ static void print_row(struct screen *s, const struct sl_status_all *all, const s
 	sl_table_line(table, COLUMNS, cells, line);
 	put(s, "%s", line + 2); /* without the gap before the first column */
 	if (detail(all, row, text, sizeof text))
-		put_wrapped(s, text);
+		put(s, "    %s", text);
 }
 
 static double phase_s(const struct sl_status_row *row)
@@ -354,12 +336,15 @@ static void print_problem(struct screen *s, const struct sl_status_all *all)
 
 static void print_count(struct screen *s, const struct sl_status_all *all)
 {
-	static const char *const words[] = {"making progress", "overdue", "silent", "stopped"};
-	size_t counts[4] = {0}, used = 0;
+	static const char *const words[] = {[SL_STATUS_RUNNING] = "making progress",
+					    [SL_STATUS_FINISHED] = "finished",
+					    [SL_STATUS_OVERDUE] = "overdue",
+					    [SL_STATUS_SILENT] = "silent",
+					    [SL_STATUS_STOPPED] = "stopped"};
+	size_t counts[SL_STATUS_STATES], used = 0;
 	char text[128] = "";
-	for (size_t i = 0; i < all->of.count; i++)
-		counts[all->rows[i].state]++;
-	for (size_t k = 0; k < 4; k++)
+	sl_status_count(all, counts);
+	for (size_t k = 0; k < SL_STATUS_STATES; k++)
 		if (counts[k] > 0)
 			used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu %s",
 						 used > 0 ? ", " : "", counts[k], words[k]);
@@ -369,7 +354,7 @@ static void print_count(struct screen *s, const struct sl_status_all *all)
 void sl_status_print(const struct sl_status_all *all, FILE *out, size_t width, size_t height)
 {
 	struct screen s = {out, width > 0 ? width : SIZE_MAX, height > 0 ? height : SIZE_MAX, NULL};
-	print_rows(&s, all, BELOW);
+	print_rows(&s, all, 3);
 	print_count(&s, all);
 	print_tolerance(&s, all);
 	print_problem(&s, all);

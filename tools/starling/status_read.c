@@ -33,14 +33,18 @@ void sl_status_close(struct sl_status_all *all)
 
 /* ---- a learner that has ended ---- */
 
-/* Take a record of the log of `row`: the last one stays. */
-static void take_record(struct sl_status_row *row, json_t *object)
+/* Take a record of the log of `row`: the last one stays. Set `finished` if it says that all rounds are
+ * committed. */
+static void take_record(struct sl_status_row *row, json_t *object, bool *finished)
 {
 	struct sl_record record;
 	sl_record_read(&record, object);
 	if (record.kind == SL_RECORD_COMMITTED || record.kind == SL_RECORD_CAUGHT_UP)
 		row->committed = (sl_round)record.round;
-	row->finished = row->finished || record.kind == SL_RECORD_FINISHED;
+	/* a launcher ends its learners after the last round, in phase DONE */
+	if (record.kind == SL_RECORD_PHASE)
+		*finished = record.phase != NULL && strcmp(record.phase, sl_phase_name(SL_PHASE_DONE)) == 0;
+	*finished |= record.kind == SL_RECORD_FINISHED;
 	/* An evaluation runs beside the round. It may end after the record that says why the learner ends. */
 	if (row->last != NULL && strcmp(sl_learners_text(object, "event"), "evaluated") == 0) {
 		json_decref(object);
@@ -52,14 +56,16 @@ static void take_record(struct sl_status_row *row, json_t *object)
 	row->last = object;
 }
 
-/* Read the end of the log. A line that is cut, at its beginning or its end, is left out. */
-static void read_log(struct sl_status_row *row)
+/* Read the end of the log; return true if all rounds are committed. A line that is cut, at its beginning or
+ * its end, is left out. */
+static bool read_log(struct sl_status_row *row)
 {
 	FILE *in = *row->asked->log != '\0' ? fopen(row->asked->log, "re") : NULL;
 	char *line = NULL;
 	size_t room = 0;
+	bool finished = false;
 	if (in == NULL)
-		return;
+		return false;
 	if (fseek(in, -TAIL_BYTES, SEEK_END) == 0)
 		(void)!getline(&line, &room, in);
 	else
@@ -67,12 +73,14 @@ static void read_log(struct sl_status_row *row)
 	while (getline(&line, &room, in) > 0) {
 		json_t *object = json_loads(line, 0, NULL);
 		if (json_is_object(object))
-			take_record(row, object);
+			take_record(row, object, &finished);
 		else
 			json_decref(object);
 	}
 	free(line);
 	fclose(in);
+	sl_control_query_clean(row->last);
+	return finished;
 }
 
 /* ---- all ---- */
@@ -82,7 +90,7 @@ static void take(struct sl_status_row *row)
 	struct sl_control_query *asked = row->asked;
 	json_decref(row->last);
 	row->last = NULL;
-	row->finished = row->ended = false;
+	row->ended = false;
 	row->status = json_is_true(json_object_get(asked->reply, "ok")) ? asked->reply : NULL;
 	if (row->status != NULL) {
 		sl_learners_know(asked, row->status, "id");
@@ -93,8 +101,8 @@ static void take(struct sl_status_row *row)
 		return;
 	}
 	bool runs = asked->error == 0 || asked->error == EAGAIN; /* EAGAIN: it accepts no connection */
-	row->state = runs ? SL_STATUS_SILENT : SL_STATUS_STOPPED;
-	read_log(row);
+	bool finished = read_log(row);
+	row->state = runs ? SL_STATUS_SILENT : finished ? SL_STATUS_FINISHED : SL_STATUS_STOPPED;
 	sl_learners_know(asked, row->last, "learner");
 }
 
@@ -124,12 +132,28 @@ void sl_status_read(struct sl_status_all *all)
 	all->verified = read_verified(all->of.folder);
 }
 
+void sl_status_count(const struct sl_status_all *all, size_t counts[static SL_STATUS_STATES])
+{
+	memset(counts, 0, SL_STATUS_STATES * sizeof *counts);
+	for (size_t i = 0; i < all->of.count; i++)
+		counts[all->rows[i].state]++;
+}
+
 int sl_status_exit(const struct sl_status_all *all)
 {
-	enum sl_status_state worst = SL_STATUS_RUNNING;
-	for (size_t i = 0; i < all->of.count; i++)
-		worst = all->rows[i].state > worst ? all->rows[i].state : worst;
-	return worst == SL_STATUS_STOPPED ? 2 : worst != SL_STATUS_RUNNING;
+	size_t counts[SL_STATUS_STATES];
+	sl_status_count(all, counts);
+	if (counts[SL_STATUS_STOPPED] + counts[SL_STATUS_FINISHED] > 0)
+		return 2;
+	return counts[SL_STATUS_RUNNING] < all->of.count;
+}
+
+bool sl_status_over(const struct sl_status_all *all)
+{
+	size_t counts[SL_STATUS_STATES];
+	sl_status_count(all, counts);
+	return counts[SL_STATUS_FINISHED] > 0 &&
+	       counts[SL_STATUS_STOPPED] + counts[SL_STATUS_FINISHED] == all->of.count;
 }
 
 sl_round sl_status_least(const struct sl_status_all *all)
@@ -156,6 +180,7 @@ const char *sl_status_name(const struct sl_status_row *row)
 const char *sl_status_state_name(enum sl_status_state state)
 {
 	static const char *const names[] = {[SL_STATUS_RUNNING] = "running",
+					    [SL_STATUS_FINISHED] = "finished",
 					    [SL_STATUS_OVERDUE] = "overdue",
 					    [SL_STATUS_SILENT] = "silent",
 					    [SL_STATUS_STOPPED] = "stopped"};
@@ -169,9 +194,8 @@ void sl_status_wait(const struct sl_status_all *all, const struct sl_status_row 
 	if (row->status == NULL)
 		return;
 	sl_learners_names(&all->of, json_object_get(row->status, "awaits"), NAMES_MOST, names, sizeof names);
-	const char *obstacle = sl_learners_text(row->status, "obstacle");
-	snprintf(text, size, "waits for %s%s%s%s%s", names, *names != '\0' ? " " : "",
-		 sl_learners_text(row->status, "waits_for"), *obstacle != '\0' ? ": " : "", obstacle);
+	snprintf(text, size, "waits for %s%s%s", names, *names != '\0' ? " " : "",
+		 sl_learners_text(row->status, "waits_for"));
 }
 
 /* ---- for programs ---- */

@@ -165,6 +165,7 @@ static void print_json(const struct sl_status_all *all)
 	json_decref(document);
 }
 
+/* A screen stays until it is left; a pipe ends with the run. */
 int sl_status_watch(struct sl_status_all *all, bool json)
 {
 	bool screen = !json && isatty(STDOUT_FILENO) && sl_terminal_width(stdout) > 0;
@@ -186,7 +187,7 @@ int sl_status_watch(struct sl_status_all *all, bool json)
 			sl_command_output_failed();
 			break;
 		}
-	} while (wait_key(tty.keys));
+	} while ((screen || !sl_status_over(all)) && wait_key(tty.keys));
 	if (screen)
 		tty_close(&tty);
 	free(said);
