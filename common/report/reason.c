@@ -42,6 +42,19 @@ const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set,
 	return text;
 }
 
+void sl_reason_absent(const struct sl_roster *roster, uint32_t connected, uint64_t quorum,
+		      const uint64_t *missing, char *text, size_t size)
+{
+	char names[256];
+	bool one = missing != NULL && sl_bit_count(missing, sl_bit_words(roster->size)) == 1;
+	snprintf(text, size,
+		 "%" PRIu32 " of %" PRIu32 " learners %s connected, and the quorum is %" PRIu64
+		 "; missing: %s: start %s, or check %s links",
+		 connected, roster->size, connected == 1 ? "is" : "are", quorum,
+		 sl_reason_names(roster, missing, names, sizeof names), one ? "it" : "them",
+		 one ? "its" : "their");
+}
+
 const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))
@@ -132,7 +145,10 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 			 who, r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs),
 			 r->why.roster.own_size, sl_reason_digest(r->why.roster.own, "?", own));
 	} else {
-		snprintf(text, size, "%s starts round %" PRIu32 " from another committed model: %s, here %s",
+		snprintf(text, size,
+			 "%s starts round %" PRIu32
+			 " from another committed model: %s, here %s; the one whose "
+			 "state folder is moved away takes the model of the others",
 			 who, r->t, sl_reason_digest(r->why.history.theirs, "the initial one", theirs),
 			 sl_reason_digest(r->why.history.own, "the initial one", own));
 	}
@@ -162,7 +178,7 @@ static const struct {
 	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
 	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
-				  " only (membership_change: wait)"},
+				  " only: undo this change, or set membership_change: warn"},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
@@ -227,13 +243,13 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 {
 	switch (r->reason) {
 	case SL_REASON_ALONE:
-		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners",
+		snprintf(text, size,
+			 "no learner in range lists this one; a round needs %" PRIu64
+			 " learners: start others, or check their links",
 			 r->why.quorum.quorum);
 		break;
 	case SL_REASON_QUORUM:
-		snprintf(text, size,
-			 "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
-			 r->why.quorum.learners, r->why.quorum.quorum, names);
+		sl_reason_absent(roster, r->why.quorum.learners, r->why.quorum.quorum, r->set, text, size);
 		break;
 	case SL_REASON_P_BOUND:
 		p_bound_text(r, text, size);

@@ -18,6 +18,12 @@ const char *sl_reason_who(const struct sl_roster *roster, uint32_t index, char t
  * `text`. */
 const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set, char *text, size_t size);
 
+/* Write that the learners of `missing` are not here, and the remedy: "2 of 5 learners are connected, and the
+ * quorum is 3; missing: ana (2), bo (5): start them, or check their links". `connected` counts this learner.
+ */
+void sl_reason_absent(const struct sl_roster *roster, uint32_t connected, uint64_t quorum,
+		      const uint64_t *missing, char *text, size_t size);
+
 #define SL_DIGEST_TEXT_BYTES (2u * SL_HASH_BYTES + 1u)
 /* Return the first 12 hexadecimal digits of `hash`, in `text`; `none` if it is all zeros. */
 const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES]);

@@ -65,9 +65,10 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind);
 void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		      const struct sl_roster *roster);
 /* Begin the record of a wait, or of its end. `set`: the learners that are awaited, a bit set over the roster,
- * to which the record refers. `overdue`: beyond the deadline of the phase. */
+ * to which the record refers. `overdue`: beyond the deadline of the phase. `obstacle`: what waiting alone
+ * does not cure, cause and remedy; "": it may. */
 void sl_record_waiting(struct sl_record *record, enum sl_wait wait, const uint64_t *set, bool overdue,
-		       const struct sl_roster *roster);
+		       const char *obstacle, const struct sl_roster *roster);
 void sl_record_waited(struct sl_record *record, enum sl_wait wait, const uint64_t *set,
 		      const struct sl_roster *roster);
 /* Print into the record's own space; return the text, cut where the space ends. */

@@ -280,15 +280,18 @@ static bool set_awaited(struct sl_record *record, enum sl_wait wait, const uint6
 }
 
 void sl_record_waiting(struct sl_record *record, enum sl_wait wait, const uint64_t *set, bool overdue,
-		       const struct sl_roster *roster)
+		       const char *obstacle, const struct sl_roster *roster)
 {
 	sl_record_init(record, SL_RECORD_WAITING);
 	bool any = set_awaited(record, wait, set, roster);
 	if (wait == SL_WAIT_DEPOSITS && (overdue || !any))
 		record->kind = any ? SL_RECORD_WAITING_LOST : SL_RECORD_WAITING_STATES;
 	else if (!any)
-		record->kind = SL_RECORD_WAITING_NONE;
+		record->kind = *obstacle != '\0' ? SL_RECORD_WAITING_CHANGE : SL_RECORD_WAITING_NONE;
+	else if (*obstacle != '\0')
+		record->kind = SL_RECORD_WAITING_FOR_CHANGE;
 	record->overdue = overdue;
+	record->reason = obstacle;
 }
 
 void sl_record_waited(struct sl_record *record, enum sl_wait wait, const uint64_t *set,

@@ -143,6 +143,10 @@
 	  "round {round}: waiting for {whom} {waits_for}")                                                   \
 	X(WAITING_NONE, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                    \
 	  "round {round}: waiting for {waits_for}")                                                          \
+	X(WAITING_FOR_CHANGE, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue reason",                       \
+	  "round {round}: waiting for {whom} {waits_for}: {reason}")                                         \
+	X(WAITING_CHANGE, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue reason",                           \
+	  "round {round}: waiting for {waits_for}: {reason}")                                                \
 	X(WAITING_STATES, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                  \
 	  "round {round}: collecting deposits and deposit keys")                                             \
 	X(WAITING_LOST, "waiting", SL_WARN, SL_WAITING_FIELDS " overdue",                                    \

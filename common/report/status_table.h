@@ -27,6 +27,7 @@
 	X(progress, "progress of the phase in 1/1000")                                                       \
 	X(waits_for, "what it waits for, in words")                                                          \
 	X(awaits, "ids of the learners that it waits for")                                                   \
+	X(obstacle, "what waiting alone does not cure, and the remedy; null: it may")                        \
 	X(learners, "participants of the view; 0: no view is agreed on")                                     \
 	X(neighbours, "ids of its neighbours in the view")                                                   \
 	X(mixing, "engine of the view")                                                                      \

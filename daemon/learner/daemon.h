@@ -68,6 +68,16 @@ struct sl_wait_log {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64]; /* .. the learners that it named */
 };
 
+#define SL_OBSTACLE_BYTES 1024u
+
+/* The last sentences of two kinds of reports (obstacle.h); empty at the start. */
+struct sl_obstacles {
+	char refused[SL_OBSTACLE_BYTES];   /* why the last attempt ended */
+	enum sl_reason reason;		   /* .. of it */
+	char different[SL_OBSTACLE_BYTES]; /* how a peer differs in roster, parameters or last result */
+	uint32_t peer;			   /* .. which one: roster index */
+};
+
 /* Failed dials to a peer since its link was up last. */
 struct sl_link_fault {
 	sl_ms since;	  /* the first one; 0: none */
@@ -173,6 +183,7 @@ struct sl_daemon {
 	atomic_bool failed;		   /* set after a fatal error; queued disk writes are then skipped */
 	char rejection[256];		   /* text of the last rejected record */
 	struct sl_wait_log wait;
+	struct sl_obstacles obstacles;
 	uint32_t passed; /* failpoints (as bits) to reach once everything queued has been flushed */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */

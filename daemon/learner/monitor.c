@@ -8,13 +8,14 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/obstacle.h"
 #include "daemon/metrics/health.h"
 #include "daemon/metrics/metrics_text.h"
 #include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_token.h"
 
 #define NAMES_BYTES 256u
-#define LINE_BYTES 512u
+#define LINE_BYTES (512u + SL_OBSTACLE_BYTES)
 
 static double unix_s(void)
 {
@@ -39,7 +40,7 @@ void sl_monitor_report(struct sl_daemon *daemon, const struct sl_report *report)
 static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64];
-	char names[NAMES_BYTES] = "";
+	char names[NAMES_BYTES] = "", obstacle[SL_OBSTACLE_BYTES];
 	struct sl_metrics *m = &daemon->counters;
 	struct sl_health health = {.failed = atomic_load(&daemon->failed),
 				   .now = uv_hrtime() / 1000000u,
@@ -53,8 +54,9 @@ static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 	if (m->awaited[0] > 0)
 		sl_reason_names(&daemon->roster, set, names, sizeof names);
 	health.awaited = names;
-	m->healthy[0] = sl_health_line(&health, line, LINE_BYTES - 1);
 	m->overdue[0] = sl_health_overdue(&health.status, health.wait, health.now);
+	health.obstacle = sl_obstacle(daemon, health.wait, set, obstacle);
+	m->healthy[0] = sl_health_line(&health, line, LINE_BYTES - 1);
 	m->disk_write[0] = (double)health.writing_ms / 1000.0;
 	m->round[0] = health.status.t;
 	m->attempt[0] = health.status.a;

@@ -10,6 +10,7 @@
 #include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/obstacle.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/status.h"
 #include "daemon/runtime/failpoint.h"
@@ -295,5 +296,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(daemon, r, &record);
 	}
+	if (r->reason != SL_REASON_NONE)
+		sl_obstacle_report(daemon, r, record.reason);
 	sl_report_log_record(daemon, &record);
 }

@@ -10,6 +10,7 @@
 #include "common/report/record.h"
 #include "common/report/status_table.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/obstacle.h"
 #include "daemon/metrics/health.h"
 #include "daemon/runtime/process_usage.h"
 
@@ -68,6 +69,11 @@ static json_t *instant(time_t at)
 static json_t *real(double value)
 {
 	return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *words(const char *text)
+{
+	return *text != '\0' ? json_string(text) : json_null();
 }
 
 static json_t *whole(uint64_t value)
@@ -206,6 +212,7 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 	sl_core_status(daemon->core, &status);
 	enum sl_wait wait = sl_core_awaits(daemon->core, awaited);
 	bool limited = status.deadline != SL_NEVER;
+	char obstacle[SL_OBSTACLE_BYTES];
 	struct {
 		SL_STATUS_FIELDS(DECLARE)
 	} values = {
@@ -227,6 +234,7 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 		.progress = whole(progress(daemon, &status)),
 		.waits_for = json_string(sl_wait_words(wait)),
 		.awaits = ids(daemon, awaited),
+		.obstacle = words(sl_obstacle(daemon, wait, awaited, obstacle)),
 		.learners = whole(status.learners),
 		.neighbours = neighbours(daemon),
 		.mixing = json_string(sl_engine_name(status.engine)),

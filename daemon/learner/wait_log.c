@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/obstacle.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/metrics/health.h"
 
@@ -44,8 +45,10 @@ static void set_record(const struct sl_daemon *daemon, struct sl_record *record)
 static void write_wait(struct sl_daemon *daemon, bool overdue)
 {
 	struct sl_record record;
-	char control[PATH_MAX + SL_PATH_BYTES + 2];
-	sl_record_waiting(&record, daemon->wait.wait, daemon->wait.set, overdue, &daemon->roster);
+	char control[PATH_MAX + SL_PATH_BYTES + 2], text[SL_OBSTACLE_BYTES];
+	const struct sl_wait_log *log = &daemon->wait;
+	sl_record_waiting(&record, log->wait, log->set, overdue,
+			  sl_obstacle(daemon, log->wait, log->set, text), &daemon->roster);
 	set_record(daemon, &record);
 	own_socket(daemon, control, sizeof control);
 	record.control = control;

@@ -13,11 +13,14 @@ static void overdue(const struct sl_health *health, char *line, size_t size)
 {
 	const struct sl_core_status *status = &health->status;
 	char last[64] = "";
-	if (health->failures > 0)
+	if (*health->obstacle != '\0')
+		snprintf(last, sizeof last, ": ");
+	else if (health->failures > 0)
 		snprintf(last, sizeof last, " (%s)", sl_report_reason_name(health->reason));
-	snprintf(line, size, "round %u attempt %u: %s%s, waiting for %s%s%s%s", status->t, status->a,
+	snprintf(line, size, "round %u attempt %u: %s%s, waiting for %s%s%s%s%s", status->t, status->a,
 		 sl_phase_name(status->phase), health->wait != SL_WAIT_CHANGE ? " beyond its deadline" : "",
-		 health->awaited, *health->awaited != '\0' ? " " : "", sl_wait_words(health->wait), last);
+		 health->awaited, *health->awaited != '\0' ? " " : "", sl_wait_words(health->wait), last,
+		 health->obstacle);
 }
 
 bool sl_health_line(const struct sl_health *health, char *line, size_t size)

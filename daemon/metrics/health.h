@@ -19,6 +19,7 @@ struct sl_health {
 	sl_ms now; /* of the core's clock */
 	enum sl_wait wait;
 	const char *awaited;   /* "ana (2), bo (5)"; "": none */
+	const char *obstacle;  /* what waiting alone does not cure, and the remedy; "": it may */
 	uint32_t failures;     /* attempts in a row */
 	enum sl_reason reason; /* of the last of them */
 };

@@ -42,6 +42,25 @@ CLUSTER_TEST(staggered_start_misses_no_edge)
 	assert_int_equal(cluster_count(c, 1, "3 learners, 3 edges"), 1);
 }
 
+/* Where waiting alone does not help, the log, the status and /healthz say what is missing, and the remedy. */
+CLUSTER_TEST(an_obstacle_is_said_with_its_remedy)
+{
+	const char *alone = "1 of 3 learners is connected, and the quorum is 2; missing: learner-02 (2), "
+			    "learner-03 (3): start them, or check their links",
+		   *few = "since the last attempt was refused: 2 learners are too few for tolerance 1",
+		   *rest = "at least 3 must take part; not connected: learner-03 (3)";
+	cluster_open(c, N, "rounds=1 quorum=2 privacy_check=enforce");
+	cluster_start(c, 1, "");
+	cluster_expect(c, 1, alone);
+	cluster_start(c, 2, "");
+	cluster_expect(c, 1, few);
+	cluster_expect(c, 1, rest);
+	cluster_shell(c, STARLING_PATH " status --control learner-01/control.sock >status.txt || true; "
+				       "grep -q 'at least 3 must take part; not connected' status.txt");
+	cluster_start(c, 3, "");
+	cluster_finish(c);
+}
+
 /* Learner 2 has another key than the others' rosters say. 1 refuses what answers in its place, 3, which has
  * another address for 2, what connects. Each says so once, however often they try. */
 CLUSTER_TEST(another_key_is_refused_once)
@@ -81,6 +100,9 @@ CLUSTER_TEST(differing_parameter_is_named)
 	cluster_open(c, N, "rounds=1");
 	for (uint32_t i = 1; i <= N; i++)
 		cluster_start(c, i, i == 2 ? "max_degree=8" : "");
+	cluster_expect(c, 1,
+		       "waiting for learner-02 (2) to have the same parameters: learner-02 (2) has "
+		       "max_degree 8, this learner 16; set the same at all learners");
 	expect_named(c, 2, "learner-02 (2) has max_degree 8, this learner 16",
 		     " has max_degree 16, this learner 8");
 }
@@ -145,7 +167,7 @@ CLUSTER_TEST(late_and_restarted_learners_join)
 	cluster_open(c, N, "rounds=2");
 	cluster_start(c, 1, "");
 	cluster_start(c, 2, "");
-	cluster_expect(c, 1, "2 learners are connected and the quorum is 3");
+	cluster_expect(c, 1, "2 of 3 learners are connected, and the quorum is 3; missing: ");
 	cluster_signal(c, 2, SIGKILL);
 	cluster_start(c, 3, "");
 	cluster_start(c, 2, "");

@@ -23,7 +23,7 @@ CLUSTER_TEST(steps_that_are_refused_pass)
 {
 	static const char *const said[] = {
 		"step 2 (disconnected) passed after 1 s without a commit: ",
-		"3 learners are connected and the quorum is 6; missing: ",
+		"3 of 6 learners are connected, and the quorum is 6; missing: ",
 		"learner-01 (1) alone could learn sums over parts of the others' models; missing links: ",
 		"any one of learner-02 (2), learner-03 (3), learner-04 (4), learner-05 (5) could learn",
 		"missing link: 1-6",

@@ -41,6 +41,15 @@ TEST(healths)
 		 "round 7 attempt 2: DISCOVER, waiting for other links or settings, since the last attempt "
 		 "was "
 		 "refused (quorum)"},
+		{{.status = in(SL_PHASE_DISCOVER, SL_NEVER),
+		  .wait = SL_WAIT_CHANGE,
+		  .obstacle = "2 learners are too few",
+		  .failures = 1,
+		  .reason = SL_REASON_FEW},
+		 false,
+		 "round 7 attempt 2: DISCOVER, waiting for other links or settings, since the last attempt "
+		 "was "
+		 "refused: 2 learners are too few"},
 		{{.status = in(SL_PHASE_READY, NOW), .writing_ms = SL_HEALTH_DISK_MS},
 		 true,
 		 "round 7 of 10: READY"},
@@ -64,6 +73,7 @@ TEST(healths)
 		char line[512];
 		h->now = NOW;
 		h->awaited = h->awaited ? h->awaited : "";
+		h->obstacle = h->obstacle ? h->obstacle : "";
 		assert_int_equal(sl_health_line(h, line, sizeof line), rows[i].healthy);
 		assert_string_equal(line, rows[i].line);
 	}

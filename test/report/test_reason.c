@@ -75,7 +75,8 @@ TEST(test_differences)
 	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the "
 	       "roster files");
 	expect((struct sl_report){.reason = SL_REASON_HISTORY, .peer = 2, .t = 7, .why.history = {OWN, {0}}},
-	       "cy (9) starts round 7 from another committed model: the initial one, here abcd00000000");
+	       "cy (9) starts round 7 from another committed model: the initial one, here abcd00000000; the "
+	       "one whose state folder is moved away takes the model of the others");
 }
 
 /* The remedy names a prime: 3200002, the least integer, is even. */

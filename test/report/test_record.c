@@ -153,10 +153,11 @@ TEST(test_grown)
 		"the last round: has the training diverged?");
 }
 
-static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue, const char *text)
+static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue, const char *obstacle,
+			   const char *text)
 {
 	struct sl_record record, read;
-	sl_record_waiting(&record, wait, set, overdue, &roster);
+	sl_record_waiting(&record, wait, set, overdue, obstacle, &roster);
 	record.round = 3;
 	record.attempt = 1;
 	json_t *object = sl_record_write(&record, &roster, sentence, sizeof sentence);
@@ -167,6 +168,7 @@ static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue,
 	assert_int_equal(read.kind, SL_RECORD_WAITING);
 	assert_string_equal(read.waits_for, sl_wait_words(wait));
 	assert_int_equal(json_array_size(sl_record_ids(&read, SL_FIELD_set)), *set == 0 ? 0 : 2);
+	assert_string_equal(read.reason != NULL ? read.reason : "", obstacle);
 	assert_int_equal(read.learners, 0); /* "learners" is a set here, not a number */
 	json_decref(object);
 }
@@ -175,19 +177,24 @@ static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue,
 TEST(test_waiting)
 {
 	const uint64_t none = 0;
-	expect_waiting(SL_WAIT_RANGE, &none, false, "round 3: waiting for the list of learners in range");
-	expect_waiting(SL_WAIT_CHANGE, &none, true,
+	expect_waiting(SL_WAIT_RANGE, &none, false, "", "round 3: waiting for the list of learners in range");
+	expect_waiting(SL_WAIT_CHANGE, &none, true, "",
 		       "round 3: waiting for other links or settings, since the last attempt was refused");
-	expect_waiting(SL_WAIT_READINESS, &two, false, "round 3: waiting for bo (5), cy (9) to be ready");
-	expect_waiting(SL_WAIT_READINESS, &two, true, "round 3: waiting for bo (5), cy (9) to be ready");
-	expect_waiting(SL_WAIT_DEPOSITS, &two, false,
+	expect_waiting(SL_WAIT_READINESS, &two, false, "", "round 3: waiting for bo (5), cy (9) to be ready");
+	expect_waiting(SL_WAIT_READINESS, &two, true, "", "round 3: waiting for bo (5), cy (9) to be ready");
+	expect_waiting(SL_WAIT_DEPOSITS, &two, false, "",
 		       "round 3: waiting for bo (5), cy (9) to send deposits and deposit keys");
-	expect_waiting(SL_WAIT_DEPOSITS, &two, true,
+	expect_waiting(SL_WAIT_DEPOSITS, &two, true, "",
 		       "round 3 attempt 1: no linked learner has the deposit or the deposit key of bo (5), "
 		       "cy (9); the "
 		       "attempt goes on when one that "
 		       "has it connects. If none ever will: starling abort --round 3 --control ");
-	expect_waiting(SL_WAIT_DEPOSITS, &none, false, "round 3: collecting deposits and deposit keys");
+	expect_waiting(SL_WAIT_DEPOSITS, &none, false, "", "round 3: collecting deposits and deposit keys");
+	expect_waiting(SL_WAIT_CHANGE, &none, true, "2 learners are too few",
+		       "round 3: waiting for other links or settings, since the last attempt was refused: 2 "
+		       "learners are too few");
+	expect_waiting(SL_WAIT_READINESS, &two, false, "start them",
+		       "round 3: waiting for bo (5), cy (9) to be ready: start them");
 }
 
 TEST(test_waited)

@@ -71,7 +71,8 @@ static void say(struct sl_launch *launch, const struct sl_learner *l)
 	char command[64];
 	sl_record_read(&record, l->waiting);
 	const char *text = record.text != NULL ? record.text : "waits";
-	bool pause = l->waiting_phase == SL_PHASE_DISCOVER && json_array_size(ids_of(l)) == 0;
+	bool pause = l->waiting_phase == SL_PHASE_DISCOVER && json_array_size(ids_of(l)) == 0 &&
+		     record.reason == NULL; /* else the text says it */
 	bool lost = l->waiting_phase == SL_PHASE_RECOVER && json_array_size(ids_of(l)) > 0;
 	const char *remedy = lost ? strstr(text, " If none ever will:") : NULL;
 	int length = (int)(remedy != NULL ? (size_t)(remedy - text) : strlen(text));
@@ -101,8 +102,14 @@ bool sl_wait_note(const struct sl_launch *launch, char *note, size_t size)
 	const struct sl_learner *l =
 		uv_now(&launch->loop) - launch->moved_ms < NOTE_MS ? NULL : nearest(launch);
 	const json_t *ids = l != NULL ? ids_of(l) : NULL;
+	struct sl_record record;
 	json_int_t first = json_integer_value(json_array_get(ids, 0));
 	size_t more = json_array_size(ids) > 0 ? json_array_size(ids) - 1 : 0;
+	if (l != NULL && json_array_size(ids) == 0 && sl_record_read(&record, l->waiting) &&
+	    record.reason != NULL) {
+		snprintf(note, size, "%s", record.reason);
+		return true;
+	}
 	if (first < 1 || first > launch->plan->learners)
 		return false;
 	int n = snprintf(note, size, "waits for %s (%lld)", launch->learners[first - 1].name,

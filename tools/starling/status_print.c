@@ -12,6 +12,8 @@
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
 #define NAME_COLUMNS 13
 #define METRIC_COLUMNS 7
+#define BELOW 3u /* lines below the rows */
+#define INDENT 4 /* of what follows the row of a learner */
 
 enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, TOLERATES, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
 
@@ -163,6 +165,22 @@ __attribute__((format(printf, 2, 3))) static void put(struct screen *s, const ch
 	free(text);
 }
 
+/* Print a text on as many lines as it takes. */
+static void put_wrapped(struct screen *s, const char *text)
+{
+	size_t room = s->width > 2 * INDENT ? s->width - INDENT : s->width;
+	while (*text != '\0' && s->left > BELOW) {
+		size_t n = strlen(text);
+		if (n > room)
+			for (n = room; n > 0 && text[n] != ' '; n--)
+				;
+		n = n > 0 ? n : strlen(text);
+		put(s, "%*s%.*s", INDENT, "", (int)n, text);
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
 /* Return true if the row has a second line, and write it. */
 static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
 {
@@ -193,7 +211,7 @@ static void print_row(struct screen *s, const struct sl_status_all *all, const s
 	sl_table_line(table, COLUMNS, cells, line);
 	put(s, "%s", line + 2); /* without the gap before the first column */
 	if (detail(all, row, text, sizeof text))
-		put(s, "    %s", text);
+		put_wrapped(s, text);
 }
 
 static double phase_s(const struct sl_status_row *row)
@@ -354,7 +372,7 @@ static void print_count(struct screen *s, const struct sl_status_all *all)
 void sl_status_print(const struct sl_status_all *all, FILE *out, size_t width, size_t height)
 {
 	struct screen s = {out, width > 0 ? width : SIZE_MAX, height > 0 ? height : SIZE_MAX, NULL};
-	print_rows(&s, all, 3);
+	print_rows(&s, all, BELOW);
 	print_count(&s, all);
 	print_tolerance(&s, all);
 	print_problem(&s, all);

@@ -194,8 +194,9 @@ void sl_status_wait(const struct sl_status_all *all, const struct sl_status_row 
 	if (row->status == NULL)
 		return;
 	sl_learners_names(&all->of, json_object_get(row->status, "awaits"), NAMES_MOST, names, sizeof names);
-	snprintf(text, size, "waits for %s%s%s", names, *names != '\0' ? " " : "",
-		 sl_learners_text(row->status, "waits_for"));
+	const char *obstacle = sl_learners_text(row->status, "obstacle");
+	snprintf(text, size, "waits for %s%s%s%s%s", names, *names != '\0' ? " " : "",
+		 sl_learners_text(row->status, "waits_for"), *obstacle != '\0' ? ": " : "", obstacle);
 }
 
 /* ---- for programs ---- */

@@ -1,0 +1,85 @@
+#include "daemon/learner/obstacle.h"
+
+#include <stdio.h>
+
+#include "common/base/bytes.h"
+#include "common/report/reason.h"
+
+void sl_obstacle_report(struct sl_daemon *daemon, const struct sl_report *report, const char *text)
+{
+	struct sl_obstacles *kept = &daemon->obstacles;
+	bool differs = report->reason == SL_REASON_ROSTER || report->reason == SL_REASON_PARAMETER ||
+		       report->reason == SL_REASON_HISTORY;
+	if (report->kind == SL_REPORT_FAILED) {
+		snprintf(kept->refused, sizeof kept->refused, "%s", text);
+		kept->reason = report->reason;
+	}
+	if (differs) {
+		snprintf(kept->different, sizeof kept->different, "%s", text);
+		kept->peer = report->peer;
+	}
+}
+
+/* Set `absent` to the learners of `awaited`, or, if it is NULL, of those in range, that are not linked.
+ * Return true if there is one. *connected counts those that are, with this one. */
+static bool find_absent(const struct sl_daemon *daemon, const uint64_t *awaited, uint64_t *absent,
+			uint32_t *connected)
+{
+	struct sl_core_peer peer;
+	bool any = false;
+	*connected = 1;
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		sl_core_peer(daemon->core, i, &peer);
+		*connected += peer.linked;
+		if (i == daemon->self || peer.linked ||
+		    !(awaited != NULL ? sl_bit(awaited, i) : peer.in_range))
+			continue;
+		sl_bit_set(absent, i);
+		any = true;
+	}
+	return any;
+}
+
+/* The learners that are awaited may just train: then it is no obstacle. */
+static const char *describe_absent(const struct sl_daemon *daemon, const uint64_t *awaited, char *text)
+{
+	uint64_t absent[(SL_LEARNERS_MAX + 63) / 64] = {0};
+	uint32_t connected;
+	if (find_absent(daemon, awaited, absent, &connected))
+		sl_reason_absent(&daemon->roster, connected, daemon->core_config.parameters.quorum, absent,
+				 text, SL_OBSTACLE_BYTES);
+	return text;
+}
+
+/* A refusal for a quorum names the learners that are missing. More of them may cure others, too. */
+static const char *describe_refusal(const struct sl_daemon *daemon, char *text)
+{
+	const struct sl_obstacles *kept = &daemon->obstacles;
+	uint64_t absent[(SL_LEARNERS_MAX + 63) / 64] = {0};
+	char names[256];
+	uint32_t connected;
+	bool name = kept->reason != SL_REASON_QUORUM && find_absent(daemon, NULL, absent, &connected);
+	snprintf(text, SL_OBSTACLE_BYTES, "%.*s%s%s", (int)(SL_OBSTACLE_BYTES - sizeof names - 32),
+		 kept->refused, name ? "; not connected: " : "",
+		 name ? sl_reason_names(&daemon->roster, absent, names, sizeof names) : "");
+	return text;
+}
+
+const char *sl_obstacle(const struct sl_daemon *daemon, enum sl_wait wait, const uint64_t *awaited,
+			char text[static SL_OBSTACLE_BYTES])
+{
+	const struct sl_obstacles *kept = &daemon->obstacles;
+	text[0] = '\0';
+	switch (wait) {
+	case SL_WAIT_CHANGE:
+		return describe_refusal(daemon, text);
+	case SL_WAIT_READINESS:
+		return describe_absent(daemon, awaited, text);
+	case SL_WAIT_ROSTER:
+	case SL_WAIT_PARAMETERS:
+	case SL_WAIT_HISTORY:
+		return sl_bit(awaited, kept->peer) ? kept->different : text;
+	default:
+		return text;
+	}
+}
