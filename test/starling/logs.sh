@@ -125,6 +125,11 @@ has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s lat
 	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
 	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
 	'  share              3    10.071    11.599    11.599  eve (3)'
+mkdir killed
+sed '/"mono_ms":1001452.0/a {"v":1,"time":"2026-11-23T10:00:01.470Z","mono_ms":1001470.0,"level":"info","learner":1,"name":"ana","event":"listening","text":"listening on h:1"}' \
+	three/ana/log.jsonl >killed/log.jsonl
+ends 0 logs killed/log.jsonl --round 1
+has out 'ana (1) was started again at 10:00:01 UTC (in share of attempt 1).'
 ends 0 logs three/eve/log.jsonl --round 1
 has out 'Round 1 began at ' '2 links (1 of them in these logs)'
 ends 0 logs three --round 1 --level warn --learner 2 --json

@@ -112,6 +112,38 @@ TEST(a_failed_privacy_check)
 	sl_timeline_free(timeline);
 }
 
+static void start_ana(struct sl_timeline *timeline, const char *time, double mono_ms)
+{
+	json_t *record = json_pack("{s:i, s:s, s:f, s:s, s:i, s:s, s:s, s:i, s:s}", "v", 1, "time", time,
+				   "mono_ms", mono_ms, "level", "info", "learner", 1, "event", "listening",
+				   "text", "listening on h:1", "incarnation", 2, "name", "ana");
+	assert_true(sl_timeline_take(timeline, record));
+	json_decref(record);
+}
+
+/* The first start is none; the log has it at 10.010. A start after a commit is of the next round. */
+TEST(a_start_in_mid_run_is_told)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	feed(timeline, 0);
+	json_t *before = sl_timeline_round_json(timeline, 1);
+	expect(before, "learners_of_round.0.digest", "\"0123456789abcdef\"");
+	assert_null(
+		json_object_get(json_array_get(json_object_get(before, "learners_of_round"), 0), "restarts"));
+	json_decref(before);
+	for (int twice = 0; twice < 2; twice++)
+		start_ana(timeline, "2026-11-23T10:00:01.470Z", 1001470);
+	start_ana(timeline, "2026-11-23T10:00:13.452Z", 1013452);
+	json_t *first = sl_timeline_round_json(timeline, 1), *second = sl_timeline_round_json(timeline, 2);
+	expect(first, "learners_of_round.0.restarts",
+	       "[{\"at\":\"2026-11-23T10:00:01.470Z\",\"at_s\":1.46,\"phase\":\"share\",\"attempt\":1}]");
+	expect(second, "learners_of_round.0.restarts",
+	       "[{\"at\":\"2026-11-23T10:00:13.452Z\",\"at_s\":13.44,\"phase\":null}]");
+	json_decref(first);
+	json_decref(second);
+	sl_timeline_free(timeline);
+}
+
 TEST(a_failed_attempt_and_a_commit)
 {
 	struct sl_timeline *timeline = sl_timeline_new();

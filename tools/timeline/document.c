@@ -293,13 +293,32 @@ static json_t *waits_json(const struct sl_lanes *lanes, const struct sl_lane *la
 	return array;
 }
 
-static json_t *lane_json(const struct sl_lanes *lanes, const struct sl_lane *lane)
+static json_t *restarts_json(const struct sl_timeline *timeline, const struct sl_lane *lane)
+{
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < lane->restart_count; i++) {
+		const struct sl_restart *restart = &lane->restarts[i];
+		json_t *object = json_object();
+		set_time(object, "at", timeline->start + restart->at);
+		json_object_set_new(object, "at_s", seconds(restart->at));
+		set_phase(object, restart->phase);
+		if (restart->attempt > 0)
+			set_whole(object, "attempt", restart->attempt);
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+static json_t *lane_json(const struct sl_timeline *timeline, const struct sl_lanes *lanes,
+			 const struct sl_lane *lane)
 {
 	const struct sl_part *part = lane->part;
 	json_t *object = json_object();
 	set_whole(object, "learner", lane->id);
 	json_object_set_new(object, "spans", spans_json(lane));
 	json_object_set_new(object, "waits", waits_json(lanes, lane));
+	if (lane->restart_count > 0)
+		json_object_set_new(object, "restarts", restarts_json(timeline, lane));
 	json_object_set_new(object, "committed_s", seconds(lane->commit));
 	if (part->committed) {
 		json_object_set_new(object, "adopted", json_boolean(part->adopted));
@@ -485,7 +504,7 @@ json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_ti
 	json_object_set_new(object, "end_s", seconds(lanes.over ? lanes.commit : NAN));
 	json_object_set_new(object, "attempts", attempts_json(timeline, round, &lanes));
 	for (uint32_t i = 0; i < lanes.count; i++)
-		json_array_append_new(learners, lane_json(&lanes, &lanes.lanes[i]));
+		json_array_append_new(learners, lane_json(timeline, &lanes, &lanes.lanes[i]));
 	json_object_set_new(object, "learners_of_round", learners);
 	json_object_set_new(object, "links", links_json(&lanes));
 	json_object_set_new(object, "spread", spread_json(round));

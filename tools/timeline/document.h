@@ -9,6 +9,7 @@
  *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
  *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3],
  *                           "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
+ *                 "restarts":[{"at":"2026-..Z","at_s":..,"phase":"share","attempt":1}],
  *                 "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
  *                 "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
  *    "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
@@ -19,10 +20,12 @@
  * edge_count edges. Times ending in _s are seconds since the first record of the run. `ended` is "committed",
  * "failed" or null: the attempt goes on. `exact` is true if all digests are equal and no margin leaves a
  * doubt, null before the first commit. `private` is false if an attempt went on after a failed privacy check.
- * `end_s` is null until all participants have the result or a later round is committed. `learners` of a wait
- * were awaited when it was last logged; `blamed` are those that had not done their part and did not wait
- * themselves, for `s` seconds. `stood_still`: the learner did not wait but was stopped or overloaded, since
- * it logged the wait so late. `loss` is the mean training loss of the learners that have one.
+ * `restarts`: starts of the program since the learner was done with the round before; `phase` is the one that
+ * was interrupted, null before the first. `end_s` is null until all participants have the result or a later
+ * round is committed. `learners` of a wait were awaited when it was last logged; `blamed` are those that had
+ * not done their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did not wait
+ * but was stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss of the
+ * learners that have one.
  */
 #pragma once
 

@@ -13,6 +13,7 @@
 #define NAMED_MOST 4u  /* learners in a sentence */
 #define WAITS_SHOWN 6u /* awaited learners */
 #define NOTES_SHOWN 8u
+#define RESTARTS_SHOWN 6u
 #define TEXT_BYTES 1024u
 
 static const char *text_of(const json_t *object, const char *name)
@@ -181,6 +182,35 @@ static void print_attempt(FILE *out, const json_t *document, const json_t *attem
 	else
 		fprintf(out, "No view was agreed.");
 	fputc('\n', out);
+}
+
+/* Print "ana (1) was started again at 12:00:03 UTC (in share of attempt 1)." */
+static void print_restarts(FILE *out, const json_t *document)
+{
+	char who[SL_DURATIONS_WHO_BYTES];
+	const json_t *lane, *restart;
+	size_t i, k, count = 0;
+	json_array_foreach(json_object_get(document, "learners_of_round"), i, lane)
+	{
+		json_array_foreach(json_object_get(lane, "restarts"), k, restart)
+		{
+			const char *at = text_of(restart, "at"), *phase = text_of(restart, "phase");
+			if (count++ >= RESTARTS_SHOWN)
+				continue;
+			sl_durations_who(document, sl_durations_whole(lane, "learner"), who);
+			fprintf(out, "%s was started again at %.8s UTC", who,
+				strlen(at) > 11 ? at + 11 : "--:--:--");
+			if (*phase == '\0')
+				fprintf(out, " (before it began the round).\n");
+			else if (!json_is_integer(json_object_get(restart, "attempt")))
+				fprintf(out, " (in %s).\n", phase);
+			else
+				fprintf(out, " (in %s of attempt %llu).\n", phase,
+					(unsigned long long)sl_durations_whole(restart, "attempt"));
+		}
+	}
+	if (count > RESTARTS_SHOWN)
+		fprintf(out, "%zu more restarts: --json prints all.\n", count - RESTARTS_SHOWN);
 }
 
 static void print_result(FILE *out, const json_t *document, const struct counts *counts)
@@ -492,6 +522,7 @@ static void print_sentences(FILE *out, const json_t *document, struct sl_duratio
 	print_head(out, document, &counts);
 	json_array_foreach(json_object_get(document, "attempts"), i, attempt)
 		print_attempt(out, document, attempt);
+	print_restarts(out, document);
 	print_result(out, document, &counts);
 	print_privacy(out, document);
 	print_slowest(out, document, durations);

@@ -124,6 +124,51 @@ static void make_waits(struct making *m)
 	}
 }
 
+/* ---- restarts ---- */
+
+/* Return when the learner was done with the round before, or NaN. */
+static double previous_round_s(const struct making *m)
+{
+	const struct sl_timeline *timeline = m->timeline;
+	for (size_t i = sl_rounds_place(timeline, m->round->t); i-- > 0;) {
+		const struct sl_timeline_round *earlier = &timeline->rounds[i];
+		const struct sl_part *part = m->place < earlier->part_count ? earlier->parts[m->place] : NULL;
+		if (part == NULL || part->entry_count == 0)
+			continue;
+		const struct sl_entry *last = &part->entries[part->entry_count - 1];
+		struct sl_instant end =
+			part->committed ? part->commit : (struct sl_instant){last->at, last->segment};
+		return sl_offsets_time(timeline, m->place, end, earlier->t) - timeline->start;
+	}
+	return NAN;
+}
+
+static struct sl_restart restart_at(const struct sl_lane *lane, double at)
+{
+	struct sl_restart restart = {at, SL_PHASE_COUNT, 0};
+	for (uint32_t i = 0; i < lane->span_count && lane->spans[i].from <= at; i++) {
+		restart.phase = lane->spans[i].phase;
+		restart.attempt = restart.phase != SL_PHASE_TRAIN ? lane->spans[i].attempt : 0;
+	}
+	return restart;
+}
+
+/* The first start of a learner comes after no round and no phase. */
+static void make_restarts(struct making *m)
+{
+	const struct sl_timeline_learner *learner = &m->timeline->learners[m->place];
+	struct sl_lane *lane = m->lane;
+	double from = previous_round_s(m), to = isnan(lane->commit) ? next_round_s(m) : lane->commit;
+	if (isnan(from))
+		from = lane->span_count > 0 ? lane->spans[0].from : NAN;
+	lane->restarts = sl_command_memory(learner->start_count + 1u, sizeof *lane->restarts);
+	for (uint32_t i = 0; i < learner->start_count; i++) {
+		double at = time_of(m, learner->starts[i]);
+		if (at > from && !(at >= to))
+			lane->restarts[lane->restart_count++] = restart_at(lane, at);
+	}
+}
+
 /* ---- the round ---- */
 
 static void count_lane(struct sl_lanes *lanes, const struct sl_lane *lane)
@@ -188,6 +233,7 @@ void sl_lanes_init(struct sl_lanes *lanes, const struct sl_timeline *timeline,
 			lane->commit = time_of(&m, lane->part->commit);
 		make_spans(&m);
 		make_waits(&m);
+		make_restarts(&m);
 		count_lane(lanes, lane);
 	}
 	lanes->over = is_over(lanes, timeline, round);
@@ -198,6 +244,7 @@ void sl_lanes_close(struct sl_lanes *lanes)
 	for (uint32_t i = 0; i < lanes->count; i++) {
 		free(lanes->lanes[i].spans);
 		free(lanes->lanes[i].waits);
+		free(lanes->lanes[i].restarts);
 	}
 	free(lanes->lanes);
 }

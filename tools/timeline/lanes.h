@@ -21,12 +21,20 @@ struct sl_lane_wait {
 	const struct sl_round_wait *wait;
 };
 
+/* The program of the learner was started again. */
+struct sl_restart {
+	double at;
+	uint8_t phase; /* that was interrupted; SL_PHASE_COUNT: none, the round began later */
+	uint32_t attempt;
+};
+
 struct sl_lane {
 	uint64_t id;
 	const struct sl_part *part;
 	struct sl_span *spans;
 	struct sl_lane_wait *waits;
-	uint32_t span_count, wait_count;
+	struct sl_restart *restarts; /* since it was done with the round before */
+	uint32_t span_count, wait_count, restart_count;
 	double commit; /* or when it adopted the result */
 };
 

@@ -20,6 +20,7 @@
 #define SL_FAILURES_MOST 64u
 #define SL_ATTEMPTS_KEPT 256u
 #define SL_NOTES_MOST 20u
+#define SL_STARTS_MOST 1024u /* of a learner in the run */
 #define SL_EXCHANGES_MOST 4096u
 #define SL_VIEW_TEXT_BYTES 17u /* 16 digits */
 #define SL_MIXING_BYTES 16u
@@ -120,6 +121,8 @@ struct sl_timeline_learner {
 	struct sl_clock clock;
 	struct sl_instant first, last;	  /* of its records */
 	uint64_t first_round, last_round; /* of its records */
+	struct sl_instant *starts;	  /* of its program */
+	uint32_t start_count;
 	uint64_t records;
 	uint32_t releases;
 };

@@ -365,6 +365,22 @@ static void take_finished(struct taking *taking)
 		taking->timeline->rounds_most = rounds;
 }
 
+/* The round in which the learner was before may look different now. */
+static void take_start(struct taking *taking)
+{
+	struct sl_timeline_learner *learner = taking->learner;
+	struct sl_timeline_round *round = sl_rounds_find(taking->timeline, learner->last_round);
+	for (uint32_t i = 0; i < learner->start_count; i++)
+		if (learner->starts[i].at == taking->when.at)
+			return; /* the same record again */
+	if (learner->start_count == SL_STARTS_MOST)
+		return;
+	learner->starts = sl_rounds_grow(learner->starts, learner->start_count, sizeof *learner->starts);
+	learner->starts[learner->start_count++] = taking->when;
+	if (round != NULL)
+		round->version = taking->timeline->version;
+}
+
 /* ---- notes ---- */
 
 static void take_note(struct taking *taking)
@@ -463,6 +479,8 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 	see_learner(&taking, t);
 	if (strcmp(text(record, "event"), "finished") == 0)
 		take_finished(&taking);
+	if (strcmp(text(record, "event"), "listening") == 0)
+		take_start(&taking);
 	if (t == 0)
 		return true;
 	taking.round = sl_rounds_at(timeline, t);
