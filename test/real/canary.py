@@ -30,7 +30,7 @@ except ImportError:
     sys.exit(77)
 
 PROGRAM = os.path.abspath(sys.argv[1])
-LEARNERS, ROUNDS, VALUES, DECIMALS = 3, 4, 16, 6
+LEARNERS, ROUNDS, VALUES, DECIMALS = 3, 4, 16, 8  # so many decimals that no time in milliseconds is a value by chance
 WINDOW = 16  # bytes of a file that are searched for
 DEADLINE_S = 120.0
 
@@ -97,7 +97,7 @@ class Canary:
 def plant(canaries, folder):
     """Write the models and weights of all learners, for canary_site.py."""
     randomness = random.Random(1)
-    weights = [[randomness.randrange(10**8, 10**9) for _ in range(ROUNDS)] for _ in canaries]
+    weights = [[randomness.randrange(10**7, 10**8) for _ in range(ROUNDS)] for _ in canaries]
     models = [[[float(np.float32(randomness.uniform(1, 9) * randomness.choice([-1, 1]))) for _ in range(VALUES)]
                for _ in range(ROUNDS)] for _ in canaries]
     means = [np.average([model[t] for model in models], axis=0, weights=[weight[t] for weight in weights]).tolist()
@@ -107,11 +107,30 @@ def plant(canaries, folder):
         canary.plant(folder, weight, model, means)
 
 
+START = 4  # bytes of every way to write a secret that are compared at once
+
+
+def first_way(by_start, starts, data):
+    """Return a way that stands in the data, or None. starts: the first bytes of all ways as sorted numbers."""
+    for shift in range(START):
+        words = np.frombuffer(data, dtype="<u4", offset=shift, count=max(0, (len(data) - shift) // START))
+        places = np.minimum(np.searchsorted(starts, words), len(starts) - 1)
+        for word in np.flatnonzero(starts[places] == words):
+            at = shift + START * int(word)
+            for way in by_start[data[at:at + START]]:
+                if data.startswith(way, at):
+                    return way
+    return None
+
+
 def search(ways, places):
     """Return (place, way) for the places, a dictionary from name to bytes, in which one of the ways stands."""
-    pattern = re.compile(b"|".join(re.escape(way) for way in sorted(ways)))
-    matches = ((name, pattern.search(data)) for name, data in places.items())
-    return [(name, match.group()) for name, match in matches if match]
+    by_start = {}
+    for way in ways:
+        by_start.setdefault(way[:START], []).append(way)
+    starts = np.sort(np.frombuffer(b"".join(by_start), dtype="<u4"))
+    matches = ((name, first_way(by_start, starts, data)) for name, data in places.items() if len(data) > START)
+    return [(name, way) for name, way in matches if way is not None]
 
 
 # --- where it is searched ---
@@ -178,7 +197,7 @@ def files(folder):
 
 # --- the runs ---
 
-PLANTED = ["--set", "weighting=samples", "--set", "max_weight=1000000000", "--set", f"decimals={DECIMALS}",
+PLANTED = ["--set", "weighting=samples", "--set", "max_weight=100000000", "--set", f"decimals={DECIMALS}",
            "--set", "clipping_range=16", "--", sys.executable, str(HERE / "canary_site.py")]
 BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
