@@ -2,14 +2,17 @@
 
 Three learners train planted models with planted weights. The values, their changes, the weights, and whatever the
 learners keep in their state folders while a round runs (masked states, deposits, key shares, the trained models) are then searched
-for in everything that a person or another learner can see: logs, outputs, the states of the others, status, metrics, records and page
-over HTTP, report, trace, command lines and environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
+for in everything that a person or another learner can see: logs, outputs, the journal, the states of the others, status, metrics, records
+and page over HTTP, report, trace, command lines and environments. Each value is searched for as bytes, hexadecimal, base64 and decimal.
+One daemon of each run is aborted in mid-round with core files allowed: it must leave none.
 """
 import base64
 import http.client
 import os
 import random
 import re
+import resource
+import shutil
 import signal
 import socket
 import struct
@@ -191,8 +194,57 @@ def command(places, *arguments):
     places["starling " + " ".join(arguments)] = done.stdout
 
 
+def journal(since):
+    """Return what the journal of systemd has taken since then; no place where it does not run."""
+    if not Path("/run/systemd/journal/socket").exists() or shutil.which("journalctl") is None:
+        return {}
+    done = subprocess.run(["journalctl", f"--since=@{since:.0f}", "--output=export"], stdout=subprocess.PIPE, timeout=DEADLINE_S)
+    return {"journal": done.stdout}
+
+
 def files(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()}
+
+
+# --- core files ---
+
+CORE_PATTERN = Path("/proc/sys/kernel/core_pattern").read_text().strip()
+
+
+def core_files(folder, since):
+    """Return the core files of processes that ran in the folder, and those that began to appear elsewhere after `since`."""
+    pattern = Path(CORE_PATTERN)  # a name is taken in the working directory of the process
+    name = re.sub("%.", "*", pattern.name) + "*"  # the kernel may append the process id
+    if not pattern.is_absolute():
+        return [path for path in folder.rglob(name) if path.is_file()]
+    return [path for path in pattern.parent.glob(name) if path.is_file() and path.stat().st_mtime >= since]
+
+
+def why_no_core_files(folder):
+    """Return why this machine writes no core files that the test can find, or None: a shell that aborts leaves one."""
+    if CORE_PATTERN.startswith("|"):
+        return f"a program takes them: {CORE_PATTERN}"
+    if "%" in str(Path(CORE_PATTERN).parent):
+        return f"their folder is not fixed: {CORE_PATTERN}"
+    folder.mkdir()
+    since = time.time() - 1
+    subprocess.run(["sh", "-c", "kill -ABRT $$"], cwd=folder, check=False)
+    found = core_files(folder, since)
+    for path in found:
+        path.unlink()
+    return None if found else f"a shell that aborted has left none: core_pattern is {CORE_PATTERN}"
+
+
+class Victim:
+    """The daemon that is aborted once, while it keeps the state of an open round."""
+
+    def __init__(self, folder):
+        self.folder, self.aborted = folder, False
+
+    def abort(self):
+        if not self.aborted and any(self.folder.glob("state/attempt-*")):
+            os.kill(int((self.folder / "pid").read_text()), signal.SIGABRT)
+            self.aborted = True
 
 
 # --- the runs ---
@@ -204,10 +256,11 @@ BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
-    run, port, looked, readers, places = folder / "run", free_ports(), 0, [], {}
+    run, port, looked, readers, places, since = folder / "run", free_ports(), 0, [], {}, time.time() - 1
+    victim = Victim(run / canaries[0].name)
     launcher = subprocess.Popen(
         [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--web",
-         "--set", "log_level=debug", *arguments],
+         "--set", "log_level=debug", "--set", "quorum=all", *arguments],
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
     end = time.monotonic() + DEADLINE_S
     while launcher.poll() is None and time.monotonic() < end:
@@ -220,6 +273,8 @@ def play(folder, canaries, arguments):
             looked = committed
             readers += pages(port, printed)
             command(places, "status", str(run), "--json")
+        if looked >= 1:
+            victim.abort()
         time.sleep(0.02)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)
@@ -231,7 +286,11 @@ def play(folder, canaries, arguments):
     for path in ("metrics", "healthz", "records", "events", "log?"):
         assert any(path in reader.url and reader.data for reader in readers), f"/{path} was not read"
     places["printed"] = (folder / "printed").read_bytes()
+    assert victim.aborted and b"was killed by SIGABRT in round" in places["printed"], places["printed"].decode()
     places.update(files(run))
+    places.update(journal(since))
+    for path in core_files(folder, since):
+        places[f"core file {path}"] = path.read_bytes()
     assert {"report.html", "rounds.csv", "learners.csv", "trace.json"} < set(places), sorted(places)
     return places
 
@@ -254,6 +313,9 @@ def check(what, arguments):
         if arguments is PLANTED:
             plant(canaries, Path(folder) / "planted")
             arguments = [*arguments, str(Path(folder) / "planted")]
+        why = why_no_core_files(Path(folder) / "core")
+        if why is not None:
+            print(f"{what}: core files are not looked for: {why}")
         places = play(Path(folder), canaries, arguments)
     assert all(canary.kept for canary in canaries), "no masked state was seen"
     assert len(places) > 10 * LEARNERS, sorted(places)
@@ -267,8 +329,12 @@ def check(what, arguments):
     found = list(leaks(canaries, places))
     for owner, place, way in found:
         print(f"{what}: a secret of {owner} stands in {place}: {way}")
+    cores = [place for place in places if place.startswith("core file ")]
+    for place in cores:
+        print(f"{what}: an aborted daemon has left a {place}")
     print(f"{what}: {len(places)} places, {sum(len(data) for data in places.values())} bytes, {len(ways)} ways to write a secret")
-    return not found
+    return not found and not cores
 
 
+resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)  # as high as is allowed
 sys.exit(0 if check("planted models", PLANTED) & check("a built-in trainer", BUILT_IN) else 1)
