@@ -86,16 +86,35 @@ void sl_explore_rules_check(struct sl_explore *x, const struct sl_explore_world 
 	}
 }
 
+static bool is_left(const struct sl_explore_world *w, uint32_t i)
+{
+	return sl_explore_alive(w, i) && !sl_explore_in(w->cut, i);
+}
+
+/* Return true if those that are left are too few for a view, and none of them has committed: they can do no
+ * more than leave the attempt. */
+static bool are_few(const struct sl_explore *x, const struct sl_explore_world *w)
+{
+	uint32_t left = 0;
+	for (uint32_t i = 0; i < x->options.learners; i++) {
+		left += is_left(w, i);
+		if (is_left(w, i) && sl_explore_world_look(x, w, i)->committed > 0)
+			return false;
+	}
+	return left < x->options.tolerance + 2;
+}
+
 void sl_explore_world_last(struct sl_explore *x, const struct sl_explore_world *w)
 {
 	uint32_t lost = (uint32_t)__builtin_popcount(w->gone | w->cut);
+	bool few = are_few(x, w);
 	if (w->faults != 0 || lost > x->options.tolerates)
 		return;
-	for (uint32_t i = 0; i < x->options.learners; i++)
-		if (sl_explore_alive(w, i) && !sl_explore_in(w->cut, i) &&
-		    sl_explore_world_look(x, w, i)->committed == 0) {
-			sl_explore_world_fail(x,
-					      "no progress: all is quiet, and a learner has not committed");
-			return;
-		}
+	for (uint32_t i = 0; i < x->options.learners; i++) {
+		const struct sl_explore_look *look = sl_explore_world_look(x, w, i);
+		if (!is_left(w, i) || look->committed > 0 || (few && look->phase == SL_PHASE_DISCOVER))
+			continue;
+		sl_explore_world_fail(x, "no progress: all is quiet, and a learner has not committed");
+		return;
+	}
 }

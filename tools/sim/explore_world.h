@@ -69,7 +69,7 @@ struct sl_explore_options {
 	struct sl_explore_budget budget;
 	uint8_t waits;	   /* timeouts when all is quiet, at most, since a learner was away last */
 	uint8_t absence;   /* .. while one is away */
-	uint8_t tolerates; /* losses with which all others still have to commit */
+	uint8_t tolerates; /* losses with which all others have to commit or, if few, leave the attempt */
 	bool ring;	   /* links are possible on a ring only, by id */
 	bool group;	   /* a cut separates all of cut_who, with the links among them, from all others */
 	bool heals;	   /* a learner that is cut off is linked again when all is quiet */
