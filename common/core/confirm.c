@@ -59,7 +59,7 @@ void sl_confirm_settle(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
-	if (at->recovers && !at->digested)
+	if (at->recovers)
 		sl_emit_persist(core, SL_PERSIST_SIGNS, core->view.a);
 	at->digested = true;
 	if (!at->recovers)

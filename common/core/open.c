@@ -59,6 +59,16 @@ static uint32_t position_of(const struct sl_core *core, sl_id id)
 	return i == UINT32_MAX ? UINT32_MAX : core->view.position[i];
 }
 
+/* Return true if `peer` may show what is another's. No honest participant does before a Have of this learner,
+ * so each key in MIX is from its owner (PROTOCOL.md §9.2 When an attempt is over). */
+static bool may_show(struct sl_core *core, uint32_t peer)
+{
+	if (core->phase > SL_PHASE_MIX)
+		return true;
+	sl_emit_reject(core, peer, "shows the key or key share of another without a request");
+	return false;
+}
+
 void sl_open_key(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
 	const struct sl_key *key = &message->key;
@@ -69,7 +79,7 @@ void sl_open_key(struct sl_core *core, uint32_t peer, const struct sl_message *m
 		return;
 	sl_core_mark(core->at.holders[from].keys, origin);
 	sl_split_heard(core, peer, key->readys);
-	if (is_known(core, origin))
+	if (is_known(core, origin) || (origin != from && origin != core->view.self && !may_show(core, peer)))
 		return;
 	if (core->at.ready_here[origin]) {
 		if (!take_key(core, origin, key->key))
@@ -217,7 +227,7 @@ void sl_open_opening(struct sl_core *core, uint32_t peer, const struct sl_messag
 		return;
 	uint32_t origin = position_of(core, o->origin), holder = position_of(core, o->holder);
 	if (origin == UINT32_MAX || holder == UINT32_MAX || is_known(core, origin) ||
-	    !core->at.ready_here[origin])
+	    !core->at.ready_here[origin] || !may_show(core, peer))
 		return;
 	if (is_valid(core, origin, holder, o->share, o->size))
 		keep(core, origin, o->holder, o->share, o->size, peer);

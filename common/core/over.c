@@ -37,6 +37,11 @@ static bool closed(const struct sl_view *view, const uint8_t *marks, uint64_t mo
 	return found >= least;
 }
 
+bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks)
+{
+	return count(view, marks, SL_OVER_ABORTED) >= 1 + view->agreed.forgetful;
+}
+
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks)
 {
 	uint64_t f = view->agreed.forgetful, digests = sl_view_digests(view->n, view->agreed.tolerance, f);

@@ -17,7 +17,10 @@ enum {
  * signs, NULL: none is held. */
 uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready);
 
-/* Return true if the attempt is over; marks: bits by position. */
+/* Return true if no sum out of MIX can have passed: a sound participant has sent neither its key nor its
+ * Checksum. marks: bits by position. */
+bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks);
+/* Return true if the attempt is over. */
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks);
 /* Return true if the models of an attempt that is over may enter another one. */
 bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks);

@@ -22,6 +22,7 @@
 #include "common/core/have.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/over.h"
 #include "common/core/pace.h"
 #include "common/core/split.h"
 #include "common/core/suspect.h"
@@ -326,6 +327,8 @@ bool sl_recover_advance(struct sl_core *core)
 		return true;
 	if (at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
 		return false; /* show no more of an attempt that is over; CATCHUP waits for the jobs */
+	if (at->recovers && sl_over_unmixed(&core->view, core->marks))
+		at->digested = false; /* before a restart it may have been, but out of MIX only */
 	drop_stalled(core);
 	sl_deposit_check(core);
 	ask_holders(core);

@@ -51,7 +51,7 @@ static void take_aborts(struct sl_core *core, const struct sl_open *open)
 	core->at.given_up = open->vote == SL_VOTE_GIVE_UP;
 	core->at.digested = open->vote == SL_VOTE_DIGEST ||
 			    (open->vote == SL_VOTE_UNKNOWN && open->state == SL_OPEN_RELEASED);
-	core->at.recovers = !core->at.digested && open->state != SL_OPEN_PREPARED;
+	core->at.recovers = open->vote != SL_VOTE_DIGEST && open->state != SL_OPEN_PREPARED;
 	if (core->at.aborted)
 		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, core->a, &core->at.readys[core->view.self]);
 	if (core->at.given_up)

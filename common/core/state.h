@@ -244,7 +244,7 @@ struct sl_attempt_state {
 	bool stuck;	     /* .. has said that nothing of it comes any more */
 	sl_ms all_stuck;     /* since then as many have said so as a commit needs; 0: they have not */
 	bool recovers;	     /* .. has recovered it, and SIGNS is not on its disk: it sends no Digest */
-	bool digested;	     /* .. may have signed a Digest of it */
+	bool digested;	     /* .. may have signed a Digest; if it `recovers`: before its start */
 	bool released;	     /* RELEASED is durable */
 	uint32_t split_from; /* a participant with two Readys, or a peer that says it has others; SL_NOBODY */
 	sl_ms split_since;   /* a peer has said so */

@@ -144,6 +144,26 @@ TEST(stuck_after_the_digest)
 	driver_free(p);
 }
 
+/* .. but for one that came out of MIX before a restart, if it has: with the Aborts of 1 + f participants none
+ * did. */
+TEST(stuck_after_a_restart)
+{
+	struct driver *p = bound();
+	p->core->view.agreed.forgetful = 1;
+	p->core->at.digested = true;
+	play(p, "abort of 2 r1 a1 from 2\n"
+		"deadline +10000\n"
+		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
+		"abort of 2 g2 a1 from 2\n"
+		"abort of 3 g2 a1 from 2\n"
+		"deadline +10000");
+	assert_false(driver_says(p, "given up"));
+	play(p, "abort of 3 r1 a1 from 2\n"
+		"deadline +20000\n"
+		"deadline +10000 -> *persist given up t1 a1*");
+	driver_free(p);
+}
+
 /* With `forgetful` 1, one give-up of three leaves too few for a commit, and does not end the attempt. A
  * Digest that is signed then would hold it open for ever. */
 TEST(too_few_are_left)

@@ -239,3 +239,65 @@ TEST(signed_before_a_restart)
 		sl_sim_free(sim);
 	}
 }
+
+/* Learner 2 is lost; 1, which lacks its Ready, aborts. 0 starts again in MIX, from which no Digest comes
+ * without the key of 1: it gives up, too, and both go on. */
+TEST(one_is_lost_and_one_starts_again)
+{
+	uint32_t tried = 0;
+	for (uint64_t seed = 2700; seed < 2720; seed++) {
+		struct sl_sim *sim = begin(seed, 3, "complete");
+		sl_sim_run_until_phase(sim, 1, SL_PHASE_READY);
+		sl_sim_hold(sim, 0, 1);
+		sl_sim_hold(sim, 2, 1);
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+		bool lacks = sim->learners[1].host.phase == SL_PHASE_READY;
+		sl_sim_crash(sim, 0);
+		sl_sim_crash(sim, 2);
+		sl_sim_elapse(sim, 10000);
+		sl_sim_release(sim, 0, 1);
+		sl_sim_restart(sim, 0);
+		if (lacks) {
+			sl_sim_run_until_commit(sim, 0, 1);
+			sl_sim_run_until_commit(sim, 1, 1);
+			sl_sim_expect(sim, 0, SL_REPORT_OVER, SL_REASON_NONE);
+		}
+		tried += lacks;
+		sl_sim_free(sim);
+	}
+	assert_true(tried > 5);
+}
+
+static bool watch_signs(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
+			const struct sl_work *work)
+{
+	(void)work;
+	bool *signs = sim->context;
+	*signs |= i == 0 && action != NULL && action->kind == SL_ACTION_PERSIST &&
+		  action->persist.what.kind == SL_PERSIST_SIGNS;
+	return false;
+}
+
+/* A learner that recovers after a restart records that it signs, so that another restart tells this from MIX.
+ */
+TEST(signs_after_a_restart)
+{
+	uint32_t tried = 0;
+	for (uint64_t seed = 2650; seed < 2660; seed++) {
+		struct sl_sim *sim = begin(seed, 5, "complete");
+		bool signs = false;
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+		for (uint32_t i = 0; i < 3; i++)
+			sl_sim_crash(sim, i);
+		for (uint32_t i = 0; i < 3; i++)
+			sl_sim_restart(sim, i);
+		sim->context = &signs;
+		sim->failpoint = watch_signs;
+		sl_sim_run_until_commit(sim, 0, 1);
+		bool fetched = sl_sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) != NULL;
+		assert_true(signs || fetched);
+		tried += !fetched;
+		sl_sim_free(sim);
+	}
+	assert_true(tried > 2);
+}

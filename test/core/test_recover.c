@@ -158,6 +158,13 @@ CASE(opened_after_an_abort, driver_release(driver_new(4, 4)),
      "key of 3 from 2\n"
      "key of 2 from 2 -> *compute sum")
 
+/* In MIX each key is from its owner. */
+#define UNASKED "REJECTED 2: shows the key or key share of another without a request\n"
+CASE(keys_of_others_in_mix, driver_release(driver_new(3, 4)),
+     "key of 3 from 2 -> " UNASKED "opening of 3 by 2 from 2 -> " UNASKED
+     "opening of 3 by 1 from 2 -> " UNASKED "key from 2 ->\n"
+     "key from 3 -> compute mix")
+
 /* A bound learner opens nothing, and its key stays here. */
 TEST(bound_learners_open_nothing)
 {

@@ -4,7 +4,8 @@
 # quick: only the small ones, for a build with sanitizers.
 #
 # Every rule holds in all histories of three learners without a fault, and in those of a usual order of deliveries
-# with a crash, a cut, a forgetting at each point; and with four learners of whom one is lost for good.
+# with a crash, a cut, a forgetting at each point; with four learners of whom one is lost for good; and with three of
+# whom one is lost and another crashes.
 # A liar that gives some one Ready and masked state and others another forks nothing.
 # The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
 # and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: 1` forbids that quorum.
@@ -43,6 +44,7 @@ holds learners=5,splits=1,from=3,orders=1,waits=1,absence=1
 holds learners=4,splits=1,forgetful=1,from=3,orders=1,waits=4,absence=1
 holds learners=3,forgets=1,orders=0
 holds learners=4,losses=1,tolerates=1,orders=0
+holds learners=3,losses=1,crashes=1,tolerates=1,from=4,orders=0
 holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
 holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
 holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,tolerates=1,from=4,orders=0,absence=4
