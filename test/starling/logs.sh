@@ -120,7 +120,7 @@ has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s lat
 	'Attempt 1 ended after 10.5 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
 	'Attempt 2 committed after 1.98 s.' 'mixing tree with K = 2 exchanges. Once released, it needs all participants.' \
 	'Cut vertices, without which the graph is not connected: bo (2).' \
-	'Exact: all 3 learners whose results are logged have model 0123456789abcdef; largest rounding margin 0.1250' \
+	'Same: all 3 learners whose results are logged have model 0123456789abcdef; largest rounding margin 0.1250' \
 	'Private: the privacy check of every participant passed before it sent a share.' \
 	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
 	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
@@ -135,7 +135,7 @@ has out 'Round 1 began at ' '2 links (1 of them in these logs)'
 ends 0 logs three --round 1 --level warn --learner 2 --json
 [ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
 ends 0 logs three --stats
-has out 'Rounds committed: 2; attempts: 3, of which 1 failed; all rounds are exact.' \
+has out 'Rounds committed: 2; attempts: 3, of which 1 failed; all learners have the same models.' \
 	'  train             6      1.006      4.007      4.007  ana (1), round 2' '  eve (3) in 1 round'
 ends 2 logs three --stats --round 1
 ends 0 logs three --trace trace.json

@@ -162,7 +162,7 @@ TEST(a_failed_attempt_and_a_commit)
 	expect(round, "attempts.1.edges", "[[1,2],[2,3]]");
 	expect(round, "attempts.1.mixing", "\"tree\"");
 	expect(round, "attempts.1.tolerance", "0");
-	expect(round, "exact", "true");
+	expect(round, "same", "true");
 	expect(round, "private", "true");
 	expect(round, "loss", "4.0");
 	expect(round, "slowest.learner", "3");
@@ -261,7 +261,7 @@ TEST(a_round_that_goes_on)
 	}
 	json_t *round = sl_timeline_round_json(timeline, 1);
 	expect(round, "end_s", "null");
-	expect(round, "exact", "null");
+	expect(round, "same", "null");
 	expect(round, "private", "null");
 	expect(round, "attempts.0.ended", "null");
 	expect(round, "learners_of_round.1.spans.3.phase", "\"share\"");

@@ -39,7 +39,7 @@ async function replay(page, rounds) {
 	await page.keyboard.press('End');
 	await expectRound(page, rounds);
 	assert.equal(await page.locator('#graph .node').count(), 20);
-	assert.equal(await page.locator('.cell.exact').count(), rounds);
+	assert.equal(await page.locator('.cell.same').count(), rounds);
 	assert.match(await page.textContent('#sentence'), /committed in/);
 	const charts = await page.locator('.plot canvas').count();
 	assert.ok(charts >= 4 || await page.isVisible('.missing'));

@@ -106,7 +106,7 @@ static const char document[] =
 	"\"learners_of_round\":[{\"learner\":1,\"spans\":[{\"phase\":\"train\",\"from_s\":10,\"to_s\":11}],"
 	"\"waits\":[{\"from_s\":11,\"to_s\":11.5,\"learners\":[2]}],\"committed_s\":12,\"bytes_sent\":5},"
 	"{\"learner\":2,\"bytes_sent\":7,\"loss\":0.5}],"
-	"\"loss\":0.5,\"exact\":true,\"slowest\":{\"learner\":2,\"phase\":\"mix\",\"s\":1.5}}";
+	"\"loss\":0.5,\"same\":true,\"slowest\":{\"learner\":2,\"phase\":\"mix\",\"s\":1.5}}";
 
 static void expect_printed(void (*print)(FILE *, const json_t *), const json_t *value, const char *expected)
 {

@@ -418,8 +418,9 @@ static json_t *notes_json(const struct sl_timeline_round *round)
 	return array;
 }
 
-/* Return true, false, or null where no learner has committed. */
-static json_t *exact_json(const struct sl_lanes *lanes)
+/* Return whether all learners that committed have the same model, without a doubt of rounding; null where
+ * none has committed. The mean is not recomputed here: `starling launch --verify` does that. */
+static json_t *same_json(const struct sl_lanes *lanes)
 {
 	const char *digest = NULL;
 	bool same = true, known = false;
@@ -510,7 +511,7 @@ json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_ti
 	json_object_set_new(object, "spread", spread_json(round));
 	json_object_set_new(object, "notes", notes_json(round));
 	json_object_set_new(object, "loss", loss_json(&lanes));
-	json_object_set_new(object, "exact", exact_json(&lanes));
+	json_object_set_new(object, "same", same_json(&lanes));
 	json_object_set_new(object, "private", private_json(round, &lanes));
 	json_object_set_new(object, "slowest", slowest_json(&lanes));
 	sl_lanes_close(&lanes);

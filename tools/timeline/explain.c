@@ -215,16 +215,16 @@ static void print_restarts(FILE *out, const json_t *document)
 
 static void print_result(FILE *out, const json_t *document, const struct counts *counts)
 {
-	const json_t *exact = json_object_get(document, "exact");
+	const json_t *same = json_object_get(document, "same");
 	double loss = sl_durations_real(document, "loss");
 	size_t holders = counts->committed + counts->adopted;
-	if (json_is_true(exact))
+	if (json_is_true(same))
 		fprintf(out,
-			holders == 1 ? "Exact: the %zu learner whose result is logged has model %s"
-				     : "Exact: all %zu learners whose results are logged have model %s",
+			holders == 1 ? "Same: the %zu learner whose result is logged has model %s"
+				     : "Same: all %zu learners whose results are logged have model %s",
 			holders, counts->digest);
-	else if (json_is_false(exact))
-		fprintf(out, "NOT exact: digests differ, or a rounding margin reached 3/8");
+	else if (json_is_false(same))
+		fprintf(out, "NOT the same: digests differ, or a rounding margin reached 3/8");
 	else
 		return;
 	if (!isnan(counts->margin))

@@ -28,7 +28,7 @@ struct stats {
 	struct straggler *stragglers; /* one for each round with a slowest learner, until they are merged */
 	size_t link_count, straggler_count;
 	uint64_t committed, attempts, failed, sent;
-	bool exact;
+	bool same;
 };
 
 /* ---- collecting ---- */
@@ -104,7 +104,7 @@ static void merge_links(struct stats *stats)
 static void add_round(struct stats *stats, const json_t *document)
 {
 	const json_t *slowest = json_object_get(document, "slowest"),
-		     *exact = json_object_get(document, "exact");
+		     *same = json_object_get(document, "same");
 	uint64_t round = sl_durations_whole(document, "round");
 	double s = sl_durations_real(document, "end_s") - sl_durations_real(document, "start_s");
 	sl_durations_add(&stats->durations, document);
@@ -112,8 +112,8 @@ static void add_round(struct stats *stats, const json_t *document)
 	add_bytes(stats, document, round);
 	if (!isnan(s))
 		add(&stats->rounds, s, round);
-	stats->committed += json_is_boolean(exact);
-	stats->exact = stats->exact && !json_is_false(exact);
+	stats->committed += json_is_boolean(same);
+	stats->same = stats->same && !json_is_false(same);
 	if (!json_is_object(slowest))
 		return;
 	stats->stragglers =
@@ -218,7 +218,7 @@ static json_t *stragglers_json(const struct stats *stats)
 
 json_t *sl_stats_json(struct sl_timeline *timeline)
 {
-	struct stats stats = {.exact = true};
+	struct stats stats = {.same = true};
 	json_t *object = sl_timeline_run_json(timeline);
 	for (uint64_t t = 0; (t = sl_timeline_changed_since(timeline, 0, t)) != 0;) {
 		json_t *document = sl_timeline_round_json(timeline, t);
@@ -228,7 +228,7 @@ json_t *sl_stats_json(struct sl_timeline *timeline)
 	}
 	merge_stragglers(&stats);
 	json_object_set_new(object, "committed", json_integer((json_int_t)stats.committed));
-	json_object_set_new(object, "exact", stats.committed > 0 ? json_boolean(stats.exact) : json_null());
+	json_object_set_new(object, "same", stats.committed > 0 ? json_boolean(stats.same) : json_null());
 	json_object_set_new(object, "attempts", json_integer((json_int_t)stats.attempts));
 	json_object_set_new(object, "failed_attempts", json_integer((json_int_t)stats.failed));
 	json_object_set_new(object, "round_s", round_json(&stats.rounds));
@@ -248,14 +248,14 @@ json_t *sl_stats_json(struct sl_timeline *timeline)
 
 static void print_round(FILE *out, const json_t *stats)
 {
-	const json_t *round = json_object_get(stats, "round_s"), *exact = json_object_get(stats, "exact");
+	const json_t *round = json_object_get(stats, "round_s"), *same = json_object_get(stats, "same");
 	unsigned long long failed = sl_durations_whole(stats, "failed_attempts");
 	fprintf(out, "Rounds committed: %llu; attempts: %llu, of which %llu failed; %s.\n",
 		(unsigned long long)sl_durations_whole(stats, "committed"),
 		(unsigned long long)sl_durations_whole(stats, "attempts"), failed,
-		json_is_true(exact)    ? "all rounds are exact"
-		: json_is_false(exact) ? "NOT all rounds are exact"
-				       : "none has a result");
+		json_is_true(same)    ? "all learners have the same models"
+		: json_is_false(same) ? "NOT all learners have the same models"
+				      : "none has a result");
 	if (json_is_object(round))
 		fprintf(out, "A round took p50 %.3f s, p95 %.3f s, at most %.3f s (round %llu).\n",
 			sl_durations_real(round, "p50_s"), sl_durations_real(round, "p95_s"),

@@ -8,7 +8,7 @@
 /* Return the figures of all rounds as a new object:
  *
  *   {"v":1, "run":"NAME" or null, "rounds":T or null, "learners":[{"id":1,"name":"ana"}], "first":1,
- *    "last":9, "committed":9 (rounds), "exact":true, false or null (none committed), "attempts":11,
+ *    "last":9, "committed":9 (rounds), "same":true, false or null (none committed), "attempts":11,
  *    "failed_attempts":2,
  *    "round_s":{"count":9,"p50_s":..,"p95_s":..,"max_s":..,"round":7} or null,
  *    "phases":[{"phase":"train","count":900,"p50_s":..,"p95_s":..,"max_s":..,"learner":4,"round":7}],

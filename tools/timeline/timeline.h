@@ -5,10 +5,11 @@
  *                     starling logs, live page, report, CSV <-- one JSON document per round
  *
  * Every conclusion is drawn here: the learners that were awaited, the slowest learner and phase, cut
- * vertices, exactness. Records may come in any order, and more than once. Learners are named by their ids.
- * Times of a document are seconds since the first record of the run, on the clock of one learner, the
- * reference: the clocks of the others are corrected as far as the messages show that they differ (clock.h).
- * Owns copies of what it needs of the records; memory per round is bounded (rounds.h). Used by one thread.
+ * vertices, whether all models are the same. Records may come in any order, and more than once. Learners are
+ * named by their ids. Times of a document are seconds since the first record of the run, on the clock of one
+ * learner, the reference: the clocks of the others are corrected as far as the messages show that they differ
+ * (clock.h). Owns copies of what it needs of the records; memory per round is bounded (rounds.h). Used by one
+ * thread.
  */
 #pragma once
 

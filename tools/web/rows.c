@@ -8,7 +8,7 @@
 static const char *const round_fields[] = {
 	"round",  "start",     "seconds",   "attempts",	     "participants", "edges",
 	"mixing", "exchanges", "tolerance", "cut_vertices",  "bytes_sent",   "loss",
-	"mse",	  "exact",     "slowest",   "slowest_phase", "slowest_s"};
+	"mse",	  "same",      "slowest",   "slowest_phase", "slowest_s"};
 #define ROUND_FIELDS (sizeof round_fields / sizeof round_fields[0])
 
 /* ---- a round ---- */
@@ -90,7 +90,7 @@ json_t *sl_web_rows_round(const json_t *document)
 	json_object_set_new(row, "bytes_sent", over_learners(document, "bytes_sent", false));
 	copy(row, "loss", document, "loss");
 	json_object_set_new(row, "mse", over_learners(document, "mse", true));
-	copy(row, "exact", document, "exact");
+	copy(row, "same", document, "same");
 	json_object_set(row, "slowest",
 			(json_t *)name_of(document, json_integer_value(json_object_get(slowest, "learner"))));
 	copy(row, "slowest_phase", slowest, "phase");

@@ -1,7 +1,7 @@
 /* Small charts over the rounds, drawn by uPlot; a click shows the round. */
 
 const CHARTS = [
-	{id: 'loss', title: 'Loss', note: 'filled: exact, hollow: not known, cross: not exact', value: row => row.loss ?? row.mse, format: number, mark: true},
+	{id: 'loss', title: 'Loss', note: 'filled: all have the same model, hollow: not known, cross: not the same', value: row => row.loss ?? row.mse, format: number, mark: true},
 	{id: 'seconds', title: 'Duration of a round', value: row => row.seconds, format: seconds, zero: true},
 	{id: 'tolerance', title: 'Further losses tolerated', value: row => row.tolerance, format: number, zero: true, bars: true, whole: true},
 	{id: 'bytes', title: 'Bytes sent', value: row => row.bytes_sent, format: bytes, zero: true},
@@ -19,19 +19,19 @@ function axis(format, extra = {}) {
 		values: (u, splits) => splits.map(s => known(s) ? format(s) : ''), ...extra};
 }
 
-/* Marks of exactness on the line of the loss, or along the lower edge where a trainer has no loss. */
+/* Marks on the line of the loss, or along the lower edge where a trainer has no loss. */
 function drawMarks(u) {
 	const c = charts.colours, ctx = u.ctx, px = devicePixelRatio, r = (u.data[0].length > 40 ? 1.5 : 2.6) * px;
 	u.data[0].forEach((round, i) => {
 		if (!known(model.rows.get(round)?.seconds))
 			return;
 		const x = u.valToPos(round, 'x', true), v = u.data[1][i];
-		const y = known(v) ? u.valToPos(v, 'y', true) : u.bbox.top + u.bbox.height - 5 * px, exact = model.rows.get(round)?.exact;
+		const y = known(v) ? u.valToPos(v, 'y', true) : u.bbox.top + u.bbox.height - 5 * px, same = model.rows.get(round)?.same;
 		ctx.lineWidth = 1.4 * px;
-		ctx.strokeStyle = exact === false ? c.accent : c.data;
-		ctx.fillStyle = exact === true ? c.data : c.paper;
+		ctx.strokeStyle = same === false ? c.accent : c.data;
+		ctx.fillStyle = same === true ? c.data : c.paper;
 		ctx.beginPath();
-		if (exact === false) {
+		if (same === false) {
 			ctx.moveTo(x - r, y - r); ctx.lineTo(x + r, y + r); ctx.moveTo(x + r, y - r); ctx.lineTo(x - r, y + r);
 		} else {
 			ctx.arc(x, y, r, 0, 2 * Math.PI);

@@ -55,7 +55,7 @@ function drawFigures(doc) {
 	const slowest = doc.slowest, committed = (doc.learners_of_round ?? []).filter(l => known(l.committed_s)).length;
 	fillFigures(byId('figures'), [
 		['Committed', `${committed} of ${attempt?.participants?.length ?? model.learners.length}`],
-		['Exact', doc.exact === true ? 'yes' : doc.exact === false ? 'NO' : '–', doc.exact === false ? 'accent' : null],
+		['Same model', doc.same === true ? 'yes' : doc.same === false ? 'NO' : '–', doc.same === false ? 'accent' : null],
 		['Loss', number(row.loss ?? row.mse)],
 		['Tolerates losing', known(attempt?.tolerance) ? `${attempt.tolerance} more` : '–'],
 		['Slowest', slowest && known(slowest.learner) ? `${shorten(nameOf(slowest.learner), 16)}, ${seconds(slowest.s)}` : '–'],

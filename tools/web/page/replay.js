@@ -53,7 +53,7 @@ function playFrame(now) {
 	requestAnimationFrame(playFrame);
 }
 
-const verdict = row => row?.exact === true ? 'exact' : row?.exact === false ? 'not exact' : 'open';
+const verdict = row => row?.same === true ? 'same' : row?.same === false ? 'not same' : 'open';
 
 function drawReplay() {
 	const kept = roundsKept(), slider = byId('slider'), row = model.rows.get(model.shown);
