@@ -58,6 +58,7 @@
 #define SL_ATTEMPTS_MAX (1u << 24) /* of one round: 16 years, at one per 30 s */
 #define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 learners needs about 10^7 and is refused */
 
+#define SL_SPREADS_MAX 100u /* measured spreads of the states of one attempt (metropolis) */
 #define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more continues in the next */
 #define SL_ERROR_BYTES 512u
 

@@ -240,7 +240,9 @@ static void run_expand(struct sl_workspace *workspace, const struct sl_job *job,
 
 static void run_mix(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	workspace->spread = NAN;
 	result->code = sl_job_mix_step(workspace, job, &result->from);
+	result->real = workspace->spread;
 }
 
 /* --- the table --- */

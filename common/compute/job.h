@@ -10,7 +10,7 @@
  *   EXPAND m   neighbours' streams               s += stream
  *   DEPOSIT m  s, the own deposit key            chunk m of the own slot: s + mask
  *   COMMITMENT own slot                          its hash; shares and streams are wiped
- *   MIX m      s, slots and keys of neighbours,  next state
+ *   MIX m      s, slots and keys of neighbours,  next state; of metropolis, the spread at times
  *              or their states
  *   CLOSE      last state                        Z, margin, D, total weight, or SL_ERR_INVALID
  *   CHECKSUM   slots, keys, Z, seed of the points  checksums of the own and the kept masked states, and of Z

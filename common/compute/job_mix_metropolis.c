@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "common/compute/job_mix_row.h"
+#include "common/mixing/spectrum.h"
 
 #define BLOCK 1024u /* elements on the stack */
+#define SAMPLE 256u /* elements of which the spread is taken: masked states are alike everywhere */
 
 static int open_divisors(struct sl_workspace *workspace, const struct sl_view *view)
 {
@@ -35,12 +37,32 @@ static void first(const struct sl_view *view, const uint64_t *s, size_t count, u
 	}
 }
 
+/* Return true if the spread is taken after `k` exchanges: evenly, SL_SPREADS_MAX times at most, the first and
+ * the last exchange among them. */
+static bool has_spread(const struct sl_view *view, uint64_t k)
+{
+	uint64_t last = view->steps - 1, apart = (last + SL_SPREADS_MAX - 2) / (SL_SPREADS_MAX - 1);
+	return k == last || apart == 0 || k % apart == 0;
+}
+
+/* Logs show the spread, but no masked state: two digits are too few for one. */
+static void take_spread(struct sl_workspace *workspace, const struct sl_view *view, size_t count)
+{
+	const int64_t *state = (const int64_t *)workspace->s;
+	uint64_t apart =
+		sl_metropolis_spread(state, count < SAMPLE ? count : SAMPLE, workspace->states, view->degree);
+	double one = (double)(UINT64_C(1) << view->fraction);
+	workspace->spread = sl_spectrum_two_digits(view->n * (double)apart / one);
+}
+
 static void step(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		 uint64_t k)
 {
 	int64_t *state = (int64_t *)workspace->s + at;
 	if (k == 0)
 		sl_metropolis_open(workspace->s + at, view->fraction, count, state);
+	if (at == 0 && has_spread(view, k))
+		take_spread(workspace, view, count);
 	sl_metropolis_step(state, count, workspace->states, workspace->divisors, view->degree);
 }
 

@@ -56,7 +56,8 @@ struct sl_job_result {
 	const uint64_t *values; /* CHECKSUM: in the workspace, `points` numbers each: of the own masked state,
 				   of those kept, ascending by position, of Z */
 	uint32_t points;	/* CHECKSUM */
-	double real;		/* CLOSE: margin; SUM: 0 */
+	double real;		/* CLOSE: margin; SUM: 0; MIX of metropolis: spread of the states before the
+				   exchange (sl_spectrum_spread_bound) to two digits, NaN: not measured */
 	uint8_t hash[SL_HASH_BYTES]; /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */
 	uint64_t total;		     /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
 	struct sl_encode_note note;  /* ENCODE */

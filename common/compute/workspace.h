@@ -49,6 +49,7 @@ struct sl_workspace {
 	struct sl_divisor *divisors; /* by neighbour: of metropolis */
 	uint64_t *weights;	     /* by neighbour, then the own: w_ij of exact */
 	const uint8_t **states;	     /* by neighbour: the state that a MIX job works on */
+	double spread;		     /* of the last MIX (job_types.h) */
 };
 
 /* Return the bytes of scratch that an attempt on this view needs. */

@@ -1,9 +1,12 @@
 #include "common/core/mix.h"
 
+#include <math.h>
+
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
 #include "common/core/mix_engine.h"
 #include "common/core/move.h"
+#include "common/mixing/spectrum.h"
 
 static const struct sl_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_mix_exchange,
@@ -141,10 +144,36 @@ void sl_mix_joined(struct sl_core *core, uint32_t peer)
 	sl_attempt_join(core, peer);
 }
 
+/* --- the spread of the states, for displays: nothing depends on it --- */
+
+static void keep_spread(struct sl_core *core, const struct sl_job_result *result)
+{
+	const struct sl_view *view = &core->view;
+	struct sl_spreads *spreads = &core->at.spreads;
+	if (!sl_engine_rows[view->engine].rounds || result->chunk != 0 || isnan(result->real) ||
+	    spreads->count == SL_SPREADS_MAX)
+		return;
+	uint64_t k = core->at.iteration[0];
+	double bound = sl_spectrum_spread_bound(&view->graph, view->mu, view->field.p, view->fraction, k);
+	spreads->points[spreads->count].exchanges = k;
+	spreads->points[spreads->count].spread = result->real;
+	spreads->points[spreads->count++].bound = sl_spectrum_two_digits(bound);
+}
+
+static void report_mixed(struct sl_core *core)
+{
+	if (core->at.spreads.count == 0)
+		return;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_MIXED);
+	report->mixed.exchanges = core->view.steps;
+	report->mixed.spreads = &core->at.spreads;
+}
+
 bool sl_mix_advance(struct sl_core *core)
 {
 	engine_of(core)->step(core);
 	if (core->at.finished == core->view.chunks) {
+		report_mixed(core);
 		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);
 		sl_move_to(core, sl_view_partial_sums(&core->view) ? SL_PHASE_CHECK : SL_PHASE_CONFIRM);
 		return true;
@@ -158,6 +187,7 @@ void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 		sl_attempt_fail_by(core, sl_view_peer(&core->view, result->from), SL_REASON_BAD_STATE, true);
 		return;
 	}
+	keep_spread(core, result);
 	core->at.busy[result->chunk] = false;
 	core->at.progress = core->now;
 	engine_of(core)->result(core, result->chunk);

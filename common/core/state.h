@@ -271,13 +271,14 @@ struct sl_attempt_state {
 	uint8_t (*combine)[SL_KEY_SHARE_BYTES];
 	bool open_dirty; /* a key or an opening may have to be sent */
 	/* MIX */
-	uint64_t *iteration; /* per chunk: exchanges done; tree: the iteration expected next */
-	uint32_t *have;	     /* per chunk: states held, or keys known, for the next MIX job */
-	bool *busy;	     /* per chunk: a MIX job is out */
-	uint32_t started;    /* chunks that are under way or finished */
-	uint32_t finished;   /* chunks of which nothing more is expected */
-	uint32_t base;	     /* first chunk that is not finished */
-	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
+	uint64_t *iteration;	   /* per chunk: exchanges done; tree: the iteration expected next */
+	uint32_t *have;		   /* per chunk: states held, or keys known, for the next MIX job */
+	bool *busy;		   /* per chunk: a MIX job is out */
+	uint32_t started;	   /* chunks that are under way or finished */
+	uint32_t finished;	   /* chunks of which nothing more is expected */
+	uint32_t base;		   /* first chunk that is not finished */
+	uint64_t mixed;		   /* exchanges done, over all chunks, for status */
+	struct sl_spreads spreads; /* metropolis: of chunk 0, for the report MIXED */
 	/* CHECK, by position */
 	bool fixed;	 /* Z is computed: the own challenge may be shown */
 	uint32_t points; /* of a checksum */

@@ -1,6 +1,7 @@
 #include "common/field/metropolis.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "common/field/kernels/table.h"
 
@@ -26,6 +27,20 @@ void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *stat
 			const struct sl_divisor *divisors, uint32_t degree)
 {
 	sl_kernels()->mix(state, count, states, divisors, degree);
+}
+
+uint64_t sl_metropolis_spread(const int64_t *state, size_t count, const uint8_t *const *states,
+			      uint32_t degree)
+{
+	uint64_t most = 0;
+	for (uint32_t r = 0; r < degree; r++)
+		for (size_t l = 0; l < count; l++) {
+			uint64_t theirs, own = (uint64_t)state[l];
+			memcpy(&theirs, states[r] + l * SL_STATE_BYTES, sizeof theirs);
+			uint64_t apart = (int64_t)theirs > state[l] ? theirs - own : own - theirs;
+			most = apart > most ? apart : most;
+		}
+	return most;
 }
 
 double sl_metropolis_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,

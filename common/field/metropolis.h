@@ -32,6 +32,11 @@ void sl_metropolis_open(const uint64_t *s, uint32_t f, size_t count, int64_t *st
 void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *states,
 			const struct sl_divisor *divisors, uint32_t degree);
 
+/* Return the greatest |X_j - X_i| over `count` elements and all neighbours j, before an exchange. An invalid
+ * state of a peer wraps. */
+uint64_t sl_metropolis_spread(const int64_t *state, size_t count, const uint8_t *const *states,
+			      uint32_t degree);
+
 /* Set Z = floor(N * X / 2^f + 1/2) mod p with 128-bit products (paper eq. roundness); in place if z ==
  * (uint64_t *)state. Return the largest distance to the nearest integer, max |N X/2^f - integer|, in [0,
  * 1/2]. */

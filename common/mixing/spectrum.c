@@ -85,6 +85,21 @@ double sl_spectrum_width_need(const struct sl_graph *graph, double mu)
 	return sl_spectrum_width_need_of(graph->n, sl_graph_degree_max(graph), graph->edges, mu);
 }
 
+double sl_spectrum_spread_bound(const struct sl_graph *graph, double mu, uint64_t p, uint32_t f, uint64_t k)
+{
+	double n = graph->n;
+	return 2 * (double)p * n * sqrt(n) * pow(mu, (double)k) +
+	       ldexp(sl_spectrum_width_need(graph, mu) / 4, -(int)f);
+}
+
+double sl_spectrum_two_digits(double value)
+{
+	if (!(value > 1e-300)) /* 10^300 is a double */
+		return 0;
+	double digits = pow(10, 1 - floor(log10(value)));
+	return round(value * digits) / digits;
+}
+
 uint32_t sl_spectrum_p_bits(double need)
 {
 	int exponent;

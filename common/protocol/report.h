@@ -21,6 +21,7 @@
 	X(GROWN, "GROWN")	/* the values of the trained model exceed the last committed ones by far */  \
 	X(ENCODED, "ENCODED")	/* the trained model is encoded, and some values were rounded */             \
 	X(CLAMPED, "CLAMPED")	/* parameters were cut to the clipping range */                              \
+	X(MIXED, "MIXED")	/* all states of metropolis are mixed */                                     \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
 				 learners whose masked state no linked learner has */                        \
@@ -108,6 +109,17 @@ const char *sl_report_reason_name(enum sl_reason reason);
 
 #define SL_NOBODY UINT32_MAX /* as a peer */
 
+/* How the states of metropolis converge: a learner's differences to its neighbours
+ * (sl_spectrum_spread_bound).
+ */
+struct sl_spreads {
+	uint32_t count;
+	struct {
+		uint64_t exchanges; /* that were done, ascending */
+		double spread, bound;
+	} points[SL_SPREADS_MAX];
+};
+
 struct sl_report {
 	enum sl_report_kind kind;
 	enum sl_reason reason; /* of FAILED, EXPOSED, LEFT_OUT, RECOVERING; else NONE */
@@ -139,6 +151,10 @@ struct sl_report {
 			uint64_t count; /* parameters */
 			double clipping_range;
 		} clamped;
+		struct {
+			uint64_t exchanges;
+			const struct sl_spreads *spreads; /* one or more */
+		} mixed;
 		struct {
 			uint32_t learners, edges;
 			uint64_t exchanges, total_weight;

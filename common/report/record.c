@@ -12,7 +12,7 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-enum type { WHOLE, REAL, FLAG, TEXT, IDS, OBJECT, LIST };
+enum type { WHOLE, REAL, FLAG, TEXT, IDS, SPREADS, OBJECT, LIST };
 
 static const struct {
 	const char *field, *name;
@@ -54,6 +54,7 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind)
 #define SET_FLAG(field)
 #define SET_TEXT(field)
 #define SET_IDS(field)
+#define SET_SPREADS(field)
 #define SET_OBJECT(field)
 #define SET_LIST(field)
 #define X(field, name, type) SET_##type(field)
@@ -160,6 +161,15 @@ static json_t *ids_json(const struct sl_roster *roster, const uint64_t *set)
 	return array;
 }
 
+static json_t *spreads_json(const struct sl_spreads *spreads)
+{
+	json_t *array = json_array();
+	for (uint32_t k = 0; spreads != NULL && k < spreads->count; k++)
+		json_array_append_new(array, json_pack("[I, f, f]", (json_int_t)spreads->points[k].exchanges,
+						       spreads->points[k].spread, spreads->points[k].bound));
+	return array;
+}
+
 static json_t *field_json(const struct sl_record *record, enum sl_record_field f,
 			  const struct sl_roster *roster)
 {
@@ -178,6 +188,8 @@ static json_t *field_json(const struct sl_record *record, enum sl_record_field f
 		return text_json(*text != NULL ? *text : "");
 	case IDS:
 		return ids_json(roster, *(const uint64_t *const *)at);
+	case SPREADS:
+		return spreads_json(*(const struct sl_spreads *const *)at);
 	case OBJECT:
 	case LIST:
 		return json_incref(*object);
@@ -241,6 +253,7 @@ static bool fits(enum type type, const json_t *value)
 	case TEXT:
 		return json_is_string(value);
 	case IDS:
+	case SPREADS:
 		return json_is_array(value);
 	case OBJECT:
 		return json_is_object(value);

@@ -40,6 +40,7 @@ enum sl_record_field {
 #define SL_RECORD_FLAG bool
 #define SL_RECORD_TEXT const char *
 #define SL_RECORD_IDS const uint64_t *
+#define SL_RECORD_SPREADS const struct sl_spreads *
 #define SL_RECORD_OBJECT const struct json_t *
 #define SL_RECORD_LIST const struct json_t *
 

@@ -114,6 +114,15 @@ static void set_view(struct sl_record *record, const struct sl_report *report)
 	set_engine(record, report->view.engine, report->view.exchanges, report->view.mu);
 }
 
+static void set_mixed(struct sl_record *record, const struct sl_report *report)
+{
+	const struct sl_spreads *spreads = report->mixed.spreads;
+	record->steps = report->mixed.exchanges;
+	record->spread = spreads;
+	record->first = spreads->points[0].spread;
+	record->last = spreads->points[spreads->count - 1].spread;
+}
+
 static void set_committed(struct sl_record *record, const struct sl_report *report)
 {
 	record->learners = report->committed.learners;
@@ -190,6 +199,9 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_CLAMPED:
 		record->count = report->clamped.count;
 		record->clipping_range = report->clamped.clipping_range;
+		break;
+	case SL_REPORT_MIXED:
+		set_mixed(record, report);
 		break;
 	case SL_REPORT_COMMITTED:
 		set_committed(record, report);

@@ -16,7 +16,8 @@
 
 /* X(field, name in JSON, type), with its meaning and unit. "a.b" is the key b of the object a. WHOLE: a whole
  * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids,
- * OBJECT, LIST: an object, an array as it is. Durations, in fields that end in _s, are seconds. */
+ * SPREADS: an array of arrays of three numbers, OBJECT, LIST: an object, an array as it is. Durations, in
+ * fields that end in _s, are seconds. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
@@ -38,7 +39,10 @@
 	X(mixing, "mixing", TEXT)	 /* engine */                                                        \
 	X(steps, "steps", WHOLE)	 /* exchanges of the engine */                                       \
 	X(mu, "mu", REAL) /* second largest eigenvalue modulus; null unless the engine is metropolis */      \
-	X(p, "p", WHOLE)  /* modulus */                                                                      \
+	X(spread, "spread", SPREADS) /* how the states converged: arrays of the exchanges done, the largest  \
+					difference between the sums that this learner and a neighbour would  \
+					take from their states then, and its bound */                        \
+	X(p, "p", WHOLE)	     /* modulus */                                                           \
 	X(forecast_bytes, "forecast_bytes", WHOLE) /* bytes to send in this view */                          \
 	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
@@ -82,6 +86,8 @@
 	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
 	X(error, "", TEXT)	 /* a rounding error: 0.002 % of the largest update */                       \
+	X(first, "", REAL)	 /* spread of the states before the first exchange */                        \
+	X(last, "", REAL)	 /* .. before the last one */                                                \
 	X(who, "", TEXT)	 /* the peer: ana (2) */                                                     \
 	X(whom, "", TEXT)	 /* names of a set, as "ana (2), bo (5)"  */                                 \
 	X(engine, "", TEXT)	 /* the engine: exact, 7 exchanges */                                        \
@@ -132,6 +138,9 @@
 	  "{quantum}: raise decimals, or set a number if it is auto")                                        \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
+	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \
+	  "round {round} attempt {attempt}: mixed; spread of the states {first} before exchange 1 and "      \
+	  "{last} before exchange {steps}, the last")                                                        \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \
 	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, "   \
 	  "model {model}")                                                                                   \

@@ -356,6 +356,47 @@ TEST_WITH(first_exchange_of_metropolis, setup, teardown)
 	}
 }
 
+/* The spread is that of states alone, of the first elements, to two digits; exact has none. */
+TEST_WITH(spread, setup, teardown)
+{
+	struct attempt *a = *state;
+	fetch_all(a);
+	double most = 0;
+	for (uint32_t l = 0; l < 256; l++)
+		for (uint32_t i = 1; i < N; i++)
+			most = fmax(most, fabs((double)a->state[i][l] - (double)a->state[0][l]));
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	a->view.steps = 3;
+	struct sl_job_result result = mix_first(a, 0);
+	assert_true(fabs(result.real / (N * most) - 1) < 0.05);
+	assert_true(result.real == sl_spectrum_two_digits(result.real));
+	assert_true(isnan(mix_first(a, 1).real)); /* of the first chunk only */
+	a->view.engine = SL_ENGINE_EXACT;
+	assert_true(isnan(mix_first(a, 0).real));
+}
+
+/* Of K exchanges at most SL_SPREADS_MAX have a spread, the first and the last among them. */
+TEST_WITH(spreads_are_few, setup, teardown)
+{
+	static const uint64_t steps[] = {1, 2, 99, 100, 101, 199, 200, 5000};
+	struct attempt *a = *state;
+	uint8_t *bytes = calloc(SL_CHUNK_ELEMENTS, SL_STATE_BYTES);
+	struct sl_buffer second = {.from = 1, .bytes = bytes};
+	struct sl_buffer first = {.bytes = bytes, .next = &second};
+	for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+		uint32_t count = 0;
+		a->view.steps = steps[k];
+		for (uint64_t i = 1; i < steps[k]; i++) { /* exchange 0 is from the slots */
+			struct sl_job job = {.kind = SL_JOB_MIX, .iteration = i, .buffers = &first};
+			bool has = !isnan(run(a, job).real);
+			assert_true(has || i + 1 < steps[k]);
+			count += has;
+		}
+		assert_true(count < SL_SPREADS_MAX && (count + 1 == steps[k] || count >= SL_SPREADS_MAX / 2));
+	}
+	free(bytes);
+}
+
 /* Of the children, a leaf is added from its slot, another one from its State. */
 TEST_WITH(first_exchange_of_tree, setup, teardown)
 {

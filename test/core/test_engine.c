@@ -107,6 +107,68 @@ TEST(same_on_random_graphs)
 		    took[SL_ENGINE_TREE] > 240 && instead[SL_ENGINE_METROPOLIS] > 0);
 }
 
+static const struct sl_report *mixed(struct sl_sim *sim, uint32_t learner)
+{
+	return &sl_sim_expect(sim, learner, SL_REPORT_MIXED, SL_REASON_NONE)->report;
+}
+
+/* Expect that the spread stays under its bound, is told for exchanges as far apart as they may be, and ends
+ * where every learner rounds to the same sum; but a complete graph needs one exchange only. Return the first
+ * spread. */
+static double expect_converging(const struct sl_report *report)
+{
+	const struct sl_spreads *spreads = report->mixed.spreads;
+	uint64_t steps = report->mixed.exchanges;
+	assert_true(spreads->count == steps ||
+		    (spreads->count > SL_SPREADS_MAX / 2 && spreads->count <= SL_SPREADS_MAX));
+	for (uint32_t k = 0; k < spreads->count; k++) {
+		assert_true(spreads->points[k].spread <= spreads->points[k].bound);
+		assert_true(k == 0 || (spreads->points[k].exchanges > spreads->points[k - 1].exchanges &&
+				       spreads->points[k].bound <= spreads->points[k - 1].bound));
+	}
+	assert_int_equal(spreads->points[0].exchanges, 0);
+	assert_int_equal(spreads->points[spreads->count - 1].exchanges, steps - 1);
+	assert_true(steps == 1 || spreads->points[spreads->count - 1].spread < 0.5);
+	return spreads->points[0].spread;
+}
+
+/* At first the states are random numbers below p: the sums that two learners would take from them differ by
+ * more than p. */
+TEST(spread_of_metropolis)
+{
+	static const char *const topologies[] = {"line", "ring", "star", "grid", "complete"};
+	for (size_t k = 0; k < sizeof topologies / sizeof *topologies; k++) {
+		struct sl_sim_options o = {.seed = 60 + k, .learners = 9, .topology = topologies[k]};
+		o.parameters.p = (UINT64_C(1) << 31) - 1;
+		o.parameters.n = 2 * SL_CHUNK_ELEMENTS + 7;
+		o.parameters.rounds = 1;
+		o.parameters.mixing = SL_ENGINE_METROPOLIS;
+		struct sl_sim *sim = sl_sim_new(&o);
+		for (uint32_t i = 0; i < sim->n; i++)
+			sim->learners[i].host.config.parameters.privacy_check = 0;
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
+		for (uint32_t i = 0; i < sim->n; i++)
+			assert_true(expect_converging(mixed(sim, i)) > (double)o.parameters.p);
+		expect_smooth(sim);
+		sl_sim_free(sim);
+	}
+}
+
+TEST(no_spread_of_other_engines)
+{
+	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_TREE; engine += SL_ENGINE_TREE) {
+		struct sl_sim_options o = {.seed = 70, .learners = 5, .topology = "ring"};
+		o.parameters.rounds = 1;
+		o.parameters.mixing = engine;
+		struct sl_sim *sim = sl_sim_new(&o);
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_expect_none(sim, 0, SL_REPORT_MIXED, SL_REASON_NONE);
+		sl_sim_free(sim);
+	}
+}
+
 /* More chunks than the window of the tree. */
 TEST(chunks_by_tree)
 {

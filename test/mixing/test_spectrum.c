@@ -100,6 +100,27 @@ TEST(iterations_are_least)
 	assert_int_equal(sl_spectrum_iterations(UINT64_C(1) << 31, 4, 0.5), 36);
 }
 
+/* The bound on the spread falls below 1 after K, but for what rounding adds. */
+TEST(spread_bound)
+{
+	struct sl_graph g = graph_of("neighbours:20", 100);
+	double mu = mu_of(&g), rounding = ldexp(sl_spectrum_width_need(&g, mu) / 4, -42);
+	assert_true(sl_spectrum_spread_bound(&g, mu, 1020431, 42, 0) >= 2.0 * 1020431 * 1000);
+	assert_true(sl_spectrum_spread_bound(&g, mu, 1020431, 42, 215) < 1 + rounding);
+	assert_true(sl_spectrum_spread_bound(&g, mu, 1020431, 42, 214) >= 1);
+	assert_true(sl_spectrum_spread_bound(&g, mu, 1020431, 42, 1000000) == rounding && rounding > 0);
+}
+
+TEST(two_digits)
+{
+	static const struct {
+		double value, wanted;
+	} rows[] = {{0, 0}, {1, 1}, {1.249e10, 1.2e10}, {9.96, 10}, {0.00315, 0.0032}, {1e-310, 0}};
+	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+		assert_true(fabs(sl_spectrum_two_digits(rows[k].value) - rows[k].wanted) <=
+			    1e-12 * rows[k].wanted);
+}
+
 TEST(width)
 {
 	struct sl_graph g = graph_of("complete", 4); /* 6 edges, degree 3: sqrt(2*3*6) = 6 */

@@ -103,6 +103,25 @@ TEST(test_commit)
 	json_decref(object);
 }
 
+/* The spreads are arrays of three numbers, as far as they go. */
+TEST(test_mixed)
+{
+	struct sl_spreads spreads = {.count = 2, .points = {{0, 1.2e10, 3.4e10}, {79, 0.0031, 0.8}}};
+	const struct sl_report report = {
+		.kind = SL_REPORT_MIXED, .t = 3, .a = 2, .mixed = {.exchanges = 80, .spreads = &spreads}};
+	struct sl_record read;
+	json_t *object = written(&report, &read);
+	assert_string_equal(
+		sentence,
+		"round 3 attempt 2: mixed; spread of the states 1.2e+10 before exchange 1 and 0.0031 "
+		"before exchange 80, the last");
+	assert_true(read.kind == SL_RECORD_MIXED && read.has[SL_FIELD_spread] && read.steps == 80);
+	char *text = json_dumps(json_object_get(object, "spread"), JSON_COMPACT | JSON_REAL_PRECISION(15));
+	assert_string_equal(text, "[[0,12000000000.0,34000000000.0],[79,0.0031,0.8]]");
+	free(text);
+	json_decref(object);
+}
+
 static void expect_encoded(uint64_t vanished, double rounding, double update, const char *level,
 			   const char *text)
 {
