@@ -21,13 +21,15 @@
 											   */
 #define POLICY_BYTES 512u
 #define HANDLES 3u
+#define TARGET_BYTES_MAX 4096u /* path and query of a request */
+#define KEYS_MAX 16u	       /* of a query */
 
 /* A connection, from accept to close. */
 struct connection {
 	struct connection *next, **at;
 	int fd;
 	uint64_t since; /* of the loop's time: when it was accepted or last answered */
-	bool streaming;
+	bool streaming, refused;
 };
 
 struct sl_http_stream {
@@ -383,6 +385,25 @@ static void check(struct sl_http_request *request, const char *method)
 		       "a token is required: Authorization: Bearer TOKEN, or ?token=TOKEN\n");
 }
 
+/* Look at path and query before libmicrohttpd takes the keys out of it: with hundreds of them it runs out of
+ * memory for the connection, and leaves it unanswered until it times out. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *mhd)
+{
+	static const char answer[] =
+		"HTTP/1.1 414 URI Too Long\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+	struct connection *connection = connection_of(mhd);
+	size_t keys = 1;
+	(void)context;
+	for (const char *c = target; *c != '\0'; c++)
+		keys += *c == '&';
+	if (keys <= KEYS_MAX && strlen(target) <= TARGET_BYTES_MAX)
+		return NULL;
+	connection->refused = true;
+	(void)!send(connection->fd, answer, sizeof answer - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	shutdown(connection->fd, SHUT_RDWR);
+	return NULL;
+}
+
 /* Called once for the headers, then again when the request is complete. What must not be served is answered
  * at the first call, so that no body is read. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
@@ -394,6 +415,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	(void)version;
 	(void)upload;
 	assert(*upload_size == 0); /* no body gets past the check */
+	if (connection_of(connection)->refused)
+		return MHD_NO;
 	if (*seen == NULL) {
 		*seen = http;
 		check(&request, method);
@@ -473,8 +496,8 @@ static struct MHD_Daemon *start(struct sl_http *http, int fd)
 				SL_HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 				(size_t)SL_HTTP_REQUEST_BYTES, MHD_OPTION_CONNECTION_TIMEOUT,
 				http->config.seconds, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-				MHD_OPTION_NOTIFY_COMPLETED, on_answered, http,
-				MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
+				MHD_OPTION_NOTIFY_COMPLETED, on_answered, http, MHD_OPTION_URI_LOG_CALLBACK,
+				on_target, http, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 }
 
 static void on_closed(uv_handle_t *handle)

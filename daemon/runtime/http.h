@@ -6,8 +6,9 @@
  * topic sl_http_publish(topic, event, data) -> queue of each stream of the topic -> socket
  *
  * It answers GET and HEAD; it reads no body and no file. Everything runs on the thread of the loop, without
- * blocking. A connection is closed that takes longer than SL_HTTP_SECONDS to send a request and read its
- * answer; so is a stream whose client leaves SL_HTTP_QUEUE_BYTES unread, or reads nothing for so long.
+ * blocking. A request whose path and query have more than 4,096 bytes, or 16 keys, is refused. A connection
+ * is closed that takes longer than SL_HTTP_SECONDS to send a request and read its answer; so is a stream
+ * whose client leaves SL_HTTP_QUEUE_BYTES unread, or reads nothing for so long.
  *
  * A page of another origin cannot read answers or send requests by a name that it controls (DNS rebinding):
  * an Origin has to be that of the Host, and without a token, the Host has to be localhost, a loopback address

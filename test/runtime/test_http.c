@@ -248,6 +248,31 @@ TEST_WITH(long_requests_are_refused, setup, teardown)
 	close(fd);
 }
 
+/* A query of many keys is refused at once: the patience of the test is shorter than that of the server. */
+TEST_WITH(long_queries_are_refused, setup, teardown)
+{
+	static const struct {
+		const char *part; /* of the query: `times` in a row */
+		size_t times;
+		int status;
+	} cases[] = {{"a&", 15, 200},	{"a&", 16, 414},  {"a=1&", 16, 414}, {"a&", 5000, 414},
+		     {"a=&", 700, 414}, {"x", 4089, 200}, {"x", 4090, 414},  {"x", 20000, 414}};
+	static char text[SL_HTTP_REQUEST_BYTES];
+	open_server(NULL);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		int fd = dial(), n = snprintf(text, sizeof text, "GET /hello?");
+		for (size_t k = 0; k < cases[i].times; k++)
+			n += snprintf(text + n, sizeof text - (size_t)n, "%s", cases[i].part);
+		snprintf(text + n, sizeof text - (size_t)n,
+			 " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+		say(fd, text);
+		hear(fd, NULL);
+		expect_status(cases[i].status);
+		close(fd);
+	}
+	assert_int_equal(served, 2);
+}
+
 TEST_WITH(connections_are_limited, setup, teardown)
 {
 	int fds[SL_HTTP_CONNECTIONS_MAX];
