@@ -229,15 +229,6 @@ static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		}
 }
 
-static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i, sl_round t)
-{
-	const struct sl_sim_attempt *best = NULL;
-	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->of[i].x != NULL && (best == NULL || page->a > best->a))
-			best = page;
-	return best;
-}
-
 /* Return true if an operator has aborted a released attempt, and no learner that lives has committed the
  * round: a result that was lost with its learner does not count. */
 static bool only_lost_have(const struct sl_sim *sim, sl_round t)
@@ -287,14 +278,14 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	size_t bytes = sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n);
-	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, commit->view);
 	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
 	if (l->liar)
 		return;
-	if (sl_sim_check_find(sim, commit->view) == NULL)
+	if (page == NULL)
 		sl_sim_fail(sim, "learner %u commits round %u of a view that nobody had", sim->ids[i],
 			    commit->t);
-	check_sum_of_all(sim, i, sl_sim_check_find(sim, commit->view));
+	check_sum_of_all(sim, i, page);
 	check_certificate(sim, i, commit);
 	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)
 		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->host.committed);
@@ -302,7 +293,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	    !sim->liars) /* else a liar may have been the first */
 		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
 			    sim->ids[i], commit->t);
-	if (!caught_up && (page == NULL || sl_round_learners(commit->round) != page->n))
+	if (!caught_up && (page->of[i].x == NULL || sl_round_learners(commit->round) != page->n))
 		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i],
 			    sl_round_learners(commit->round));
 	if (!caught_up)
