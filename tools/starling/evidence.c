@@ -42,7 +42,7 @@ static const struct sl_usage usage = {
 	       "say what each of them "
 	       "proves.\v"
 	       "Examples:\n"
-	       "  starling evidence --roster roster.yaml state/evidence-2-round-000007-attempt-1.json\n"
+	       "  starling evidence --roster roster.yaml state/evidence-2-*.json\n"
 	       "  starling evidence --json state/evidence-*.json\n"
 	       "\n"
 	       "A file holds the records with their signatures, and the key that they verify under. Only the "

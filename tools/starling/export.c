@@ -42,8 +42,8 @@ static const struct sl_usage usage = {
 	.check = check,
 	.doc = "Write a committed model for other programs, by the names of its tensors.\v"
 	       "Examples:\n"
-	       "  starling export --npz model.npz run-20261122-015350\n"
-	       "  starling export --safetensors model.safetensors --round 7 /var/lib/starling/state\n"
+	       "  starling export --npz model.npz --round 7 run-20261122-015350\n"
+	       "  starling export --safetensors m.safetensors /var/lib/starling/state\n"
 	       "  python3 -c 'import numpy; print(numpy.load(\"model.npz\")[\"weight\"])'\n"
 	       "\n"
 	       "Of a run folder, the checkpoint of the first learner that has the round is taken: all "

@@ -59,7 +59,7 @@ static const struct sl_usage usage = {
 	.doc = "Make the identity of a learner (a secret key and its certificate) and print its "
 	       "roster line, which holds no secret.\v"
 	       "Examples:\n"
-	       "  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+	       "  starling keygen --id 3 --name c --address 10.0.0.3:7400 >> roster.yaml\n"
 	       "  starling keygen --show --dir identity\n"
 	       "\n"
 	       "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "

@@ -84,7 +84,7 @@ static const struct sl_usage usage = {
 	       "Examples:\n"
 	       "  starling launch\n"
 	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-	       "  starling launch --topology walk.txt --set decimals=3 --set partition=by_label\n"
+	       "  starling launch --topology walk.txt --set partition=by_label\n"
 	       "  starling launch --verify --chaos 10\n"
 	       "  starling launch -n 10 --rounds 20 --verify --chaos 10 --lose 1\n"
 	       "  starling launch --resume run-20261122-015350\n"

@@ -34,7 +34,7 @@ static const struct sl_usage usage = {
 	       "  starling status RUNFOLDER\n"
 	       "  starling status --watch RUNFOLDER\n"
 	       "  starling status --control /run/starling/control.sock\n"
-	       "  starling status --json RUNFOLDER | jq '.learners[] | select(.state != \"running\")'\n"
+	       "  starling status --json RUNFOLDER | jq '.learners[].state'\n"
 	       "\n"
 	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, 2 "
 	       "a learner is stopped or has finished (or wrong usage)."};

@@ -30,7 +30,7 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "Examples:\n"
 	       "  starling topology augment walk.txt -o safe.txt\n"
-	       "  starling topology augment star -n 10 --tolerance 2 | starling topology analyze -\n"
+	       "  starling topology augment star -n 10 | starling topology analyze -\n"
 	       "\n"
 	       "Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input.\n"};
 

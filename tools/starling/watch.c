@@ -82,7 +82,7 @@ static const struct sl_usage usage = {
 	       "  starling watch RUNFOLDER --listen 0.0.0.0:8470 --token-file token\n"
 	       "  starling launch --web                 # a run with its page\n"
 	       "  starling watch http://127.0.0.1:9101 http://127.0.0.1:9102\n"
-	       "  starling watch --token-file token http://ana.example:9464 http://ben.example:9464\n"
+	       "  starling watch --token-file token http://ana:9464 http://ben:9464\n"
 	       "\n"
 	       "An address that other machines can reach needs a token, a page or a learner; the page is "
 	       "then "

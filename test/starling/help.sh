@@ -1,0 +1,19 @@
+#!/bin/sh
+# The help of each command: examples, each on one line of 80 columns: help.sh STARLING
+. "${0%/*}/../lib/head.sh"
+
+ends 0 --help
+commands=$(awk '/^Commands:/ { of = 1; next } /^$/ { of = 0 } of { print $1 }' out)
+[ "$(echo "$commands" | wc -l)" -ge 18 ] || fail "the list of commands: $commands"
+for name in $commands; do
+	case $name in
+	topology) names='generate import analyze audit augment' ;;
+	*) names= ;;
+	esac
+	for part in ${names:-""}; do
+		# shellcheck disable=SC2086
+		ends 0 $name $part --help
+		grep -q '^Examples:$' out || fail "$name $part --help has no examples"
+		awk '/^Examples:/ { of = 1; next } /^$/ { of = 0 } of && !/^  / { exit 1 }' out || fail "an example of $name $part is broken"
+	done
+done
