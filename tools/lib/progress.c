@@ -230,7 +230,8 @@ static void write_left(double s, char *text, size_t size)
 
 void sl_progress_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
-	char left[96], cells[GAUGE_MOST + 4] = "", note[sizeof bar->note + 32], time_left[32];
+	char left[96], cells[GAUGE_MOST + 4] = "", time_left[32],
+					  note[sizeof bar->note + sizeof ", " + sizeof time_left];
 	write_left(bar->left_s, time_left, sizeof time_left);
 	snprintf(note, sizeof note, "%s%s%s", bar->note, *bar->note != '\0' && *time_left != '\0' ? ", " : "",
 		 time_left);
