@@ -194,7 +194,7 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
-	if ((sl_split_proved(core) || is_hopeless(core)) && !core->at.digested)
+	if ((sl_split_divides(core) || is_hopeless(core)) && !core->at.digested)
 		return; /* the next step gives it up */
 	if (core->at.refused == SL_REASON_NONE) {
 		sl_move_to(core, SL_PHASE_CONFIRM);
@@ -333,7 +333,7 @@ bool sl_recover_advance(struct sl_core *core)
 	sl_deposit_check(core);
 	ask_holders(core);
 	sl_have_serve(core);
-	if (sl_split_proved(core) || is_hopeless(core))
+	if (sl_split_divides(core) || is_hopeless(core))
 		give_up(core);
 	if (core->now >= sl_split_due(core))
 		sum_up(core);

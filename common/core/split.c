@@ -1,5 +1,6 @@
 #include "common/core/split.h"
 
+#include "common/core/aborts.h"
 #include "common/core/emit.h"
 
 #define SHOWN_MAX 128u /* actions of a step after which no more Readys are sent beside the flood */
@@ -78,9 +79,12 @@ void sl_split_ready(struct sl_core *core, uint32_t signer, const struct sl_ready
 	sl_canonical_message(&core->config.scope, &other, theirs);
 	if (memcmp(held, theirs, sizeof held) == 0)
 		return;
+	if (at->split_from == SL_NOBODY)
+		at->split_since = core->now;
 	at->split_proved = true;
 	at->split_from = signer;
 	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &mine, false);
+	sl_emit_participants(core, at->split_to, SL_NOBODY, signer, &other, false);
 }
 
 uint32_t sl_split_from(const struct sl_core *core)
@@ -88,15 +92,23 @@ uint32_t sl_split_from(const struct sl_core *core)
 	return core->at.split_from;
 }
 
-bool sl_split_proved(const struct sl_core *core)
+bool sl_split_divides(const struct sl_core *core)
 {
-	return core->at.split_proved;
+	const struct sl_attempt_state *at = &core->at;
+	bool divides = false;
+	for (uint32_t i = 0; i < core->view.n && at->split_proved; i++) {
+		uint32_t peer = core->view.members[i];
+		bool other = is_known(at->said_readys[i]) &&
+			     memcmp(at->said_readys[i], at->readys_hash, SL_HASH_BYTES) != 0;
+		divides |= peer != at->split_from &&
+			   (other || sl_aborts_held(core, SL_ABORT_KIND_GIVE_UP, peer, core->view.a));
+	}
+	return divides;
 }
 
 sl_ms sl_split_due(const struct sl_core *core)
 {
-	bool open = core->at.split_from != SL_NOBODY && !core->at.split_proved;
-	return open ? core->at.split_since + core->config.stall_timeout_ms : 0;
+	return core->at.split_from != SL_NOBODY ? core->at.split_since + core->config.stall_timeout_ms : 0;
 }
 
 bool sl_split_excluded(const struct sl_core *core)

@@ -247,9 +247,9 @@ struct sl_attempt_state {
 	bool digested;	     /* .. may have signed a Digest; if it `recovers`: before its start */
 	bool released;	     /* RELEASED is durable */
 	uint32_t split_from; /* a participant with two Readys, or a peer that says it has others; SL_NOBODY */
-	sl_ms split_since;   /* a peer has said so */
+	sl_ms split_since;   /* it was heard or seen */
 	bool split_proved;   /* two Readys of one participant were seen */
-	uint64_t *split_to;  /* links over which one of them is shown */
+	uint64_t *split_to;  /* links over which they are shown */
 	uint8_t readys_hash[SL_HASH_BYTES];    /* of all Readys; zeros: some are missing */
 	uint8_t (*said_readys)[SL_HASH_BYTES]; /* by position: that of others, as they said; zeros: not yet */
 	bool bad;		 /* a deposit or key share that is kept here is not what its owner signed */

@@ -180,7 +180,8 @@ TEST(too_few_are_left)
 /* --- participants with other Readys --- */
 
 /* A participant has signed two Readys, and each half of the others holds one of them: as soon as both are
- * seen, the attempt is given up. A peer that only says so holds it up once, for stall_timeout.
+ * seen, the attempt is given up. A peer that only says so holds it up once, for stall_timeout; so does one
+ * that shows a second Ready of its own.
  */
 #define OTHERS "REJECTED 2: holds other Readys of the attempt: a participant has signed two, "
 #define SHOWN "ready of 1 a1 to 2, ready of 2 a1 to 2, ready of 3 a1 to 2\n"
@@ -199,15 +200,29 @@ CASE(other_readys_in_recover, bound(), "key s1 from 2 -> " OTHERS "have 0 1 2 ke
 CASE(other_readys_after_the_digest, driver_confirm(driver_new(3, 4)), "key s1 from 2 -> " OTHERS SHOWN)
 CASE(two_readys, driver_mix(driver_new(3, 4)),
      "key s1 from 2 -> *RECOVER*\n"
-     "ready of 3 k4 from 2 -> EVIDENCE 3, ready of 3 a1 to 2, persist given up t1 a1\n"
+     "ready of 3 k4 from 2 -> EVIDENCE 3, ready of 3 a1 to 2, ready of 3 a1 to 2, persist given up t1 a1\n"
      "ready of 2 k4 from 3 -> EVIDENCE 2\n" /* shown once */
      "deadline +10000")
 CASE(two_readys_before_the_release, driver_ready(driver_new(3, 4)),
      "ready from 2\n"
      "check done\n"
-     "ready of 2 k4 from 3 -> EVIDENCE 2, ready of 2 a1 to 3\n"
+     "ready of 2 k4 from 3 -> EVIDENCE 2, ready of 2 a1 to 3, ready of 2 a1 to 3\n"
      "ready from 3\n"
-     "check done -> *RECOVERING readys differ 2, *persist given up t1 a1*")
+     "check done -> *RECOVERING readys differ 2, *\n"
+     "key s1 from 3 -> *persist given up t1 a1*")
+
+/* 2 shows a second Ready of its own, and says that it holds others; later, 3 gives up: it may hold one, too.
+ */
+TEST(two_readys_of_one_that_shows_them)
+{
+	struct driver *p = driver_mix(driver_new(3, 4));
+	play(p, "key s1 from 2 -> *RECOVER*\n"
+		"ready of 2 k4 from 2 -> EVIDENCE 2, ready of 2 a1 to 3, ready of 2 a1 to 3\n"
+		"deadline +9999");
+	assert_false(driver_says(p, "given up"));
+	play(p, "abort of 3 g1 a1 from 3 -> *persist given up t1 a1*");
+	driver_free(p);
+}
 TEST(claim_of_other_readys)
 {
 	struct driver *p = driver_mix(driver_new(3, 4));

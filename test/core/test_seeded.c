@@ -70,10 +70,12 @@ CASE(seeds_come_once, seeded(3, MANY),
      "share 0 from 2 -> REJECTED 2: a share out of order, drop\n"
      "share 1 from 2 -> REJECTED 2: a share out of order, drop")
 
-/* Some neighbours have agreed on the view before; 2 sends each seed twice, and for another view, too. */
+/* Some neighbours have agreed on the view before; 2 sends each seed twice, first for a view that it has left.
+ */
 CASE(seeds_come_early, seeded(4, MANY),
-     "share 0 from 2 2 ->\n"
      "share 0 v238 from 2 2 ->\n"
+     "share 0 from 2 -> drop\n"
+     "share 0 from 2 ->\n"
      "share 0 from 3 4 ->\n"
      "analysis done -> VIEW, SHARE, compute encode, compute secrets, REJECTED 2: a share out of order, "
      "compute gather, drop\n"
