@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/report/record.h"
 #include "tools/timeline/timeline.h"
 
 #define LINES_MOST 200
@@ -363,4 +364,40 @@ TEST(who_is_to_blame_for_a_wait)
 	expect(round, "learners_of_round.1.waits.0.stood_still", "true");
 	expect(round, "learners_of_round.2.waits.0.blamed", "[{\"learner\":1,\"s\":1.0}]");
 	json_decref(round);
+}
+
+/* Hand over the record that a learner writes when its states are mixed. */
+static void mixed(struct sl_timeline *timeline, int learner, sl_attempt attempt, struct sl_spreads spreads)
+{
+	const struct sl_report report = {.kind = SL_REPORT_MIXED,
+					 .t = 1,
+					 .a = attempt,
+					 .mixed = {.exchanges = 80, .spreads = &spreads}};
+	const struct sl_roster roster = {0};
+	struct sl_record record;
+	char text[SL_RECORD_TEXT_BYTES];
+	sl_record_report(&record, &report, &roster);
+	json_t *object = sl_record_write(&record, &roster, text, sizeof text);
+	json_object_update_new(object, json_pack("{s:i, s:s, s:f, s:s, s:i, s:s, s:s}", "v", 1, "time",
+						 "2026-11-23T10:00:00.000Z", "mono_ms", 1000.0, "level",
+						 "info", "learner", learner, "event",
+						 sl_record_event(record.kind), "text", text));
+	assert_true(sl_timeline_take(timeline, object));
+	json_decref(object);
+}
+
+/* The largest spread of all learners counts, of the last attempt. */
+TEST(how_the_states_converge)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	mixed(timeline, 1, 1, (struct sl_spreads){3, {{0, 9e9, 9e9}, {2, 9, 9}, {4, 9, 9}}});
+	mixed(timeline, 1, 2, (struct sl_spreads){2, {{0, 1e9, 2e9}, {79, 0.25, 0.5}}});
+	mixed(timeline, 2, 2, (struct sl_spreads){3, {{0, 1.5e9, 2e9}, {40, 7, 8}, {79, 0.125, 0.5}}});
+	mixed(timeline, 3, 1, (struct sl_spreads){1, {{0, 8e9, 9e9}}});
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "spread",
+	       "[{\"step\":0,\"spread\":1.5e9,\"bound\":2e9},{\"step\":40,\"spread\":7.0,\"bound\":8.0},"
+	       "{\"step\":79,\"spread\":0.25,\"bound\":0.5}]");
+	json_decref(round);
+	sl_timeline_free(timeline);
 }

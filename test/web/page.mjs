@@ -1,5 +1,6 @@
 // page.mjs STARLING FOLDER: twenty learners, ten rounds; one is stopped in mid-run, and is shown as awaited until it goes on.
 import assert from 'node:assert/strict';
+import {execFileSync} from 'node:child_process';
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {launchBrowser, open, start} from './session.mjs';
 
@@ -72,6 +73,22 @@ async function hostile(browser) {
 	assert.equal(await watch.ended, 0);
 }
 
+// The report of a run with metropolis shows the spread of the states and its bound: in the end, all learners round to the same sum.
+async function converges(browser) {
+	const mixed = `${folder}/mixed`;
+	execFileSync(starling, ['launch', '-n', '5', '--rounds', '1', '--topology', 'ring', '--run-dir', mixed, '--set', 'mixing=metropolis',
+		'--set', 'trainer=noise', '--set', 'noise_parameters=200'], {stdio: 'ignore'});
+	execFileSync(starling, ['report', mixed], {stdio: 'ignore'});
+	const page = await open(browser, `file://${mixed}/report.html`, wrong);
+	await page.waitForSelector('.plot canvas, .missing');
+	if (!await page.isVisible('.missing')) {
+		const label = await page.getAttribute('#chart-spread .plot', 'aria-label'), [, count, last] = label.match(/: (\d+) values, the last ([0-9.e+-]+);/);
+		const [, spread, bound] = (await page.textContent('#chart-spread-value')).match(/^(\S+) of (\S+)$/);
+		assert.ok(count > 20 && last === spread && spread < 0.5 && Number(spread) < Number(bound));
+	}
+	await page.close();
+}
+
 async function main() {
 	const browser = await launchBrowser();
 	let page;
@@ -87,6 +104,7 @@ async function main() {
 		const report = await open(browser, `file://${run}/report.html`, wrong);
 		await replay(report, 10);
 		await hostile(browser);
+		await converges(browser);
 		assert.deepEqual(wrong, []);
 	} catch (error) {
 		console.log('wrong so far:', wrong, '; the page says:', await page?.textContent('.now'), await page?.textContent('#source'));

@@ -393,14 +393,12 @@ static json_t *links_json(const struct sl_lanes *lanes)
 static json_t *spread_json(const struct sl_timeline_round *round)
 {
 	json_t *array = json_array();
-	for (uint32_t i = 0; i < round->exchange_count; i++) {
-		const struct sl_exchange *exchange = &round->exchanges[i];
-		if (!exchange->known)
-			continue;
+	for (uint32_t i = 0; i < round->spread_count; i++) {
+		const struct sl_round_spread *point = &round->spreads[i];
 		json_t *object = json_object();
-		set_whole(object, "step", i);
-		set_real(object, "spread", exchange->spread);
-		set_real(object, "bound", exchange->bound);
+		set_whole(object, "step", point->step);
+		set_real(object, "spread", point->spread);
+		set_real(object, "bound", point->bound);
 		json_array_append_new(array, object);
 	}
 	return array;

@@ -17,15 +17,17 @@
  *    "loss":.., "same":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1}}
  *
  * A field that is not known is null or absent; cut_vertices and bridges are, if the logs do not tell of all
- * edge_count edges. Times ending in _s are seconds since the first record of the run. `ended` is "committed",
- * "failed" or null: the attempt goes on. `same` is true if all digests are equal and no margin leaves a
- * doubt, null before the first commit; the mean is not recomputed. `private` is false if an attempt went on
- * after a failed privacy check. `restarts`: starts of the program since the learner was done with the round
- * before; `phase` is the one that was interrupted, null before the first. `end_s` is null until all
- * participants have the result or a later round is committed. `learners` of a wait were awaited when it was
- * last logged; `blamed` are those that had not done their part and did not wait themselves, for `s` seconds.
- * `stood_still`: the learner did not wait but was stopped or overloaded, since it logged the wait so late.
- * `loss` is the mean training loss of the learners that have one.
+ * edge_count edges. `spread`, of metropolis: how far the states of neighbours are apart after `step`
+ * exchanges, as in the record `mixed`, the largest of all learners, of the last attempt that has it. Times
+ * ending in _s are seconds since the first record of the run. `ended` is "committed", "failed" or null: the
+ * attempt goes on. `same` is true if all digests are equal and no margin leaves a doubt, null before the
+ * first commit; the mean is not recomputed. `private` is false if an attempt went on after a failed privacy
+ * check. `restarts`: starts of the program since the learner was done with the round before; `phase` is the
+ * one that was interrupted, null before the first. `end_s` is null until all participants have the result or
+ * a later round is committed. `learners` of a wait were awaited when it was last logged; `blamed` are those
+ * that had not done their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did
+ * not wait but was stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss
+ * of the learners that have one.
  */
 #pragma once
 

@@ -184,6 +184,22 @@ static void print_attempt(FILE *out, const json_t *document, const json_t *attem
 	fputc('\n', out);
 }
 
+/* Print how the states of metropolis converged. */
+static void print_spread(FILE *out, const json_t *document)
+{
+	const json_t *spread = json_object_get(document, "spread");
+	size_t n = json_array_size(spread);
+	for (size_t i = 0; i<n; i += n> 1 ? n - 1 : 1) {
+		const json_t *point = json_array_get(spread, i);
+		fprintf(out, "%s %.2g before exchange %llu (bound %.2g)",
+			i == 0 ? "Spread of the states:" : ",", sl_durations_real(point, "spread"),
+			(unsigned long long)sl_durations_whole(point, "step") + 1,
+			sl_durations_real(point, "bound"));
+	}
+	if (n > 0)
+		fputs(".\n", out);
+}
+
 /* Print "ana (1) was started again at 12:00:03 UTC (in share of attempt 1)." */
 static void print_restarts(FILE *out, const json_t *document)
 {
@@ -522,6 +538,7 @@ static void print_sentences(FILE *out, const json_t *document, struct sl_duratio
 	print_head(out, document, &counts);
 	json_array_foreach(json_object_get(document, "attempts"), i, attempt)
 		print_attempt(out, document, attempt);
+	print_spread(out, document);
 	print_restarts(out, document);
 	print_result(out, document, &counts);
 	print_privacy(out, document);

@@ -181,7 +181,7 @@ static void free_round(struct sl_timeline_round *round)
 	}
 	free(round->parts);
 	free(round->attempts);
-	free(round->exchanges);
+	free(round->spreads);
 	free(round->notes);
 }
 

@@ -20,8 +20,7 @@
 #define SL_FAILURES_MOST 64u
 #define SL_ATTEMPTS_KEPT 256u
 #define SL_NOTES_MOST 20u
-#define SL_STARTS_MOST 1024u /* of a learner in the run */
-#define SL_EXCHANGES_MOST 4096u
+#define SL_STARTS_MOST 1024u   /* of a learner in the run */
 #define SL_VIEW_TEXT_BYTES 17u /* 16 digits */
 #define SL_MIXING_BYTES 16u
 
@@ -92,8 +91,9 @@ struct sl_attempt_row {
 	char *recovering;  /* why it went on without mixing */
 };
 
-struct sl_exchange {
-	bool known;
+/* The spread of the states after `step` exchanges: the largest of all learners. */
+struct sl_round_spread {
+	uint64_t step;
 	double spread, bound;
 };
 
@@ -108,8 +108,8 @@ struct sl_timeline_round {
 	uint32_t part_count;
 	struct sl_attempt_row *attempts;
 	uint32_t attempt_count;
-	struct sl_exchange *exchanges; /* [step] of attempt exchange_attempt */
-	uint32_t exchange_count, exchange_attempt;
+	struct sl_round_spread *spreads; /* ascending by step; at most SL_SPREADS_MAX */
+	uint32_t spread_count, spread_attempt;
 	struct sl_note *notes;
 	uint32_t note_count;
 	bool exposed; /* an attempt went on although its privacy check had failed */

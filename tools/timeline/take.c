@@ -337,25 +337,49 @@ static void take_resumed(struct taking *taking)
 	taking->part->resumed = true;
 }
 
-static void take_exchange(struct taking *taking)
+/* Keep one point of a learner: the largest spread and bound of all learners count. `at`: the place of its
+ * point before; the new one is returned. */
+static uint32_t take_spread(struct sl_timeline_round *round, uint32_t at, const struct sl_round_spread *point)
+{
+	struct sl_round_spread *spreads = round->spreads;
+	while (at < round->spread_count && spreads[at].step < point->step)
+		at++;
+	if (at < round->spread_count && spreads[at].step == point->step) {
+		spreads[at].spread = fmax(spreads[at].spread, point->spread);
+		spreads[at].bound = fmax(spreads[at].bound, point->bound);
+		return at;
+	}
+	if (round->spread_count == SL_SPREADS_MAX)
+		return at;
+	round->spreads = sl_rounds_grow(spreads, round->spread_count, sizeof *spreads);
+	memmove(round->spreads + at + 1, round->spreads + at,
+		(round->spread_count++ - at) * sizeof *round->spreads);
+	round->spreads[at] = *point;
+	return at;
+}
+
+static void take_mixed(struct taking *taking)
 {
 	struct sl_timeline_round *round = taking->round;
-	uint64_t step = whole(taking->record, "step");
-	double spread = real(taking->record, "spread");
-	if (step >= SL_EXCHANGES_MOST || taking->attempt < round->exchange_attempt || isnan(spread))
+	const json_t *list = json_object_get(taking->record, "spread");
+	uint32_t at = 0;
+	uint64_t before = 0;
+	if (taking->attempt < round->spread_attempt)
 		return;
-	if (taking->attempt > round->exchange_attempt)
-		round->exchange_count = 0;
-	round->exchange_attempt = taking->attempt;
-	while (round->exchange_count <= step) {
-		round->exchanges =
-			sl_rounds_grow(round->exchanges, round->exchange_count, sizeof *round->exchanges);
-		round->exchanges[round->exchange_count++] = (struct sl_exchange){0};
+	if (taking->attempt > round->spread_attempt)
+		round->spread_count = 0;
+	round->spread_attempt = taking->attempt;
+	for (size_t i = 0; i < json_array_size(list) && i < SL_SPREADS_MAX; i++) {
+		const json_t *point = json_array_get(list, i), *spread = json_array_get(point, 1);
+		const json_t *bound = json_array_get(point, 2);
+		json_int_t step = json_integer_value(json_array_get(point, 0));
+		if (step < 0 || (uint64_t)step < before || !json_is_number(spread) || !json_is_number(bound))
+			continue;
+		before = (uint64_t)step;
+		at = take_spread(round, at,
+				 &(struct sl_round_spread){before, json_number_value(spread),
+							   json_number_value(bound)});
 	}
-	struct sl_exchange *exchange = &round->exchanges[step];
-	exchange->spread = exchange->known ? fmax(exchange->spread, spread) : spread;
-	exchange->bound = real(taking->record, "bound");
-	exchange->known = true;
 }
 
 static void take_finished(struct taking *taking)
@@ -413,20 +437,13 @@ static const struct {
 	void (*take)(struct taking *taking);
 	bool no_note; /* it is told otherwise */
 } events[] = {
-	{"phase", take_phase, false},
-	{"training", take_training, false},
-	{"trained", take_trained, false},
-	{"view", take_view, false},
-	{"waiting", take_waiting, true},
-	{"waited", take_waiting, true},
-	{"committed", take_committed, false},
-	{"caught_up", take_caught_up, false},
-	{"evaluated", take_evaluated, false},
-	{"attempt_failed", take_failed, true},
-	{"attempt_over", take_failed, true},
-	{"recovering", take_recovering, true},
-	{"attempt_resumed", take_resumed, false},
-	{"exchange", take_exchange, false},
+	{"phase", take_phase, false},	       {"training", take_training, false},
+	{"trained", take_trained, false},      {"view", take_view, false},
+	{"waiting", take_waiting, true},       {"waited", take_waiting, true},
+	{"mixed", take_mixed, false},	       {"committed", take_committed, false},
+	{"caught_up", take_caught_up, false},  {"evaluated", take_evaluated, false},
+	{"attempt_failed", take_failed, true}, {"attempt_over", take_failed, true},
+	{"recovering", take_recovering, true}, {"attempt_resumed", take_resumed, false},
 	{"exposed", take_exposed, false},
 };
 

@@ -6,6 +6,7 @@ const CHARTS = [
 	{id: 'tolerance', title: 'Further losses tolerated', value: row => row.tolerance, format: number, zero: true, bars: true, whole: true},
 	{id: 'bytes', title: 'Bytes sent', value: row => row.bytes_sent, format: bytes, zero: true},
 ];
+const POINTS_MOST = 40; /* that are seen apart from each other */
 const charts = {shown: null, plots: new Map(), colours: null};
 
 function colours() {
@@ -64,7 +65,7 @@ function options(chart, width) {
 		axes: [axis(v => String(v), {incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000], space: 36}),
 			axis(chart.format, {size: 52, space: 28, ...chart.whole || chart.log ? {incrs: [1, 2, 5, 10, 20, 50, 100]} : {}})],
 		series: [{}, ...series.map(s => ({stroke: s.bound ? c.muted : c.data, width: 1.5, dash: s.bound ? [4, 3] : undefined,
-			fill: chart.bars ? c.data : undefined, paths: chart.bars ? uPlot.paths.bars({size: [0.5, 14]}) : undefined, points: {show: !chart.mark && !s.bound && !chart.bars, size: 4, fill: c.data, stroke: c.data}}))],
+			fill: chart.bars ? c.data : undefined, paths: chart.bars ? uPlot.paths.bars({size: [0.5, 14]}) : undefined, points: {show: !chart.mark && !s.bound && !chart.bars && (u => u.data[0].length <= POINTS_MOST), size: 4, fill: c.data, stroke: c.data}}))],
 		hooks: {draw: [drawShown, ...chart.mark ? [drawMarks] : []],
 			setCursor: [u => setReadout(chart, u)]},
 	};
@@ -102,15 +103,15 @@ function drawChart(chart, data, shownX) {
 
 /* The spread falls by powers: its axis has their exponents. */
 const log10 = v => v > 0 ? Math.log10(v) : null;
-const power = v => known(v) ? (10 ** v).toExponential(Number.isInteger(v) ? 0 : 2) : '–';
+const power = v => known(v) ? Math.abs(v) < 3 ? String(Number((10 ** v).toPrecision(2))) : (10 ** v).toExponential(Number.isInteger(v) ? 0 : 1) : '–';
 
 function drawSpread(doc) {
 	const spread = (doc?.spread ?? []).filter(s => s.spread > 0 || s.bound > 0), figure = byId('chart-spread');
 	if (figure)
 		figure.hidden = spread.length === 0;
 	if (spread.length > 0)
-		drawChart({id: 'spread', title: 'Spread of states', unit: 'exchange', note: 'dashed: the bound', format: power, log: true,
-			series: [{}, {bound: true}]}, [spread.map(s => s.step), spread.map(s => log10(s.spread)), spread.map(s => log10(s.bound))], null);
+		drawChart({id: 'spread', title: 'Spread', unit: 'exchange', note: 'how far the sums are apart that two neighbours would take; dashed: the bound', format: power, log: true,
+			series: [{}, {bound: true}]}, [spread.map(s => s.step + 1), spread.map(s => log10(s.spread)), spread.map(s => log10(s.bound))], null);
 }
 
 function drawCharts() {
