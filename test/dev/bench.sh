@@ -6,7 +6,7 @@ mkdir within
 
 ends 0 --help
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels instructions analysis records monitoring exchange complete10 ring10 crowd100 crowd100additive; do
+for name in kernels instructions analysis records monitoring monitored exchange complete10 ring10 crowd100 crowd100additive; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 
@@ -35,6 +35,12 @@ PYTHON
 
 ends 0 instructions analysis records monitoring --repeat 1 --folder within
 for figure in 'metropolis.*portable' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms' 'a log record .* us' 'the metrics as text .* us'; do
+	grep -q "$figure" out || fail "no $figure: $(cat out)"
+done
+[ -z "$(ls within)" ] || fail "left behind: $(ls within)"
+
+ends 0 monitored --repeat 1 --folder within
+for figure in 'of it: log, metrics each second  .* %' 'log of a round and learner .* KB'; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"

@@ -9,6 +9,7 @@
  *   analysis.c  graph analysis
  *   records.c   durable records
  *   monitoring.c  log records and metrics
+ *   monitored.c  their part of a round
  *   daemons.c   real daemons, over loopback
  *   bare.c      TLS with nothing around it, for comparison
  *   child.c     programs run for their output
@@ -107,6 +108,9 @@ int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *se
 int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_monitoring(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_monitored(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+/* Add `samples` samples: microseconds of CPU for the metrics of a learner, as text. */
+void sl_bench_monitoring_text(uint32_t samples, struct sl_figure *figure);
 int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 

@@ -39,6 +39,8 @@ const struct sl_bench_case sl_bench_cases[] = {
 	{"analysis", "graph analysis of a round", sl_bench_analysis, NULL},
 	{"records", "durable records of a round, on the disk of --folder", sl_bench_records, NULL},
 	{"monitoring", "log records and metrics of a learner", sl_bench_monitoring, NULL},
+	{"monitored", "their part of a round's CPU, N 10, as ./tools/demo", sl_bench_monitored, &demo},
+	{"monitored10", "the same without training, as complete10", sl_bench_monitored, &complete10},
 	{"exchange", "large states, N 3, n 1,000,000", sl_bench_exchange, exchange},
 	{"demo", "daemons, N 10, 4 neighbours, as ./tools/demo", sl_bench_daemons, &demo},
 	{"complete10", "daemons, N 10 complete, n 100,000, shamir + exact", sl_bench_daemons, &complete10},

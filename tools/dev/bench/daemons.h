@@ -19,3 +19,6 @@ struct sl_bench_daemons {
 /* One launch of `rounds` rounds in `folder`/run; *rows: "rounds" of its summary, all of them exact. */
 int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
 		    const char *folder, json_t **rows, struct sl_error *error);
+/* The same, and the run folder remains. */
+int sl_bench_launch_kept(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
+			 const char *folder, json_t **rows, struct sl_error *error);

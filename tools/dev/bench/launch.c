@@ -62,11 +62,20 @@ static int read_rows(const char *output, json_t **rows, struct sl_error *error)
 int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
 		    const char *folder, json_t **rows, struct sl_error *error)
 {
+	char run[PATH_MAX + 8];
+	int rc = sl_bench_launch_kept(bench, what, rounds, folder, rows, error);
+	snprintf(run, sizeof run, "%s/run", folder);
+	sl_bench_take_away(run);
+	return rc;
+}
+
+int sl_bench_launch_kept(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
+			 const char *folder, json_t **rows, struct sl_error *error)
+{
 	struct command c;
 	char *output = NULL;
 	compose(&c, bench->options.program, what, rounds, folder);
 	int rc = sl_bench_child(bench, c.argv, NULL, &output, error);
-	sl_bench_take_away(c.folder);
 	if (rc == SL_OK)
 		rc = read_rows(output, rows, error);
 	free(output);
