@@ -284,7 +284,7 @@ static bool set_awaited(struct sl_record *record, enum sl_wait wait, const uint6
 	bool any = false;
 	for (uint32_t i = 0; i < roster->size; i++)
 		any |= sl_bit(set, i);
-	record->set = set;
+	record->awaited = set;
 	record->waits_for = sl_wait_words(wait);
 	if (any)
 		record->whom = sl_record_words(record, "%s", sl_reason_names(roster, set, text, sizeof text));

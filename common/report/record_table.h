@@ -27,7 +27,8 @@
 	X(peer, "peer", WHOLE)		     /* id of the learner that the record is about */                \
 	X(reason, "reason", TEXT)	     /* the cause, a sentence */                                     \
 	X(waits_for, "for", TEXT)	     /* what the learners are to do */                               \
-	X(set, "learners", IDS)		     /* learners that the record is about */                         \
+	X(awaited, "awaited", IDS)	     /* learners that are awaited */                                 \
+	X(set, "peers", IDS)		     /* learners that the record is about */                         \
 	X(overdue, "overdue", FLAG)	     /* the wait is longer than the phase allows */                  \
 	X(waited_s, "waited_s", REAL)	     /* duration of the wait so far; of waited: the whole one */     \
 	X(learners, "learners", WHOLE)	     /* learners in the view */                                      \
@@ -109,7 +110,7 @@
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"
 
-#define SL_WAITING_FIELDS "round attempt phase waits_for set waited_s"
+#define SL_WAITING_FIELDS "round attempt phase waits_for awaited waited_s"
 
 /* X(kind, event, level, fields, sentence) */
 #define SL_RECORDS(X)                                                                                        \

@@ -301,7 +301,7 @@ static void commit(struct fake *f)
 	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
 		record(f, "warn", "waiting",
 		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
-				 "masked states", "learners", 3, "text",
+				 "masked states", "awaited", 3, "text",
 				 "no linked learner has the deposit or the deposit key of learner-03 (3). If "
 				 "none ever will: x"));
 		return;

@@ -61,6 +61,19 @@ TEST(test_rows)
 }
 
 /* Rows of one event stand together, and the first has its name: that is what reading gives. */
+/* A key has one meaning and one type. */
+TEST(test_keys)
+{
+	static const char *const keys[] = {
+#define X(field, name, type) name,
+		SL_RECORD_FIELDS(X)
+#undef X
+	};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		for (size_t k = 0; k < i && *keys[i] != '\0'; k++)
+			assert_string_not_equal(keys[i], keys[k]);
+}
+
 TEST(test_first_row_of_an_event)
 {
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -186,9 +199,8 @@ static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue,
 	assert_int_equal(sl_record_level(&record), overdue ? SL_WARN : SL_INFO);
 	assert_int_equal(read.kind, SL_RECORD_WAITING);
 	assert_string_equal(read.waits_for, sl_wait_words(wait));
-	assert_int_equal(json_array_size(sl_record_ids(&read, SL_FIELD_set)), *set == 0 ? 0 : 2);
+	assert_int_equal(json_array_size(sl_record_ids(&read, SL_FIELD_awaited)), *set == 0 ? 0 : 2);
 	assert_string_equal(read.reason != NULL ? read.reason : "", obstacle);
-	assert_int_equal(read.learners, 0); /* "learners" is a set here, not a number */
 	json_decref(object);
 }
 
@@ -225,7 +237,7 @@ TEST(test_waited)
 	record.waited_s = 20;
 	json_t *object = sl_record_write(&record, &roster, sentence, sizeof sentence);
 	assert_string_equal(sentence, "round 3: waited 20.0 s for bo (5), cy (9) to be ready");
-	assert_int_equal(json_array_size(json_object_get(object, "learners")), 2);
+	assert_int_equal(json_array_size(json_object_get(object, "awaited")), 2);
 	json_decref(object);
 	sl_record_waited(&record, SL_WAIT_DISK, &none, &roster);
 	record.waited_s = 1.5;

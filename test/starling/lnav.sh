@@ -9,7 +9,7 @@ cd "$folder"
 export HOME="$folder"
 cat >log.jsonl <<'LOG'
 {"v":1,"time":"2026-11-23T10:56:52.357Z","mono_ms":1.5,"level":"info","learner":3,"name":"ana","event":"training","text":"round 5: training","round":5}
-{"v":1,"time":"2026-11-23T10:56:53.357Z","mono_ms":2.5,"level":"warn","learner":3,"name":"ana","event":"suspect","text":"round 5: x","round":5,"attempt":2,"learners":[1]}
+{"v":1,"time":"2026-11-23T10:56:53.357Z","mono_ms":2.5,"level":"warn","learner":3,"name":"ana","event":"suspect","text":"round 5: x","round":5,"attempt":2,"peers":[1]}
 LOG
 lnav -i "$format" >/dev/null
 lnav -C

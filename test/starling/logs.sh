@@ -97,7 +97,7 @@ is err "starling logs: 2 records of another version left out, the first at other
 
 # Filters by peer and phase.
 mkdir -p peers/a peers/b
-{ record 100 1 info ',"peer":2' && record 200 1 info ',"learners":[2,3],"phase":"MIX"' && record 300 1 info ',"peer":3'; } >peers/a/log.jsonl
+{ record 100 1 info ',"peer":2' && record 200 1 info ',"awaited":[2,3],"phase":"MIX"' && record 300 1 info ',"peer":3'; } >peers/a/log.jsonl
 record 400 2 info >peers/b/log.jsonl
 ends 0 logs peers --peer 2
 is out "$(at 100 1 info)" "$(at 200 1 info)"
@@ -145,7 +145,7 @@ events = json.load(open('trace.json'))['traceEvents']
 assert {e['args']['name'] for e in events if e['name'] == 'process_name'} == {'ana (1)', 'bo (2)', 'eve (3)'}
 slices = {(e['pid'], e['tid'], e['name'], e['args']['round']): e for e in events if e['ph'] == 'X'}
 assert abs(slices[1, 1, 'train', 2]['dur'] - 4007000) < 1000, slices[1, 1, 'train', 2]
-assert slices[2, 2, 'to send shares', 1]['args']['learners'] == [3]
+assert slices[2, 2, 'to send shares', 1]['args']['awaited'] == [3]
 assert len([e for e in events if e['ph'] == 'i' and e['name'] == 'committed']) == 6
 CHECK
 ends 1 logs three --trace none/trace.json

@@ -172,7 +172,7 @@ TEST(a_failed_attempt_and_a_commit)
 	expect(round, "learners_of_round.0.spans.0",
 	       "{\"phase\":\"train\",\"attempt\":1,\"from_s\":0.09,\"to_s\":1.09}");
 	expect(round, "learners_of_round.0.digest", "\"0123456789abcdef\"");
-	expect(round, "learners_of_round.1.waits.0.learners", "[3]");
+	expect(round, "learners_of_round.1.waits.0.awaited", "[3]");
 	expect(round, "learners_of_round.0.waits.0.for", "\"to receive shares and deposits\"");
 	expect(round, "end_s", "13.44");
 	json_decref(round);
@@ -299,7 +299,7 @@ static json_t *short_round(const char *const *lines)
 			json_object_set_new(record, "phase", json_string(phase));
 		if (awaited > 0)
 			json_object_update_new(record, json_pack("{s:s, s:[i], s:f}", "for", "to send",
-								 "learners", awaited, "waited_s", waited_s));
+								 "awaited", awaited, "waited_s", waited_s));
 		assert_true(sl_timeline_take(timeline, record));
 		json_decref(record);
 	}

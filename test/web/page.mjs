@@ -55,7 +55,7 @@ async function hostile(browser) {
 	const record = (s, fields) => JSON.stringify({v: 1, time: new Date(1.7e12 + s * 1000).toISOString(), mono_ms: s * 1000, level: 'info',
 		learner: 1, name, text: '<script>alert(2)</script>', round: 1, attempt: 1, ...fields});
 	writeFileSync(`${evil}/log.jsonl`, [record(0, {event: 'phase', phase: 'TRAIN'}), record(1, {event: 'phase', phase: 'DISCOVER'}),
-		record(3, {event: 'waiting', phase: 'DISCOVER', for: '</script><b>all</b>', learners: [1], waited_s: 1}),
+		record(3, {event: 'waiting', phase: 'DISCOVER', for: '</script><b>all</b>', awaited: [1], waited_s: 1}),
 		record(4, {event: 'attempt_failed', phase: 'DISCOVER', reason: '<svg onload=alert(3)>'})].join('\n') + '\n');
 	const watch = await start(starling, ['watch', `${folder}/evil`]);
 	children.push(watch.child);

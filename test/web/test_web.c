@@ -104,7 +104,7 @@ static const char document[] =
 	"[1,2]],"
 	"\"mixing\":\"tree\",\"steps\":2,\"tolerance\":0,\"cut_vertices\":[1]}],"
 	"\"learners_of_round\":[{\"learner\":1,\"spans\":[{\"phase\":\"train\",\"from_s\":10,\"to_s\":11}],"
-	"\"waits\":[{\"from_s\":11,\"to_s\":11.5,\"learners\":[2]}],\"committed_s\":12,\"bytes_sent\":5},"
+	"\"waits\":[{\"from_s\":11,\"to_s\":11.5,\"awaited\":[2]}],\"committed_s\":12,\"bytes_sent\":5},"
 	"{\"learner\":2,\"bytes_sent\":7,\"loss\":0.5}],"
 	"\"loss\":0.5,\"same\":true,\"slowest\":{\"learner\":2,\"phase\":\"mix\",\"s\":1.5}}";
 

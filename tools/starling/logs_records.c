@@ -52,15 +52,10 @@ static const char *name_of(const struct seen *seen, uint64_t id)
 	return NULL;
 }
 
-/* Return true if the record is about the wanted peer: it names it, alone or with others. */
-static bool of_peer(const struct sl_logs *logs, const struct seen *seen, const struct sl_record *record)
+static bool names_peer(const struct sl_logs *logs, const struct seen *seen, const json_t *ids)
 {
-	const json_t *ids = json_object_get(record->json, "learners"), *id;
+	const json_t *id;
 	size_t i;
-	if (logs->peer.text == NULL)
-		return true;
-	if (record->has[SL_FIELD_peer] && is_learner(&logs->peer, record->peer, name_of(seen, record->peer)))
-		return true;
 	json_array_foreach(ids, i, id)
 	{
 		uint64_t value = (uint64_t)json_integer_value(id);
@@ -68,6 +63,17 @@ static bool of_peer(const struct sl_logs *logs, const struct seen *seen, const s
 			return true;
 	}
 	return false;
+}
+
+/* Return true if the record is about the wanted peer: it names it, alone or with others. */
+static bool of_peer(const struct sl_logs *logs, const struct seen *seen, const struct sl_record *record)
+{
+	if (logs->peer.text == NULL)
+		return true;
+	if (record->has[SL_FIELD_peer] && is_learner(&logs->peer, record->peer, name_of(seen, record->peer)))
+		return true;
+	return names_peer(logs, seen, sl_record_ids(record, SL_FIELD_awaited)) ||
+	       names_peer(logs, seen, sl_record_ids(record, SL_FIELD_set));
 }
 
 static bool wanted(const struct sl_logs *logs, const struct seen *seen, const struct sl_record *record)

@@ -285,7 +285,7 @@ static json_t *waits_json(const struct sl_lanes *lanes, const struct sl_lane *la
 		json_object_set_new(object, "from_s", seconds(w->from));
 		json_object_set_new(object, "to_s", seconds(w->to));
 		set_text(object, "for", w->wait->what);
-		json_object_set_new(object, "learners", ids_json(w->wait->ids, w->wait->count));
+		json_object_set_new(object, "awaited", ids_json(w->wait->ids, w->wait->count));
 		json_object_set_new(object, "blamed", blamed_json(lanes, w));
 		json_object_set_new(object, "stood_still", json_boolean(sl_lanes_stood_still(w)));
 		json_array_append_new(array, object);

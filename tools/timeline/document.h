@@ -24,7 +24,7 @@
  * first commit; the mean is not recomputed. `private` is false if an attempt went on after a failed privacy
  * check. `restarts`: starts of the program since the learner was done with the round before; `phase` is the
  * one that was interrupted, null before the first. `end_s` is null until all participants have the result or
- * a later round is committed. `learners` of a wait were awaited when it was last logged; `blamed` are those
+ * a later round is committed. `awaited` of a wait is as it was last logged; `blamed` are those
  * that had not done their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did
  * not wait but was stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss
  * of the learners that have one.

@@ -342,7 +342,7 @@ static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
 		waits->rows = sl_rounds_grow(waits->rows, waits->count, sizeof *waits->rows);
 		waits->rows[waits->count++] =
 			(struct awaited){.learner = sl_durations_whole(one, "learner"),
-					 .others = json_array_size(json_object_get(wait, "learners")) > 0,
+					 .others = json_array_size(json_object_get(wait, "awaited")) > 0,
 					 .phase = text_of(wait, "phase"),
 					 .what = text_of(wait, "for"),
 					 .waiters = 1,

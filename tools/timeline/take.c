@@ -250,7 +250,7 @@ static void take_waiting(struct taking *taking)
 		return;
 	if (!over || w->ids == NULL) {
 		free(w->ids);
-		w->ids = read_ids(taking->record, "learners", &w->count);
+		w->ids = read_ids(taking->record, "awaited", &w->count);
 	}
 	w->seen = taking->when;
 	if (over) {

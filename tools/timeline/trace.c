@@ -58,8 +58,8 @@ static void put_lane(struct trace *trace, const json_t *lane, uint64_t round)
 	{
 		const char *what = json_string_value(json_object_get(slice, "for"));
 		put_slice(trace, what != NULL ? what : "wait", learner, TRACK_WAITS, slice,
-			  json_pack("{s:I, s:O}", "round", (json_int_t)round, "learners",
-				    json_object_get(slice, "learners")));
+			  json_pack("{s:I, s:O}", "round", (json_int_t)round, "awaited",
+				    json_object_get(slice, "awaited")));
 	}
 	if (!isnan(committed_s))
 		put(trace, json_pack("{s:s, s:s, s:s, s:I, s:i, s:f, s:{s:I}}", "ph", "i", "s", "p", "name",

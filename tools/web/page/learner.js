@@ -36,7 +36,7 @@ function drawLearner(doc) {
 	byId('learner-name').textContent = `${nameOf(id)} in round ${doc.round}`;
 	fillFigures(byId('learner-figures'), [
 		['Phase', span ? phaseOf(span) : 'none'],
-		['Waits for', wait ? `${(wait.learners ?? []).map(nameOf).join(', ')}: ${wait.for}` : '', 'wide'],
+		['Waits for', wait ? `${(wait.awaited ?? []).map(nameOf).join(', ')}: ${wait.for}` : '', 'wide'],
 		['Awaited by', awaited ? awaited.waiters.map(nameOf).join(', ') : '', 'wide accent'],
 		['Committed after', known(of?.committed_s) ? seconds(of.committed_s - doc.start_s) : '–'],
 		['Training', seconds(of?.train_s)], ['Loss', known(of?.loss) ? number(of.loss) : ''], ['Held-out error', known(of?.mse) ? number(of.mse) : ''],

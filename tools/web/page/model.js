@@ -89,7 +89,7 @@ function awaitedAt(doc, t) {
 	for (const l of doc.learners_of_round ?? [])
 		for (const w of l.waits ?? [])
 			if (holds(w, t))
-				for (const id of w.learners ?? []) {
+				for (const id of w.awaited ?? []) {
 					const entry = awaited.get(id) ?? {waiters: [], from_s: w.from_s, for: w.for};
 					entry.waiters.push(l.learner);
 					entry.from_s = Math.min(entry.from_s, w.from_s);

@@ -17,7 +17,7 @@ function awaitedIntervals(doc, end) {
 	const all = new Map();
 	for (const l of doc.learners_of_round ?? [])
 		for (const w of l.waits ?? [])
-			for (const id of w.learners ?? [])
+			for (const id of w.awaited ?? [])
 				all.set(id, [...all.get(id) ?? [], ...causeParts(doc, id, w.from_s, w.to_s ?? end, end)]);
 	for (const [id, list] of all) {
 		const merged = [];
@@ -64,7 +64,7 @@ function updateRow(node, l, i, {doc, x, end, intervals}) {
 /* Arrows from the waits of `id` to the learners that it waited for. */
 function arrows(doc, id, x) {
 	const row = i => (model.learners.findIndex(l => l.id === i) + 0.5) * phases.row;
-	return (doc.of.get(id)?.waits ?? []).flatMap((w, k) => (w.learners ?? []).map(to => {
+	return (doc.of.get(id)?.waits ?? []).flatMap((w, k) => (w.awaited ?? []).map(to => {
 		const px = x(w.from_s), a = row(id), b = row(to), bend = 9;
 		return {key: `${k}-${to}`, d: `M${px} ${a}C${px - bend} ${a} ${px - bend} ${b} ${px} ${b}`};
 	}));
