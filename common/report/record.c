@@ -36,8 +36,8 @@ static const struct {
 
 enum sl_level sl_record_level(const struct sl_record *record)
 {
-	bool waits = strcmp(records[record->kind].event, "waiting") == 0;
-	return waits && !record->overdue ? SL_INFO : records[record->kind].level;
+	bool may_be_due = strstr(records[record->kind].fields, "overdue") != NULL;
+	return may_be_due && !record->overdue ? SL_INFO : records[record->kind].level;
 }
 
 const char *sl_record_event(enum sl_record_kind kind)

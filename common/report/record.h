@@ -78,7 +78,7 @@ const char *sl_record_words(struct sl_record *record, const char *format, ...)
 /* Return "ana (2)" for the learner at roster index `index`, and set the fields `peer` and `who`. */
 const char *sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index);
 
-/* Return the level of the row; of a wait that is not overdue, info. */
+/* Return the level of the row; of one with the field `overdue`, info until it is. */
 enum sl_level sl_record_level(const struct sl_record *record);
 const char *sl_record_event(enum sl_record_kind kind);
 /* Write the sentence into `text`; return the fields that the table lists for the record as a new object. */

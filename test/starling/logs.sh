@@ -151,6 +151,11 @@ CHECK
 ends 1 logs three --trace none/trace.json
 has err 'starling logs: none/trace.json: No such file or directory'
 
+# starling-log(5) has all levels of an event.
+"$source/deploy/man/insert-records" "$source/deploy/man/starling-log.5.scd.in" "$source/common/report/record_table.h" \
+	"$source/common/config/envelope.h" >out
+has out '*waiting* (info, warn)' '*waited* (debug)'
+
 # The examples of the man page with jq, on this run.
 if command -v jq >/dev/null; then
 	sed -n 's/^starling logs RUNFOLDER \(.*--json | jq.*\)$/\1/p' "$source/deploy/man/starling-logs.1.scd" | sed 's/\\\\/\\/g' >examples
