@@ -4,7 +4,8 @@
 #define REFILL_MS 4000u
 #define USUAL_ATTEMPTS 8u /* of a round; the records of more attempts count */
 
-/* Return true if peers decide how many of these records there are. Waits and errors limit themselves. */
+/* Return true if peers decide how many of these records there are. Waits and errors limit themselves, and of
+ * rejected messages each peer has a share of its own (sl_report_log_warn). */
 static bool is_limited(const struct sl_record *record)
 {
 	enum sl_level level = sl_record_level(record);
@@ -13,6 +14,8 @@ static bool is_limited(const struct sl_record *record)
 			  record->kind == SL_RECORD_ATTEMPT_FAILED_ELSEWHERE;
 	if (of_attempt)
 		return record->attempt > USUAL_ATTEMPTS;
+	if (record->kind == SL_RECORD_REJECTED || record->kind == SL_RECORD_REJECTED_MORE)
+		return false;
 	return level == SL_WARN || record->kind == SL_RECORD_LINK_DOWN ||
 	       record->kind == SL_RECORD_LINK_FAILED_AGAIN;
 }

@@ -37,7 +37,8 @@ TEST(test_a_flood_of_records)
 	assert_int_equal(offer(&limit, SL_RECORD_ATTEMPT_FAILED, 1, &now, 1, &told), 31);
 }
 
-/* Rounds may be short: the records of their first attempts all count, and so do errors. */
+/* Rounds may be short: the records of their first attempts all count, and so do errors. Rejected messages are
+ * limited before. */
 TEST(test_what_is_not_limited)
 {
 	static struct sl_record_limit limit;
@@ -46,6 +47,7 @@ TEST(test_what_is_not_limited)
 	assert_int_equal(offer(&limit, SL_RECORD_PHASE, 8, &now, 2, &told), 200);
 	assert_int_equal(offer(&limit, SL_RECORD_COMMITTED, 1, &now, 2, &told), 200);
 	assert_int_equal(offer(&limit, SL_RECORD_FATAL, 1, &now, 2, &told), 200);
+	assert_int_equal(offer(&limit, SL_RECORD_REJECTED_MORE, 1, &now, 2, &told), 200);
 	assert_int_equal(offer(&limit, SL_RECORD_PHASE, 9, &now, 2, &told), 32);
 	assert_int_equal(told, 0);
 }
