@@ -7,7 +7,7 @@
  *                 "mixing":"tree", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]],
  *                 "from_s":.., "to_s":.., "ended":"committed", "reason":"..", "recovering":".."}],
  *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
- *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","learners":[3],
+ *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","awaited":[3],
  *                           "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
  *                 "restarts":[{"at":"2026-..Z","at_s":..,"phase":"share","attempt":1}],
  *                 "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
