@@ -39,19 +39,17 @@ enum sl_phase sl_durations_phase(const char *name)
 	return SL_PHASE_COUNT;
 }
 
+static uint64_t learner_at(const void *items, size_t i)
+{
+	return sl_durations_whole(json_array_get(items, i), "id");
+}
+
 /* The learners of a document are ascending by id. */
 void sl_durations_who(const json_t *document, uint64_t id, char text[static SL_DURATIONS_WHO_BYTES])
 {
 	const json_t *learners = json_object_get(document, "learners");
-	size_t low = 0, high = json_array_size(learners);
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (sl_durations_whole(json_array_get(learners, middle), "id") < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const json_t *learner = json_array_get(learners, low);
+	size_t at = sl_rounds_search(learners, json_array_size(learners), id, learner_at);
+	const json_t *learner = json_array_get(learners, at);
 	const char *name = json_string_value(json_object_get(learner, "name"));
 	if (name != NULL && sl_durations_whole(learner, "id") == id)
 		snprintf(text, SL_DURATIONS_WHO_BYTES, "%s (%llu)", name, (unsigned long long)id);

@@ -249,17 +249,15 @@ void sl_lanes_close(struct sl_lanes *lanes)
 	free(lanes->lanes);
 }
 
+static uint64_t lane_at(const void *items, size_t i)
+{
+	return ((const struct sl_lane *)items)[i].id;
+}
+
 const struct sl_lane *sl_lanes_find(const struct sl_lanes *lanes, uint64_t id)
 {
-	uint32_t low = 0, high = lanes->count;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		if (lanes->lanes[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < lanes->count && lanes->lanes[low].id == id ? &lanes->lanes[low] : NULL;
+	size_t at = sl_rounds_search(lanes->lanes, lanes->count, id, lane_at);
+	return at < lanes->count && lanes->lanes[at].id == id ? &lanes->lanes[at] : NULL;
 }
 
 /* ---- the slowest ---- */

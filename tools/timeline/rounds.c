@@ -21,19 +21,31 @@ void *sl_rounds_grow(void *items, size_t count, size_t size)
 	return more;
 }
 
-/* ---- learners ---- */
-
-static size_t learner_place(const struct sl_timeline *timeline, uint64_t id)
+size_t sl_rounds_search(const void *items, size_t count, uint64_t key,
+			uint64_t (*key_at)(const void *items, size_t i))
 {
-	size_t low = 0, high = timeline->learner_count;
+	size_t low = 0, high = count;
 	while (low < high) {
 		size_t middle = (low + high) / 2;
-		if (timeline->learners[timeline->order[middle]].id < id)
+		if (key_at(items, middle) < key)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+/* ---- learners ---- */
+
+static uint64_t learner_at(const void *items, size_t i)
+{
+	const struct sl_timeline *timeline = items;
+	return timeline->learners[timeline->order[i]].id;
+}
+
+static size_t learner_place(const struct sl_timeline *timeline, uint64_t id)
+{
+	return sl_rounds_search(timeline, timeline->learner_count, id, learner_at);
 }
 
 uint32_t sl_rounds_find_learner(const struct sl_timeline *timeline, uint64_t id)
@@ -60,17 +72,14 @@ uint32_t sl_rounds_learner(struct sl_timeline *timeline, uint64_t id)
 
 /* ---- rounds ---- */
 
+static uint64_t round_at(const void *items, size_t i)
+{
+	return ((const struct sl_timeline_round *)items)[i].t;
+}
+
 size_t sl_rounds_place(const struct sl_timeline *timeline, uint64_t t)
 {
-	size_t low = 0, high = timeline->count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (timeline->rounds[middle].t < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sl_rounds_search(timeline->rounds, timeline->count, t, round_at);
 }
 
 struct sl_timeline_round *sl_rounds_find(const struct sl_timeline *timeline, uint64_t t)
@@ -131,17 +140,15 @@ struct sl_attempt_row *sl_rounds_own_attempt(const struct sl_timeline_round *rou
 	return NULL;
 }
 
+static uint64_t id_at(const void *items, size_t i)
+{
+	return ((const uint64_t *)items)[i];
+}
+
 uint32_t sl_rounds_position(const struct sl_attempt_row *row, uint64_t id)
 {
-	uint32_t low = 0, high = row->count;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		if (row->ids[middle] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < row->count && row->ids[low] == id ? low : UINT32_MAX;
+	size_t at = sl_rounds_search(row->ids, row->count, id, id_at);
+	return at < row->count && row->ids[at] == id ? (uint32_t)at : UINT32_MAX;
 }
 
 /* ---- the end ---- */

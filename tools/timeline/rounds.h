@@ -147,6 +147,11 @@ struct sl_timeline {
 /* Return memory for one item more; `count` items are in use. */
 void *sl_rounds_grow(void *items, size_t count, size_t size);
 
+/* Return the first of `count` items whose key is not below `key`, or `count`. `key_at` returns the key of
+ * item `i` of `items`; they are ascending. */
+size_t sl_rounds_search(const void *items, size_t count, uint64_t key,
+			uint64_t (*key_at)(const void *items, size_t i));
+
 /* Return the place of a learner; a new one if it has no record yet. */
 uint32_t sl_rounds_learner(struct sl_timeline *timeline, uint64_t id);
 /* Return its place, or UINT32_MAX if it has no record. */
