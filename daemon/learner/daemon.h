@@ -32,6 +32,7 @@
 #include "daemon/net/tls.h"
 #include "daemon/runtime/http.h"
 #include "daemon/runtime/log.h"
+#include "daemon/runtime/recent.h"
 #include "daemon/runtime/worker.h"
 #include "daemon/store/folder.h"
 #include "daemon/store/result.h"
@@ -137,7 +138,8 @@ struct sl_daemon {
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;
 	struct sl_control *control;
-	struct sl_http *http; /* NULL: `http: off` */
+	struct sl_http *http;	 /* NULL: `http: off` */
+	struct sl_recent recent; /* log records for those that ask over HTTP */
 	struct sl_metrics counters;
 	struct sl_worker compute, train, crypto;
 

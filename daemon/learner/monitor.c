@@ -16,6 +16,7 @@
 
 #define NAMES_BYTES 256u
 #define LINE_BYTES (512u + SL_OBSTACLE_BYTES)
+#define RECENT_BYTES (128u << 10)
 
 static double unix_s(void)
 {
@@ -116,6 +117,18 @@ static void serve_metrics(struct sl_daemon *daemon, struct sl_http_request *requ
 
 /* ---- requests ---- */
 
+/* Send the records from now on; with ?recent=1, first the last ones that were logged. */
+static void serve_records(struct sl_daemon *daemon, struct sl_http_request *request)
+{
+	const char *line = NULL;
+	size_t size;
+	struct sl_http_stream *stream = sl_http_stream(request, &daemon->http);
+	if (stream == NULL || sl_http_query(request, "recent") == NULL)
+		return;
+	while ((line = sl_recent_next(&daemon->recent, line, &size)) != NULL)
+		sl_http_send(stream, NULL, line, size);
+}
+
 static void serve(void *context, struct sl_http_request *request)
 {
 	struct sl_daemon *daemon = context;
@@ -125,12 +138,13 @@ static void serve(void *context, struct sl_http_request *request)
 	else if (strcmp(path, "/healthz") == 0)
 		serve_health(daemon, request);
 	else if (strcmp(path, "/records") == 0)
-		sl_http_stream(request, &daemon->http);
+		serve_records(daemon, request);
 }
 
 static void on_record(void *context, const char *json_line, size_t bytes)
 {
 	struct sl_daemon *daemon = context;
+	sl_recent_add(&daemon->recent, json_line, bytes);
 	sl_http_publish(daemon->http, &daemon->http, NULL, json_line, bytes);
 }
 
@@ -173,6 +187,7 @@ int sl_monitor_open(struct sl_daemon *daemon, struct sl_error *error)
 	sodium_memzero(token, sizeof token);
 	if (rc != SL_OK)
 		return sl_err_wrap(error, "http");
+	daemon->recent = (struct sl_recent){.least = RECENT_BYTES};
 	sl_log_watch_add(daemon->log, on_record, daemon);
 	return SL_OK;
 }
@@ -183,5 +198,6 @@ void sl_monitor_close(struct sl_daemon *daemon)
 		return;
 	sl_log_watch_remove(daemon->log, daemon);
 	sl_http_close(daemon->http);
+	sl_recent_free(&daemon->recent);
 	daemon->http = NULL;
 }

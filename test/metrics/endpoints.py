@@ -29,14 +29,14 @@ def ask(port, path, headers=BEARER, method='GET'):
         connection.close()
 
 
-def records(port, count):
-    """Return the first records of the stream, as they were sent."""
+def records(port, enough, query=''):
+    """Return the first records of the stream, as they were sent, until there are enough."""
     connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE_S)
-    connection.request('GET', '/records', headers=BEARER)
+    connection.request('GET', '/records' + query, headers=BEARER)
     answer = connection.getresponse()
     assert answer.headers['Content-Type'] == 'text/event-stream; charset=utf-8'
     found = []
-    while len(found) < count:
+    while not enough(found):
         line = answer.readline().decode()
         assert line, found
         if line.startswith('data: '):
@@ -57,7 +57,10 @@ def check(run, port):
     expect(ask(port, '/metrics', method='HEAD'), 200)
     expect(ask(port, '/metrics', method='POST'), 405)
     expect(ask(port, '/'), 404)
-    for record in records(port, 20):
+    last = records(port, lambda found: len(found) == 20)
+    again = records(port, lambda found: last[-1] in found or len(found) == 5000, '?recent=1')
+    assert again[-20:] == last and len(again) > 20, 'the last records are not sent again'
+    for record in last:
         assert json.loads(record)['learner'] == 1
         assert record in (run / 'learner-01' / 'log.jsonl').read_text()
     targets = [line.split()[-1] for line in (run / 'prometheus.yaml').read_text().splitlines() if '127.0.0.1' in line and '- ' in line]

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -82,7 +83,7 @@ def check(starling, run, urls, token, other):
 		seen = next(document for document in watch.documents() if whole(document))
 		assert {one['name'] for one in seen['learners']} == {f'learner-0{i + 1}' for i in range(LEARNERS)}
 		log = json.load(watch.ask(f'log?learner=2&round={seen["round"]}'))
-		assert {'phase', 'committed'} <= {record['event'] for record in log}, log
+		assert {'training', 'committed'} <= {record['event'] for record in log}, log
 		check_refused(starling, urls, token, other, watch.page)
 		assert watch.lines == []
 		status = json.loads(subprocess.run([starling, 'status', '--json', run], capture_output=True, text=True).stdout)
@@ -103,6 +104,26 @@ def check_absent(starling, url):
 	assert len(watch.lines) == 1, watch.lines
 
 
+def check_once(starling):
+	"""A learner sends its last records again on each connection; each is taken once."""
+	record = '"v":1,"level":"info","learner":1,"name":"\\u001b[2Ja","event":"phase","phase":"TRAIN","round":7,"attempt":1,"text":"t"'
+	lines = ''.join(f'data: {{"time":"2026-11-23T01:00:0{i}.000Z","mono_ms":{i},{record}}}\n\n' for i in range(3))
+	with socket.create_server(('127.0.0.1', 0)) as server:
+		def serve():
+			for sent in ('', lines[:lines.rindex('data')], lines, lines):
+				with server.accept()[0] as one:
+					one.recv(4096)
+					one.sendall(f'HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n{sent}'.encode())
+		learner = threading.Thread(target=serve, daemon=True)
+		learner.start()
+		watch = Watch([starling, 'watch', f'http://127.0.0.1:{server.getsockname()[1]}'])
+		learner.join(PATIENCE_S)
+		wait(lambda: len(json.load(watch.ask('log?learner=1&round=7'))) == 3, 'three records')
+		watch.expect_line('?[2Ja, http')
+		watch.close()
+		assert not any('\x1b' in line for line in watch.lines), watch.lines
+
+
 def secret(path, text):
 	path.touch(0o600)
 	path.write_text(text + '\n')
@@ -120,6 +141,7 @@ def main(starling):
 			wait(lambda: launcher.poll() is not None or Path(run, 'progress.txt').exists(), 'no round')
 			check(starling, run, [f'http://127.0.0.1:{port + i}' for i in range(LEARNERS)], token, other)
 			check_absent(starling, f'http://127.0.0.1:{port + LEARNERS}')
+			check_once(starling)
 		finally:
 			launcher.send_signal(signal.SIGINT)
 			launcher.wait(PATIENCE_S)

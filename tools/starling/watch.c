@@ -74,7 +74,7 @@ static const struct sl_usage usage = {
 	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, which learners are "
 	       "awaited, loss and exactness. It reads the logs of the run folder, of which a finished run "
 	       "can "
-	       "be replayed, or asks learners that run with the setting http for what they log from now on. "
+	       "be replayed, or asks learners that run with the setting http for what they log. "
 	       "Ctrl-C ends it.\v"
 	       "Examples:\n"
 	       "  starling watch RUNFOLDER\n"

@@ -10,6 +10,7 @@
 #include "daemon/runtime/http_origin.h"
 #include "daemon/runtime/http_token.h"
 #include "daemon/runtime/log.h"
+#include "daemon/runtime/recent.h"
 #include "tools/lib/command.h"
 #include "tools/web/excerpt.h"
 
@@ -18,9 +19,8 @@
 #define SILENT_S 45L /* without a byte: a learner sends a comment every 15 s */
 #define RETRY_LEAST_MS 250u
 #define RETRY_MOST_MS 5000u
-#define LINE_BYTES_MAX (1u << 20) /* a longer line is left out */
-#define KEPT_BYTES                                                                                           \
-	(1u << 20) /* records of one learner for its log: these at least, and twice as many at most */
+#define LINE_BYTES_MAX (1u << 20)      /* a longer line is left out */
+#define RECENT_BYTES (1u << 20)	       /* of the records of a learner, for its log */
 #define RECEIVED_BYTES_MAX (16u << 20) /* between two reads */
 #define FAULT_BYTES 256u
 
@@ -34,7 +34,7 @@ struct bytes {
 
 struct learner {
 	struct sl_web_follow *follow;
-	char *shown, *url; /* http://HOST:PORT; the same and /records */
+	char *shown, *url; /* http://HOST:PORT; the same and /records?recent=1 */
 	CURL *easy;
 	enum state state;
 	bool decided; /* it has answered or failed once */
@@ -45,8 +45,10 @@ struct learner {
 	char fault[FAULT_BYTES]; /* why its answer is not taken; "": it is */
 	char why[CURL_ERROR_SIZE];
 	uint64_t retry_at_ms, retry_ms;
-	struct bytes received; /* not read yet */
-	struct bytes kept;     /* the last records, a line each */
+	struct bytes received;		   /* not read yet */
+	struct sl_recent recent;	   /* records, for its log */
+	char last_time[SL_LOG_TIME_BYTES]; /* of the last record; "": none yet */
+	double last_mono_ms;
 };
 
 struct sl_web_follow {
@@ -203,15 +205,19 @@ static void run(struct sl_web_follow *f)
 
 /* ---- records ---- */
 
-static void keep(struct learner *l, const char *line, size_t size)
+/* Return true if the record was taken before: a learner sends the last ones again on each connection. Either
+ * of its clocks may have been set back meanwhile. */
+static bool is_known(struct learner *l, const json_t *record)
 {
-	if (l->kept.used + size + 1 > 2 * KEPT_BYTES) {
-		const char *from = l->kept.at + l->kept.used - KEPT_BYTES;
-		const char *newline = memchr(from, '\n', KEPT_BYTES);
-		drop(&l->kept, (size_t)(newline + 1 - l->kept.at));
-	}
-	append(&l->kept, line, size);
-	append(&l->kept, "\n", 1);
+	const char *time = json_string_value(json_object_get(record, "time"));
+	double mono_ms = json_number_value(json_object_get(record, "mono_ms"));
+	if (time == NULL)
+		return false;
+	if (mono_ms <= l->last_mono_ms && strcmp(time, l->last_time) <= 0)
+		return true;
+	snprintf(l->last_time, sizeof l->last_time, "%s", time);
+	l->last_mono_ms = mono_ms;
+	return false;
 }
 
 static void know(struct learner *l, const json_t *record)
@@ -225,17 +231,17 @@ static void know(struct learner *l, const json_t *record)
 	sl_log_clean(l->name, false);
 }
 
-/* Take a line of the stream; return true if it was a record. */
+/* Take a line of the stream; return true if it was a new record. */
 static bool take_line(struct learner *l, const char *line, size_t size, sl_web_take_fn *take, void *context)
 {
 	static const char data[] = "data: ";
 	const size_t n = sizeof data - 1;
 	json_t *record =
 		size > n && memcmp(line, data, n) == 0 ? json_loadb(line + n, size - n, 0, NULL) : NULL;
-	bool found = json_is_object(record);
+	bool found = json_is_object(record) && !is_known(l, record);
 	if (found) {
 		know(l, record);
-		keep(l, line + n, size - n);
+		sl_recent_add(&l->recent, line + n, size - n);
 		l->retry_ms = RETRY_LEAST_MS;
 		take(context, record);
 	}
@@ -327,6 +333,7 @@ static int check(struct learner *l, const char *text, CURLU *url, struct sl_erro
 	curl_url_get(url, CURLUPART_URL, &l->shown, 0);
 	l->shown[strlen(l->shown) - 1] = '\0';
 	curl_url_set(url, CURLUPART_PATH, "/records", 0);
+	curl_url_set(url, CURLUPART_QUERY, "recent=1", 0);
 	curl_url_get(url, CURLUPART_URL, &l->url, 0);
 	return SL_OK;
 }
@@ -350,6 +357,7 @@ static void prepare(struct learner *l)
 	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(l->easy, CURLOPT_LOW_SPEED_TIME, SILENT_S);
 	l->retry_ms = RETRY_LEAST_MS;
+	l->recent = (struct sl_recent){.least = RECENT_BYTES};
 	connect_to(l);
 }
 
@@ -432,7 +440,7 @@ static void close_one(struct learner *l)
 	curl_free(l->shown);
 	curl_free(l->url);
 	free(l->received.at);
-	free(l->kept.at);
+	sl_recent_free(&l->recent);
 }
 
 void sl_web_follow_close(struct sl_web_follow *follow)
@@ -457,11 +465,10 @@ static size_t read_from(void *follow, sl_web_take_fn *take, void *context)
 
 static void excerpt_of(const struct learner *l, struct sl_web_excerpt *excerpt)
 {
-	const char *newline;
-	for (size_t from = 0; from < l->kept.used; from = (size_t)(newline + 1 - l->kept.at)) {
-		newline = memchr(l->kept.at + from, '\n', l->kept.used - from);
-		json_t *record =
-			json_loadb(l->kept.at + from, (size_t)(newline - l->kept.at) - from, 0, NULL);
+	const char *line = NULL;
+	size_t size;
+	while ((line = sl_recent_next(&l->recent, line, &size)) != NULL) {
+		json_t *record = json_loadb(line, size, 0, NULL);
 		sl_web_excerpt_take(excerpt, record);
 		json_decref(record);
 	}

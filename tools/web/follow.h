@@ -3,9 +3,9 @@
  *   sl_web_follow_open --> connecting --> streaming --> (the connection ends) --> waiting --> connecting ...
  *                              `-- cannot be reached, or refuses ------------------'
  *
- * A learner sends what it logs from the connection on. One that is lost is tried again, after 0.25 s at first
- * and 5 s at last. Everything happens in the calls: libcurl is run by sl_web_follow_read. Owns the
- * connections, and the last records of each learner for its log on the page. */
+ * A learner sends its last records, then what it logs from the connection on. One that is lost is tried
+ * again, after 0.25 s at first and 5 s at last. Everything happens in the calls: libcurl is run by
+ * sl_web_follow_read. Owns the connections, and the last records of each learner for its log on the page. */
 #pragma once
 
 #include "common/base/err.h"
