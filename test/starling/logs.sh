@@ -138,7 +138,29 @@ ends 0 logs three --stats
 has out 'Rounds committed: 2; attempts: 3, of which 1 failed; all learners have the same models.' \
 	'  train             6      1.006      4.007      4.007  ana (1), round 2' '  eve (3) in 1 round'
 ends 2 logs three --stats --round 1
+cat >check_trace.py <<'CHECK'
+import json, sys
+trace = json.load(open(sys.argv[1]))
+events = trace['traceEvents']
+# The keys of the Trace Event Format: complete events in microseconds, instants with a scope, names of processes and threads.
+keys = {'X': {'ts', 'dur'}, 'i': {'ts', 's'}, 'M': set()}
+assert trace['displayTimeUnit'] in ('ms', 'ns'), trace['displayTimeUnit']
+named = {(e['pid'], e['tid']) for e in events if e['name'] == 'thread_name'}
+for e in events:
+    assert set(e) == {'ph', 'name', 'pid', 'tid', 'args'} | keys[e['ph']], e
+    assert isinstance(e['pid'], int) and isinstance(e['tid'], int) and isinstance(e['args'], dict) and e['name'], e
+    assert all(e[key] >= 0 for key in ('ts', 'dur') if key in e) and e.get('s', 'p') in 'gpt', e
+    assert e['ph'] != 'M' or e['name'] in ('process_name', 'thread_name') and isinstance(e['args']['name'], str), e
+    assert e['ph'] == 'M' or (e['pid'], e['tid']) in named, e
+# Slices of a track follow each other: those that overlap in part would not be shown.
+for track in named:
+    last = None
+    for e in sorted((e for e in events if e['ph'] == 'X' and (e['pid'], e['tid']) == track), key=lambda e: (e['ts'], e['dur'])):
+        assert last is None or last['ts'] + last['dur'] <= e['ts'], (last, e)
+        last = e
+CHECK
 ends 0 logs three --trace trace.json
+python3 check_trace.py trace.json || fail "trace.json: not as documented"
 python3 - <<'CHECK'
 import json
 events = json.load(open('trace.json'))['traceEvents']
@@ -148,6 +170,23 @@ assert abs(slices[1, 1, 'train', 2]['dur'] - 4007000) < 1000, slices[1, 1, 'trai
 assert slices[2, 2, 'to send shares', 1]['args']['awaited'] == [3]
 assert len([e for e in events if e['ph'] == 'i' and e['name'] == 'committed']) == 6
 CHECK
+# A wait whose rounded duration reaches back into the one before.
+mkdir close
+while read -r ms fields; do
+	echo "{\"v\":1,\"time\":\"2026-11-23T10:00:0${ms%???}.${ms#?}Z\",\"mono_ms\":$ms,\"level\":\"info\",\"learner\":1,\"name\":\"ana\",\"text\":\"t\",\"round\":1,\"attempt\":1,$fields}"
+done >close/log.jsonl <<'RECORDS'
+1000 "event":"phase","phase":"SHARE"
+2000 "event":"waiting","phase":"SHARE","for":"to send shares","awaited":[2],"waited_s":1.0
+3000 "event":"waited","phase":"SHARE","for":"to send shares","awaited":[2],"waited_s":2.0
+3000 "event":"phase","phase":"READY"
+4000 "event":"waiting","phase":"READY","for":"to be ready","awaited":[2],"waited_s":1.01
+5000 "event":"waited","phase":"READY","for":"to be ready","awaited":[2],"waited_s":2.01
+5000 "event":"phase","phase":"RELEASE"
+6000 "event":"phase","phase":"MIX"
+RECORDS
+ends 0 logs close --trace close.json
+grep -c '"tid":2,"ts"' close.json | grep -qx 2 || fail "not two waits: $(cat close.json)"
+python3 check_trace.py close.json || fail "close.json: not as documented"
 ends 1 logs three --trace none/trace.json
 has err 'starling logs: none/trace.json: No such file or directory'
 

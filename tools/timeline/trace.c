@@ -33,31 +33,48 @@ static double microseconds(double s)
 	return round(s * 1e6);
 }
 
-static void put_slice(struct trace *trace, const char *name, uint64_t learner, int track, const json_t *slice,
-		      json_t *args)
+/* Return the end of slice `i` of a track: at the latest where another begins, since slices that overlap in
+ * part are not shown. The times of waits are rounded. */
+static double end_of(const struct trace *trace, const json_t *slices, size_t i)
 {
+	const json_t *slice = json_array_get(slices, i), *other;
 	double from = sl_durations_real(slice, "from_s"), to = sl_durations_real(slice, "to_s");
+	size_t k;
 	if (isnan(to))
 		to = fmax(from, trace->end_s);
+	json_array_foreach(slices, k, other)
+	{
+		double begins = sl_durations_real(other, "from_s");
+		if (begins > from && begins < to)
+			to = begins;
+	}
+	return to;
+}
+
+/* Write slice `i` of a track. */
+static void put_slice(struct trace *trace, const char *name, uint64_t learner, int track,
+		      const json_t *slices, size_t i, json_t *args)
+{
+	double from = sl_durations_real(json_array_get(slices, i), "from_s"), to = end_of(trace, slices, i);
 	put(trace, json_pack("{s:s, s:s, s:I, s:i, s:f, s:f, s:o}", "ph", "X", "name", name, "pid",
 			     (json_int_t)learner, "tid", track, "ts", microseconds(from), "dur",
-			     microseconds(to - from), "args", args));
+			     microseconds(to) - microseconds(from), "args", args));
 }
 
 static void put_lane(struct trace *trace, const json_t *lane, uint64_t round)
 {
-	const json_t *slice;
+	const json_t *slice, *spans = json_object_get(lane, "spans"), *waits = json_object_get(lane, "waits");
 	uint64_t learner = sl_durations_whole(lane, "learner");
 	double committed_s = sl_durations_real(lane, "committed_s");
 	size_t i;
-	json_array_foreach(json_object_get(lane, "spans"), i, slice) put_slice(
-		trace, json_string_value(json_object_get(slice, "phase")), learner, TRACK_PHASES, slice,
+	json_array_foreach(spans, i, slice) put_slice(
+		trace, json_string_value(json_object_get(slice, "phase")), learner, TRACK_PHASES, spans, i,
 		json_pack("{s:I, s:O}", "round", (json_int_t)round, "attempt",
 			  json_object_get(slice, "attempt")));
-	json_array_foreach(json_object_get(lane, "waits"), i, slice)
+	json_array_foreach(waits, i, slice)
 	{
 		const char *what = json_string_value(json_object_get(slice, "for"));
-		put_slice(trace, what != NULL ? what : "wait", learner, TRACK_WAITS, slice,
+		put_slice(trace, what != NULL ? what : "wait", learner, TRACK_WAITS, waits, i,
 			  json_pack("{s:I, s:O}", "round", (json_int_t)round, "awaited",
 				    json_object_get(slice, "awaited")));
 	}
