@@ -91,6 +91,25 @@ TEST(figures)
 	free(text);
 }
 
+/* A counter goes on from one commit to the next; a duration that is a bound is in the bucket of that bound.
+ */
+TEST(counters_and_bounds)
+{
+	const struct sl_report commit = {.kind = SL_REPORT_COMMITTED, .committed = {.exchanges = 4}};
+	play_a_round();
+	report(commit, 6);
+	report((struct sl_report){.kind = SL_REPORT_PHASE, .phase = SL_PHASE_SHARE}, 6);
+	report((struct sl_report){.kind = SL_REPORT_PHASE, .phase = SL_PHASE_READY}, 6.5);
+	char *text = text_of(true, "ana");
+	expect_line(text, "starling_rounds_committed_total{learner=\"ana\"} 2");
+	expect_line(text, "starling_exchanges_total{learner=\"ana\"} 8");
+	expect_line(text,
+		    "starling_phase_duration_seconds_bucket{learner=\"ana\",phase=\"share\",le=\"0.1\"} 0");
+	expect_line(text,
+		    "starling_phase_duration_seconds_bucket{learner=\"ana\",phase=\"share\",le=\"0.5\"} 1");
+	free(text);
+}
+
 TEST(records_and_links)
 {
 	static const enum sl_record_kind kinds[] = {SL_RECORD_LINK_DOWN, SL_RECORD_LINK_FAILED,

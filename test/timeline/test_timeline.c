@@ -211,6 +211,28 @@ TEST(clocks_that_differ_are_corrected)
 	sl_timeline_free(timeline);
 }
 
+/* Records of a later round that tell of another clock change the times of the rounds before. */
+TEST(a_corrected_clock_changes_all_rounds)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	uint64_t version = 0;
+	for (size_t i = 0; i < 2; i++) {
+		json_t *records[LINES_MOST];
+		size_t n = read_log(names[i], records);
+		for (size_t k = 0; k < n; k++) {
+			if (i == 0 || json_integer_value(json_object_get(records[k], "round")) == 2)
+				sl_timeline_take(timeline, records[k]);
+			json_decref(records[k]);
+		}
+		json_decref(sl_timeline_round_json(timeline, 1));
+		if (i == 0)
+			version = sl_timeline_version(timeline);
+	}
+	assert_true(sl_timeline_version(timeline) > version);
+	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 1);
+	sl_timeline_free(timeline);
+}
+
 TEST(the_order_of_records_does_not_matter)
 {
 	struct sl_timeline *forwards = sl_timeline_new(), *backwards = sl_timeline_new();
@@ -273,7 +295,8 @@ TEST(a_round_that_goes_on)
 	sl_timeline_free(timeline);
 }
 
-/* ---- rounds in short: "LEARNER SECONDS EVENT [ATTEMPT PHASE [AWAITED WAITED_S]]" ---- */
+/* ---- rounds in short: "LEARNER SECONDS EVENT [ATTEMPT PHASE [AWAITED WAITED_S]]", and for a commit
+ * "LEARNER SECONDS committed ATTEMPT DIGEST 0 MARGIN" ---- */
 
 static json_t *short_round(const char *const *lines)
 {
@@ -293,6 +316,9 @@ static json_t *short_round(const char *const *lines)
 			json_object_update_new(record, json_pack("{s:s, s:[i, i], s:[i], s:i}", "view", phase,
 								 "participants", 1, 2, "neighbours",
 								 3 - learner, "edges", 1));
+		else if (strcmp(event, "committed") == 0 && phase[0] != '\0')
+			json_object_update_new(record,
+					       json_pack("{s:s, s:f}", "digest", phase, "margin", waited_s));
 		else if (strcmp(event, "attempt_failed") == 0)
 			json_object_set_new(record, "reason", json_string(phase));
 		else if (phase[0] != '\0')
@@ -398,6 +424,47 @@ TEST(how_the_states_converge)
 	expect(round, "spread",
 	       "[{\"step\":0,\"spread\":1.5e9,\"bound\":2e9},{\"step\":40,\"spread\":7.0,\"bound\":8.0},"
 	       "{\"step\":79,\"spread\":0.25,\"bound\":0.5}]");
+	json_decref(round);
+	sl_timeline_free(timeline);
+}
+
+/* The model is the same if all that committed have it, and no rounding was near a tie. */
+TEST(the_same_model)
+{
+	static const struct {
+		const char *const lines[4];
+		const char *same;
+	} cases[] = {
+		{{"1 0 phase 1 MIX", "2 0 phase 1 MIX", NULL}, "null"},
+		{{"1 1 committed 1 aa 0 0.1", "2 0 phase 1 MIX", NULL}, "true"},
+		{{"1 1 committed 1 aa 0 0.1", "2 1 committed 1 aa 0 0.1", NULL}, "true"},
+		{{"1 1 committed 1 aa 0 0.1", "2 1 committed 1 ab 0 0.1", NULL}, "false"},
+		{{"1 1 committed 1 aa 0 0.1", "2 1 committed 1 aa 0 0.4", NULL}, "false"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		json_t *round = short_round(cases[i].lines);
+		expect(round, "same", cases[i].same);
+		json_decref(round);
+	}
+}
+
+/* On a ring of four no learner separates others. */
+TEST(a_ring_has_no_cut_vertex)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	for (int id = 1; id <= 4; id++) {
+		json_t *view =
+			json_pack("{s:i, s:s, s:f, s:i, s:s, s:i, s:i, s:s, s:[i, i, i, i], s:[i, i], s:i}",
+				  "v", 1, "time", "2026-11-23T10:00:01.000Z", "mono_ms", 1000.0, "learner",
+				  id, "event", "view", "round", 1, "attempt", 1, "view", "a", "participants",
+				  1, 2, 3, 4, "neighbours", id % 4 + 1, (id + 2) % 4 + 1, "edges", 4);
+		assert_true(sl_timeline_take(timeline, view));
+		json_decref(view);
+	}
+	json_t *round = sl_timeline_round_json(timeline, 1);
+	expect(round, "attempts.0.edges", "[[1,2],[1,4],[2,3],[3,4]]");
+	expect(round, "attempts.0.cut_vertices", "[]");
+	expect(round, "attempts.0.bridges", "[]");
 	json_decref(round);
 	sl_timeline_free(timeline);
 }
