@@ -74,6 +74,7 @@ static double write_again(struct sl_log *log, const json_t *records, const struc
 				continue;
 			record.participants = set_of(&sets, &record, SL_FIELD_participants, roster);
 			record.neighbours = set_of(&sets, &record, SL_FIELD_neighbours, roster);
+			record.awaited = set_of(&sets, &record, SL_FIELD_awaited, roster);
 			record.set = set_of(&sets, &record, SL_FIELD_set, roster);
 			double begun = sl_bench_thread_ns();
 			json_t *fields = sl_record_write(&record, roster, text, sizeof text);

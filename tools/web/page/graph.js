@@ -1,6 +1,7 @@
 /* The graph of the attempt at the moment that is shown. */
 
 const EDGE_WIDTHS = [0.5, 0.9, 1.4, 2, 2.8]; // five classes; all edges of one are one path
+const NAMES_MOST = 8; // of awaited learners where there is no room for all names
 const graph = {size: 0, focus: null};
 
 function edgePaths(doc, attempt, at, past) {
@@ -66,7 +67,7 @@ function updateNode(node, l, {doc, t, at, r, attempt, awaited, names, unit}) {
 	set(ring, {r: r + 4});
 	set(body, {d: (cut ? diamondPath : circlePath)(r)});
 	set(letter, {text: r >= 5.5 ? PHASES[phase] ?? '' : '', 'font-size': Math.min(12, Math.round(r * 1.15))});
-	const show = names || wait || l.id === model.selected || l.id === model.hovered;
+	const show = names || (wait && awaited.size <= NAMES_MOST) || l.id === model.selected || l.id === model.hovered;
 	const u = unit(l.id), dx = circular ? u.x : 0, dy = circular ? u.y : 1;
 	const side = Math.abs(dx) > 0.35, space = (dx > 0 ? graph.size - p.x : p.x) - r - 9;
 	const text = show ? shorten(l.name, side ? Math.max(4, Math.floor(space / 6.3)) : 18) : '', half = text.length * 3.3;
@@ -82,7 +83,7 @@ function drawGraph(doc) {
 	const names = n <= 24 && width >= 380, edge = names ? 64 : 22;
 	graph.size = width;
 	graph.height = height;
-	const unit = layout(model.learners.map(l => l.id), drawn?.edges ?? []);
+	const unit = layout(model.learners.map(l => l.id), drawn?.edges ?? [], doc.round);
 	const at = id => ({x: width / 2 + unit(id).x * (width / 2 - edge - (names ? 18 : 0)), y: height / 2 + unit(id).y * (height / 2 - (names ? 30 : 22))});
 	const r = Math.max(3.2, Math.min(11, Math.sqrt(width * height / n) * 0.13));
 	const awaited = awaitedAt(doc, t);
