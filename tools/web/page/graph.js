@@ -83,7 +83,8 @@ function drawGraph(doc) {
 	const names = n <= 24 && width >= 380, edge = names ? 64 : 22;
 	graph.size = width;
 	graph.height = height;
-	const unit = layout(model.learners.map(l => l.id), drawn?.edges ?? [], doc.round);
+	const whole = drawn && (drawn.edges?.length >= drawn.edge_count || drawn.ended); // else records with more edges come
+	const unit = layout(model.learners.map(l => l.id), whole ? drawn.edges ?? [] : []);
 	const at = id => ({x: width / 2 + unit(id).x * (width / 2 - edge - (names ? 18 : 0)), y: height / 2 + unit(id).y * (height / 2 - (names ? 30 : 22))});
 	const r = Math.max(3.2, Math.min(11, Math.sqrt(width * height / n) * 0.13));
 	const awaited = awaitedAt(doc, t);

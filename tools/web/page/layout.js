@@ -1,5 +1,5 @@
 /* Positions of the learners in the square [-1, 1] x [-1, 1]. A learner keeps its position, so that rounds can be
- * compared: the first graph with all learners decides. */
+ * compared: the first graph with all learners, and all of its edges, decides. */
 
 const positions = new Map(); // id -> {x, y}
 let circular = false;
