@@ -3,6 +3,7 @@
 const embedded = JSON.parse(byId('data').textContent || 'null');
 const report = embedded; // null: a live page
 const REDRAW_MS = 250;
+const REDRAW_PART = 10; // drawing takes at most one part in so many of the time
 
 /* An address of the server, with the token of this page's own address. */
 function address(path, query = {}) {
@@ -100,13 +101,15 @@ function drawAll() {
 
 /* ---- sources ---- */
 
-let due = null;
+let due = null, took = 0; // ms, the last time
 
 function changed() {
 	due ??= setTimeout(() => {
+		const began = performance.now();
 		due = null;
 		drawAll();
-	}, REDRAW_MS);
+		took = performance.now() - began;
+	}, Math.max(REDRAW_MS, REDRAW_PART * took));
 }
 
 function takeRound({row, document: doc}) {
