@@ -29,7 +29,7 @@ async function awaitedAndBack(page, id) {
 	assert.equal(await page.isVisible('#learner'), false);
 }
 
-// The slider, the keys and the cells show earlier rounds; the graph has all learners.
+// The slider, the keys and the cells show earlier rounds; the graph has all learners. Other colours leave the charts.
 async function replay(page, rounds) {
 	await page.locator('#graph').click({position: {x: 3, y: 3}});
 	await page.click('.cell:nth-child(4)');
@@ -46,6 +46,9 @@ async function replay(page, rounds) {
 	assert.ok(charts >= 4 || await page.isVisible('.missing'));
 	if (charts >= 4)
 		assert.match(await page.getAttribute('#chart-seconds .plot', 'aria-label'), new RegExp(`: ${rounds} values, the last [0-9]`));
+	await page.evaluate(() => document.querySelectorAll('.plot canvas').forEach(c => c.dataset.light = ''));
+	await page.emulateMedia({colorScheme: 'dark'});
+	await page.waitForFunction(n => !document.querySelector('.plot canvas[data-light]') && document.querySelectorAll('.plot canvas').length === n, charts);
 }
 
 // Names and reasons of peers are text, whatever they contain.

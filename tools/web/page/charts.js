@@ -136,5 +136,6 @@ function recolour() {
 	for (const plot of charts.plots.values())
 		plot.destroy();
 	charts.plots.clear();
+	charts.shown = null;
 	redraw();
 }
