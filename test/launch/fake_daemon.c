@@ -298,6 +298,16 @@ static void commit(struct fake *f)
 	end_at(f, "again", true);
 	if (strcmp(f->fault, "stall") == 0 && t >= f->fault_round)
 		return;
+	if (strcmp(f->fault, "stuck") == 0 && t >= f->fault_round) {
+		record(f, "warn", "attempt_failed",
+		       json_pack("{s:I, s:i, s:s, s:s}", "round", round, "attempt", 1, "reason", "too few",
+				 "text", "round ended: too few"));
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[], s:s, s:s}", "round", round, "phase", "DISCOVER",
+				 "for", "a change", "awaited", "reason", "too few: start more", "text",
+				 "waiting for a change: too few: start more"));
+		return;
+	}
 	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
 		record(f, "warn", "waiting",
 		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",

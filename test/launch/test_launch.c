@@ -411,6 +411,15 @@ CLUSTER_TEST(a_wait_for_a_lost_learner_is_said)
 	interrupt(c);
 }
 
+/* The sentence of the wait has the reason of the last attempt already. */
+CLUSTER_TEST(an_obstacle_is_said_once)
+{
+	fake_start(c, "2:stuck:2", "-n 3 --rounds 3");
+	await(c, "out", "learner-02 (2): waiting for a change: too few: start more\n");
+	interrupt(c);
+	assert_null(strstr(c->outcome.out, "the last attempt failed"));
+}
+
 /* ---- resumed ---- */
 
 CLUSTER_TEST(resume_with_more_rounds)

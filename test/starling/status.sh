@@ -49,6 +49,28 @@ assert frame.startswith(b'\033[H') or b'\033[H' in frame[:20] and b'\033[2J' not
 PYTHON
 /usr/bin/python3 watch.py "$program" || fail 'the full screen'
 
+# What a learner lacks is not cut where the terminal ends.
+mkdir -p wide/a/state
+: >wide/a/state/lock
+echo "{\"time\":\"2026-11-21T12:00:00.000Z\",\"level\":\"warn\",\"learner\":1,\"name\":\"a\",\"event\":\"waiting\",\"text\":\"waiting for bo (5) to be ready: 1 of 2 learners is connected, and the quorum is 2; missing: bo (5): start it, or check its links\"}" >wide/a/log.jsonl
+cat >wrap.py <<'PYTHON'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 60, 0, 0))
+    os.execv(sys.argv[1], [sys.argv[1], 'status', 'wide'])
+text = b''
+try:
+    while more := os.read(fd, 65536):
+        text += more
+except OSError:
+    pass
+lines = text.decode().split('\r\n')
+assert all(len(line) <= 60 for line in lines), lines
+assert 'missing: bo (5): start it, or check its links' in ' '.join(' '.join(lines).split()), lines
+PYTHON
+/usr/bin/python3 wrap.py "$program" || fail 'a long line'
+
 # In a pipe: a line for each learner, and no control character.
 timeout 2 "$program" status --watch run >out 2>err || :
 [ "$(wc -l <out)" = 100 ] || fail 'a line for each change'

@@ -170,11 +170,7 @@ static void put_wrapped(struct screen *s, const char *text)
 {
 	size_t room = s->width > 2 * INDENT ? s->width - INDENT : s->width;
 	while (*text != '\0' && s->left > BELOW) {
-		size_t n = strlen(text);
-		if (n > room)
-			for (n = room; n > 0 && text[n] != ' '; n--)
-				;
-		n = n > 0 ? n : strlen(text);
+		size_t n = sl_terminal_fitting(text, strlen(text), room);
 		put(s, "%*s%.*s", INDENT, "", (int)n, text);
 		text += n;
 		text += strspn(text, " ");
