@@ -93,6 +93,21 @@ echo "{$record,\"event\":\"phase\",\"phase\":\"TRAIN\",\"text\":\"round 3: TRAIN
 ends 2 status done
 has out '1 learner: 1 stopped'
 
+# A socket without a learner, and one that cannot be asked: only the first is known not to run.
+ln -s loop loop
+ends 0 stop --control none
+has out 'none: is not running'
+ends 1 reload --control none
+has err 'none: is not running'
+ends 2 status --control none
+has out '1 stopped'
+for name in stop reload; do
+	ends 1 $name --control loop
+	has err 'loop: Too many levels of symbolic links'
+done
+ends 1 status --control loop
+has out '1 silent' 'cannot be asked: Too many levels'
+
 # Control sockets that lie, and one that hangs.
 mkdir -p lies/a lies/b lies/c
 cat >sockets.py <<'PYTHON'
@@ -122,6 +137,6 @@ LC_ALL=C grep -q "$(printf '[\033\233\007]')" out && fail 'a control character o
 has out '?[2Ja ' '?[31mMIX' '2 making progress, 1 silent' 'last warning, 2026-11-21T12:00:00, ?[2Jb: warning of 2026-11-21T12:00:00.700Z'
 timeout 8 "$program" stop --timeout 2 lies >out 2>err && code=0 || code=$?
 [ $code = 1 ] || fail "stop of a hanging learner ends with $code"
-has err 'starling stop: c: still running'
+has err 'starling stop: c: does not answer'
 exec 3>&-
 wait $sockets

@@ -110,3 +110,17 @@ void sl_control_query_all(struct sl_control_query *asked, size_t count, const js
 	free(fds);
 	free(text);
 }
+
+bool sl_control_query_absent(const struct sl_control_query *asked)
+{
+	return asked->error == ENOENT || asked->error == ECONNREFUSED || asked->error == ENOTDIR;
+}
+
+const char *sl_control_query_problem(const struct sl_control_query *asked)
+{
+	if (sl_control_query_absent(asked))
+		return "is not running";
+	if (asked->error != 0 && asked->error != EAGAIN) /* EAGAIN: it accepts no connection */
+		return strerror(asked->error);
+	return asked->reply == NULL ? "does not answer" : NULL;
+}

@@ -16,7 +16,7 @@ struct sl_control_query {
 	json_int_t id;
 	char name[SL_NAME_BYTES]; /* of the learner, once they are known; id 0, ""; the caller's */
 	bool skip;		  /* is not asked: the caller's */
-	int error;		  /* why it is not running, as errno; 0: it is */
+	int error;		  /* why it cannot be asked, as errno; 0: it is asked */
 	json_t *reply;		  /* NULL: it did not answer in time */
 };
 
@@ -26,3 +26,7 @@ void sl_control_query_clean(json_t *value);
 /* Set error and reply of all that are not skipped, after `wait_ms` at the latest; an earlier reply is
  * released. Its texts are clean. */
 void sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms);
+/* Return true if no process listens on the socket: the learner is not running. */
+bool sl_control_query_absent(const struct sl_control_query *asked);
+/* Return why there is no reply, "is not running", "does not answer" or an error; NULL: there is one. */
+const char *sl_control_query_problem(const struct sl_control_query *asked);

@@ -46,10 +46,9 @@ static bool report(const struct sl_control_query *one)
 		       restarts(one) ? "; it restarts with the new roster" : "");
 		return true;
 	}
+	const char *problem = sl_control_query_problem(one);
 	fprintf(stderr, "starling reload: %s: %s\n", one->shown,
-		one->error != 0	     ? strerror(one->error)
-		: one->reply == NULL ? "does not answer"
-				     : sl_learners_text(one->reply, "error"));
+		problem != NULL ? problem : sl_learners_text(one->reply, "error"));
 	return false;
 }
 

@@ -1,4 +1,5 @@
 /* The state of the learners as a table of 80 columns. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +189,9 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 	}
 	if (row->state == SL_STATUS_RUNNING)
 		return false;
-	if (row->state == SL_STATUS_SILENT)
+	if (row->state == SL_STATUS_SILENT && row->asked->error != 0 && row->asked->error != EAGAIN)
+		snprintf(text, size, "cannot be asked: %s", strerror(row->asked->error));
+	else if (row->state == SL_STATUS_SILENT)
 		snprintf(text, size, "runs and does not answer: stopped by a signal, or its disk hangs");
 	else if (row->last != NULL)
 		snprintf(text, size, "%slast record: %.19s %s: %s", row->ended ? "" : "killed; ",

@@ -100,9 +100,10 @@ static void take(struct sl_status_row *row)
 		row->rounds = (sl_round)sl_learners_number(row->status, "rounds");
 		return;
 	}
-	bool runs = asked->error == 0 || asked->error == EAGAIN; /* EAGAIN: it accepts no connection */
 	bool finished = read_log(row);
-	row->state = runs ? SL_STATUS_SILENT : finished ? SL_STATUS_FINISHED : SL_STATUS_STOPPED;
+	row->state = !sl_control_query_absent(asked) ? SL_STATUS_SILENT
+		     : finished			     ? SL_STATUS_FINISHED
+						     : SL_STATUS_STOPPED;
 	sl_learners_know(asked, row->last, "learner");
 }
 

@@ -107,12 +107,12 @@ static void ask(struct sl_learners *l, const char *op, uint64_t end_ms)
 /* Wait for the end of a learner, and report it; return true if it has ended. */
 static bool report(const struct sl_control_query *one, int process, bool ran, uint64_t end_ms)
 {
-	if (!ran && one->error != 0) {
+	if (!ran && sl_control_query_absent(one)) {
 		printf("%s: is not running\n", one->shown);
 		return true;
 	}
-	if (one->reply == NULL && !has_ended(process, end_ms)) {
-		fprintf(stderr, "starling stop: %s: does not answer\n", one->shown);
+	if (one->reply == NULL && (process < 0 || !has_ended(process, end_ms))) {
+		fprintf(stderr, "starling stop: %s: %s\n", one->shown, sl_control_query_problem(one));
 		return false;
 	}
 	bool ended = process >= 0 && has_ended(process, end_ms);
