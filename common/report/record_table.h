@@ -21,24 +21,24 @@
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
-	X(round, "round", WHOLE)	     /* round t */                                                   \
-	X(attempt, "attempt", WHOLE)	     /* attempt a of the round */                                    \
-	X(phase, "phase", TEXT)		     /* phase of the round: PROTOCOL.md §7.1 Phases */              \
+	X(round, "round", WHOLE)	     /* the round */                                                 \
+	X(attempt, "attempt", WHOLE)	     /* attempt of the round */                                      \
+	X(phase, "phase", TEXT)		     /* phase of the round; starling-metrics(7) lists them */        \
 	X(peer, "peer", WHOLE)		     /* id of the learner that the record is about */                \
 	X(reason, "reason", TEXT)	     /* the cause, a sentence */                                     \
-	X(waits_for, "for", TEXT)	     /* what the learners are to do */                               \
+	X(waits_for, "for", TEXT)	     /* what the awaited learners are to do, or what is awaited */   \
 	X(awaited, "awaited", IDS)	     /* learners that are awaited */                                 \
 	X(set, "peers", IDS)		     /* learners that the record is about */                         \
 	X(overdue, "overdue", FLAG)	     /* the wait is longer than the phase allows */                  \
-	X(waited_s, "waited_s", REAL)	     /* duration of the wait so far; of waited: the whole one */     \
+	X(waited_s, "waited_s", REAL)	     /* duration of the wait: so far; of waited, in all */           \
 	X(learners, "learners", WHOLE)	     /* learners in the view */                                      \
-	X(view, "view", TEXT)		     /* its hash h, the first 16 hexadecimal digits */               \
+	X(view, "view", TEXT)		     /* hash of the view, the first 16 hexadecimal digits */         \
 	X(participants, "participants", IDS) /* learners in the view */                                      \
-	X(neighbours, "neighbours", IDS)     /* of them, neighbours of this learner */                       \
-	X(tolerance, "tolerance", WHOLE) /* participants that may be lost for good once it is released */    \
-	X(edges, "edges", WHOLE)	 /* edges of its graph */                                            \
-	X(mixing, "mixing", TEXT)	 /* engine */                                                        \
-	X(steps, "steps", WHOLE)	 /* exchanges of the engine */                                       \
+	X(neighbours, "neighbours", IDS)     /* neighbours of this learner in the view */                    \
+	X(tolerance, "tolerance", WHOLE)     /* participants that may be lost for good once all are Ready */ \
+	X(edges, "edges", WHOLE)	     /* links between participants */                                \
+	X(mixing, "mixing", TEXT)	     /* engine of the view */                                        \
+	X(steps, "steps", WHOLE)	     /* exchanges of the engine */                                   \
 	X(mu, "mu", REAL) /* second largest eigenvalue modulus; null unless the engine is metropolis */      \
 	X(spread, "spread", SPREADS) /* how the states converged: arrays of the exchanges done, the largest  \
 					difference between the sums that this learner and a neighbour would  \
@@ -52,31 +52,31 @@
 	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on */                            \
 	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
 	X(digest, "digest", TEXT)		       /* of the committed model, hexadecimal */             \
-	X(checkpoint, "checkpoint", TEXT)	       /* file name */                                       \
+	X(checkpoint, "checkpoint", TEXT)	       /* file name of the checkpoint */                     \
 	X(aggregate_s, "aggregate_s", REAL)	       /* seconds from the trained model to the commit */    \
 	X(train_s, "train_s", REAL)		       /* seconds of training */                             \
-	X(round_bytes_sent, "round_bytes_sent", WHOLE) /* bytes since the last commit */                     \
-	X(round_bytes_received, "round_bytes_received", WHOLE) /* bytes since the last commit */             \
-	X(round_flood_bytes, "round_flood_bytes", WHOLE)       /* of them, link states and Readys */         \
-	X(phases, "phases", OBJECT) /* seconds in each phase of this attempt, and in TRAIN: "mix_s" */       \
+	X(round_bytes_sent, "round_bytes_sent", WHOLE) /* bytes sent since the last commit */                \
+	X(round_bytes_received, "round_bytes_received", WHOLE) /* bytes received since the last commit */    \
+	X(round_flood_bytes, "round_flood_bytes", WHOLE) /* bytes sent of link states, Readys and Aborts */  \
+	X(phases, "phases", OBJECT) /* seconds in TRAIN and each phase of this attempt: "mix_s" */           \
 	X(links, "links", LIST)	    /* bytes since the last commit: {"peer", "sent", "received"} */          \
 	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
-	X(rounding, "rounding", REAL)		  /* largest error of a value */                             \
+	X(rounding, "rounding", REAL)		  /* largest error of a value by rounding */                 \
 	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
 	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
-	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
-	X(released, "released", FLAG)		  /* the deposit key was released */                         \
+	X(count, "count", WHOLE)		  /* number of parameters that were clamped */               \
+	X(released, "released", FLAG)		  /* this learner had released its deposit key */            \
 	X(fetched, "fetched", WHOLE)		  /* deposits received from peers */                         \
-	X(operator_aborted, "by_operator", FLAG)  /* by the operator */                                      \
+	X(operator_aborted, "by_operator", FLAG)  /* the operator aborted the attempt */                     \
 	X(signers, "signers", WHOLE)		  /* learners that signed the digest */                      \
 	X(came, "came", WHOLE)			  /* learners in this view and not in the last */            \
 	X(left, "left", WHOLE)			  /* learners in the last view and not in this */            \
 	X(unsaid, "unsaid", WHOLE)		  /* records like this one that were left out before it */   \
 	/* the learner */                                                                                    \
 	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
-	X(changes, "changes", WHOLE)	     /* members that differ */                                       \
+	X(changes, "changes", WHOLE)	     /* members of the roster that differ */                         \
 	X(roster, "roster", TEXT)	     /* hash of the roster, hexadecimal */                           \
 	X(committed, "committed", WHOLE)     /* last round that this learner committed */                    \
 	X(mse, "mse", REAL)		     /* held-out mean squared error; null: the trainer has none */   \
@@ -190,7 +190,7 @@
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                  \
 	  "round {round} attempt {attempt} is over, and too few learners have signed that they never "       \
-	  "release it to use its model again: the model is trained again; the new one differs only by "      \
+	  "release it: its model must not be used again and is trained anew; the new one differs only by "   \
 	  "training noise")                                                                                  \
 	X(BEHIND, "behind", SL_WARN, "round attempt peer reason",                                            \
 	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and "    \
@@ -246,10 +246,10 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
-	  "the roster is not that of round {round}, which committed last: {whom}")                           \
+	  "the roster is not that of round {round}, the last one committed here: {whom}")                    \
 	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \
-	  "round {round} attempt {attempt} was begun under the roster of before: this learner finishes it "  \
-	  "under that one, then takes the present one by itself")                                            \
+	  "round {round} attempt {attempt} was begun under the previous roster: this learner finishes it "   \
+	  "under that one, then restarts by itself, under the present roster")                               \
 	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
 	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
@@ -258,8 +258,9 @@
 	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \
 	  "the "                                                                                             \
 	  "result that the others send it, or with the initial model")                                       \
-	X(DISK_HANGS, "disk_hangs", SL_WARN, "reason count",                                                 \
-	  "the record {reason} has not reached the disk for {count} s: this learner holds its part of the "  \
+	X(DISK_HANGS, "disk_hangs", SL_WARN, "reason waited_s",                                              \
+	  "the record {reason} has not reached the disk for {waited_s.0} s: this learner holds its part of " \
+	  "the "                                                                                             \
 	  "round "                                                                                           \
 	  "back until it has; see to the disk of the state folder")                                          \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
@@ -271,7 +272,7 @@
 	  "the result of round {round}, which was damaged here, is restored: this learner restarts by "      \
 	  "itself")                                                                                          \
 	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
-	  "round {round} attempt {attempt} of the roster of before has ended: this learner restarts by "     \
+	  "round {round} attempt {attempt} of the previous roster has ended: this learner restarts by "      \
 	  "itself, under the present roster")                                                                \
 	X(RELOADED, "reloaded", SL_INFO, "reason", "{reason}")                                               \
 	X(RELOADED_NOTHING, "reloaded", SL_WARN, "reason", "nothing was read again: {reason}")               \

@@ -98,7 +98,7 @@ static void on_watchdog(uv_timer_t *timer)
 		return;
 	sl_record_init(&record, SL_RECORD_DISK_HANGS);
 	record.reason = name;
-	record.count = (uint32_t)seconds;
+	record.waited_s = (double)seconds;
 	sl_report_log_record(daemon, &record);
 }
 

@@ -17,9 +17,9 @@ TEST_WITH(one_change_is_said, learner_setup, folder_teardown)
 	learner_expect_start(*state, 1, 0, true, NULL);
 	learner_member_count = 4;
 	learner_expect_start(*state, 1, 0, true,
-			     "the roster is not that of round 1, which committed last: site-4 (4)");
+			     "the roster is not that of round 1, the last one committed here: site-4 (4)");
 	learner_member_count = 2;
-	learner_expect_start(*state, 1, 0, true, "which committed last: 3 (gone)");
+	learner_expect_start(*state, 1, 0, true, "the last one committed here: 3 (gone)");
 }
 
 /* A round of the roster before, finished or fetched since: only one of the present roster counts. */
@@ -35,7 +35,7 @@ TEST_WITH(a_round_of_the_roster_before_does_not_count, learner_setup, folder_tea
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
 	learner_finish(&l);
 	learner_expect_start(*state, 2, 0, true,
-			     "the roster is not that of round 2, which committed last: site-4 (4)");
+			     "the roster is not that of round 2, the last one committed here: site-4 (4)");
 	learner_commit(*state, 3);
 	learner_expect_started(&l, *state);
 	learner_expect_said(&l, "the roster is not that of", false);
