@@ -67,7 +67,7 @@ static void check(struct argp_state *state, const void *options)
 }
 
 static const struct sl_option own[] = {
-	{"round", 'r', "N", "explain round N; with a filter, or --records, print its records",
+	{"round", 'r', "N", "explain round N; with a filter, --follow or --records, print its records",
 	 SL_SETS(struct sl_logs, round), 1, UINT32_MAX},
 	{"stats", 's', NULL, "print p50, p95 and max of each phase, bytes, and the slowest learners",
 	 SL_SETS(struct sl_logs, stats)},

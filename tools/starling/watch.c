@@ -72,9 +72,8 @@ static const struct sl_usage usage = {
 	.take = take_place,
 	.check = check_places,
 	.doc = "Serve a page that shows the rounds of a run as they happen: the graph, which learners are "
-	       "awaited, loss and exactness. It reads the logs of the run folder, of which a finished run "
-	       "can "
-	       "be replayed, or asks learners that run with the setting http for what they log. "
+	       "awaited, loss, and whether all have the same model. It reads the logs of a run folder, also "
+	       "of a run that has ended, or asks learners with the setting http for their log records. "
 	       "Ctrl-C ends it.\v"
 	       "Examples:\n"
 	       "  starling watch RUNFOLDER\n"
@@ -84,9 +83,8 @@ static const struct sl_usage usage = {
 	       "  starling watch http://127.0.0.1:9101 http://127.0.0.1:9102\n"
 	       "  starling watch --token-file token http://ana:9464 http://ben:9464\n"
 	       "\n"
-	       "An address that other machines can reach needs a token, a page or a learner; the page is "
-	       "then "
-	       "http://HOST:PORT/?token=TOKEN.\n"};
+	       "An address that other machines can reach, of the page or of a learner, needs a token; the "
+	       "page is then at http://HOST:PORT/?token=TOKEN.\n"};
 
 static void close_all(struct watch *w)
 {
