@@ -124,6 +124,45 @@ def check_once(starling):
 		assert not any('\x1b' in line for line in watch.lines), watch.lines
 
 
+class Liar:
+	"""A server that sends `answer` to each connection and closes it; without an answer it leaves it open."""
+
+	def __init__(self, answer):
+		self.socket = socket.create_server(('127.0.0.1', 0))
+		self.url = f'http://127.0.0.1:{self.socket.getsockname()[1]}'
+		self.answer, self.kept = answer, []
+		threading.Thread(target=self.serve, daemon=True).start()
+
+	def serve(self):
+		while True:
+			connection = self.socket.accept()[0]
+			connection.recv(65536)
+			connection.sendall(self.answer)
+			if self.answer:
+				connection.close()
+			else:
+				self.kept.append(connection)
+
+
+def check_silent(starling):
+	"""A learner that accepts and does not answer is named."""
+	liar = Liar(b'')
+	watch = Watch([starling, 'watch', liar.url])
+	watch.expect_line(f'{liar.url}: does not answer; waiting for it')
+	watch.close()
+
+
+def check_flapping(starling):
+	"""A learner that sends a record and closes, again and again, is asked less and less often."""
+	record = b'data: {"v":1,"learner":1,"name":"ana","time":"2026-01-01T00:00:00.000Z","event":"phase"}\n\n'
+	liar = Liar(b'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n' + record)
+	watch = Watch([starling, 'watch', liar.url])
+	watch.expect_line('has closed the connection; trying again')
+	time.sleep(4)
+	watch.close()
+	assert len(watch.lines) <= 12, watch.lines
+
+
 def secret(path, text):
 	path.touch(0o600)
 	path.write_text(text + '\n')
@@ -142,6 +181,8 @@ def main(starling):
 			check(starling, run, [f'http://127.0.0.1:{port + i}' for i in range(LEARNERS)], token, other)
 			check_absent(starling, f'http://127.0.0.1:{port + LEARNERS}')
 			check_once(starling)
+			check_silent(starling)
+			check_flapping(starling)
 		finally:
 			launcher.send_signal(signal.SIGINT)
 			launcher.wait(PATIENCE_S)

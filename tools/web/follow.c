@@ -44,7 +44,7 @@ struct learner {
 	char name[SL_NAME_BYTES];
 	char fault[FAULT_BYTES]; /* why its answer is not taken; "": it is */
 	char why[CURL_ERROR_SIZE];
-	uint64_t retry_at_ms, retry_ms;
+	uint64_t retry_at_ms, retry_ms, streaming_since_ms;
 	struct bytes received;		   /* not read yet */
 	struct sl_recent recent;	   /* records, for its log */
 	char last_time[SL_LOG_TIME_BYTES]; /* of the last record; "": none yet */
@@ -131,6 +131,7 @@ static size_t on_header(char *bytes, size_t one, size_t size, void *context)
 		return 0; /* ends the transfer */
 	}
 	l->state = STREAMING;
+	l->streaming_since_ms = now_ms();
 	l->decided = true;
 	if (l->said != NONE)
 		say(l, "is back");
@@ -181,6 +182,9 @@ static void on_ended(struct learner *l, CURLcode code)
 	if (l->fault[0] == '\0' && (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY))
 		explain(l, 0);
 	say_trouble(l, code);
+	/* a shorter stream keeps the pause: each of its ends is reported */
+	if (l->state == STREAMING && now_ms() - l->streaming_since_ms >= RETRY_MOST_MS)
+		l->retry_ms = RETRY_LEAST_MS;
 	l->decided = true;
 	l->state = WAITING;
 	l->retry_at_ms = now_ms() + l->retry_ms;
@@ -242,7 +246,6 @@ static bool take_line(struct learner *l, const char *line, size_t size, sl_web_t
 	if (found) {
 		know(l, record);
 		sl_recent_add(&l->recent, line + n, size - n);
-		l->retry_ms = RETRY_LEAST_MS;
 		take(context, record);
 	}
 	json_decref(record);
@@ -375,6 +378,17 @@ static int check_all(struct sl_web_follow *f, const struct sl_web_follow_config 
 	return code;
 }
 
+/* Name the learners that have neither answered nor failed: one whose program is stopped accepts connections.
+ */
+static void say_silent(struct sl_web_follow *f)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!f->learners[i].decided) {
+			say(&f->learners[i], "does not answer; waiting for it");
+			f->learners[i].said = LOST;
+		}
+}
+
 /* Run until each learner has answered or failed; return the first whose answer is not taken, or NULL. */
 static const struct learner *settle(struct sl_web_follow *f)
 {
@@ -390,6 +404,7 @@ static const struct learner *settle(struct sl_web_follow *f)
 		if (decided < f->count)
 			curl_multi_poll(f->multi, NULL, 0, 100, NULL);
 	}
+	say_silent(f);
 	return NULL;
 }
 
