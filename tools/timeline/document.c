@@ -18,10 +18,11 @@
 
 /* ---- values ---- */
 
-/* Return a number of seconds in whole microseconds, or null. */
+/* Return a number of seconds in whole microseconds, or null: in a broken log it may be too large. */
 static json_t *seconds(double s)
 {
-	return isnan(s) ? json_null() : json_real(round(s * 1e6) / 1e6);
+	double us = round(s * 1e6);
+	return isfinite(us) ? json_real(us / 1e6) : json_null();
 }
 
 /* Set a number; nothing if it is not known. */

@@ -14,8 +14,11 @@ struct trace {
 	double end_s; /* of what goes on: the last record */
 };
 
+/* Write an event; NULL: the logs are broken, and one of its times is no number. */
 static void put(struct trace *trace, json_t *event)
 {
+	if (event == NULL)
+		return;
 	fputs(trace->begun ? ",\n" : "\n", trace->out);
 	json_dumpf(event, trace->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
 	json_decref(event);
