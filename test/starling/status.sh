@@ -17,6 +17,14 @@ printf 'round 7\nstep 1\nverified 3\n' >run/progress.txt
 ends 2 status run
 [ "$(grep -c 'exact$' out)" = 3 ] || fail "three learners have a verified round"
 
+# A log that is a pipe is not waited for.
+mkdir -p pipe/a/state
+: >pipe/a/state/lock
+mkfifo pipe/a/log.jsonl
+status=0
+timeout 20 "$program" status pipe >out 2>err || status=$?
+[ $status -eq 2 ] || fail "status $status, not 2, where the log is a pipe"
+
 # On a terminal of 80 x 24: the worst first, no line wider, every key but q goes on, and the terminal is as before.
 cat >watch.py <<'PYTHON'
 import fcntl, os, pty, re, struct, sys, termios, time

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "tools/lib/learners.h"
 
 #define ANSWER_MS 10000
 #define PAUSE_US 200000
-#define RESTART_TRIES 150 /* 30 s */
+#define RESTART_MS 30000
 
 struct reload_command {
 	struct sl_learners_options learners; /* first */
@@ -55,10 +56,10 @@ static bool report(const struct sl_control_query *one)
 /* ---- learners that restart ---- */
 
 /* Ask all that are not skipped. */
-static void ask(struct sl_learners *l, const char *op)
+static void ask(struct sl_learners *l, const char *op, int wait_ms)
 {
 	json_t *request = json_pack("{s:s, s:b}", "op", op, "peers", 0);
-	sl_control_query_all(l->asked, l->count, request, ANSWER_MS);
+	sl_control_query_all(l->asked, l->count, request, wait_ms);
 	json_decref(request);
 }
 
@@ -67,11 +68,12 @@ static void ask(struct sl_learners *l, const char *op)
 static bool await_starts(struct sl_learners *l, json_t *const *before)
 {
 	size_t left = 0;
+	uint64_t end_ms = uv_hrtime() / 1000000 + RESTART_MS, now = 0;
 	for (size_t k = 0; k < l->count; k++)
 		left += !l->asked[k].skip;
-	for (int i = 0; i < RESTART_TRIES && left > 0; i++) {
+	while (left > 0 && (now = uv_hrtime() / 1000000) < end_ms) {
 		usleep(PAUSE_US);
-		ask(l, "status");
+		ask(l, "status", end_ms - now < ANSWER_MS ? (int)(end_ms - now) : ANSWER_MS);
 		left = 0;
 		for (size_t k = 0; k < l->count; k++) {
 			struct sl_control_query *one = &l->asked[k];
@@ -91,10 +93,10 @@ static int reload(struct sl_learners *l)
 {
 	json_t **before = sl_command_memory(l->count, sizeof *before);
 	int status = 0;
-	ask(l, "status");
+	ask(l, "status", ANSWER_MS);
 	for (size_t i = 0; i < l->count; i++)
 		before[i] = json_incref(l->asked[i].reply);
-	ask(l, "reload");
+	ask(l, "reload", ANSWER_MS);
 	for (size_t i = 0; i < l->count; i++) {
 		status = report(&l->asked[i]) && status == 0 ? 0 : SL_EXIT_FAILED;
 		l->asked[i].skip = !restarts(&l->asked[i]);

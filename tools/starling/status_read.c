@@ -1,8 +1,10 @@
 /* Ask the learners, and read the logs of those that have ended. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/report/record.h"
@@ -56,11 +58,22 @@ static void take_record(struct sl_status_row *row, json_t *object, bool *finishe
 	row->last = object;
 }
 
+/* Return NULL if there is no log, or if it is no file: a pipe that nothing writes to would never be open. */
+static FILE *open_log(const char *path)
+{
+	struct stat st;
+	int fd = *path != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	FILE *in = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
+	if (in == NULL && fd >= 0)
+		close(fd);
+	return in;
+}
+
 /* Read the end of the log; return true if all rounds are committed. A line that is cut, at its beginning or
  * its end, is left out. */
 static bool read_log(struct sl_status_row *row)
 {
-	FILE *in = *row->asked->log != '\0' ? fopen(row->asked->log, "re") : NULL;
+	FILE *in = open_log(row->asked->log);
 	char *line = NULL;
 	size_t room = 0;
 	bool finished = false;
