@@ -10,6 +10,7 @@
 
 #include "common/report/record.h"
 #include "tools/timeline/timeline.h"
+#include "tools/timeline/trace.h"
 
 #define LINES_MOST 200
 
@@ -230,6 +231,69 @@ TEST(a_corrected_clock_changes_all_rounds)
 	}
 	assert_true(sl_timeline_version(timeline) > version);
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 1);
+	sl_timeline_free(timeline);
+}
+
+TEST(a_time_with_a_fraction_of_more_than_a_second)
+{
+	assert_true(sl_timeline_wall("2026-11-23T10:00:06.125Z") > 0);
+	assert_true(isnan(sl_timeline_wall("2026-11-23T10:00:06.9e300Z")));
+}
+
+/* Take a record of phase SHARE. */
+static bool take_share(struct sl_timeline *timeline, uint64_t learner, uint64_t round)
+{
+	json_t *record =
+		json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:i}", "v", SL_TIMELINE_SCHEMA, "learner",
+			  (json_int_t)learner, "round", (json_int_t)round, "time", "2026-11-23T10:00:00.000Z",
+			  "event", "phase", "phase", "SHARE", "attempt", 1);
+	bool taken = sl_timeline_take(timeline, record);
+	json_decref(record);
+	return taken;
+}
+
+TEST(a_bounded_timeline_keeps_the_last_rounds)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	uint64_t kept = 0;
+	sl_timeline_bound(timeline, 80);
+	for (uint64_t t = 1; t <= 1000; t++)
+		for (uint64_t learner = 1; learner <= 2; learner++)
+			assert_true(take_share(timeline, learner, t));
+	assert_true(take_share(timeline, 1, 1));
+	for (uint64_t t = 1001; (t = sl_timeline_round_before(timeline, t)) != 0;)
+		assert_int_equal(t, 1000 - kept++);
+	assert_in_range(kept, 35, 40);
+	sl_timeline_free(timeline);
+}
+
+TEST(more_learners_than_a_roster_has)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	for (uint64_t learner = 1; learner <= SL_LEARNERS_MAX; learner++)
+		assert_true(take_share(timeline, learner, 1));
+	assert_false(take_share(timeline, SL_LEARNERS_MAX + 1, 1));
+	assert_true(take_share(timeline, SL_LEARNERS_MAX, 2));
+	sl_timeline_free(timeline);
+}
+
+TEST(the_trace_of_a_log_with_an_absurd_wait)
+{
+	struct sl_timeline *timeline = sl_timeline_new();
+	json_t *record = json_pack("{s:i, s:i, s:i, s:s, s:f, s:s, s:s}", "v", SL_TIMELINE_SCHEMA, "learner",
+				   1, "round", 1, "time", "2026-11-23T10:00:00.000Z", "waited_s", 1e308,
+				   "event", "waiting", "phase", "SHARE");
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	assert_true(take_share(timeline, 1, 1) && sl_timeline_take(timeline, record));
+	sl_trace_write(out, timeline);
+	fclose(out);
+	json_t *trace = json_loadb(text, size, 0, NULL);
+	assert_non_null(trace);
+	json_decref(trace);
+	free(text);
+	json_decref(record);
 	sl_timeline_free(timeline);
 }
 

@@ -11,7 +11,8 @@
 #include "tools/web/report.h"
 #include "tools/web/server.h"
 
-#define AFTER_MS 50u /* between two looks whether the last events are read */
+#define PARTS_MOST 100000u /* rounds times learners that are kept of a run without end: about 1 KB each */
+#define AFTER_MS 50u	   /* between two looks whether the last events are read */
 #define AFTER_LOOKS 60u
 
 struct watch {
@@ -202,6 +203,8 @@ int sl_cmd_watch(int argc, char **argv)
 	w.folder = is_address(w.places[0]) ? NULL : w.places[0];
 	if (w.folder != NULL)
 		sl_web_report_name(w.timeline, w.folder);
+	else
+		sl_timeline_bound(w.timeline, PARTS_MOST);
 	int code = open_server(&w, &error);
 	if (code == SL_OK) {
 		run(&w);

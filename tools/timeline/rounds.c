@@ -100,7 +100,7 @@ struct sl_timeline_round *sl_rounds_at(struct sl_timeline *timeline, uint64_t t)
 	return &timeline->rounds[at];
 }
 
-struct sl_part *sl_rounds_part(struct sl_timeline_round *round, uint32_t place)
+struct sl_part *sl_rounds_part(struct sl_timeline *timeline, struct sl_timeline_round *round, uint32_t place)
 {
 	while (round->part_count <= place) {
 		round->parts = sl_rounds_grow(round->parts, round->part_count, sizeof *round->parts);
@@ -110,6 +110,7 @@ struct sl_part *sl_rounds_part(struct sl_timeline_round *round, uint32_t place)
 		struct sl_part *part = sl_command_memory(1, sizeof *part);
 		part->train_s = part->loss = part->mse = part->margin = NAN;
 		round->parts[place] = part;
+		timeline->parts++;
 	}
 	return round->parts[place];
 }
@@ -190,6 +191,23 @@ static void free_round(struct sl_timeline_round *round)
 	free(round->attempts);
 	free(round->spreads);
 	free(round->notes);
+}
+
+/* Make room for more than one round, so that the others are not moved for each of them. */
+void sl_rounds_drop(struct sl_timeline *timeline)
+{
+	size_t most = timeline->parts_most, n = 0;
+	if (most == 0 || timeline->parts <= most)
+		return;
+	for (; n + 1 < timeline->count && timeline->parts > most - most / 8; n++) {
+		struct sl_timeline_round *round = &timeline->rounds[n];
+		for (uint32_t i = 0; i < round->part_count; i++)
+			timeline->parts -= round->parts[i] != NULL;
+		timeline->dropped_to = round->t;
+		free_round(round);
+	}
+	timeline->count -= n;
+	memmove(timeline->rounds, timeline->rounds + n, timeline->count * sizeof *timeline->rounds);
 }
 
 void sl_rounds_free(struct sl_timeline *timeline)

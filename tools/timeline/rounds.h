@@ -132,6 +132,8 @@ struct sl_timeline {
 	uint64_t rounds_most;		  /* T; 0: not known */
 	struct sl_timeline_round *rounds; /* ascending */
 	size_t count;
+	size_t parts, parts_most;	      /* of all rounds; parts_most 0: any number */
+	uint64_t dropped_to;		      /* rounds up to this one were dropped for new ones */
 	struct sl_timeline_learner *learners; /* by place */
 	uint32_t *order;		      /* places, ascending by id */
 	uint32_t learner_count;
@@ -163,7 +165,9 @@ struct sl_timeline_round *sl_rounds_at(struct sl_timeline *timeline, uint64_t t)
 /* Return round t, or NULL. */
 struct sl_timeline_round *sl_rounds_find(const struct sl_timeline *timeline, uint64_t t);
 /* Return the part of the learner at `place`, made if it is new. */
-struct sl_part *sl_rounds_part(struct sl_timeline_round *round, uint32_t place);
+struct sl_part *sl_rounds_part(struct sl_timeline *timeline, struct sl_timeline_round *round, uint32_t place);
+/* Drop the first rounds if there are more parts than `parts_most`. */
+void sl_rounds_drop(struct sl_timeline *timeline);
 /* Return the attempt with a view ("": none), made if it is new; NULL: there are too many. */
 struct sl_attempt_row *sl_rounds_attempt(struct sl_timeline_round *round, uint32_t attempt, const char *view);
 /* Return the attempt of a learner: that of the view which it reported, or the one without a view. */

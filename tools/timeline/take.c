@@ -58,7 +58,7 @@ double sl_take_wall(const char *value)
 	if (end == NULL)
 		return NAN;
 	double fraction = *end == '.' ? strtod(end, NULL) : 0;
-	return (double)timegm(&tm) + fraction;
+	return fraction < 1 ? (double)timegm(&tm) + fraction : NAN;
 }
 
 /* The phase of a record, or SL_PHASE_COUNT if it has none that is known. */
@@ -488,6 +488,8 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 	double wall = sl_take_wall(text(record, "time")), mono_ms = real(record, "mono_ms");
 	if (whole(record, "v") != SL_TIMELINE_SCHEMA || id == 0 || isnan(wall))
 		return false;
+	if (timeline->learner_count >= SL_LEARNERS_MAX && sl_rounds_find_learner(timeline, id) == UINT32_MAX)
+		return false;
 	timeline->version++;
 	struct taking taking = {.timeline = timeline, .record = record, .attempt = (uint32_t)attempt};
 	uint32_t place = sl_rounds_learner(timeline, id);
@@ -498,10 +500,11 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 		take_finished(&taking);
 	if (strcmp(text(record, "event"), "listening") == 0)
 		take_start(&taking);
-	if (t == 0)
+	if (t <= timeline->dropped_to)
 		return true;
 	taking.round = sl_rounds_at(timeline, t);
-	taking.part = sl_rounds_part(taking.round, place);
+	taking.part = sl_rounds_part(timeline, taking.round, place);
 	take_of_round(&taking);
+	sl_rounds_drop(timeline);
 	return true;
 }

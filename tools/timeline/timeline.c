@@ -31,6 +31,11 @@ void sl_timeline_name(struct sl_timeline *timeline, const char *run, uint64_t ro
 		timeline->rounds[i].version = timeline->version;
 }
 
+void sl_timeline_bound(struct sl_timeline *timeline, size_t parts)
+{
+	timeline->parts_most = parts;
+}
+
 bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record)
 {
 	return sl_take_record(timeline, record);

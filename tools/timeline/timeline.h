@@ -31,8 +31,13 @@ void sl_timeline_free(struct sl_timeline *timeline);
 /* Set what no record says: the name of the run (copied), and its number of rounds; 0: not known. */
 void sl_timeline_name(struct sl_timeline *timeline, const char *run, uint64_t rounds);
 
+/* Keep only the last rounds: at most `parts` pairs of a round and a learner, and at least one round. A record
+ * of a round that was dropped changes nothing. */
+void sl_timeline_bound(struct sl_timeline *timeline, size_t parts);
+
 /* Take up a log record (starling-log(5)). Return false, and ignore the record, if it is of another schema
- * version or has no learner or time. The caller keeps its reference. */
+ * version, has no learner or time, or is of one learner more than a roster can have. The caller keeps its
+ * reference. */
 bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record);
 
 /* Return the document of a round as a new object; NULL if no record is about this round. */

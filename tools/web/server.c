@@ -16,7 +16,8 @@
 #define STATE_TICKS 4u	       /* between two events "state" */
 #define SHARE 50u	       /* making documents takes at most this part of the time */
 #define ROUNDS_KEPT 50u	       /* documents that a new page gets */
-#define BURST_BYTES (4u << 20) /* at most, of documents */
+#define ROWS_KEPT 10000u       /* rows that a new page gets: about 4 MB */
+#define BURST_BYTES (3u << 20) /* at most, of documents; with the rows less than SL_HTTP_QUEUE_BYTES */
 #define LOG_RECORDS 400u
 
 struct sl_web_server {
@@ -27,7 +28,7 @@ struct sl_web_server {
 	uint64_t next_ns; /* when documents may be made again */
 	unsigned ticks;
 	bool running, ended;
-	json_t *rows;	       /* of all rounds, by number; of the version below */
+	json_t *rows;	       /* of the last rounds, by number; of the version below */
 	uint64_t rows_version; /* 0: none are made yet */
 };
 
@@ -125,10 +126,12 @@ static void refresh_rows(struct sl_web_server *s)
 			json_object_set_new(s->rows, key, sl_web_rows_round(document));
 		json_decref(document);
 	}
+	while (json_object_size(s->rows) > ROWS_KEPT)
+		json_object_del(s->rows, json_object_iter_key(json_object_iter(s->rows)));
 	s->rows_version = version;
 }
 
-static json_t *all_rows(struct sl_web_server *s)
+static json_t *last_rows(struct sl_web_server *s)
 {
 	json_t *rows = json_array(), *row;
 	const char *key;
@@ -137,7 +140,7 @@ static json_t *all_rows(struct sl_web_server *s)
 	return rows;
 }
 
-/* Send a new page the rows of all rounds, then the documents of the last ones. */
+/* Send a new page the rows of the last rounds, then the documents of the last ones. */
 static void greet(struct sl_web_server *s, struct sl_http_stream *stream)
 {
 	json_t *run = sl_timeline_run_json(s->config.timeline), *kept[ROUNDS_KEPT] = {NULL};
@@ -145,7 +148,7 @@ static void greet(struct sl_web_server *s, struct sl_http_stream *stream)
 	size_t count = 0, bytes = 0;
 	json_decref(run);
 	send_event(s, stream, "state", state(s));
-	send_event(s, stream, "rows", all_rows(s));
+	send_event(s, stream, "rows", last_rows(s));
 	for (; t != 0 && count < ROUNDS_KEPT && bytes < BURST_BYTES;
 	     t = sl_timeline_round_before(s->config.timeline, t)) {
 		json_t *event = round_event(s, t);
