@@ -68,7 +68,7 @@ function updateNode(node, l, {doc, t, at, r, attempt, awaited, names, unit}) {
 	set(body, {d: (cut ? diamondPath : circlePath)(r)});
 	set(letter, {text: r >= 5.5 ? PHASES[phase] ?? '' : '', 'font-size': Math.min(12, Math.round(r * 1.15))});
 	const show = names || (wait && awaited.size <= NAMES_MOST) || l.id === model.selected || l.id === model.hovered;
-	const u = unit(l.id), dx = circular ? u.x : 0, dy = circular ? u.y : 1;
+	const u = unit(l.id), around = circular && names, dx = around ? u.x : 0, dy = around ? u.y : 1; // else below
 	const side = Math.abs(dx) > 0.35, space = (dx > 0 ? graph.size - p.x : p.x) - r - 9;
 	const text = show ? shorten(l.name, side ? Math.max(4, Math.floor(space / 6.3)) : 18) : '', half = text.length * 3.3;
 	const shift = half > p.x ? half - p.x : Math.min(0, graph.size - p.x - half); // a centred name stays within the picture
@@ -80,7 +80,8 @@ const shorten = (text, most) => text.length > most ? `${text.slice(0, most - 1)}
 function drawGraph(doc) {
 	const root = byId('graph'), t = momentOf(doc), attempt = attemptAt(doc, t), drawn = attempt ?? viewBefore(doc.round);
 	const width = root.clientWidth, height = root.clientHeight, n = model.learners.length;
-	const names = n <= 24 && width >= 380, edge = names ? 64 : 22;
+	const names = n <= 24 && width >= 380, longest = Math.max(...model.learners.map(l => l.name.length));
+	const edge = names ? Math.max(48, Math.min(18, longest) * 6.6) : 22;
 	graph.size = width;
 	graph.height = height;
 	const whole = drawn && (drawn.edges?.length >= drawn.edge_count || drawn.ended); // else records with more edges come

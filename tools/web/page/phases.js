@@ -116,7 +116,7 @@ function drawPhases(doc) {
 
 function notePhases(doc) {
 	const slowest = doc.slowest;
-	byId('phases-note').textContent = [slowest && known(slowest.learner) ? `slowest: ${nameOf(slowest.learner)}, ${slowest.phase} ${seconds(slowest.s)}` : '',
+	byId('phases-note').textContent = [slowest && known(slowest.learner) ? `slowest: ${nameOf(slowest.learner)}, ${slowest.phase ? `${slowest.phase} ` : ''}${seconds(slowest.s)}` : '',
 		known(model.moment) ? `at ${seconds(model.moment - doc.start_s)}` : ''].filter(s => s).join(' · ');
 	const told = (doc.attempts ?? []).filter(a => a.ended === 'failed' || (doc.attempts ?? []).length > 1);
 	join(byId('attempts'), told, a => a.attempt, () => html('li'), (li, a) => set(li, {class: a.ended ?? 'open', text:
