@@ -47,8 +47,8 @@ function drawSentence(doc) {
 		(ended ? `committed in ${seconds(doc.end_s - doc.start_s)}` : most ? `${most[1] === model.learners.length ? 'all' : most[1]} in ${most[0]}` : 'begins');
 	const awaited = ended ? [] : [...awaitedAt(doc, t)].sort((a, b) => b[1].waiters.length - a[1].waiters.length);
 	const first = awaited[0]?.[1];
-	byId('awaited').textContent = first ? `${plural(first.waiters.length, 'learner')} ${first.waiters.length === 1 ? 'waits' : 'wait'} for ` +
-		`${names(awaited.filter(a => a[1].waiters.length === first.waiters.length).map(a => a[0]))} since ${seconds(t - first.from_s)}: ${first.for ?? ''}` : '';
+	byId('awaited').textContent = first ? `${plural(first.waiters.length, 'learner')} ${first.waiters.length === 1 ? 'has waited' : 'have waited up to'} ${seconds(t - first.from_s)} for ` +
+		`${names(awaited.filter(a => a[1].waiters.length === first.waiters.length).map(a => a[0]))} ${first.for ?? ''}` : '';
 }
 
 function drawFigures(doc) {
