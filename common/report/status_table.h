@@ -13,21 +13,21 @@
 	X(v, "version of this object: 1")                                                                    \
 	X(id, "id of this learner")                                                                          \
 	X(name, "its name")                                                                                  \
-	X(run, "the run")                                                                                    \
+	X(run, "name of the run")                                                                            \
 	X(version, "version of the program")                                                                 \
-	X(pid, "number of the process")                                                                      \
+	X(pid, "process id")                                                                                 \
 	X(started_at, "when it was started")                                                                 \
 	X(round, "round that it is in")                                                                      \
 	X(rounds, "rounds of the run")                                                                       \
 	X(attempt, "attempt of the round")                                                                   \
 	X(phase, "phase of the round")                                                                       \
 	X(phase_s, "time since it entered the phase")                                                        \
-	X(deadline_s, "time left before the phase has waited too long; negative: it has")                    \
-	X(overdue, "true if it has waited too long, or if waiting alone helps no more")                      \
-	X(progress, "progress of the phase in 1/1000")                                                       \
+	X(deadline_s, "time left until the deadline of the phase; negative: the deadline has passed")        \
+	X(overdue, "true if the deadline has passed, or if waiting alone does not help")                     \
+	X(progress, "progress of the phase in thousandths")                                                  \
 	X(waits_for, "what it waits for, in words")                                                          \
 	X(awaits, "ids of the learners that it waits for")                                                   \
-	X(obstacle, "what waiting alone does not cure, and the remedy; null: it may")                        \
+	X(obstacle, "what waiting alone does not cure, and the remedy; null: no such obstacle")              \
 	X(learners, "participants of the view; 0: no view is agreed on")                                     \
 	X(neighbours, "ids of its neighbours in the view")                                                   \
 	X(mixing, "engine of the view")                                                                      \
@@ -39,8 +39,8 @@
 	X(bytes_sent, "bytes sent since the start")                                                          \
 	X(bytes_received, "bytes received since the start")                                                  \
 	X(round_bytes_sent, "bytes sent since the last commit")                                              \
-	X(step, "step of the last request range")                                                            \
-	X(metrics, "object: numbers that its application named last")                                        \
+	X(step, "step of the last range request")                                                            \
+	X(metrics, "object: the last metrics of its application")                                            \
 	X(memory_bytes, "resident memory of the process")                                                    \
 	X(peak_bytes, "its largest resident memory")                                                         \
 	X(last_problem, "object: the last warning or error")                                                 \
@@ -70,7 +70,8 @@
 	X(in_range, "true if it is in range")                                                                \
 	X(participant, "true if it is in the view")                                                          \
 	X(neighbour, "true if it is a neighbour in the view")                                                \
-	X(left_out_until, "last round of those that it is left out of, since it held up attempts")           \
+	X(left_out_until, "last round from which it is left out because it held up attempts")                \
 	X(round, "second-hand: its round")                                                                   \
 	X(attempt, "second-hand: its attempt")                                                               \
-	X(state, "second-hand: training, ready, open (in an attempt that it has to finish), done, abstains")
+	X(state, "second-hand: its state: training, ready, open (in an attempt that it has to finish), "     \
+		 "done, abstains")
