@@ -16,9 +16,9 @@ int sl_spectrum_mu(const struct sl_graph *graph, struct sl_arena *scratch, doubl
  * UINT64_MAX if mu >= 1. */
 uint64_t sl_spectrum_iterations(uint64_t p, uint32_t n, double mu);
 
-/* Return a bound on the spread of the states after `k` exchanges, the difference between the sums that two
- * learners would take from them: 2 p n^1.5 mu^k, which is below 1 after K, and 1/4 of what rounding takes of
- * 2^f (sl_spectrum_width_need). */
+/* Return a bound on the spread of the states after `k` exchanges. The spread is the difference between the
+ * sums that two learners would take from their states. The bound is 2 p n^1.5 mu^k, which is below 1 after K
+ * exchanges, plus the part of rounding: 1/4 of sl_spectrum_width_need, over 2^f. */
 double sl_spectrum_spread_bound(const struct sl_graph *graph, double mu, uint64_t p, uint32_t f, uint64_t k);
 /* Return `value` >= 0 to two significant digits. */
 double sl_spectrum_two_digits(double value);

@@ -9,7 +9,7 @@ struct sl_record_limit {
 	struct sl_record_bucket {
 		uint32_t spent;	 /* records of late, at most the burst */
 		uint32_t unsaid; /* left out since the last one that was written */
-		sl_ms since;	 /* `spent` was right at this time */
+		sl_ms since;	 /* time at which `spent` was updated */
 	} buckets[SL_RECORD_COUNT];
 };
 

@@ -87,7 +87,7 @@ static int read_roster(const struct sl_daemon *daemon, const struct sl_settings 
 {
 	struct sl_roster roster = {0};
 	int rc = sl_roster_load(fresh->roster, &roster, error);
-	/* under the roster of before, the learner starts again by itself when its attempt has ended */
+	/* under the previous roster, the learner restarts by itself when its attempt has ended */
 	*changed = rc == SL_OK && daemon->past.t == 0 &&
 		   memcmp(roster.hash, daemon->roster.hash, SL_HASH_BYTES) != 0;
 	if (*changed)
@@ -105,7 +105,7 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 	find_changed(daemon->settings, fresh, keys, sizeof keys);
 	sl_record_init(&record, SL_RECORD_RELOADED);
 	record.reason = sl_record_words(
-		&record, "the log is open anew at level %s; %s%s%s",
+		&record, "the log is reopened at level %s; %s%s%s",
 		sl_level_name((enum sl_level)fresh->log_level),
 		changed ? "the roster has changed: this learner restarts by itself"
 			: "the roster is the same",

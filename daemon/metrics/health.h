@@ -24,8 +24,8 @@ struct sl_health {
 	enum sl_reason reason; /* of the last of them */
 };
 
-/* Return true if the present phase has waited beyond its deadline, or for a change that time does not bring.
- * The control socket, the log and /healthz follow this rule. */
+/* Return true if the present phase has waited beyond its deadline, or waits for a change of links or
+ * settings. The control socket, the log and /healthz follow this rule. */
 bool sl_health_overdue(const struct sl_core_status *status, enum sl_wait wait, sl_ms now);
 /* Return true if all is well. Write to `line` where the learner is, or what is wrong. */
 bool sl_health_line(const struct sl_health *health, char *line, size_t size);

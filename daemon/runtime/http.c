@@ -377,7 +377,8 @@ static void check(struct sl_http_request *request, const char *method)
 		refuse(request, MHD_HTTP_CONTENT_TOO_LARGE, NULL, NULL, "a request has no body here\n");
 	else if (!secret && (host == NULL || !sl_http_origin_host(host, http->host)))
 		refuse(request, MHD_HTTP_FORBIDDEN, NULL, NULL,
-		       "the Host is not the address of this server: ask for localhost\n");
+		       "the Host of the request is not this server: use localhost, or the configured "
+		       "address\n");
 	else if (origin != NULL && (host == NULL || !sl_http_origin_same(origin, host)))
 		refuse(request, MHD_HTTP_FORBIDDEN, NULL, NULL, "pages of another origin are not answered\n");
 	else if (secret && !shows_token(request))

@@ -1,5 +1,5 @@
 /* A member is added, removed, or gets another key, between two runs of the same learners (PROTOCOL.md §12.1
- * Roster changes). The digests of the last result were signed under the roster of before. */
+ * Roster changes). The digests of the last result were signed under the previous roster. */
 #include <stdio.h>
 
 #include "test/lib/cluster.h"

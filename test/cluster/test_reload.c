@@ -12,7 +12,7 @@ CLUSTER_TEST(hangup_opens_the_log_anew)
 	cluster_shell(c, "mv learner-01/log.jsonl learner-01/old.jsonl; : >learner-01/log.jsonl; "
 			 "cp learner-01/config.yaml kept");
 	cluster_signal(c, 1, SIGHUP);
-	cluster_expect(c, 1, "the log is open anew at level debug; the roster is the same\"");
+	cluster_expect(c, 1, "the log is reopened at level debug; the roster is the same\"");
 	cluster_shell(c, "cp kept learner-01/config.yaml; echo 'log_level: loud' >>learner-01/config.yaml");
 	cluster_signal(c, 1, SIGHUP);
 	cluster_expect(c, 1, "nothing was read again: ");

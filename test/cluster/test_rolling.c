@@ -1,5 +1,5 @@
 /* The roster changes while a round is in the middle, and the daemons are restarted one after the other: an
- * attempt of the roster of before is finished under it (PROTOCOL.md §12.1 Roster changes). The operator does
+ * attempt of the previous roster is finished under it (PROTOCOL.md §12.1 Roster changes). The operator does
  * nothing else. */
 #include <signal.h>
 
@@ -114,7 +114,7 @@ TEST(the_roster_rolls)
 			expect_progress(both[j]);
 			int more = finished_under_the_past(both[j]) - before[j];
 			total += more;
-			print_message("%s: %d starts under the roster of before\n", changes[k].failpoint,
+			print_message("%s: %d starts under the previous roster\n", changes[k].failpoint,
 				      more);
 		}
 	}

@@ -22,7 +22,7 @@ TEST_WITH(one_change_is_said, learner_setup, folder_teardown)
 	learner_expect_start(*state, 1, 0, true, "the last one committed here: 3 (gone)");
 }
 
-/* A round of the roster before, finished or fetched since: only one of the present roster counts. */
+/* A round of the previous roster, finished or fetched since: only one of the present roster counts. */
 TEST_WITH(a_round_of_the_roster_before_does_not_count, learner_setup, folder_teardown)
 {
 	struct learner l;

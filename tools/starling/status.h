@@ -13,7 +13,7 @@ enum sl_status_state {
 	SL_STATUS_RUNNING,
 	SL_STATUS_FINISHED, /* ended after the last round */
 	SL_STATUS_OVERDUE,  /* waits beyond a deadline */
-	SL_STATUS_SILENT,   /* runs, and does not answer */
+	SL_STATUS_SILENT,   /* does not answer, or cannot be asked: it may run */
 	SL_STATUS_STOPPED,
 	SL_STATUS_STATES /* number of them */
 };

@@ -7,7 +7,7 @@
  * because a clock drifts or the reference was set, a new interval begins with its round.
  *
  *      offset > 0: ahead        at_least   0    at_most
- *                            ------|-------+-------|------->     0 is possible: the clock is believed
+ *                            ------|-------+-------|------->     0 is possible: the clock is not corrected
  *                            ------+-------|---x---|------->     it is not: the middle is taken
  */
 #pragma once

@@ -3,8 +3,8 @@
  *   sl_web_follow_open --> connecting --> streaming --> (the connection ends) --> waiting --> connecting ...
  *                              `-- cannot be reached, or refuses ------------------'
  *
- * A learner sends its last records, then what it logs from the connection on. One that is lost is tried
- * again, after 0.25 s at first and 5 s at last. Everything happens in the calls: libcurl is run by
+ * A learner sends its last records, then what it logs from the connection on. A lost connection is
+ * tried again, after 0.25 s at first and 5 s at last. Everything happens in the calls: libcurl is run by
  * sl_web_follow_read. Owns the connections, and the last records of each learner for its log on the page. */
 #pragma once
 
@@ -21,7 +21,7 @@ struct sl_web_follow_config {
 	const char *const
 		*urls; /* http://HOST:PORT, the setting `http` of a learner; https:// behind a proxy */
 	size_t count;
-	const char *token; /* the learners' (http_token_file); NULL: none */
+	const char *token; /* that of http_token_file at the learners; NULL: none */
 	sl_web_follow_say_fn *say;
 	void *context; /* of `say` */
 };

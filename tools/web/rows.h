@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Return the figures of a round as a new object: round, start, seconds, attempts, participants, edges,
- * mixing, exchanges, tolerance, cut_vertices, bytes_sent, loss, mse, exact, slowest, slowest_phase,
+ * mixing, exchanges, tolerance, cut_vertices, bytes_sent, loss, mse, same, slowest, slowest_phase,
  * slowest_s. A figure that is not known is null. */
 json_t *sl_web_rows_round(const json_t *document);
 
