@@ -377,9 +377,10 @@ static void hear(struct fake *f, unsigned client, const char *line)
 	if (op == NULL)
 		die("request without op");
 	if (strcmp(op, "status") == 0)
-		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round",
+		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I, s:{s:f}}", "round",
 							(json_int_t)f->round + 1, "phase", "DISCOVER",
-							"progress", 500, "committed", (json_int_t)f->round));
+							"progress", 500, "committed", (json_int_t)f->round,
+							"metrics", "loss", 0.25));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;

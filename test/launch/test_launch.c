@@ -47,6 +47,15 @@ static void expect_exact(const struct cluster *c, const char *pattern)
 	assert_int_equal(json_is_true(json_object_get(c->summary, "all_same")), strchr(pattern, '-') == NULL);
 }
 
+/* Expect the loss of the first training of every learner, whose record was written before the launcher could
+ * hear it. */
+static void expect_first_loss(const struct cluster *c)
+{
+	const json_t *round = json_array_get(json_object_get(c->summary, "rounds"), 0);
+	assert_int_equal(json_object_size(json_object_get(round, "metrics")),
+			 json_integer_value(json_object_get(c->summary, "learners")));
+}
+
 static void await(const struct cluster *c, const char *file, const char *text)
 {
 	if (!process_expect(cluster_path(c, 0, file), text, NULL, 60))
@@ -234,6 +243,8 @@ static void expect_run(const struct cluster *c, size_t k)
 	assert_null(strpbrk(c->outcome.out, "\r\033")); /* no terminal */
 	if (runs[k].exact != NULL)
 		expect_exact(c, runs[k].exact);
+	if (runs[k].status == 0 && runs[k].exact != NULL)
+		expect_first_loss(c);
 	if (c->summary != NULL)
 		assert_int_equal(json_integer_value(json_object_get(c->summary, "restarts")),
 				 runs[k].restarts);

@@ -246,8 +246,13 @@ static void hear_status(struct sl_learner *l, const json_t *reply)
 	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
 	l->phase = sl_phase_find(sl_round_table_field_text(reply, "phase", ""));
 	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
-	if (l->activity == SL_TRAINING && l->phase > SL_PHASE_TRAIN && l->round > l->committed)
-		l->activity = SL_SEEKING;
+	if (l->phase > SL_PHASE_TRAIN && l->round > l->committed) {
+		struct sl_round_row *row = sl_round_table_at(&l->launch->rounds, l->round);
+		if (l->activity == SL_TRAINING)
+			l->activity = SL_SEEKING;
+		if (row != NULL) /* its record may be older than this connection */
+			sl_round_table_metrics(row, l->name, reply);
+	}
 }
 
 static void hear_reply(struct sl_learner *l, const json_t *reply)
