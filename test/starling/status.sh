@@ -94,6 +94,9 @@ record='"v":1,"time":"2026-11-21T12:00:00.000Z","level":"info","learner":1,"name
 } >done/a/log.jsonl
 ends 2 status done
 has out ' finished ' '1 learner: 1 finished' 'ended by command'
+echo "{$record,\"event\":\"application\",\"text\":\"the application (process 9) has left\"}" >>done/a/log.jsonl
+ends 2 status done
+has out '1 learner: 1 finished' 'ended by command'
 timeout 20 "$program" status --watch done >out 2>err && code=0 || code=$?
 [ $code = 2 ] || fail "--watch of a finished run ends with $code"
 has out 'a: finished'

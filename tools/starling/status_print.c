@@ -194,7 +194,8 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 	else if (row->state == SL_STATUS_SILENT)
 		snprintf(text, size, "runs and does not answer: stopped by a signal, or its disk hangs");
 	else if (row->last != NULL)
-		snprintf(text, size, "%slast record: %.19s %s: %s", row->ended ? "" : "killed; ",
+		snprintf(text, size, "%slast record: %.19s %s: %s",
+			 row->ended || row->state == SL_STATUS_FINISHED ? "" : "killed; ",
 			 sl_learners_text(row->last, "time"), sl_learners_text(row->last, "event"),
 			 sl_learners_text(row->last, "text"));
 	else

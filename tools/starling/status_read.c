@@ -35,6 +35,13 @@ void sl_status_close(struct sl_status_all *all)
 
 /* ---- a learner that has ended ---- */
 
+/* Return true if a record of `event` does not describe the learner. An evaluation runs beside the round and
+ * may end after the record that says why the learner ends; an application leaves after that record. */
+static bool follows(const struct sl_status_row *row, const char *event)
+{
+	return strcmp(event, "evaluated") == 0 || (row->ended && strcmp(event, "application") == 0);
+}
+
 /* Take a record of the log of `row`: the last one stays. Set `finished` if it says that all rounds are
  * committed. */
 static void take_record(struct sl_status_row *row, json_t *object, bool *finished)
@@ -47,8 +54,7 @@ static void take_record(struct sl_status_row *row, json_t *object, bool *finishe
 	if (record.kind == SL_RECORD_PHASE)
 		*finished = record.phase != NULL && strcmp(record.phase, sl_phase_name(SL_PHASE_DONE)) == 0;
 	*finished |= record.kind == SL_RECORD_FINISHED;
-	/* An evaluation runs beside the round. It may end after the record that says why the learner ends. */
-	if (row->last != NULL && strcmp(sl_learners_text(object, "event"), "evaluated") == 0) {
+	if (row->last != NULL && follows(row, sl_learners_text(object, "event"))) {
 		json_decref(object);
 		return;
 	}
