@@ -124,7 +124,7 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 	command(c, "stop", "run", NULL);
 	expect_outcome(c, 0, "learner-04: is not running", "");
 	command(c, "reload", "run", NULL);
-	expect_outcome(c, 1, "", "learner-01: No such file or directory");
+	expect_outcome(c, 1, "", "learner-01: is not running");
 }
 
 /* The present folder, if it has learners; a folder without one. A learner reloads its files. */
