@@ -125,6 +125,11 @@ has out 'Round 1 of three began at 10:00:00.098 UTC and was committed 13.4 s lat
 	'Slowest: eve (3), 11.5 s in share' '  bo (2) waited 10.0 s in share for eve (3) to send shares' \
 	'The clock of bo (2) is 5.002 s ahead of that of ana (1) from round 1 on, known to within 0.019 s: corrected.' \
 	'  share              3    10.071    11.599    11.599  eve (3)'
+cp -r three slept
+sed -i 's/"train_s":4.0/"train_s":0.4/' slept/ana/log.jsonl
+ends 0 logs slept --round 2
+has out 'Slowest: ana (1), 4.01 s in train; the median learner needed ' \
+	' Its training took 0.40 s of that: it was stopped or overloaded, or its application came late.'
 mkdir killed
 sed '/"mono_ms":1001452.0/a {"v":1,"time":"2026-11-23T10:00:01.470Z","mono_ms":1001470.0,"level":"info","learner":1,"name":"ana","event":"listening","text":"listening on h:1"}' \
 	three/ana/log.jsonl >killed/log.jsonl

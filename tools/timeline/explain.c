@@ -265,6 +265,30 @@ static void print_privacy(FILE *out, const json_t *document)
 
 /* ---- the slowest learner, and waits ---- */
 
+/* Return the seconds that the training of a learner took, or NaN. */
+static double training_s(const json_t *document, uint64_t learner)
+{
+	const json_t *lane;
+	size_t i;
+	json_array_foreach(json_object_get(document, "learners_of_round"), i, lane)
+	{
+		if (sl_durations_whole(lane, "learner") == learner)
+			return sl_durations_real(lane, "train_s");
+	}
+	return NAN;
+}
+
+/* Print why a learner was in train for `span_s`, if it trained much shorter than that. */
+static void print_training(FILE *out, double span_s, double trained_s)
+{
+	char took[16];
+	if (trained_s < span_s / 2)
+		fprintf(out,
+			" Its training took %s of that: it was stopped or overloaded, or its application "
+			"came late.",
+			seconds(trained_s, took));
+}
+
 static void print_slowest(FILE *out, const json_t *document, struct sl_durations *durations)
 {
 	const json_t *slowest = json_object_get(document, "slowest");
@@ -272,9 +296,10 @@ static void print_slowest(FILE *out, const json_t *document, struct sl_durations
 	double s = sl_durations_real(slowest, "s");
 	const char *name = text_of(slowest, "phase");
 	enum sl_phase phase = sl_durations_phase(name);
+	uint64_t learner = sl_durations_whole(slowest, "learner");
 	if (!json_is_object(slowest))
 		return;
-	sl_durations_who(document, sl_durations_whole(slowest, "learner"), who);
+	sl_durations_who(document, learner, who);
 	seconds(s, took);
 	if (phase == SL_PHASE_COUNT || durations->phases[phase].count == 0) {
 		fprintf(out,
@@ -286,13 +311,15 @@ static void print_slowest(FILE *out, const json_t *document, struct sl_durations
 	double median = sl_durations_quantile(&durations->phases[phase], 0.5);
 	seconds(median, usual);
 	if (s >= median)
-		fprintf(out, "Slowest: %s, %s in %s; the median learner needed %s.\n", who, took, name,
-			usual);
+		fprintf(out, "Slowest: %s, %s in %s; the median learner needed %s.", who, took, name, usual);
 	else
 		fprintf(out,
 			"Slowest: %s, which was the last to end %s, since it began late: it needed %s, the "
-			"median learner %s.\n",
+			"median learner %s.",
 			who, name, took, usual);
+	if (phase == SL_PHASE_TRAIN)
+		print_training(out, s, training_s(document, learner));
+	fputc('\n', out);
 }
 
 /* All waits for one learner in one phase. */
