@@ -452,7 +452,7 @@ static void print_waits(FILE *out, const json_t *document)
 	}
 	merge_waits(&waits, sl_durations_whole(json_object_get(document, "slowest"), "learner"));
 	fprintf(out, waits.count == 0 ? "No learner waited for more than a second.\n"
-				      : "Waits of more than a second:\n");
+				      : "Waits of more than a second, by the learner that was awaited:\n");
 	for (i = 0; i < waits.count && i < WAITS_SHOWN; i++)
 		print_awaited(out, document, &waits.rows[i]);
 	if (waits.count > WAITS_SHOWN)
