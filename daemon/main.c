@@ -145,7 +145,8 @@ int main(int argc, char **argv)
 	follow_parent(arguments.parent);
 	keep_memory();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN); /* until the loop takes it */
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit of its size: the write fails */
+	signal(SIGHUP, SIG_IGN);  /* until the loop takes it */
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
 	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,14 +476,24 @@ static void on_connection(void *context, struct MHD_Connection *mhd, void **sock
 	}
 }
 
-/* libmicrohttpd ends a connection on which nothing happens; this ends one on which too little does. */
+/* Return true if the client has closed the connection. libmicrohttpd does not see it if that came together
+ * with a part of a request: it reads once for each event, and there is no further event. */
+static bool is_closed(const struct connection *connection)
+{
+	struct pollfd polled = {.fd = connection->fd, .events = POLLRDHUP};
+	return poll(&polled, 1, 0) > 0;
+}
+
+/* libmicrohttpd ends a connection on which nothing happens; this ends one on which too little does, or whose
+ * client has gone. */
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_http *http = timer->data;
 	uint64_t now = uv_now(timer->loop);
 	bool beat = ++http->ticks % BEAT_TICKS == 0;
 	for (const struct connection *c = http->connections; c != NULL; c = c->next)
-		if (!c->streaming && now - c->since > http->config.seconds * 1000u)
+		if (!c->streaming && (now - c->since > http->config.seconds * 1000u ||
+				      (now - c->since >= TICK_MS && is_closed(c))))
 			shutdown(c->fd, SHUT_RDWR);
 	for (struct sl_http_stream *s = http->streams; s != NULL && beat; s = s->next)
 		queue(s, ":\n\n", 3);

@@ -330,6 +330,20 @@ TEST_WITH(slow_requests_are_cut, setup, teardown)
 	close(stream);
 }
 
+TEST_WITH(closed_requests_give_room, setup, teardown)
+{
+	double until = process_now() + SL_HTTP_SECONDS / 2.0;
+	open_server(NULL);
+	for (uint32_t i = 0; i < SL_HTTP_CONNECTIONS_MAX; i++) {
+		int fd = dial();
+		say(fd, "GET /hello HTTP/1.1\r\nHost: ");
+		close(fd);
+	}
+	ask("GET /hello HTTP/1.1|Host: localhost|");
+	expect_status(200);
+	assert_true(process_now() < until);
+}
+
 /* ---- streams ---- */
 
 static int subscribe(void)
