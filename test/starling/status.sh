@@ -17,6 +17,13 @@ printf 'round 7\nstep 1\nverified 3\n' >run/progress.txt
 ends 2 status run
 [ "$(grep -c 'exact$' out)" = 3 ] || fail "three learners have a verified round"
 
+# A name that no roster can have is not cut within a character: the learner would be missing.
+mkdir -p name/a/state
+: >name/a/state/lock
+echo "{\"time\":\"2026-11-21T12:00:00.000Z\",\"learner\":1,\"name\":\"a$(printf 'é%.0s' $(seq 40))\",\"event\":\"committed\",\"round\":1}" >name/a/log.jsonl
+ends 2 status --json name
+has out '"learner": "a"'
+
 # A log that is a pipe is not waited for.
 mkdir -p pipe/a/state
 : >pipe/a/state/lock

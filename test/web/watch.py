@@ -69,6 +69,8 @@ def check_refused(starling, urls, token, other, page):
 		([urls[0] + '/metrics'], 'is not the address of a learner'),
 		(['ftp://127.0.0.1'], 'is not the address of a learner'),
 		([f'{urls[0]}?token={TOKEN}'], 'give the token by --token-file'),
+		([f'{urls[0]}/#{TOKEN}'], 'give the token by --token-file'),
+		([*urls, urls[0]], f'{urls[0]} is given twice'),
 		(['http://192.0.2.1:9464'], 'a learner on another machine needs a token: give --token-file'),
 		(['/tmp', urls[0]], "'/tmp' is not an address"))
 	for arguments, text in cases:

@@ -155,8 +155,9 @@ long long sl_learners_number(const json_t *object, const char *key)
 void sl_learners_know(struct sl_control_query *one, const json_t *object, const char *id)
 {
 	const char *name = sl_learners_text(object, "name");
-	if (*name == '\0' || !json_is_integer(json_object_get(object, id)))
-		return;
+	if (*name == '\0' || strlen(name) >= sizeof one->name ||
+	    !json_is_integer(json_object_get(object, id)))
+		return; /* no name of a roster */
 	one->id = json_integer_value(json_object_get(object, id));
 	snprintf(one->name, sizeof one->name, "%s", name);
 }

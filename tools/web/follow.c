@@ -286,7 +286,8 @@ size_t sl_web_follow_read(struct sl_web_follow *follow, sl_web_take_fn *take, vo
 
 static bool is_token_free(CURLU *url)
 {
-	static const CURLUPart parts[] = {CURLUPART_QUERY, CURLUPART_USER, CURLUPART_PASSWORD};
+	static const CURLUPart parts[] = {CURLUPART_QUERY, CURLUPART_FRAGMENT, CURLUPART_USER,
+					  CURLUPART_PASSWORD};
 	bool found = false;
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
 		char *text = NULL;
@@ -364,6 +365,15 @@ static void prepare(struct learner *l)
 	connect_to(l);
 }
 
+/* Refuse the last address if it was given before: each of its records would be shown twice. */
+static int check_once(const struct sl_web_follow *f, size_t last, struct sl_error *error)
+{
+	for (size_t i = 0; i < last; i++)
+		if (strcmp(f->learners[i].url, f->learners[last].url) == 0)
+			return sl_err_set(error, SL_ERR_INVALID, "%s is given twice", f->learners[i].shown);
+	return SL_OK;
+}
+
 static int check_all(struct sl_web_follow *f, const struct sl_web_follow_config *config,
 		     struct sl_error *error)
 {
@@ -374,6 +384,8 @@ static int check_all(struct sl_web_follow *f, const struct sl_web_follow_config 
 		f->learners[f->count].follow = f;
 		code = check(&f->learners[f->count], config->urls[f->count], url, error);
 		curl_url_cleanup(url);
+		if (code == SL_OK)
+			code = check_once(f, f->count, error);
 	}
 	return code;
 }
