@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 #include <uv.h>
@@ -21,6 +22,7 @@
 struct sl_log {
 	int fd;
 	bool owned, journal, text, colour, failed;
+	bool cut; /* the last line, by a full disk: it has no newline */
 	int level;
 	sl_id id;
 	char name[SL_NAME_BYTES];
@@ -59,7 +61,7 @@ static int open_file(struct sl_log *log, const struct sl_settings *settings, str
 	log->text = format == SL_LOG_TEXT || (format == SL_LOG_AUTO && isatty(fd));
 	log->colour = sl_log_colour(fd);
 	log->level = settings->log_level;
-	log->failed = false;
+	log->failed = log->cut = false;
 	snprintf(log->path, sizeof log->path, "%s",
 		 log->journal ? "the journal"
 		 : standard   ? "standard error"
@@ -144,13 +146,18 @@ static void report_failure(struct sl_log *log)
 		strerror(errno));
 }
 
-/* One write per line, so that lines of several processes in one file do not mix. */
+/* One write per line, so that lines of several processes in one file do not mix. A line that was cut ends
+ * before the next one begins: only it is lost. */
 static void write_line(struct sl_log *log, const char *bytes, size_t n)
 {
+	struct iovec parts[] = {{(char *)"\n", log->cut}, {(char *)bytes, n}};
 	ssize_t written;
+	n += log->cut;
 	do
-		written = write(log->fd, bytes, n);
+		written = writev(log->fd, parts, 2);
 	while (written < 0 && errno == EINTR);
+	if (written > 0)
+		log->cut = (size_t)written < n;
 	if (written >= 0 && (size_t)written < n)
 		errno = ENOSPC; /* a short write to a file has this reason */
 	if (written < 0 || (size_t)written < n)

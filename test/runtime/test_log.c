@@ -3,6 +3,8 @@
 #include "test/lib/test.h"
 
 #include <jansson.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include "daemon/runtime/log.h"
 
@@ -161,6 +163,33 @@ TEST_WITH(full_disk_is_told_once, folder_enter, folder_leave)
 	assert_string_equal(
 		folder_get("told", text, sizeof text),
 		"starlingd: cannot write the log (/dev/full): No space left on device; records are lost\n");
+}
+
+/* Let files grow to `bytes` at most; RLIM_INFINITY: as before. */
+static void limit_files(rlim_t bytes)
+{
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+TEST_WITH(a_line_that_is_cut_costs_no_other, folder_enter, folder_leave)
+{
+	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_INFO);
+	char text[1024];
+	signal(SIGXFSZ, SIG_IGN);
+	limit_files(40);
+	sl_log(log, SL_INFO, "cut", "no room for this", NULL);
+	sl_log(log, SL_INFO, "lost", "nor for this", NULL);
+	limit_files(RLIM_INFINITY);
+	sl_log(log, SL_INFO, "e", "t", NULL);
+	sl_log_close(log);
+	folder_get("log", text, sizeof text);
+	assert_true(text[40] == '\n');
+	json_t *record = json_loads(text + 41, 0, NULL);
+	assert_string_equal(json_string_value(json_object_get(record, "event")), "e");
+	json_decref(record);
 }
 
 /* After a rotation, and with another level. A file that cannot be opened leaves the log as it is. */
