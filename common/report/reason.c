@@ -55,6 +55,15 @@ void sl_reason_absent(const struct sl_roster *roster, uint32_t connected, uint64
 		 one ? "its" : "their");
 }
 
+void sl_reason_unlinked(const struct sl_roster *roster, const uint64_t *unlinked, char *text, size_t size)
+{
+	char names[256];
+	bool one = sl_bit_count(unlinked, sl_bit_words(roster->size)) == 1;
+	snprintf(text, size, "not connected: %s: start %s, or check %s links",
+		 sl_reason_names(roster, unlinked, names, sizeof names), one ? "it" : "them",
+		 one ? "its" : "their");
+}
+
 const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))

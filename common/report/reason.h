@@ -24,6 +24,10 @@ const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set,
 void sl_reason_absent(const struct sl_roster *roster, uint32_t connected, uint64_t quorum,
 		      const uint64_t *missing, char *text, size_t size);
 
+/* Write that this learner has no link to the learners of `unlinked`, and the remedy: "not connected: ana (2):
+ * start it, or check its links". */
+void sl_reason_unlinked(const struct sl_roster *roster, const uint64_t *unlinked, char *text, size_t size);
+
 #define SL_DIGEST_TEXT_BYTES (2u * SL_HASH_BYTES + 1u)
 /* Return the first 12 hexadecimal digits of `hash`, in `text`; `none` if it is all zeros. */
 const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES]);

@@ -40,14 +40,31 @@ static bool find_absent(const struct sl_daemon *daemon, const uint64_t *awaited,
 	return any;
 }
 
+/* Return true if the links of this learner tell that no quorum is connected: others may be connected through
+ * its neighbours, unless all learners are in range. */
+static bool lacks_quorum(const struct sl_daemon *daemon, uint32_t connected)
+{
+	struct sl_core_peer peer;
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		sl_core_peer(daemon->core, i, &peer);
+		if (i != daemon->self && !peer.in_range)
+			return false;
+	}
+	return connected < daemon->core_config.parameters.quorum;
+}
+
 /* The learners that are awaited may just train: then it is no obstacle. */
 static const char *describe_absent(const struct sl_daemon *daemon, const uint64_t *awaited, char *text)
 {
 	uint64_t absent[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	uint32_t connected;
-	if (find_absent(daemon, awaited, absent, &connected))
+	if (!find_absent(daemon, awaited, absent, &connected))
+		return text;
+	if (lacks_quorum(daemon, connected))
 		sl_reason_absent(&daemon->roster, connected, daemon->core_config.parameters.quorum, absent,
 				 text, SL_OBSTACLE_BYTES);
+	else
+		sl_reason_unlinked(&daemon->roster, absent, text, SL_OBSTACLE_BYTES);
 	return text;
 }
 

@@ -218,3 +218,13 @@ TEST(test_names)
 	sl_reason_names(&crowd, &all, text, 20); /* cut, not beyond */
 	assert_string_equal(text, "a (1), b (2), c (3)");
 }
+
+TEST(test_unlinked)
+{
+	const uint64_t one = 2, two = 5;
+	char text[256];
+	sl_reason_unlinked(&roster, &one, text, sizeof text);
+	assert_string_equal(text, "not connected: bo (5): start it, or check its links");
+	sl_reason_unlinked(&roster, &two, text, sizeof text);
+	assert_string_equal(text, "not connected: ana (2), cy (9): start them, or check their links");
+}
