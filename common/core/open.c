@@ -279,6 +279,19 @@ static void send_opening(struct sl_core *core, uint32_t peer, const struct sl_op
 	sl_emit_send(core, sl_core_only(core, peer), &message, true);
 }
 
+/* Send `peer` the Ready of `origin`, unless it is known to have it: it ignores a key that it cannot check. */
+static void show_ready(struct sl_core *core, uint32_t peer, uint32_t origin)
+{
+	struct sl_ready_record *rr = &core->readys[core->view.members[origin]];
+	struct sl_message message = {.kind = SL_MSG_READY, .ready = core->at.readys[origin]};
+	bool flooded = rr->record.present && rr->ready.t == core->t && rr->ready.a == core->view.a;
+	if (flooded && sl_bit(rr->record.sent, peer))
+		return;
+	if (flooded)
+		sl_bit_set(rr->record.sent, peer);
+	sl_emit_send(core, sl_core_only(core, peer), &message, origin == core->view.self);
+}
+
 /* Return false if the step has no room left. A bound learner does not send its own key. */
 static bool supply(struct sl_core *core, uint32_t position)
 {
@@ -289,6 +302,7 @@ static bool supply(struct sl_core *core, uint32_t position)
 			continue;
 		if (core->out->count > SENDS_MAX)
 			return false;
+		show_ready(core, peer, i);
 		struct sl_message message = key_message(core, i);
 		sl_emit_send(core, sl_core_only(core, peer), &message, true);
 		sl_core_mark(holder->keys_sent, i);
@@ -299,6 +313,7 @@ static bool supply(struct sl_core *core, uint32_t position)
 			continue;
 		if (core->out->count > SENDS_MAX)
 			return false;
+		show_ready(core, peer, o->origin);
 		send_opening(core, peer, o);
 		sl_bit_set(o->sent, peer);
 	}

@@ -1,5 +1,6 @@
 /* From the shares to the end of an attempt: what is durable first, when a prepared attempt is aborted, and
  * how a released one is finished without mixing (PROTOCOL.md §7.11 Ready, §7.12 Release, §10 Recovery). */
+#include "common/core/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -179,6 +180,19 @@ TEST(bound_learners_open_nothing)
 		assert_false(driver_says(p, "opening") || driver_says(p, "key of 1"));
 		play(p, "deadline +10000");
 	}
+	driver_free(p);
+}
+
+/* A key that cannot be checked is ignored, and it is sent over a link only once: its Ready goes first. */
+TEST(a_key_follows_its_ready)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	play(p, "ready from 2 3 4\n"
+		"check failed -> *RECOVER*\n"
+		"durable aborted\n"
+		"key from 2");
+	sl_bit_clear(p->core->readys[1].record.sent, 2); /* the flood leaves it to 2 for half a second */
+	play(p, "have 0 keys from 3 -> ready of 2 a1 to 3, key of 2 to 3");
 	driver_free(p);
 }
 
