@@ -2,6 +2,9 @@
 # The help of each command: examples, each on one line of 80 columns: help.sh STARLING
 . "${0%/*}/../lib/head.sh"
 
+# argp itself leaks two bytes in the help of a command that has no options
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
+
 ends 0 --help
 commands=$(awk '/^Commands:/ { of = 1; next } /^$/ { of = 0 } of { print $1 }' out)
 [ "$(echo "$commands" | wc -l)" -ge 18 ] || fail "the list of commands: $commands"
