@@ -32,8 +32,8 @@
 #define SL_DEGREE_LEAST 4u /* of the overlay */
 #define SL_SEED_CHUNKS                                                                                       \
 	8u /* chunks per job that expands seeds: a job for one chunk would cost more than it computes */
-#define SL_WINDOW 4u	 /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
-#define SL_EARLY_MOST 9u /* chunks kept of a peer before the view is known: two windows, one key share */
+#define SL_WINDOW 4u /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
+#define SL_EARLY_MOST (2u * SL_WINDOW + 1u) /* chunks kept of a peer before the view: with a key share */
 #define SL_TREE_WINDOW_MAX 32u /* the window in MIX of tree, where a chunk travels to the root and back */
 
 #define SL_FRAME_HEADER_BYTES 8u

@@ -150,8 +150,7 @@ static void keep_spread(struct sl_core *core, const struct sl_job_result *result
 {
 	const struct sl_view *view = &core->view;
 	struct sl_spreads *spreads = &core->at.spreads;
-	if (!sl_engine_rows[view->engine].rounds || result->chunk != 0 || isnan(result->real) ||
-	    spreads->count == SL_SPREADS_MAX)
+	if (!sl_engine_rows[view->engine].rounds || isnan(result->real) || spreads->count == SL_SPREADS_MAX)
 		return;
 	uint64_t k = core->at.iteration[0];
 	double bound = sl_spectrum_spread_bound(&view->graph, view->mu, view->field.p, view->fraction, k);

@@ -31,14 +31,21 @@ static void show_readys(struct sl_core *core, uint32_t peer)
 	core->flood_dirty = true;
 }
 
+/* Return true if the participant at `position` has said another hash than that of the own Readys. */
+static bool said_other(const struct sl_core *core, uint32_t position)
+{
+	const struct sl_attempt_state *at = &core->at;
+	return is_known(at->said_readys[position]) &&
+	       memcmp(at->said_readys[position], at->readys_hash, SL_HASH_BYTES) != 0;
+}
+
 /* Compare what the participant at `position` has said with the own Readys. If they differ, send it the own
  * ones: it finds the one that is signed twice. */
 static void compare(struct sl_core *core, uint32_t position)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t peer = core->view.members[position];
-	if (!is_known(at->readys_hash) || !is_known(at->said_readys[position]) ||
-	    memcmp(at->said_readys[position], at->readys_hash, SL_HASH_BYTES) == 0)
+	if (!is_known(at->readys_hash) || !said_other(core, position))
 		return;
 	if (at->split_from == SL_NOBODY) {
 		at->split_from = peer;
@@ -94,16 +101,14 @@ uint32_t sl_split_from(const struct sl_core *core)
 
 bool sl_split_divides(const struct sl_core *core)
 {
-	const struct sl_attempt_state *at = &core->at;
 	bool divides = false;
-	for (uint32_t i = 0; i < core->view.n && at->split_proved; i++) {
+	for (uint32_t i = 0; i < core->view.n; i++) {
 		uint32_t peer = core->view.members[i];
-		bool other = is_known(at->said_readys[i]) &&
-			     memcmp(at->said_readys[i], at->readys_hash, SL_HASH_BYTES) != 0;
-		divides |= peer != at->split_from &&
-			   (other || sl_aborts_held(core, SL_ABORT_KIND_GIVE_UP, peer, core->view.a));
+		divides |= peer != core->at.split_from &&
+			   (said_other(core, i) ||
+			    sl_aborts_held(core, SL_ABORT_KIND_GIVE_UP, peer, core->view.a));
 	}
-	return divides;
+	return core->at.split_proved && divides;
 }
 
 sl_ms sl_split_due(const struct sl_core *core)

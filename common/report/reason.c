@@ -42,26 +42,28 @@ const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set,
 	return text;
 }
 
+static const char *start_them(const struct sl_roster *roster, const uint64_t *set)
+{
+	bool one = set != NULL && sl_bit_count(set, sl_bit_words(roster->size)) == 1;
+	return one ? "start it, or check its links" : "start them, or check their links";
+}
+
 void sl_reason_absent(const struct sl_roster *roster, uint32_t connected, uint64_t quorum,
 		      const uint64_t *missing, char *text, size_t size)
 {
 	char names[256];
-	bool one = missing != NULL && sl_bit_count(missing, sl_bit_words(roster->size)) == 1;
 	snprintf(text, size,
 		 "%" PRIu32 " of %" PRIu32 " learners %s connected, and the quorum is %" PRIu64
-		 "; missing: %s: start %s, or check %s links",
+		 "; missing: %s: %s",
 		 connected, roster->size, connected == 1 ? "is" : "are", quorum,
-		 sl_reason_names(roster, missing, names, sizeof names), one ? "it" : "them",
-		 one ? "its" : "their");
+		 sl_reason_names(roster, missing, names, sizeof names), start_them(roster, missing));
 }
 
 void sl_reason_unlinked(const struct sl_roster *roster, const uint64_t *unlinked, char *text, size_t size)
 {
 	char names[256];
-	bool one = sl_bit_count(unlinked, sl_bit_words(roster->size)) == 1;
-	snprintf(text, size, "not connected: %s: start %s, or check %s links",
-		 sl_reason_names(roster, unlinked, names, sizeof names), one ? "it" : "them",
-		 one ? "its" : "their");
+	snprintf(text, size, "not connected: %s: %s", sl_reason_names(roster, unlinked, names, sizeof names),
+		 start_them(roster, unlinked));
 }
 
 const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES])
@@ -236,9 +238,8 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 		snprintf(text, size,
 			 "the data of a participant make the sum implausible: it is not one of %" PRIu32
 			 " models within clipping_range; which participant cannot be told; the sum is "
-			 "discarded; if every attempt ends so, take tolerance + 2 learners at a time out of "
-			 "the "
-			 "roster, until one does not",
+			 "discarded; if every attempt ends so, take tolerance + 2 learners at a time "
+			 "out of the roster, until one does not",
 			 r->why.result.learners);
 		break;
 	default:

@@ -246,7 +246,7 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
-	  "the roster is not that of round {round}, the last one committed here: {whom}")                    \
+	  "the roster differs from that of round {round}, the last one committed here: {whom}")              \
 	X(PAST_ROSTER, "past_roster", SL_WARN, "round attempt",                                              \
 	  "round {round} attempt {attempt} was begun under the previous roster: this learner finishes it "   \
 	  "under that one, then restarts by itself, under the present roster")                               \

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 struct sl_recent {
-	size_t least; /* bytes that stay at least; twice as many at most */
+	size_t least; /* bytes that stay, but for the rest of a line; twice as many at most */
 	char *bytes;  /* the lines, each with its newline; NULL: none yet */
 	size_t used;
 };

@@ -16,8 +16,9 @@ TEST_WITH(one_change_is_said, learner_setup, folder_teardown)
 	learner_commit(*state, 1);
 	learner_expect_start(*state, 1, 0, true, NULL);
 	learner_member_count = 4;
-	learner_expect_start(*state, 1, 0, true,
-			     "the roster is not that of round 1, the last one committed here: site-4 (4)");
+	learner_expect_start(
+		*state, 1, 0, true,
+		"the roster differs from that of round 1, the last one committed here: site-4 (4)");
 	learner_member_count = 2;
 	learner_expect_start(*state, 1, 0, true, "the last one committed here: 3 (gone)");
 }
@@ -34,8 +35,9 @@ TEST_WITH(a_round_of_the_roster_before_does_not_count, learner_setup, folder_tea
 	round.roster[0] ^= 1;
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
 	learner_finish(&l);
-	learner_expect_start(*state, 2, 0, true,
-			     "the roster is not that of round 2, the last one committed here: site-4 (4)");
+	learner_expect_start(
+		*state, 2, 0, true,
+		"the roster differs from that of round 2, the last one committed here: site-4 (4)");
 	learner_commit(*state, 3);
 	learner_expect_started(&l, *state);
 	learner_expect_said(&l, "the roster is not that of", false);

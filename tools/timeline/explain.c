@@ -184,20 +184,26 @@ static void print_attempt(FILE *out, const json_t *document, const json_t *attem
 	fputc('\n', out);
 }
 
+static void print_point(FILE *out, const json_t *point)
+{
+	fprintf(out, " %.2g before exchange %llu (bound %.2g)", sl_durations_real(point, "spread"),
+		(unsigned long long)sl_durations_whole(point, "step") + 1, sl_durations_real(point, "bound"));
+}
+
 /* Print how the states of metropolis converged. */
 static void print_spread(FILE *out, const json_t *document)
 {
 	const json_t *spread = json_object_get(document, "spread");
 	size_t n = json_array_size(spread);
-	for (size_t i = 0; i<n; i += n> 1 ? n - 1 : 1) {
-		const json_t *point = json_array_get(spread, i);
-		fprintf(out, "%s %.2g before exchange %llu (bound %.2g)",
-			i == 0 ? "Spread of the states:" : ",", sl_durations_real(point, "spread"),
-			(unsigned long long)sl_durations_whole(point, "step") + 1,
-			sl_durations_real(point, "bound"));
+	if (n == 0)
+		return;
+	fputs("Spread of the states:", out);
+	print_point(out, json_array_get(spread, 0));
+	if (n > 1) {
+		fputc(',', out);
+		print_point(out, json_array_get(spread, n - 1));
 	}
-	if (n > 0)
-		fputs(".\n", out);
+	fputs(".\n", out);
 }
 
 /* Print "ana (1) was started again at 12:00:03 UTC (in share of attempt 1)." */

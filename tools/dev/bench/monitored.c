@@ -26,8 +26,10 @@ static int read_logs(struct logs *logs, const char *folder, uint32_t learners, s
 	for (uint32_t i = 0; i < learners; i++) {
 		snprintf(path, sizeof path, "%s/run/learner-%02u/log.jsonl", folder, i + 1);
 		FILE *in = fopen(path, "r");
-		if (in == NULL)
+		if (in == NULL) {
+			free(line);
 			return sl_err_set(error, SL_ERR_IO, "cannot read %s", path);
+		}
 		for (ssize_t n; (n = getline(&line, &room, in)) > 0; logs->bytes += (double)n)
 			json_array_append_new(logs->records, json_loadb(line, (size_t)n, 0, NULL));
 		fclose(in);
