@@ -116,14 +116,35 @@ void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_atte
 
 /* --- learners that may be lost --- */
 
-/* An attempt tolerates the loss of c members: the others give it up, if they cannot complete it. */
+/* Return true if a living learner other than i, no liar, has committed round t: the others catch up from it.
+ */
+static bool committed_without(const struct sl_sim *sim, uint32_t i, sl_round t)
+{
+	bool committed = false;
+	for (uint32_t j = 0; j < sim->n; j++) {
+		const struct sl_sim_learner *l = &sim->learners[j];
+		committed |= j != i && !l->lost && !l->liar && l->host.disk.certificate.t >= t;
+	}
+	return committed;
+}
+
+/* An attempt tolerates the loss of c members: the others give it up, if they cannot complete it. For either,
+ * as many as a commit needs must be left (PROTOCOL.md §10.4 How recovery ends); a liar may sign another
+ * result, and a learner that forgot signs none. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		uint64_t lost = 1;
-		for (uint32_t k = 0; k < page->n; k++)
-			lost += sim->learners[page->members[k]].lost;
-		if (page->of[i].in && page->of[i].ready && lost > sim->options.parameters.tolerance)
+		if (!page->of[i].in || !page->of[i].ready)
+			continue;
+		uint64_t lost = 1, signers = page->n - 1;
+		for (uint32_t k = 0; k < page->n; k++) {
+			uint32_t j = page->members[k];
+			const struct sl_sim_learner *l = &sim->learners[j];
+			lost += l->lost;
+			signers -= j != i && (l->lost || l->liar || sl_sim_check_excused(sim, j, page->t));
+		}
+		if (lost > sim->options.parameters.tolerance ||
+		    (signers < sl_sim_check_digests(sim, page->n) && !committed_without(sim, i, page->t)))
 			return true;
 	}
 	return false;
