@@ -36,13 +36,13 @@ code=$(status "$simtest" --seeds 8 --faults liar --lies state,twice --learners 5
 grep -q "^lie twice  *[1-9]" out || fail "no lies in the totals: $(cat out)"
 for seed in 1 2 3 4 5 6; do
 	"$simtest" --seed "$seed" --faults liar --lies twice --learners 5 --rounds 3 --trace || true
-	"$simtest" --seed "$seed" --faults rollback --learners 5 --rounds 6 --trace || true
+	"$simtest" --seed "$seed" --faults rollback --learners 6 --rounds 6 --trace || true
 done >out
 grep -q "LIES to .*: twice" out || fail "no lie in the trace"
 grep -q "FAULT its disk is set back to t[0-9]" out || fail "no fault in the trace"
 grep -q "gave up" out && fail "rollback: $(grep "gave up" out)"
 
-for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults crash,what" "--lies truth" "extra" "--what"; do
+for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--faults crash,what" "--lies truth" "--learners 3 --faults crash,liar" "--learners 5 --faults wiped" "--learners 5 --lies double" "extra" "--what"; do
 	# shellcheck disable=SC2086
 	[ "$(status "$simtest" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"

@@ -56,6 +56,19 @@ TEST(test_same_lines)
 	free(text[1]);
 }
 
+/* However few learners there are, the seeds draw only what they can get over. */
+TEST(test_few_learners)
+{
+	struct sl_sim_outcome outcome;
+	for (uint32_t learners = 3; learners <= 6; learners++)
+		for (uint64_t seed = 0; seed < 5 * SEEDS; seed++) {
+			sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = learners, .rounds = 2},
+				    &outcome);
+			if (outcome.failed)
+				fail_msg("%u learners: %s", learners, outcome.why);
+		}
+}
+
 /* --- a range --- */
 
 struct heard {

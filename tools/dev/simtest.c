@@ -86,6 +86,22 @@ static uint32_t parse_set(struct argp_state *state, int key, const char *list)
 	return set;
 }
 
+/* End with a usage error if `set`, which `option` lists, has what so many learners cannot get over. */
+static void check_set(struct argp_state *state, const char *option, const char *list, uint32_t set,
+		      uint32_t possible, uint32_t learners)
+{
+	if (list != NULL && strcmp(list, "all") != 0 && (set & ~possible) != 0)
+		argp_failure(state, SL_EXIT_USAGE, 0, "%u learners are too few for --%s %s: use --learners 6",
+			     learners, option, list);
+}
+
+static void check_sets(struct argp_state *state, const struct command *c)
+{
+	uint32_t learners = c->range.learners;
+	check_set(state, "faults", c->faults, c->range.faults, sl_sim_play_kinds(learners), learners);
+	check_set(state, "lies", c->lies, c->range.lies, sl_sim_play_lies(learners), learners);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct command *c = state->input;
@@ -124,6 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
 		return 0;
 	case ARGP_KEY_END:
+		check_sets(state, c);
 		if (c->range.seeds == 0)
 			c->range.seeds = c->seed_given || c->trace ? 1 : SEEDS_USUAL;
 		if (c->trace && c->range.seeds > 1)

@@ -74,6 +74,23 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 #define FORGET (1u << SL_SIM_FAULT_ROLLBACK | 1u << SL_SIM_FAULT_WIPED)
 #define ALONE (1u << SL_SIM_FAULT_LIAR | 1u << SL_SIM_FAULT_ROSTER)
 
+#define DOUBLE (1u << SL_SIM_LIE_DOUBLE)
+#define FORGETFUL_LEAST 5u /* members of a view that can do without one of them where `forgetful` is 1 */
+
+uint32_t sl_sim_play_kinds(uint32_t learners)
+{
+	uint32_t kinds = SL_SIM_FAULTS_ALL;
+	if (learners < 4) /* the others must pass the privacy check */
+		kinds &= ~(uint32_t)ALONE;
+	return learners > FORGETFUL_LEAST ? kinds : kinds & ~(uint32_t)FORGET;
+}
+
+uint32_t sl_sim_play_lies(uint32_t learners)
+{
+	uint32_t lies = (1u << SL_SIM_LIE_COUNT) - 1;
+	return learners > FORGETFUL_LEAST ? lies : lies & ~DOUBLE;
+}
+
 /* Return true if `forgetful` has to be 1: a disk may forget, or a learner says two things. */
 static bool takes_back(const struct sl_sim_mix *mix)
 {
@@ -101,11 +118,14 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 		p->tolerance = PICK(&random, 2, 3);
 	if (takes_back(mix)) {
 		uint64_t least = (o->learners + 3) / 2;
+		least = least > FORGETFUL_LEAST ? least : FORGETFUL_LEAST;
 		o->topology =
 			"complete"; /* the others pass the privacy check without the one that abstains */
 		p->forgetful = 1;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
+	if ((mix->kinds & (ALONE | FORGET)) != 0 && p->quorum == o->learners)
+		p->quorum--; /* the others suffice */
 	/* with tolerance 3 and privacy_check: warn, a view of four needs the Digest of the liar, too */
 	if ((mix->kinds & (1u << SL_SIM_FAULT_LIAR)) != 0 && p->tolerance > 2)
 		p->tolerance = 2;
@@ -134,7 +154,11 @@ static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *rand
 		mix.kinds = draw_rare(play->seed, mix.kinds);
 	mix.lies = play->lies != 0 ? play->lies : SL_SIM_LIES_USUAL;
 	if (play->lies == 0 && play->seed % 4 == 0)
-		mix.lies |= 1u << SL_SIM_LIE_DOUBLE;
+		mix.lies |= DOUBLE;
+	mix.lies &= sl_sim_play_lies(play->learners);
+	mix.kinds &= sl_sim_play_kinds(play->learners);
+	if (mix.lies == 0)
+		mix.kinds &= ~(1u << SL_SIM_FAULT_LIAR);
 	mix.to_the_end = play->rounds < 3 || sl_sim_random(random) % 5 < 2;
 	mix.down_most = (uint32_t)PICK(random, 1, play->learners / 2, play->learners / 2, play->learners);
 	return mix;

@@ -40,6 +40,11 @@ struct sl_sim_outcome {
 };
 
 void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome);
+/* Return the kinds of faults, or the lies, that so many learners can get over: a bit set. Others are not
+ * drawn.
+ */
+uint32_t sl_sim_play_kinds(uint32_t learners);
+uint32_t sl_sim_play_lies(uint32_t learners);
 
 /* range.c */
 #define SL_SIM_JOBS_MOST 256u
