@@ -16,7 +16,7 @@ enum sl_agreement sl_compatible_rule(uint32_t k)
 	return parameters[k].rule;
 }
 
-static bool modulus_possible(const struct sl_core *core, const struct sl_parameters *theirs)
+bool sl_compatible_modulus(const struct sl_core *core, const struct sl_parameters *theirs)
 {
 	uint64_t p = theirs->p;
 	uint32_t R = core->config.roster_size;
@@ -28,22 +28,24 @@ static bool modulus_possible(const struct sl_core *core, const struct sl_paramet
 
 /* Return the first parameter that differs and must not, or that no learner of this roster may have; or
  * SL_PARAMETER_COUNT. */
-static uint32_t odd_parameter(const struct sl_core *core, const struct sl_parameters *theirs)
+static uint32_t odd_parameter(const struct sl_core *core, const struct sl_link_record *link)
 {
+	const struct sl_parameters *theirs = &link->state.parameters;
 	const uint64_t *own = (const uint64_t *)&core->parameters, *values = (const uint64_t *)theirs;
 	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++)
 		if (parameters[k].rule == SL_AGREEMENT_SAME && own[k] != values[k])
 			return k;
 	if (theirs->quorum > core->config.roster_size)
 		return SL_PARAMETER_quorum;
-	return modulus_possible(core, theirs) ? (uint32_t)SL_PARAMETER_COUNT : (uint32_t)SL_PARAMETER_p;
+	return link->modulus_possible ? (uint32_t)SL_PARAMETER_COUNT : (uint32_t)SL_PARAMETER_p;
 }
 
-static struct sl_difference difference_of(const struct sl_core *core, const struct sl_link_state *state)
+static struct sl_difference difference_of(const struct sl_core *core, const struct sl_link_record *link)
 {
+	const struct sl_link_state *state = &link->state;
 	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) != 0)
 		return (struct sl_difference){.reason = SL_REASON_ROSTER};
-	uint32_t k = odd_parameter(core, &state->parameters);
+	uint32_t k = odd_parameter(core, link);
 	if (k != SL_PARAMETER_COUNT)
 		return (struct sl_difference){.reason = SL_REASON_PARAMETER, .parameter = k};
 	bool other = state->t == core->t && memcmp(state->previous, core->previous, SL_HASH_BYTES) != 0;
@@ -54,7 +56,7 @@ struct sl_difference sl_compatible_difference(const struct sl_core *core, const 
 {
 	if (link->twice)
 		return (struct sl_difference){.reason = SL_REASON_EQUIVOCATION};
-	return difference_of(core, &link->state);
+	return difference_of(core, link);
 }
 
 /* Return true if the latest link state of peer `i` is of its present start. Roster and parameters that must
@@ -68,7 +70,7 @@ static bool up_to_date(const struct sl_core *core, uint32_t i)
 
 bool sl_compatible_differs(const struct sl_core *core, uint32_t i)
 {
-	return up_to_date(core, i) && difference_of(core, &core->links[i].state).reason != SL_REASON_NONE;
+	return up_to_date(core, i) && difference_of(core, &core->links[i]).reason != SL_REASON_NONE;
 }
 
 bool sl_compatible_other_model(const struct sl_core *core, uint32_t i)

@@ -8,6 +8,7 @@
 #include "common/core/amnesia.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
+#include "common/core/compatible.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/model.h"
@@ -64,6 +65,7 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr,
 	core->flood_news = true;
 	lr->twice = false;
 	lr->state = *state;
+	lr->modulus_possible = sl_compatible_modulus(core, &state->parameters);
 	lr->state.candidates = lr->candidates;
 	return true;
 }

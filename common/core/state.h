@@ -150,9 +150,10 @@ struct sl_record {
 struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
-	bool twice;	   /* the signer signed another link state for the same attempt */
-	sl_id *candidates; /* memory of state.candidates */
-	uint64_t *named;   /* the candidates, as a bit set over the roster */
+	bool twice;	       /* the signer signed another link state for the same attempt */
+	bool modulus_possible; /* of `state`, as sl_compatible_modulus says: a test for a prime is slow */
+	sl_id *candidates;     /* memory of state.candidates */
+	uint64_t *named;       /* the candidates, as a bit set over the roster */
 };
 struct sl_ready_record {
 	struct sl_record record;
