@@ -85,6 +85,24 @@ TEST(away)
 	away_for(300, 50);
 }
 
+/* A peer that the others did not wait for in the round that is fetched is not waited for in the next one. */
+TEST(a_straggler_of_the_others)
+{
+	struct sl_sim *sim =
+		build((struct sl_sim_options){.seed = 88, .learners = 5, .parameters.rounds = 8});
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, AWAY, 1);
+	sl_sim_isolate(sim, AWAY);
+	sim->learners[4].training_ms = 1000000000;
+	sl_sim_run_until_commit(sim, 0, 4);
+	sl_sim_rejoin(sim, AWAY);
+	uint64_t since = sim->now;
+	sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+	sl_sim_run_until_report(sim, AWAY, SL_REPORT_COMMITTED, SL_REASON_NONE);
+	assert_true(sim->now < since + 20000000);
+	sl_sim_free(sim);
+}
+
 static void finish_training(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
