@@ -31,6 +31,17 @@ static uint64_t link_states_held(const struct sl_core *core)
 	return held;
 }
 
+/* Return the time at which the attempt ends for want of link states, if none arrives before. */
+static sl_ms missing_until(const struct sl_core *core)
+{
+	sl_ms due = core->at.progress + core->config.agreement_timeout_ms;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		sl_ms waits = sl_bit(core->missing, i) ? sl_suspect_waits_until(core, i) : 0;
+		due = waits > due ? waits : due;
+	}
+	return due;
+}
+
 /* End the attempt, in which link states are missing. The learners that name one that was missing before hold
  * up the attempt as much as it does, and become suspect with it. */
 static void give_up(struct sl_core *core)
@@ -65,7 +76,7 @@ bool sl_agree_advance(struct sl_core *core)
 {
 	if (core->view_built || core->jobs > 0)
 		return false; /* jobs of an earlier attempt may still read the view */
-	bool late = core->now >= core->at.progress + core->config.agreement_timeout_ms;
+	bool late = core->now >= missing_until(core);
 	if (!core->flood_news && !late)
 		return false; /* the view would come out as before: most link states arrive twice */
 	core->flood_news = false;
@@ -81,7 +92,7 @@ bool sl_agree_advance(struct sl_core *core)
 		core->flood_held = held;
 		core->at.progress = core->now;
 	}
-	if (core->now < core->at.progress + core->config.agreement_timeout_ms)
+	if (core->now < missing_until(core))
 		return false;
 	give_up(core);
 	return true;
@@ -99,8 +110,7 @@ enum sl_wait sl_agree_awaits(const struct sl_core *core, uint64_t *set)
 
 sl_ms sl_agree_deadline(const struct sl_core *core)
 {
-	return core->view_built || core->jobs > 0 ? SL_NEVER
-						  : core->at.progress + core->config.agreement_timeout_ms;
+	return core->view_built || core->jobs > 0 ? SL_NEVER : missing_until(core);
 }
 
 void sl_agree_lost(struct sl_core *core, uint32_t peer)

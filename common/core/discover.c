@@ -293,6 +293,7 @@ bool sl_discover_advance(struct sl_core *core)
 	if (c.ready < c.expected)
 		sl_suspect_late(core, core->missing);
 	sl_allowance_begin_attempt(core);
+	core->begun_at = core->begun_at == SL_NEVER ? core->now : core->begun_at;
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
 	sl_move_to(core, SL_PHASE_AGREE);

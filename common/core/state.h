@@ -406,6 +406,7 @@ struct sl_core {
 	sl_ms not_before;   /* after a refusal: no new attempt before; SL_NEVER: not without a change */
 	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
 	uint32_t refusals;  /* in this round */
+	sl_ms begun_at;	    /* time at which the first attempt of this round began; SL_NEVER */
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;

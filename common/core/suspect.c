@@ -68,12 +68,29 @@ static bool has_signed(const struct sl_core *core, uint32_t i)
 	return lr->record.present && lr->state.t == core->t && lr->state.a >= core->a;
 }
 
+sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_link_record *lr = &core->links[i];
+	bool signed_one = lr->record.present && lr->state.t == core->t;
+	if (signed_one || core->begun_at == SL_NEVER)
+		return 0;
+	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
+}
+
+/* Return the blame of a peer whose link state is missing, or was when another attempt overtook this one. */
+static enum blame blame_of_unsigned(const struct sl_core *core, uint32_t i)
+{
+	if (has_signed(core, i))
+		return EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
+	return core->now < sl_suspect_waits_until(core, i) ? NOTHING : OWED;
+}
+
 static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
 {
 	switch (reason) {
-	case SL_REASON_FLOOD: /* it signed: it has begun another attempt, or names one that does not sign */
+	case SL_REASON_FLOOD:
 	case SL_REASON_SUPERSEDED:
-		return has_signed(core, i) ? EXCUSABLE : OWED;
+		return blame_of_unsigned(core, i);
 	case SL_REASON_SLOW:
 	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
 		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;

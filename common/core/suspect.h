@@ -26,6 +26,10 @@ bool sl_suspect_ignored(const struct sl_core *core, uint32_t i);
 /* Return true if peer `i` is left out of this round, if a quorum remains. */
 bool sl_suspect_out(const struct sl_core *core, uint32_t i);
 
+/* Return the time until which peer `i`, whose link state is missing, may wait for a straggler that this
+ * learner does not wait for. 0: it has begun an attempt of this round, so it does not. */
+sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i);
+
 /* The attempt has ended for `reason`, through the peers of `set`; this may say nothing of them. */
 void sl_suspect_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason);
 /* `peer` has done what no honest learner does; counted once a round. */

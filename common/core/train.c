@@ -27,6 +27,7 @@ void sl_train_round(struct sl_core *core)
 	core->seen = 0;
 	core->pending_abort = 0;
 	core->refusals = 0;
+	core->begun_at = SL_NEVER;
 	core->not_before = 0;
 	core->full_graph = false;
 	core->reach_stale = true; /* the overlay is another one */

@@ -19,7 +19,7 @@ CASE(left_to_its_signer, four(),
      "due +500\n"
      "deadline +499 ->\n"
      "deadline +1 -> link state of 2 a1 to 3\n"
-     "due +9500") /* no record waits: the next report */
+     "due +69500") /* no record waits: the link states that are missing */
 
 CASE(not_sent_back, four(),
      "link state names 1 3 from 2 -> link state of 2 a1 to 4\n"
