@@ -1,23 +1,24 @@
 #include "daemon/learner/masked_states.h"
 
 /* Open the current file: the spare one if its shape fits, otherwise a new one. */
-static int open_current(struct sl_masked_states *states, sl_round t, sl_attempt a, uint32_t slots,
-			size_t slot_bytes, struct sl_error *error)
+static int open_current(struct sl_masked_states *states, uint32_t slots, size_t slot_bytes,
+			struct sl_error *error)
 {
 	if (states->spare.slots != slots || states->spare.slot_bytes != slot_bytes) {
 		sl_state_file_remove(&states->spare);
-		return sl_state_file_open(&states->current, states->folder, t, a, slots, slot_bytes, error);
+		return sl_state_file_open(&states->current, states->folder, slots, slot_bytes, error);
 	}
 	states->current = states->spare;
 	states->spare = (struct sl_state_file){0};
-	return sl_state_file_reuse(&states->current, t, a, error);
+	return SL_OK;
 }
 
-int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *workspace, sl_round t,
-			  sl_attempt a, uint32_t slots, size_t slot_bytes, struct sl_error *error)
+int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *workspace,
+			  const struct sl_view *view, struct sl_error *error)
 {
 	sl_masked_states_end(states, workspace); /* an aborted attempt */
-	int rc = open_current(states, t, a, slots, slot_bytes, error);
+	size_t slot_bytes = sl_slot_bytes(view) + SL_STATE_FILE_KEY_ROOM;
+	int rc = open_current(states, view->n, slot_bytes, error);
 	workspace->state_file = (struct sl_slots){.base = states->current.base, .slot_bytes = slot_bytes};
 	return rc;
 }
@@ -33,19 +34,24 @@ int sl_masked_states_reserve(struct sl_masked_states *states, struct sl_workspac
 {
 	const struct sl_view *view = job->view;
 	if (job->kind == SL_JOB_ENCODE)
-		return sl_masked_states_open(states, workspace, view->t, view->a, view->n,
-					     sl_slot_bytes(view), error);
+		return sl_masked_states_open(states, workspace, view, error);
 	return sl_job_slots(job, reserve, states, error);
 }
 
 void sl_masked_states_end(struct sl_masked_states *states, struct sl_workspace *workspace)
 {
 	workspace->state_file = (struct sl_slots){0};
-	if (states->current.t == 0)
+	if (states->current.slots == 0)
 		return;
 	sl_state_file_remove(&states->spare);
 	states->spare = states->current;
 	states->current = (struct sl_state_file){0};
+}
+
+void sl_masked_states_erase_key(struct sl_masked_states *states)
+{
+	sl_state_file_erase_key(&states->current);
+	sl_state_file_erase_key(&states->spare);
 }
 
 void sl_masked_states_close(struct sl_masked_states *states)

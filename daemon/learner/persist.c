@@ -97,6 +97,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 	if (rc != SL_OK)
 		return rc;
 	sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
+	sl_masked_states_erase_key(&daemon->masked_states);
 	return SL_OK;
 }
 
@@ -111,10 +112,18 @@ static void open_result(struct record *record)
 
 /* ---- promises ---- */
 
-/* Make the own deposit durable before the row that commits to it. */
+/* Make the own deposit, and the key of the secrets, durable before the row that commits to the deposit and
+ * holds the secrets. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
-	int rc = sl_state_file_sync(&daemon->masked_states.current, record->own_slot, error);
+	struct sl_state_file *file = &daemon->masked_states.current;
+	uint8_t key[SL_SEAL_KEY_BYTES];
+	int rc = sl_store_key(daemon->store, key, error);
+	if (rc == SL_OK)
+		sl_state_file_put_key(file, record->own_slot, key);
+	sodium_memzero(key, sizeof key);
+	if (rc == SL_OK)
+		rc = sl_state_file_sync(file, record->own_slot, error);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
 		rc = sl_store_record(daemon->store, &record->persist, error);
@@ -135,8 +144,10 @@ static int end(struct sl_daemon *daemon, const struct record *record, struct sl_
 	int rc = sl_store_record(daemon->store, &record->persist, error);
 	if (record->persist.what.kind == SL_PERSIST_ABORTED)
 		sl_failpoint_reach(SL_FAILPOINT_AFTER_ABORTED);
-	if (record->persist.what.kind == SL_PERSIST_OVER)
-		sl_failpoint_reach(SL_FAILPOINT_AFTER_OVER);
+	if (record->persist.what.kind != SL_PERSIST_OVER)
+		return rc;
+	sl_failpoint_reach(SL_FAILPOINT_AFTER_OVER);
+	sl_masked_states_erase_key(&daemon->masked_states);
 	return rc;
 }
 

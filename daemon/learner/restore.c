@@ -238,12 +238,6 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 
 /* ---- an attempt that was cut short ---- */
 
-static bool is_wanted(const void *context, sl_round t, sl_attempt a)
-{
-	const struct sl_daemon *daemon = context;
-	return t == daemon->core_config.committed + 1 && a == daemon->promises.a;
-}
-
 /* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model differ from
  * those of the view. */
 static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
@@ -312,6 +306,16 @@ static int refuse_view(const struct sl_daemon *daemon, struct sl_error *error)
 			  daemon->core_config.committed + 1);
 }
 
+/* Open the secrets of the attempt, which are sealed under a key that is kept twice (seal.h). */
+static int open_secrets(struct sl_daemon *daemon, uint32_t own, struct sl_error *error)
+{
+	struct sl_state_file *file = &daemon->masked_states.current;
+	int rc = sl_state_file_reserve(file, own, error);
+	return rc == SL_OK ? sl_store_open_secrets(daemon->store, &daemon->promises,
+						   sl_state_file_key(file, own), error)
+			   : rc;
+}
+
 /* Open the state file of the attempt and set the attempt in the core's configuration. Deposits lost here are
  * fetched from peers. */
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
@@ -320,8 +324,9 @@ static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 	uint32_t own;
 	if (open_view(daemon, &view, &own) != SL_OK)
 		return refuse_view(daemon, error);
-	int rc = sl_masked_states_open(&daemon->masked_states, &daemon->workspace, view.t, daemon->promises.a,
-				       view.n, sl_slot_bytes(&view), error);
+	int rc = sl_masked_states_open(&daemon->masked_states, &daemon->workspace, &view, error);
+	if (rc == SL_OK)
+		rc = open_secrets(daemon, own, error);
 	if (rc != SL_OK)
 		return rc;
 	daemon->core_config.open = &daemon->promises.open;
@@ -346,9 +351,9 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 	config->over_count = promises->over_count;
 	daemon->used_up = promises->reuse ? 0 : config->committed + 1;
 	if (promises->a != 0)
-		rc = open_attempt(daemon, error);
-	sl_state_file_sweep(daemon->settings->state, is_wanted, daemon);
-	return rc;
+		return open_attempt(daemon, error);
+	sl_state_file_forget(daemon->settings->state);
+	return SL_OK;
 }
 
 int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)

@@ -14,6 +14,8 @@
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/runtime/failpoint.h"
+
 struct task {
 	struct sl_task base;
 	struct sl_daemon *daemon;
@@ -181,7 +183,7 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 
 static void run_forget(struct sl_task *base)
 {
-	const struct task *task = (struct task *)base;
+	struct task *task = (struct task *)base;
 	const struct sl_daemon *daemon = task->daemon;
 	struct sl_store_round before;
 	if (atomic_load(&daemon->failed))
@@ -190,11 +192,21 @@ static void run_forget(struct sl_task *base)
 	forget_checkpoints(daemon);
 	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK)
 		sl_result_forget(daemon->settings->state, before.t);
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_LOG_EMPTIED);
+	task->code = sl_store_rest(daemon->store, SL_STORE_LOG_PAGES, &task->error);
+}
+
+static void forget_done(struct sl_task *base)
+{
+	struct task *task = (struct task *)base;
+	if (task->code != SL_OK && !task->daemon->stopping)
+		sl_tasks_fatal(task->daemon, task->error.text);
+	free(task);
 }
 
 void sl_tasks_forget(struct sl_daemon *daemon, sl_round t)
 {
-	struct task *task = task_new(daemon, run_forget, free_task);
+	struct task *task = task_new(daemon, run_forget, forget_done);
 	task->t = t;
 	sl_worker_add(&daemon->compute, &task->base);
 }

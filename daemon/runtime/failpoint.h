@@ -21,12 +21,13 @@
 	X(MIXING, "mixing")			      /* a chunk of a State was sent */                      \
 	X(BEFORE_COMMIT_FILES, "before-commit-files") /* checkpoint and result */                            \
 	X(BETWEEN_FILES_AND_ROW, "between-files-and-row")                                                    \
-	X(AFTER_COMMIT_ROW, "after-commit-row") /* the core was not told */                                  \
-	X(DIGEST_SENT, "digest-sent")		/* the own one */                                            \
-	X(RECOVERING, "recovering")		/* entered RECOVER */                                        \
-	X(CATCHING_UP, "catching-up")		/* entered CATCHUP */                                        \
-	X(AFTER_ABORTED, "after-aborted")	/* the row is durable, the Abort not sent */                 \
-	X(AFTER_OVER, "after-over")		/* the row is durable, the core was not told */              \
+	X(AFTER_COMMIT_ROW, "after-commit-row")	    /* the core was not told */                              \
+	X(BEFORE_LOG_EMPTIED, "before-log-emptied") /* of the database, if it has grown */                   \
+	X(DIGEST_SENT, "digest-sent")		    /* the own one */                                        \
+	X(RECOVERING, "recovering")		    /* entered RECOVER */                                    \
+	X(CATCHING_UP, "catching-up")		    /* entered CATCHUP */                                    \
+	X(AFTER_ABORTED, "after-aborted")	    /* the row is durable, the Abort not sent */             \
+	X(AFTER_OVER, "after-over")		    /* the row is durable, the core was not told */          \
 	/* only with an application: */                                                                      \
 	X(BEFORE_TRAINED_FILE, "before-trained-file") /* the application has given its vector */             \
 	X(AFTER_TRAINED_FILE, "after-trained-file")   /* it is durable, the core was not told */             \

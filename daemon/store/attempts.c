@@ -9,6 +9,8 @@
 
 #include "common/base/bytes.h"
 
+#define LOG_PAGES_MAX (4 * SL_STORE_LOG_PAGES) /* of attempts that do not end in a commit */
+
 static const char *const names[] = {
 	[SL_PERSIST_ABORTED] = "aborted",   [SL_PERSIST_PREPARED] = "prepared",
 	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_RECOVERS] = "recovered",
@@ -23,7 +25,7 @@ struct attempt {
 	enum sl_open_state state; /* 0: none */
 	enum sl_vote vote;
 	uint8_t h[SL_HASH_BYTES], ready[SL_DATABASE_READY_BYTES]; /* ready: the own */
-	const uint8_t *view, *readys, *secrets;
+	const uint8_t *view, *readys, *secrets;			  /* secrets: sealed (seal.h) */
 	size_t view_bytes, ready_bytes, secret_bytes;
 };
 
@@ -92,7 +94,7 @@ static void put_secrets(struct sl_writer *writer, const struct sl_secrets *secre
 	}
 }
 
-/* Return the secrets of a row and their size; the caller wipes and frees them. */
+/* Return the secrets as bytes, and their size; the caller wipes and frees them. */
 static uint8_t *pack_secrets(const struct sl_secrets *secrets, size_t *size)
 {
 	struct sl_writer writer = {.bytes = NULL};
@@ -160,7 +162,7 @@ static const char *flaw_of(const struct attempt *attempt)
 		return "the Readys are not a list";
 	if (attempt->state == SL_OPEN_RELEASED ? count < 2 : count != 1)
 		return "the Readys are too few or too many";
-	return is_secrets(attempt->secrets, attempt->secret_bytes)
+	return attempt->secrets != NULL && attempt->secret_bytes >= SL_SEAL_BYTES + SECRETS_HEAD_BYTES
 		       ? NULL
 		       : "the secrets are not those of an attempt";
 }
@@ -232,7 +234,6 @@ static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 struct standing {
 	struct attempt open;		  /* the open attempt; state 0: none. Its bytes are owned copies */
 	uint8_t *view, *readys, *secrets; /* they */
-	size_t secrets_size;
 	sl_attempt aborted, over;
 };
 
@@ -248,8 +249,6 @@ static void standing_close(struct standing *standing)
 {
 	free(standing->view);
 	free(standing->readys);
-	if (standing->secrets != NULL)
-		sodium_memzero(standing->secrets, standing->secrets_size);
 	free(standing->secrets);
 }
 
@@ -266,7 +265,6 @@ static int look_at(struct sl_database *database, enum sl_statement which, void *
 	s->open.view = s->view = copy(attempt.view, attempt.view_bytes);
 	s->open.readys = s->readys = copy(attempt.readys, attempt.ready_bytes);
 	s->open.secrets = s->secrets = copy(attempt.secrets, attempt.secret_bytes);
-	s->secrets_size = attempt.secret_bytes;
 	return s->view == NULL || s->readys == NULL || s->secrets == NULL ? sl_database_no_memory(database)
 									  : SL_OK;
 }
@@ -323,6 +321,28 @@ static const char *breach_of(const struct sl_persist *persist, const struct stan
 	return from == 0 ? NULL : "it went further";
 }
 
+/* Seal the secrets of a record into the attempt. */
+static int take_secrets(struct sl_store *store, const struct sl_secrets *secrets, struct standing *standing)
+{
+	size_t size;
+	int rc = store->seal.known ? SL_OK : sl_seal_take(&store->seal, NULL, &store->database.error);
+	uint8_t *plain = rc == SL_OK ? pack_secrets(secrets, &size) : NULL;
+	if (plain == NULL)
+		return rc == SL_OK ? sl_database_no_memory(&store->database) : rc;
+	standing->secrets = malloc(SL_SEAL_BYTES + size);
+	if (!is_secrets(plain, size))
+		rc = not_recorded(store, "the secrets are not those of an attempt");
+	else if (standing->secrets == NULL)
+		rc = sl_database_no_memory(&store->database);
+	else
+		sl_seal_shut(&store->seal, plain, size, standing->secrets);
+	sodium_memzero(plain, size);
+	free(plain);
+	standing->open.secrets = standing->secrets;
+	standing->open.secret_bytes = SL_SEAL_BYTES + size;
+	return rc;
+}
+
 /* Take the Readys of a record, and with PREPARED its view and secrets, into the open attempt. */
 static int take(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
@@ -344,9 +364,7 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 	memcpy(attempt->ready, standing->readys, SL_DATABASE_READY_BYTES);
 	attempt->view = persist->view;
 	attempt->view_bytes = persist->view_bytes;
-	attempt->secrets = standing->secrets = pack_secrets(persist->secrets, &standing->secrets_size);
-	attempt->secret_bytes = standing->secrets_size;
-	return standing->secrets != NULL ? SL_OK : sl_database_no_memory(&store->database);
+	return take_secrets(store, persist->secrets, standing);
 }
 
 /* Write the attempt, unless it is on record in this state. */
@@ -401,6 +419,20 @@ static int vote(struct sl_store *store, const struct sl_persist *persist, struct
 	return write_attempt(store, open);
 }
 
+static int is_any(struct sl_database *database, enum sl_statement which, void *context)
+{
+	(void)database;
+	(void)which;
+	(void)context;
+	return SL_OK;
+}
+
+int sl_store_erase_key(struct sl_store *store)
+{
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ANY_ATTEMPT, is_any, NULL);
+	return rc == SL_ERR_NOTFOUND ? sl_seal_erase(&store->seal, &store->database.error) : rc;
+}
+
 /* End the open attempt in one transaction: its secrets go, its Aborts come. */
 static int end(struct sl_store *store, const struct sl_persist *persist, const struct standing *standing)
 {
@@ -420,7 +452,9 @@ static int end(struct sl_store *store, const struct sl_persist *persist, const s
 	sl_database_bind(&store->database, SL_STATEMENT_END_ATTEMPT, 2, persist->what.a);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_END_ATTEMPT);
-	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_COMMIT) : rc;
+	if (rc == SL_OK)
+		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
+	return rc == SL_OK ? sl_store_erase_key(store) : rc;
 }
 
 static int record(struct sl_store *store, const struct sl_persist *persist)
@@ -442,7 +476,7 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	else if (rc == SL_OK)
 		rc = move(store, persist, &standing);
 	standing_close(&standing);
-	return rc;
+	return rc == SL_OK ? sl_database_rest(&store->database, LOG_PAGES_MAX) : rc;
 }
 
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
@@ -469,19 +503,40 @@ int sl_store_check_attempts(struct sl_store *store)
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-/* Hand the open attempt over to `promises`, with the memory of its view. */
-static int recall_open(struct standing *standing, struct sl_promises *promises)
+/* Open the sealed secrets; false: under another key. SL_ERR_NOMEM in *rc. */
+static bool unseal(const uint8_t *key, struct sl_promises *promises, int *rc)
 {
+	size_t size = promises->sealed_bytes - SL_SEAL_BYTES;
+	uint8_t *plain = malloc(size);
+	*rc = plain == NULL ? SL_ERR_NOMEM : SL_OK;
+	bool opened = plain != NULL && sl_seal_break(key, promises->sealed, promises->sealed_bytes, plain) &&
+		      is_secrets(plain, size);
+	if (opened)
+		*rc = unpack_secrets(plain, &promises->secrets);
+	if (plain != NULL)
+		sodium_memzero(plain, size);
+	free(plain);
+	return opened;
+}
+
+/* Hand the open attempt over to `promises`, with the memory of its view and secrets. */
+static int recall_open(const struct sl_store *store, struct standing *standing, struct sl_promises *promises)
+{
+	int rc = SL_OK;
 	const struct attempt *attempt = &standing->open;
 	uint32_t count = (uint32_t)(attempt->ready_bytes / SL_DATABASE_READY_BYTES);
 	promises->readys = calloc(count, sizeof *promises->readys);
-	if (promises->readys == NULL || unpack_secrets(attempt->secrets, &promises->secrets) != SL_OK)
+	if (promises->readys == NULL)
 		return SL_ERR_NOMEM;
 	for (uint32_t i = 0; i < count; i++)
 		sl_store_unpack_ready(attempt->readys + i * SL_DATABASE_READY_BYTES, attempt->t, attempt->a,
 				      attempt->h, &promises->readys[i]);
 	promises->view = standing->view;
-	standing->view = NULL;
+	promises->sealed = standing->secrets;
+	promises->sealed_bytes = attempt->secret_bytes;
+	standing->view = standing->secrets = NULL;
+	if (store->seal.known)
+		unseal(store->seal.key, promises, &rc);
 	promises->a = attempt->a;
 	promises->open = (struct sl_open){.state = attempt->state,
 					  .vote = attempt->vote,
@@ -491,14 +546,14 @@ static int recall_open(struct standing *standing, struct sl_promises *promises)
 					  .readys = promises->readys,
 					  .ready_count = count,
 					  .secrets = &promises->secrets};
-	return SL_OK;
+	return rc;
 }
 
 static int read_promises(struct sl_store *store, sl_round t, struct sl_promises *promises)
 {
 	struct standing standing;
 	int rc = look(store, t, &standing);
-	if (rc == SL_OK && standing.open.state != 0 && recall_open(&standing, promises) != SL_OK)
+	if (rc == SL_OK && standing.open.state != 0 && recall_open(store, &standing, promises) != SL_OK)
 		rc = sl_database_no_memory(&store->database);
 	if (rc == SL_OK)
 		rc = sl_store_read_overs(store, t, promises);
@@ -520,6 +575,36 @@ int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *pr
 	return sl_store_leave(store, rc, error);
 }
 
+static int open_secrets(struct sl_store *store, struct sl_promises *promises, const uint8_t *key)
+{
+	int rc;
+	if (promises->secrets.shares != NULL)
+		return SL_OK;
+	if (!unseal(key, promises, &rc))
+		return rc != SL_OK ? sl_database_no_memory(&store->database)
+				   : sl_database_damaged(&store->database, "attempts",
+							 "the key of the secrets is gone (attempt.key)");
+	return rc == SL_OK ? sl_seal_take(&store->seal, key, &store->database.error)
+			   : sl_database_no_memory(&store->database);
+}
+
+int sl_store_open_secrets(struct sl_store *store, struct sl_promises *promises,
+			  const uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	return sl_store_leave(store, rc == SL_OK ? open_secrets(store, promises, key) : rc, error);
+}
+
+int sl_store_key(struct sl_store *store, uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	if (rc == SL_OK && !store->seal.known)
+		rc = sl_seal_take(&store->seal, NULL, &store->database.error);
+	if (rc == SL_OK)
+		memcpy(key, store->seal.key, SL_SEAL_KEY_BYTES);
+	return sl_store_leave(store, rc, error);
+}
+
 void sl_store_promises_close(struct sl_promises *promises)
 {
 	struct sl_secrets *secrets = &promises->secrets;
@@ -527,6 +612,7 @@ void sl_store_promises_close(struct sl_promises *promises)
 		sodium_memzero(secrets->shares, secrets->count * sizeof *secrets->shares);
 	free(secrets->shares);
 	free(promises->view);
+	free(promises->sealed);
 	free(promises->readys);
 	for (uint32_t i = 0; i < promises->over_count; i++)
 		free((void *)promises->over[i].aborts);

@@ -1,28 +1,30 @@
 /* database.c - created completely or not at all, checked completely when it is opened.
  *
- * The rollback journal is truncated (TRUNCATE): a commit ends when that is synchronised. With PERSIST the
- * pages of the last transaction would stay in the journal, and with them the secrets of an attempt that is
- * over; secure_delete overwrites them in the file itself. With DELETE and synchronous=FULL the folder is not
- * synchronised after the removal of the journal, so that a loss of power right after a commit can bring the
- * journal back and undo the commit. WAL needs a quarter of the synchronisations, but committed pages stay in
- * the log for long, and a damaged page there silently loses all later commits.
+ * SQLite writes ahead (WAL): a commit appends pages to learner.db-wal and synchronises that file once. The
+ * index of the log is in memory, because the lock is exclusive: there is no -shm file. Pages stay in the log
+ * until it is emptied into the database, by sl_database_rest or at the end, so it may hold what was deleted
+ * since: secrets are therefore sealed before they are written (attempts.c).
  */
 #include "daemon/store/database.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/model/disk_error.h"
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 2
+#define FORMAT 3
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
 	(SL_DATABASE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES +                            \
 	 SL_DATABASE_SECRETS_BYTES_MAX + 4096u)
+
+#define MAY_WRITE "give the learner permission to write there"
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
@@ -69,11 +71,24 @@ int sl_database_no_memory(struct sl_database *database)
 	return sl_err_set(&database->error, SL_ERR_NOMEM, "%s: out of memory", database->path);
 }
 
+/* Return the error of the system behind SQLite's last one; 0: none. That of a failed commit is kept by the
+ * file of the database or of its log. */
+static int system_error(sqlite3 *sqlite)
+{
+	sqlite3_file *log = NULL;
+	int why = sqlite3_system_errno(sqlite);
+	if (why == 0)
+		sqlite3_file_control(sqlite, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
+	if (why == 0)
+		sqlite3_file_control(sqlite, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+	if (log != NULL && log->pMethods != NULL)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &why);
+	return why;
+}
+
 static int fail_system(struct sl_database *database, int code, const char *advice)
 {
-	int why = sqlite3_system_errno(database->sqlite);
-	if (why == 0) /* the error of a failed commit is reported by the commit */
-		sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
+	int why = system_error(database->sqlite);
 	return sl_err_set(&database->error, SL_ERR_IO, "%s: %s; %s", database->path,
 			  why != 0 ? strerror(why) : sqlite3_errstr(code),
 			  why != 0 ? sl_disk_error_advice(why) : advice);
@@ -99,13 +114,9 @@ static int fail(struct sl_database *database)
 			       ? sl_database_no_memory(database)
 			       : fail_system(database, code, "check the disk, then start the learner again");
 	case SQLITE_READONLY:
-		if (database->peek) /* a commit was interrupted: the next start rolls it back before it reads
-				     */
-			return SL_ERR_NOTFOUND;
-		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-		return fail_system(database, code, "give the learner permission to write there");
+		return fail_system(database, code, MAY_WRITE);
 	case SQLITE_ERROR:
 		return sl_database_damaged(database, NULL, sqlite3_errmsg(database->sqlite));
 	default:
@@ -189,19 +200,56 @@ static int ask(struct sl_database *database, const char *sql, char *text, size_t
 
 /* ---- open ---- */
 
+/* Keep the number of pages in the log, as a commit reports it. */
+static int count_pages(void *context, sqlite3 *sqlite, const char *name, int pages)
+{
+	struct sl_database *database = context;
+	(void)sqlite;
+	(void)name;
+	database->log_pages = pages;
+	return SQLITE_OK;
+}
+
+/* Write the path as a URI; with `immutable`, SQLite makes no log beside the file. */
+static void uri_of(const char *path, bool immutable, char uri[static 3 * SL_FOLDER_PATH_BYTES + 32])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/";
+	char *at = uri + sprintf(uri, "file:");
+	for (; *path != '\0'; path++)
+		at += strchr(plain, *path) != NULL ? sprintf(at, "%c", *path)
+						   : sprintf(at, "%%%02X", (unsigned char)*path);
+	strcpy(at, immutable ? "?immutable=1" : "");
+}
+
+/* Return true if there is a log beside the database. */
+static bool has_log(const struct sl_database *database)
+{
+	char path[SL_FOLDER_PATH_BYTES + sizeof SL_DATABASE_LOG];
+	snprintf(path, sizeof path, "%s" SL_DATABASE_LOG, database->path);
+	return access(path, F_OK) == 0;
+}
+
 /* Open without locks inside SQLite: one thread at a time uses a store (store.h). Limit the length of values
- * that a damaged file can claim. */
+ * that a damaged file can claim. The lock is exclusive from the first read on: otherwise the index of the log
+ * would be a file. To look is to leave the log as it is. */
 static int open_file(struct sl_database *database)
 {
+	char uri[3 * SL_FOLDER_PATH_BYTES + 32];
 	assert(sqlite3_threadsafe() != 0);
 	int flags = database->peek ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	int code = sqlite3_open_v2(database->path, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX,
+	uri_of(database->path, database->peek && !has_log(database), uri);
+	int code = sqlite3_open_v2(uri, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI,
 				   database->peek ? "unix-none" : NULL);
 	if (code != SQLITE_OK)
 		return fail(database);
 	sqlite3_extended_result_codes(database->sqlite, 1);
 	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, (int)VALUE_BYTES_MAX);
-	return SL_OK;
+	if (database->peek)
+		sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	else if (sqlite3_db_readonly(database->sqlite, "main") == 1) /* SQLite makes do with that */
+		return fail_system(database, SQLITE_READONLY, MAY_WRITE);
+	sqlite3_wal_hook(database->sqlite, count_pages, database); /* and SQLite empties no log by itself */
+	return command(database, "PRAGMA locking_mode = EXCLUSIVE");
 }
 
 /* Check the application id before anything is written into the file. */
@@ -243,20 +291,16 @@ static int check_tables(struct sl_database *database)
 	return rc;
 }
 
-static int take_exclusively(struct sl_database *database)
+/* Have each commit synchronised, once, in the log. */
+static int write_ahead(struct sl_database *database)
 {
 	char mode[16] = "";
-	int rc = command(
-		database,
-		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
-		"PRAGMA temp_store = MEMORY");
+	int rc = command(database, "PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
+				   "PRAGMA temp_store = MEMORY");
 	if (rc == SL_OK) /* it answers with the new value: ask, not command */
-		rc = ask(database, "PRAGMA secure_delete = ON", mode, sizeof mode);
-	if (rc == SL_OK)
-		rc = ask(database, "PRAGMA journal_mode = TRUNCATE", mode, sizeof mode);
-	if (rc == SL_OK && strcmp(mode, "truncate") != 0)
-		rc = sl_err_set(&database->error, SL_ERR_IO, "%s: its journal cannot be kept",
-				database->path);
+		rc = ask(database, "PRAGMA journal_mode = WAL", mode, sizeof mode);
+	if (rc == SL_OK && strcmp(mode, "wal") != 0)
+		rc = sl_err_set(&database->error, SL_ERR_IO, "%s: its log cannot be kept", database->path);
 	return rc;
 }
 
@@ -277,12 +321,21 @@ int sl_database_open(struct sl_database *database)
 	if (rc == SL_OK)
 		rc = check_tables(database);
 	if (rc == SL_OK && !database->peek)
-		rc = take_exclusively(database);
+		rc = write_ahead(database);
 	if (rc == SL_OK)
 		rc = check_pages(database);
 	if (rc == SL_OK)
 		rc = prepare_all(database);
 	return rc;
+}
+
+int sl_database_rest(struct sl_database *database, int pages)
+{
+	if (database->log_pages <= pages)
+		return SL_OK;
+	int code = sqlite3_wal_checkpoint_v2(database->sqlite, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	database->log_pages = 0;
+	return code == SQLITE_OK ? SL_OK : fail(database);
 }
 
 void sl_database_close(struct sl_database *database)
@@ -301,7 +354,7 @@ int sl_database_make(struct sl_database *database)
 {
 	int rc = open_file(database);
 	if (rc == SL_OK)
-		rc = command(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
+		rc = command(database, "PRAGMA journal_mode = OFF; "
 				       "PRAGMA synchronous = OFF; PRAGMA application_id = " TEXT(
 					       APPLICATION) "; PRAGMA user_version = " TEXT(FORMAT));
 	for (size_t i = 0; i < TABLES && rc == SL_OK; i++)

@@ -10,14 +10,19 @@
 #include "common/base/err.h"
 #include "common/protocol/view_codec.h"
 #include "daemon/store/folder.h"
+#include "daemon/store/seal.h"
+
+/* After the database's path: the path of its write-ahead log. */
+#define SL_DATABASE_LOG "-wal"
 
 /* Size of a Ready on disk: id, K, the hashes of deposit, key, challenge and key shares, signature. */
 #define SL_DATABASE_READY_BYTES (4u + 8u + 4u * SL_HASH_BYTES + SL_SIG_BYTES)
 /* Size of an Abort on disk: id, incarnation, kind, key, hash of the Ready, signature. */
 #define SL_DATABASE_ABORT_BYTES (3u * 4u + SL_KEY_BYTES + SL_HASH_BYTES + SL_SIG_BYTES)
-/* Size of the secrets of an attempt with as many neighbours as there can be. */
+/* Size of the sealed secrets of an attempt with as many neighbours as there can be. */
 #define SL_DATABASE_SECRETS_BYTES_MAX                                                                        \
-	(2u * SL_KEY_BYTES + SL_HASH_BYTES + 4u + SL_LEARNERS_MAX * (4u + SL_KEY_SHARE_BYTES_MAX))
+	(SL_SEAL_BYTES + 2u * SL_KEY_BYTES + SL_HASH_BYTES + 4u +                                            \
+	 SL_LEARNERS_MAX * (4u + SL_KEY_SHARE_BYTES_MAX))
 /* Size of the largest view: all learners, each linked to each. */
 #define SL_DATABASE_VIEW_BYTES_MAX                                                                           \
 	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
@@ -42,6 +47,7 @@
 	X(ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? ORDER BY a")                    \
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?)")        \
+	X(ANY_ATTEMPT, "SELECT t FROM attempts LIMIT 1")                                                     \
 	X(END_ATTEMPT, "DELETE FROM attempts WHERE t = ? AND a = ?")                                         \
 	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t <= ?")                                              \
 	X(OVERS, "SELECT " SL_OVER_COLUMNS " FROM overs WHERE t = ? ORDER BY a")                             \
@@ -62,17 +68,20 @@ enum sl_statement {
 
 struct sl_database {
 	char path[SL_FOLDER_PATH_BYTES];
-	bool peek; /* opened for reading only, also beside a running learner */
+	bool peek;     /* opened for reading only, also beside a running learner */
+	int log_pages; /* in the write-ahead log */
 	sqlite3 *sqlite;
 	sqlite3_stmt *statements[SL_STATEMENT_COUNT];
 	struct sl_error error;
 };
 
-/* Open the empty file at `path` and make the tables, without a journal: the file is not durable before it is
- * closed and synchronised. */
+/* Open the empty file at `path` and make the tables, without a log or journal: the file is not durable before
+ * it is closed and synchronised. */
 int sl_database_make(struct sl_database *database);
 /* Open the database at `path`, check all of it and prepare the statements. */
 int sl_database_open(struct sl_database *database);
+/* Empty the write-ahead log into the database, if it has more than `pages` pages. */
+int sl_database_rest(struct sl_database *database, int pages);
 /* Close the database, which need not be open. */
 void sl_database_close(struct sl_database *database);
 

@@ -148,7 +148,7 @@ static int look(struct sl_store *store)
 	return SL_OK;
 }
 
-/* Remove a file of an earlier database: SQLite would roll a journal back into the new file. */
+/* Remove a file of an earlier database: SQLite would read a log as that of the new file. */
 static int clear(struct sl_store *store, const char *name)
 {
 	char path[SL_FOLDER_PATH_BYTES];
@@ -183,7 +183,7 @@ static int make(struct sl_store *store)
 	sl_folder_path(store->folder, temporary, store->database.path);
 	int rc = clear(store, temporary);
 	if (rc == SL_OK)
-		rc = clear(store, DATABASE_FILE "-journal");
+		rc = clear(store, DATABASE_FILE SL_DATABASE_LOG);
 	if (rc == SL_OK)
 		rc = make_empty(store);
 	if (rc == SL_OK)
@@ -226,6 +226,10 @@ static int open_records(struct sl_store *store)
 	if (rc == SL_OK)
 		rc = sl_store_check_overs(store);
 	if (rc == SL_OK && !peek)
+		rc = sl_seal_open(&store->seal, store->folder, &store->database.error);
+	if (rc == SL_OK && !peek) /* a crash may have left that of an attempt that is over */
+		rc = sl_store_erase_key(store);
+	if (rc == SL_OK && !peek)
 		rc = count_start(store);
 	if (rc == SL_OK && !peek && !marked)
 		rc = sl_folder_mark(store->folder, &store->database.error);
@@ -237,7 +241,7 @@ static struct sl_store *new_store(const char *folder, const struct sl_store_owne
 	struct sl_store *store = calloc(1, sizeof *store);
 	if (store == NULL)
 		return NULL;
-	store->lock = -1;
+	store->lock = store->seal.fd = -1;
 	atomic_flag_clear(&store->used);
 	strcpy(store->folder, folder);
 	strcpy(store->run, owner->run);
@@ -295,6 +299,7 @@ void sl_store_close(struct sl_store *store)
 	if (store == NULL)
 		return;
 	sl_database_close(&store->database);
+	sl_seal_close(&store->seal);
 	if (store->lock >= 0)
 		close(store->lock);
 	sl_store_roster_close(&store->present);

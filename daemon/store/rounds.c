@@ -154,7 +154,7 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK)
 		store->last = *round;
-	return rc;
+	return rc == SL_OK ? sl_store_erase_key(store) : rc;
 }
 
 static bool same_files(const struct sl_store_round *a, const struct sl_store_round *b)
@@ -198,6 +198,12 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 {
 	int rc = sl_store_enter(store);
 	return sl_store_leave(store, rc == SL_OK ? commit(store, round) : rc, error);
+}
+
+int sl_store_rest(struct sl_store *store, int pages, struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	return sl_store_leave(store, rc == SL_OK ? sl_database_rest(&store->database, pages) : rc, error);
 }
 
 int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_round *round,

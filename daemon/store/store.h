@@ -7,14 +7,15 @@
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
  *
- * Secrets are overwritten in the file when their attempt ends (secure_delete).
+ * The secrets of an attempt are sealed under a key that is overwritten when the attempt ends (seal.h).
  *
- * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
- * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
- * checksum. Every row holds a hash of itself, and the whole file is checked when it is opened.
+ * SQLite writes ahead (WAL) with synchronous=FULL: one synchronisation to a call that records. A call that
+ * returned SL_OK survives a crash or a loss of power; an interrupted call survives completely or not at all.
+ * Vectors are files; a row holds their checksum. Every row holds a hash of itself, and the whole file is
+ * checked when it is opened.
  *
- * A store owns state/lock, learner.db with its journal, and state/has-records, an empty file that shows that
- * the folder has had a learner.db.
+ * A store owns state/lock, learner.db with its log learner.db-wal, attempt.key, and state/has-records, an
+ * empty file that shows that the folder has had a learner.db. A copy of the records is a copy of all of them.
  *
  * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is
  * retried, and earlier records are kept. The text names the file and the remedy:
@@ -34,6 +35,7 @@
 #include "common/core/core.h"
 #include "common/config/roster.h"
 #include "common/model/safetensors.h"
+#include "daemon/store/seal.h"
 
 struct sl_store;
 
@@ -84,7 +86,10 @@ struct sl_promises {
 	struct sl_open open;
 	uint8_t *view;
 	struct sl_ready *readys;
-	struct sl_secrets secrets; /* wiped when the promises are closed */
+	uint8_t *sealed; /* secrets of the open attempt as they are on record */
+	size_t sealed_bytes;
+	struct sl_secrets secrets; /* wiped when the promises are closed; shares NULL: their key is not in
+				      attempt.key (sl_store_open_secrets) */
 };
 
 /* Make the folder (0700) and the store if there is none, and count this start, durably. *store is NULL
@@ -128,7 +133,18 @@ int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_ro
 /* Record ABORTED, PREPARED, RELEASED, RECOVERS, SIGNS, GIVEN_UP or OVER. SL_ERR_REFUSED: the diagram does not
  * have this move, or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
+/* Give the key that seals, or will seal, the secrets of the open attempt. The caller makes a copy durable
+ * before it records PREPARED, and erases it after OVER or the commit, when the store has erased its own. */
+int sl_store_key(struct sl_store *store, uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error);
 /* Read the attempts of round `t`; close them with sl_store_promises_close, which also takes zeroed ones. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
 		      struct sl_error *error);
+/* Open the secrets of `promises` with the caller's copy of the key, unless they are open. SL_ERR_FORMAT: that
+ * is another key. */
+int sl_store_open_secrets(struct sl_store *store, struct sl_promises *promises,
+			  const uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error);
 void sl_store_promises_close(struct sl_promises *promises);
+/* Empty the database's log if it has more than `pages` pages, at a moment at which no peer waits for this
+ * learner: that synchronises three times. */
+#define SL_STORE_LOG_PAGES 1024 /* 4 MiB, some fifty rounds of ten learners */
+int sl_store_rest(struct sl_store *store, int pages, struct sl_error *error);

@@ -14,8 +14,9 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
 
-#define FILE_7_2 "attempt-000007-000002.states"
+#define FILE_NAME "attempt.states"
 #define ELEMENTS 10
+#define SLOT (SL_SLOT_ALIGN + SL_STATE_FILE_KEY_ROOM)
 
 static char asked[256];
 
@@ -23,8 +24,8 @@ int __real_posix_fallocate64(int fd, off_t at, off_t size);
 int __wrap_posix_fallocate64(int fd, off_t at, off_t size)
 {
 	size_t used = strlen(asked);
-	assert_int_equal(size, SL_SLOT_ALIGN);
-	snprintf(asked + used, sizeof asked - used, "%d;", (int)(at / SL_SLOT_ALIGN));
+	assert_int_equal(size, SLOT);
+	snprintf(asked + used, sizeof asked - used, "%d;", (int)(at / SLOT));
 	return __real_posix_fallocate64(fd, at, size);
 }
 
@@ -78,7 +79,7 @@ TEST_WITH(room_before_each_job_that_writes, setup, teardown)
 {
 	struct sl_buffer second = {.from = 3}, first = {.from = 0, .next = &second}, later = {.from = 2};
 	run_job(SL_JOB_ENCODE, NULL);
-	assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), 0);
+	assert_int_equal(access(folder_path(*state, FILE_NAME), F_OK), 0);
 	assert_ptr_equal(learner.workspace.state_file.base, learner.states.current.base);
 	run_job(SL_JOB_GATHER, &first);
 	assert_string_equal(asked, "");
@@ -96,7 +97,7 @@ static void end(void)
 {
 	sl_masked_states_end(&learner.states, &learner.workspace);
 	assert_null(learner.workspace.state_file.base);
-	assert_int_equal(learner.states.current.t, 0);
+	assert_int_equal(learner.states.current.slots, 0);
 }
 
 /* Rounds 8, 9, 10 ..: one file, whether they are committed or aborted, and nothing stays at the end. */
@@ -105,12 +106,10 @@ TEST_WITH(a_file_serves_every_attempt, setup, teardown)
 	ino_t file = 0;
 	for (sl_round t = 8; t < 14; t++) {
 		struct stat status;
-		char name[64];
 		learner.view.t = t;
 		run_job(SL_JOB_ENCODE, NULL);
 		run_job(SL_JOB_DEPOSIT, NULL);
-		snprintf(name, sizeof name, "attempt-%06u-000002.states", t);
-		assert_int_equal(stat(folder_path(*state, name), &status), 0);
+		assert_int_equal(stat(folder_path(*state, FILE_NAME), &status), 0);
 		assert_true(file == 0 || file == status.st_ino);
 		file = status.st_ino;
 		if (t % 2 == 0) /* else the next attempt ends this one */
@@ -127,7 +126,7 @@ TEST_WITH(an_open_attempt_keeps_its_file, setup, teardown)
 {
 	run_job(SL_JOB_ENCODE, NULL);
 	sl_masked_states_close(&learner.states);
-	assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), 0);
+	assert_int_equal(access(folder_path(*state, FILE_NAME), F_OK), 0);
 }
 
 /* Of another view: its slots would lie elsewhere. */

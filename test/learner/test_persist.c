@@ -1,5 +1,6 @@
 /* Order of the durable writes, and no write after a failed one (PROTOCOL.md §14.1 What is durable before what
  * is sent). */
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,10 +30,27 @@ static void (*while_writing)(void);
 int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
 	char text[32];
-	(void)state_file;
 	(void)error;
+	assert_int_equal(sl_state_file_key(state_file, slot)[0],
+			 0xb7); /* of the secrets that are recorded next */
 	snprintf(text, sizeof text, "slot %u", slot);
 	return said(text);
+}
+
+int __wrap_sl_store_key(struct sl_store *store, uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error)
+{
+	(void)store;
+	(void)error;
+	memset(key, 0xb7, SL_SEAL_KEY_BYTES);
+	return SL_OK;
+}
+
+int __wrap_sl_store_rest(struct sl_store *store, int pages, struct sl_error *error)
+{
+	(void)store;
+	(void)error;
+	assert_true(pages > 0);
+	return said("rest");
 }
 
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
@@ -147,6 +165,7 @@ void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 /* --- a learner that writes --- */
 
 static struct sl_daemon *learner_;
+static uint8_t slots[3 * SL_STATE_FILE_KEY_ROOM];
 
 static int setup(void **state)
 {
@@ -161,6 +180,8 @@ static int setup(void **state)
 	daemon->workspace.n = 3;
 	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
 	daemon->workspace_view = &view;
+	daemon->masked_states.current =
+		(struct sl_state_file){.slots = 3, .slot_bytes = SL_STATE_FILE_KEY_ROOM, .base = slots};
 	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);
 	sl_worker_open(&daemon->compute, &daemon->loop);
@@ -227,6 +248,27 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 	expect("slot 2, prepared, released", 2);
 }
 
+/* The key of the secrets, which the store erases in its own file. */
+static void expect_erased(enum sl_persist_kind kind, const char *text)
+{
+	persist(SL_PERSIST_PREPARED);
+	persist(kind);
+	expect(text, 2);
+	assert_true(sodium_is_zero(slots, sizeof slots));
+}
+
+TEST_WITH(the_key_goes_with_its_attempt, setup, teardown)
+{
+	expect_erased(SL_PERSIST_OVER, "slot 2, prepared, over");
+}
+
+TEST_WITH(the_key_goes_with_a_commit, setup, teardown)
+{
+	expect_erased(SL_PERSIST_COMMIT,
+		      "slot 2, prepared, checkpoint, result, row, delete checkpoint 4, delete "
+		      "checkpoint 3, delete result 3, rest");
+}
+
 /* Reported after 10 s, and again when the time has doubled. */
 static void hang(void)
 {
@@ -254,7 +296,7 @@ TEST_WITH(a_write_that_hangs_is_reported, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 3, delete result 3", 1);
+	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 3, delete result 3, rest", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)

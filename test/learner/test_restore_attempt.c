@@ -9,8 +9,8 @@
 
 #include "common/protocol/view_codec.h"
 
-#define SLOT 4096u
-static const char *const file_2_3 = "attempt-000002-000003.states";
+#define SLOT (4096u + SL_STATE_FILE_KEY_ROOM)
+static const char *const state_file_name = "attempt.states";
 
 /* Attempt 3 of round 2, of learners 1, 2 and 3, without edges. */
 static size_t write_view(uint8_t *bytes, size_t size)
@@ -52,16 +52,18 @@ static void leave_open(const char *folder, enum sl_open_state as)
 	struct sl_round_head round;
 	struct sl_held_share shares[2] = {{.size = SL_KEY_SHARE_BYTES, .bytes = {9}}, {.size = 0}};
 	struct sl_secrets secrets = {.key = {7}, .count = 2, .shares = shares};
-	uint8_t bytes[1024];
+	uint8_t bytes[1024], key[SL_SEAL_KEY_BYTES];
 	uint32_t ids[6];
 	struct sl_ready readys[3] = {
 		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	learner_commit(folder, 1);
 	learner_expect_started(&l, folder);
-	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
+	assert_int_equal(sl_state_file_open(&state_file, folder, 3, SLOT, &error), SL_OK);
 	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
 	memset(state_file.base, 5, 4 * (ELEMENTS + 1));
 	sl_canonical_deposit(&scope, state_file.base, 4 * (ELEMENTS + 1), readys[0].deposit);
+	assert_int_equal(sl_store_key(l.daemon.store, key, &error), SL_OK);
+	sl_state_file_put_key(&state_file, 0, key);
 	sl_state_file_close(&state_file);
 	struct sl_persist persist = {.view = bytes,
 				     .view_bytes = write_view(bytes, sizeof bytes),
@@ -95,7 +97,7 @@ static void expect_open(const char *folder, enum sl_open_state as, const char *s
 	assert_int_equal(config->open->secrets->shares[0].bytes[0], 9);
 	assert_non_null(l.daemon.workspace.state_file.base);
 	assert_int_equal(l.daemon.workspace.state_file.slot_bytes, SLOT);
-	assert_int_equal(access(folder_path(folder, file_2_3), F_OK), 0);
+	assert_int_equal(access(folder_path(folder, state_file_name), F_OK), 0);
 	if (said != NULL)
 		learner_expect_said(&l, said, true);
 	learner_finish(&l);
@@ -104,17 +106,15 @@ static void expect_open(const char *folder, enum sl_open_state as, const char *s
 TEST_WITH(one_that_was_prepared_goes_on, learner_setup, folder_teardown)
 {
 	leave_open(*state, SL_OPEN_PREPARED);
-	folder_put(*state, "attempt-000002-000002.states", "left", 4);
 	expect_open(*state, SL_OPEN_PREPARED, NULL);
 	expect_open(*state, SL_OPEN_PREPARED, NULL);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.states"), F_OK), 0);
 }
 
 TEST_WITH(one_that_was_released_goes_on, learner_setup, folder_teardown)
 {
 	leave_open(*state, SL_OPEN_RELEASED);
 	expect_open(*state, SL_OPEN_RELEASED, NULL);
-	remove(folder_path(*state, file_2_3));
+	remove(folder_path(*state, state_file_name));
 	expect_open(*state, SL_OPEN_RELEASED, NULL); /* its keepers have what is gone */
 }
 
@@ -128,11 +128,37 @@ TEST_WITH(one_that_was_aborted_stays_bound, learner_setup, folder_teardown)
 TEST_WITH(a_prepared_deposit_that_is_lost_is_aborted, learner_setup, folder_teardown)
 {
 	leave_open(*state, SL_OPEN_PREPARED);
-	learner_damage(*state, file_2_3); /* beyond the deposit: no matter */
+	learner_damage(*state, state_file_name); /* beyond the deposit: no matter */
 	expect_open(*state, SL_OPEN_PREPARED, NULL);
-	remove(folder_path(*state, file_2_3));
+	remove(folder_path(*state, state_file_name));
 	expect_open(*state, SL_OPEN_ABORTED, "its own deposit is gone or damaged");
 	expect_open(*state, SL_OPEN_ABORTED, NULL);
+}
+
+#define KEY_FILE "attempt.key"
+
+/* The key of the secrets is in two files: a loss of power may take one, a damaged disk the other. */
+TEST_WITH(one_of_two_keys_is_enough, learner_setup, folder_teardown)
+{
+	static const uint8_t another[SL_SEAL_KEY_BYTES] = {1};
+	struct learner l;
+	struct sl_error error;
+	leave_open(*state, SL_OPEN_RELEASED);
+	remove(folder_path(*state, KEY_FILE));
+	expect_open(*state, SL_OPEN_RELEASED, NULL);
+	remove(folder_path(*state, state_file_name));
+	expect_open(*state, SL_OPEN_RELEASED, NULL);
+	folder_put(*state, KEY_FILE, another,
+		   sizeof another); /* of an earlier attempt; the other one is gone */
+	learner_configure(&l, *state);
+	assert_int_equal(learner_start(&l, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text,
+			    folder_path(*state,
+					"learner.db: file is damaged: attempts: the key of the secrets is "
+					"gone (attempt.key); move the state folder away and start again: "
+					"the others have the result, and show this learner what it has "
+					"signed"));
+	learner_finish(&l);
 }
 
 /* The ids mean other learners now, and the learner is Ready in that attempt. */
@@ -180,7 +206,7 @@ TEST_WITH(what_is_over_is_remembered, learner_setup, folder_teardown)
 		assert_true(config->over[0].ready.id == 1 && config->over[0].aborts[1].id == 2);
 		assert_int_equal(config->reuse, reuse);
 		assert_int_equal(l.daemon.used_up, reuse ? 0 : 2);
-		assert_int_not_equal(access(folder_path(*state, file_2_3), F_OK), 0);
+		assert_int_not_equal(access(folder_path(*state, state_file_name), F_OK), 0);
 		learner_finish(&l);
 		assert_int_equal(folder_teardown(state), 0);
 		assert_int_equal(learner_setup(state), 0);
@@ -191,9 +217,9 @@ TEST_WITH(what_is_over_is_remembered, learner_setup, folder_teardown)
 TEST_WITH(deposits_of_other_attempts_go, learner_setup, folder_teardown)
 {
 	learner_commit(*state, 1);
-	folder_put(*state, "attempt-000001-000002.states", "left", 4); /* rounds here commit in attempt 2 */
+	folder_put(*state, state_file_name, "left", 4);
 	learner_expect_start(*state, 1, 0, true, NULL);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000002.states"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, state_file_name), F_OK), 0);
 }
 
 /* A model that cannot be read goes back behind what was promised: that waits until the model is there again.

@@ -82,7 +82,7 @@ class Canary:
 
     def watch(self, state):
         """Add the dumped model, and parts of what is kept for the open round: masked state, deposits."""
-        for path in [*state.glob("attempt-*"), *state.glob("trained-*.model")]:
+        for path in [*state.glob("attempt.*"), *state.glob("trained-*.model")]:
             try:
                 data = path.read_bytes()
             except FileNotFoundError:

@@ -1,5 +1,6 @@
 #include "test/store/disk.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -60,7 +61,8 @@ static void apply(struct kept *k, const struct change *c, size_t size)
 			memset(k->bytes + k->size, 0, grown - k->size);
 		k->size = grown;
 	}
-	memcpy(k->bytes + c->offset, c->bytes, size);
+	if (size > 0)
+		memcpy(k->bytes + c->offset, c->bytes, size);
 }
 
 static void settle(struct kept *k, enum disk_loss loss)
@@ -131,6 +133,8 @@ static int change(int why)
 	changes++;
 	bool fails = changes == fail_at || (cut_at != 0 && changes >= cut_at);
 	failed = failed || fails;
+	if (fails)
+		errno = 0; /* SQLite asks for it */
 	return fails ? why : SQLITE_OK;
 }
 

@@ -244,28 +244,39 @@ static bool holds(const char *folder, const char *file, const uint8_t *what, siz
 
 static bool on_disk(const char *folder, const uint8_t *what, size_t bytes)
 {
-	return holds(folder, DATABASE, what, bytes) || holds(folder, DATABASE "-journal", what, bytes);
+	static const char *const names[] = {DATABASE, DATABASE "-wal", "attempt.key"};
+	bool found = false;
+	for (int i = 0; i < 3; i++)
+		found = found || holds(folder, names[i], what, bytes);
+	return found;
 }
 
-/* Neither the file nor its journal holds anything of them after the end of the attempt. */
+static void expect_no_secret(const char *folder, const struct sl_secrets *secrets)
+{
+	assert_false(on_disk(folder, secrets->key, sizeof secrets->key));
+	assert_false(on_disk(folder, secrets->challenge, sizeof secrets->challenge));
+	for (uint32_t r = 0; r < secrets->count; r++)
+		assert_true(secrets->shares[r].size == 0 ||
+			    !on_disk(folder, secrets->shares[r].bytes, SL_KEY_SHARE_BYTES));
+}
+
+/* No file holds them as they are, neither before nor after the end of the attempt; after it, none the key. */
 static void expect_erased(const char *folder, bool commit, uint32_t count)
 {
 	struct sl_persist made = made_persist(SL_PERSIST_PREPARED, 3, 1, count);
-	const struct sl_secrets *secrets = made.secrets;
+	uint8_t key[SL_SEAL_KEY_BYTES];
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 1, count);
 	expect_recorded(store, SL_PERSIST_RELEASED, 3, 1, count);
-	assert_true(on_disk(folder, secrets->key, sizeof secrets->key));
-	assert_true(on_disk(folder, secrets->shares[0].bytes, secrets->shares[0].size));
+	expect_no_secret(folder, made.secrets);
+	assert_int_equal(sl_store_key(store, key, NULL), SL_OK);
+	assert_true(on_disk(folder, key, sizeof key));
 	if (commit)
 		expect_committed(store, 3);
 	else
 		expect_recorded(store, SL_PERSIST_OVER, 3, 1, 3);
 	for (int closed = 0; closed < 2; closed++) {
-		assert_false(on_disk(folder, secrets->key, sizeof secrets->key));
-		assert_false(on_disk(folder, secrets->challenge, sizeof secrets->challenge));
-		for (uint32_t r = 0; r < secrets->count; r++)
-			assert_true(secrets->shares[r].size == 0 ||
-				    !on_disk(folder, secrets->shares[r].bytes, SL_KEY_SHARE_BYTES));
+		expect_no_secret(folder, made.secrets);
+		assert_false(on_disk(folder, key, sizeof key));
 		reopen(folder);
 	}
 }

@@ -91,7 +91,7 @@ TEST_WITH(only_its_user_may_read, setup, folder_teardown)
 	assert_int_equal(status.st_mode & 0777, 0700);
 	assert_int_equal(stat(folder_path(folder, DATABASE), &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
-	assert_int_equal(stat(folder_path(folder, DATABASE "-journal"), &status), 0);
+	assert_int_equal(stat(folder_path(folder, DATABASE "-wal"), &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 	sl_store_close(store);
 	void *inner = strdup(folder);
@@ -244,11 +244,75 @@ TEST_WITH(another_program, setup, folder_teardown)
 	assert_int_equal(sqlite3_exec(other, "BEGIN; SELECT * FROM learner", NULL, NULL, NULL), SQLITE_OK);
 	expect_open(*state, SL_ERR_BUSY, DATABASE ": another program has it open; end it first");
 	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
 	struct sl_store *store = open_made(*state);
+	assert_int_equal(sqlite3_open(folder_path(*state, DATABASE), &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other, "SELECT * FROM learner", NULL, NULL, NULL), SQLITE_BUSY);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 2);
 	sl_store_close(store);
 	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+}
+
+/* To look leaves all files as they are, and sees what is in the log only. */
+TEST_WITH(a_look_beside_a_learner, setup, folder_teardown)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *looking, *store = open_made(*state);
+	for (sl_round t = 1; t < 4; t++) {
+		expect_committed(store, t);
+		size_t files = folder_count(*state);
+		assert_int_equal(sl_store_peek(&looking, *state, &owner, NULL), SL_OK);
+		expect_last(looking, t);
+		sl_store_close(looking);
+		assert_int_equal(folder_count(*state), files);
+		assert_true(there(*state, DATABASE "-wal"));
+	}
+	sl_store_close(store);
+	assert_false(there(*state, DATABASE "-wal"));
+	assert_int_equal(sl_store_peek(&looking, *state, &owner, NULL), SL_OK);
+	expect_last(looking, 3);
+	assert_false(there(*state, DATABASE "-wal"));
+	assert_false(there(*state, DATABASE "-shm"));
+	sl_store_close(looking);
+	expect_incarnation(*state, 2);
+}
+
+/* A folder that is copied while the learner runs: with its log, or the last records are missing. */
+TEST_WITH(the_log_belongs_to_the_records, setup, folder_teardown)
+{
+	size_t sizes[2];
+	struct sl_store *store = open_made(*state);
+	expect_committed(store, 1);
+	uint8_t *database = folder_get(*state, DATABASE, &sizes[0]),
+		*log = folder_get(*state, DATABASE "-wal", &sizes[1]);
+	expect_committed(store, 2);
+	sl_store_close(store);
+	remove(folder_path(*state, DATABASE));
+	folder_put(*state, DATABASE, database, sizes[0]);
+	folder_put(*state, DATABASE "-wal", log, sizes[1]);
+	store = open_made(*state);
+	expect_last(store, 1);
+	sl_store_close(store);
+	free(database);
+	free(log);
+}
+
+TEST_WITH(the_log_is_bounded, setup, folder_teardown)
+{
+	struct stat status;
+	struct sl_store *store = open_made(*state);
+	off_t most = 0;
+	for (sl_round t = 1; t <= 200; t++) {
+		expect_recorded(store, SL_PERSIST_PREPARED, t, 1, 500);
+		expect_recorded(store, SL_PERSIST_RELEASED, t, 1, 500);
+		expect_committed(store, t);
+		assert_int_equal(stat(folder_path(*state, DATABASE "-wal"), &status), 0);
+		most = status.st_size > most ? status.st_size : most;
+		assert_int_equal(sl_store_rest(store, SL_STORE_LOG_PAGES, NULL), SL_OK);
+	}
+	assert_in_range(most, SL_STORE_LOG_PAGES * 4096, 2 * SL_STORE_LOG_PAGES * 4096);
+	assert_int_equal(stat(folder_path(*state, DATABASE "-wal"), &status), 0);
+	sl_store_close(store);
 }
 
 /* --- how it comes to be --- */
@@ -283,7 +347,7 @@ TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 TEST_WITH(leftovers_go, setup, folder_teardown)
 {
 	folder_put(*state, DATABASE ".tmp", "half", 4);
-	folder_put(*state, DATABASE "-journal", "of another", 10);
+	folder_put(*state, DATABASE "-wal", "of another", 10);
 	expect_incarnation(*state, 1);
 	assert_false(there(*state, DATABASE ".tmp"));
 	expect_incarnation(*state, 2);
