@@ -73,3 +73,31 @@ CLUSTER_TEST(stalled_links)
 	proxy_stall(proxy, 3, 1, false);
 	end(c, proxy);
 }
+
+static void stall_all(struct proxy *proxy, bool on)
+{
+	for (uint32_t i = 1; i <= 5; i++)
+		for (uint32_t j = 1; j <= 5; j++)
+			if (i != j)
+				proxy_stall(proxy, i, j, on);
+}
+
+/* More chunks of a deposit wait for a slow link than a peer gets in answer to requests: all of them arrive.
+ */
+CLUSTER_TEST(deposits_wait_for_slow_links)
+{
+	cluster_open(c, 5,
+		     "rounds=1 trainer=noise noise_parameters=1500000 sharing=seeded mixing=tree "
+		     "log_level=debug serve_after_end=1");
+	struct proxy *proxy = proxy_between(c);
+	cluster_start_all(c, "");
+	cluster_expect_phase(c, 1, 1, "SHARE");
+	stall_all(proxy, true);
+	cluster_expect(c, 1, "\"event\":\"waiting\"");
+	stall_all(proxy, false);
+	cluster_finish(c);
+	assert_int_equal(cluster_expect_exact(c), 1);
+	for (uint32_t i = 1; i <= 5; i++)
+		assert_int_equal(cluster_count(c, i, " ended in SHARE: "), 0);
+	proxy_close(proxy);
+}
