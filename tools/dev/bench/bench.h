@@ -11,6 +11,7 @@
  *   monitoring.c  log records and metrics
  *   monitored.c  their part of a round
  *   daemons.c   real daemons, over loopback
+ *   hosts.c     real daemons, on hosts with shaped links (hosts.h)
  *   bare.c      TLS with nothing around it, for comparison
  *   child.c     programs run for their output
  *
@@ -22,6 +23,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "common/base/err.h"
 #include "tools/dev/bench/figure.h"
@@ -36,11 +38,12 @@ struct sl_bench_options {
 	size_t count;
 	uint32_t repeat;
 	bool json;
+	char way[256]; /* "KEY=VALUE KEY=VALUE": settings of --set, for the cases on hosts; "": their own */
 	const char *folder; /* in which the bench makes its own */
 };
 
-#define SL_FIGURES_MOST 32u
-#define SL_NOTES_MOST 8u
+#define SL_FIGURES_MOST 48u
+#define SL_NOTES_MOST 16u
 #define SL_NOTE_BYTES 256u
 
 /* The figures and notes of the running case so far. */
@@ -65,6 +68,9 @@ struct sl_bench_case {
 
 extern const struct sl_bench_case sl_bench_cases[];
 extern const size_t sl_bench_case_count;
+/* Return true if `name` is the name of the case, or the first part of it: "hosts" of "hosts-far". */
+bool sl_bench_case_is(const struct sl_bench_case *c, const char *name);
+/* Return the first such case, or NULL. */
 const struct sl_bench_case *sl_bench_case_find(const char *name);
 
 struct sl_bench {
@@ -113,6 +119,7 @@ int sl_bench_monitored(struct sl_bench *bench, const struct sl_bench_case *self,
 void sl_bench_monitoring_text(uint32_t samples, struct sl_figure *figure);
 int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_hosts(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 
 /* ---- child.c ---- */
 
@@ -121,6 +128,8 @@ int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, s
  * error. */
 int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment,
 		   char **output, struct sl_error *error);
+/* Wait for the end of a child, to which signals are passed on; return the status of waitpid. */
+int sl_bench_child_await(pid_t child);
 /* Interrupt the running child; for a signal handler. */
 void sl_bench_child_stop(void);
 

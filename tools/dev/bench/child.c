@@ -41,8 +41,7 @@ void sl_bench_child_stop(void)
 		kill(running, SIGINT);
 }
 
-/* Return the status of waitpid. */
-static int await(pid_t child)
+int sl_bench_child_await(pid_t child)
 {
 	int status = 0;
 	running = child;
@@ -100,7 +99,7 @@ int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *
 	if (child < 0)
 		rc = sl_err_set(error, SL_ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
 	else
-		rc = judge(argv[0], await(child), err, error);
+		rc = judge(argv[0], sl_bench_child_await(child), err, error);
 	if (rc == SL_OK && (*output = text_of(out)) == NULL)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (out >= 0)

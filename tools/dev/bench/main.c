@@ -10,7 +10,7 @@
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
 
-enum { KEY_REPEAT = 256, KEY_JSON, KEY_FOLDER };
+enum { KEY_REPEAT = 256, KEY_JSON, KEY_FOLDER, KEY_SET };
 
 const char *argp_program_version = "starling-bench " SL_VERSION;
 
@@ -18,6 +18,10 @@ static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
 	{"folder", KEY_FOLDER, "DIR", 0,
 	 "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0,
+	 "a setting of the learners on hosts, in place of those that the cases have; may be given several "
+	 "times",
+	 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
@@ -38,6 +42,16 @@ static error_t take_name(struct argp_state *state, char *name)
 	return 0;
 }
 
+static void add_setting(struct argp_state *state, struct sl_bench_options *o, const char *assignment)
+{
+	size_t used = strlen(o->way), more = strlen(assignment) + 1;
+	if (strchr(assignment, '=') == NULL || strchr(assignment, ' ') != NULL)
+		argp_error(state, "--set %s: give KEY=VALUE without blanks", assignment);
+	if (used + more >= sizeof o->way)
+		argp_error(state, "too many --set");
+	snprintf(o->way + used, sizeof o->way - used, "%s%s", used > 0 ? " " : "", assignment);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct sl_bench_options *o = state->input;
@@ -47,6 +61,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_JSON:
 		o->json = true;
+		return 0;
+	case KEY_SET:
+		add_setting(state, o, arg);
 		return 0;
 	case KEY_FOLDER:
 		o->folder = arg;
@@ -58,20 +75,36 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or the named ones.\v"
-				"Cases:\n";
-static const char doc_end[] = "\nEach figure is the median of its samples, with the smallest and the "
-			      "largest. Rounds of daemons are timed from the last "
-			      "trained model to the last commit, over all learners. If other programs used "
-			      "the processors, the output says so.\n"
-			      "\n"
-			      "Examples:\n"
-			      "  starling-bench\n"
-			      "      all cases; some minutes\n"
-			      "  starling-bench ring10 --repeat 3\n"
-			      "  starling-bench --json >bench.json\n"
-			      "\n"
-			      "Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
+static const char doc_begin[] =
+	"Measure what a round costs on this machine: all cases but those on hosts, or the named ones.\v"
+	"Cases:\n";
+static const char doc_end[] =
+	"\nEach figure is the median of its samples, with the smallest and the "
+	"largest. Rounds of daemons are timed from the last "
+	"trained model to the last commit, over all learners. If other programs used "
+	"the processors, the output says so.\n"
+	"\n"
+	"In the cases hosts-* and smoke-* each learner has a host of its own: a network "
+	"namespace, with a link of that rate in each direction, or farther away behind a "
+	"relay that delays packets. They run only if they are named ('hosts': all "
+	"of hosts-*), as root or where user namespaces are allowed, and are skipped "
+	"elsewhere. MPI_Allreduce of float32 is measured on the same hosts, if "
+	"tools/setup --mpi has built it. Rows after a round's time tell what it waited "
+	"for; every 5 ms are, in this order: bandwidth, if a link carried 80 % of its "
+	"rate or more; CPU, as far as the busiest learner ran (taken by others: was ready, "
+	"and had no processor); disk, if a thread of a learner waited for it; round "
+	"trips, none of these. Bytes are those of the links, by the counters of the "
+	"busiest host, from commit to commit.\n"
+	"\n"
+	"Examples:\n"
+	"  starling-bench\n"
+	"      all cases but those on hosts; some minutes\n"
+	"  starling-bench ring10 --repeat 3\n"
+	"  starling-bench --json >bench.json\n"
+	"  starling-bench hosts --repeat 3\n"
+	"  starling-bench hosts-100mbit --set sharing=seeded --set mixing=tree\n"
+	"\n"
+	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
 /* Return the help text, with the table of cases; to free. */
 static char *help_text(void)
