@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#define SOCKET_BUFFER (256 << 10) /* autotuned buffers of a hundred daemons fall into TCP memory pressure */
-
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 {
 	struct sl_link *link = calloc(1, sizeof *link);
@@ -279,10 +277,7 @@ void sl_link_returned(struct sl_link *link)
 
 void sl_link_begin(struct sl_link *link)
 {
-	int size = SOCKET_BUFFER;
-	uv_send_buffer_size((uv_handle_t *)&link->tcp, &size);
-	size = SOCKET_BUFFER;
-	uv_recv_buffer_size((uv_handle_t *)&link->tcp, &size);
+	sl_link_window_open(&link->window, sl_link_descriptor(link), link->links->figures.up + 1);
 	uv_tcp_nodelay(&link->tcp, 1);
 	link->state = SL_LINK_HANDSHAKE;
 	start_reading(link);

@@ -37,6 +37,7 @@
 
 #include "daemon/net/links.h"
 #include "daemon/net/link_speed.h"
+#include "daemon/net/link_window.h"
 
 enum sl_link_state_kind { SL_LINK_CONNECT, SL_LINK_HANDSHAKE, SL_LINK_OFFERED, SL_LINK_UP, SL_LINK_CLOSED };
 
@@ -100,6 +101,8 @@ struct sl_link {
 	size_t current_at;
 	size_t in_flight; /* ciphertext that the kernel has not accepted yet */
 	struct sl_link_speed speed;
+	struct sl_link_window window;
+	uint64_t looked;      /* bytes both ways at the last look at speed and window */
 	size_t control_bytes; /* waiting in `control` */
 	size_t vector_bytes;  /* waiting in `vectors` */
 	uint32_t unread;      /* frames handed over and not processed yet */

@@ -7,8 +7,8 @@
  * is no longer wanted there; a link that only the other end wants is kept. A link is a TCP connection with
  * TLS (tls.h), frames (frame.h) and two send queues. Control frames are sent first, between the frames of
  * vectors, and share TLS records. At most about SL_LINK_QUEUE_BYTES of ciphertext wait per link; the rest
- * waits as frames that links share. Large amounts are encrypted and decrypted by a crypto worker
- * (tls_offload.c), small ones at once.
+ * waits as frames that links share. Socket buffers follow the link (link_window.h). Large amounts are
+ * encrypted and decrypted by a crypto worker (tls_offload.c), small ones at once.
  *
  *   want -> connect -> handshake (both pins verified) -> up ... frames, pings ... -> down
  *     -> retry in 0.25-15 s

@@ -262,6 +262,20 @@ void sl_links_lost(struct sl_link *link)
 
 /* ---- timer ---- */
 
+/* Update speed and window, if much is being sent or was received since the last time. */
+static void look(struct sl_link *link)
+{
+	int descriptor = sl_link_descriptor(link);
+	const struct sl_link_bytes *bytes = sl_link_bytes_of(link);
+	bool floor;
+	if (!link->speed.marked && bytes->sent + bytes->received < link->looked + SL_SPEED_WRITE_BYTES)
+		return;
+	sl_link_speed_look(&link->speed, descriptor);
+	link->looked = bytes->sent + bytes->received;
+	double rate = sl_link_speed_of(&link->speed, descriptor, &floor);
+	sl_link_window_look(&link->window, descriptor, floor ? 0 : rate, link->links->figures.up);
+}
+
 static void tend(struct sl_link *link, uint64_t now)
 {
 	const struct sl_links_timing *timing = link->links->config.timing;
@@ -270,7 +284,7 @@ static void tend(struct sl_link *link, uint64_t now)
 			sl_link_close(link, "no answer");
 		return;
 	}
-	sl_link_speed_look(&link->speed, sl_link_descriptor(link));
+	look(link);
 	if (!link->paused && !link->offload.away && now > link->heard + timing->silence) {
 		sl_link_close(link, "silent for 6 s");
 		return;
