@@ -70,6 +70,9 @@
 	X(in_range, "true if it is in range")                                                                \
 	X(participant, "true if it is in the view")                                                          \
 	X(neighbour, "true if it is a neighbour in the view")                                                \
+	X(rtt_s, "least round trip time of the link; null: unknown")                                         \
+	X(rate, "bytes per second that the link carried while it was busy; null: unknown")                   \
+	X(unsent, "bytes for it that wait for the network")                                                  \
 	X(left_out_until, "last round from which it is left out because it held up attempts")                \
 	X(round, "second-hand: its round")                                                                   \
 	X(attempt, "second-hand: its attempt")                                                               \

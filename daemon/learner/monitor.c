@@ -1,5 +1,6 @@
 #include "daemon/learner/monitor.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,24 @@ static void serve_health(struct sl_daemon *daemon, struct sl_http_request *reque
 
 /* ---- metrics ---- */
 
+/* Add up the links at present. */
+static void complete_links(struct sl_daemon *daemon)
+{
+	struct sl_metrics *m = &daemon->counters;
+	struct sl_link_figures link;
+	m->queue[0] = m->queue_largest[0] = 0;
+	m->socket_unsent[0] = m->socket_buffers[0] = m->rtt_largest[0] = 0;
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		sl_links_figures_of(daemon->links, i, &link);
+		m->queue[0] += (double)link.waiting;
+		m->queue_largest[0] = fmax(m->queue_largest[0], (double)link.waiting);
+		m->socket_unsent[0] += (double)link.unsent;
+		m->socket_buffers[0] += (double)link.buffers;
+		m->rtt_largest[0] = fmax(m->rtt_largest[0], link.rtt_s);
+	}
+	sl_metrics_links(m, sl_links_figures(daemon->links));
+}
+
 /* Set the figures that are looked up rather than counted. */
 static void complete(struct sl_daemon *daemon)
 {
@@ -84,16 +103,9 @@ static void complete(struct sl_daemon *daemon)
 	uint32_t losses;
 	look(daemon, line);
 	m->roster[0] = daemon->roster.size;
-	m->queue[0] = m->queue_largest[0] = 0;
-	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		double waiting = (double)sl_links_waiting(daemon->links, i);
-		m->queue[0] += waiting;
-		if (waiting > m->queue_largest[0])
-			m->queue_largest[0] = waiting;
-	}
 	if (sl_core_tolerates(daemon->core, &losses))
 		m->view_tolerance[0] = losses;
-	sl_metrics_links(m, sl_links_figures(daemon->links));
+	complete_links(daemon);
 	sl_metrics_process(m);
 }
 

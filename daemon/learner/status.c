@@ -155,7 +155,9 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 {
 	const struct sl_member *member = &daemon->roster.members[index];
 	struct sl_core_peer peer;
+	struct sl_link_figures link;
 	sl_core_peer(daemon->core, index, &peer);
+	sl_links_figures_of(daemon->links, index, &link);
 	struct {
 		SL_STATUS_PEER_FIELDS(DECLARE)
 	} values = {
@@ -165,6 +167,9 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 		.in_range = json_boolean(peer.in_range),
 		.participant = json_boolean(peer.participant),
 		.neighbour = json_boolean(peer.neighbour),
+		.rtt_s = real(link.rtt_s > 0 ? link.rtt_s : NAN),
+		.rate = real(link.rate > 0 ? round(link.rate) : NAN),
+		.unsent = whole(link.waiting + link.unsent),
 		.left_out_until = peer.left_out > 0 ? whole(peer.left_out) : json_null(),
 		.round = peer.heard ? whole(peer.t) : json_null(),
 		.attempt = peer.heard ? whole(peer.a) : json_null(),

@@ -102,6 +102,12 @@ enum {
 	X(GAUGE, queue, NONE, "starling_send_queue_bytes", "Bytes that wait in all send queues.")            \
 	X(GAUGE, queue_largest, NONE, "starling_send_queue_largest_bytes",                                   \
 	  "Bytes that wait in the fullest send queue.")                                                      \
+	X(GAUGE, socket_unsent, NONE, "starling_socket_unsent_bytes",                                        \
+	  "Bytes of all links that the kernel holds and has not sent.")                                      \
+	X(GAUGE, socket_buffers, NONE, "starling_socket_buffer_bytes",                                       \
+	  "Bytes that the socket buffers of all links may take.")                                            \
+	X(GAUGE, rtt_largest, NONE, "starling_link_rtt_largest_seconds",                                     \
+	  "Least round trip time of the longest link.")                                                      \
 	/* trouble */                                                                                        \
 	X(COUNTER, rejected, NONE, "starling_messages_rejected", "Messages of peers that were rejected.")    \
 	X(COUNTER, equivocations, NONE, "starling_equivocations",                                            \

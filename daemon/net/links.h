@@ -110,6 +110,16 @@ struct sl_link_bytes sl_links_bytes(const struct sl_links *links, uint32_t peer)
 /* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
  * the first large write and without a link. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
+/* One link at present. */
+struct sl_link_figures {
+	double rtt_s;	/* least round trip time, 0: unknown */
+	double rate;	/* measured bytes per second, 0: unknown */
+	size_t waiting; /* bytes that the kernel has not accepted yet */
+	size_t unsent;	/* bytes that it has accepted and not sent */
+	size_t buffers; /* size of the socket buffers, as the kernel counts them */
+};
+/* Look at the link to `peer`; false: there is none, all is 0. */
+bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_link_figures *state);
 /* Return the bytes of frames queued for `peer`, 0 without a link. */
 size_t sl_links_waiting(const struct sl_links *links, uint32_t peer);
 /* Return false if so much is queued for `peer` that its requests must not be answered: more than

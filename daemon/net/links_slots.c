@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "daemon/net/tcp_info.h"
 #include "daemon/runtime/address.h"
 
 static const struct sl_links_timing usual = {.tick = 100,
@@ -398,6 +399,24 @@ double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
 	const struct sl_link *link = links->slots[peer].up;
 	*floor = true;
 	return link == NULL ? 0 : sl_link_speed_of(&link->speed, sl_link_descriptor(link), floor);
+}
+
+bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_link_figures *state)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	struct sl_tcp_info info;
+	bool floor;
+	*state = (struct sl_link_figures){0};
+	if (link == NULL)
+		return false;
+	double rate = sl_links_speed(links, peer, &floor);
+	sl_tcp_info_get(sl_link_descriptor(link), &info);
+	*state = (struct sl_link_figures){.rtt_s = info.rtt_s,
+					  .rate = floor ? 0 : rate,
+					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
+					  .unsent = info.unsent,
+					  .buffers = sl_link_window_size(sl_link_descriptor(link))};
+	return true;
 }
 
 /* ---- opening and closing ---- */

@@ -150,6 +150,7 @@ TEST(control_frames_pass_what_the_kernel_has_not_been_given)
 	static const uint32_t size = 64u << 10, vectors = 100;
 	struct pair *pair = open_linked();
 	struct sl_tcp_info info;
+	struct sl_link_figures state;
 	pair->emulators[1].bytes_per_s = 2000000;
 	send_vectors(pair, 32, size);
 	pair_await(pair, 10000, is_measured);
@@ -159,6 +160,10 @@ TEST(control_frames_pass_what_the_kernel_has_not_been_given)
 	const struct sl_link *link = end_link(&pair->ends[0]);
 	assert_true(sl_tcp_info_get(sl_link_descriptor(link), &info));
 	assert_in_range(info.unsent, 0, SL_LINK_WINDOW_UNSENT + SL_SEGMENT_BYTES);
+	assert_true(sl_links_figures_of(pair->ends[0].links, 1, &state));
+	assert_true(state.rtt_s > 0 && state.rate > 0 && state.unsent <= info.unsent);
+	assert_int_equal(state.waiting, sl_links_waiting(pair->ends[0].links, 1) + link->in_flight);
+	assert_int_equal(state.buffers, sl_link_window_size(sl_link_descriptor(link)));
 	uint32_t before = pair->ends[1].received;
 	end_send(&pair->ends[0], 100, false);
 	end_flush(&pair->ends[0]);
@@ -166,5 +171,8 @@ TEST(control_frames_pass_what_the_kernel_has_not_been_given)
 	pair->emulators[1].bytes_per_s = 0;
 	pair_await(pair, 10000, has_control);
 	assert_in_range(pair->ends[1].received - 1 - before, 0, vectors / 2);
+	sl_links_drop(pair->ends[0].links, 1, "ended");
+	assert_false(sl_links_figures_of(pair->ends[0].links, 1, &state));
+	assert_true(state.rtt_s == 0 && state.buffers == 0);
 	pair_end(pair);
 }
