@@ -26,6 +26,7 @@ for figure in 'seeded + tree .* s' 'seeded + tree: bandwidth .* s' 'seeded + tre
 	'seeded + tree: sent at most .* MB' "seeded + tree: bytes over the ring's .* x"; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
+! grep -q 'attempts failed' out || fail "a round did not go well: $(cat out)"
 [ "$(interfaces)" = "$before" ] || fail "interfaces are left: $(interfaces)"
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 

@@ -76,6 +76,8 @@ static int write_programs(struct sl_bench *bench, const struct sl_hosts_net *net
 struct moments {
 	double trained_s[ROUNDS_MOST], committed_s[ROUNDS_MOST];
 	json_int_t attempts[ROUNDS_MOST]; /* up to the one that committed */
+	json_int_t learners[ROUNDS_MOST]; /* that took part */
+	bool recovered[ROUNDS_MOST];	  /* mixing failed, and deposits were added up */
 };
 
 static void take_record(struct moments *moments, const json_t *record)
@@ -90,7 +92,9 @@ static void take_record(struct moments *moments, const json_t *record)
 	if (strcmp(event, "committed") == 0) {
 		moments->committed_s[round] = fmax(moments->committed_s[round], at_s);
 		moments->attempts[round] = json_integer_value(json_object_get(record, "attempt"));
+		moments->learners[round] = json_integer_value(json_object_get(record, "learners"));
 	}
+	moments->recovered[round] |= strcmp(event, "recovering") == 0;
 }
 
 static void read_log(struct moments *moments, const char *path)
@@ -148,6 +152,7 @@ static int measure_plain(struct sl_bench *bench, const struct sl_hosts_net *net,
 static void note_parts(struct sl_bench *bench, const char *name, const json_t *rows)
 {
 	char text[SL_NOTE_BYTES];
+	bool any = false; /* a round that is finished by recovery has no parts */
 	int used = snprintf(text, sizeof text, "%s, medians of its parts:", name);
 	for (int part = 0; part < SL_PARTS; part++) {
 		struct sl_figure figure = {.count = 0};
@@ -157,12 +162,31 @@ static void note_parts(struct sl_bench *bench, const char *name, const json_t *r
 			if (json_is_number(s))
 				sl_figure_add(&figure, json_number_value(s));
 		}
+		any |= figure.count > 0;
 		if (figure.count > 0)
 			used += snprintf(text + used, sizeof text - (size_t)used, "%s %s %.3f s",
 					 part > 0 ? "," : "", sl_round_table_part_names[part],
 					 sl_figure_spread(&figure).median);
 	}
-	sl_bench_note(bench, "%s", text);
+	if (any)
+		sl_bench_note(bench, "%s", text);
+}
+
+/* A note if the figures are not those of rounds that went well. */
+static void note_failures(struct sl_bench *bench, const char *name, const struct moments *moments,
+			  uint32_t learners)
+{
+	long failed = 0, recovered = 0, fewer = 0;
+	for (uint32_t t = 2; t <= bench->options.repeat + 1; t++) {
+		failed += (long)moments->attempts[t] - 1;
+		recovered += moments->recovered[t];
+		fewer += moments->learners[t] < (json_int_t)learners;
+	}
+	if (failed > 0 || recovered > 0 || fewer > 0)
+		sl_bench_note(bench,
+			      "%s: of %u rounds, %ld were finished by recovery, %ld without all learners; "
+			      "%ld attempts failed",
+			      name, bench->options.repeat, recovered, fewer, failed);
 }
 
 static void figures_of(struct sl_bench *bench, const struct sl_bench_hosts *what, const char *name,
@@ -179,12 +203,10 @@ static void figures_of(struct sl_bench *bench, const struct sl_bench_hosts *what
 			 *used = sl_bench_figure(bench, "s", "%s: CPU of all learners", name),
 			 *sent = sl_bench_figure(bench, "MB", "%s: sent at most", name);
 	char ratio[64];
-	long failed = 0;
 	read_logs(&moments, bench, what->hosts);
 	for (uint32_t t = 2; t <= bench->options.repeat + 1; t++) {
 		double from = moments.trained_s[t], to = moments.committed_s[t];
 		struct sl_hosts_waits waits = sl_hosts_waits(samples, count, from, to);
-		failed += (long)moments.attempts[t] - 1;
 		sl_figure_add(round, to - from);
 		sl_figure_add(full, waits.bandwidth);
 		sl_figure_add(cpu, waits.cpu);
@@ -202,9 +224,7 @@ static void figures_of(struct sl_bench *bench, const struct sl_bench_hosts *what
 	snprintf(ratio, sizeof ratio, "%.40s: bytes over the ring's", name);
 	sl_bench_ratio(bench, sent, plain->ring_sent, ratio);
 	note_parts(bench, name, rows);
-	if (failed > 0)
-		sl_bench_note(bench, "%s: %ld attempts failed, and the rounds were tried again", name,
-			      failed);
+	note_failures(bench, name, &moments, what->hosts);
 }
 
 /* ---- settings in turn ---- */

@@ -1,9 +1,11 @@
 #include "tools/dev/bench/hosts.h"
 
+#include <math.h>
+
 /* Add `took` seconds of the time before a sample. */
 static void add(struct sl_hosts_waits *waits, const struct sl_hosts_sample *sample, double took)
 {
-	double rest = took * (1 - sample->ran - sample->delayed);
+	double rest = fmax(0, took * (1 - sample->ran - sample->delayed));
 	if (sample->busy >= SL_HOSTS_BUSY) {
 		waits->bandwidth += took;
 		return;
