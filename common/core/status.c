@@ -1,4 +1,5 @@
 /* What the shell may show of the state: nothing here changes it. */
+#include "common/core/agree.h"
 #include "common/core/state.h"
 
 static sl_ms waits_since(const struct sl_core *core)
@@ -19,7 +20,7 @@ static sl_ms deadline(const struct sl_core *core)
 	case SL_PHASE_DISCOVER:
 		return core->since + config->straggler_timeout_ms;
 	case SL_PHASE_AGREE:
-		return core->at.progress + config->agreement_timeout_ms;
+		return sl_agree_deadline(core);
 	case SL_PHASE_READY:
 		return core->since + config->prepare_timeout_ms;
 	case SL_PHASE_SHARE:

@@ -84,6 +84,21 @@ TEST(deadline)
 	driver_free(p);
 }
 
+/* A learner that may wait for a straggler is not overdue. */
+TEST(deadline_of_link_states)
+{
+	struct driver *p = driver_new(3, 4);
+	struct sl_core_status status;
+	play(p, "link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"trained\n"
+		"link state from 2");
+	sl_core_status(p->core, &status);
+	assert_int_equal(status.deadline,
+			 p->now + p->config.straggler_timeout_ms + p->config.agreement_timeout_ms);
+	driver_free(p);
+}
+
 /* --- losses --- */
 
 TEST(losses_seen)
