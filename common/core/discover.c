@@ -161,8 +161,11 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 {
 	if (core->window_since == SL_NEVER)
 		return SL_NEVER;
-	return core->window_since +
-	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
+	sl_ms silent = core->dialled_at + core->config.hello_timeout_ms;
+	sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;
+	if (c->training == 0)
+		return silent;
+	return core->dialled_at > core->window_since && silent > straggler ? silent : straggler;
 }
 
 /* Write the candidates of the own link state to `set`: peers in range that are ready and may be in one view
@@ -228,8 +231,7 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 	if (!news)
 		return;
 	sl_discover_links(core);
-	if (core->window_since != SL_NEVER)
-		core->window_since = core->now; /* wait for it as long as for the others */
+	core->dialled_at = core->now; /* wait for it as long as for the others */
 }
 
 /* Tell the peers why none of those that are ready may be in a view with this learner: flood, once a round, a
@@ -279,7 +281,7 @@ bool sl_discover_advance(struct sl_core *core)
 	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->window_since == SL_NEVER)
-			core->window_since = core->now;
+			core->window_since = core->dialled_at = core->now;
 	} else {
 		core->window_since = SL_NEVER;
 	}
@@ -347,7 +349,7 @@ sl_ms sl_discover_deadline(const struct sl_core *core)
 	if (sl_core_abstains(core))
 		return SL_NEVER;
 	if (core->window_since != SL_NEVER) {
-		sl_ms silent = core->window_since + core->config.hello_timeout_ms;
+		sl_ms silent = core->dialled_at + core->config.hello_timeout_ms;
 		sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;
 		if (silent > core->now && silent < due)
 			due = silent;

@@ -106,7 +106,7 @@ struct sl_suspicion {
 	sl_round lied;	   /* the round in which it signed what no honest learner does, last; 0: none */
 	sl_round slow;	   /* the round in which it held up the others, last; 0: none */
 	sl_round until;	   /* the last round from which it is left out; 0: none */
-	bool late;	   /* the last window closed without it: not waited for before it is in this round */
+	sl_round late;	   /* the round whose window closed without it, last; 0: it has come since */
 };
 
 /* A roster member as seen over its link. */
@@ -405,6 +405,7 @@ struct sl_core {
 	bool full_graph;    /* the privacy check refused the overlay of this round */
 	sl_ms not_before;   /* after a refusal: no new attempt before; SL_NEVER: not without a change */
 	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
+	sl_ms dialled_at;   /* time since which the silent peers have been dialled in it */
 	uint32_t refusals;  /* in this round */
 	sl_ms begun_at;	    /* time at which the first attempt of this round began; SL_NEVER */
 

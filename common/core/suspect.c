@@ -4,6 +4,7 @@
 #include "common/core/emit.h"
 
 #define DOUBLINGS_MOST 6u /* at most 64 rounds */
+#define FAILURES_MOST 64u /* that are counted: a liar soon has more than a learner that it hinders */
 #define LIE 3u		  /* failures as which a lie counts: four rounds */
 
 /* --- the rule --- */
@@ -74,7 +75,7 @@ sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i)
 	bool signed_one = lr->record.present && lr->state.t == core->t;
 	if (signed_one || core->begun_at == SL_NEVER)
 		return 0;
-	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
+	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms / 2;
 }
 
 /* Return the blame of a peer whose link state is missing, or was when another attempt overtook this one. */
@@ -115,7 +116,7 @@ static bool count(struct sl_core *core, uint32_t i, enum blame blame)
 		return false;
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
 	uint32_t failures = s->failures + (blame == LIED ? LIE : 1), excused = blame == EXCUSABLE ? liars : 0;
-	s->failures = failures < liars + DOUBLINGS_MOST + 1 ? failures : liars + DOUBLINGS_MOST + 1;
+	s->failures = failures < FAILURES_MOST ? failures : FAILURES_MOST;
 	s->failed = core->t;
 	if (failures <= excused)
 		return false;
@@ -166,22 +167,69 @@ void sl_suspect_clear(struct sl_core *core, uint32_t i)
 void sl_suspect_late(struct sl_core *core, const uint64_t *late)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		core->peers[i].suspicion.late |=
-			sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello;
+		if (sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello)
+			core->peers[i].suspicion.late = core->t;
 }
 
-/* A peer that is in this round is not late any more. */
+/* A peer that has come to this round is not late any more; one for which the window of this round was too
+ * short must be ready. */
 static void notice_arrivals(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (core->peers[i].hello && core->peers[i].t == core->t)
-			core->peers[i].suspicion.late = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		struct sl_peer *p = &core->peers[i];
+		bool still = p->status == SL_PEER_STATUS_TRAINING && p->suspicion.late == core->t;
+		if (p->hello && p->t == core->t && !still)
+			p->suspicion.late = 0;
+	}
 }
 
 /* --- the quorum --- */
 
-/* Leave out the suspects with more than `level` failures. Return true if the others that are ready are a
- * quorum, and enough for the privacy check. */
+/* Return true if the latest link state of learner `i` is of this round or of the one before. */
+static bool is_recent(const struct sl_core *core, uint32_t i)
+{
+	return core->links[i].record.present && core->links[i].state.t + 1 >= core->t;
+}
+
+/* Add to `reached` the learners that share an edge with `i`: the two have named each other, and neither is
+ * left out. */
+static void add_neighbours(const struct sl_core *core, uint32_t i, uint64_t *reached)
+{
+	if (!is_recent(core, i))
+		return;
+	for (uint32_t j = 0; j < core->config.roster_size; j++)
+		if (sl_bit(core->links[i].named, j) && !sl_bit(reached, j) && !sl_bit(core->shunned, j) &&
+		    is_recent(core, j) && sl_bit(core->links[j].named, i))
+			sl_bit_set(reached, j);
+}
+
+/* Return the number of learners that this one reaches without those that are left out, by what it knows of
+ * the edges: itself, the peers that are ready, and on from these by recent link states. */
+static uint64_t count_reached(struct sl_core *core)
+{
+	uint64_t *reached = core->ready_set, *passed = core->eligible;
+	memset(reached, 0, sl_core_set_bytes(core));
+	memset(passed, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i))
+			sl_bit_set(reached, i);
+	sl_bit_set(reached, core->config.self);
+	sl_bit_set(passed, core->config.self);
+	for (bool further = true; further;) {
+		further = false;
+		for (uint32_t i = 0; i < core->config.roster_size; i++) {
+			if (!sl_bit(reached, i) || sl_bit(passed, i))
+				continue;
+			sl_bit_set(passed, i);
+			add_neighbours(core, i, reached);
+			further = true;
+		}
+	}
+	return sl_bit_count(reached, sl_core_words(core));
+}
+
+/* Leave out the suspects with more than `level` failures. Return true if a quorum is reached without them,
+ * and enough others are ready for the privacy check. */
 static bool shun_above(struct sl_core *core, uint32_t level)
 {
 	const struct sl_parameters *own = &core->config.parameters;
@@ -193,7 +241,9 @@ static bool shun_above(struct sl_core *core, uint32_t level)
 			sl_bit_set(core->shunned, i);
 		others += !shun && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
 	}
-	return others + 1 >= own->quorum && others >= own->tolerance + 1;
+	if (others < own->tolerance + 1)
+		return false;
+	return others + 1 >= own->quorum || count_reached(core) >= own->quorum;
 }
 
 void sl_suspect_update(struct sl_core *core)

@@ -319,6 +319,23 @@ TEST(one_deadline)
 	sl_sim_free(sim);
 }
 
+/* A straggler of this round is not waited for again in the next attempt of the round. */
+TEST(one_deadline_of_a_round)
+{
+	struct sl_sim *sim = build(933, 6, "complete", 1);
+	sim->learners[5].training_ms = 1000000000;
+	sl_sim_start(sim);
+	sl_sim_run_until_phase(sim, 0, SL_PHASE_AGREE);
+	uint64_t closed = sim->now;
+	sl_sim_cut(sim, 0, 1);
+	sl_sim_elapse(sim, 10);
+	sl_sim_restore(sim, 0, 1);
+	sl_sim_run_until_commit(sim, 0, 1);
+	sl_sim_expect(sim, 0, SL_REPORT_FAILED, SL_REASON_LINK);
+	assert_true(closed > 60000000 && sim->now < closed + 20000000);
+	sl_sim_free(sim);
+}
+
 /* The neighbours of a learner that trains wait for it longer than for a link state. The others begin without
  * these: they wait for them, and blame none. */
 TEST(a_straggler_of_some)

@@ -191,3 +191,48 @@ TEST(a_quorum_that_needs_it)
 		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 5);
 	sl_sim_free(sim);
 }
+
+/* --- in graphs where no learner has a quorum of neighbours --- */
+
+#define SPARSE 10u
+
+static void expect_rounds_without(uint32_t out, const char *topology, uint32_t learners, sl_round rounds,
+				  bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *))
+{
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct sl_sim_options o = {.seed = 60 + seed,
+					   .learners = learners,
+					   .topology = topology,
+					   .parameters = {.rounds = rounds}};
+		struct sl_sim *sim = sl_sim_new(&o);
+		sim->tap = tap;
+		sim->liars = true;
+		sl_sim_start(sim);
+		sl_sim_elapse(sim, 900000);
+		for (uint32_t i = 0; i < learners; i++)
+			if (i != out &&
+			    sl_sim_count(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE, NULL) < rounds)
+				sl_sim_fail(sim, "learner %u has taken part in too few rounds", sim->ids[i]);
+		sl_sim_free(sim);
+	}
+}
+
+/* A quorum is reached without it over others. */
+TEST(a_hung_disk_among_few_neighbours)
+{
+	expect_rounds_without(HUNG, "regular:4", SPARSE, 8, swallow_ready);
+}
+
+/* It says that it is ready, and signs no link state. */
+static bool swallow_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	return i != HUNG || m->kind != SL_MSG_LINK_STATE || m->link_state.id != sim->ids[HUNG];
+}
+
+/* It is left out, and no other learner is left out with it. */
+TEST(one_that_only_greets)
+{
+	expect_rounds_without(HUNG, "regular:4", SPARSE, 8, swallow_link_state);
+	expect_rounds_without(HUNG, "complete", 6, 20, swallow_link_state);
+}
