@@ -20,10 +20,8 @@
 #include <stddef.h>
 
 #define SL_LINK_WINDOW_TOTAL (256u << 20) /* buffers of all links, as the kernel counts them */
-#define SL_LINK_WINDOW_SMALL                                                                                 \
-	(256u << 10)		  /* largest fixed buffer of one direction; the kernel counts twice          \
-				   */
-#define SL_LINK_WINDOW_RATE 125e6 /* bytes/s that a link may have before it is measured: 1 Gbit/s */
+#define SL_LINK_WINDOW_SMALL (256u << 10) /* of one direction, at most; the kernel counts it twice */
+#define SL_LINK_WINDOW_RATE 125e6	  /* bytes/s that a link may have before it is measured: 1 Gbit/s */
 #define SL_LINK_WINDOW_UNSENT_S 0.01
 #define SL_LINK_WINDOW_UNSENT (64u << 10) /* least bytes given to the kernel ahead */
 
