@@ -18,7 +18,6 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
-#include "common/core/suspect.h"
 
 #define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
 
@@ -253,14 +252,12 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 }
 
 /* The round was committed without waiting for the peers that are still in it, or in one before. */
-static void find_late(struct sl_core *core, sl_round fetched)
+static void find_behind(struct sl_core *core, sl_round fetched)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		sl_bit_clear(core->missing, i);
-		if (core->peers[i].hello && core->peers[i].t <= fetched)
-			sl_bit_set(core->missing, i);
+		struct sl_peer *p = &core->peers[i];
+		p->behind = p->hello && p->t <= fetched ? p->t : 0;
 	}
-	sl_suspect_late(core, core->missing);
 }
 
 void sl_catchup_durable(struct sl_core *core)
@@ -276,7 +273,7 @@ void sl_catchup_durable(struct sl_core *core)
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
 	core->took_part = false;
-	find_late(core, made->t);
+	find_behind(core, made->t);
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);
 }

@@ -127,14 +127,15 @@ struct sl_peer {
 	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round t;	    /* round in the last Hello */
 	sl_attempt a;	    /* attempt in the last Hello */
-	enum sl_peer_status status;	   /* status in the last Hello */
-	uint32_t incarnation;		   /* incarnation in the last Hello */
-	sl_ms down_since;		   /* time at which the link fell; while it is down */
-	sl_round in_range;		   /* last round in which the peer was in range */
-	uint32_t started;		   /* incarnation in its last link state */
-	uint32_t stale_start;		   /* incarnation of which an earlier round was reported last */
-	sl_round left_out;		   /* round in which the views without it were reported last */
-	uint32_t left_out_start;	   /* .. its incarnation then */
+	enum sl_peer_status status; /* status in the last Hello */
+	uint32_t incarnation;	    /* incarnation in the last Hello */
+	sl_ms down_since;	    /* time at which the link fell; while it is down */
+	sl_round in_range;	    /* last round in which the peer was in range */
+	sl_round behind;	    /* its round when this learner fetched that one or a later one; or 0 */
+	uint32_t started;	    /* incarnation in its last link state */
+	uint32_t stale_start;	    /* incarnation of which an earlier round was reported last */
+	sl_round left_out;	    /* round in which the views without it were reported last */
+	uint32_t left_out_start;    /* .. its incarnation then */
 	struct sl_difference left_out_for; /* .. and why */
 	struct sl_buffer *early;	   /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
