@@ -49,16 +49,6 @@ static void free_record(struct record *record)
 
 /* ---- a commit ---- */
 
-/* Return the round whose result is needed no more once round `t` is written, 0: none. That of the round
- * before `t` is needed until `t` is on record. */
-static sl_round spare_result(const struct sl_daemon *daemon, sl_round t)
-{
-	struct sl_store_round last, spare;
-	bool found = sl_store_round_before(daemon->store, t, &last, NULL) == SL_OK &&
-		     sl_store_round_before(daemon->store, last.t, &spare, NULL) == SL_OK;
-	return found ? spare.t : 0;
-}
-
 /* Write the sum Z from the workspace, with its certificate. */
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
@@ -72,24 +62,35 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 				  certificate->t);
 	sl_bytes_pack(z, daemon->workspace.s, count, field.bytes);
 	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
-			     z, count * field.bytes, spare_result(daemon, certificate->t), checksum, error);
+			     z, count * field.bytes, checksum, error);
 	free(z);
 	return rc;
 }
 
-/* Write the file that the model is decoded from, then the row that makes it valid, then the model, which the
- * next start decodes again if a loss of power takes it (restore.c). */
+static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_store_round *round,
+			    uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+{
+	struct sl_checkpoint checkpoint = {.round = round->t,
+					   .learners = round->learners,
+					   .total_weight = round->total_weight,
+					   .n = daemon->workspace.n};
+	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
+	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
+	int rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
+				     daemon->workspace.committed, error);
+	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
+	return rc;
+}
+
+/* Write the files, then the row that makes them valid. */
 static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	struct sl_store_round round;
-	struct sl_checkpoint checkpoint;
-	const struct sl_tensors *tensors = &daemon->trainer->tensors;
 	sl_store_round_fill(&round, &record->certificate, record->persist.total_weight);
-	sl_store_round_checkpoint(&round, daemon->settings->run, daemon->workspace.n, &checkpoint);
-	sl_checkpoint_sum(&checkpoint, tensors, daemon->workspace.committed);
-	memcpy(round.checkpoint_sum, checkpoint.checksum, SL_HASH_BYTES);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_COMMIT_FILES);
-	int rc = write_result(daemon, &record->certificate, round.result_sum, error);
+	int rc = write_checkpoint(daemon, &round, round.checkpoint_sum, error);
+	if (rc == SL_OK)
+		rc = write_result(daemon, &record->certificate, round.result_sum, error);
 	sl_failpoint_reach(SL_FAILPOINT_BETWEEN_FILES_AND_ROW);
 	if (rc == SL_OK)
 		rc = sl_store_commit_round(daemon->store, &round, error);
@@ -97,8 +98,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 		return rc;
 	sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
 	sl_masked_states_erase_key(&daemon->masked_states);
-	return sl_checkpoint_write_later(daemon->checkpoints, &checkpoint, tensors,
-					 daemon->workspace.committed, error);
+	return SL_OK;
 }
 
 /* Open the result for requests of peers. Without it the learner continues and cannot answer them. */
