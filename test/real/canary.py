@@ -242,7 +242,7 @@ class Victim:
         self.folder, self.aborted = folder, False
 
     def abort(self):
-        if not self.aborted and any(self.folder.glob("state/attempt-*")):
+        if not self.aborted and any(self.folder.glob("state/attempt.*")):
             os.kill(int((self.folder / "pid").read_text()), signal.SIGABRT)
             self.aborted = True
 
@@ -264,8 +264,6 @@ def play(folder, canaries, arguments):
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
     end = time.monotonic() + DEADLINE_S
     while launcher.poll() is None and time.monotonic() < end:
-        for canary in canaries:
-            canary.watch(run / canary.name / "state")
         places.update(processes(str(folder)))
         printed = (folder / "printed").read_bytes()
         committed = printed.count(b" exact\n") + printed.count(b" same\n")
@@ -275,7 +273,10 @@ def play(folder, canaries, arguments):
             command(places, "status", str(run), "--json")
         if looked >= 1:
             victim.abort()
-        time.sleep(0.02)
+        for _ in range(10):  # a model is on disk for some milliseconds
+            for canary in canaries:
+                canary.watch(run / canary.name / "state")
+            time.sleep(0.002)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)
     assert launcher.wait() == 0, (folder / "printed").read_text()
