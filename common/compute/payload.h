@@ -24,6 +24,7 @@ struct sl_payload {
 	enum sl_source source;
 	uint32_t row;
 	size_t at;
+	bool requested; /* the answer to a request, which a peer that does not read may repeat elsewhere */
 };
 
 /* Write the bytes of `chunk` to `out`. z: packed Z of the last committed round, of SL_SOURCE_RESULT; else

@@ -122,7 +122,8 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 	memcpy(message.chunk.view, last->view, SL_HASH_BYTES);
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
-	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
+	struct sl_payload payload = {
+		.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes, .requested = true};
 	sl_emit_payload(core, sl_core_only(core, peer), &message, payload);
 }
 

@@ -57,12 +57,14 @@ size_t sl_deposit_chunk_bytes(const struct sl_core *core, uint32_t index)
 	return sl_view_chunk_elements(&core->view, index) * core->view.field.bytes;
 }
 
-void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position, uint32_t index)
+void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position, uint32_t index,
+		     bool requested)
 {
 	struct sl_chunk chunk = {.origin = core->view.ids[position],
 				 .index = index,
 				 .size = sl_deposit_chunk_bytes(core, index)};
 	size_t at = (size_t)index * SL_CHUNK_ELEMENTS * core->view.field.bytes;
 	sl_emit_chunk(core, to, SL_MSG_DEPOSIT, chunk,
-		      (struct sl_payload){.source = SL_SOURCE_SLOT, .row = position, .at = at});
+		      (struct sl_payload){
+			      .source = SL_SOURCE_SLOT, .row = position, .at = at, .requested = requested});
 }

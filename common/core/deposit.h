@@ -18,5 +18,6 @@ void sl_deposit_check(struct sl_core *core);
 void sl_deposit_checked(struct sl_core *core, const struct sl_job_result *result);
 /* Return the bytes of a chunk of a deposit. */
 size_t sl_deposit_chunk_bytes(const struct sl_core *core, uint32_t index);
-/* Send chunk `index` of the deposit of `position` to the peers of `to`. */
-void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position, uint32_t index);
+/* Send chunk `index` of the deposit of `position` to the peers of `to`; or, if `requested`, answer them. */
+void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position, uint32_t index,
+		     bool requested);

@@ -157,12 +157,22 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 	return c;
 }
 
+/* Return the time at which silent peers, or stragglers, are waited for no longer. The window is open. */
+static sl_ms silent_until(const struct sl_core *core)
+{
+	return core->dialled_at + core->config.hello_timeout_ms;
+}
+
+static sl_ms straggler_until(const struct sl_core *core)
+{
+	return core->window_since + core->config.straggler_timeout_ms;
+}
+
 static sl_ms window_end(const struct sl_core *core, const struct census *c)
 {
 	if (core->window_since == SL_NEVER)
 		return SL_NEVER;
-	sl_ms silent = core->dialled_at + core->config.hello_timeout_ms;
-	sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;
+	sl_ms silent = silent_until(core), straggler = straggler_until(core);
 	if (c->training == 0)
 		return silent;
 	return core->dialled_at > core->window_since && silent > straggler ? silent : straggler;
@@ -349,8 +359,7 @@ sl_ms sl_discover_deadline(const struct sl_core *core)
 	if (sl_core_abstains(core))
 		return SL_NEVER;
 	if (core->window_since != SL_NEVER) {
-		sl_ms silent = core->dialled_at + core->config.hello_timeout_ms;
-		sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;
+		sl_ms silent = silent_until(core), straggler = straggler_until(core);
 		if (silent > core->now && silent < due)
 			due = silent;
 		if (straggler > core->now && straggler < due)

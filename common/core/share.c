@@ -317,7 +317,7 @@ void sl_share_deposited(struct sl_core *core, const struct sl_job_result *result
 {
 	core->at.progress = core->now;
 	core->at.deposit_made++;
-	sl_deposit_send(core, core->keepers, core->view.self, result->chunk);
+	sl_deposit_send(core, core->keepers, core->view.self, result->chunk, false);
 }
 
 /* Stop: the own model cannot be encoded, and another attempt would fail alike. */

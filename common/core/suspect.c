@@ -197,10 +197,14 @@ static void add_neighbours(const struct sl_core *core, uint32_t i, uint64_t *rea
 {
 	if (!is_recent(core, i))
 		return;
-	for (uint32_t j = 0; j < core->config.roster_size; j++)
-		if (sl_bit(core->links[i].named, j) && !sl_bit(reached, j) && !sl_bit(core->shunned, j) &&
-		    is_recent(core, j) && sl_bit(core->links[j].named, i))
-			sl_bit_set(reached, j);
+	for (size_t w = 0; w < sl_core_words(core); w++) {
+		uint64_t named = core->links[i].named[w] & ~reached[w] & ~core->shunned[w];
+		for (; named != 0; named &= named - 1) {
+			uint32_t j = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(named);
+			if (is_recent(core, j) && sl_bit(core->links[j].named, i))
+				sl_bit_set(reached, j);
+		}
+	}
 }
 
 /* Return the number of learners that this one reaches without those that are left out, by what it knows of
@@ -253,6 +257,7 @@ void sl_suspect_update(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_suspect_out(core, i) && core->peers[i].suspicion.failures > most)
 			most = core->peers[i].suspicion.failures;
-	for (uint32_t level = 0; !shun_above(core, level) && level < most; level++)
+	memset(core->shunned, 0, sl_core_set_bytes(core));
+	for (uint32_t level = 0; most > 0 && !shun_above(core, level) && level < most; level++)
 		;
 }

@@ -71,17 +71,6 @@ static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_m
 	return frame;
 }
 
-/* Return true, and count it, if `chunk` is the next one of the own deposit of this attempt: its keepers wait
- * for it, and have not requested it. They are sent all of them, in order, before requests are answered. */
-static bool own_deposit(struct sl_daemon *daemon, const struct sl_payload *payload,
-			const struct sl_chunk *chunk)
-{
-	const struct sl_view *view = daemon->workspace_view; /* NULL: no attempt since the start */
-	bool next = view != NULL && payload->row == view->self && chunk->index == daemon->deposit_sent;
-	daemon->deposit_sent += next;
-	return next;
-}
-
 /* Send a chunk: a frame for each neighbour if they are shares or key shares, else one frame for all
  * receivers.
  */
@@ -89,9 +78,7 @@ static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_m
 		       struct sl_payload payload)
 {
 	const struct sl_view *view = daemon->workspace_view;
-	bool requested = payload.source == SL_SOURCE_RESULT ||
-			 (payload.source == SL_SOURCE_SLOT && !own_deposit(daemon, &payload, &m->chunk));
-	if (!at_hand(daemon, &payload, &m->chunk) || (requested && !reads(daemon, to)))
+	if (!at_hand(daemon, &payload, &m->chunk) || (payload.requested && !reads(daemon, to)))
 		return;
 	if (payload.source != SL_SOURCE_SHARES && payload.source != SL_SOURCE_KEY_SHARES) {
 		to_set(daemon, to, encode_chunk(daemon, m, &payload));

@@ -156,7 +156,6 @@ struct sl_daemon {
 	struct sl_masked_states masked_states;
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
-	uint32_t deposit_sent;		      /* chunks of the own deposit of this attempt */
 	struct sl_durable past; /* open attempt of the previous roster, which `roster` then is; t 0: none */
 	struct sl_promises promises; /* attempts of the round in which the learner starts */
 	sl_round used_up; /* round in which no model may be used that was trained before now; 0: none */

@@ -147,8 +147,6 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 	task->job = *job;
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		daemon->workspace_view = job->view;
-	if (job->kind == SL_JOB_ENCODE)
-		daemon->deposit_sent = 0;
 	sl_worker_add(&daemon->compute, &task->base);
 }
 

@@ -3,7 +3,10 @@
  * SQLite writes ahead (WAL): a commit appends pages to learner.db-wal and synchronises that file once. The
  * index of the log is in memory, because the lock is exclusive: there is no -shm file. Pages stay in the log
  * until it is emptied into the database, by sl_database_rest or at the end, so it may hold what was deleted
- * since: secrets are therefore sealed before they are written (attempts.c).
+ * since: secrets are therefore sealed before they are written (seal.h).
+ *
+ * The price: SQLite takes a damaged page of the log for its end, so later commits are lost without an error.
+ * The learner then is as one whose disk was set back (PROTOCOL.md §12.4).
  */
 #include "daemon/store/database.h"
 
