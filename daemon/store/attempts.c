@@ -1,6 +1,7 @@
-/* attempts.c - the open attempt of a round, what it keeps secret, and the moves that end it. */
+/* attempts.c - the open attempt of a round and the moves that end it. */
 #include "daemon/store/records.h"
 #include "daemon/store/row.h"
+#include "daemon/store/secret_bytes.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -77,71 +78,6 @@ static uint8_t *pack_readys(const struct sl_persist *persist)
 	return writer.bytes;
 }
 
-/* ---- secrets as bytes: key, challenge, root, number of neighbours, for each the size of its share and the
- *      share ---- */
-
-#define SECRETS_HEAD_BYTES (2u * SL_KEY_BYTES + SL_HASH_BYTES + 4u)
-
-static void put_secrets(struct sl_writer *writer, const struct sl_secrets *secrets)
-{
-	sl_bytes_put(writer, secrets->key, SL_KEY_BYTES);
-	sl_bytes_put(writer, secrets->challenge, SL_KEY_BYTES);
-	sl_bytes_put(writer, secrets->root, SL_HASH_BYTES);
-	sl_bytes_put_u32(writer, secrets->count);
-	for (uint32_t r = 0; r < secrets->count; r++) {
-		sl_bytes_put_u32(writer, secrets->shares[r].size);
-		sl_bytes_put(writer, secrets->shares[r].bytes, secrets->shares[r].size);
-	}
-}
-
-/* Return the secrets as bytes, and their size; the caller wipes and frees them. */
-static uint8_t *pack_secrets(const struct sl_secrets *secrets, size_t *size)
-{
-	struct sl_writer writer = {.bytes = NULL};
-	put_secrets(&writer, secrets); /* counts */
-	writer = (struct sl_writer){.bytes = malloc(writer.used), .size = writer.used};
-	if (writer.bytes != NULL)
-		put_secrets(&writer, secrets);
-	*size = writer.size;
-	return writer.bytes;
-}
-
-/* Return true if the bytes are the secrets of an attempt. */
-static bool is_secrets(const uint8_t *bytes, size_t size)
-{
-	if (bytes == NULL || size < SECRETS_HEAD_BYTES)
-		return false;
-	size_t at = SECRETS_HEAD_BYTES;
-	uint32_t count = sl_bytes_get_u32(bytes + at - 4);
-	for (uint32_t r = 0; r < count; r++) {
-		if (size - at < 4 || sl_bytes_get_u32(bytes + at) > SL_KEY_SHARE_BYTES_MAX ||
-		    size - at - 4 < sl_bytes_get_u32(bytes + at))
-			return false;
-		at += 4 + sl_bytes_get_u32(bytes + at);
-	}
-	return at == size && count < SL_LEARNERS_MAX;
-}
-
-/* Read checked bytes into `secrets`, which own their shares; SL_ERR_NOMEM. */
-static int unpack_secrets(const uint8_t *bytes, struct sl_secrets *secrets)
-{
-	const uint8_t *at = bytes + SECRETS_HEAD_BYTES;
-	memcpy(secrets->key, bytes, SL_KEY_BYTES);
-	memcpy(secrets->challenge, bytes + SL_KEY_BYTES, SL_KEY_BYTES);
-	memcpy(secrets->root, bytes + 2 * SL_KEY_BYTES, SL_HASH_BYTES);
-	secrets->count = sl_bytes_get_u32(at - 4);
-	secrets->shares = calloc(secrets->count + 1, sizeof *secrets->shares);
-	if (secrets->shares == NULL)
-		return SL_ERR_NOMEM;
-	for (uint32_t r = 0; r < secrets->count; r++) {
-		struct sl_held_share *share = &secrets->shares[r];
-		share->size = sl_bytes_get_u32(at);
-		memcpy(share->bytes, at + 4, share->size);
-		at += 4 + share->size;
-	}
-	return SL_OK;
-}
-
 /* ---- rows ---- */
 
 /* Return the reason why a row is invalid, or NULL; checked before writing and after reading. */
@@ -162,7 +98,7 @@ static const char *flaw_of(const struct attempt *attempt)
 		return "the Readys are not a list";
 	if (attempt->state == SL_OPEN_RELEASED ? count < 2 : count != 1)
 		return "the Readys are too few or too many";
-	return attempt->secrets != NULL && attempt->secret_bytes >= SL_SEAL_BYTES + SECRETS_HEAD_BYTES
+	return attempt->secrets != NULL && attempt->secret_bytes >= SL_SEAL_BYTES + SL_SECRET_BYTES_HEAD
 		       ? NULL
 		       : "the secrets are not those of an attempt";
 }
@@ -326,11 +262,11 @@ static int take_secrets(struct sl_store *store, const struct sl_secrets *secrets
 {
 	size_t size;
 	int rc = store->seal.known ? SL_OK : sl_seal_take(&store->seal, NULL, &store->database.error);
-	uint8_t *plain = rc == SL_OK ? pack_secrets(secrets, &size) : NULL;
+	uint8_t *plain = rc == SL_OK ? sl_secret_bytes_pack(secrets, &size) : NULL;
 	if (plain == NULL)
 		return rc == SL_OK ? sl_database_no_memory(&store->database) : rc;
 	standing->secrets = malloc(SL_SEAL_BYTES + size);
-	if (!is_secrets(plain, size))
+	if (!sl_secret_bytes_valid(plain, size))
 		rc = not_recorded(store, "the secrets are not those of an attempt");
 	else if (standing->secrets == NULL)
 		rc = sl_database_no_memory(&store->database);
@@ -510,9 +446,9 @@ static bool unseal(const uint8_t *key, struct sl_promises *promises, int *rc)
 	uint8_t *plain = malloc(size);
 	*rc = plain == NULL ? SL_ERR_NOMEM : SL_OK;
 	bool opened = plain != NULL && sl_seal_break(key, promises->sealed, promises->sealed_bytes, plain) &&
-		      is_secrets(plain, size);
+		      sl_secret_bytes_valid(plain, size);
 	if (opened)
-		*rc = unpack_secrets(plain, &promises->secrets);
+		*rc = sl_secret_bytes_unpack(plain, &promises->secrets);
 	if (plain != NULL)
 		sodium_memzero(plain, size);
 	free(plain);
