@@ -48,14 +48,32 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 	return metadata != NULL ? sl_tensor_header_make(metadata, tensors) : NULL;
 }
 
+void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const struct sl_tensors *tensors, const void *model)
+{
+	sum_of(model, sl_tensors_bytes(tensors, checkpoint->n), checkpoint->checksum);
+}
+
+static int write_file(const char *folder, const struct sl_checkpoint *checkpoint, enum sl_safetensors_way way,
+		      const struct sl_tensors *tensors, const void *model, struct sl_error *error)
+{
+	char name[SL_FILE_NAME_BYTES];
+	sl_checkpoint_name(checkpoint->round, name);
+	return sl_safetensors_write(folder, name, way, 0644, header_of(checkpoint, tensors), model,
+				    sl_tensors_bytes(tensors, checkpoint->n), error);
+}
+
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 			const struct sl_tensors *tensors, const void *model, struct sl_error *error)
 {
-	char name[SL_FILE_NAME_BYTES];
-	size_t bytes = sl_tensors_bytes(tensors, checkpoint->n);
-	sl_checkpoint_name(checkpoint->round, name);
-	sum_of(model, bytes, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, 0644, header_of(checkpoint, tensors), model, bytes, error);
+	sl_checkpoint_sum(checkpoint, tensors, model);
+	return write_file(folder, checkpoint, SL_SAFETENSORS_WHOLE, tensors, model, error);
+}
+
+int sl_checkpoint_write_later(const char *folder, struct sl_checkpoint *checkpoint,
+			      const struct sl_tensors *tensors, const void *model, struct sl_error *error)
+{
+	sl_checkpoint_sum(checkpoint, tensors, model);
+	return write_file(folder, checkpoint, SL_SAFETENSORS_LATER, tensors, model, error);
 }
 
 void sl_checkpoint_link(const char *folder, sl_round round)

@@ -34,6 +34,12 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint,
 			const struct sl_tensors *tensors, const void *model, struct sl_error *error);
 
+/* As sl_checkpoint_write, without synchronising it: for a model that another file holds, too. */
+int sl_checkpoint_write_later(const char *folder, struct sl_checkpoint *checkpoint,
+			      const struct sl_tensors *tensors, const void *model, struct sl_error *error);
+/* Compute checkpoint->checksum. */
+void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const struct sl_tensors *tensors, const void *model);
+
 /* Make SL_CHECKPOINT_LATEST in `folder` a symbolic link to the checkpoint of `round`, for users and their
  * programs. Starling does not read it, so that a failure is ignored. */
 #define SL_CHECKPOINT_LATEST "latest.safetensors"

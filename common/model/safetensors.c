@@ -21,6 +21,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /* ---- writing ---- */
 
 struct parts {
+	enum sl_safetensors_way way;
 	mode_t mode; /* of the file */
 	const char *json;
 	const void *data;
@@ -48,7 +49,10 @@ static int write_parts(int fd, const struct parts *parts)
 	if (write_all(fd, &header, sizeof header) < 0 || write_all(fd, parts->json, length) < 0 ||
 	    write_all(fd, spaces, padding) < 0 || write_all(fd, parts->data, parts->size) < 0)
 		return -1;
-	return fsync(fd);
+	if (parts->way == SL_SAFETENSORS_OVER &&
+	    ftruncate(fd, (off_t)(sizeof header + header + parts->size)) < 0)
+		return -1;
+	return parts->way == SL_SAFETENSORS_LATER ? 0 : fsync(fd);
 }
 
 /* Write `temporary` in the folder; after an error it does not exist. */
@@ -70,6 +74,17 @@ static int write_temporary(int folder, const char *temporary, const struct parts
 	return rc;
 }
 
+static int write_over(int folder, const char *name, const struct parts *parts)
+{
+	int fd = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	int rc = write_parts(fd, parts), why = errno;
+	close(fd);
+	errno = why;
+	return rc;
+}
+
 /* Write the temporary file, rename it, and synchronise the folder. */
 static int write_and_name(int folder, const char *name, const struct parts *parts)
 {
@@ -83,19 +98,22 @@ static int write_and_name(int folder, const char *name, const struct parts *part
 		errno = why;
 		return -1;
 	}
-	return fsync(folder);
+	return parts->way == SL_SAFETENSORS_LATER ? 0 : fsync(folder);
 }
 
-int sl_safetensors_write(const char *folder, const char *name, mode_t mode, json_t *header, const void *data,
-			 size_t size, struct sl_error *error)
+int sl_safetensors_write(const char *folder, const char *name, enum sl_safetensors_way way, mode_t mode,
+			 json_t *header, const void *data, size_t size, struct sl_error *error)
 {
 	char *json = header == NULL ? NULL : json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(header);
 	if (json == NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
-	struct parts parts = {.mode = mode, .json = json, .data = data, .size = size};
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 ? -1 : write_and_name(fd, name, &parts), why = errno;
+	struct parts parts = {.way = way, .mode = mode, .json = json, .data = data, .size = size};
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = -1;
+	if (fd >= 0)
+		rc = way == SL_SAFETENSORS_OVER ? write_over(fd, name, &parts)
+						: write_and_name(fd, name, &parts);
+	int why = errno;
 	free(json);
 	if (fd >= 0)
 		close(fd);

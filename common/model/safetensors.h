@@ -19,12 +19,17 @@
 
 #define SL_FILE_NAME_BYTES 64u /* a file name in the state folder, with its terminating zero */
 
-/* Write folder/name completely or not at all: a temporary file (the name and SL_TEMPORARY), fsync, rename,
- * fsync of the folder. A failed fsync is never retried. Takes ownership of `header`; NULL gives
- * SL_ERR_INVALID (jansson packs only UTF-8). */
+/* How a file is written. A failed fsync is never retried. */
+enum sl_safetensors_way {
+	SL_SAFETENSORS_WHOLE, /* completely or not at all: a temporary file (the name and SL_TEMPORARY),
+				 fsync, rename, fsync of the folder */
+	SL_SAFETENSORS_OVER,  /* over what the file holds, which is lost; one fsync, the name stays */
+	SL_SAFETENSORS_LATER, /* as whole, without fsync: a loss of power may take it */
+};
+/* Write folder/name. Takes ownership of `header`; NULL gives SL_ERR_INVALID (jansson packs only UTF-8). */
 #define SL_TEMPORARY ".tmp"
-int sl_safetensors_write(const char *folder, const char *name, mode_t mode, json_t *header, const void *data,
-			 size_t size, struct sl_error *error);
+int sl_safetensors_write(const char *folder, const char *name, enum sl_safetensors_way way, mode_t mode,
+			 json_t *header, const void *data, size_t size, struct sl_error *error);
 
 /* The functions that return a text return the flaw that they found, or NULL. */
 

@@ -83,7 +83,8 @@ static int write_file(const struct sl_trained_file *file, const struct sl_traine
 		      struct sl_error *error)
 {
 	json_t *header = header_of(file, place->run, tensors);
-	return sl_safetensors_write(place->folder, SL_TRAINED_FILE_NAME, 0600, header, vector, bytes, error);
+	return sl_safetensors_write(place->folder, SL_TRAINED_FILE_NAME, SL_SAFETENSORS_WHOLE, 0600, header,
+				    vector, bytes, error);
 }
 
 static bool is_former(const struct sl_trained_file *file)

@@ -49,6 +49,16 @@ static void free_record(struct record *record)
 
 /* ---- a commit ---- */
 
+/* Return the round whose result is needed no more once round `t` is written, 0: none. That of the round
+ * before `t` is needed until `t` is on record. */
+static sl_round spare_result(const struct sl_daemon *daemon, sl_round t)
+{
+	struct sl_store_round last, spare;
+	bool found = sl_store_round_before(daemon->store, t, &last, NULL) == SL_OK &&
+		     sl_store_round_before(daemon->store, last.t, &spare, NULL) == SL_OK;
+	return found ? spare.t : 0;
+}
+
 /* Write the sum Z from the workspace, with its certificate. */
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
@@ -62,23 +72,21 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 				  certificate->t);
 	sl_bytes_pack(z, daemon->workspace.s, count, field.bytes);
 	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
-			     z, count * field.bytes, checksum, error);
+			     z, count * field.bytes, spare_result(daemon, certificate->t), checksum, error);
 	free(z);
 	return rc;
 }
 
-static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_store_round *round,
-			    uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+/* Write the model, which is decoded from the result at the next start if a loss of power takes it
+ * (restore.c). Set its checksum in `round`. */
+static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_round *round,
+			    struct sl_error *error)
 {
-	struct sl_checkpoint checkpoint = {.round = round->t,
-					   .learners = round->learners,
-					   .total_weight = round->total_weight,
-					   .n = daemon->workspace.n};
-	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
-	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
-	int rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
-				     daemon->workspace.committed, error);
-	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
+	struct sl_checkpoint checkpoint;
+	sl_store_round_checkpoint(round, daemon->settings->run, daemon->workspace.n, &checkpoint);
+	int rc = sl_checkpoint_write_later(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
+					   daemon->workspace.committed, error);
+	memcpy(round->checkpoint_sum, checkpoint.checksum, SL_HASH_BYTES);
 	return rc;
 }
 
@@ -88,7 +96,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 	struct sl_store_round round;
 	sl_store_round_fill(&round, &record->certificate, record->persist.total_weight);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_COMMIT_FILES);
-	int rc = write_checkpoint(daemon, &round, round.checkpoint_sum, error);
+	int rc = write_checkpoint(daemon, &round, error);
 	if (rc == SL_OK)
 		rc = write_result(daemon, &record->certificate, round.result_sum, error);
 	sl_failpoint_reach(SL_FAILPOINT_BETWEEN_FILES_AND_ROW);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
@@ -179,6 +180,55 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 	return SL_OK;
 }
 
+/* Decode the model from the result of its round. SL_ERR_FORMAT: not the one that was committed. */
+static int decode(struct sl_daemon *daemon, const struct sl_result *result,
+		  const struct sl_checkpoint *checkpoint, const struct sl_store_round *round)
+{
+	struct sl_workspace *workspace = &daemon->workspace;
+	struct sl_checkpoint decoded = *checkpoint;
+	struct sl_view view = {.n = round->learners, .agreed = result->certificate.round->parameters};
+	sl_view_set_encoding(&view);
+	int rc = sl_field_init(&view.field, result->certificate.round->p);
+	if (rc != SL_OK || memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
+		return SL_ERR_FORMAT;
+	sl_bytes_unpack(workspace->s, result->z, workspace->n + 1, view.field.bytes);
+	rc = sl_encoding_decode(&view.field, &view.encoding, &workspace->tensors, workspace->s, workspace->n,
+				workspace->committed);
+	sl_checkpoint_sum(&decoded, &workspace->tensors, workspace->committed);
+	bool same = memcmp(decoded.checksum, round->checkpoint_sum, SL_HASH_BYTES) == 0;
+	return rc == SL_OK && same ? SL_OK : SL_ERR_FORMAT;
+}
+
+static void log_decoded(struct sl_daemon *daemon, const char *why, sl_round t)
+{
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_DECODED);
+	record.round = t;
+	record.reason = why;
+	sl_report_log_record(daemon, &record);
+}
+
+/* Read the model of the last round from its checkpoint, or decode it from the result, say so and write the
+ * checkpoint again: a commit does not synchronise it. An error is that of the checkpoint. */
+static int read_last(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_result result;
+	struct sl_checkpoint checkpoint;
+	int rc = read_model(daemon, round, error);
+	if ((rc != SL_ERR_FORMAT && rc != SL_ERR_NOTFOUND) ||
+	    sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &result, NULL) != SL_OK)
+		return rc;
+	sl_store_round_checkpoint(round, s->run, daemon->workspace.n, &checkpoint);
+	if (decode(daemon, &result, &checkpoint, round) == SL_OK) {
+		log_decoded(daemon, error->text, round->t);
+		rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->workspace.tensors,
+					 daemon->workspace.committed, error);
+	}
+	sl_result_close(&result);
+	return rc;
+}
+
 int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_round *committed,
 		       struct sl_error *error)
 {
@@ -213,14 +263,15 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 {
 	struct sl_store_round round = *last;
 	struct sl_error first = {0};
-	int rc;
-	while ((rc = read_model(daemon, &round, error)) == SL_ERR_FORMAT || rc == SL_ERR_NOTFOUND) {
+	int rc = read_last(daemon, &round, error);
+	while (rc == SL_ERR_FORMAT || rc == SL_ERR_NOTFOUND) {
 		if (daemon->committed_through == 0)
 			first = *error;
 		daemon->committed_through = last->t;
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
 		if (rc != SL_OK)
 			break;
+		rc = read_model(daemon, &round, error);
 	}
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;

@@ -401,6 +401,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)
 		sl_log_close(daemon->log);
+	if (daemon->checkpoint[0] != '\0') /* which a commit leaves to the system */
+		sl_folder_sync(daemon->checkpoints, daemon->checkpoint);
 	sl_masked_states_close(&daemon->masked_states);
 	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);

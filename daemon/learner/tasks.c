@@ -185,13 +185,15 @@ static void run_forget(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	const struct sl_daemon *daemon = task->daemon;
-	struct sl_store_round before;
+	struct sl_store_round before, spare;
 	if (atomic_load(&daemon->failed))
 		return; /* the failed task may be the commit */
 	sl_checkpoint_link(daemon->checkpoints, task->t);
 	forget_checkpoints(daemon);
-	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK)
-		sl_result_forget(daemon->settings->state, before.t);
+	/* The result of the round before stays: the next one is written over it. */
+	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK &&
+	    sl_store_round_before(daemon->store, before.t, &spare, NULL) == SL_OK)
+		sl_result_forget(daemon->settings->state, spare.t);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_LOG_EMPTIED);
 	task->code = sl_store_rest(daemon->store, SL_STORE_LOG_PAGES, &task->error);
 }

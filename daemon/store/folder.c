@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/model/disk_error.h"
+#include "common/model/safetensors.h"
 
 #define MARK_FILE "has-records"
 
@@ -90,6 +91,14 @@ int sl_folder_rename(const char *folder, const char *from, const char *name, str
 	    sync_path(folder, O_RDONLY | O_DIRECTORY) < 0)
 		return sl_disk_error(error, path, errno);
 	return SL_OK;
+}
+
+void sl_folder_sync(const char *folder, const char *name)
+{
+	char path[SL_FOLDER_PATH_BYTES + SL_FILE_NAME_BYTES];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	if (sync_path(path, O_RDONLY) == 0)
+		sync_path(folder, O_RDONLY | O_DIRECTORY);
 }
 
 bool sl_folder_marked(const char *folder)

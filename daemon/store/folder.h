@@ -22,3 +22,5 @@ bool sl_folder_marked(const char *folder);
 int sl_folder_mark(const char *folder, struct sl_error *error);
 /* Rename the complete, closed file `from` of the folder to `name`, durably. */
 int sl_folder_rename(const char *folder, const char *from, const char *name, struct sl_error *error);
+/* Synchronise a file of the folder and its name, if there is one. */
+void sl_folder_sync(const char *folder, const char *name);

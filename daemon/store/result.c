@@ -215,24 +215,22 @@ void sl_result_forget(const char *folder, sl_round t)
 		unlink(path);
 }
 
-/* Remove old files. A file that cannot be removed now is removed at the next start. Temporary files are safe
- * to remove: the lock of the folder excludes other writers. */
-void sl_result_sweep(const char *folder, const char *run, sl_round limit)
+/* Give the file of round `over` the name of that of round `t`, of which there is none; false: it is not
+ * there. */
+static bool take_over(const char *folder, sl_round over, sl_round t)
 {
-	DIR *entries = opendir(folder);
-	const struct dirent *entry;
-	sl_round t;
-	bool temporary;
-	while (entries != NULL && (entry = readdir(entries)) != NULL)
-		if (name_parse(entry->d_name, &t, &temporary) &&
-		    (temporary || (t < limit && file_of_run(dirfd(entries), entry->d_name, run))))
-			unlinkat(dirfd(entries), entry->d_name, 0);
-	if (entries != NULL)
-		closedir(entries);
+	char from[SL_FILE_NAME_BYTES], to[SL_FILE_NAME_BYTES];
+	int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	sl_result_name(over, from);
+	sl_result_name(t, to);
+	bool taken = at >= 0 && faccessat(at, to, F_OK, 0) != 0 && renameat(at, from, at, to) == 0;
+	if (at >= 0)
+		close(at);
+	return taken;
 }
 
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
+		    const uint8_t *z, size_t z_bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
@@ -240,8 +238,10 @@ int sl_result_write(const char *folder, const char *run, const struct sl_certifi
 	const char *flaw = result_flaw(certificate, n, z_bytes);
 	if (flaw != NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	return sl_safetensors_write(folder, name, 0644, header_of(run, certificate, n, z, z_bytes, checksum),
-				    z, z_bytes, error);
+	json_t *header = header_of(run, certificate, n, z, z_bytes, checksum);
+	bool taken = header != NULL && over > 0 && take_over(folder, over, certificate->t);
+	return sl_safetensors_write(folder, name, taken ? SL_SAFETENSORS_OVER : SL_SAFETENSORS_WHOLE, 0644,
+				    header, z, z_bytes, error);
 }
 
 /* ---- reading ---- */
@@ -464,4 +464,47 @@ void sl_result_close(struct sl_result *result)
 	round_free(result->round);
 	free(result->certificate.digests);
 	*result = (struct sl_result){0};
+}
+
+/* ---- after a crash ---- */
+
+/* Return true if the file holds round `t` of this run, whatever its name says. */
+static bool holds_round(int folder, const char *name, const char *run, sl_round t)
+{
+	struct file file = {0};
+	int fd = openat(folder, name, OPEN_FLAGS);
+	bool holds = fd >= 0 && header_read(fd, &file) == NULL && strcmp(file.run, run) == 0 &&
+		     file.certificate.t == t;
+	round_free(file.round);
+	free(file.certificate.digests);
+	json_decref(file.header);
+	if (fd >= 0)
+		close(fd);
+	return holds;
+}
+
+/* Remove an old file. One that cannot be removed now is removed at the next start. Temporary files are safe
+ * to remove: the lock of the folder excludes other writers. */
+static void sweep_one(int folder, const char *name, const char *run, sl_round limit)
+{
+	sl_round t;
+	bool temporary;
+	char wanted[SL_FILE_NAME_BYTES];
+	sl_result_name(limit, wanted);
+	if (!name_parse(name, &t, &temporary) || (t >= limit && !temporary))
+		return;
+	if (!temporary && faccessat(folder, wanted, F_OK, 0) != 0 && holds_round(folder, name, run, limit))
+		renameat(folder, name, folder, wanted);
+	else if (temporary || file_of_run(folder, name, run))
+		unlinkat(folder, name, 0);
+}
+
+void sl_result_sweep(const char *folder, const char *run, sl_round limit)
+{
+	DIR *entries = opendir(folder);
+	const struct dirent *entry;
+	while (entries != NULL && (entry = readdir(entries)) != NULL)
+		sweep_one(dirfd(entries), entry->d_name, run, limit);
+	if (entries != NULL)
+		closedir(entries);
 }

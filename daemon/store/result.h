@@ -3,8 +3,8 @@
  *
  * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z in wire encoding (little-endian,
  * as many bytes each as p needs), and metadata {format, run, n, round, digests, checksum}. It holds no
- * secret: every participant knows the committed sum Z. It is written under a temporary name, like a
- * checkpoint.
+ * secret: every participant knows the committed sum Z. It is written over the file of the round before the
+ * last one, or, where there is none, under a temporary name, like a checkpoint.
  *
  * A result owns the map of its file. Removing the file is safe, truncating it is not: only the learner may
  * write into the folder (store.h). This file does not check that the Round hashes to h, that Z hashes to the
@@ -29,15 +29,17 @@ struct sl_result {
 /* Write the file name of the result of round `t`. */
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 
-/* Write a result of `n` parameters. SL_ERR_INVALID: sl_result_open would refuse it, nothing is written;
- * SL_ERR_IO. */
+/* Write a result of `n` parameters, durably. over: earlier round whose file is needed no more, 0: none. Its
+ * file is renamed and written over, with one synchronisation: a loss of power may bring its old name back.
+ * SL_ERR_INVALID: sl_result_open would refuse the result, nothing is written; SL_ERR_IO. */
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
+		    const uint8_t *z, size_t z_bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error);
 /* Remove the result of round `t`, once a later round is recorded. It may be missing. */
 void sl_result_forget(const char *folder, sl_round t);
-/* Remove the results of rounds before `t` of this run, and temporary files, that a crash has left. This reads
- * the whole folder: it is for the start. */
+/* Remove the results of rounds before `t` of this run, and temporary files, that a crash has left, and give
+ * that of `t` its name, if a loss of power has taken that. This reads the whole folder: it is for the start.
+ */
 void sl_result_sweep(const char *folder, const char *run, sl_round t);
 
 /* Open the result of round `t` and verify its checksum. SL_ERR_NOTFOUND: there is none of this run;

@@ -3,6 +3,7 @@
 #include "daemon/store/row.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -48,6 +49,15 @@ void sl_store_round_fill(struct sl_store_round *round, const struct sl_certifica
 	memcpy(round->roster, certificate->round->roster, SL_HASH_BYTES);
 	sl_checkpoint_name(certificate->t, round->checkpoint);
 	sl_result_name(certificate->t, round->result);
+}
+
+void sl_store_round_checkpoint(const struct sl_store_round *round, const char *run, uint64_t n,
+			       struct sl_checkpoint *checkpoint)
+{
+	*checkpoint = (struct sl_checkpoint){
+		.round = round->t, .learners = round->learners, .total_weight = round->total_weight, .n = n};
+	snprintf(checkpoint->run, sizeof checkpoint->run, "%s", run);
+	memcpy(checkpoint->digest, round->digest, SL_HASH_BYTES);
 }
 
 static int write_round(struct sl_store *store, const struct sl_store_round *round)

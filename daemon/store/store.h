@@ -34,6 +34,7 @@
 #include "common/base/types.h"
 #include "common/core/core.h"
 #include "common/config/roster.h"
+#include "common/model/checkpoint.h"
 #include "common/model/safetensors.h"
 #include "daemon/store/seal.h"
 
@@ -120,6 +121,9 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
 			 uint64_t total_weight);
+/* Fill `checkpoint`, except its checksum, for the model of n elements of `round`. */
+void sl_store_round_checkpoint(const struct sl_store_round *round, const char *run, uint64_t n,
+			       struct sl_checkpoint *checkpoint);
 /* Read the last committed round; SL_ERR_NOTFOUND before the first commit. */
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
 /* Read the round `back` rounds before the last one on record (rounds that were skipped do not count);

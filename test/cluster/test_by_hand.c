@@ -146,12 +146,28 @@ CLUSTER_TEST(other_history_is_named)
 
 /* ---- learners that come late ---- */
 
-/* One that comes with an old checkpoint is shown what it missed. */
+/* One that has lost its checkpoint makes it again from its result, and needs no peer. */
+CLUSTER_TEST(lost_checkpoint_is_named_and_made_again)
+{
+	cluster_open(c, N, "rounds=2");
+	run_all(c, "");
+	cluster_shell(
+		c, "cd learner-03/state/checkpoints; cp round-000001.safetensors round-000002.safetensors");
+	cluster_start_all(c, "rounds=4");
+	cluster_expect(c, 3, "its model was decoded from the result of round 2");
+	cluster_finish(c);
+	assert_int_equal(cluster_count(c, 3, "caught up with round 2"), 0);
+	cluster_expect_same_checkpoints(c, N, 2);
+	cluster_expect_same_checkpoints(c, N, 4);
+}
+
+/* One that comes with an old checkpoint, and no result, is shown what it missed. */
 CLUSTER_TEST(stale_checkpoint_is_named_and_mended)
 {
 	cluster_open(c, N, "rounds=2");
 	run_all(c, "");
-	cluster_shell(c, "rm learner-03/state/checkpoints/round-000002.safetensors");
+	cluster_shell(
+		c, "cd learner-03/state; rm checkpoints/round-000002.safetensors result-000002.safetensors");
 	cluster_start_all(c, "rounds=4");
 	cluster_expect(c, 1, "learner-03 (3): it is in round 2 (its last committed model is ");
 	cluster_expect(c, 2, "learner-03 (3): it is in round 2 (its last committed model is ");

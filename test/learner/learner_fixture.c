@@ -63,6 +63,7 @@ void learner_configure(struct learner *l, const char *folder)
 	l->daemon.core_config.parameters.n = ELEMENTS;
 	l->daemon.workspace.tensors = learner_tensors;
 	l->daemon.workspace.committed = l->model;
+	l->daemon.workspace.s = l->sum;
 }
 
 void learner_finish(struct learner *l)
@@ -205,7 +206,7 @@ void learner_write_files(const char *folder, sl_round t, struct sl_store_round *
 			 SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
 	assert_int_equal(
-		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, round->result_sum, NULL),
+		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, 0, round->result_sum, NULL),
 		SL_OK);
 }
 

@@ -60,7 +60,6 @@ static void commit_all(struct learner *l)
 	struct sl_daemon *daemon = &l->daemon;
 	l->settings.keep_checkpoints = 3;
 	l->trainer.tensors = learner_tensors;
-	daemon->workspace.s = calloc(ELEMENTS + 1, sizeof *daemon->workspace.s);
 	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);
 	sl_worker_open(&daemon->compute, &daemon->loop);
@@ -77,7 +76,6 @@ static void commit_all(struct learner *l)
 	assert_false(atomic_load(&daemon->failed));
 	sl_event_queue_close(&daemon->event_queue);
 	sl_result_close(&daemon->next_result);
-	free(daemon->workspace.s);
 }
 
 TEST_WITH(a_commit_scans_nothing, learner_setup, folder_teardown)
@@ -95,13 +93,13 @@ TEST_WITH(a_commit_scans_nothing, learner_setup, folder_teardown)
 	commit_all(&l);
 	assert_int_equal(reads, 0);
 	learner_finish(&l);
-	learner_expect_started(&l, *state);
-	assert_true(reads > FOREIGN); /* the start may: the counter works */
-	learner_finish(&l);
 	for (sl_round t = 1; t <= ROUNDS; t++) { /* nor does it forget to tidy up */
 		snprintf(name, sizeof name, "checkpoints/round-%06u.safetensors", t);
 		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t + 3 > ROUNDS);
 		sl_result_name(t, name);
-		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t == ROUNDS);
+		assert_int_equal(access(folder_path(*state, name), F_OK) == 0, t + 2 > ROUNDS);
 	}
+	learner_expect_started(&l, *state);
+	assert_true(reads > FOREIGN); /* the start may: the counter works */
+	learner_finish(&l);
 }

@@ -26,7 +26,7 @@ struct kept {
 	char path[1024];
 	bool exists, gone; /* gone: removed, but not to stay */
 	uint8_t *bytes;
-	size_t size;
+	size_t size, room;
 	struct change *first, **end;
 };
 
@@ -55,7 +55,10 @@ static void apply(struct kept *k, const struct change *c, size_t size)
 	size_t end = (size_t)c->offset + size;
 	if (c->cut ? (size_t)c->offset != k->size : end > k->size) {
 		size_t grown = c->cut ? (size_t)c->offset : end;
-		k->bytes = realloc(k->bytes, grown + 1);
+		if (grown >= k->room) {
+			k->room = 2 * grown + 1;
+			k->bytes = realloc(k->bytes, k->room);
+		}
 		assert_non_null(k->bytes);
 		if (grown > k->size)
 			memset(k->bytes + k->size, 0, grown - k->size);
@@ -117,7 +120,8 @@ static struct kept *keep(const char *path)
 		FILE *file = fopen(path, "rb");
 		assert_non_null(file);
 		k->size = (size_t)status.st_size;
-		k->bytes = malloc(k->size + 1);
+		k->room = k->size + 1;
+		k->bytes = malloc(k->room);
 		assert_non_null(k->bytes);
 		assert_int_equal(fread(k->bytes, 1, k->size, file), k->size);
 		fclose(file);

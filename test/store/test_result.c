@@ -135,7 +135,7 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	assert_non_null(z);
 	for (size_t i = 0; i < z_bytes; i++)
 		z[i] = (uint8_t)(i * i + i / 256);
-	assert_int_equal(sl_result_write(folder, run, certificate, n, z, z_bytes, sum, &error), SL_OK);
+	assert_int_equal(sl_result_write(folder, run, certificate, n, z, z_bytes, 0, sum, &error), SL_OK);
 	assert_int_equal(sl_result_open(folder, run, n, certificate->t, &result, &error), SL_OK);
 	assert_memory_equal(result.checksum, sum, sizeof sum);
 	assert_int_equal(result.z_bytes, z_bytes);
@@ -213,9 +213,9 @@ TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
 	certificate.round = round_of(3, 5, P31, 1);
-	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, 0, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
-	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, 0, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
 }
 
@@ -257,6 +257,69 @@ TEST_WITH(there_to_stay_before_it_has_its_name, setup, folder_teardown)
 			    "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
 }
 
+static void write_over(const char *folder, sl_round over, int code)
+{
+	struct sl_certificate certificate = certificate_of(3, 1);
+	assert_int_equal(
+		sl_result_write(folder, RUN, &certificate, FLOATS, made_z, Z_BYTES, over, no_matter, NULL),
+		code);
+}
+
+#define FIRST "result-000001.safetensors"
+
+/* One synchronisation, if there is such a file and none of the new name. */
+TEST_WITH(one_file_over_another, setup, folder_teardown)
+{
+	write_made(*state, RUN, 1);
+	write_made(*state, RUN, 2);
+	asked[0] = '\0';
+	write_over(*state, 1, SL_OK);
+	assert_string_equal(asked, "name " THIRD ";fsync file;");
+	assert_false(there(*state, FIRST));
+	expect_third(*state, SL_OK, NULL);
+	asked[0] = '\0';
+	write_over(*state, 2, SL_OK); /* of a round that is there */
+	write_over(*state, 1, SL_OK);
+	assert_string_equal(asked,
+			    "fsync file;name " THIRD ";fsync folder;fsync file;name " THIRD ";fsync folder;");
+	assert_true(there(*state, "result-000002.safetensors"));
+	remove(folder_path(*state, THIRD));
+	fsyncs_left = 0;
+	write_over(*state, 2, SL_ERR_IO);
+}
+
+/* A longer one leaves nothing behind. */
+TEST_WITH(a_shorter_file_over_a_longer_one, setup, folder_teardown)
+{
+	size_t size, longer;
+	write_over(*state, 0, SL_OK);
+	uint8_t *whole = folder_get(*state, THIRD, &size), *old = calloc(1, 3 * size);
+	remove(folder_path(*state, THIRD));
+	folder_put(*state, FIRST, old, 3 * size);
+	write_over(*state, 1, SL_OK);
+	uint8_t *over = folder_get(*state, THIRD, &longer);
+	assert_int_equal(longer, size);
+	assert_memory_equal(over, whole, size);
+	free(whole);
+	free(over);
+	free(old);
+}
+
+/* After a loss of power the file has its old name. */
+TEST_WITH(an_old_name_is_put_right, setup, folder_teardown)
+{
+	write_made(*state, RUN, 3);
+	assert_int_equal(rename(folder_path(*state, THIRD), folder_path(*state, FIRST)), 0);
+	sl_result_sweep(*state, "b", 3);
+	assert_true(there(*state, FIRST));
+	sl_result_sweep(*state, RUN, 3);
+	assert_false(there(*state, FIRST));
+	expect_third(*state, SL_OK, NULL);
+	write_made(*state, RUN, 1);
+	sl_result_sweep(*state, RUN, 3);
+	assert_int_equal(folder_count(*state), 1);
+}
+
 TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 {
 	struct sl_certificate certificate = certificate_of(3, 1);
@@ -264,7 +327,7 @@ TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 	write_made(*state, RUN, 2);
 	for (int file_then_folder = 0; file_then_folder < 2; file_then_folder++) {
 		fsyncs_left = file_then_folder;
-		assert_int_equal(sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES,
+		assert_int_equal(sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, 0,
 						 no_matter, &error),
 				 SL_ERR_IO);
 		assert_string_equal(
@@ -287,7 +350,7 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
 	small.rlim_max = kept.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, no_matter, &error);
+	int rc = sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, 0, no_matter, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(
@@ -316,7 +379,7 @@ static void expect_not_written(const char *folder, const struct sl_certificate *
 {
 	struct sl_error error = {0};
 	char text[128];
-	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, z_bytes, no_matter, &error),
+	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, z_bytes, 0, no_matter, &error),
 			 SL_ERR_INVALID);
 	snprintf(text, sizeof text, "result-%06u.safetensors: %s", certificate->t, reason);
 	assert_string_equal(error.text, folder_path(folder, text));
@@ -362,9 +425,9 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 			   "a result of another n");
 	expect_not_written(*state, &good, UINT64_MAX, 0, "a result of another n");
 #undef REFUSED
-	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
+	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, 0, no_matter, NULL),
 			 SL_ERR_INVALID);
-	assert_int_equal(sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES,
+	assert_int_equal(sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, 0,
 					 no_matter, NULL),
 			 SL_ERR_IO);
 }
