@@ -78,6 +78,20 @@ int sl_graph_init(struct sl_graph *graph, uint32_t n, const struct sl_edge *edge
 	return SL_OK;
 }
 
+bool sl_graph_adjacent(const struct sl_graph *graph, uint32_t a, uint32_t b)
+{
+	const uint32_t *neighbours = sl_graph_neighbours(graph, a);
+	uint32_t low = 0, high = sl_graph_degree(graph, a);
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (neighbours[middle] < b)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sl_graph_degree(graph, a) && neighbours[low] == b;
+}
+
 uint32_t sl_graph_degree_min(const struct sl_graph *graph)
 {
 	uint32_t least = graph->n == 0 ? 0 : UINT32_MAX;

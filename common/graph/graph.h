@@ -29,6 +29,8 @@ static inline const uint32_t *sl_graph_neighbours(const struct sl_graph *g, uint
 {
 	return g->adjacent + g->start[v];
 }
+/* Return whether there is an edge a-b; by bisection. */
+bool sl_graph_adjacent(const struct sl_graph *graph, uint32_t a, uint32_t b);
 uint32_t sl_graph_degree_min(const struct sl_graph *graph);
 uint32_t sl_graph_degree_max(const struct sl_graph *graph);
 
