@@ -110,7 +110,7 @@ static const struct {
 	 0,
 	 {"  same\n", "aggreg. s        MB  mean\n",
 	  "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
-	  "0.500000 -> 0.250000\nnext: ./starling logs run\n"},
+	  "0.500000 -> 0.250000\ncost of a round: at most "},
 	 ""},
 	{NULL,
 	 "-n 2 --rounds 1 --run-dir it's",

@@ -166,6 +166,21 @@ static void say_clamped(struct sl_progress *progress, const struct sl_round_tabl
 				 clamped == 1 ? "" : "s", clipping_range, count, count == 1 ? "" : "s");
 }
 
+/* Print what the rounds cost, so that settings can be compared. */
+static void say_cost(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown)
+{
+	uint64_t steps = 0, bytes = 0;
+	for (uint32_t i = rounds->first; i < shown; i++) {
+		const struct sl_round_row *row = &rounds->rows[i];
+		steps = row->steps > steps ? row->steps : steps;
+		bytes = row->bytes_most > bytes ? row->bytes_most : bytes;
+	}
+	if (bytes > 0)
+		sl_progress_line(progress,
+				 "cost of a round: at most %llu exchange%s, and %.2f MB sent by one learner",
+				 (unsigned long long)steps, steps == 1 ? "" : "s", (double)bytes / 1e6);
+}
+
 void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
 		       double clipping_range, bool verified)
 {
@@ -188,6 +203,7 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 					     : " rounds",
 			 verdict(rounds, shown, verified), mse);
 	say_clamped(progress, rounds, shown, clipping_range);
+	say_cost(progress, rounds, shown);
 }
 
 /* "[#####-----] " of `cells` cells. */

@@ -176,6 +176,8 @@ bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static 
 static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 {
 	row->bytes += record->round_bytes_sent;
+	if (record->round_bytes_sent > row->bytes_most)
+		row->bytes_most = record->round_bytes_sent;
 	row->decimals_known = record->has[SL_FIELD_decimals];
 	row->decimals = (uint32_t)record->decimals;
 	row->margin = fmax(row->margin, isnan(record->margin) ? 1 : record->margin); /* unknown: no claim */

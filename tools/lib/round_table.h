@@ -41,7 +41,7 @@ struct sl_round_row {
 	uint32_t decimals; /* as agreed */
 	bool decimals_known;
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
-	uint64_t bytes;		     /* sent by all of them in this round */
+	uint64_t bytes, bytes_most;  /* sent in this round: by all of them, by the busiest */
 	uint64_t clamped;	     /* parameters that were clamped, of all learners */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
