@@ -294,8 +294,8 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			       "them secret");
 	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
 		return fail_at(parse, SL_ROW_randomness, error,
-			       "sharing: seeded sends the keys of the shares, and randomness: os uses none; "
-			       "set randomness: prg");
+			       "randomness: os uses no keys, but sharing: seeded (the default) sends them; "
+			       "set sharing: shamir at all learners");
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
 		return fail_at(parse, SL_ROW_iterations_rule, error,
 			       "iterations_rule: exactly needs iterations, the number to run");

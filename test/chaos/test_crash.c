@@ -20,8 +20,9 @@ struct kind {
 	int mixing; /* which time it comes by `mixing` is in the middle of the second round */
 };
 
-/* Complete graphs and the paper's mixing. */
-static const struct kind paper = {4, "rounds=3 mixing=metropolis iterations=30 serve_after_end=0.5", 40};
+/* Complete graphs, and the paper's sharing and mixing. */
+static const struct kind paper = {
+	4, "rounds=3 sharing=shamir mixing=metropolis iterations=30 serve_after_end=0.5", 40};
 /* Graphs that are not complete and are drawn anew for each round, vectors of some chunks, and seeded shares.
  * prepare_timeout is longer than the test: a learner that waits for it in vain fails the test. */
 static const struct kind usual = {6,

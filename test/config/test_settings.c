@@ -175,9 +175,14 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n",
 		     "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
-	expect_error(HEAD "randomness: os\nsharing: seeded\n",
-		     "c.yaml:6:13: sharing: seeded sends the keys of the shares, and randomness: os uses "
-		     "none; set randomness: prg");
+	expect_error(
+		HEAD "randomness: os\nsharing: seeded\n",
+		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
+		"set sharing: shamir at all learners");
+	expect_error(
+		HEAD "randomness: os\n",
+		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
+		"set sharing: shamir at all learners");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n",

@@ -13,6 +13,7 @@ grep -q "metropolis *shamir *215 " out || fail "neighbours:20: K is not 215: $(c
 [ "$(grep -c -E "^ *(metropolis|exact|tree) " out)" = 9 ] || fail "not nine lines: $(cat out)"
 
 grep -q "auto takes tree" out || fail "neighbours:20: auto: $(cat out)"
+grep -q "with the defaults (sharing: seeded, mixing: auto), the busiest learner sends" out || fail "no cost of the defaults: $(cat out)"
 
 [ "$(status regular:16 -n 1000000)" = 0 ] || fail "a million: $(cat err)"
 grep -q "deg r <=999999" out || fail "a bound is not marked: $(cat out)"

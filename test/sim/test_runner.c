@@ -24,6 +24,7 @@ struct course {
 	sl_round burst;	       /* the round whose training fails; 0: none */
 	double most;	       /* the size of a parameter, at most */
 	uint32_t failures[64]; /* by reason */
+	bool partial;	       /* some learners had no state in some exchanges */
 };
 
 static double unit(uint32_t learner, sl_round t, size_t l)
@@ -55,6 +56,7 @@ static void committed(void *context, const struct sl_runner_commit *commit)
 	c->commits++;
 	c->inexact += !commit->exact;
 	c->viewless += commit->view == NULL;
+	c->partial |= commit->view != NULL && !sl_engine_rows[commit->view->engine].to_all;
 	memcpy(c->model, commit->model, sizeof c->model);
 }
 
@@ -133,7 +135,8 @@ static void expect_exact(const struct sl_schedule *schedule, const char *setting
 		fail_msg("%s: %s", settings, error.text);
 	assert_int_equal(course.commits, N * ROUNDS);
 	assert_int_equal(course.inexact, 0);
-	assert_int_equal(course.samples, course.iterations);
+	if (!course.partial)
+		assert_int_equal(course.samples, course.iterations);
 }
 
 TEST(test_topologies)
@@ -145,6 +148,7 @@ TEST(test_topologies)
 		struct sl_schedule schedule;
 		schedule_of(texts[i], 2, &schedule);
 		expect_exact(&schedule, "");
+		expect_exact(&schedule, "sharing=shamir mixing=exact");
 		sl_schedule_close(&schedule);
 	}
 	expect_exact(NULL, "");
@@ -154,7 +158,7 @@ TEST(test_topologies)
 TEST(test_settings)
 {
 	static const char *const texts[] = {
-		"sharing=additive",	     "sharing=seeded",
+		"sharing=additive",	     "sharing=shamir",
 		"encoding=paper decimals=6", "iterations=90 iterations_rule=exactly",
 		"modulus=2147483647",	     "clipping_range=1 clipping=clamp",
 		"quorum=majority",	     "max_degree=4"};

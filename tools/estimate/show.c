@@ -87,6 +87,19 @@ static void show_impossible(const struct sl_estimate_input *input, const struct 
 				  SL_LEARNERS_MAX);
 }
 
+/* Print what the defaults of settings.def cost. */
+static void show_defaults(const struct sl_estimated *planned, FILE *out)
+{
+	const struct sl_estimate_cost *cost = &planned->costs[planned->automatic][SL_SHARING_SEEDED];
+	char most[SL_CELL_BYTES];
+	amount(cost->bytes_most / 1e6, most);
+	sl_terminal_print(
+		out,
+		"with the defaults (sharing: seeded, mixing: auto), the busiest learner sends %s MB "
+		"in a round of %llu exchange%s\n",
+		most, (unsigned long long)cost->exchanges, cost->exchanges == 1 ? "" : "s");
+}
+
 void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out)
 {
 	char line[SL_TABLE_LINE_BYTES];
@@ -99,6 +112,7 @@ void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_est
 				show_cost(input, planned, e, s, out);
 	show_impossible(input, planned, out);
 	fprintf(out, "mixing: auto takes %s\n", sl_engine_name(planned->automatic));
+	show_defaults(planned, out);
 }
 
 static json_t *cost_json(const struct sl_estimate_cost *cost, enum sl_engine engine, uint32_t sharing)
