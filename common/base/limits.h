@@ -34,7 +34,10 @@
 	8u /* chunks per job that expands seeds: a job for one chunk would cost more than it computes */
 #define SL_WINDOW 4u /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
 #define SL_EARLY_MOST (2u * SL_WINDOW + 1u) /* chunks kept of a peer before the view: with a key share */
-#define SL_TREE_WINDOW_MAX 32u /* the window in MIX of tree, where a chunk travels to the root and back */
+#define SL_TREES_MAX 64u		    /* trees of a forest */
+#define SL_TREE_ELEMENTS ((SL_CHUNK_ELEMENTS + 7u) / 8u) /* 4096: of a vector, at least, for each tree */
+#define SL_FOREST_WINDOW_MAX                                                                                 \
+	128u /* the window in MIX of forest, where a chunk travels to a root and back, in each tree */
 
 #define SL_FRAME_HEADER_BYTES 8u
 #define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */
@@ -44,7 +47,7 @@
 #define SL_LINK_QUEUE_BYTES (1u << 20)			 /* ciphertext waiting in one link */
 #define SL_LINK_ANSWER_BYTES                                                                                 \
 	(8u * SL_CHUNK_BYTES_MAX)	  /* vectors waiting, beyond which requests get no answer */
-#define SL_LINK_WAITING_BYTES (64u << 20) /* frames waiting, beyond which the link is closed */
+#define SL_LINK_WAITING_BYTES (80u << 20) /* frames waiting, beyond which the link is closed */
 
 #define SL_HTTP_CONNECTIONS_MAX 64u
 #define SL_HTTP_REQUEST_BYTES (32u << 10) /* the headers of a request, and of its answer */
@@ -66,7 +69,7 @@ static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
 static_assert(SL_TENSOR_BYTES_MAX + 16 <= SL_CONTROL_BYTES_MAX, "a Model fits a control message");
 static_assert(SL_LINK_WAITING_BYTES >= SL_LEARNERS_MAX * (SL_LEARNERS_MAX * 2 + 1024) + SL_LINK_ANSWER_BYTES +
-					       2 * SL_TREE_WINDOW_MAX * SL_CHUNK_BYTES_MAX,
+					       2 * SL_FOREST_WINDOW_MAX * SL_CHUNK_BYTES_MAX,
 	      "the link states of all learners and the vectors of a round fit the queue of a link");
 static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming every learner fits");
 static_assert(SL_LEARNERS_MAX * 10 + 1024 <= SL_CONTROL_BYTES_MAX, "a Round with every learner fits");

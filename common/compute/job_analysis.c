@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "common/field/vector.h"
-#include "common/graph/tree.h"
 #include "common/mixing/minimal_polynomial.h"
 
 size_t sl_job_analysis_scratch(const struct sl_view *view)
@@ -22,6 +21,7 @@ int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis
 					      .missing = true,
 					      .least = view->agreed.privacy_check ? (uint32_t)least : 0,
 					      .engines = sl_engine_candidates(mixing, view->field.bits),
+					      .trees = sl_engine_trees_most(view->elements),
 					      .exact_first = sl_engine_rows[mixing].choice == SL_CHOICE_FIRST,
 					      .field = &view->field,
 					      .seed = view->h};
@@ -33,41 +33,25 @@ int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis
 	return rc;
 }
 
-/* Return true if `v` has no children. */
-static bool is_leaf(const struct sl_view *view, const uint32_t *parent, uint32_t v)
+/* Return the trees in which `parent` is the parent of `v`: a bit for each. */
+static uint64_t trees_below(const struct sl_analysis *analysis, const struct sl_view *view, uint32_t v,
+			    uint32_t parent)
 {
-	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, v);
-	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, v); k++)
-		if (parent[neighbours[k]] == v)
-			return false;
-	return true;
-}
-
-/* Return the SL_ROLE_ bits of the neighbour `u` of this learner. */
-static uint8_t role_of(const struct sl_view *view, const uint32_t *parent, uint32_t u)
-{
-	uint8_t role = 0;
-	if (parent[view->self] == u)
-		role |= SL_ROLE_PARENT;
-	if (parent[u] == view->self)
-		role |= is_leaf(view, parent, u) ? SL_ROLE_CHILD | SL_ROLE_LEAF : SL_ROLE_CHILD;
-	if (sl_tree_backup(parent, &view->graph, view->self) == u)
-		role |= SL_ROLE_BACKUP;
-	if (sl_tree_backup(parent, &view->graph, u) == view->self)
-		role |= SL_ROLE_BACKED_UP;
-	return role;
+	uint64_t trees = 0;
+	for (uint32_t t = 0; t < analysis->trees; t++)
+		trees |= (uint64_t)(analysis->parent[(size_t)t * view->n + v] == parent) << t;
+	return trees;
 }
 
 void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view)
 {
 	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bytes);
-	view->children = 0;
-	view->deposits_tree = sl_engine_deposits_tree((enum sl_engine)view->agreed.mixing, &view->costs);
-	if (analysis->depth > 0)
-		memcpy(view->parent, analysis->parent, view->n * sizeof *view->parent);
+	view->deposits_forest = sl_engine_deposits_forest((enum sl_engine)view->agreed.mixing, &view->costs);
+	if (analysis->depth == 0)
+		return;
+	memcpy(view->keeper, analysis->keeper, view->n * sizeof *view->keeper);
 	for (uint32_t r = 0; r < view->degree; r++) {
-		view->roles[r] =
-			analysis->depth > 0 ? role_of(view, analysis->parent, view->neighbours[r]) : 0;
-		view->children += (view->roles[r] & SL_ROLE_CHILD) != 0;
+		view->up[r] = trees_below(analysis, view, view->self, view->neighbours[r]);
+		view->down[r] = trees_below(analysis, view, view->neighbours[r], view->self);
 	}
 }

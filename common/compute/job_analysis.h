@@ -14,5 +14,5 @@ size_t sl_job_analysis_scratch(const struct sl_view *view);
  * scaled by N / r(1): Z = sum of r[k] x(k), k = 0..degree (PROTOCOL.md §8.3 exact). SL_ERR_NOMEM. */
 int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch);
 
-/* Fill view->costs but for K, parent, roles, children and deposits_tree from the analysis. */
+/* Fill view->costs but for K, up, down, keeper and deposits_forest from the analysis. */
 void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view);

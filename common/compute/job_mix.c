@@ -9,7 +9,7 @@
 static const struct sl_job_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
 	[SL_ENGINE_METROPOLIS] = &sl_job_mix_metropolis,
-	[SL_ENGINE_TREE] = &sl_job_mix_tree,
+	[SL_ENGINE_FOREST] = &sl_job_mix_forest,
 	[SL_ENGINE_AUTO] = &sl_job_mix_exact, /* a view from disk: its masked states are over Z_p */
 };
 static_assert(sizeof engines / sizeof *engines == SL_ENGINES + 1, "the arithmetic of each engine");
@@ -27,17 +27,11 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view)
 void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_chunk *chunk, uint8_t *out)
 {
-	sl_bytes_pack(out, workspace->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS,
-		      sl_view_chunk_elements(view, chunk->index), (uint32_t)sl_view_mixing_width(view));
+	sl_bytes_pack(out, workspace->s + (size_t)chunk->index * view->state_elements,
+		      sl_view_state_elements(view, chunk->index), (uint32_t)sl_view_mixing_width(view));
 }
 
 /* --- first states: deposits without their masks --- */
-
-/* Return true if the first state of neighbour `r` is its deposit. */
-static bool deposited(const struct sl_view *view, uint32_t r)
-{
-	return sl_engine_rows[view->engine].to_all || (view->roles[r] & SL_ROLE_LEAF) != 0;
-}
 
 static int add_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
 {
@@ -45,8 +39,6 @@ static int add_deposits(struct sl_workspace *workspace, const struct sl_job *job
 	int rc = SL_OK;
 	for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
 		uint32_t position = view->neighbours[r];
-		if (!deposited(view, r))
-			continue;
 		rc = sl_job_deposit_add(workspace, view, position, job->keys[position], job->chunk);
 		*from = r;
 	}
@@ -112,15 +104,15 @@ static int mix_buffers(struct sl_workspace *workspace, const struct sl_job *job,
 		*from = b->from;
 	}
 	if (rc == SL_OK && engines[view->engine]->step != NULL)
-		engines[view->engine]->step(workspace, view, (size_t)job->chunk * SL_CHUNK_ELEMENTS,
-					    sl_view_chunk_elements(view, job->chunk), job->iteration);
+		engines[view->engine]->step(workspace, view, (size_t)job->chunk * view->state_elements,
+					    sl_view_state_elements(view, job->chunk), job->iteration);
 	return rc;
 }
 
 /* Return true if this exchange has the deposits of neighbours. */
 static bool has_deposits(const struct sl_job *job)
 {
-	return sl_engine_rows[job->view->engine].to_all ? job->iteration == 0 : job->iteration == SL_TREE_UP;
+	return sl_engine_rows[job->view->engine].to_all && job->iteration == 0;
 }
 
 int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)

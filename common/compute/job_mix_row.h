@@ -25,4 +25,4 @@ struct sl_job_mix_row {
 	double (*close)(struct sl_workspace *workspace, const struct sl_view *view);
 };
 
-extern const struct sl_job_mix_row sl_job_mix_exact, sl_job_mix_metropolis, sl_job_mix_tree;
+extern const struct sl_job_mix_row sl_job_mix_exact, sl_job_mix_metropolis, sl_job_mix_forest;

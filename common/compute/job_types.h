@@ -33,8 +33,8 @@ struct sl_job {
 	uint32_t epoch; /* of the attempt that gave the job; the core ignores results of another epoch */
 	uint32_t chunk; /* CHECK: position of the slot */
 	const struct sl_view *view; /* borrowed until the core has the result */
-	uint64_t iteration;	    /* MIX: exchange of the states that are taken; of tree SL_TREE_UP (the
-				       slots of leaves and `buffers`) or SL_TREE_DOWN. 0: from the slots */
+	uint64_t iteration;	    /* MIX: exchange of the states that are taken; of forest SL_FOREST_UP or
+				       SL_FOREST_DOWN. 0: from the slots */
 	const uint8_t (*keys)[SL_KEY_BYTES]; /* MIX, SUM, CHECKSUM: deposit keys by position, as far as they
 						are needed; valid until the core has the result */
 	const uint8_t *expected;   /* ADOPT: D; CHECK: the hash of the deposit; CHECKSUM: the seed of the

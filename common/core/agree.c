@@ -275,22 +275,18 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 	return true;
 }
 
-/* Return the number of neighbours in this role. */
-static uint64_t count_role(const struct sl_view *view, uint8_t role)
-{
-	uint64_t count = 0;
-	for (uint32_t r = 0; r < view->degree; r++)
-		count += (view->roles[r] & role) != 0;
-	return count;
-}
-
-/* Return the number of States that this learner will send. By tree: a sum to its parent, if it has children,
- * and Z to these. */
-static uint64_t states_out(const struct sl_view *view)
+/* Return the elements that this learner will send in States. By forest: a chunk over each of its edges in the
+ * tree of the chunk. */
+static uint64_t elements_out(const struct sl_view *view)
 {
 	if (sl_engine_rows[view->engine].to_all)
-		return sl_engine_states(view->engine, view->steps, view->degree);
-	return view->children + (view->children > 0 ? count_role(view, SL_ROLE_PARENT) : 0);
+		return sl_engine_states(view->engine, view->steps, view->degree) * view->elements;
+	uint64_t count = 0;
+	for (uint32_t m = 0; m < view->state_chunks; m++)
+		for (uint32_t r = 0; r < view->degree; r++)
+			if ((view->up[r] | view->down[r]) & sl_view_tree(view, m))
+				count += sl_view_state_elements(view, m);
+	return count;
 }
 
 /* Return the bytes that this learner will send to its neighbours: shares, or seeds; its deposit to its
@@ -302,8 +298,7 @@ static uint64_t forecast_bytes(const struct sl_view *view)
 	for (uint32_t r = 0; r < view->degree; r++)
 		keepers += sl_view_is_keeper(view, r);
 	share += sl_key_tree_share_bytes(view->degree) + SL_KEY_BYTES;
-	return view->degree * share + keepers * vector +
-	       states_out(view) * view->elements * sl_view_mixing_width(view);
+	return view->degree * share + keepers * vector + elements_out(view) * sl_view_mixing_width(view);
 }
 
 static void report_view(struct sl_core *core)

@@ -12,23 +12,22 @@ static bool may_take(const struct sl_core *core, sl_round t, const uint8_t *view
 	return due && sl_core_in_view(core, t, view);
 }
 
-static bool by_tree(const struct sl_core *core)
+static bool by_forest(const struct sl_core *core)
 {
-	return core->view.engine == SL_ENGINE_TREE;
+	return core->view.engine == SL_ENGINE_FOREST;
 }
 
-/* Pass a message of `author`, a position, on to the neighbours in the tree but `from`; where there is none,
+/* Pass a message of `author`, a position, on to the neighbours in tree 0 but `from`; where there is none,
  * to the linked participants but `from` and its author. */
 static void pass_on(struct sl_core *core, uint32_t from, uint32_t author, const struct sl_message *message,
 		    bool own)
 {
 	uint64_t *to = core->at.check_to[author];
-	if (!by_tree(core)) {
+	if (!by_forest(core)) {
 		sl_emit_participants(core, to, from, core->view.members[author], message, own);
 		return;
 	}
-	for (size_t w = 0; w < sl_core_words(core); w++)
-		to[w] = core->tree_up[w] | core->tree_down[w];
+	memcpy(to, core->check_near, sl_core_set_bytes(core));
 	sl_bit_clear(to, from);
 	if (sl_bit_count(to, sl_core_words(core)) > 0)
 		sl_emit_send(core, to, message, own);
@@ -251,8 +250,8 @@ void sl_check_joined(struct sl_core *core, uint32_t peer)
 void sl_check_lost(struct sl_core *core, uint32_t peer)
 {
 	uint32_t position = core->view.position[peer];
-	bool owes = by_tree(core) ? sl_bit(core->tree_up, peer) || sl_bit(core->tree_down, peer)
-				  : position != UINT32_MAX && !core->at.checksum_here[position];
+	bool owes = by_forest(core) ? sl_bit(core->check_near, peer)
+				    : position != UINT32_MAX && !core->at.checksum_here[position];
 	if (owes)
 		sl_attempt_lost(core, peer);
 }

@@ -13,10 +13,10 @@ static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 static size_t attempt_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size;
-	size_t chunks = (size_t)(config->parameters.n / SL_CHUNK_ELEMENTS) + 1;
+	size_t chunks = sl_view_state_chunks_most(config->parameters.n + 1);
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
 	size_t attempt = chunks * 16 +
-			 R * (sizeof(struct sl_exchange) + sizeof(struct sl_held_share) + chunks * 8 + 128) +
+			 R * (sizeof(struct sl_exchange) + sizeof(struct sl_held_share) + chunks * 8 + 160) +
 			 4096;
 	size_t keys = R * (2 * SL_KEY_BYTES + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
 		      sl_view_openings_max(config->roster_size) *
@@ -42,7 +42,8 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts + 30 * set +
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts +
+	       (30 + SL_TREES_MAX) * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
 	       attempt_bytes(config) + 8192;
 }
@@ -107,15 +108,18 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	uint64_t **sets[] = {
-		&core->linked,		 &core->range,	     &core->next_range,	     &core->keep,
-		&core->missing,		 &core->failed,	     &core->view_neighbours, &core->ready_set,
-		&core->tried_candidates, &core->reach,	     &core->members,	     &core->eligible,
-		&core->source,		 &core->near,	     &core->have_targets,    &core->disputed,
-		&core->keepers,		 &core->rivals,	     &core->tree_up,	     &core->tree_down,
-		&core->suspects,	 &core->shunned,     &core->excluded,	     &core->changed,
-		&core->changed_told,	 &core->participants};
+		&core->linked,		 &core->range,	  &core->next_range,	  &core->keep,
+		&core->missing,		 &core->failed,	  &core->view_neighbours, &core->ready_set,
+		&core->tried_candidates, &core->reach,	  &core->members,	  &core->eligible,
+		&core->source,		 &core->near,	  &core->have_targets,	  &core->disputed,
+		&core->keepers,		 &core->rivals,	  &core->check_near,	  &core->suspects,
+		&core->shunned,		 &core->excluded, &core->changed,	  &core->changed_told,
+		&core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
+			return false;
+	for (uint32_t t = 0; t < SL_TREES_MAX; t++)
+		if ((core->trees[t].to = take_set(core, arena)) == NULL)
 			return false;
 	core->peers = SL_ARENA_TAKE(arena, R, struct sl_peer);
 	core->links = SL_ARENA_TAKE(arena, R, struct sl_link_record);

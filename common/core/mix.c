@@ -11,7 +11,7 @@
 static const struct sl_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_mix_exchange,
 	[SL_ENGINE_METROPOLIS] = &sl_mix_exchange,
-	[SL_ENGINE_TREE] = &sl_mix_tree,
+	[SL_ENGINE_FOREST] = &sl_mix_forest,
 };
 static_assert(sizeof engines / sizeof *engines == SL_ENGINES, "the messages of each engine");
 
@@ -22,7 +22,7 @@ static const struct sl_mix_row *engine_of(const struct sl_core *core)
 
 static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
 {
-	return b->size == sl_view_chunk_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
+	return b->size == sl_view_state_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
 }
 
 /* Take a state of neighbour `r`. Return NULL, or why it is not acceptable. */
@@ -30,7 +30,7 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 {
 	uint32_t credit = core->at.base + 2 * sl_view_window(&core->view);
 	bool free = b->iteration == engine_of(core)->free_iteration;
-	if (b->index >= core->view.chunks || (!free && b->index >= credit))
+	if (b->index >= core->view.state_chunks || (!free && b->index >= credit))
 		return "a state of a chunk that is not due";
 	if (!of_its_size(core, b))
 		return "a state of the wrong size";
@@ -171,7 +171,7 @@ static void report_mixed(struct sl_core *core)
 bool sl_mix_advance(struct sl_core *core)
 {
 	engine_of(core)->step(core);
-	if (core->at.finished == core->view.chunks) {
+	if (core->at.finished == core->view.state_chunks) {
 		report_mixed(core);
 		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);
 		sl_move_to(core, sl_view_partial_sums(&core->view) ? SL_PHASE_CHECK : SL_PHASE_CONFIRM);
@@ -199,6 +199,6 @@ sl_ms sl_mix_deadline(const struct sl_core *core)
 
 uint32_t sl_mix_permille(const struct sl_core *core)
 {
-	uint64_t all = core->view.steps * core->view.chunks;
+	uint64_t all = core->view.steps * core->view.state_chunks;
 	return all == 0 ? 0 : (uint32_t)(core->at.mixed * 1000 / all);
 }

@@ -41,7 +41,7 @@ void sl_mix_job(struct sl_core *core, uint32_t m, uint64_t iteration, struct sl_
 
 void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
 {
-	size_t size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
+	size_t size = sl_view_state_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
 	sl_emit_chunk(core, to, SL_MSG_STATE,
 		      (struct sl_chunk){.iteration = iteration, .index = chunk, .size = size},
 		      (struct sl_payload){.source = SL_SOURCE_STATE});
@@ -52,6 +52,6 @@ void sl_mix_finish(struct sl_core *core, uint32_t m, uint64_t end)
 	struct sl_attempt_state *at = &core->at;
 	at->iteration[m] = end;
 	at->finished++;
-	while (at->base < core->view.chunks && at->iteration[at->base] == end)
+	while (at->base < core->view.state_chunks && at->iteration[at->base] == end)
 		at->base++;
 }

@@ -24,8 +24,8 @@ struct sl_mix_row {
 	bool (*awaits)(const struct sl_core *core, uint32_t m, uint32_t r);
 	uint64_t free_iteration; /* of states that need no credit: they are never held */
 };
-/* exact and metropolis; tree */
-extern const struct sl_mix_row sl_mix_exchange, sl_mix_tree;
+/* exact and metropolis; forest */
+extern const struct sl_mix_row sl_mix_exchange, sl_mix_forest;
 
 /* Hold a state of a neighbour until its turn. */
 void sl_mix_hold(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer);

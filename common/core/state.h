@@ -21,7 +21,7 @@
  *    done            DONE
  *    have            what the participants of an attempt have of it, and answers to those that recover
  *    open            deposit keys and openings: learning, showing, passing on
- *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
+ *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_forest
  *    split           participants that hold other Readys
  *    deposit         the slots of the state file, checked against the Readys
  *    amnesia         records that this learner has forgotten
@@ -214,16 +214,23 @@ struct sl_opened {
 
 /* A neighbour in an attempt. */
 struct sl_exchange {
-	uint32_t shares_in;   /* chunks of shares received, in order */
-	uint32_t deposits_in; /* chunks of its deposit received, in order */
-	bool share_checked;   /* its key share fits its Ready */
-	bool opened;	      /* the key share that it gave to this learner was shown */
-	uint64_t *
-		states_in; /* per chunk: next exchange expected; tree: bit set over the iterations received */
+	uint32_t shares_in;	/* chunks of shares received, in order */
+	uint32_t deposits_in;	/* chunks of its deposit received, in order */
+	bool share_checked;	/* its key share fits its Ready */
+	bool opened;		/* the key share that it gave to this learner was shown */
+	uint64_t *states_in;	/* per chunk: next exchange expected; forest: bit set over the iterations
+				   received */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
 	sl_ms held_up_ms; /* for so long this learner waited for its shares and deposit alone */
 	bool awaited;	  /* the fewest of them are here, as of the last step */
+};
+
+/* The place of this learner in a tree. */
+struct sl_tree_place {
+	uint32_t parent;   /* roster index; SL_NOBODY: this learner is the root */
+	uint32_t children; /* their number */
+	uint64_t *to;	   /* .. these, as a bit set over the roster */
 };
 
 struct sl_attempt_state {
@@ -273,7 +280,7 @@ struct sl_attempt_state {
 	uint8_t (*combine)[SL_KEY_SHARE_BYTES];
 	bool open_dirty; /* a key or an opening may have to be sent */
 	/* MIX */
-	uint64_t *iteration;	   /* per chunk: exchanges done; tree: the iteration expected next */
+	uint64_t *iteration;	   /* per chunk: exchanges done; forest: the iteration expected next */
 	uint32_t *have;		   /* per chunk: states held, or keys known, for the next MIX job */
 	bool *busy;		   /* per chunk: a MIX job is out */
 	uint32_t started;	   /* chunks that are under way or finished */
@@ -378,14 +385,15 @@ struct sl_core {
 	uint8_t *marks;		/* R, bits of over.h by position: scratch */
 
 	/* bit sets over the roster */
-	uint64_t *linked;	       /* links that are up */
-	uint64_t *range;	       /* peers in range; empty while have_range is false */
-	uint64_t *next_range;	       /* the next list of SL_EVENT_RANGE */
-	uint64_t *near;		       /* peers to which this learner has, or wants, a link in this round */
-	uint64_t *view_neighbours;     /* neighbours in the view */
-	uint64_t *tried_candidates;    /* candidates in the own link state */
-	uint64_t *reach;	       /* links over which records are flooded */
-	uint64_t *tree_up, *tree_down; /* tree: receivers of a sum, of Z */
+	uint64_t *linked;	    /* links that are up */
+	uint64_t *range;	    /* peers in range; empty while have_range is false */
+	uint64_t *next_range;	    /* the next list of SL_EVENT_RANGE */
+	uint64_t *near;		    /* peers to which this learner has, or wants, a link in this round */
+	uint64_t *view_neighbours;  /* neighbours in the view */
+	uint64_t *tried_candidates; /* candidates in the own link state */
+	uint64_t *reach;	    /* links over which records are flooded */
+	struct sl_tree_place trees[SL_TREES_MAX]; /* forest */
+	uint64_t *check_near;			  /* forest: the neighbours in tree 0 */
 	/* .. of actions and reports, valid until the next step */
 	uint64_t *keep;		/* LINKS */
 	uint64_t *missing;	/* peers missing in the last wait or failure */

@@ -390,16 +390,18 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 	struct sl_arena *arena = &core->arena;
 	core->at =
 		(struct sl_attempt_state){.progress = core->now, .joined = SL_NOBODY, .over_since = SL_NEVER};
-	core->at.iteration = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
-	core->at.have = SL_ARENA_TAKE(arena, view->chunks, uint32_t);
-	core->at.busy = SL_ARENA_TAKE(arena, view->chunks, bool);
+	uint32_t chunks = sl_view_state_chunks_most(view->elements);
+	core->at.iteration = SL_ARENA_TAKE(arena, chunks, uint64_t);
+	core->at.have = SL_ARENA_TAKE(arena, chunks, uint32_t);
+	core->at.busy = SL_ARENA_TAKE(arena, chunks, bool);
 	core->exchange = SL_ARENA_TAKE(arena, view->degree, struct sl_exchange);
-	view->roles = SL_ARENA_TAKE(arena, view->degree, uint8_t);
-	view->parent = SL_ARENA_TAKE(arena, view->n, uint32_t);
+	view->up = SL_ARENA_TAKE(arena, view->degree, uint64_t);
+	view->down = SL_ARENA_TAKE(arena, view->degree, uint64_t);
+	view->keeper = SL_ARENA_TAKE(arena, view->n, uint32_t);
 	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL &&
-		    core->exchange != NULL && view->roles != NULL && view->parent != NULL;
+		    core->exchange != NULL && view->up != NULL && view->down != NULL && view->keeper != NULL;
 	for (uint32_t r = 0; room && r < view->degree; r++) {
-		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
+		core->exchange[r].states_in = SL_ARENA_TAKE(arena, chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
 	}
 	return room && room_for_keys(core, view) && room_for_check(core, view) &&
@@ -421,7 +423,8 @@ static bool finish_view(struct sl_core *core, struct sl_view *view)
 	view->fraction = sl_spectrum_fraction_bits(view->field.bits);
 	view->mu = 0;
 	view->costs = (struct sl_engine_costs){0};
-	view->children = 0;
+	view->state_elements = SL_CHUNK_ELEMENTS;
+	view->state_chunks = view->chunks;
 	view->engine = (enum sl_engine)view->agreed.mixing;
 	view->steps = 0; /* until the graph is analysed; a view from disk is not */
 	find_neighbours(core, view);

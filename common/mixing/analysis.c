@@ -6,9 +6,12 @@
 #include "common/graph/augment.h"
 #include "common/graph/connectivity.h"
 #include "common/graph/prune.h"
-#include "common/graph/tree.h"
+#include "common/graph/forest.h"
 #include "common/mixing/minimal_polynomial.h"
 #include "common/mixing/spectrum.h"
+
+static_assert(SL_TREES_MAX == SL_FOREST_TREES_MAX, "a bit for each tree of a forest");
+static_assert(SL_LEARNERS_MAX <= UINT16_MAX, "a parent fits");
 
 #define SLACK_BYTES 4096u /* alignment of the arrays that are taken here */
 
@@ -30,7 +33,7 @@ size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance)
 	size_t most = larger(sl_connectivity_scratch(n, edges), missing);
 	most = larger(most, sl_prune_scratch(n, edges));
 	most = larger(most, larger(sl_spectrum_scratch(n), sl_minimal_polynomial_scratch(n, edges)));
-	return larger(most, sl_tree_bytes(n)) + 12 * (size_t)n + SLACK_BYTES;
+	return larger(most, sl_forest_bytes(n, SL_TREES_MAX)) + 12 * (size_t)n + SLACK_BYTES;
 }
 
 /* ---- privacy ---- */
@@ -111,22 +114,19 @@ static int analyse_metropolis(const struct sl_graph *graph, const struct sl_anal
 	return sl_spectrum_mu(graph, scratch, &a->mu);
 }
 
-static int analyse_tree(const struct sl_graph *graph, const struct sl_analysis_request *request,
-			struct sl_analysis *a, struct sl_arena *scratch)
+static int analyse_forest(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			  struct sl_analysis *a, struct sl_arena *scratch)
 {
-	(void)request;
-	struct sl_tree tree;
-	int rc = sl_tree_init(&tree, graph, scratch);
-	uint32_t *children = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
-	if (rc != SL_OK || children == NULL)
-		return rc != SL_OK ? rc : SL_ERR_NOMEM;
-	a->depth = tree.depth;
-	for (uint32_t v = 0; v < graph->n; v++) {
-		a->parent[v] = tree.parent[v];
-		a->backups += sl_graph_degree(graph, v) > (v == tree.root ? 0 : 1);
-		if (v != tree.root && ++children[tree.parent[v]] > a->children)
-			a->children = children[tree.parent[v]];
-	}
+	struct sl_forest forest;
+	int rc = sl_forest_init(&forest, graph, request->trees > 0 ? request->trees : 1, scratch);
+	if (rc != SL_OK)
+		return rc;
+	a->depth = forest.depth;
+	a->trees = forest.trees;
+	a->load = forest.busiest;
+	for (size_t k = 0; k < (size_t)forest.trees * graph->n; k++)
+		a->parent[k] = (uint16_t)forest.parent[k];
+	memcpy(a->keeper, forest.keeper, graph->n * sizeof *a->keeper);
 	return SL_OK;
 }
 
@@ -135,7 +135,7 @@ static int (*const engines[])(const struct sl_graph *graph, const struct sl_anal
 			      struct sl_analysis *a, struct sl_arena *scratch) = {
 	[SL_ENGINE_EXACT] = analyse_exact,
 	[SL_ENGINE_METROPOLIS] = analyse_metropolis,
-	[SL_ENGINE_TREE] = analyse_tree,
+	[SL_ENGINE_FOREST] = analyse_forest,
 };
 static_assert(sizeof engines / sizeof *engines == SL_ENGINES, "an analysis for each engine");
 
@@ -159,7 +159,8 @@ struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, con
 {
 	return (struct sl_engine_costs){.degree = analysis->degree,
 					.depth = analysis->depth,
-					.children = analysis->children,
+					.trees = analysis->trees,
+					.load = analysis->load,
 					.busiest = sl_graph_degree_max(graph),
 					.elements = elements,
 					.width = width};

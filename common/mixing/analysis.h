@@ -2,7 +2,7 @@
  * `topology` and `estimate` share.
  *
  * Privacy (PROTOCOL.md §7.9 Privacy check): connectivity, cuts, and the links that are missing. Mixing
- * (PROTOCOL.md §8 Engines): mu, the minimal polynomial r and the tree. Every learner of a view comes to the
+ * (PROTOCOL.md §8 Engines): mu, the minimal polynomial r and the forest. Every learner of a view comes to the
  * same result, but for the last digits of mu. Owns nothing; works in the arena that the caller hands in, and
  * leaves nothing there.
  */
@@ -19,6 +19,7 @@ struct sl_analysis_request {
 	uint32_t least; /* where kappa < c + 1, keep a part of at least so many vertices that has c + 1; 0: do
 			   not */
 	uint32_t engines;	      /* SL_ENGINE_SET of each engine to analyse */
+	uint32_t trees;		      /* of the forest, at most; 0: one */
 	bool exact_first;	      /* where exact can run, analyse no other engine */
 	const struct sl_field *field; /* of r; NULL where `engines` lacks exact */
 	const uint8_t *seed;	      /* SL_HASH_BYTES for the random vectors of r; NULL: zeros */
@@ -37,10 +38,12 @@ struct sl_analysis {
 	double mu;		     /* of the Metropolis-Hastings matrix; 1 where it was not asked */
 	uint32_t degree;	     /* of r; 0: exact cannot run, or was not asked */
 	uint64_t r[SL_LEARNERS_MAX]; /* degree + 1 coefficients */
-	uint32_t depth;		     /* of the tree; 0: not asked */
-	uint32_t children;	     /* of a vertex in the tree, at most */
-	uint32_t backups;	     /* vertices whose masked state a neighbour beside the parent keeps */
-	uint32_t parent[SL_LEARNERS_MAX]; /* in the tree; the root is its own */
+	uint32_t depth;		     /* of the deepest tree of the forest; 0: not asked */
+	uint32_t trees;		     /* of the forest */
+	uint32_t load;		     /* edges of a vertex, summed over the trees, at most */
+	uint16_t parent[SL_TREES_MAX *
+			SL_LEARNERS_MAX]; /* trees x n, a tree after another; a root is its own */
+	uint32_t keeper[SL_LEARNERS_MAX]; /* the neighbour that keeps its deposit */
 };
 
 /* Return the bytes of arena that sl_analysis_run needs for any graph of `n` vertices and at most `edges`

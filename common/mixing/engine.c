@@ -20,27 +20,29 @@ static uint64_t metropolis_exchanges(const struct sl_engine_costs *c)
 	return c->k > SL_ITERATIONS_MAX ? 0 : c->k;
 }
 
-static uint64_t tree_exchanges(const struct sl_engine_costs *c)
+static uint64_t forest_exchanges(const struct sl_engine_costs *c)
 {
 	return 2 * (uint64_t)c->depth;
 }
 
-static uint32_t tree_window(const struct sl_engine_costs *c)
+static uint32_t forest_window(const struct sl_engine_costs *c)
 {
-	return sl_engine_tree_window(c->depth);
+	return c->trees == 0 ? SL_WINDOW : sl_engine_forest_window(c->trees, c->depth);
 }
 
 /* --- the choice --- */
 
-/* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to
+/* Return the bytes that the busiest learner sends, plus a price for each exchange. By forest, a chunk has to
  * come all the way up and down before the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
-	uint64_t exchanges = sl_engine_exchanges(engine, c), step = STEP_BYTES;
-	uint64_t vectors = sl_engine_vectors(engine, exchanges, c->busiest, sl_engine_tree_most(c->children));
-	if (!sl_engine_rows[engine].to_all)
-		step += (c->elements < SL_CHUNK_ELEMENTS ? c->elements : SL_CHUNK_ELEMENTS) * c->width;
-	return vectors * c->elements * sl_engine_width(engine, c->width) + exchanges * step;
+	uint64_t exchanges = sl_engine_exchanges(engine, c),
+		 vector = c->elements * sl_engine_width(engine, c->width);
+	if (sl_engine_rows[engine].to_all)
+		return exchanges * (c->busiest * vector + STEP_BYTES);
+	uint32_t trees = c->trees > 0 ? c->trees : 1;
+	uint64_t chunk = sl_engine_forest_elements(c->elements, trees) * (uint64_t)c->width;
+	return vector * c->load / trees + vector + exchanges * (chunk + STEP_BYTES);
 }
 
 /* The last engine can always run. */
@@ -68,7 +70,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 	[SL_ENGINE_EXACT] =
 		{
 			.choice = SL_CHOICE_FIRST, /* r(1) = 0 mod p: metropolis, and where that cannot run
-						      either, tree */
+						      either, forest */
 			.p_bits = SL_P_BITS_MAX,
 			.to_all = true,
 			.partial = 2, /* in the first, deposits are added */
@@ -86,13 +88,13 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.candidates = SL_ENGINE_SET(SL_ENGINE_METROPOLIS),
 			.exchanges = metropolis_exchanges,
 		},
-	[SL_ENGINE_TREE] =
+	[SL_ENGINE_FOREST] =
 		{
 			.p_bits = SL_P_BITS_MAX,
 			.partial = 1,
-			.candidates = SL_ENGINE_SET(SL_ENGINE_TREE),
-			.exchanges = tree_exchanges,
-			.window = tree_window,
+			.candidates = SL_ENGINE_SET(SL_ENGINE_FOREST),
+			.exchanges = forest_exchanges,
+			.window = forest_window,
 		},
 	[SL_ENGINE_AUTO] =
 		{
@@ -101,7 +103,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.to_all = true,
 			.partial = 1,
 			/* not metropolis: its K is known with the Readys, when the deposits are out */
-			.candidates = SL_ENGINE_SET(SL_ENGINE_EXACT) | SL_ENGINE_SET(SL_ENGINE_TREE),
+			.candidates = SL_ENGINE_SET(SL_ENGINE_EXACT) | SL_ENGINE_SET(SL_ENGINE_FOREST),
 		},
 };
 
@@ -124,11 +126,11 @@ enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_co
 	return engine;
 }
 
-bool sl_engine_deposits_tree(enum sl_engine wanted, const struct sl_engine_costs *costs)
+bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs)
 {
 	uint64_t exchanges;
 	return sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
-	       sl_engine_choose(wanted, costs, &exchanges) == SL_ENGINE_TREE;
+	       sl_engine_choose(wanted, costs, &exchanges) == SL_ENGINE_FOREST;
 }
 
 uint32_t sl_engine_candidates(enum sl_engine wanted, uint32_t p_bits)

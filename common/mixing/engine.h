@@ -25,7 +25,7 @@
 #define SL_ENGINE_NAMES(X)                                                                                   \
 	X(EXACT, "exact")                                                                                    \
 	X(METROPOLIS, "metropolis")                                                                          \
-	X(TREE, "tree")                                                                                      \
+	X(FOREST, "forest")                                                                                  \
 	X(AUTO, "auto")
 
 #define X(constant, name) SL_ENGINE_##constant,
@@ -35,12 +35,26 @@ enum sl_engine { SL_ENGINE_NAMES(X) };
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */
 
-/* Return the chunks of a neighbour that tree has under way at a time: enough that a sender need not wait for
- * the first chunk to come down again. */
-static inline uint32_t sl_engine_tree_window(uint32_t depth)
+/* Return the trees of a forest, at most: a tree for a small part of a vector saves no time. */
+static inline uint32_t sl_engine_trees_most(uint64_t elements)
 {
-	uint32_t window = SL_WINDOW + 2 * depth;
-	return window < SL_TREE_WINDOW_MAX ? window : SL_TREE_WINDOW_MAX;
+	uint64_t trees = (elements + SL_TREE_ELEMENTS - 1) / SL_TREE_ELEMENTS;
+	return trees == 0 ? 1 : trees < SL_TREES_MAX ? (uint32_t)trees : SL_TREES_MAX;
+}
+/* Return the elements of each chunk but the last that a forest of `trees` adds up (PROTOCOL.md §8.4 forest):
+ * no tree has many more chunks than another. */
+static inline uint32_t sl_engine_forest_elements(uint64_t elements, uint32_t trees)
+{
+	uint64_t chunks = (elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS;
+	chunks = (chunks + trees - 1) / trees * trees;
+	return (uint32_t)((elements + chunks - 1) / chunks);
+}
+/* Return the chunks that a forest has under way at a time: two of each tree, one that goes up and one that
+ * comes down, and enough that a sender need not wait for the first one to come down again. */
+static inline uint32_t sl_engine_forest_window(uint32_t trees, uint32_t depth)
+{
+	uint32_t window = SL_WINDOW + 2 * (trees - 1) + 2 * depth;
+	return window < SL_FOREST_WINDOW_MAX ? window : SL_FOREST_WINDOW_MAX;
 }
 
 /* Sets of engines. */
@@ -51,8 +65,9 @@ static inline uint32_t sl_engine_tree_window(uint32_t depth)
 struct sl_engine_costs {
 	uint64_t k;	   /* exchanges of metropolis; SL_ITERATIONS_NONE; 0: not analysed */
 	uint32_t degree;   /* of r, the exchanges of exact; 0: it cannot run, or was not analysed */
-	uint32_t depth;	   /* of the tree; 0: not analysed */
-	uint32_t children; /* of a learner in the tree, at most */
+	uint32_t depth;	   /* of the deepest tree of the forest; 0: not analysed */
+	uint32_t trees;	   /* of the forest */
+	uint32_t load;	   /* edges of a learner, summed over the trees, at most */
 	uint32_t busiest;  /* neighbours of a learner, at most */
 	uint64_t elements; /* of a vector */
 	uint32_t width;	   /* bytes of an element of Z_p */
@@ -67,14 +82,14 @@ struct sl_engine_row {
 	enum sl_engine_choice choice;
 	uint32_t p_bits;      /* of the largest p: states must not overflow */
 	uint32_t state_bytes; /* of an element of a state; 0: as an element of Z_p */
-	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down a tree
+	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down trees
 		      */
 	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
 		      */
 	uint64_t partial;    /* with at least so many exchanges, sums of masked states are passed on */
 	bool needs_k;	     /* as the parameter: without a K the view cannot be mixed */
 	uint32_t candidates; /* engines that may mix when this is the parameter */
-	/* Return the exchanges (of tree: steps up and down), or 0 where the engine cannot run or was not
+	/* Return the exchanges (of forest: steps up and down), or 0 where the engine cannot run or was not
 	 * analysed. */
 	uint64_t (*exchanges)(const struct sl_engine_costs *costs);
 	/* Return the chunks of a neighbour that are under way at a time; NULL: SL_WINDOW. */
@@ -105,14 +120,14 @@ uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *c
 /* Return the same for the engine that has most. */
 uint32_t sl_engine_window_most(const struct sl_engine_costs *costs);
 
-/* Return the vectors that learners send, deposits included: `links` counts their neighbours, `tree` what they
- * send by tree. */
-static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links,
-					 uint64_t tree)
+/* Return the vectors that learners send, deposits included: `links` counts their neighbours, `forest` what
+ * they send by forest. */
+static inline double sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links,
+				       double forest)
 {
-	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
+	return sl_engine_rows[engine].to_all ? (double)(exchanges * links) : forest;
 }
-/* Return those of them that have elements of sl_engine_width: all but the deposits, and sums by tree, which
+/* Return those of them that have elements of sl_engine_width: all but the deposits, and sums by forest, which
  * are elements of Z_p. */
 static inline uint64_t sl_engine_states(enum sl_engine engine, uint64_t exchanges, uint64_t links)
 {
@@ -123,20 +138,20 @@ static inline bool sl_engine_partial_sums(enum sl_engine engine, uint64_t exchan
 {
 	return exchanges >= sl_engine_rows[engine].partial;
 }
-/* By tree, a learner sends one vector to its parent, its deposit to its backup, and Z to each child: at most
- * sl_engine_tree_most. All `n` learners, of which `backups` have a backup, send sl_engine_tree_all. */
-static inline uint64_t sl_engine_tree_most(uint32_t children)
+/* By forest, a learner sends a chunk over each of its edges in the tree of the chunk, and its deposit to its
+ * keeper. Return the vectors of the busiest learner, and of all `n`. */
+static inline double sl_engine_forest_most(const struct sl_engine_costs *costs)
 {
-	return (uint64_t)children + 2;
+	return costs->trees == 0 ? 0 : (double)costs->load / costs->trees + 1;
 }
-static inline uint64_t sl_engine_tree_all(uint64_t n, uint64_t backups)
+static inline double sl_engine_forest_all(uint64_t n)
 {
-	return 2 * (n - 1) + backups;
+	return (double)(3 * n - 2);
 }
 
-/* Return true if deposits go to the keepers of tree, and not to all neighbours: where tree is named, or
+/* Return true if deposits go to the keepers of forest, and not to all neighbours: where forest is named, or
  * chosen for its price (PROTOCOL.md §5.6 Deposits). K has no part in it. */
-bool sl_engine_deposits_tree(enum sl_engine wanted, const struct sl_engine_costs *costs);
+bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs);
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */
 enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,

@@ -270,9 +270,9 @@ enum sl_abort_kind {
 	X(S, HASH, 8, edges)
 
 /* In the order of the bytes on the wire, the elements last. iteration: k of a State, from 1; 0 in the others.
- * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on; 0 in a KeyShare. origin: owner of a Deposit;
- * 0 in the others. bytes: packed elements; of a KeyShare: SL_KEY_SHARE_BYTES, then the hashes of its path,
- * from the leaf up. */
+ * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on (State: m * view->state_elements); 0 in a
+ * KeyShare. origin: owner of a Deposit; 0 in the others. bytes: packed elements; of a KeyShare:
+ * SL_KEY_SHARE_BYTES, then the hashes of its path, from the leaf up. */
 #define SL_CHUNK_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/graph/tree.h"
 
 void sl_view_set_encoding(struct sl_view *view)
 {
@@ -21,6 +20,10 @@ void sl_view_set_encoding(struct sl_view *view)
 void sl_view_set_engine(struct sl_view *view)
 {
 	view->engine = sl_engine_choose((enum sl_engine)view->agreed.mixing, &view->costs, &view->steps);
+	view->state_elements = view->engine == SL_ENGINE_FOREST
+				       ? sl_engine_forest_elements(view->elements, view->costs.trees)
+				       : SL_CHUNK_ELEMENTS;
+	view->state_chunks = (uint32_t)((view->elements + view->state_elements - 1) / view->state_elements);
 }
 
 static bool adjacent(const struct sl_view *view, uint32_t a, uint32_t b)
@@ -32,23 +35,13 @@ static bool adjacent(const struct sl_view *view, uint32_t a, uint32_t b)
 	return false;
 }
 
-static bool is_leaf(const struct sl_view *view, uint32_t v)
-{
-	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, v);
-	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, v); k++)
-		if (view->parent[neighbours[k]] == v)
-			return false;
-	return true;
-}
-
 bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper)
 {
 	if (owner == keeper)
 		return false;
-	if (!view->deposits_tree)
+	if (!view->deposits_forest)
 		return adjacent(view, owner, keeper);
-	return sl_tree_backup(view->parent, &view->graph, owner) == keeper ||
-	       (view->parent[owner] == keeper && is_leaf(view, owner));
+	return view->keeper[owner] == keeper;
 }
 
 static bool is_lost(const struct sl_view *view, uint32_t position, const uint64_t *lost)
@@ -65,7 +58,7 @@ static int64_t tolerates_around(const struct sl_view *view, uint32_t position, c
 	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, position); k++) {
 		bool here = !is_lost(view, neighbours[k], lost);
 		holders += here;
-		keepers += here && (!view->deposits_tree || sl_view_keeper(view, position, neighbours[k]));
+		keepers += here && (!view->deposits_forest || sl_view_keeper(view, position, neighbours[k]));
 	}
 	int64_t spare = holders - sl_view_threshold(view, position) + 1;
 	return (spare < keepers ? spare : keepers) - is_lost(view, position, lost);

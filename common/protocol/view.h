@@ -13,20 +13,11 @@
 #include "common/graph/graph.h"
 #include "common/field/share.h"
 
-/* Roles of a neighbour in the tree (PROTOCOL.md §8.4 tree). */
-enum {
-	SL_ROLE_PARENT = 1,
-	SL_ROLE_CHILD = 2,
-	SL_ROLE_LEAF = 4,	/* a child without children: this learner has its deposit */
-	SL_ROLE_BACKUP = 8,	/* keeps the deposit of this learner */
-	SL_ROLE_BACKED_UP = 16, /* gives its deposit to this learner to keep */
-};
-
-/* The iteration of a State when the engine is tree. There is no State of iteration 0: that is the masked
+/* The iteration of a State when the engine is forest. There is no State of iteration 0: that is the masked
  * state, which the deposit and its key give. */
 enum {
-	SL_TREE_UP = 1,	  /* the sum over the sender and the learners below it */
-	SL_TREE_DOWN = 2, /* Z */
+	SL_FOREST_UP = 1,   /* the sum over the sender and the learners below it */
+	SL_FOREST_DOWN = 2, /* Z */
 };
 
 struct sl_view {
@@ -48,14 +39,16 @@ struct sl_view {
 	uint32_t fraction;		 /* f */
 	struct sl_encoding encoding;
 	enum sl_sharing_kind sharing;
-	uint64_t max_weight; /* m_i <= max_weight */
-	uint64_t elements;   /* n + 1 */
-	uint32_t chunks;     /* ceil(elements / SL_CHUNK_ELEMENTS) */
-	double mu;	     /* of metropolis; 0: not analysed */
-	uint8_t *roles;	     /* degree: SL_ROLE_ bits, if the analysis made a tree */
-	uint32_t children;   /* neighbours with SL_ROLE_CHILD */
-	uint32_t *parent;    /* N positions, if the analysis made a tree; the root is its own */
-	bool deposits_tree;  /* deposits go by the roles of the tree; else every neighbour is a keeper */
+	uint64_t max_weight;	 /* m_i <= max_weight */
+	uint64_t elements;	 /* n + 1 */
+	uint32_t chunks;	 /* ceil(elements / SL_CHUNK_ELEMENTS) */
+	uint32_t state_elements; /* of each chunk of the States but the last; SL_CHUNK_ELEMENTS, but for
+				    forest */
+	uint32_t state_chunks;	 /* ceil(elements / state_elements) */
+	double mu;		 /* of metropolis; 0: not analysed */
+	uint64_t *up, *down;	 /* by neighbour: trees in which it is the parent, a child; a bit for each */
+	uint32_t *keeper;     /* N positions, if the analysis made a forest: who keeps the deposit of each */
+	bool deposits_forest; /* a deposit goes to that keeper; else every neighbour is a keeper */
 	struct sl_engine_costs
 		costs;	       /* with the own K; from the release on, with the largest K of the Readys */
 	enum sl_engine engine; /* chosen by the costs; SL_ENGINE_AUTO: not known, as for a view from disk */
@@ -66,6 +59,25 @@ static inline size_t sl_view_chunk_elements(const struct sl_view *view, uint32_t
 {
 	uint64_t left = view->elements - (uint64_t)chunk * SL_CHUNK_ELEMENTS;
 	return left < SL_CHUNK_ELEMENTS ? (size_t)left : SL_CHUNK_ELEMENTS;
+}
+
+/* Return the elements of chunk `m` of the States. */
+static inline size_t sl_view_state_elements(const struct sl_view *view, uint32_t m)
+{
+	uint64_t left = view->elements - (uint64_t)m * view->state_elements;
+	return left < view->state_elements ? (size_t)left : view->state_elements;
+}
+/* Return state_chunks, at most, whatever engine the view will use. */
+static inline uint32_t sl_view_state_chunks_most(uint64_t elements)
+{
+	uint32_t trees = sl_engine_trees_most(elements),
+		 chunks = (uint32_t)((elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS);
+	return (chunks > trees ? chunks : trees) + trees - 1;
+}
+/* Return the tree of chunk `m` as a set. */
+static inline uint64_t sl_view_tree(const struct sl_view *view, uint32_t m)
+{
+	return UINT64_C(1) << m % view->costs.trees;
 }
 
 /* Return the number of Shares to a neighbour: one for each chunk, or one seed. */
@@ -99,17 +111,16 @@ static inline uint32_t sl_view_window(const struct sl_view *view)
 }
 
 /* Return true if `keeper` keeps the deposit of `owner`: positions (PROTOCOL.md §5.6 Deposits). Not for a view
- * from disk, of which the tree is not known. */
+ * from disk, of which the forest is not known. */
 bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper);
 /* Return true if this learner keeps the deposit of its neighbour `r`; if neighbour `r` keeps the own one. */
 static inline bool sl_view_keeps(const struct sl_view *view, uint32_t r)
 {
-	return !view->deposits_tree || (view->roles[r] & (SL_ROLE_LEAF | SL_ROLE_BACKED_UP)) != 0;
+	return !view->deposits_forest || view->keeper[view->neighbours[r]] == view->self;
 }
 static inline bool sl_view_is_keeper(const struct sl_view *view, uint32_t r)
 {
-	uint8_t parent = view->children == 0 ? SL_ROLE_PARENT : 0;
-	return !view->deposits_tree || (view->roles[r] & (SL_ROLE_BACKUP | parent)) != 0;
+	return !view->deposits_forest || view->keeper[view->self] == view->neighbours[r];
 }
 
 /* Return the threshold of the key shares of the learner at `position` (PROTOCOL.md §5.7 Key shares). */
@@ -147,7 +158,7 @@ static inline uint32_t sl_view_points(const struct sl_view *view)
 
 /* Fill encoding, sharing, weights and sizes from view->agreed. */
 void sl_view_set_encoding(struct sl_view *view);
-/* Choose engine and steps by view->costs. */
+/* Choose engine and steps by view->costs, and the chunks of the States. */
 void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index);

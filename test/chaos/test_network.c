@@ -87,7 +87,7 @@ static void stall_all(struct proxy *proxy, bool on)
 CLUSTER_TEST(deposits_wait_for_slow_links)
 {
 	cluster_open(c, 5,
-		     "rounds=1 trainer=noise noise_parameters=1500000 sharing=seeded mixing=tree "
+		     "rounds=1 trainer=noise noise_parameters=1500000 sharing=seeded mixing=forest "
 		     "log_level=debug serve_after_end=1");
 	struct proxy *proxy = proxy_between(c);
 	cluster_start_all(c, "");

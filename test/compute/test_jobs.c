@@ -58,7 +58,6 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 {
 	static const struct sl_edge edges[] = {{0, 1}, {0, 2}, {1, 2}};
 	static sl_id ids[] = {1, 2, 3};
-	static uint8_t roles[2];
 	struct sl_arena arena;
 	a->graph = malloc(GRAPH_BYTES);
 	sl_arena_init(&arena, a->graph, GRAPH_BYTES);
@@ -66,9 +65,10 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 				   .a = 9,
 				   .n = N,
 				   .ids = ids,
-				   .roles = roles,
 				   .elements = ELEMENTS,
 				   .chunks = 2,
+				   .state_chunks = 2,
+				   .state_elements = SL_CHUNK_ELEMENTS,
 				   .max_weight = 1,
 				   .degree = 2,
 				   .sharing = kind,
@@ -80,7 +80,6 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 	assert_int_equal(sl_field_init(&a->view.field, P), SL_OK);
 	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
 	a->view.neighbours = sl_graph_neighbours(&a->view.graph, 0);
-	memset(roles, 0, sizeof roles);
 }
 
 static struct sl_job_result run(struct attempt *a, struct sl_job job)
@@ -397,26 +396,33 @@ TEST_WITH(spreads_are_few, setup, teardown)
 	free(bytes);
 }
 
-/* Of the children, a leaf is added from its slot, another one from its State. */
-TEST_WITH(first_exchange_of_tree, setup, teardown)
+/* Chunks are as the forest has them: here three. What comes up is added, Z is taken. */
+TEST_WITH(chunk_of_a_forest, setup, teardown)
 {
 	struct attempt *a = *state;
-	uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
-	a->view.engine = SL_ENGINE_TREE;
-	a->view.roles[0] = SL_ROLE_CHILD | SL_ROLE_LEAF;
-	a->view.roles[1] = SL_ROLE_CHILD;
-	fetch(a, 1, 1, 0);
+	uint32_t chunk = sl_engine_forest_elements(ELEMENTS, 3);
+	uint8_t *packed = malloc(sl_slot_state_bytes(&a->view)), *out = malloc(sl_slot_state_bytes(&a->view));
+	a->view.engine = SL_ENGINE_FOREST;
+	a->view.state_elements = chunk;
+	a->view.state_chunks = 3;
+	assert_true(chunk < SL_CHUNK_ELEMENTS);
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
-	sl_bytes_pack(packed, a->state[2], SL_CHUNK_ELEMENTS, a->view.field.bytes);
-	struct sl_buffer b = {.from = 1, .iteration = SL_TREE_UP, .bytes = packed};
-	struct sl_job job = {.kind = SL_JOB_MIX, .iteration = SL_TREE_UP, .buffers = &b};
+	sl_bytes_pack(packed, a->state[2] + chunk, chunk, a->view.field.bytes);
+	struct sl_buffer b = {.from = 1, .index = 1, .iteration = SL_FOREST_UP, .bytes = packed};
+	struct sl_job job = {.kind = SL_JOB_MIX, .chunk = 1, .iteration = SL_FOREST_UP, .buffers = &b};
 	assert_int_equal(run(a, job).code, SL_OK);
-	for (uint32_t l = 0; l < SL_CHUNK_ELEMENTS; l++)
-		assert_int_equal(a->workspace.s[l], 0);
-	assert_int_equal(a->workspace.s[SL_CHUNK_ELEMENTS], a->state[0][SL_CHUNK_ELEMENTS]);
-	b.iteration = job.iteration = SL_TREE_DOWN;
+	for (uint32_t l = 0; l < ELEMENTS; l++) {
+		uint64_t sum = sl_field_add(&a->view.field, a->state[0][l], a->state[2][l]);
+		bool within = l >= chunk && l < 2 * chunk;
+		assert_int_equal(a->workspace.s[l], within ? sum : a->state[0][l]);
+	}
+	b.iteration = job.iteration = SL_FOREST_DOWN;
 	assert_int_equal(run(a, job).code, SL_OK);
-	assert_memory_equal(a->workspace.s, a->state[2], SL_CHUNK_ELEMENTS * sizeof *a->workspace.s);
+	assert_memory_equal(a->workspace.s + chunk, a->state[2] + chunk, chunk * sizeof *a->workspace.s);
+	assert_int_equal(a->workspace.s[2 * chunk], a->state[0][2 * chunk]);
+	sl_job_mix_write(&a->workspace, &a->view, &(struct sl_chunk){.index = 1}, out);
+	assert_memory_equal(out, packed, chunk * a->view.field.bytes);
+	free(out);
 	free(packed);
 }
 
@@ -453,7 +459,7 @@ TEST_WITH(checksums, setup, teardown)
 {
 	struct attempt *a = *state;
 	const struct sl_field *field = &a->view.field;
-	static uint8_t parents[3 * sizeof(uint32_t)];
+	static uint32_t keepers[] = {1, 2, 0};
 	uint8_t seed[SL_HASH_BYTES] = {7};
 	fetch_all(a);
 	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_OK);
@@ -476,14 +482,12 @@ TEST_WITH(checksums, setup, teardown)
 		assert_int_equal(result.values[N * result.points + k], sum);
 	}
 	uint64_t total = result.values[N * result.points];
-	a->view.deposits_tree = true; /* only neighbour 1 is kept */
-	a->view.parent = (uint32_t *)(void *)parents;
-	a->view.roles[1] = SL_ROLE_BACKED_UP;
+	a->view.deposits_forest = true; /* only that of the last one is kept */
+	a->view.keeper = keepers;
 	uint64_t kept = result.values[2 * result.points];
 	result = run(a, job);
 	assert_int_equal(result.values[result.points], kept);
 	assert_int_equal(result.values[2 * result.points], total);
-	a->view.roles[1] = 0;
 }
 
 /* --- sums --- */

@@ -161,7 +161,7 @@ static bool step_job(struct driver *p, const char *head)
 		    (strcmp(outcome, " done") != 0 && strcmp(outcome, " failed") != 0))
 			continue;
 		bool chunked = kind == SL_JOB_SHARE || kind == SL_JOB_EXPAND || kind == SL_JOB_CHECK ||
-			       kind == SL_JOB_DEPOSIT;
+			       kind == SL_JOB_MIX || kind == SL_JOB_DEPOSIT;
 		if (kind == SL_JOB_CHECKSUM)
 			own_checksums(p, values);
 		bool summed = kind == SL_JOB_CLOSE || kind == SL_JOB_SUM;

@@ -316,9 +316,11 @@ struct sl_buffer *message_buffer(const struct driver *p, const struct words *w, 
 				 sl_id from)
 {
 	struct sl_held_share share = {0};
-	uint64_t elements = p->config.parameters.n + 1, at = m->chunk.index * (uint64_t)SL_CHUNK_ELEMENTS;
+	uint64_t elements = p->config.parameters.n + 1;
+	uint64_t most = m->kind == SL_MSG_STATE ? p->view->state_elements : SL_CHUNK_ELEMENTS;
+	uint64_t at = m->chunk.index * most;
 	uint64_t left = at < elements ? elements - at : 1;
-	uint64_t bytes = left < SL_CHUNK_ELEMENTS ? left : SL_CHUNK_ELEMENTS;
+	uint64_t bytes = left < most ? left : most;
 	if (m->kind == SL_MSG_SHARE && p->view->sharing == SL_SHARING_SEEDED)
 		bytes = SL_KEY_BYTES;
 	else if (m->kind == SL_MSG_RESULT)

@@ -100,6 +100,6 @@ static void expect_recovery(enum sl_engine mixing, const char *topology, uint32_
 TEST(partial_sums_that_lie)
 {
 	expect_recovery(SL_ENGINE_EXACT, "ring", 1);
-	expect_recovery(SL_ENGINE_TREE, "ring", 1);
-	expect_recovery(SL_ENGINE_TREE, "ring", 2);
+	expect_recovery(SL_ENGINE_FOREST, "ring", 1);
+	expect_recovery(SL_ENGINE_FOREST, "ring", 2);
 }

@@ -104,7 +104,7 @@ TEST(same_on_random_graphs)
 		}
 	}
 	assert_true(took[SL_ENGINE_EXACT] > 200 && took[SL_ENGINE_METROPOLIS] > 160 &&
-		    took[SL_ENGINE_TREE] > 240 && instead[SL_ENGINE_METROPOLIS] > 0);
+		    took[SL_ENGINE_FOREST] > 240 && instead[SL_ENGINE_METROPOLIS] > 0);
 }
 
 static const struct sl_report *mixed(struct sl_sim *sim, uint32_t learner)
@@ -157,7 +157,8 @@ TEST(spread_of_metropolis)
 
 TEST(no_spread_of_other_engines)
 {
-	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_TREE; engine += SL_ENGINE_TREE) {
+	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_FOREST;
+	     engine += SL_ENGINE_FOREST) {
 		struct sl_sim_options o = {.seed = 70, .learners = 5, .topology = "ring"};
 		o.parameters.rounds = 1;
 		o.parameters.mixing = engine;
@@ -170,14 +171,14 @@ TEST(no_spread_of_other_engines)
 }
 
 /* More chunks than the window of the tree. */
-TEST(chunks_by_tree)
+TEST(chunks_by_forest)
 {
 	static const char *const topologies[] = {"line", "ring", "star", "grid", "complete"};
 	for (size_t k = 0; k < sizeof topologies / sizeof *topologies; k++) {
 		struct sl_sim_options o = {.seed = 40 + k, .learners = 6, .topology = topologies[k]};
 		o.parameters.n = 20 * SL_CHUNK_ELEMENTS + 7;
 		o.parameters.rounds = 1;
-		o.parameters.mixing = SL_ENGINE_TREE;
+		o.parameters.mixing = SL_ENGINE_FOREST;
 		o.parameters.sharing = SL_SHARING_SEEDED;
 		struct sl_sim *sim = sl_sim_new(&o);
 		for (uint32_t i = 0; i < sim->n; i++)
@@ -186,7 +187,7 @@ TEST(chunks_by_tree)
 		sl_sim_run_until_done(sim);
 		assert_int_equal(
 			sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.engine,
-			SL_ENGINE_TREE);
+			SL_ENGINE_FOREST);
 		expect_smooth(sim);
 		sl_sim_free(sim);
 	}

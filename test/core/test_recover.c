@@ -198,15 +198,16 @@ TEST(a_key_follows_its_ready)
 
 /* --- deposits --- */
 
-/* By tree this learner keeps the deposit of 4 only. 4 is lost. */
-static struct driver *by_tree(uint64_t n)
+/* By forest this learner keeps the deposit of 4 only. 4 is lost. */
+static struct driver *by_forest(uint64_t n)
 {
 	struct driver *p = driver_new(4, n);
-	p->config.parameters.mixing = SL_ENGINE_TREE;
+	p->config.parameters.mixing = SL_ENGINE_FOREST;
 	p->analysis.depth = 1;
-	p->analysis.children = 3;
+	p->analysis.trees = 1;
 	for (uint32_t i = 0; i < 4; i++)
 		p->analysis.parent[i] = 1;
+	memcpy(p->analysis.keeper, (const uint32_t[]){1, 2, 1, 0}, 4 * sizeof(uint32_t));
 	driver_release(p);
 	play(p, "link down 4 -> RECOVERING link 4, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, "
 		"have 0 3 keys 0 to 2 3");
@@ -216,7 +217,7 @@ static struct driver *by_tree(uint64_t n)
 /* Both holders are asked, each for another one; a wrong deposit is not requested there again. */
 TEST(two_holders)
 {
-	struct driver *p = by_tree(4);
+	struct driver *p = by_forest(4);
 	play(p, "have 0 1 2 keys 0 1 2 3 from 2 -> request t1 0 of 2 to 2\n"
 		"have 1 2 keys 0 from 3 -> request t1 0 of 3 to 3\n"
 		"key of 2 from 2 -> key of 2 to 3, have 0 3 keys 0 1 to 2 3\n"
@@ -237,7 +238,7 @@ TEST(two_holders)
 	driver_free(p);
 }
 
-CASE(no_answer, by_tree(4),
+CASE(no_answer, by_forest(4),
      "have 1 from 2 -> request t1 0 of 2 to 2\n"
      "have 1 from 3 ->\n"
      "deadline +9999 ->\n"
@@ -250,21 +251,21 @@ CASE(no_answer, by_tree(4),
 	"deposit 0 of 2 from 2 -> compute fetch, request t1 4 of 2 to 2\n"                                   \
 	"fetch done\n"
 
-CASE(a_slow_holder, by_tree((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
+CASE(a_slow_holder, by_forest((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
      "have 1 from 2\n"
      "have 1 from 3\n" ONE_CHUNK "deadline +99 ->\n"
      "deadline +1 -> request t1 0 of 2 to 3, *")
 
-CASE(the_only_holder, by_tree((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
+CASE(the_only_holder, by_forest((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
      "have 1 from 2\n" ONE_CHUNK "deadline +9900 -> opening*")
 
 /* A slot that is partly fetched is checked again: another holder may have brought the rest. */
-CASE(a_holder_is_lost, by_tree(4),
+CASE(a_holder_is_lost, by_forest(4),
      "have 1 from 2 3\n"
      "link down 2 -> compute check\n"
      "check failed -> request t1 0 of 2 to 3")
 
-CASE(chunks_out_of_order, by_tree(4),
+CASE(chunks_out_of_order, by_forest(4),
      "have 1 from 2 -> request t1 0 of 2 to 2\n"
      "deposit 1 of 2 from 2 -> REJECTED 2: a deposit out of order, drop\n"
      "deposit 0 of 2 from 2 -> drop\n"
@@ -272,7 +273,7 @@ CASE(chunks_out_of_order, by_tree(4),
      "deposit 0 size -1 of 2 from 2 -> REJECTED 2: a deposit of the wrong size, drop")
 
 /* SL_WINDOW chunks are requested ahead. */
-CASE(window, by_tree((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
+CASE(window, by_forest((SL_WINDOW + 2) * SL_CHUNK_ELEMENTS - 1),
      "have 1 from 2 -> request t1 0 of 2 to 2, request t1 1 of 2 to 2, request t1 2 of 2 to 2, request t1 3 "
      "of 2 to 2\n"
      "deposit 0 of 2 from 2 -> compute fetch, request t1 4 of 2 to 2\n"
@@ -289,7 +290,7 @@ CASE(requests, driver_release(driver_new(4, 4)),
      "request 0 of 9 a1 from 2 ->\n"
      "request 0 of 4 a2 from 2 ->")
 
-CASE(only_what_was_verified, by_tree(4),
+CASE(only_what_was_verified, by_forest(4),
      "have 1 from 2 -> request t1 0 of 2 to 2\n"
      "request 0 of 2 a1 from 3 ->\n"
      "deposit 0 of 2 from 2\n"

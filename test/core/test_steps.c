@@ -125,6 +125,7 @@ static struct driver *with_engine(enum sl_engine engine)
 {
 	struct driver *p = driver_new(3, 4);
 	p->config.parameters.mixing = engine;
+	p->analysis.trees = 1;
 	return p;
 }
 
@@ -223,22 +224,36 @@ TEST(auto_without_metropolis)
 	p->analysis.mu = 0.1;
 	p->analysis.degree = 0;
 	p->analysis.depth = 1000000;
-	assert_int_equal(driver_status(driver_share(p)).engine, SL_ENGINE_TREE);
+	assert_int_equal(driver_status(driver_share(p)).engine, SL_ENGINE_FOREST);
 	driver_free(p);
 }
 
-/* `parent`: by position, which is one less than the id; that of the root is itself. Released. */
-static struct driver *by_tree(uint32_t learners, const uint32_t *parent)
+static struct driver *forest(uint32_t learners, uint64_t n)
 {
-	struct driver *p = driver_new(learners, 4);
-	p->config.parameters.mixing = SL_ENGINE_TREE;
+	struct driver *p = driver_new(learners, n);
+	p->config.parameters.mixing = SL_ENGINE_FOREST;
 	p->analysis.depth = 2;
-	memcpy(p->analysis.parent, parent, learners * sizeof *parent);
-	return driver_ready(p);
+	for (uint32_t i = 0; i < learners; i++) /* this learner keeps the deposit of the last one */
+		p->analysis.keeper[i] = (i + 1) % learners;
+	return p;
 }
 
-/* 2 is the parent; 3 is a child with the child 4, for which this learner is the backup. */
-CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
+/* Add a tree. `parent`: by position, which is one less than the id; that of the root is itself. */
+static struct driver *with_tree(struct driver *p, uint32_t learners, const uint32_t *parent)
+{
+	uint16_t *tree = p->analysis.parent + (size_t)p->analysis.trees++ * learners;
+	for (uint32_t i = 0; i < learners; i++)
+		tree[i] = (uint16_t)parent[i];
+	return p;
+}
+
+static struct driver *by_forest(uint32_t learners, const uint32_t *parent)
+{
+	return driver_ready(with_tree(forest(learners, 4), learners, parent));
+}
+
+/* 2 is the parent; 3 is a child with the child 4, of which this learner keeps the deposit. */
+CASE(tree_turns, by_forest(4, (const uint32_t[]){1, 1, 0, 2}),
      "ready from all -> compute check, *\n"
      "check done\n"
      "durable released -> key of 1 to 2 3 4, MIX\n"
@@ -261,11 +276,11 @@ CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
      "key k9 from 4 -> REJECTED 4: a deposit key that its owner did not sign for, challenge of 1 to 2 3\n"
      "key of 4 from 2 -> compute checksum")
 
-/* A leaf: its parent has its deposit. It is the backup of 3. */
-CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
+/* A leaf. It keeps the deposit of 3. */
+CASE(tree_leaf, by_forest(3, (const uint32_t[]){1, 1, 1}),
      "ready from all -> compute check, *\n"
      "check done\n"
-     "durable released -> key of 1 to 2 3, MIX\n"
+     "durable released -> key of 1 to 2 3, MIX, state 0 k1 to 2\n"
      "state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop\n"
      "state 0 k2 from 2 -> compute mix\n"
      "mix done -> compute close, CHECK\n"
@@ -274,12 +289,11 @@ CASE(tree_leaf, by_tree(3, (const uint32_t[]){1, 1, 1}),
      "challenge of 3 from 2 ->")
 
 /* The root; its child 2 is a leaf, and 3 has the child 4. */
-CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
+CASE(tree_root, by_forest(4, (const uint32_t[]){0, 0, 0, 2}),
      "ready from all\n"
      "check done\n"
-     "check done\n"
      "durable released -> key of 1 to 2 3 4, MIX\n"
-     "state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop\n"
+     "state 0 k1 from 2 ->\n"
      "key from 2 ->\n"
      "state 0 k1 from 3 -> compute mix\n"
      "mix done -> state 0 k2 to 2 3, compute close, CHECK\n"
@@ -287,6 +301,31 @@ CASE(tree_root, by_tree(4, (const uint32_t[]){0, 0, 0, 2}),
      "close done -> challenge of 1 to 2 3\n" /* 4 gets it from 3 */
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge of 4 from 3 -> challenge of 4 to 2\n"
+     "link down 4 ->\n"
+     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
+
+/* Chunk 0 goes along one tree, chunk 1 along another one, of which this learner is the root. Challenges go
+ * along the first one. */
+CASE(two_trees,
+     driver_ready(with_tree(with_tree(forest(4, 5000), 4, (const uint32_t[]){1, 1, 0, 2}), 4,
+			    (const uint32_t[]){0, 0, 0, 0})),
+     "ready from all -> compute check, *\n"
+     "check done\n"
+     "durable released -> key of 1 to 2 3 4, MIX\n"
+     "state 0 k1 from 4 -> REJECTED 4: a state out of turn, drop\n"
+     "state 1 k1 from 4 ->\n"
+     "state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop\n"
+     "state 1 k1 from 2 ->\n"
+     "state 1 k2 from 2 -> REJECTED 2: a state out of turn, drop\n"
+     "state 1 k1 from 3 -> compute mix\n"
+     "mix done -> state 1 k2 to 2 3 4\n" /* before chunk 0 */
+     "state 2 k1 from 3 -> REJECTED 3: a state of a chunk that is not due, drop\n"
+     "state 0 k1 from 3 -> compute mix\n"
+     "mix done -> state 0 k1 to 2\n"
+     "state 0 k2 from 2 -> compute mix\n"
+     "mix done -> state 0 k2 to 3, compute close, CHECK\n"
+     "key from 2 3 4\n"
+     "close done -> challenge of 1 to 2 3\n"
      "link down 4 ->\n"
      "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
 

@@ -22,8 +22,8 @@ ends 0 smoke-hosts --repeat 1 --folder within
 if grep "skipped: " out; then
 	exit 77
 fi
-for figure in 'seeded + tree .* s' 'seeded + tree: bandwidth .* s' 'seeded + tree: round trips .* s' \
-	'seeded + tree: sent at most .* MB' "seeded + tree: bytes over the ring's .* x"; do
+for figure in 'seeded + forest .* s' 'seeded + forest: bandwidth .* s' 'seeded + forest: round trips .* s' \
+	'seeded + forest: sent at most .* MB' "seeded + forest: bytes over the ring's .* x"; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
 ! grep -q 'attempts failed' out || fail "a round did not go well: $(cat out)"

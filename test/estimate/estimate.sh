@@ -8,11 +8,11 @@ grep -q "Examples:" out || fail "--help shows no examples"
 grep -q "MB each is the mean over learners" out || fail "--help does not explain the columns"
 
 [ "$(status neighbours:20 -n 100 --modulus 1020431)" = 0 ] || fail "neighbours:20: $(cat err)"
-grep -q "mu 0.904762, deg r 6, depth of the tree 5" out || fail "neighbours:20: $(cat out)"
+grep -q "mu 0.904762, deg r 6, depth of the trees 5" out || fail "neighbours:20: $(cat out)"
 grep -q "metropolis *shamir *215 " out || fail "neighbours:20: K is not 215: $(cat out)"
-[ "$(grep -c -E "^ *(metropolis|exact|tree) " out)" = 9 ] || fail "not nine lines: $(cat out)"
+[ "$(grep -c -E "^ *(metropolis|exact|forest) " out)" = 9 ] || fail "not nine lines: $(cat out)"
 
-grep -q "auto takes tree" out || fail "neighbours:20: auto: $(cat out)"
+grep -q "auto takes forest" out || fail "neighbours:20: auto: $(cat out)"
 grep -q "with the defaults (sharing: seeded, mixing: auto), the busiest learner sends" out || fail "no cost of the defaults: $(cat out)"
 
 [ "$(status regular:16 -n 1000000)" = 0 ] || fail "a million: $(cat err)"

@@ -37,7 +37,7 @@ TEST(a_vector_is_its_elements_and_a_little)
 		    60); /* another frame */
 }
 
-/* The ring of the table in graph.h: exact takes floor(N/2) exchanges, tree 2 floor(N/2) steps of one vector
+/* The ring of the table in graph.h: exact takes floor(N/2) exchanges, forest 2 floor(N/2) steps of one vector
  * each. */
 TEST(the_table_of_bytes)
 {
@@ -45,7 +45,7 @@ TEST(the_table_of_bytes)
 	struct sl_estimated p = plan_of(&in);
 	double v = sl_estimate_vector_bytes(100001, 4), v8 = sl_estimate_vector_bytes(100001, 8);
 	const struct sl_estimate_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_ADDITIVE],
-				      *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
+				      *forest = &p.costs[SL_ENGINE_FOREST][SL_SHARING_SEEDED];
 	const struct sl_estimate_cost *metropolis = &p.costs[SL_ENGINE_METROPOLIS][SL_SHARING_SHAMIR];
 	double flood = p.flood_bytes / 10; /* of a learner */
 	assert_true(flood > 2 * 11 * 100 && flood < 2 * 11 * 900);
@@ -55,8 +55,8 @@ TEST(the_table_of_bytes)
 	assert_true(fabs(exact->bytes_most - exact->bytes_mean) < 1);
 	assert_true(fabs(metropolis->bytes_mean -
 			 (2 * v + 2 * v + ((double)p.k - 1) * 2 * v8 + keys + flood)) < 1);
-	assert_int_equal(tree->exchanges, 10);
-	double sent = 10 * (tree->bytes_mean - flood);
+	assert_int_equal(forest->exchanges, 10);
+	double sent = 10 * (forest->bytes_mean - flood);
 	assert_true(sent > (3 * 10 - 2) * v && sent < (3 * 10 - 2) * v + 10 * (2 * 300 + keys));
 	assert_true(fabs(exact->bytes_all - 10 * exact->bytes_mean) < 1);
 }
@@ -82,7 +82,7 @@ TEST(metropolis_has_its_limits)
 	struct sl_estimated p = plan_of(&in);
 	assert_true(p.k > SL_ITERATIONS_MAX);
 	assert_false(p.costs[SL_ENGINE_METROPOLIS][0].possible);
-	assert_true(p.costs[SL_ENGINE_EXACT][0].possible && p.costs[SL_ENGINE_TREE][0].possible);
+	assert_true(p.costs[SL_ENGINE_EXACT][0].possible && p.costs[SL_ENGINE_FOREST][0].possible);
 	in = input_of("regular:10", 100, 1000);
 	in.p = (UINT64_C(1) << 61) - 1;
 	p = plan_of(&in);
@@ -97,7 +97,7 @@ TEST(a_million_learners)
 	struct sl_estimate_input in = input_of("regular:16", 1000000, 50992);
 	in.p = (UINT64_C(1) << 40) - 87;
 	struct sl_estimated p = plan_of(&in);
-	const struct sl_estimate_cost *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
-	assert_true(tree->possible &&
-		    tree->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_estimate_vector_bytes(50993, 5));
+	const struct sl_estimate_cost *forest = &p.costs[SL_ENGINE_FOREST][SL_SHARING_SEEDED];
+	assert_true(forest->possible &&
+		    forest->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_estimate_vector_bytes(50993, 5));
 }

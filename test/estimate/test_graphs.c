@@ -22,7 +22,7 @@ static bool look_at(const struct sl_family *topology, uint32_t n, struct sl_esti
 	assert_int_equal(sl_generate(topology, n, 7, 0, edges, room, &count, &arena), SL_OK);
 	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&field, SL_P_MERSENNE31), SL_OK);
-	int rc = sl_estimate_graph_figures(&graph, &field, figures);
+	int rc = sl_estimate_graph_figures(&graph, &field, 1000000, figures);
 	free(arena.base);
 	return rc == SL_OK;
 }
@@ -61,7 +61,7 @@ static void expect_family(const char *text, uint32_t n)
 	expect_mu(&formula, &real);
 	expect_whole(formula.degree_r_is, (double)formula.degree_r, (double)real.degree_r, 0, "deg r");
 	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth,
-		     fmax(1, 0.2 * (double)real.depth), "depth");
+		     fmax(1, 0.8 * (double)real.depth), "depth");
 	if (topology.kind == SL_FAMILY_GEOMETRIC) {
 		assert_true(fabs(formula.degree_mean - real.degree_mean) < 0.15 * real.degree_mean);
 		return;
@@ -116,9 +116,8 @@ TEST(random_ones)
 	expect_family("geometric:0.15", 500);
 }
 
-/* The formulas give the number of learners with a backup and the most children of the real tree, and at most
- * 3N - 2 vectors. */
-TEST(what_the_tree_asks)
+/* The formulas give the trees of the real forest, and about the edges of the busiest learner in them. */
+TEST(what_the_forest_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
 	struct sl_family topology;
@@ -129,9 +128,9 @@ TEST(what_the_tree_asks)
 			assert_int_equal(sl_family_parse(any[i], n, &topology, &why), SL_OK);
 			assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			assert_true(formula.backups == real.backups &&
-				    formula.children_most == real.children_most);
-			assert_true(2 * (n - 1) + real.backups <= 3 * n - 2);
+			if (formula.trees != real.trees || fabs(formula.load - real.load) > 0.2 * real.load)
+				fail_msg("%s of %u: %u trees and a load of %g by the formula, %u and %g",
+					 any[i], n, formula.trees, formula.load, real.trees, real.load);
 		}
 }
 

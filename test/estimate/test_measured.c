@@ -35,7 +35,7 @@ static double planned_bytes(const char *topology, uint32_t learners, enum sl_eng
 	sl_arena_init(&arena, malloc(bytes), bytes);
 	assert_int_equal(sl_schedule_graph(&schedule, 0, &graph, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&field, in.p), SL_OK);
-	assert_int_equal(sl_estimate_graph_figures(&graph, &field, &in.graph), SL_OK);
+	assert_int_equal(sl_estimate_graph_figures(&graph, &field, in.floats + 1, &in.graph), SL_OK);
 	sl_estimate_cost_all(&in, &planned);
 	free(arena.base);
 	sl_schedule_close(&schedule);

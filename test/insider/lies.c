@@ -176,13 +176,13 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	w->s[0] = honest;
 }
 
-/* Falsify a State: in `exact` and `metropolis` that of an exchange; in `tree` 1 goes up, 2 comes down. */
+/* Falsify a State: in `exact` and `metropolis` that of an exchange; in `forest` 1 goes up, 2 comes down. */
 static bool alter_iteration(struct insider *in, struct sl_message *out, uint64_t iteration)
 {
 	if (out->kind == SL_MSG_STATE && out->chunk.iteration == iteration && out->chunk.index == 0)
 		insider_add(in, out, 0, LIE_VALUE);
 	bool tree =
-		in->daemon->workspace_view != NULL && in->daemon->workspace_view->engine == SL_ENGINE_TREE;
+		in->daemon->workspace_view != NULL && in->daemon->workspace_view->engine == SL_ENGINE_FOREST;
 	if (is_own(in, out, SL_MSG_DIGEST) && tree && iteration == 2) /* else the lie returns with Z */
 		sign_for(in, &out->digest);
 	return true;

@@ -36,8 +36,8 @@ struct trial {
 #define EXACT_SEEDED "mixing=exact sharing=seeded"
 #define METROPOLIS "mixing=metropolis sharing=shamir"
 #define METROPOLIS_SEEDED "mixing=metropolis sharing=seeded"
-#define TREE "mixing=tree sharing=shamir"
-#define TREE_SEEDED "mixing=tree sharing=seeded"
+#define FOREST "mixing=forest sharing=shamir"
+#define FOREST_SEEDED "mixing=forest sharing=seeded"
 
 #define SMALL " trainer=noise noise_parameters=70000"
 #define LARGE " trainer=noise noise_parameters=250000"
@@ -48,13 +48,13 @@ struct trial {
 static const struct trial trials[] = {
 	{"repeat", EXACT, WITHSTOOD, NULL, 0, 0, 0},
 	{"repeat", METROPOLIS_SEEDED, WITHSTOOD, NULL, 0, 0, 0},
-	{"repeat", TREE, WITHSTOOD, NULL, 0, 0, 0},
+	{"repeat", FOREST, WITHSTOOD, NULL, 0, 0, 0},
 	{"equivocate", EXACT, WITHSTOOD, "\"event\":\"evidence\"", 0, 0, 0},
 	{"name-absent", EXACT_SEEDED, WITHSTOOD, "learner-05", 0, 1, 0},
 	{"jump", METROPOLIS, WITHSTOOD, NULL, 0, 0, 0},
 	{"flood", EXACT, WITHSTOOD, "\"event\":\"flooded\"", 0, 0, 0},
 	{"quorum", EXACT, WITHSTOOD, "learner-05 (5) has quorum 2000", 0, 0, 0},
-	{"composite", TREE_SEEDED, WITHSTOOD, "learner-05 (5) has modulus", 0, 0, 0},
+	{"composite", FOREST_SEEDED, WITHSTOOD, "learner-05 (5) has modulus", 0, 0, 0},
 	{"max-weight", EXACT, WITHSTOOD, "learner-05 (5) has max_weight", 0, 0, 0},
 	{"rounds", EXACT, WITHSTOOD, NULL, 0, 0, 0},
 	{"max-degree", EXACT, WITHSTOOD, "learner-05 (5) has max_degree 4", 0, 0, 0},
@@ -63,25 +63,25 @@ static const struct trial trials[] = {
 	{"only-greet", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"stray-digest", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0, 0},
-	{"abort-all", TREE, WITHSTOOD, "learner-05 (5) has aborted", 0, 0, 0},
+	{"abort-all", FOREST, WITHSTOOD, "learner-05 (5) has aborted", 0, 0, 0},
 	{"corrupt-one-share", EXACT, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
 	{"corrupt-one-share", METROPOLIS, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
-	{"corrupt-one-share", TREE, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"corrupt-one-share", FOREST, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
 	{"corrupt-share", EXACT, NOT_YET, NULL, 0, 0, 0},
-	{"corrupt-share", TREE_SEEDED, NOT_YET, NULL, 0, 0, 0},
+	{"corrupt-share", FOREST_SEEDED, NOT_YET, NULL, 0, 0, 0},
 	{"other-deposit", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"other-deposit", METROPOLIS_SEEDED, WITHSTOOD, "learner-05", 0, 0, 0},
-	{"other-deposit", TREE, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"other-deposit", FOREST, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"other-key-share", EXACT_SEEDED, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"other-exchange", METROPOLIS, WITHSTOOD, NULL, 0, 0, 0},
-	{"other-sum", TREE, WITHSTOOD, "learner-01", 1, 0, 0},
+	{"other-sum", FOREST, WITHSTOOD, "learner-01", 1, 0, 0},
 	{"other-digest", EXACT, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
-	{"other-digest", TREE_SEEDED, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
+	{"other-digest", FOREST_SEEDED, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
 	{"trickle", EXACT LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"trickle", METROPOLIS_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
-	{"trickle", TREE_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"trickle", FOREST_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"trickle-states", METROPOLIS SMALL, WITHSTOOD, NULL, 0, 0, 0},
-	{"trickle-states", TREE LARGE, WITHSTOOD, NULL, 1, 0, 0},
+	{"trickle-states", FOREST LARGE, WITHSTOOD, NULL, 1, 0, 0},
 	{"invent-result", EXACT, WITHSTOOD, NULL, 0, 0, 0},
 	{"other-result", EXACT, WITHSTOOD, NULL, 0, 0, 4},
 };
@@ -288,7 +288,8 @@ CLUSTER_TEST(an_inner_node_lies)
 	size_t noticed = 0;
 	cluster_copy_programs(c, INSIDER_PATH);
 	setenv("STARLING_LIE", "other-exchange:2", 1);
-	cluster_launch(c, "-n 6 --rounds 1 --topology ring --verify --set mixing=tree --set hidden_units=1");
+	cluster_launch(c,
+		       "-n 6 --rounds 1 --topology ring --verify --set mixing=forest --set hidden_units=1");
 	unsetenv("STARLING_LIE");
 	cluster_expect_rounds(c, 1, true);
 	for (uint32_t i = 1; i <= 6; i++)

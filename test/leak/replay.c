@@ -39,14 +39,16 @@ static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_
 	view->self = view->position[self];
 	view->degree = sl_graph_degree(&view->graph, view->self);
 	view->neighbours = sl_graph_neighbours(&view->graph, view->self);
-	view->roles = SL_ARENA_TAKE(&replay->arena, view->degree, uint8_t);
-	view->parent = SL_ARENA_TAKE(&replay->arena, view->n, uint32_t);
+	view->up = SL_ARENA_TAKE(&replay->arena, view->degree, uint64_t);
+	view->down = SL_ARENA_TAKE(&replay->arena, view->degree, uint64_t);
+	view->keeper = SL_ARENA_TAKE(&replay->arena, view->n, uint32_t);
 	view->agreed.tolerance = 1;
 	view->fraction = sl_spectrum_fraction_bits(replay->field.bits);
 	view->encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .clipping_range = 1};
 	view->max_weight = 1;
 	view->elements = history->elements;
-	view->chunks = 1;
+	view->chunks = view->state_chunks = 1;
+	view->state_elements = SL_CHUNK_ELEMENTS;
 }
 
 static void make_workspace(struct replay *replay, struct fixture *fixture, enum sl_sharing_kind kind,
@@ -134,8 +136,11 @@ void replay_open(struct replay *replay, const struct history *history, const str
 static void set_engine(struct fixture *fixture, struct sl_view *view, enum sl_engine engine)
 {
 	struct sl_job_result result;
+	uint64_t elements = view->elements;
 	view->agreed.mixing = (uint64_t)engine;
+	view->elements = SL_TREE_ELEMENTS + 1; /* two trees */
 	sl_job_run(&fixture->workspace, &(struct sl_job){.kind = SL_JOB_ANALYSE, .view = view}, &result);
+	view->elements = elements;
 	assert_int_equal(result.code, SL_OK);
 	sl_job_analysis_apply(result.analysis, view);
 	view->costs.k = REPLAY_ITERATIONS;

@@ -60,5 +60,5 @@ void replay_run(struct replay *replay, const uint64_t *inputs, uint64_t *outputs
 struct sl_job_result replay_work(struct replay *replay, uint32_t attempt, uint32_t i, struct sl_job job);
 /* Append to `spoken`. */
 void replay_say(struct replay *replay, const void *bytes, size_t size);
-/* Mix by tree: Z is at every learner, CLOSE is left to do. */
-void replay_mix_tree(struct replay *replay, uint32_t attempt);
+/* Mix by forest: Z is at every learner, CLOSE is left to do. */
+void replay_mix_forest(struct replay *replay, uint32_t attempt);

@@ -231,8 +231,8 @@ static void speak_checksums(struct replay *replay, uint32_t attempt, uint32_t i)
 static void mix(struct replay *replay, uint32_t attempt)
 {
 	uint32_t present = replay->history->attempts[attempt].present;
-	if (replay->fixtures[__builtin_ctz(present)].views[attempt].engine == SL_ENGINE_TREE)
-		replay_mix_tree(replay, attempt);
+	if (replay->fixtures[__builtin_ctz(present)].views[attempt].engine == SL_ENGINE_FOREST)
+		replay_mix_forest(replay, attempt);
 	else
 		mix_all(replay, attempt);
 	for (uint32_t i = 0; i < replay->history->learners; i++)

@@ -13,49 +13,68 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 
 TEST(by_setting)
 {
-	struct sl_engine_costs all = {
-		.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
+	struct sl_engine_costs all = {.k = 9,
+				      .degree = 7,
+				      .depth = 2,
+				      .trees = 1,
+				      .load = 4,
+				      .busiest = 4,
+				      .elements = 100,
+				      .width = 4};
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
-	assert_int_equal(choice(SL_ENGINE_TREE, all, 4), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_FOREST, all, 4), SL_ENGINE_FOREST);
 	all.degree = 0; /* r(1) = 0 */
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 9), SL_ENGINE_METROPOLIS);
 	all.k = SL_ITERATIONS_NONE;
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_FOREST);
 	all.k = 0; /* not computed: p is too wide */
-	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_FOREST);
 }
 
-/* On a complete graph of ten, a learner sends its vector to nine; the root of the tree receives nine and
- * sends nine.
- */
+/* On a complete graph of ten, a learner sends its vector to nine; by forest, a tenth of it 18 times, and its
+ * deposit to one. */
 TEST(cheapest)
 {
-	struct sl_engine_costs complete = {
-		.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
+	struct sl_engine_costs complete = {.k = 1,
+					   .degree = 1,
+					   .depth = 1,
+					   .trees = 10,
+					   .load = 18,
+					   .busiest = 9,
+					   .elements = 1000,
+					   .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
-	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT); /* 9 vectors instead of 11 */
-	struct sl_engine_costs ring = {
-		.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
+	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 2),
+			 SL_ENGINE_FOREST); /* 2.8 vectors instead of 9 */
+	struct sl_engine_costs ring = {.k = 150,
+				       .degree = 5,
+				       .depth = 5,
+				       .trees = 10,
+				       .load = 18,
+				       .busiest = 2,
+				       .elements = 100,
+				       .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
 			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
-	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_TREE); /* 4 vectors instead of 10 */
+	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 2.8 vectors instead of 10 */
 	struct sl_engine_costs random = {.k = 32,
 					 .degree = 99,
 					 .depth = 20,
-					 .children = 60,
+					 .trees = 1,
+					 .load = 60,
 					 .busiest = 20,
 					 .elements = 10,
 					 .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_TREE); /* metropolis is not asked */
+	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST); /* metropolis is not asked */
 	random.k = SL_ITERATIONS_NONE;
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST);
 	random.depth = 60;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 99), SL_ENGINE_EXACT);
 	random.degree = 0;
-	assert_int_equal(choice(SL_ENGINE_AUTO, random, 120), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_AUTO, random, 120), SL_ENGINE_FOREST);
 }
 
 /* The price does not overflow at the limits. */
@@ -64,20 +83,27 @@ TEST(no_overflow)
 	struct sl_engine_costs most = {.k = SL_ITERATIONS_MAX,
 				       .degree = SL_LEARNERS_MAX - 1,
 				       .depth = 1,
-				       .children = 1,
+				       .trees = 1,
+				       .load = 2,
 				       .busiest = SL_LEARNERS_MAX - 1,
 				       .elements = SL_ELEMENTS_MAX,
 				       .width = 8};
-	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_TREE);
+	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_FOREST);
 }
 
 /* --- what follows from it --- */
 
-/* Deposits go by the tree where nothing but tree can mix, whatever K the Readys will announce. */
+/* Deposits go by the tree where nothing but forest can mix, whatever K the Readys will announce. */
 TEST(keepers)
 {
-	struct sl_engine_costs costs = {
-		.k = 9, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
+	struct sl_engine_costs costs = {.k = 9,
+					.degree = 5,
+					.depth = 5,
+					.trees = 10,
+					.load = 18,
+					.busiest = 2,
+					.elements = 100,
+					.width = 4};
 	for (int pass = 0; pass < 3; pass++) {
 		bool cheaper = pass == 1, alone = pass == 2;
 		costs.elements = cheaper ? 1000000 : 100;
@@ -85,10 +111,10 @@ TEST(keepers)
 		static const uint64_t ks[] = {0, 1, 9, SL_ITERATIONS_NONE};
 		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 			costs.k = ks[i];
-			assert_false(sl_engine_deposits_tree(SL_ENGINE_EXACT, &costs));
-			assert_false(sl_engine_deposits_tree(SL_ENGINE_METROPOLIS, &costs));
-			assert_true(sl_engine_deposits_tree(SL_ENGINE_TREE, &costs));
-			assert_int_equal(sl_engine_deposits_tree(SL_ENGINE_AUTO, &costs), cheaper || alone);
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, &costs));
+			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
+			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs), cheaper || alone);
 		}
 	}
 }
@@ -99,5 +125,5 @@ TEST(sums_of_others)
 	assert_false(sl_engine_partial_sums(SL_ENGINE_EXACT, 1));
 	assert_true(sl_engine_partial_sums(SL_ENGINE_EXACT, 2));
 	assert_true(sl_engine_partial_sums(SL_ENGINE_METROPOLIS, 1));
-	assert_true(sl_engine_partial_sums(SL_ENGINE_TREE, 2));
+	assert_true(sl_engine_partial_sums(SL_ENGINE_FOREST, 2));
 }

@@ -1,7 +1,7 @@
 /* How many losses an attempt tolerates: the count agrees with the rule of PROTOCOL.md §10.4 How recovery
  * ends, applied to every set of losses, for all graphs of up to five participants. */
 #include "common/base/bytes.h"
-#include "common/graph/tree.h"
+#include "common/graph/forest.h"
 #include "common/protocol/view.h"
 #include "test/lib/test.h"
 
@@ -9,11 +9,11 @@
 
 /* A view whose positions are the roster indices. */
 struct fixture {
-	uint8_t memory[16384];
+	uint8_t memory[65536];
 	struct sl_arena arena;
 	uint32_t members[MOST];
 	struct sl_edge edges[MOST * MOST];
-	struct sl_tree tree;
+	struct sl_forest forest;
 	struct sl_view view;
 };
 
@@ -27,11 +27,11 @@ static void set_view(struct fixture *f, uint32_t n, uint32_t count, uint64_t c)
 }
 
 /* Return false if the graph is not connected. */
-static bool take_tree(struct fixture *f)
+static bool take_forest(struct fixture *f)
 {
-	f->view.deposits_tree = sl_tree_init(&f->tree, &f->view.graph, &f->arena) == SL_OK;
-	f->view.parent = f->tree.parent;
-	return f->view.deposits_tree;
+	f->view.deposits_forest = sl_forest_init(&f->forest, &f->view.graph, 1, &f->arena) == SL_OK;
+	f->view.keeper = f->forest.keeper;
+	return f->view.deposits_forest;
 }
 
 /* ---- the rule, set by set ---- */
@@ -89,7 +89,7 @@ TEST(test_all_graphs_of_five)
 			for (uint64_t c = 1; c <= 2; c++) {
 				set_view(&f, n, count, c);
 				expect_rule(&f.view);
-				if (take_tree(&f))
+				if (take_forest(&f))
 					expect_rule(&f.view);
 			}
 		}
@@ -104,7 +104,7 @@ TEST(test_examples)
 		f.edges[i] = (struct sl_edge){i, (i + 1) % 6};
 	set_view(&f, 6, 6, 1);
 	assert_int_equal(sl_view_tolerates(&f.view, NULL), 1); /* a ring */
-	assert_true(take_tree(&f));
+	assert_true(take_forest(&f));
 	assert_int_equal(sl_view_tolerates(&f.view, NULL), 1);
 	for (uint32_t a = 0; a < 10; a++)
 		for (uint32_t b = a + 1; b < 10; b++)

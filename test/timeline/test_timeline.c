@@ -162,7 +162,7 @@ TEST(a_failed_attempt_and_a_commit)
 	expect(round, "attempts.1.ended", "\"committed\"");
 	expect(round, "attempts.1.reason", "null");
 	expect(round, "attempts.1.edges", "[[1,2],[2,3]]");
-	expect(round, "attempts.1.mixing", "\"tree\"");
+	expect(round, "attempts.1.mixing", "\"forest\"");
 	expect(round, "attempts.1.tolerance", "0");
 	expect(round, "same", "true");
 	expect(round, "private", "true");

@@ -27,9 +27,9 @@ expect() { # WANTED, then what analyze is asked
 	got=$("$starling" topology analyze "$@" | row 1)
 	[ "$got" = "$wanted" ] || fail "analyze $*: $got"
 }
-#       step edges min mean max mu kappa c K exact tree MB max
+#       step edges min mean max mu kappa c K exact forest MB max
 expect "1 1000 20 20.0 20 0.9048 20 19 215 6 10 21.4 21.4" neighbours:20 -n 100 --modulus 1020431
-expect "1 2000 40 40.0 40 0.7649 40 39 80 3 4 24.5 24.5" neighbours:40 -n 100 --modulus 1020431
+expect "1 2000 40 40.0 40 0.7649 40 39 80 3 10 24.5 24.5" neighbours:40 -n 100 --modulus 1020431
 expect "1! 99 1 2.0 99 0.9900 1 0 2133 2 2 0.9 45.4" star -n 100 --modulus 1020431
 expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.8 0.8" complete -n 3
 expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 0.8 0.8" complete -n 3 --tolerance 2
@@ -68,7 +68,7 @@ says "others' models; missing link: 1-3 ... and 2 more steps; --json lists all" 
 
 # JSON has it all.
 "$starling" topology analyze notes.txt --json >json.txt
-has json.txt '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"tree": 2' '"metropolis": true' \
+has json.txt '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"forest": 2' '"metropolis": true' \
 	'"note": "refused: not connected: 3 parts, the largest of 2 learners"' '"floats": 50992' '"largest": 2'
 "$starling" topology analyze line -n 100 --json | tr -d ' \n' | grep -qE '"articulation":\[2,3,4,[0-9,]*,98,99\]' ||
 	fail "JSON does not name every articulation point"

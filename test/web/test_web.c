@@ -102,7 +102,7 @@ static const char document[] =
 	"\"learners\":[{\"id\":1,\"name\":\"=cmd\"},{\"id\":2,\"name\":\"b\\\"o\"}],"
 	"\"attempts\":[{\"attempt\":1,\"ended\":\"failed\"},{\"attempt\":2,\"participants\":[1,2],\"edges\":["
 	"[1,2]],"
-	"\"mixing\":\"tree\",\"steps\":2,\"tolerance\":0,\"cut_vertices\":[1]}],"
+	"\"mixing\":\"forest\",\"steps\":2,\"tolerance\":0,\"cut_vertices\":[1]}],"
 	"\"learners_of_round\":[{\"learner\":1,\"spans\":[{\"phase\":\"train\",\"from_s\":10,\"to_s\":11}],"
 	"\"waits\":[{\"from_s\":11,\"to_s\":11.5,\"awaited\":[2]}],\"committed_s\":12,\"bytes_sent\":5},"
 	"{\"learner\":2,\"bytes_sent\":7,\"loss\":0.5}],"
@@ -120,9 +120,9 @@ static void expect_printed(void (*print)(FILE *, const json_t *), const json_t *
 TEST(rows)
 {
 	json_t *doc = json_loads(document, 0, NULL), *row = sl_web_rows_round(doc);
-	expect_printed(
-		sl_web_rows_csv_round, row,
-		"7,\"2026-11-23T01:00:00Z\",2.5,2,2,1,\"tree\",2,0,1,12,0.5,,true,\"b\"\"o\",\"mix\",1.5\n");
+	expect_printed(sl_web_rows_csv_round, row,
+		       "7,\"2026-11-23T01:00:00Z\",2.5,2,2,1,\"forest\",2,0,1,12,0.5,,true,\"b\"\"o\","
+		       "\"mix\",1.5\n");
 	expect_printed(sl_web_rows_csv_learners, doc, "7,1,\"'=cmd\",2.000000,0.500000,,5,,,,,1.000000,");
 	json_decref(row);
 	json_decref(doc);

@@ -34,7 +34,7 @@ static const struct {
 	KEY(forgetful, 0, 3, "f"),
 	KEY(late, 0, 5, "so many learners, the last ones, start only when all is quiet"),
 	KEY(from, SL_PHASE_AGREE, SL_PHASE_READY, "phase to begin in: 2 AGREE, 3 SHARE, 4 READY"),
-	KEY(mixing, SL_ENGINE_EXACT, 2, "engine: 0 exact, 1 metropolis, 2 tree"),
+	KEY(mixing, SL_ENGINE_EXACT, 2, "engine: 0 exact, 1 metropolis, 2 forest"),
 	KEY(crashes, 0, 9, "crashes, with a restart at once or when all is quiet"),
 	KEY(losses, 0, 9, "learners lost for good"),
 	KEY(cuts, 0, 9, "a learner is cut off from all others until all is quiet"),

@@ -98,10 +98,12 @@ static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const
 {
 	const struct sl_estimate_figures *g = &in->graph;
 	bool metropolis = planned->k <= SL_ITERATIONS_MAX && field->bits <= planned->p_bits_most;
+	uint32_t most = sl_engine_trees_most(in->floats + 1), trees = g->trees < most ? g->trees : most;
 	return (struct sl_engine_costs){.k = metropolis ? planned->k : SL_ITERATIONS_NONE,
 					.degree = (uint32_t)g->degree_r,
 					.depth = (uint32_t)g->depth,
-					.children = (uint32_t)g->children_most,
+					.trees = trees,
+					.load = (uint32_t)ceil(g->load * trees / g->trees),
 					.busiest = (uint32_t)g->degree_most,
 					.elements = in->floats + 1,
 					.width = field->bytes};
@@ -110,7 +112,7 @@ static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const
 /* Chunks of a neighbour under way at a time. */
 static double lanes_of(const struct sl_estimate_figures *g, enum sl_engine engine)
 {
-	return engine == SL_ENGINE_TREE ? sl_engine_tree_window((uint32_t)g->depth) : SL_WINDOW;
+	return engine == SL_ENGINE_FOREST ? sl_engine_forest_window(g->trees, (uint32_t)g->depth) : SL_WINDOW;
 }
 
 static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
@@ -123,14 +125,12 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 	*cost = (struct sl_estimate_cost){.possible = exchanges > 0, .exchanges = exchanges};
 	if (exchanges == 0)
 		return;
-	uint64_t most =
-		sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_tree_most(costs->children));
-	uint64_t all = sl_engine_vectors(engine, exchanges, links,
-					 sl_engine_tree_all(g->learners, (uint64_t)llround(g->backups)));
+	double most = sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_forest_most(costs));
+	double all = sl_engine_vectors(engine, exchanges, links, sl_engine_forest_all(g->learners));
 	double wider = state - vector; /* of a later state than a deposit */
-	cost->bytes_mean = g->degree_mean * share + (double)all / n * vector + flood +
+	cost->bytes_mean = g->degree_mean * share + all / n * vector + flood +
 			   (double)sl_engine_states(engine, exchanges, links) / n * wider;
-	cost->bytes_most = g->degree_most * share + (double)most * vector + flood +
+	cost->bytes_most = g->degree_most * share + most * vector + flood +
 			   (double)sl_engine_states(engine, exchanges, costs->busiest) * wider;
 	cost->bytes_all = n * cost->bytes_mean;
 	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats +

@@ -6,10 +6,10 @@
  *   sharing    bytes sent                  mixing       exchanges   bytes sent
  *   shamir     d v(w)                      metropolis   K           K d v(8)
  *   additive   d v(w)                      exact        deg r       deg r d v(w)
- *   seeded     d messages of 32 bytes      tree         2 depth     v(w) (2 + children)
+ *   seeded     d messages of 32 bytes      forest       2 depth     v(w) (1 + load / T)
  *
- * With tree, a learner sends one vector to its parent, one to each child and one to its backup; all learners
- * together send at most (3N - 2) v(w).
+ * With forest of T trees, a learner sends 1/T of a vector over each of its edges in the trees, `load` in all,
+ * and its deposit to one neighbour; all learners together send (3N - 2) v(w).
  *
  * Besides, every signed record goes over every link at least once: 2 N (2E - N + 1) records of a few hundred
  * bytes of all together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link

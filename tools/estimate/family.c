@@ -1,6 +1,7 @@
 /* The formulas of graph.h. */
 #include <math.h>
 
+#include "common/base/limits.h"
 #include "tools/estimate/graph.h"
 
 static void set_degree(struct sl_estimate_figures *f, double mean, double most)
@@ -10,12 +11,18 @@ static void set_degree(struct sl_estimate_figures *f, double mean, double most)
 	f->edges = mean * (double)f->learners / 2;
 }
 
-/* Most learners have a neighbour beside their parent; in a graph that is a tree, only those with children. */
-static void set_tree(struct sl_estimate_figures *f, double depth, double children_most, double backups)
+/* `busiest`: vectors that the busiest learner sends, without its deposit. */
+static void set_forest(struct sl_estimate_figures *f, double depth, double trees, double busiest)
 {
 	f->depth = (uint64_t)depth;
-	f->children_most = children_most;
-	f->backups = backups;
+	f->trees = (uint32_t)fmin(trees, SL_TREES_MAX);
+	f->load = ceil(busiest * f->trees - 1e-6);
+}
+
+/* In spanning trees of n vertices, the mean degree. */
+static double mean_load(double n)
+{
+	return 2 * (n - 1) / n;
 }
 
 static void complete(struct sl_estimate_figures *f, double k)
@@ -25,7 +32,7 @@ static void complete(struct sl_estimate_figures *f, double k)
 	set_degree(f, n - 1, n - 1);
 	f->mu = 0;
 	f->degree_r = 1;
-	set_tree(f, 1, n - 1, n > 2 ? n : 1);
+	set_forest(f, 1, n > 2 ? n : 1, mean_load(n));
 }
 
 static void ring(struct sl_estimate_figures *f, double k)
@@ -36,7 +43,7 @@ static void ring(struct sl_estimate_figures *f, double k)
 	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3,
 		     f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
 	f->degree_r = f->learners / 2;
-	set_tree(f, floor(n / 2), 2, n);
+	set_forest(f, floor(n / 2), n, mean_load(n));
 }
 
 static void line(struct sl_estimate_figures *f, double k)
@@ -46,7 +53,7 @@ static void line(struct sl_estimate_figures *f, double k)
 	set_degree(f, 2 * (n - 1) / n, n > 2 ? 2 : 1);
 	f->mu = n > 2 ? 1 - 2 * (1 - cos(M_PI / n)) / 3 : 0;
 	f->degree_r = f->learners - 1;
-	set_tree(f, floor(n / 2), n > 2 ? 2 : 1, n > 2 ? n - 2 : 1);
+	set_forest(f, floor(n / 2), 1, n > 2 ? 2 : 1);
 }
 
 static void star(struct sl_estimate_figures *f, double k)
@@ -56,7 +63,7 @@ static void star(struct sl_estimate_figures *f, double k)
 	set_degree(f, 2 * (n - 1) / n, n - 1);
 	f->mu = n > 2 ? 1 - 1 / n : 0;
 	f->degree_r = n > 2 ? 2 : 1;
-	set_tree(f, 1, n - 1, 1);
+	set_forest(f, 1, 1, n - 1);
 }
 
 /* Circulant: lambda_j = sin((k+1) pi j/N) / ((k+1) sin(pi j/N)). */
@@ -69,7 +76,8 @@ static void nearest(struct sl_estimate_figures *f, double k)
 	f->mu = most / (k + 1);
 	f->degree_r = f->learners / 2;
 	f->degree_r_is = SL_AT_MOST;
-	set_tree(f, ceil(floor(n / 2) / (k / 2)), k, n);
+	set_forest(f, ceil(floor(n / 2) / (k / 2)), n, 1.1 * mean_load(n));
+	f->depth_is = SL_ABOUT;
 }
 
 /* A ring of s classes of k/2 learners, each linked to both classes beside its own and not to its own. */
@@ -82,7 +90,9 @@ static void neighbours(struct sl_estimate_figures *f, double k)
 	set_degree(f, k, k);
 	f->mu = most / (k + 1);
 	f->degree_r = s / 2 + (k > 2 && s % 4 != 0 ? 1 : 0);
-	set_tree(f, fmax(2, floor((double)s / 2)), k, (double)f->learners);
+	set_forest(f, fmax(2, floor((double)s / 2)), (double)f->learners,
+		   1.1 * mean_load((double)f->learners));
+	f->depth_is = SL_ABOUT;
 }
 
 static void grid(struct sl_estimate_figures *f, double k)
@@ -94,8 +104,8 @@ static void grid(struct sl_estimate_figures *f, double k)
 	f->mu_is = columns * rows > n ? SL_ABOUT : SL_AT_MOST;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_tree(f, floor(columns / 2) + floor(rows / 2), 4, n);
-	f->depth_is = columns * rows > n ? SL_ABOUT : SL_EXACTLY;
+	set_forest(f, floor(columns / 2) + floor(rows / 2), n, 1.2 * mean_load(n));
+	f->depth_is = SL_ABOUT;
 }
 
 /* Return the depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are
@@ -122,7 +132,7 @@ static void regular(struct sl_estimate_figures *f, double d)
 	f->mu_is = SL_ABOUT;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_tree(f, spreading(n, d), d, n);
+	set_forest(f, spreading(n, d), n, 1.1 * mean_load(n));
 	f->depth_is = SL_ABOUT;
 }
 
@@ -137,7 +147,7 @@ static void geometric(struct sl_estimate_figures *f, double r)
 	f->mu_is = SL_ABOUT;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_tree(f, fmax(1, ceil(1.1 / (r * M_SQRT2))), f->degree_most, n);
+	set_forest(f, fmax(1, ceil(1.1 / (r * M_SQRT2))), n, 1.3 * mean_load(n));
 	f->depth_is = SL_ABOUT;
 }
 

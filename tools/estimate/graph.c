@@ -4,10 +4,11 @@
 
 #include "common/mixing/analysis.h"
 
-int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field,
+int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field, uint64_t elements,
 			      struct sl_estimate_figures *figures)
 {
-	const struct sl_analysis_request request = {.engines = SL_ENGINE_SET_ALL, .field = field};
+	const struct sl_analysis_request request = {
+		.engines = SL_ENGINE_SET_ALL, .field = field, .trees = sl_engine_trees_most(elements)};
 	struct sl_analysis a;
 	struct sl_arena arena;
 	if (graph->n > SL_LEARNERS_MAX)
@@ -27,7 +28,7 @@ int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_fiel
 							.mu = a.mu,
 							.degree_r = a.degree,
 							.depth = a.depth,
-							.children_most = a.children,
-							.backups = a.backups};
+							.trees = a.trees,
+							.load = a.load};
 	return rc;
 }

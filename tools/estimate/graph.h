@@ -42,16 +42,16 @@ struct sl_estimate_figures {
 	uint64_t learners;
 	double degree_mean, degree_most, edges;
 	double mu;
-	uint64_t degree_r;    /* exchanges of `exact`; 0: it cannot run */
-	uint64_t depth;	      /* of the tree: `tree` takes 2 depth steps */
-	double children_most; /* of a learner in the tree */
-	double backups;	      /* learners that have a neighbour beside their parent */
+	uint64_t degree_r; /* exchanges of `exact`; 0: it cannot run */
+	uint64_t depth;	   /* of the deepest tree: `forest` takes 2 depth steps */
+	uint32_t trees;	   /* of the forest, for a large vector */
+	double load;	   /* edges of the busiest learner in all trees */
 	enum sl_certainty mu_is, degree_r_is, depth_is;
 };
 
-/* Compute the figures of a connected graph. SL_ERR_INVALID if it is not, SL_ERR_RANGE above SL_LEARNERS_MAX,
- * SL_ERR_NOMEM. */
-int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field,
+/* Compute the figures of a connected graph, with a forest for vectors of `elements`. SL_ERR_INVALID if it is
+ * not, SL_ERR_RANGE above SL_LEARNERS_MAX, SL_ERR_NOMEM. */
+int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field, uint64_t elements,
 			      struct sl_estimate_figures *figures);
 
 /* Compute the figures of a family, for any number of learners that it exists for (sl_family_fault).

@@ -61,7 +61,7 @@ static void show_graph(const struct sl_estimate_input *input, const struct sl_es
 	sl_terminal_print(out, "%s learners, %s edges, %.3g neighbours, %.3g at most\n", learners, edges,
 			  g->degree_mean, g->degree_most);
 	show_mu(g->mu, mu);
-	sl_terminal_print(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu,
+	sl_terminal_print(out, "mu %s%s, deg r %s%llu, depth of the trees %s%llu\n", certainty[g->mu_is], mu,
 			  certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is],
 			  (unsigned long long)g->depth);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);

@@ -112,7 +112,7 @@ __attribute__((format(printf, 2, 3))) static void remark(char text[static REMARK
 	va_end(args);
 }
 
-/* Write ", tree, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the
+/* Write ", forest, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the
  * ordinary. */
 static void write_remarks(const struct sl_round_row *row, char text[static REMARKS_BYTES])
 {

@@ -20,8 +20,8 @@ static const struct experiment {
 		{"30, 6 neighbours", "regular:6", 30, 30000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE},
 		{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_EXACT, SL_SHARING_ADDITIVE},
 		{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_EXACT, SL_SHARING_SEEDED},
-		{"10, ring", "ring", 10, 1000000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
-		{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
+		{"10, ring", "ring", 10, 1000000, SL_ENGINE_FOREST, SL_SHARING_SEEDED},
+		{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_FOREST, SL_SHARING_SEEDED},
 },
   quick[] = {{"4, ring", "ring", 4, 1000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE}};
 
@@ -44,7 +44,7 @@ static int plan(const struct experiment *e, struct compared *c, struct sl_error 
 	if (rc == SL_OK)
 		rc = sl_field_init(&field, input.p);
 	if (rc == SL_OK)
-		rc = sl_estimate_graph_figures(&graph.graph, &field, &input.graph);
+		rc = sl_estimate_graph_figures(&graph.graph, &field, input.floats + 1, &input.graph);
 	sl_run_graph_close(&graph);
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "%s: %s", e->name, sl_err_text(rc));

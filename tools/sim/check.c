@@ -22,7 +22,7 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 					.t = view->t,
 					.a = view->a,
 					.n = view->n,
-					.chunks = view->chunks,
+					.chunks = sl_view_state_chunks_most(view->elements),
 					.p = view->field.p,
 					.elements = view->elements};
 	sim->attempts = page;
@@ -37,8 +37,8 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 		     aborted != NULL; aborted = aborted->next)
 			part->aborted |= aborted->t == view->t && aborted->a == view->a;
 	}
-	page->out = sl_sim_alloc(sim, (size_t)sim->n * view->chunks, sizeof *page->out);
-	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
+	page->out = sl_sim_alloc(sim, (size_t)sim->n * page->chunks, sizeof *page->out);
+	for (size_t k = 0; k < (size_t)sim->n * page->chunks; k++)
 		page->out[k] = 0;
 	return page;
 }
@@ -411,8 +411,8 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, const struc
 	bool rounds = sl_engine_rows[view->engine].rounds;
 	uint32_t shift = rounds && chunk->iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
-	uint64_t weight = 1, count = sl_view_chunk_elements(view, chunk->index);
-	const uint64_t *s = l->host.workspace.s + (size_t)chunk->index * SL_CHUNK_ELEMENTS;
+	uint64_t weight = 1, count = sl_view_state_elements(view, chunk->index);
+	const uint64_t *s = l->host.workspace.s + (size_t)chunk->index * view->state_elements;
 	for (uint64_t e = 0; e < count && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
 		total += rounds ? (unsigned __int128)(__int128)(int64_t)(s[e] << shift) * weight
 				: (unsigned __int128)s[e] * (weight % view->field.p) % view->field.p;
@@ -438,14 +438,14 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
 	sl_sim_check_shown(sim, i, page);
-	bool tree = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
-	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
+	bool forest = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
+	if ((int64_t)chunk->iteration <= *out || (!forest && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
 	*out = (int64_t)chunk->iteration;
-	if (!tree && !sim->liars) /* a liar's states may be others than those that it sent */
+	if (!forest && !sim->liars) /* a liar's states may be others than those that it sent */
 		check_conserved(sim, i, page, chunk);
-	for (uint32_t j = 0; j < sim->n && !tree; j++)
+	for (uint32_t j = 0; j < sim->n && !forest; j++)
 		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
 			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i],
 				    sim->ids[j]);

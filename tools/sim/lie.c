@@ -41,9 +41,9 @@ static bool find_element(const struct sl_sim *sim, uint32_t i, const struct sl_m
 	if (page == NULL || m->chunk.size == 0 || view == NULL ||
 	    (m->kind == SL_MSG_SHARE && view->sharing == SL_SHARING_SEEDED))
 		return false;
-	uint64_t first = (uint64_t)m->chunk.index * SL_CHUNK_ELEMENTS;
-	uint64_t count =
-		page->elements - first < SL_CHUNK_ELEMENTS ? page->elements - first : SL_CHUNK_ELEMENTS;
+	uint32_t most = m->kind == SL_MSG_STATE ? view->state_elements : SL_CHUNK_ELEMENTS;
+	uint64_t first = (uint64_t)m->chunk.index * most;
+	uint64_t count = page->elements - first < most ? page->elements - first : most;
 	*e = (struct element){.page = page, .width = (uint32_t)(m->chunk.size / count)};
 	e->index = first + k % count;
 	e->at = (uint8_t *)m->chunk.bytes + (k % count) * e->width;

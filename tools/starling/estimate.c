@@ -48,7 +48,7 @@ static const struct sl_usage usage = {
 	       "to step, the first step counts.\n"
 	       "MB each is the mean over learners, MB most and MB memory are of the busiest; all "
 	       "MB but memory are sent, signed records "
-	       "included. An exchange is with all neighbours at once; those of tree are steps up "
+	       "included. An exchange is with all neighbours at once; those of forest are steps up "
 	       "and down the tree.\n"
 	       "\n"
 	       "Examples:\n"
@@ -101,7 +101,7 @@ static int first_step(struct command *c, const struct sl_schedule *schedule, str
 	if (rc == SL_OK)
 		rc = sl_field_init(&field, c->input.p);
 	if (rc == SL_OK)
-		rc = sl_estimate_graph_figures(&graph, &field, &c->input.graph);
+		rc = sl_estimate_graph_figures(&graph, &field, c->input.floats + 1, &c->input.graph);
 	free(arena.base);
 	if (rc == SL_ERR_INVALID)
 		return sl_err_set(

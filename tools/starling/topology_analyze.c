@@ -50,9 +50,10 @@ static const struct sl_usage usage = {
 	       "connected. "
 	       "c = kappa - 1 learners may collude and learn no more than the mean. mu is the largest "
 	       "modulus of an "
-	       "eigenvalue below 1 of the mixing matrix. K, exact and tree are the exchanges of the engines "
+	       "eigenvalue below 1 of the mixing matrix. K, exact and forest are the exchanges of the "
+	       "engines "
 	       "metropolis, "
-	       "exact and tree; - stands where an engine cannot run. MB to send: what a learner sends in a "
+	       "exact and forest; - stands where an engine cannot run. MB to send: what a learner sends in a "
 	       "round of "
 	       "the "
 	       "default engine (mixing: exact), in the mean and at most.\n"};

@@ -4,7 +4,7 @@
  *   {"v":1, "run":"NAME", "rounds":T, "learners":[{"id":1,"name":"ana"}], "round":7,
  *    "start":"2026-11-23T10:45:59.620Z", "start_s":12.345, "end_s":13.9,
  *    "attempts":[{"attempt":1, "view":"ab12...", "participants":[1,2], "edges":[[1,2]], "edge_count":1,
- *                 "mixing":"tree", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]],
+ *                 "mixing":"forest", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]],
  *                 "from_s":.., "to_s":.., "ended":"committed", "reason":"..", "recovering":".."}],
  *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
  *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","awaited":[3],

@@ -13,9 +13,9 @@
 
 #define COLUMNS 13u
 static const struct sl_column table[COLUMNS] = {
-	{"step", 6, false}, {"edges", 7, false}, {"min", 5, false}, {"mean", 6, false}, {"max", 5, false},
-	{"mu", 7, false},   {"kappa", 6, false}, {"c", 5, false},   {"K", 8, false},	{"exact", 6, false},
-	{"tree", 5, false}, {"mean", 7, false},	 {"max", 7, false},
+	{"step", 6, false},   {"edges", 7, false}, {"min", 5, false}, {"mean", 6, false}, {"max", 5, false},
+	{"mu", 7, false},     {"kappa", 6, false}, {"c", 4, false},   {"K", 7, false},	  {"exact", 6, false},
+	{"forest", 7, false}, {"mean", 7, false},  {"max", 7, false},
 };
 /* The field of a step's JSON for each column, a member of it, and the digits of a real number; megabytes have
  * their own format. */
@@ -25,7 +25,7 @@ static const struct {
 } cells_of[COLUMNS] = {
 	{"step", NULL, 0},    {"edges", NULL, 0}, {"degree", "min", 0}, {"degree", "mean", 1},
 	{"degree", "max", 0}, {"mu", NULL, 4},	  {"kappa", NULL, 0},	{"tolerance", NULL, 0},
-	{"k", NULL, 0},	      {"exact", NULL, 0}, {"tree", NULL, 0},	{"bytes", "mean", -1},
+	{"k", NULL, 0},	      {"exact", NULL, 0}, {"forest", NULL, 0},	{"bytes", "mean", -1},
 	{"bytes", "max", -1},
 };
 
@@ -108,7 +108,7 @@ static json_t *step_json(const struct report *r, uint32_t step)
 		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest),
 		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0), "mu", a->mu, "k",
 		count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
-		count_json(a->degree, a->degree > 0), "tree",
+		count_json(a->degree, a->degree > 0), "forest",
 		count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis, "floats",
 		(json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes", bytes_json(f), "refused",
 		refused(r));

@@ -16,6 +16,7 @@ int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedu
 	*figures = (struct sl_figures){
 		.schedule = schedule, .request = *request, .memory = malloc(bytes), .bytes = bytes};
 	figures->request.analysis.field = &figures->field;
+	figures->request.analysis.trees = sl_engine_trees_most((uint64_t)figures->request.floats + 1);
 	return figures->memory == NULL ? SL_ERR_NOMEM : sl_field_init(&figures->field, request->p);
 }
 
@@ -35,11 +36,11 @@ static void set_metropolis(struct sl_figures *f)
 }
 
 /* A share to each neighbour, deposits and other vectors of Z_p, and states of the engine. */
-static double bytes_of(const struct sl_figures *f, double links, uint64_t vectors, uint64_t states)
+static double bytes_of(const struct sl_figures *f, double links, double vectors, uint64_t states)
 {
 	double elements = (double)f->request.floats + 1;
 	double share = f->request.seeded ? SL_KEY_BYTES : elements * f->field.bytes;
-	return links * share + (double)(vectors - states) * elements * f->field.bytes +
+	return links * share + (vectors - (double)states) * elements * f->field.bytes +
 	       (double)states * elements * sl_engine_width(f->engine, f->field.bytes);
 }
 
@@ -52,8 +53,8 @@ static void set_cost(struct sl_figures *f)
 	uint64_t exchanges;
 	costs.k = f->metropolis ? f->k : SL_ITERATIONS_NONE;
 	f->engine = sl_engine_choose(SL_ENGINE_EXACT, &costs, &exchanges);
-	uint64_t most = sl_engine_vectors(f->engine, exchanges, busiest, sl_engine_tree_most(a->children));
-	uint64_t all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_tree_all(n, a->backups));
+	double most = sl_engine_vectors(f->engine, exchanges, busiest, sl_engine_forest_most(&costs));
+	double all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_forest_all(n));
 	f->bytes_most = bytes_of(f, busiest, most, sl_engine_states(f->engine, exchanges, busiest));
 	f->bytes_mean = bytes_of(f, links, all, sl_engine_states(f->engine, exchanges, links)) / n;
 }

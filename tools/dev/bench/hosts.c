@@ -229,7 +229,7 @@ static void figures_of(struct sl_bench *bench, const struct sl_bench_hosts *what
 
 /* ---- settings in turn ---- */
 
-/* Cut "sharing=seeded mixing=tree" into settings, in place, and write "seeded + tree" to name. */
+/* Cut "sharing=seeded mixing=forest" into settings, in place, and write "seeded + forest" to name. */
 static void read_way(char *way, const char *set[static SL_RUN_SETS + 1], char *name, size_t size)
 {
 	char *save = NULL;

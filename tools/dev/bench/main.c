@@ -102,7 +102,7 @@ static const char doc_end[] =
 	"  starling-bench ring10 --repeat 3\n"
 	"  starling-bench --json >bench.json\n"
 	"  starling-bench hosts --repeat 3\n"
-	"  starling-bench hosts-100mbit --set sharing=seeded --set mixing=tree\n"
+	"  starling-bench hosts-100mbit --set sharing=seeded --set mixing=forest\n"
 	"\n"
 	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
