@@ -1,10 +1,10 @@
 /* Time of the graph analysis that every learner does in a round: connectivity, spectrum, minimal polynomial,
- * tree. */
+ * forest. */
 #include <stdlib.h>
 
 #include "common/graph/connectivity.h"
 #include "common/graph/generate.h"
-#include "common/graph/tree.h"
+#include "common/graph/forest.h"
 #include "common/mixing/minimal_polynomial.h"
 #include "common/mixing/spectrum.h"
 #include "tools/dev/bench/kernels.h"
@@ -18,8 +18,8 @@ static const struct {
 } graphs[] = {{"regular:10", 100}, {"regular:10", 1000}, {"regular:4", 2000}, {"complete", 1000}};
 #define GRAPHS (sizeof graphs / sizeof *graphs)
 
-enum step { CONNECTIVITY, SPECTRUM, POLYNOMIAL, TREE, STEPS };
-static const char *const names[STEPS] = {"connectivity", "spectrum", "polynomial", "tree"};
+enum step { CONNECTIVITY, SPECTRUM, POLYNOMIAL, FOREST, STEPS };
+static const char *const names[STEPS] = {"connectivity", "spectrum", "polynomial", "forest"};
 
 static int make_graph(size_t g, struct sl_graph *graph, struct sl_arena *arena)
 {
@@ -38,7 +38,7 @@ static int run_step(enum step step, const struct sl_graph *graph, const struct s
 		    struct sl_arena *arena)
 {
 	static const uint8_t seed[SL_HASH_BYTES] = {1};
-	struct sl_tree tree;
+	struct sl_forest forest;
 	uint32_t number;
 	uint64_t *r;
 	double mu;
@@ -52,7 +52,7 @@ static int run_step(enum step step, const struct sl_graph *graph, const struct s
 		return r == NULL ? SL_ERR_NOMEM
 				 : sl_minimal_polynomial(graph, field, seed, r, &number, arena);
 	default:
-		return sl_tree_init(&tree, graph, arena);
+		return sl_forest_init(&forest, graph, SL_FOREST_TREES_MAX, arena);
 	}
 }
 
