@@ -61,7 +61,7 @@ static void expect_family(const char *text, uint32_t n)
 	expect_mu(&formula, &real);
 	expect_whole(formula.degree_r_is, (double)formula.degree_r, (double)real.degree_r, 0, "deg r");
 	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth,
-		     fmax(1, 0.8 * (double)real.depth), "depth");
+		     fmax(2, 0.8 * (double)real.depth), "depth");
 	if (topology.kind == SL_FAMILY_GEOMETRIC) {
 		assert_true(fabs(formula.degree_mean - real.degree_mean) < 0.15 * real.degree_mean);
 		return;
@@ -116,7 +116,7 @@ TEST(random_ones)
 	expect_family("geometric:0.15", 500);
 }
 
-/* The formulas give the trees of the real forest, and about the edges of the busiest learner in them. */
+/* The formulas give the trees of the real forest, and the edges of the busiest learner in them. */
 TEST(what_the_forest_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
@@ -128,9 +128,9 @@ TEST(what_the_forest_asks)
 			assert_int_equal(sl_family_parse(any[i], n, &topology, &why), SL_OK);
 			assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			if (formula.trees != real.trees || fabs(formula.load - real.load) > 0.2 * real.load)
-				fail_msg("%s of %u: %u trees and a load of %g by the formula, %u and %g",
-					 any[i], n, formula.trees, formula.load, real.trees, real.load);
+			assert_int_equal(formula.trees, real.trees);
+			assert_true(formula.load == real.load || (i == 1 && formula.load >= real.load));
+			assert_true(fabs(formula.bound - real.bound) < 0.01 * real.bound);
 		}
 }
 

@@ -68,7 +68,7 @@ says "others' models; missing link: 1-3 ... and 2 more steps; --json lists all" 
 
 # JSON has it all.
 "$starling" topology analyze notes.txt --json >json.txt
-has json.txt '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"forest": 2' '"metropolis": true' \
+has json.txt '"kappa": 1' '"forest_vectors": null' '"bound": 3.0' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"forest": 2' '"metropolis": true' \
 	'"note": "refused: not connected: 3 parts, the largest of 2 learners"' '"floats": 50992' '"largest": 2'
 "$starling" topology analyze line -n 100 --json | tr -d ' \n' | grep -qE '"articulation":\[2,3,4,[0-9,]*,98,99\]' ||
 	fail "JSON does not name every articulation point"

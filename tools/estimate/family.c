@@ -11,18 +11,19 @@ static void set_degree(struct sl_estimate_figures *f, double mean, double most)
 	f->edges = mean * (double)f->learners / 2;
 }
 
+/* In spanning trees of n vertices, the mean degree. */
+static double mean_load(double n)
+{
+	return 2 * (n - 1) / n;
+}
+
 /* `busiest`: vectors that the busiest learner sends, without its deposit. */
 static void set_forest(struct sl_estimate_figures *f, double depth, double trees, double busiest)
 {
 	f->depth = (uint64_t)depth;
 	f->trees = (uint32_t)fmin(trees, SL_TREES_MAX);
 	f->load = ceil(busiest * f->trees - 1e-6);
-}
-
-/* In spanning trees of n vertices, the mean degree. */
-static double mean_load(double n)
-{
-	return 2 * (n - 1) / n;
+	f->bound = trees == 1 ? busiest : mean_load((double)f->learners);
 }
 
 static void complete(struct sl_estimate_figures *f, double k)
@@ -43,7 +44,7 @@ static void ring(struct sl_estimate_figures *f, double k)
 	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3,
 		     f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
 	f->degree_r = f->learners / 2;
-	set_forest(f, floor(n / 2), n, mean_load(n));
+	set_forest(f, floor(n / 2), n, n > 3 ? 2 : mean_load(n)); /* or a little less */
 }
 
 static void line(struct sl_estimate_figures *f, double k)
@@ -104,7 +105,7 @@ static void grid(struct sl_estimate_figures *f, double k)
 	f->mu_is = columns * rows > n ? SL_ABOUT : SL_AT_MOST;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_forest(f, floor(columns / 2) + floor(rows / 2), n, 1.2 * mean_load(n));
+	set_forest(f, ceil(1.9 * (floor(columns / 2) + floor(rows / 2))), n, 1.1 * mean_load(n));
 	f->depth_is = SL_ABOUT;
 }
 
@@ -132,7 +133,7 @@ static void regular(struct sl_estimate_figures *f, double d)
 	f->mu_is = SL_ABOUT;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_forest(f, spreading(n, d), n, 1.1 * mean_load(n));
+	set_forest(f, ceil(1.8 * spreading(n, d)), n, 1.1 * mean_load(n));
 	f->depth_is = SL_ABOUT;
 }
 
@@ -147,7 +148,7 @@ static void geometric(struct sl_estimate_figures *f, double r)
 	f->mu_is = SL_ABOUT;
 	f->degree_r = f->learners - 1;
 	f->degree_r_is = SL_AT_MOST;
-	set_forest(f, fmax(1, ceil(1.1 / (r * M_SQRT2))), n, 1.3 * mean_load(n));
+	set_forest(f, ceil(3 / (r * M_SQRT2)), n, 1.1 * mean_load(n));
 	f->depth_is = SL_ABOUT;
 }
 

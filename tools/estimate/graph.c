@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/graph/forest.h"
 #include "common/mixing/analysis.h"
 
 int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field, uint64_t elements,
@@ -16,10 +17,11 @@ int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_fiel
 	size_t bytes = sl_analysis_scratch(graph->n, graph->edges, 0);
 	void *memory = malloc(bytes);
 	sl_arena_init(&arena, memory, bytes);
+	double bound = 0;
 	int rc = memory == NULL ? SL_ERR_NOMEM : sl_analysis_run(graph, &request, &a, &arena);
+	if (rc == SL_OK)
+		rc = a.components > 1 ? SL_ERR_INVALID : sl_forest_bound(graph, &bound, &arena);
 	free(memory);
-	if (rc == SL_OK && a.components > 1)
-		rc = SL_ERR_INVALID;
 	if (rc == SL_OK)
 		*figures = (struct sl_estimate_figures){.learners = graph->n,
 							.edges = graph->edges,
@@ -29,6 +31,7 @@ int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_fiel
 							.degree_r = a.degree,
 							.depth = a.depth,
 							.trees = a.trees,
-							.load = a.load};
+							.load = a.load,
+							.bound = bound};
 	return rc;
 }

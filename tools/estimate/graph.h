@@ -46,6 +46,7 @@ struct sl_estimate_figures {
 	uint64_t depth;	   /* of the deepest tree: `forest` takes 2 depth steps */
 	uint32_t trees;	   /* of the forest, for a large vector */
 	double load;	   /* edges of the busiest learner in all trees */
+	double bound;	   /* vectors that the busiest learner sends with any trees, at least */
 	enum sl_certainty mu_is, degree_r_is, depth_is;
 };
 

@@ -64,6 +64,9 @@ static void show_graph(const struct sl_estimate_input *input, const struct sl_es
 	sl_terminal_print(out, "mu %s%s, deg r %s%llu, depth of the trees %s%llu\n", certainty[g->mu_is], mu,
 			  certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is],
 			  (unsigned long long)g->depth);
+	sl_terminal_print(out,
+			  "trees of the forest: %u; the busiest learner sends %.3g vectors, at least %.3g\n",
+			  g->trees, g->load / g->trees, g->bound);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);
 	sl_terminal_print(out, "models of %s floats, p = %llu; %s MB each are signed records\n", floats,
 			  (unsigned long long)input->p, records);
@@ -127,11 +130,12 @@ static json_t *graph_json(const struct sl_estimate_figures *g)
 {
 	static const char *const words[] = {
 		[SL_EXACTLY] = "exact", [SL_AT_MOST] = "bound", [SL_ABOUT] = "estimate"};
-	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s}", "learners",
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s, s:I, s:f, s:f}", "learners",
 			 (json_int_t)g->learners, "edges", g->edges, "degree_mean", g->degree_mean,
 			 "degree_max", g->degree_most, "mu", g->mu, "mu_is", words[g->mu_is], "deg_r",
 			 (json_int_t)g->degree_r, "deg_r_is", words[g->degree_r_is], "depth",
-			 (json_int_t)g->depth, "depth_is", words[g->depth_is]);
+			 (json_int_t)g->depth, "depth_is", words[g->depth_is], "trees", (json_int_t)g->trees,
+			 "forest_vectors", g->load / g->trees, "forest_bound", g->bound);
 }
 
 json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_estimated *planned)

@@ -13,8 +13,8 @@
 
 #define COLUMNS 13u
 static const struct sl_column table[COLUMNS] = {
-	{"step", 6, false},   {"edges", 7, false}, {"min", 5, false}, {"mean", 6, false}, {"max", 5, false},
-	{"mu", 7, false},     {"kappa", 6, false}, {"c", 4, false},   {"K", 7, false},	  {"exact", 6, false},
+	{"step", 5, false},   {"edges", 7, false}, {"min", 5, false}, {"mean", 6, false}, {"max", 5, false},
+	{"mu", 7, false},     {"kappa", 6, false}, {"c", 5, false},   {"K", 7, false},	  {"exact", 6, false},
 	{"forest", 7, false}, {"mean", 7, false},  {"max", 7, false},
 };
 /* The field of a step's JSON for each column, a member of it, and the digits of a real number; megabytes have
@@ -91,6 +91,15 @@ static json_t *bytes_json(const struct sl_figures *f)
 				 : json_null();
 }
 
+/* Vectors that the busiest learner sends with the forest, and with any trees at least. */
+static json_t *vectors_json(const struct sl_figures *f)
+{
+	const struct sl_analysis *a = &f->analysis;
+	return a->trees > 0 ? json_pack("{s:I, s:f, s:f}", "trees", (json_int_t)a->trees, "max",
+					(double)a->load / a->trees, "bound", f->forest_bound)
+			    : json_null();
+}
+
 static json_t *step_json(const struct report *r, uint32_t step)
 {
 	const struct sl_figures *f = &r->figures;
@@ -99,7 +108,7 @@ static json_t *step_json(const struct report *r, uint32_t step)
 	return json_pack(
 		"{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:o, s:I, s:o, "
 		"s:o, "
-		"s:b, s:I, s:b, s:o, s:b}",
+		"s:o, s:b, s:I, s:b, s:o, s:b}",
 		"step", (json_int_t)step + 1, "learners", (json_int_t)f->graph.n, "edges",
 		(json_int_t)f->graph.edges, "degree", "min", (json_int_t)sl_graph_degree_min(&f->graph),
 		"mean", 2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),
@@ -109,9 +118,9 @@ static json_t *step_json(const struct report *r, uint32_t step)
 		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0), "mu", a->mu, "k",
 		count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
 		count_json(a->degree, a->degree > 0), "forest",
-		count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis, "floats",
-		(json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes", bytes_json(f), "refused",
-		refused(r));
+		count_json(2 * (uint64_t)a->depth, a->depth > 0), "forest_vectors", vectors_json(f),
+		"metropolis", f->metropolis, "floats", (json_int_t)f->request.floats, "seeded",
+		f->request.seeded, "bytes", bytes_json(f), "refused", refused(r));
 }
 
 /* ---- the table ---- */
@@ -154,7 +163,7 @@ static void print_header(const struct report *r)
 	sl_terminal_print(r->out, "%u learners, models of %s floats, p = %llu; !: refused at c = %u\n",
 			  r->figures.schedule->learners, floats, (unsigned long long)r->request->figures.p,
 			  r->request->tolerance);
-	fprintf(r->out, "%29s%37s%14s\n", "degree", "exchanges of an engine", "MB to send");
+	fprintf(r->out, "%28s%38s%14s\n", "degree", "exchanges of an engine", "MB to send");
 	sl_table_header(table, COLUMNS, line);
 	fprintf(r->out, "%s\n", line);
 }
@@ -217,7 +226,9 @@ int sl_analyze_print(const struct sl_schedule *schedule, const struct sl_analyze
 		     struct sl_error *error)
 {
 	struct report r = {.request = request, .out = out};
-	int rc = sl_figures_open(&r.figures, schedule, &request->figures);
+	struct sl_figures_request figures = request->figures;
+	figures.forest_bound = request->json;
+	int rc = sl_figures_open(&r.figures, schedule, &figures);
 	sl_annotations_open(&r.remarks);
 	rc = rc == SL_OK ? print_steps(&r, error) : sl_err_set(error, rc, "%s", sl_err_text(rc));
 	sl_annotations_close(&r.remarks);

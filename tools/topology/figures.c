@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/graph/forest.h"
 #include "common/mixing/spectrum.h"
 #include "common/report/privacy_text.h"
 #include "tools/lib/schedule_graph.h"
@@ -67,14 +68,16 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step)
 	if (rc == SL_OK)
 		rc = sl_analysis_run(&figures->graph, &figures->request.analysis, &figures->analysis, &arena);
 	figures->k = UINT64_MAX;
-	figures->bytes_mean = figures->bytes_most = 0;
+	figures->bytes_mean = figures->bytes_most = figures->forest_bound = 0;
 	figures->metropolis = false;
 	if (rc != SL_OK || figures->analysis.components > 1 || figures->request.analysis.engines == 0)
 		return rc;
 	set_metropolis(figures);
 	if (figures->request.analysis.engines & SL_ENGINE_SET(SL_ENGINE_EXACT))
 		set_cost(figures);
-	return SL_OK;
+	return figures->request.forest_bound
+		       ? sl_forest_bound(&figures->graph, &figures->forest_bound, &arena)
+		       : SL_OK;
 }
 
 void sl_figures_refusal(const struct sl_figures *figures, uint64_t c, char *text, size_t size)

@@ -9,10 +9,11 @@
 #include "tools/lib/schedule.h"
 
 struct sl_figures_request {
-	struct sl_analysis_request analysis; /* its field is set by sl_figures_open */
+	struct sl_analysis_request analysis; /* its field and trees are set by sl_figures_open */
 	uint64_t p;			     /* a prime, 2 < p < 2^61 */
 	uint32_t floats;		     /* of a model */
 	bool seeded;			     /* sharing: seeded, a share is a seed */
+	bool forest_bound;
 };
 
 struct sl_figures {
@@ -27,6 +28,8 @@ struct sl_figures {
 	uint32_t p_bits;	       /* the most bits of a p with which metropolis can mix */
 	bool metropolis;	       /* it can mix: p and k are within its limits */
 	enum sl_engine engine;	       /* of `mixing: exact`, the default */
+	double forest_bound;	       /* vectors that the busiest learner sends with any trees, at least; 0:
+					  not asked */
 	double bytes_mean, bytes_most; /* that a learner sends with `engine` in a round; 0 where that engine
 					  was not analysed */
 };
