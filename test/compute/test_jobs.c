@@ -8,6 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "common/compute/job.h"
+#include "common/compute/job_mix.h"
 #include "common/compute/payload.h"
 #include "common/field/key_share.h"
 #include "common/mixing/spectrum.h"
