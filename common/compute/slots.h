@@ -1,4 +1,5 @@
-/* slots.h - the deposits of one attempt: a slot for each member of the view, by position.
+/* slots.h - the deposits of one attempt: a slot for each member of the view. The own slot may be the first;
+ * it then changes places with the slot of position 0.
  *
  *    slot    n+1 elements at the width of p, little-endian | up to a multiple of SL_SLOT_ALIGN
  *
@@ -14,6 +15,7 @@
 struct sl_slots {
 	uint8_t *base; /* N slots; NULL: none is open */
 	size_t slot_bytes;
+	uint32_t first; /* the position whose slot is the first */
 };
 
 static inline size_t sl_slot_state_bytes(const struct sl_view *view)
@@ -25,10 +27,16 @@ static inline size_t sl_slot_bytes(const struct sl_view *view)
 	return (sl_slot_state_bytes(view) + SL_SLOT_ALIGN - 1) / SL_SLOT_ALIGN * SL_SLOT_ALIGN;
 }
 
+/* Return the slot of `position`. */
+static inline uint32_t sl_slot_of(uint32_t first, uint32_t position)
+{
+	return position == first ? 0 : position == 0 ? first : position;
+}
+
 /* The deposit of `position`; chunk `m` of it. */
 static inline uint8_t *sl_slot_state(const struct sl_slots *state_file, uint32_t position)
 {
-	return state_file->base + position * state_file->slot_bytes;
+	return state_file->base + sl_slot_of(state_file->first, position) * state_file->slot_bytes;
 }
 static inline uint8_t *sl_slot_chunk(const struct sl_slots *state_file, const struct sl_view *view,
 				     uint32_t position, uint32_t m)

@@ -25,7 +25,6 @@ struct record {
 	struct sl_certificate certificate;
 	struct sl_round_head round; /* of it */
 	uint32_t *members;
-	uint32_t own_slot;	 /* PREPARED: position in the view */
 	struct sl_result opened; /* COMMIT: the result file, opened */
 	int code;
 	struct sl_error error;
@@ -102,11 +101,9 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 	sl_failpoint_reach(SL_FAILPOINT_BETWEEN_FILES_AND_ROW);
 	if (rc == SL_OK)
 		rc = sl_store_commit_round(daemon->store, &round, error);
-	if (rc != SL_OK)
-		return rc;
-	sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
-	sl_masked_states_erase_key(&daemon->masked_states);
-	return SL_OK;
+	if (rc == SL_OK)
+		sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
+	return rc;
 }
 
 /* Open the result for requests of peers. Without it the learner continues and cannot answer them. */
@@ -128,10 +125,10 @@ static int prepare(struct sl_daemon *daemon, const struct record *record, struct
 	uint8_t key[SL_SEAL_KEY_BYTES];
 	int rc = sl_store_key(daemon->store, key, error);
 	if (rc == SL_OK)
-		sl_state_file_put_key(file, record->own_slot, key);
+		sl_state_file_put_key(file, key);
 	sodium_memzero(key, sizeof key);
 	if (rc == SL_OK)
-		rc = sl_state_file_sync(file, record->own_slot, error);
+		rc = sl_state_file_sync(file, error);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
 		rc = sl_store_record(daemon->store, &record->persist, error);
@@ -152,10 +149,8 @@ static int end(struct sl_daemon *daemon, const struct record *record, struct sl_
 	int rc = sl_store_record(daemon->store, &record->persist, error);
 	if (record->persist.what.kind == SL_PERSIST_ABORTED)
 		sl_failpoint_reach(SL_FAILPOINT_AFTER_ABORTED);
-	if (record->persist.what.kind != SL_PERSIST_OVER)
-		return rc;
-	sl_failpoint_reach(SL_FAILPOINT_AFTER_OVER);
-	sl_masked_states_erase_key(&daemon->masked_states);
+	if (record->persist.what.kind == SL_PERSIST_OVER)
+		sl_failpoint_reach(SL_FAILPOINT_AFTER_OVER);
 	return rc;
 }
 
@@ -317,8 +312,6 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 		copy_certificate(record, persist->certificate);
 	if (persist->secrets != NULL)
 		copy_secrets(record, persist->secrets);
-	if (persist->what.kind == SL_PERSIST_PREPARED)
-		record->own_slot = daemon->workspace_view->self;
 	if (persist->what.kind == SL_PERSIST_OVER && !persist->reuse)
 		daemon->used_up = persist->what.t;
 	sl_worker_add(&daemon->compute, &record->base);

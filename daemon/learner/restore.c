@@ -291,7 +291,7 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 
 /* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model differ from
  * those of the view. */
-static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
+static int open_view(const struct sl_daemon *daemon, struct sl_view *view)
 {
 	const struct sl_open *open = &daemon->promises.open;
 	const struct sl_core_config *config = &daemon->core_config;
@@ -304,10 +304,10 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)
 		return SL_ERR_REFUSED;
 	view->elements = view->agreed.n + 1;
-	for (*own = 0; *own < view->n; (*own)++) {
+	for (view->self = 0; view->self < view->n; view->self++) {
 		sl_id id;
 		uint32_t incarnation;
-		sl_view_read_member(open->view, *own, &id, &incarnation);
+		sl_view_read_member(open->view, view->self, &id, &incarnation);
 		if (id == daemon->settings->id)
 			return SL_OK;
 	}
@@ -315,11 +315,12 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 }
 
 /* Return true if the own deposit has the hash in the own Ready. */
-static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view, uint32_t own)
+static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view)
 {
 	const struct sl_open *open = &daemon->promises.open;
 	uint8_t hash[SL_HASH_BYTES];
-	sl_canonical_deposit(&daemon->core_config.scope, sl_slot_state(&daemon->workspace.state_file, own),
+	sl_canonical_deposit(&daemon->core_config.scope,
+			     sl_slot_state(&daemon->workspace.state_file, view->self),
 			     sl_slot_state_bytes(view), hash);
 	for (uint32_t i = 0; i < open->ready_count; i++)
 		if (open->readys[i].id == daemon->settings->id)
@@ -358,13 +359,10 @@ static int refuse_view(const struct sl_daemon *daemon, struct sl_error *error)
 }
 
 /* Open the secrets of the attempt, which are sealed under a key that is kept twice (seal.h). */
-static int open_secrets(struct sl_daemon *daemon, uint32_t own, struct sl_error *error)
+static int open_secrets(struct sl_daemon *daemon, struct sl_error *error)
 {
-	struct sl_state_file *file = &daemon->masked_states.current;
-	int rc = sl_state_file_reserve(file, own, error);
-	return rc == SL_OK ? sl_store_open_secrets(daemon->store, &daemon->promises,
-						   sl_state_file_key(file, own), error)
-			   : rc;
+	return sl_store_open_secrets(daemon->store, &daemon->promises,
+				     sl_state_file_key(&daemon->masked_states.current), error);
 }
 
 /* Open the state file of the attempt and set the attempt in the core's configuration. Deposits lost here are
@@ -372,16 +370,15 @@ static int open_secrets(struct sl_daemon *daemon, uint32_t own, struct sl_error 
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_view view;
-	uint32_t own;
-	if (open_view(daemon, &view, &own) != SL_OK)
+	if (open_view(daemon, &view) != SL_OK)
 		return refuse_view(daemon, error);
 	int rc = sl_masked_states_open(&daemon->masked_states, &daemon->workspace, &view, error);
 	if (rc == SL_OK)
-		rc = open_secrets(daemon, own, error);
+		rc = open_secrets(daemon, error);
 	if (rc != SL_OK)
 		return rc;
 	daemon->core_config.open = &daemon->promises.open;
-	if (daemon->promises.open.state != SL_OPEN_PREPARED || own_is_whole(daemon, &view, own))
+	if (daemon->promises.open.state != SL_OPEN_PREPARED || own_is_whole(daemon, &view))
 		return SL_OK;
 	return abort_attempt(daemon, error);
 }
@@ -401,10 +398,7 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 	config->over = promises->over;
 	config->over_count = promises->over_count;
 	daemon->used_up = promises->reuse ? 0 : config->committed + 1;
-	if (promises->a != 0)
-		return open_attempt(daemon, error);
-	sl_state_file_forget(daemon->settings->state);
-	return SL_OK;
+	return promises->a != 0 ? open_attempt(daemon, error) : SL_OK;
 }
 
 int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)

@@ -363,10 +363,13 @@ static int is_any(struct sl_database *database, enum sl_statement which, void *c
 	return SL_OK;
 }
 
-int sl_store_erase_key(struct sl_store *store)
+int sl_store_erase_key(struct sl_store *store, bool discard)
 {
 	int rc = sl_database_each(&store->database, SL_STATEMENT_ANY_ATTEMPT, is_any, NULL);
-	return rc == SL_ERR_NOTFOUND ? sl_seal_erase(&store->seal, &store->database.error) : rc;
+	if (rc != SL_ERR_NOTFOUND)
+		return rc;
+	return discard ? sl_seal_discard(&store->seal, &store->database.error)
+		       : sl_seal_erase(&store->seal, &store->database.error);
 }
 
 /* End the open attempt in one transaction: its secrets go, its Aborts come. */
@@ -390,7 +393,7 @@ static int end(struct sl_store *store, const struct sl_persist *persist, const s
 		rc = sl_database_run(&store->database, SL_STATEMENT_END_ATTEMPT);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
-	return rc == SL_OK ? sl_store_erase_key(store) : rc;
+	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 
 static int record(struct sl_store *store, const struct sl_persist *persist)

@@ -228,7 +228,7 @@ static int open_records(struct sl_store *store)
 	if (rc == SL_OK && !peek)
 		rc = sl_seal_open(&store->seal, store->folder, &store->database.error);
 	if (rc == SL_OK && !peek) /* a crash may have left that of an attempt that is over */
-		rc = sl_store_erase_key(store);
+		rc = sl_store_erase_key(store, true);
 	if (rc == SL_OK && !peek)
 		rc = count_start(store);
 	if (rc == SL_OK && !peek && !marked)
@@ -293,11 +293,13 @@ int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_s
 	return rc == SL_ERR_FORMAT ? open_store(store, folder, owner, true, error) : rc;
 }
 
-/* Close the database before the lock is released. */
+/* Close the database before the lock is released. After a failure the next start erases the key. */
 void sl_store_close(struct sl_store *store)
 {
 	if (store == NULL)
 		return;
+	if (store->seal.fd >= 0 && !store->ended)
+		sl_store_erase_key(store, true);
 	sl_database_close(&store->database);
 	sl_seal_close(&store->seal);
 	if (store->lock >= 0)

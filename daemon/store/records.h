@@ -35,8 +35,9 @@ int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error);
 int sl_store_read_last(struct sl_store *store);
 /* Read every attempt, abort and over: a query would not find a row whose round number is damaged. */
 int sl_store_check_attempts(struct sl_store *store);
-/* Erase the key of the secrets if no attempt is open. */
-int sl_store_erase_key(struct sl_store *store);
+/* Erase the key of the secrets if no attempt is open. discard: synchronise that, and remove the state file.
+ */
+int sl_store_erase_key(struct sl_store *store, bool discard);
 int sl_store_check_overs(struct sl_store *store);
 /* Find the last attempt of round `t` that is over; *a is 0: none. */
 int sl_store_last_over(struct sl_store *store, sl_round t, sl_attempt *a);

@@ -164,7 +164,7 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK)
 		store->last = *round;
-	return rc == SL_OK ? sl_store_erase_key(store) : rc;
+	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 
 static bool same_files(const struct sl_store_round *a, const struct sl_store_round *b)

@@ -15,12 +15,10 @@
 #include "common/model/safetensors.h"
 #include "common/config/settings.h"
 
-#define STATE_FILE "attempt.states"
-
 static int fail(const char *folder, int why, struct sl_error *error)
 {
 	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
-	snprintf(path, sizeof path, "%s/" STATE_FILE, folder);
+	snprintf(path, sizeof path, "%s/" SL_STATE_FILE, folder);
 	return sl_disk_error(error, path, why);
 }
 
@@ -37,7 +35,7 @@ static int fail_open(const struct sl_state_file *state_file, int why, struct sl_
 
 static size_t bytes_of(const struct sl_state_file *state_file)
 {
-	return state_file->slots * state_file->slot_bytes;
+	return SL_STATE_FILE_KEY_ROOM + state_file->slots * state_file->slot_bytes;
 }
 
 /* Return 0, or -1 with errno. */
@@ -48,11 +46,11 @@ static int open_file(struct sl_state_file *state_file, const char *folder)
 	if (state_file->folder < 0)
 		return -1;
 	state_file->fd =
-		openat(state_file->folder, STATE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		openat(state_file->folder, SL_STATE_FILE, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (state_file->fd < 0 || fstat(state_file->fd, &status) < 0)
 		return -1;
 	bool as_left = status.st_size == (off_t)bytes_of(state_file);
-	return as_left || (ftruncate(state_file->fd, 0) == 0 &&
+	return as_left || (ftruncate(state_file->fd, SL_STATE_FILE_KEY_ROOM) == 0 &&
 			   ftruncate(state_file->fd, (off_t)bytes_of(state_file)) == 0)
 		       ? 0
 		       : -1;
@@ -63,7 +61,8 @@ static int map_file(struct sl_state_file *state_file)
 	void *base = mmap(NULL, bytes_of(state_file), PROT_READ | PROT_WRITE, MAP_SHARED, state_file->fd, 0);
 	if (base == MAP_FAILED)
 		return -1;
-	state_file->base = base;
+	state_file->map = base;
+	state_file->base = state_file->map + SL_STATE_FILE_KEY_ROOM;
 	madvise(base, bytes_of(state_file),
 		MADV_RANDOM); /* the neighbouring slots are holes: no read-ahead */
 	return 0;
@@ -90,8 +89,8 @@ void sl_state_file_close(struct sl_state_file *state_file)
 {
 	if (state_file->slots == 0)
 		return;
-	if (state_file->base != NULL)
-		munmap(state_file->base, bytes_of(state_file));
+	if (state_file->map != NULL)
+		munmap(state_file->map, bytes_of(state_file));
 	if (state_file->fd >= 0)
 		close(state_file->fd);
 	if (state_file->folder >= 0)
@@ -100,23 +99,15 @@ void sl_state_file_close(struct sl_state_file *state_file)
 	*state_file = (struct sl_state_file){0};
 }
 
-void sl_state_file_remove(struct sl_state_file *state_file)
-{
-	if (state_file->slots == 0)
-		return;
-	sl_state_file_erase_key(state_file);
-	unlinkat(state_file->folder, STATE_FILE, 0);
-	sl_state_file_close(state_file);
-}
-
 int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
 	int why;
+	size_t room = slot == 0 ? SL_STATE_FILE_KEY_ROOM : 0;
+	size_t from = SL_STATE_FILE_KEY_ROOM + slot * state_file->slot_bytes - room;
 	if (sl_bit(state_file->reserved, slot))
 		return SL_OK;
 	do
-		why = posix_fallocate(state_file->fd, (off_t)(slot * state_file->slot_bytes),
-				      (off_t)state_file->slot_bytes);
+		why = posix_fallocate(state_file->fd, (off_t)from, (off_t)(room + state_file->slot_bytes));
 	while (why == EINTR);
 	if (why != 0)
 		return fail_open(state_file, why, error);
@@ -124,40 +115,22 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 	return SL_OK;
 }
 
-const uint8_t *sl_state_file_key(struct sl_state_file *state_file, uint32_t slot)
+const uint8_t *sl_state_file_key(const struct sl_state_file *state_file)
 {
-	state_file->key = state_file->base + (slot + 1) * state_file->slot_bytes - SL_STATE_FILE_KEY_ROOM;
-	return state_file->key;
+	return state_file->map;
 }
 
-void sl_state_file_put_key(struct sl_state_file *state_file, uint32_t slot,
-			   const uint8_t key[static SL_SEAL_KEY_BYTES])
+void sl_state_file_put_key(struct sl_state_file *state_file, const uint8_t key[static SL_SEAL_KEY_BYTES])
 {
-	sl_state_file_erase_key(state_file);
-	sl_state_file_key(state_file, slot);
-	memcpy(state_file->key, key, SL_SEAL_KEY_BYTES);
+	memcpy(state_file->map, key, SL_SEAL_KEY_BYTES);
 }
 
-void sl_state_file_erase_key(struct sl_state_file *state_file)
-{
-	if (state_file->key != NULL)
-		sodium_memzero(state_file->key, SL_SEAL_KEY_BYTES);
-	state_file->key = NULL;
-}
-
-int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
+int sl_state_file_sync(struct sl_state_file *state_file, struct sl_error *error)
 {
 	/* msync synchronises this part of the file and its metadata; the other slots may stay dirty. */
-	if (msync(state_file->base + slot * state_file->slot_bytes, state_file->slot_bytes, MS_SYNC) < 0 ||
+	if (msync(state_file->map, SL_STATE_FILE_KEY_ROOM + state_file->slot_bytes, MS_SYNC) < 0 ||
 	    (!state_file->named && fsync(state_file->folder) < 0))
 		return fail_open(state_file, errno, error);
 	state_file->named = true;
 	return SL_OK;
-}
-
-void sl_state_file_forget(const char *folder)
-{
-	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
-	snprintf(path, sizeof path, "%s/" STATE_FILE, folder);
-	unlink(path);
 }

@@ -104,7 +104,8 @@ int sl_store_open(struct sl_store **store, const char *folder, const struct sl_s
  * NULL also if there is no store yet. */
 int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error);
-/* Close the store; NULL has no effect. */
+/* Close the store; NULL has no effect. Without open attempt the state file, which the caller has closed, is
+ * removed. */
 void sl_store_close(struct sl_store *store);
 
 /* Return the incarnation: the number of starts of this learner, this one included. */
@@ -138,7 +139,7 @@ int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_ro
  * have this move, or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 /* Give the key that seals, or will seal, the secrets of the open attempt. The caller makes a copy durable
- * before it records PREPARED, and erases it after OVER or the commit, when the store has erased its own. */
+ * at the front of the state file before it records PREPARED. The store erases both copies. */
 int sl_store_key(struct sl_store *store, uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error);
 /* Read the attempts of round `t`; close them with sl_store_promises_close, which also takes zeroed ones. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,

@@ -79,7 +79,7 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	size_t elements = view->elements;
 	if (replay->rewinds)
 		fixture->random_script.next = 0;
-	workspace->state_file = (struct sl_slots){fixture->slots, sl_slot_bytes(view)};
+	workspace->state_file = (struct sl_slots){.base = fixture->slots, .slot_bytes = sl_slot_bytes(view)};
 	memset(fixture->slots, 0, replay_state_file_bytes(view));
 	work(writing, i, SL_JOB_ENCODE);
 	work(writing, i, SL_JOB_SECRETS);

@@ -9,7 +9,7 @@
 
 #include "common/protocol/view_codec.h"
 
-#define SLOT (4096u + SL_STATE_FILE_KEY_ROOM)
+#define SLOT 4096u
 static const char *const state_file_name = "attempt.states";
 
 /* Attempt 3 of round 2, of learners 1, 2 and 3, without edges. */
@@ -63,7 +63,7 @@ static void leave_open(const char *folder, enum sl_open_state as)
 	memset(state_file.base, 5, 4 * (ELEMENTS + 1));
 	sl_canonical_deposit(&scope, state_file.base, 4 * (ELEMENTS + 1), readys[0].deposit);
 	assert_int_equal(sl_store_key(l.daemon.store, key, &error), SL_OK);
-	sl_state_file_put_key(&state_file, 0, key);
+	sl_state_file_put_key(&state_file, key);
 	sl_state_file_close(&state_file);
 	struct sl_persist persist = {.view = bytes,
 				     .view_bytes = write_view(bytes, sizeof bytes),

@@ -1,8 +1,10 @@
 /* Opening a store: how it is made, which run and identity it belongs to, and the lock. */
 #include "test/lib/test.h"
 #include "test/store/store_fixture.h"
+#include "daemon/store/state_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +44,29 @@ int __wrap_rename(const char *old, const char *new)
 {
 	note("name ", strrchr(new, '/') + 1);
 	return __real_rename(old, new);
+}
+
+/* Only what is opened to be written durably. */
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	mode_t mode = (flags & O_CREAT) != 0 ? va_arg(more, mode_t) : 0;
+	va_end(more);
+	int fd = __real_open64(path, flags, mode);
+	if (fd >= 0 && (flags & O_DSYNC) != 0)
+		note("overwrite ", strrchr(path, '/') + 1);
+	return fd;
+}
+
+int __real_unlink(const char *path);
+int __wrap_unlink(const char *path)
+{
+	int rc = __real_unlink(path);
+	if (rc == 0 && strcmp(strrchr(path, '/') + 1, SL_STATE_FILE) == 0)
+		note("remove ", SL_STATE_FILE);
+	return rc;
 }
 
 static int setup(void **state)
@@ -317,14 +342,16 @@ TEST_WITH(the_log_is_bounded, setup, folder_teardown)
 
 /* --- how it comes to be --- */
 
+#define ERASED "overwrite attempt.key;"
+
 TEST_WITH(made_whole_then_named, setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	assert_string_equal(asked, "fsync file;name " DATABASE ";fsync folder;fsync folder;");
+	assert_string_equal(asked, "fsync file;name " DATABASE ";fsync folder;" ERASED "fsync folder;");
 	asked[0] = '\0';
 	sl_store_close(store);
 	store = open_made(*state);
-	assert_string_equal(asked, "");
+	assert_string_equal(asked, ERASED ERASED); /* at the end and at the start */
 	sl_store_close(store);
 }
 
@@ -379,4 +406,17 @@ TEST_WITH(names_have_a_length, setup, folder_teardown)
 	run[SL_NAME_BYTES - 1] = '\0';
 	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
 	sl_store_close(store);
+}
+
+/* Removed before the zeros are on the disk, the key would stay there. */
+TEST_WITH(a_key_is_overwritten_before_its_file_goes, setup, folder_teardown)
+{
+	static const char erased[] = ERASED "overwrite " SL_STATE_FILE ";remove " SL_STATE_FILE ";";
+	folder_put(*state, SL_STATE_FILE, "a key", 5);
+	struct sl_store *store = open_made(*state);
+	assert_non_null(strstr(asked, erased));
+	folder_put(*state, SL_STATE_FILE, "a key", 5);
+	asked[0] = '\0';
+	sl_store_close(store);
+	assert_string_equal(asked, erased);
 }
