@@ -27,12 +27,15 @@ static void request(struct sl_core *core, sl_round t, uint32_t index)
 		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 
-/* Tell all learners the own round: flood a link state without candidates. It uses up the attempt number. */
+/* Tell all learners the own round: flood a link state without candidates. It uses up the attempt number, and
+ * others refuse attempts for want of this learner: so it begins one when it is back. */
 static void say_where(struct sl_core *core)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	sl_relay_own_link_state(core, core->eligible);
 	core->a += core->a < SL_ATTEMPTS_MAX;
+	if (core->not_before == SL_NEVER)
+		core->not_before = core->now;
 }
 
 uint32_t sl_catchup_source(const struct sl_core *core)

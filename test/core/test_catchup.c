@@ -1,5 +1,6 @@
 /* Catch-up (PROTOCOL.md §11 Catch-up): a learner that was away adopts the last result and takes part again.
  * The checker compares every adopted model. */
+#include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
@@ -316,4 +317,24 @@ TEST(agreed_without_it)
 	sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
+}
+
+/* While a learner fetches a round, its link state has no candidates, and attempts of the others are refused
+ * for good. So it begins one itself when it was shown no round, although no candidate of it has changed. */
+TEST(an_attempt_after_a_catch_up_in_vain)
+{
+	struct driver *p = driver_new(4, 4);
+	p->config.parameters.quorum = 3;
+	play(p, "start -> *\n"
+		"link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"trained -> DISCOVER, *\n"
+		"deadline +2000 -> AGREE, link state of 1 a1 to 2 3\n"
+		"link state of 2 a1 names 1 3 from 2 -> *\n"
+		"link state of 3 a1 n0 from 3 -> FAILED quorum 2 of 3, *\n"
+		"link up 4 -> *\n"
+		"hello t2 training from 4 -> CATCHUP, request t0 0 to 4, link state of 1 a2 to 2 3 4\n"
+		"deadline +10000 -> *DISCOVER, *\n"
+		"deadline +60000 -> *AGREE, link state of 1 a3 to 2 3 4");
+	driver_free(p);
 }
