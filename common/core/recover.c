@@ -215,6 +215,17 @@ static sl_ms stuck_at(const struct sl_core *core)
 	return core->at.progress + 2 * core->config.stall_timeout_ms;
 }
 
+/* Return the number of participants that wait for nothing more of the attempt: they are stuck, or aborted it
+ * without a Ready. */
+static uint64_t count_stuck(const struct sl_core *core)
+{
+	uint64_t stuck = 0;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		stuck += (core->marks[i] & SL_OVER_UNREADY) != 0 ||
+			 sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a);
+	return stuck;
+}
+
 /* Sign that this learner is stuck, if it is; give the attempt up if as many participants are as a commit
  * needs, and stay so for stall_timeout: the words of learners that have just come back into reach are older
  * than what they can show (PROTOCOL.md §9.2 When an attempt is over). */
@@ -222,7 +233,6 @@ static void say_stuck(struct sl_core *core)
 {
 	const struct sl_parameters *agreed = &core->view.agreed;
 	struct sl_attempt_state *at = &core->at;
-	uint64_t stuck = 0;
 	if (core->now < stuck_at(core)) {
 		at->all_stuck = 0;
 		return;
@@ -230,9 +240,7 @@ static void say_stuck(struct sl_core *core)
 	if (!at->stuck)
 		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
 	at->stuck = true;
-	for (uint32_t i = 0; i < core->view.n; i++)
-		stuck += sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a);
-	if (stuck < sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
+	if (count_stuck(core) < sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
 		return;
 	at->all_stuck = at->all_stuck == 0 ? core->now : at->all_stuck;
 	if (core->now >= at->all_stuck + core->config.stall_timeout_ms)

@@ -115,6 +115,23 @@ CASE(stuck_is_no_progress, bound(),
      "deadline +1 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
      "abort of 3 g1 a1 from 2 -> give-up of 3 a1 to 4\n"
      "deadline +10000 -> *persist given up t1 a1*")
+/* A participant that aborted without a Ready is in RECOVER no more, and does not say that it is stuck. Here 3
+ * is gone, and with `forgetful` 1 the word of 4 alone does not end the attempt. */
+TEST(stuck_beside_one_that_aborted)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	p->core->view.agreed.forgetful = 1;
+	play(p, "ready from 2 3\n"
+		"abort of 4 a1 from 4 -> persist aborted t1 a1, RECOVERING aborted 4, RECOVER, *\n"
+		"durable aborted -> *\n"
+		"deadline +20000 -> *stuck of 1 a1 to 2 3 4\n"
+		"deadline +10000");
+	assert_false(driver_says(p, "given up"));
+	play(p, "abort of 2 g2 a1 from 2\n"
+		"deadline +10000 -> *persist given up t1 a1*");
+	driver_free(p);
+}
+
 TEST(stuck_before_the_last_news)
 {
 	struct driver *p = bound();
