@@ -110,6 +110,8 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 	if (page->of[i].ready)
 		return; /* again, over a new link */
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
+	if (disk->certificate.t >= ready->t)
+		return; /* it has fetched the round: no Ready of it binds a learner any more */
 	if (disk->open.a != ready->a || memcmp(disk->open.readys[0].view, ready->view, SL_HASH_BYTES) != 0)
 		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
 			    ready->a);
