@@ -23,7 +23,7 @@ if grep "skipped: " out; then
 	exit 77
 fi
 for figure in 'seeded + forest .* s' 'seeded + forest: bandwidth .* s' 'seeded + forest: round trips .* s' \
-	'seeded + forest: sent at most .* MB' "seeded + forest: bytes over the ring's .* x"; do
+	'seeded + forest: sent at most .* MB' "seeded + forest: bytes over the ring .* x"; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
 ! grep -q 'attempts failed' out || fail "a round did not go well: $(cat out)"

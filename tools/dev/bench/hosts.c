@@ -221,7 +221,7 @@ static void figures_of(struct sl_bench *bench, const struct sl_bench_hosts *what
 	sl_bench_ratio(bench, round, plain->mpi, ratio);
 	snprintf(ratio, sizeof ratio, "%.40s: over the ring", name);
 	sl_bench_ratio(bench, round, plain->ring, ratio);
-	snprintf(ratio, sizeof ratio, "%.40s: bytes over the ring's", name);
+	snprintf(ratio, sizeof ratio, "%.40s: bytes over the ring", name);
 	sl_bench_ratio(bench, sent, plain->ring_sent, ratio);
 	note_parts(bench, name, rows);
 	note_failures(bench, name, &moments, what->hosts);
