@@ -9,7 +9,7 @@
 
 #define N 5u
 #define ROUNDS 3      /* whose models each honest learner must have while the liar lies */
-#define PATIENCE_S 20 /* for them */
+#define PATIENCE_S 60 /* for them */
 
 /* WITHSTOOD: no honest learner commits a false mean or ends, and rounds go on. NOT_YET: the round fails
  * at one of these, or is slow, by chance and graph; such a row is tried in the nightly run only, which
