@@ -1,5 +1,5 @@
 /* checksum.h - phi(v) = sum over l of v_l rho^l mod p at a few points rho: two vectors that differ have
- * different checksums, but for a chance of n p^-points, if they were fixed before the points are known
+ * different checksums, but for a chance of (n/p)^points, if they were fixed before the points are known
  * (PROTOCOL.md §8.7 Checking what was passed on).
  *
  * phi is linear: the sum of the checksums is the checksum of the sum. The tables live in the caller's arena.
@@ -18,7 +18,7 @@ struct sl_checksum {
 	uint64_t *powers; /* points rows: rho^0 .. rho^(SL_KERNEL_BLOCK - 1) */
 };
 
-/* Return the least k with elements p^-k < 2^-60. */
+/* Return the least k with elements p^-k < 2^-60. That is too few (PROTOCOL.md §15.4 Known gaps). */
 uint32_t sl_checksum_points(const struct sl_field *field, uint64_t elements);
 /* Return the bytes of arena that sl_checksum_init takes. */
 size_t sl_checksum_bytes(uint32_t points);
