@@ -18,6 +18,7 @@ static bool is_parent(const struct sl_core *core, uint32_t r, uint32_t m)
 {
 	return (core->view.up[r] & sl_view_tree(&core->view, m)) != 0;
 }
+
 static bool is_child(const struct sl_core *core, uint32_t r, uint32_t m)
 {
 	return (core->view.down[r] & sl_view_tree(&core->view, m)) != 0;
