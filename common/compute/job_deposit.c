@@ -24,7 +24,7 @@ size_t sl_job_deposit_bytes(const struct sl_view *view)
 	size_t points = sl_view_points(view);
 	size_t values = (view->degree + 2) * points * sizeof(uint64_t);
 	return view->degree * neighbour + sl_key_tree_nodes(view->degree) * SL_HASH_BYTES + values +
-	       sl_checksum_bytes((uint32_t)points) + 8 * ALIGN;
+	       sl_checksum_bytes((uint32_t)points, view->elements) + 8 * ALIGN;
 }
 
 static void split(struct sl_workspace *workspace, const struct sl_view *view, const sl_id *holders,
@@ -175,7 +175,8 @@ void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job
 	memset(phi, 0, (view->degree + 2) * points * sizeof *phi);
 	result->values = phi;
 	result->points = points;
-	result->code = sl_checksum_init(&checksum, &view->field, points, job->expected, &workspace->scratch);
+	result->code = sl_checksum_init(&checksum, &view->field, points, view->elements, job->expected,
+					&workspace->scratch);
 	if (result->code == SL_OK)
 		result->code = sum_state(workspace, job, &checksum, view->self, phi);
 	for (uint32_t r = 0; result->code == SL_OK && r < view->degree; r++)

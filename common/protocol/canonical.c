@@ -179,7 +179,7 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 			 uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin(&v, "starling points 1", scope);
+	begin(&v, "starling points 2", scope);
 	feed(&v, view, SL_HASH_BYTES);
 	feed(&v, challenges, (size_t)n * sizeof *challenges);
 	finish(&v, hash);

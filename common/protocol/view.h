@@ -153,7 +153,7 @@ static inline bool sl_view_partial_sums(const struct sl_view *view)
 /* Return the points of a checksum. */
 static inline uint32_t sl_view_points(const struct sl_view *view)
 {
-	return sl_checksum_points(&view->field, view->elements);
+	return sl_checksum_points(&view->field);
 }
 
 /* Fill encoding, sharing, weights and sizes from view->agreed. */

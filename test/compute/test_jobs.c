@@ -468,19 +468,19 @@ TEST_WITH(checksums, setup, teardown)
 	struct sl_job_result result = run(a, job);
 	assert_int_equal(result.code, SL_OK);
 	assert_int_equal(result.points, sl_view_points(&a->view));
-	struct sl_prg stream;
-	sl_prg_open(&stream, seed);
+	static uint8_t memory[1 << 16];
+	struct sl_checksum checksum;
+	struct sl_arena arena;
+	uint64_t phi[N + 1][SL_CHECKSUM_POINTS_MAX] = {0};
+	sl_arena_init(&arena, memory, sizeof memory);
+	assert_int_equal(sl_checksum_init(&checksum, field, result.points, ELEMENTS, seed, &arena), SL_OK);
+	for (uint32_t i = 0; i < N; i++)
+		sl_checksum_add(&checksum, a->state[i], 0, ELEMENTS, phi[i]);
 	for (uint32_t k = 0; k < result.points; k++) {
-		uint64_t rho, sum = 0;
-		sl_prg_fill(&stream, field, &rho, 1);
-		for (uint32_t i = 0; i < N; i++) {
-			uint64_t phi = 0;
-			for (size_t l = ELEMENTS; l-- > 0;)
-				phi = sl_field_add(field, sl_field_mul(field, phi, rho), a->state[i][l]);
-			assert_int_equal(result.values[i * result.points + k], phi);
-			sum = sl_field_add(field, sum, phi);
-		}
-		assert_int_equal(result.values[N * result.points + k], sum);
+		for (uint32_t i = 0; i < N; i++)
+			phi[N][k] = sl_field_add(field, phi[N][k], phi[i][k]);
+		for (uint32_t i = 0; i <= N; i++)
+			assert_int_equal(result.values[i * result.points + k], phi[i][k]);
 	}
 	uint64_t total = result.values[N * result.points];
 	a->view.deposits_forest = true; /* only that of the last one is kept */
