@@ -126,10 +126,10 @@ enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_co
 	return engine;
 }
 
-bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs)
+bool sl_engine_deposits_forest(enum sl_engine wanted, uint32_t attempt, const struct sl_engine_costs *costs)
 {
 	uint64_t exchanges;
-	return sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
+	return attempt == 1 && sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
 	       sl_engine_choose(wanted, costs, &exchanges) == SL_ENGINE_FOREST;
 }
 

@@ -149,9 +149,9 @@ static inline double sl_engine_forest_all(uint64_t n)
 	return (double)(3 * n - 2);
 }
 
-/* Return true if deposits go to the keepers of forest, and not to all neighbours: where forest is named, or
- * chosen for its price (PROTOCOL.md §5.6 Deposits). K has no part in it. */
-bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs);
+/* Return true if deposits go to the keepers of forest, and not to all neighbours: in attempt 1, where forest
+ * is named, or chosen for its price (PROTOCOL.md §5.6 Deposits). K has no part in it. */
+bool sl_engine_deposits_forest(enum sl_engine wanted, uint32_t attempt, const struct sl_engine_costs *costs);
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */
 enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,

@@ -111,10 +111,13 @@ TEST(keepers)
 		static const uint64_t ks[] = {0, 1, 9, SL_ITERATIONS_NONE};
 		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 			costs.k = ks[i];
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, &costs));
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, &costs));
-			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
-			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs), cheaper || alone);
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, 1, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, 1, &costs));
+			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, 1, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_FOREST, 2, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_AUTO, 2, &costs));
+			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, 1, &costs),
+					 cheaper || alone);
 		}
 	}
 }
