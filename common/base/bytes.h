@@ -47,9 +47,23 @@ static inline uint32_t sl_bytes_get_u32(const uint8_t *bytes)
 	return le32toh(v);
 }
 
-/* Pack `count` integers at `width` bytes each, little-endian (1 <= width <= 8), and unpack them. */
-void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width);
-void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width);
+/* Integers of `bits` bits are packed without gaps, the lowest bit first: integer i has the bits i bits ..
+ * i bits + bits - 1, where bit k is bit k % 8 of byte k / 8. The last byte is filled with zero bits.
+ *
+ *     bits = 5 | 0 0 0 0 0 1 1 1 | 1 1 2 2 2 2 2 3 | 3 3 3 3 - - - - |      the integer of each bit, of 4
+ */
+static inline size_t sl_packed_bytes(size_t count, uint32_t bits)
+{
+	return (count * bits + 7) / 8;
+}
+/* Pack `count` integers below 2^bits (1 <= bits <= 64), and unpack them. */
+void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t bits);
+void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t bits);
+/* Return packed integer `i`, and overwrite it: slow. */
+uint64_t sl_bytes_element(const uint8_t *packed, size_t i, uint32_t bits);
+void sl_bytes_replace(uint8_t *packed, size_t i, uint32_t bits, uint64_t value);
+/* Return true if the bits that fill the last byte are zero. */
+bool sl_bytes_filled(const uint8_t *packed, size_t count, uint32_t bits);
 
 /* Bit sets over 0..n-1, as arrays of words. */
 static inline size_t sl_bit_words(size_t n)

@@ -65,6 +65,7 @@
 #define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more continues in the next */
 #define SL_ERROR_BYTES 512u
 
+static_assert(SL_CHUNK_ELEMENTS % 8 == 0, "a packed chunk ends at a byte");
 static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
 static_assert(SL_TENSOR_BYTES_MAX + 16 <= SL_CONTROL_BYTES_MAX, "a Model fits a control message");

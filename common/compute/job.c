@@ -172,7 +172,7 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	result->total = z[view->elements - 1];
 	if (!plausible(view, z))
 		result->code = SL_ERR_INVALID;
-	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
+	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bits, result->hash);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

@@ -79,7 +79,8 @@ void sl_job_deposit_open(struct sl_prg *mask, const uint8_t key[static SL_KEY_BY
 void sl_job_deposit_mask(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
 	uint64_t masked[BLOCK];
-	size_t count = sl_view_chunk_elements(view, m), width = view->field.bytes;
+	size_t count = sl_view_chunk_elements(view, m);
+	uint32_t bits = view->field.bits;
 	const uint64_t *s = workspace->s + (size_t)m * SL_CHUNK_ELEMENTS;
 	uint8_t *out = sl_slot_chunk(&workspace->state_file, view, view->self, m);
 	struct sl_prg mask;
@@ -88,7 +89,7 @@ void sl_job_deposit_mask(struct sl_workspace *workspace, const struct sl_view *v
 		size_t n = min(count - at, BLOCK);
 		memcpy(masked, s + at, n * sizeof *masked);
 		sl_prg_add(&mask, &view->field, masked, n);
-		sl_bytes_pack(out + at * width, masked, n, (uint32_t)width);
+		sl_bytes_pack(out + sl_packed_bytes(at, bits), masked, n, bits);
 	}
 	sl_prg_close(&mask);
 }
@@ -105,7 +106,8 @@ int sl_job_deposit_unmask(struct sl_prg *mask, const struct sl_field *field, con
 int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
 		       const uint8_t key[static SL_KEY_BYTES], uint32_t m)
 {
-	size_t count = sl_view_chunk_elements(view, m), width = view->field.bytes;
+	size_t count = sl_view_chunk_elements(view, m);
+	uint32_t bits = view->field.bits;
 	const uint8_t *deposit = sl_slot_chunk(&workspace->state_file, view, position, m);
 	uint64_t *s = workspace->s + (size_t)m * SL_CHUNK_ELEMENTS;
 	struct sl_prg mask;
@@ -113,7 +115,7 @@ int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *vie
 	sl_job_deposit_open(&mask, key, m);
 	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
 		size_t n = min(count - at, BLOCK);
-		rc = sl_vector_take(&view->field, s + at, deposit + at * width, n, true);
+		rc = sl_vector_take(&view->field, s + at, deposit + sl_packed_bytes(at, bits), n, true);
 		if (rc == SL_OK)
 			sl_prg_subtract(&mask, &view->field, s + at, n);
 	}
@@ -147,7 +149,8 @@ static int sum_slot(const struct sl_workspace *workspace, const struct sl_view *
 	sl_job_deposit_open(&mask, key, m);
 	for (size_t at = 0; rc == SL_OK && at < count; at += BLOCK) {
 		size_t n = min(count - at, BLOCK);
-		rc = sl_job_deposit_unmask(&mask, &view->field, deposit + at * view->field.bytes, n, state);
+		rc = sl_job_deposit_unmask(&mask, &view->field,
+					   deposit + sl_packed_bytes(at, view->field.bits), n, state);
 		if (rc == SL_OK)
 			sl_checksum_add(checksum, state, first + at, n, phi);
 	}

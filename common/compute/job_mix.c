@@ -28,7 +28,7 @@ void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view
 		      const struct sl_chunk *chunk, uint8_t *out)
 {
 	sl_bytes_pack(out, workspace->s + (size_t)chunk->index * view->state_elements,
-		      sl_view_state_elements(view, chunk->index), (uint32_t)sl_view_mixing_width(view));
+		      sl_view_state_elements(view, chunk->index), sl_view_mixing_bits(view));
 }
 
 /* --- first states: deposits without their masks --- */
@@ -51,15 +51,15 @@ static int unmask_row(struct sl_workspace *workspace, const struct sl_view *view
 {
 	uint64_t s[BLOCK];
 	uint8_t *row = (uint8_t *)workspace->rows[r];
-	const uint8_t *deposit =
-		sl_slot_state(&workspace->state_file, view->neighbours[r]) + at * view->field.bytes;
+	const uint8_t *deposit = sl_slot_state(&workspace->state_file, view->neighbours[r]) +
+				 sl_packed_bytes(at, view->field.bits);
 	int rc = sl_job_deposit_unmask(&workspace->theirs[r], &view->field, deposit, count, s);
 	if (rc != SL_OK)
 		return rc;
 	if (engines[view->engine]->first != NULL)
 		engines[view->engine]->first(view, s, count, row);
 	else
-		sl_bytes_pack(row, s, count, view->field.bytes);
+		sl_bytes_pack(row, s, count, view->field.bits);
 	workspace->states[r] = row;
 	return SL_OK;
 }

@@ -11,7 +11,7 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view);
 int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from);
 /* The first half of CLOSE: s becomes Z. Return the rounding margin. */
 double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *view);
-/* Write the bytes of a State that the core sends: sl_view_mixing_width(view) for each element of its chunk.
+/* Write the packed State that the core sends: sl_view_mixing_bits(view) for each element of its chunk.
  * Between jobs of the chunk. */
 void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_chunk *chunk, uint8_t *out);

@@ -103,14 +103,15 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x,
 		       uint64_t *s, size_t at, size_t count)
 {
-	uint32_t width = view->field.bytes;
+	uint32_t bits = view->field.bits;
 	const uint64_t *own = workspace->rows[view->degree];
 	sl_share(&workspace->sharing, view->sharing, workspace->randomness, x, count, workspace->rows,
 		 workspace->share_scratch);
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_add(&view->field, s[l], own[l]);
 	for (uint32_t r = first_row(view); r < view->degree; r++)
-		sl_bytes_pack(workspace->shares[r] + at * width, workspace->rows[r], count, width);
+		sl_bytes_pack(workspace->shares[r] + sl_packed_bytes(at, bits), workspace->rows[r], count,
+			      bits);
 }
 
 /* Return the number of elements of a job that begins at chunk `m`, and the first of them. */

@@ -1,13 +1,14 @@
 /* slots.h - the deposits of one attempt: a slot for each member of the view. The own slot may be the first;
  * it then changes places with the slot of position 0.
  *
- *    slot    n+1 elements at the width of p, little-endian | up to a multiple of SL_SLOT_ALIGN
+ *    slot    n+1 packed elements | up to a multiple of SL_SLOT_ALIGN
  *
  * The shell owns the memory, which starts as zeros: the daemon maps a file, the simulator emulates a disk.
  * Jobs write and read it. The own slot is durable before the own Ready leaves (PROTOCOL.md §7.11 Ready).
  */
 #pragma once
 
+#include "common/base/bytes.h"
 #include "common/protocol/view.h"
 
 #define SL_SLOT_ALIGN 4096u
@@ -20,7 +21,7 @@ struct sl_slots {
 
 static inline size_t sl_slot_state_bytes(const struct sl_view *view)
 {
-	return (size_t)view->elements * view->field.bytes;
+	return sl_packed_bytes((size_t)view->elements, view->field.bits);
 }
 static inline size_t sl_slot_bytes(const struct sl_view *view)
 {
@@ -41,5 +42,6 @@ static inline uint8_t *sl_slot_state(const struct sl_slots *state_file, uint32_t
 static inline uint8_t *sl_slot_chunk(const struct sl_slots *state_file, const struct sl_view *view,
 				     uint32_t position, uint32_t m)
 {
-	return sl_slot_state(state_file, position) + (size_t)m * SL_CHUNK_ELEMENTS * view->field.bytes;
+	return sl_slot_state(state_file, position) +
+	       sl_packed_bytes((size_t)m * SL_CHUNK_ELEMENTS, view->field.bits);
 }

@@ -293,12 +293,13 @@ static uint64_t elements_out(const struct sl_view *view)
  * keepers, key shares and the key; states. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	uint64_t vector = view->elements * view->field.bytes, keepers = 0;
+	uint64_t vector = sl_packed_bytes(view->elements, view->field.bits), keepers = 0;
 	uint64_t share = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : vector;
 	for (uint32_t r = 0; r < view->degree; r++)
 		keepers += sl_view_is_keeper(view, r);
 	share += sl_key_tree_share_bytes(view->degree) + SL_KEY_BYTES;
-	return view->degree * share + keepers * vector + elements_out(view) * sl_view_mixing_width(view);
+	uint64_t states = sl_packed_bytes(elements_out(view), sl_view_mixing_bits(view));
+	return view->degree * share + keepers * vector + states;
 }
 
 static void report_view(struct sl_core *core)

@@ -195,7 +195,7 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	const struct sl_view *view = &core->catchup.view;
-	if (buffer->size != sl_view_chunk_elements(view, buffer->index) * view->field.bytes)
+	if (buffer->size != sl_packed_bytes(sl_view_chunk_elements(view, buffer->index), view->field.bits))
 		return "a chunk of a result of the wrong size";
 	return NULL;
 }

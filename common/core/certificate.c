@@ -121,9 +121,10 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 	message.chunk.a = last->a;
 	memcpy(message.chunk.view, last->view, SL_HASH_BYTES);
 	message.chunk.index = index;
-	message.chunk.size = (size_t)count * field.bytes;
-	struct sl_payload payload = {
-		.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes, .requested = true};
+	message.chunk.size = sl_packed_bytes((size_t)count, field.bits);
+	struct sl_payload payload = {.source = SL_SOURCE_RESULT,
+				     .at = sl_packed_bytes((size_t)first, field.bits),
+				     .requested = true};
 	sl_emit_payload(core, sl_core_only(core, peer), &message, payload);
 }
 

@@ -54,7 +54,7 @@ void sl_deposit_checked(struct sl_core *core, const struct sl_job_result *result
 
 size_t sl_deposit_chunk_bytes(const struct sl_core *core, uint32_t index)
 {
-	return sl_view_chunk_elements(&core->view, index) * core->view.field.bytes;
+	return sl_packed_bytes(sl_view_chunk_elements(&core->view, index), core->view.field.bits);
 }
 
 void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position, uint32_t index,
@@ -63,7 +63,7 @@ void sl_deposit_send(struct sl_core *core, const uint64_t *to, uint32_t position
 	struct sl_chunk chunk = {.origin = core->view.ids[position],
 				 .index = index,
 				 .size = sl_deposit_chunk_bytes(core, index)};
-	size_t at = (size_t)index * SL_CHUNK_ELEMENTS * core->view.field.bytes;
+	size_t at = sl_packed_bytes((size_t)index * SL_CHUNK_ELEMENTS, core->view.field.bits);
 	sl_emit_chunk(core, to, SL_MSG_DEPOSIT, chunk,
 		      (struct sl_payload){
 			      .source = SL_SOURCE_SLOT, .row = position, .at = at, .requested = requested});

@@ -22,7 +22,8 @@ static const struct sl_mix_row *engine_of(const struct sl_core *core)
 
 static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
 {
-	return b->size == sl_view_state_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
+	return b->size == sl_packed_bytes(sl_view_state_elements(&core->view, b->index),
+					  sl_view_mixing_bits(&core->view));
 }
 
 /* Take a state of neighbour `r`. Return NULL, or why it is not acceptable. */

@@ -41,7 +41,8 @@ void sl_mix_job(struct sl_core *core, uint32_t m, uint64_t iteration, struct sl_
 
 void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
 {
-	size_t size = sl_view_state_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
+	size_t size =
+		sl_packed_bytes(sl_view_state_elements(&core->view, chunk), sl_view_mixing_bits(&core->view));
 	sl_emit_chunk(core, to, SL_MSG_STATE,
 		      (struct sl_chunk){.iteration = iteration, .index = chunk, .size = size},
 		      (struct sl_payload){.source = SL_SOURCE_STATE});

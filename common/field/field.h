@@ -11,8 +11,8 @@
 
 struct sl_field {
 	uint64_t p;
-	uint32_t bits;	/* bits of p: 2^(bits-1) < p < 2^bits */
-	uint32_t bytes; /* ceil(bits/8): width of an element on the wire */
+	uint32_t bits;	     /* of p, and of a packed element: 2^(bits-1) < p < 2^bits */
+	uint32_t draw_bytes; /* ceil(bits/8): of a draw of the uniform stream (prg.h) */
 	bool mersenne31;
 };
 

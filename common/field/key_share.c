@@ -11,7 +11,7 @@
 #define LIMB_MASK ((UINT64_C(1) << LIMB_BITS) - 1u)
 #define LAST_BITS (8 * SL_KEY_BYTES - (SL_KEY_SHARE_LIMBS - 1) * LIMB_BITS)
 
-static const struct sl_field key_field = {.p = SL_KEY_SHARE_P, .bits = 61, .bytes = 8};
+static const struct sl_field key_field = {.p = SL_KEY_SHARE_P, .bits = 61, .draw_bytes = 8};
 
 uint64_t sl_key_share_evaluate(const struct sl_field *field, const uint64_t *c, uint32_t theta, sl_id point)
 {

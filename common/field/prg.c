@@ -56,12 +56,12 @@ static void refill(struct sl_prg *prg)
 void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count)
 {
 	for (size_t done = 0; done < count;) {
-		if (sizeof prg->buffer - prg->next < field->bytes)
+		if (sizeof prg->buffer - prg->next < field->draw_bytes)
 			refill(prg);
-		size_t held = (sizeof prg->buffer - prg->next) / field->bytes;
+		size_t held = (sizeof prg->buffer - prg->next) / field->draw_bytes;
 		size_t n = held < count - done ? held : count - done; /* at most as many as can be accepted */
 		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done);
-		prg->next += n * field->bytes;
+		prg->next += n * field->draw_bytes;
 	}
 }
 

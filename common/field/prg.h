@@ -2,9 +2,9 @@
  *
  * The stream is that of ChaCha20 under a 32-byte key: a nonce of 64 bits, 0 unless stated otherwise; blocks
  * counted from 0 (64 bits).
- * Candidate k is its bytes k w .. k w + w - 1, w = field->bytes, as a little-endian number of which the low
- * field->bits bits are kept; candidates below p are the elements, in order; the others are skipped. `seeded`
- * makes this part of the wire format: every kernel and machine gives the same elements.
+ * Candidate k is its bytes k w .. k w + w - 1, w = field->draw_bytes, as a little-endian number of which the
+ * low field->bits bits are kept; candidates below p are the elements, in order; the others are skipped.
+ * `seeded` makes this part of the wire format: every kernel and machine gives the same elements.
  *
  *     key stream  | w bytes | w bytes | w bytes | ..     w = 1 (p < 2^8) .. 4 (2^31-1), 5, 6, .. 8 (2^61-1)
  *     candidate       0         1         2              straddles blocks where w does not divide 64

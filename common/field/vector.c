@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/field/kernels/group.h"
 #include "common/field/kernels/table.h"
 
@@ -37,10 +38,14 @@ void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, ui
 
 int sl_vector_take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
-	return sl_kernels()->take(field, s, packed, count, add) < field->p ? SL_OK : SL_ERR_INVALID;
+	return sl_kernels()->take(field, s, packed, count, add) < field->p &&
+			       sl_bytes_filled(packed, count, field->bits)
+		       ? SL_OK
+		       : SL_ERR_INVALID;
 }
 
 bool sl_vector_valid(const struct sl_field *field, const uint8_t *packed, size_t count)
 {
-	return sl_kernels()->greatest(field, packed, count) < field->p;
+	return sl_kernels()->greatest(field, packed, count) < field->p &&
+	       sl_bytes_filled(packed, count, field->bits);
 }

@@ -1,7 +1,7 @@
 /* vector.h - arithmetic on vectors for the engine exact (PROTOCOL.md §8.3 exact), and vectors packed as on
  * the wire.
  *
- * Vectors are elements of Z_p for any p of field.h; packed ones take field->bytes per element, little-endian,
+ * Vectors are elements of Z_p for any p of field.h; packed ones take field->bits bits per element (bytes.h),
  * at any alignment.
  */
 #pragma once
@@ -19,8 +19,8 @@ void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, 
 void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, uint64_t c);
 
 /* Add the vector `packed` to s, or store it there if `add` is false. Return SL_ERR_INVALID if an element is
- * not below p; s is then undefined. */
+ * not below p, or the last byte is not filled with zero bits; s is then undefined. */
 int sl_vector_take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add);
 
-/* Return true if every packed element is below p. */
+/* Return true if every packed element is below p, and the last byte is filled with zero bits. */
 bool sl_vector_valid(const struct sl_field *field, const uint8_t *packed, size_t count);

@@ -155,7 +155,7 @@ static int analyse_engines(const struct sl_graph *graph, const struct sl_analysi
 }
 
 struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, const struct sl_graph *graph,
-					 uint64_t elements, uint32_t width)
+					 uint64_t elements, uint32_t bits)
 {
 	return (struct sl_engine_costs){.degree = analysis->degree,
 					.depth = analysis->depth,
@@ -163,7 +163,7 @@ struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, con
 					.load = analysis->load,
 					.busiest = sl_graph_degree_max(graph),
 					.elements = elements,
-					.width = width};
+					.bits = bits};
 }
 
 /* ---- both ---- */

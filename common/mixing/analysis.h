@@ -55,7 +55,7 @@ size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance);
 int sl_analysis_run(const struct sl_graph *graph, const struct sl_analysis_request *request,
 		    struct sl_analysis *analysis, struct sl_arena *scratch);
 
-/* Return the costs of the engines on the analysed graph, for vectors of `elements` at `width` bytes;
+/* Return the costs of the engines on the analysed graph, for vectors of `elements` of `bits` bits;
  * metropolis (`k`) is left out. */
 struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, const struct sl_graph *graph,
-					 uint64_t elements, uint32_t width);
+					 uint64_t elements, uint32_t bits);

@@ -1,3 +1,4 @@
+#include "common/base/bytes.h"
 #include "common/mixing/engine.h"
 
 /* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The
@@ -37,11 +38,11 @@ static uint32_t forest_window(const struct sl_engine_costs *c)
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t exchanges = sl_engine_exchanges(engine, c),
-		 vector = c->elements * sl_engine_width(engine, c->width);
+		 vector = sl_packed_bytes(c->elements, sl_engine_bits(engine, c->bits));
 	if (sl_engine_rows[engine].to_all)
 		return exchanges * (c->busiest * vector + STEP_BYTES);
 	uint32_t trees = c->trees > 0 ? c->trees : 1;
-	uint64_t chunk = sl_engine_forest_elements(c->elements, trees) * (uint64_t)c->width;
+	uint64_t chunk = sl_packed_bytes(sl_engine_forest_elements(c->elements, trees), c->bits);
 	return vector * c->load / trees + vector + exchanges * (chunk + STEP_BYTES);
 }
 
@@ -80,7 +81,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 	[SL_ENGINE_METROPOLIS] =
 		{
 			.p_bits = SL_MIXING_P_BITS_MAX,
-			.state_bytes = SL_STATE_BYTES,
+			.state_bits = 8 * SL_STATE_BYTES,
 			.to_all = true,
 			.rounds = true,
 			.partial = 1,

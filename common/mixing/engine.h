@@ -70,7 +70,7 @@ struct sl_engine_costs {
 	uint32_t load;	   /* edges of a learner, summed over the trees, at most */
 	uint32_t busiest;  /* neighbours of a learner, at most */
 	uint64_t elements; /* of a vector */
-	uint32_t width;	   /* bytes of an element of Z_p */
+	uint32_t bits;	   /* of an element of Z_p */
 };
 
 /* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can
@@ -80,8 +80,8 @@ enum sl_engine_choice { SL_CHOICE_NAMED, SL_CHOICE_FIRST, SL_CHOICE_CHEAPEST };
 /* One value of the parameter `mixing`: a row of the table. */
 struct sl_engine_row {
 	enum sl_engine_choice choice;
-	uint32_t p_bits;      /* of the largest p: states must not overflow */
-	uint32_t state_bytes; /* of an element of a state; 0: as an element of Z_p */
+	uint32_t p_bits;     /* of the largest p: states must not overflow */
+	uint32_t state_bits; /* of an element of a state; 0: as an element of Z_p */
 	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down trees
 		      */
 	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
@@ -103,10 +103,10 @@ static inline uint32_t sl_engine_p_bits(enum sl_engine wanted)
 {
 	return sl_engine_rows[wanted].p_bits;
 }
-/* Return the bytes of an element while `engine` mixes it; `width`: of an element of Z_p. */
-static inline uint32_t sl_engine_width(enum sl_engine engine, uint32_t width)
+/* Return the bits of an element while `engine` mixes it; `bits`: of an element of Z_p. */
+static inline uint32_t sl_engine_bits(enum sl_engine engine, uint32_t bits)
 {
-	return sl_engine_rows[engine].state_bytes != 0 ? sl_engine_rows[engine].state_bytes : width;
+	return sl_engine_rows[engine].state_bits != 0 ? sl_engine_rows[engine].state_bits : bits;
 }
 /* Return the exchanges of `engine`, or 0 where it cannot run or was not analysed. */
 static inline uint64_t sl_engine_exchanges(enum sl_engine engine, const struct sl_engine_costs *costs)
@@ -127,7 +127,7 @@ static inline double sl_engine_vectors(enum sl_engine engine, uint64_t exchanges
 {
 	return sl_engine_rows[engine].to_all ? (double)(exchanges * links) : forest;
 }
-/* Return those of them that have elements of sl_engine_width: all but the deposits, and sums by forest, which
+/* Return those of them that have elements of sl_engine_bits: all but the deposits, and sums by forest, which
  * are elements of Z_p. */
 static inline uint64_t sl_engine_states(enum sl_engine engine, uint64_t exchanges, uint64_t links)
 {

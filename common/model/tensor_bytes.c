@@ -42,7 +42,7 @@ uint64_t sl_tensor_bytes_hash(const struct sl_tensors *tensors)
 	for (uint32_t i = 0; i < tensors->count; i++)
 		crypto_generichash_update(&state, one, write_one(&tensors->items[i], one));
 	crypto_generichash_final(&state, hash, sizeof hash);
-	sl_bytes_unpack(&first, hash, 1, 8);
+	sl_bytes_unpack(&first, hash, 1, 64);
 	return first;
 }
 
@@ -92,7 +92,7 @@ static bool read_shape(struct reader *r, struct sl_tensor *tensor)
 		uint8_t length[8];
 		if (!take(r, length, sizeof length))
 			return false;
-		sl_bytes_unpack(&tensor->shape[d], length, 1, 8);
+		sl_bytes_unpack(&tensor->shape[d], length, 1, 64);
 		if (tensor->shape[d] >= SL_ELEMENTS_MAX)
 			return false;
 		elements *= tensor->shape[d]; /* both are below 2^28 */

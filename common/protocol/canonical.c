@@ -108,7 +108,7 @@ void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, 
 	struct sl_vector_hash vector;
 	sl_vector_hash_begin(&vector);
 	sl_vector_hash_add(&vector, deposit, bytes);
-	begin(&v, "starling deposit 2", scope);
+	begin(&v, "starling deposit 3", scope);
 	feed_u64(&v, bytes);
 	feed_vector(&v, &vector);
 	finish(&v, hash);
@@ -186,19 +186,19 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 }
 
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
+			 const uint64_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_vector_hash vector;
 	uint8_t packed[BLOCK * sizeof *z];
-	begin_run(&v, "starling result 4", scope); /* h contains the roster: the result outlives it */
+	begin_run(&v, "starling result 5", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, count);
 	sl_vector_hash_begin(&vector);
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_bytes_pack(packed, z + at, n, width);
-		sl_vector_hash_add(&vector, packed, n * width);
+		sl_bytes_pack(packed, z + at, n, bits);
+		sl_vector_hash_add(&vector, packed, sl_packed_bytes(n, bits));
 	}
 	feed_vector(&v, &vector);
 	finish(&v, hash);

@@ -20,7 +20,7 @@ struct sl_scope {
 bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
 			  uint8_t hash[static SL_HASH_BYTES]);
 
-/* Write the hash of a deposit to `hash`: e_i of `bytes` bytes, packed at the width of p (PROTOCOL.md §5.6
+/* Write the hash of a deposit to `hash`: e_i, packed, of `bytes` bytes (PROTOCOL.md §5.6
  * Deposits). */
 void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
 			  uint8_t hash[static SL_HASH_BYTES]);
@@ -47,10 +47,10 @@ void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
-/* Write D, of h and Z, to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
- * bytes, the width of p (PROTOCOL.md §7.14 Confirm). */
+/* Write D, of h and Z, to `hash`, where `view` is h and the `count` elements `z` are packed at `bits`
+ * bits, those of p (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES]);
+			 const uint64_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "common/base/bytes.h"
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
 #include "common/field/checksum.h"
@@ -88,8 +89,9 @@ static inline uint32_t sl_view_share_count(const struct sl_view *view)
 /* Return the bytes of Share `m`. */
 static inline size_t sl_view_share_bytes(const struct sl_view *view, uint32_t m)
 {
-	return view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES
-						  : sl_view_chunk_elements(view, m) * view->field.bytes;
+	return view->sharing == SL_SHARING_SEEDED
+		       ? SL_KEY_BYTES
+		       : sl_packed_bytes(sl_view_chunk_elements(view, m), view->field.bits);
 }
 /* Return the chunk after the last one of a SHARE or EXPAND job that begins at chunk `m`. */
 static inline uint32_t sl_view_share_end(const struct sl_view *view, uint32_t m)
@@ -98,10 +100,10 @@ static inline uint32_t sl_view_share_end(const struct sl_view *view, uint32_t m)
 	return view->chunks - m > count ? m + count : view->chunks;
 }
 
-/* Return the bytes of an element of a State. */
-static inline size_t sl_view_mixing_width(const struct sl_view *view)
+/* Return the bits of an element of a State. */
+static inline uint32_t sl_view_mixing_bits(const struct sl_view *view)
 {
-	return sl_engine_width(view->engine, view->field.bytes);
+	return sl_engine_bits(view->engine, view->field.bits);
 }
 
 /* Return the chunks of a neighbour that are mixed at a time. */

@@ -65,13 +65,14 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 	struct sl_field field;
 	size_t count = daemon->workspace.n + 1;
 	int rc = sl_field_init(&field, certificate->round->p);
-	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
+	uint8_t *z = rc == SL_OK ? malloc(sl_packed_bytes(count, field.bits)) : NULL;
 	if (z == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u",
 				  certificate->t);
-	sl_bytes_pack(z, daemon->workspace.s, count, field.bytes);
+	sl_bytes_pack(z, daemon->workspace.s, count, field.bits);
 	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
-			     z, count * field.bytes, spare_result(daemon, certificate->t), checksum, error);
+			     z, sl_packed_bytes(count, field.bits), spare_result(daemon, certificate->t),
+			     checksum, error);
 	free(z);
 	return rc;
 }

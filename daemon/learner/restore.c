@@ -191,7 +191,7 @@ static int decode(struct sl_daemon *daemon, const struct sl_result *result,
 	int rc = sl_field_init(&view.field, result->certificate.round->p);
 	if (rc != SL_OK || memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
 		return SL_ERR_FORMAT;
-	sl_bytes_unpack(workspace->s, result->z, workspace->n + 1, view.field.bytes);
+	sl_bytes_unpack(workspace->s, result->z, workspace->n + 1, view.field.bits);
 	rc = sl_encoding_decode(&view.field, &view.encoding, &workspace->tensors, workspace->s, workspace->n,
 				workspace->committed);
 	sl_checkpoint_sum(&decoded, &workspace->tensors, workspace->committed);

@@ -1,8 +1,8 @@
 /* result.c - Z and its certificate as a file of one tensor (common/model/safetensors.h).
  *
- *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}
+ *   {"__metadata__":{...},"z":{"data_offsets":[0,b],"dtype":"U8","shape":[b]}}
  *
- * and then Z, b bytes an element.
+ * and then Z, packed (common/base/bytes.h), in b bytes.
  *
  * "round" is the payload of the Round message in hexadecimal, "digests" that of each signer's Digest,
  * separated by spaces. The checksum is BLAKE2b-256 of the strands of Z (common/field/vector_hash.h) and of
@@ -98,7 +98,7 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 		return "p is not a prime between 2 and 2^61";
 	if (n != certificate->round->parameters.n)
 		return "a result of another n";
-	return z_bytes == field.bytes * (n + 1) ? NULL : "z is not n+1 elements";
+	return z_bytes == sl_packed_bytes(n + 1, field.bits) ? NULL : "z is not n+1 elements";
 }
 
 /* Hash Z and `metadata`, which have no checksum yet; false: out of memory. */

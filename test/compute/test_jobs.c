@@ -164,7 +164,7 @@ static void deposit(struct attempt *a, uint32_t i, uint8_t *packed)
 		sl_prg_add(&mask, &a->view.field, masked + (size_t)m * SL_CHUNK_ELEMENTS,
 			   sl_view_chunk_elements(&a->view, m));
 	}
-	sl_bytes_pack(packed, masked, ELEMENTS, a->view.field.bytes);
+	sl_bytes_pack(packed, masked, ELEMENTS, a->view.field.bits);
 	free(masked);
 }
 
@@ -189,11 +189,12 @@ static void fetch(struct attempt *a, uint32_t first, uint32_t last, uint32_t chu
 {
 	struct sl_buffer buffers[N];
 	for (uint32_t i = first; i <= last; i++) {
-		size_t start = (size_t)chunk * SL_CHUNK_ELEMENTS * a->view.field.bytes;
+		size_t start = sl_packed_bytes((size_t)chunk * SL_CHUNK_ELEMENTS, a->view.field.bits);
 		uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
 		deposit(a, i, packed);
 		buffers[i] = (struct sl_buffer){.index = chunk, .from = i, .origin = i + 1, .memory = packed};
-		buffers[i].size = sl_view_chunk_elements(&a->view, chunk) * a->view.field.bytes;
+		buffers[i].size =
+			sl_packed_bytes(sl_view_chunk_elements(&a->view, chunk), a->view.field.bits);
 		buffers[i].bytes = packed + start;
 		buffers[i].next = i < last ? &buffers[i + 1] : NULL;
 	}
@@ -212,7 +213,7 @@ static void fetch_all(struct attempt *a)
 TEST_WITH(own_deposit, setup, teardown)
 {
 	struct attempt *a = *state;
-	uint8_t hash[SL_HASH_BYTES], chunk[5 * 3];
+	uint8_t hash[SL_HASH_BYTES], chunk[(3 * 36 + 7) / 8];
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
 	run_well(a, SL_JOB_DEPOSIT, 1);
 	run_well(a, SL_JOB_DEPOSIT, 0);
@@ -221,7 +222,7 @@ TEST_WITH(own_deposit, setup, teardown)
 	assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	assert_true(passes(a, 0));
 	assert_memory_equal(a->workspace.s, a->state[0], sizeof a->state[0]); /* it is mixed from there */
-	struct sl_payload payload = {.source = SL_SOURCE_SLOT, .at = (size_t)SL_CHUNK_ELEMENTS * 5};
+	struct sl_payload payload = {.source = SL_SOURCE_SLOT, .at = (size_t)SL_CHUNK_ELEMENTS * 36 / 8};
 	struct sl_chunk sent = {.index = 1, .size = sizeof chunk};
 	sl_payload_write(&a->workspace, &a->view, &payload, &sent, NULL, chunk);
 	assert_memory_equal(chunk, sl_slot_chunk(&a->workspace.state_file, &a->view, 0, 1), sizeof chunk);
@@ -256,7 +257,7 @@ TEST_WITH(deposited_is_of_the_field, setup, teardown)
 	fetch_all(a);
 	for (uint32_t l = 0; l < ELEMENTS; l += ELEMENTS - 1) {
 		uint64_t wrong = P;
-		memcpy(slot + (size_t)l * a->view.field.bytes, &wrong, a->view.field.bytes);
+		sl_bytes_replace(slot, l, a->view.field.bits, wrong);
 		sl_canonical_deposit(&a->workspace.scope, slot, sl_slot_state_bytes(&a->view), hash);
 		struct sl_job job = {.kind = SL_JOB_CHECK, .chunk = 1, .expected = hash};
 		assert_int_equal(run(a, job).code, SL_ERR_INVALID);
@@ -408,7 +409,7 @@ TEST_WITH(chunk_of_a_forest, setup, teardown)
 	a->view.state_chunks = 3;
 	assert_true(chunk < SL_CHUNK_ELEMENTS);
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
-	sl_bytes_pack(packed, a->state[2] + chunk, chunk, a->view.field.bytes);
+	sl_bytes_pack(packed, a->state[2] + chunk, chunk, a->view.field.bits);
 	struct sl_buffer b = {.from = 1, .index = 1, .iteration = SL_FOREST_UP, .bytes = packed};
 	struct sl_job job = {.kind = SL_JOB_MIX, .chunk = 1, .iteration = SL_FOREST_UP, .buffers = &b};
 	assert_int_equal(run(a, job).code, SL_OK);
@@ -422,7 +423,7 @@ TEST_WITH(chunk_of_a_forest, setup, teardown)
 	assert_memory_equal(a->workspace.s + chunk, a->state[2] + chunk, chunk * sizeof *a->workspace.s);
 	assert_int_equal(a->workspace.s[2 * chunk], a->state[0][2 * chunk]);
 	sl_job_mix_write(&a->workspace, &a->view, &(struct sl_chunk){.index = 1}, out);
-	assert_memory_equal(out, packed, chunk * a->view.field.bytes);
+	assert_memory_equal(out, packed, sl_packed_bytes(chunk, a->view.field.bits));
 	free(out);
 	free(packed);
 }
@@ -433,19 +434,19 @@ TEST_WITH(states_are_of_the_field, setup, teardown)
 	struct attempt *a = *state;
 	a->view.engine = SL_ENGINE_EXACT;
 	fetch_all(a);
-	memset(sl_slot_chunk(&a->workspace.state_file, &a->view, 2, 1), 0xff, a->view.field.bytes);
+	memset(sl_slot_chunk(&a->workspace.state_file, &a->view, 2, 1), 0xff, 8);
 	for (a->view.steps = 1; a->view.steps <= 2; a->view.steps++) {
 		struct sl_job_result result = mix_first(a, 1);
 		assert_int_equal(result.code, SL_ERR_INVALID);
 		assert_int_equal(result.from, 1);
 	}
-	uint8_t *one = calloc(SL_CHUNK_ELEMENTS, a->view.field.bytes),
-		*two = calloc(SL_CHUNK_ELEMENTS, a->view.field.bytes);
+	uint8_t *one = calloc(SL_CHUNK_ELEMENTS, sizeof(uint64_t)),
+		*two = calloc(SL_CHUNK_ELEMENTS, sizeof(uint64_t));
 	struct sl_buffer second = {.from = 1, .iteration = 1, .bytes = two};
 	struct sl_buffer first = {.from = 0, .iteration = 1, .bytes = one, .next = &second};
 	struct sl_job job = {.kind = SL_JOB_MIX, .iteration = 1, .buffers = &first};
 	assert_int_equal(run(a, job).code, SL_OK);
-	memset(one, 0xff, a->view.field.bytes);
+	memset(one, 0xff, 8);
 	struct sl_job_result result = run(a, job);
 	assert_int_equal(result.code, SL_ERR_INVALID);
 	assert_int_equal(result.from, 0);
@@ -499,7 +500,7 @@ TEST_WITH(each_is_added_once, setup, teardown)
 	uint8_t hash[SL_HASH_BYTES];
 	uint64_t *z = calloc(ELEMENTS, sizeof *z);
 	z[ELEMENTS - 1] = N;
-	sl_canonical_result(&a->workspace.scope, a->view.h, z, ELEMENTS, a->view.field.bytes, hash);
+	sl_canonical_result(&a->workspace.scope, a->view.h, z, ELEMENTS, a->view.field.bits, hash);
 	fetch_all(a);
 	for (int twice = 0; twice < 2; twice++) {
 		struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_SUM});
@@ -562,7 +563,7 @@ TEST_WITH(when_the_shares_are_out, setup, teardown)
 	assert_false(wiped(a->workspace.s, vector));
 	for (uint32_t r = 0; r <= 2; r++)
 		assert_true(wiped(a->workspace.rows[r], 3 * sizeof **a->workspace.rows));
-	assert_false(wiped(a->workspace.shares[0], 3 * a->view.field.bytes)); /* to be sent */
+	assert_false(wiped(a->workspace.shares[0], sl_packed_bytes(3, a->view.field.bits))); /* to be sent */
 	assert_true(wiped(a->workspace.share_scratch, sl_share_scratch(2) * sizeof(uint64_t)));
 }
 

@@ -324,11 +324,12 @@ struct sl_buffer *message_buffer(const struct driver *p, const struct words *w, 
 	if (m->kind == SL_MSG_SHARE && p->view->sharing == SL_SHARING_SEEDED)
 		bytes = SL_KEY_BYTES;
 	else if (m->kind == SL_MSG_RESULT)
-		bytes *= 4;
+		bytes = sl_packed_bytes(bytes, 31);
 	else if (m->kind == SL_MSG_KEY_SHARE)
 		opening(p, from, 1, &share);
 	else
-		bytes *= m->kind == SL_MSG_STATE ? sl_view_mixing_width(p->view) : p->view->field.bytes;
+		bytes = sl_packed_bytes(bytes, m->kind == SL_MSG_STATE ? sl_view_mixing_bits(p->view)
+								       : p->view->field.bits);
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	bytes = share.size > 0 ? share.size : bytes;
 	buffer->size = (size_t)((int64_t)bytes + (int32_t)words_single(w, SIZE, 0));

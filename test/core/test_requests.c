@@ -236,7 +236,7 @@ TEST(answers)
 	assert_true(p->actions.items[1].send.own);
 	assert_false(p->actions.items[2].send.own); /* signed by 3 */
 	assert_int_equal(p->actions.items[2].send.message.digest.id, 3);
-	assert_int_equal(p->actions.items[3].send.message.chunk.size, SL_CHUNK_ELEMENTS * 4);
+	assert_int_equal(p->actions.items[3].send.message.chunk.size, sl_packed_bytes(SL_CHUNK_ELEMENTS, 31));
 	play(p, "request t4 5 from 2 -> result 5 to 2\n"
 		"request t4 6 from 2 ->\n" /* there is none */
 		"request t4 4294967295 from 2 ->\n"

@@ -191,6 +191,6 @@ TEST(n_does_not_matter)
 		uint64_t bytes = forecast(n, SL_SHARING_SEEDED);
 		assert_int_equal(sent.count, LEARNERS * (LEARNERS - 1));
 		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes,
-				 (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
+				 (LEARNERS - 1) * (sl_packed_bytes(n + 1, 31) - SL_KEY_BYTES));
 	}
 }

@@ -133,8 +133,8 @@ TEST(wrong_size_of_a_state)
 {
 	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_METROPOLIS; engine++) {
 		struct driver *p = driver_release(with_engine(engine));
-		play(p, "state 0 k1 size -4 from 2 -> REJECTED 2: a state of the wrong size, drop\n"
-			"state 0 k1 size +4 from 2 -> REJECTED 2: a state of the wrong size, drop\n"
+		play(p, "state 0 k1 size -1 from 2 -> REJECTED 2: a state of the wrong size, drop\n"
+			"state 0 k1 size +1 from 2 -> REJECTED 2: a state of the wrong size, drop\n"
 			"state 0 k1 from 2 ->\n"
 			"holds 1");
 		driver_free(p);

@@ -96,7 +96,7 @@ TEST_WITH(rounds_of_daemons_become_figures, open_bench, close_bench)
 	const struct sl_figure *round = figure(bench, "last trained to last commit");
 	assert_int_equal(round->count, 2);
 	assert_true(figure(bench, "sent by all learners")->samples[0] * 1e6 >
-		    6 * 2001 * 4); /* the shares at least */
+		    6 * 2001 * 2); /* the shares at least */
 	assert_int_equal(figure(bench, "CPU of all learners")->count, 2);
 	const struct sl_figure *mix = figure(bench, "  mix"), *share = figure(bench, "  share");
 	assert_int_equal(mix->count, share->count); /* 2, but where a round had to be recovered */

@@ -28,12 +28,12 @@ TEST(a_vector_is_its_elements_and_a_little)
 {
 	static const uint64_t counts[] = {1000, 32768, 32769, 1000001, SL_ELEMENTS_MAX};
 	for (size_t i = 0; i < 5; i++)
-		for (uint32_t width = 4; width <= 8; width++) {
-			double bytes = sl_estimate_vector_bytes(counts[i], width),
-			       bare = (double)counts[i] * width;
-			assert_true(bytes > bare + 60 && bytes < 1.002 * bare + 150);
+		for (uint32_t bits = 12; bits <= 64; bits++) {
+			double bytes = sl_estimate_vector_bytes(counts[i], bits),
+			       bare = (double)counts[i] * bits / 8;
+			assert_true(bytes > bare + 60 && bytes < 1.004 * bare + 150);
 		}
-	assert_true(sl_estimate_vector_bytes(32769, 4) - sl_estimate_vector_bytes(32768, 4) >
+	assert_true(sl_estimate_vector_bytes(32769, 32) - sl_estimate_vector_bytes(32768, 32) >
 		    60); /* another frame */
 }
 
@@ -43,7 +43,7 @@ TEST(the_table_of_bytes)
 {
 	struct sl_estimate_input in = input_of("ring", 10, 100000);
 	struct sl_estimated p = plan_of(&in);
-	double v = sl_estimate_vector_bytes(100001, 4), v8 = sl_estimate_vector_bytes(100001, 8);
+	double v = sl_estimate_vector_bytes(100001, 31), v8 = sl_estimate_vector_bytes(100001, 64);
 	const struct sl_estimate_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_ADDITIVE],
 				      *forest = &p.costs[SL_ENGINE_FOREST][SL_SHARING_SEEDED];
 	const struct sl_estimate_cost *metropolis = &p.costs[SL_ENGINE_METROPOLIS][SL_SHARING_SHAMIR];
@@ -99,5 +99,5 @@ TEST(a_million_learners)
 	struct sl_estimated p = plan_of(&in);
 	const struct sl_estimate_cost *forest = &p.costs[SL_ENGINE_FOREST][SL_SHARING_SEEDED];
 	assert_true(forest->possible &&
-		    forest->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_estimate_vector_bytes(50993, 5));
+		    forest->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_estimate_vector_bytes(50993, 40));
 }

@@ -95,8 +95,8 @@ static void any_candidates(uint8_t *packed, size_t count, const struct sl_field 
 {
 	for (size_t i = 0; i < count; i++) {
 		uint64_t die = any64(seed) % 8, v = die < 3 ? field->p - 1 + die : any64(seed);
-		for (uint32_t b = 0; b < field->bytes; b++)
-			packed[i * field->bytes + b] = (uint8_t)(v >> (8 * b));
+		for (uint32_t b = 0; b < field->draw_bytes; b++)
+			packed[i * field->draw_bytes + b] = (uint8_t)(v >> (8 * b));
 	}
 }
 
@@ -106,8 +106,8 @@ TEST_EACH_SET(sift)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint8_t *packed =
-				malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
+			uint8_t *packed = malloc(n * field.draw_bytes +
+						 1); /* of that size, so that reading on is seen */
 			any_candidates(packed + 1, n, &field, &seed);
 			memset(got, 0x33, sizeof got);
 			size_t kept = plain->sift(&field, packed + 1, n, want);
@@ -321,10 +321,10 @@ static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t 
 {
 	uint64_t v[MOST];
 	for (uint32_t r = 0; r < count; r++) {
-		rows->memory[r] = malloc(n * field->bytes + 1);
+		rows->memory[r] = malloc(sl_packed_bytes(n, field->bits) + 1);
 		rows->row[r] = rows->memory[r] + 1;
 		any_elements(v, n, field->p, seed);
-		sl_bytes_pack(rows->memory[r] + 1, v, n, field->bytes);
+		sl_bytes_pack(rows->memory[r] + 1, v, n, field->bits);
 	}
 }
 
@@ -344,7 +344,7 @@ TEST_EACH_SET(gather)
 			uint32_t most =
 				sl_kernels_rows_lazy(&field) < ROWS ? sl_kernels_rows_lazy(&field) : ROWS;
 			uint32_t count = 1 + (uint32_t)(any64(&seed) % most);
-			size_t at = n / 3;
+			size_t at = n / 3 / 8 * 8;
 			rows_open(&rows, &field, count, n, &seed);
 			memset(got, 0x33, sizeof got);
 			plain->gather(&field, want, rows.row, count, at, n - at);
@@ -364,13 +364,13 @@ TEST_EACH_SET(take_and_greatest)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint8_t *packed = malloc(n * field.bytes + 1);
+			uint8_t *packed = malloc(sl_packed_bytes(n, field.bits) + 1);
 			bool add = any64(&seed) % 2, wrong = n > 0 && any64(&seed) % 4 == 0;
 			any_elements(want, MOST + GUARD, primes[i], &seed);
 			any_elements(v, n, primes[i], &seed);
 			if (wrong)
-				v[any64(&seed) % n] = UINT64_MAX >> (64 - 8 * field.bytes);
-			sl_bytes_pack(packed + 1, v, n, field.bytes);
+				v[any64(&seed) % n] = UINT64_MAX >> (64 - field.bits);
+			sl_bytes_pack(packed + 1, v, n, field.bits);
 			memcpy(got, want, sizeof got);
 			uint64_t most = plain->greatest(&field, packed + 1, n);
 			assert_true(tried->greatest(&field, packed + 1, n) == most);

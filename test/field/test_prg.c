@@ -28,7 +28,7 @@ TEST(every_word_once)
 	static uint32_t seen[65537];
 	for (size_t i = 0; primes[i] <= 65537; i++) {
 		struct sl_field field = field_of(primes[i]);
-		struct counter counter = {0, field.bytes};
+		struct counter counter = {0, field.draw_bytes};
 		struct sl_prg randomness;
 		uint64_t x;
 		memset(seen, 0, sizeof seen);
@@ -61,9 +61,9 @@ TEST(chacha_stream)
 		struct sl_prg randomness;
 		uint64_t x;
 		sl_prg_open(&randomness, key);
-		for (size_t at = 0; at + field.bytes <= sizeof stream; at += field.bytes) {
+		for (size_t at = 0; at + field.draw_bytes <= sizeof stream; at += field.draw_bytes) {
 			uint64_t word = 0;
-			memcpy(&word, stream + at, field.bytes);
+			memcpy(&word, stream + at, field.draw_bytes);
 			word = le64toh(word) & (UINT64_MAX >> (64 - field.bits));
 			if (word >= field.p)
 				continue;

@@ -35,7 +35,7 @@ static void update_open(struct update *b, uint64_t p, uint32_t degree, size_t co
 	for (uint32_t r = 0; r < degree; r++) {
 		any_elements(b->neighbour[r], count, p, &seed);
 		b->states[r] = b->wire[r] + r % 8; /* any alignment */
-		sl_bytes_pack(b->wire[r] + r % 8, b->neighbour[r], count, b->field.bytes);
+		sl_bytes_pack(b->wire[r] + r % 8, b->neighbour[r], count, b->field.bits);
 	}
 }
 
@@ -99,7 +99,7 @@ TEST(taking)
 		any_elements(s, COUNT, field.p, &seed);
 		any_elements(v, COUNT, field.p, &seed);
 		memcpy(was, s, sizeof s);
-		sl_bytes_pack(packed + 1, v, COUNT, field.bytes);
+		sl_bytes_pack(packed + 1, v, COUNT, field.bits);
 		assert_int_equal(sl_vector_take(&field, s, packed + 1, COUNT, true), SL_OK);
 		for (size_t l = 0; l < COUNT; l++)
 			assert_int_equal(s[l], (was[l] + v[l]) % field.p);
@@ -115,20 +115,41 @@ TEST(refusing)
 	static uint8_t packed[8 * COUNT];
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
-		uint64_t worst[] = {field.p, UINT64_MAX >> (64 - 8 * field.bytes)};
+		uint64_t worst[] = {field.p, UINT64_MAX >> (64 - field.bits)};
 		for (size_t at = 0; at < COUNT; at += at < 70 ? 1 : 99)
 			for (size_t w = 0; w < 2; w++) {
 				memset(v, 0, sizeof v);
 				v[at] = worst[w];
-				sl_bytes_pack(packed, v, COUNT, field.bytes);
+				sl_bytes_pack(packed, v, COUNT, field.bits);
 				assert_false(sl_vector_valid(&field, packed, COUNT));
-				assert_true(sl_vector_valid(&field, packed, at));
 				memset(s, 0, sizeof s);
 				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, true),
 						 SL_ERR_INVALID);
 				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, false),
 						 SL_ERR_INVALID);
+				sl_bytes_pack(packed, v, at, field.bits);
+				assert_true(sl_vector_valid(&field, packed, at));
 				assert_int_equal(sl_vector_take(&field, s, packed, at, true), SL_OK);
 			}
+	}
+}
+
+/* The last byte is filled with zero bits. */
+TEST(refusing_a_filling)
+{
+	uint64_t s[7], v[7] = {0};
+	uint8_t packed[56];
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field field = field_of(primes[i]);
+		for (size_t n = 1; n <= 7; n++) {
+			size_t last = sl_packed_bytes(n, field.bits) - 1;
+			if (n * field.bits % 8 == 0)
+				continue;
+			sl_bytes_pack(packed, v, n, field.bits);
+			assert_true(sl_vector_valid(&field, packed, n));
+			packed[last] |= 0x80;
+			assert_false(sl_vector_valid(&field, packed, n));
+			assert_int_equal(sl_vector_take(&field, s, packed, n, false), SL_ERR_INVALID);
+		}
 	}
 }

@@ -207,7 +207,7 @@ static void play(void *context, uint8_t *bytes, size_t n)
 	struct scripted *s = context;
 	for (size_t at = 0; at + s->width <= n; at += s->width) {
 		uint64_t value = s->next < s->count ? s->values[s->next++] : 0;
-		sl_bytes_pack(bytes + at, &value, 1, (uint32_t)s->width);
+		sl_bytes_pack(bytes + at, &value, 1, 8 * (uint32_t)s->width);
 	}
 }
 
@@ -218,7 +218,7 @@ static void share_with(struct round *v, const struct sl_sharing *sharing, const 
 	struct scripted *scripts = take(v, sharing->degree, sizeof *scripts);
 	uint64_t *scratch = take(v, sl_share_scratch(sharing->degree), sizeof *scratch);
 	for (size_t k = 0; k < sharing->degree; k++) {
-		scripts[k] = (struct scripted){rows + k * v->n, v->n, 0, v->field.bytes};
+		scripts[k] = (struct scripted){rows + k * v->n, v->n, 0, v->field.draw_bytes};
 		sl_prg_open_source(&randomness[k], play, &scripts[k]);
 	}
 	sl_share(sharing, SL_SHARING_SHAMIR, randomness, x, v->n, shares, scratch);
@@ -326,7 +326,7 @@ static void weigh(struct round *v, uint32_t i, uint64_t *weights)
 /* x(1) to x(3) of the engine exact (PROTOCOL.md §8.3 exact), on every prime of the file. */
 static void check_field_mixing(struct round *v)
 {
-	size_t bytes = v->n * v->field.bytes;
+	size_t bytes = sl_packed_bytes(v->n, v->field.bits);
 	uint64_t *x = take(v, v->learners * v->n, sizeof *x), *sum = take(v, v->n, sizeof *sum),
 		 *weights = take(v, v->learners, sizeof *weights);
 	uint8_t *packed = take(v, v->learners, bytes);
@@ -335,7 +335,8 @@ static void check_field_mixing(struct round *v)
 	for (uint64_t k = 1; k <= 3; k++) {
 		const char key[] = {(char)('0' + k), '\0'};
 		json_t *want = vector_member(vector_member(member(v, "zp"), "x"), key);
-		sl_bytes_pack(packed, x, v->learners * v->n, v->field.bytes);
+		for (uint32_t i = 0; i < v->learners; i++)
+			sl_bytes_pack(packed + i * bytes, x + i * v->n, v->n, v->field.bits);
 		for (uint32_t i = 0; i < v->learners; i++) {
 			uint32_t degree = sl_graph_degree(&v->graph, i);
 			weigh(v, i, weights);

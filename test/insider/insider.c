@@ -56,17 +56,16 @@ void insider_add(const struct insider *in, struct sl_message *chunk, size_t at, 
 	const struct sl_field *field = &view->field;
 	struct sl_chunk *c = &chunk->chunk;
 	bool fixed_point = chunk->kind == SL_MSG_STATE && view->engine == SL_ENGINE_METROPOLIS;
-	uint32_t width = fixed_point ? SL_STATE_BYTES : field->bytes;
-	uint64_t element;
-	if ((at + 1) * width > c->size)
+	uint32_t bits = fixed_point ? 8 * SL_STATE_BYTES : field->bits;
+	if (sl_packed_bytes(at + 1, bits) > c->size)
 		return;
 	if (c->bytes != altered)
 		memcpy(altered, c->bytes, c->size);
 	c->bytes = altered;
-	sl_bytes_unpack(&element, altered + at * width, 1, width);
+	uint64_t element = sl_bytes_element(altered, at, bits);
 	element = fixed_point ? element + (value << view->fraction)
 			      : sl_field_add(field, element % field->p, value % field->p);
-	sl_bytes_pack(altered + at * width, &element, 1, width);
+	sl_bytes_replace(altered, at, bits, element);
 }
 
 /* ---- sending ---- */

@@ -50,5 +50,5 @@ sl_round insider_round(const struct insider *insider);
 /* Return the last link state of this learner that the lie let pass, for lies that repeat it; NULL: none yet.
  */
 const struct sl_link_state *insider_link_state(const struct insider *insider);
-/* Add `value` mod p to the element `at` of a chunk, packed at the width of p. */
+/* Add `value` mod p to the element `at` of a packed chunk. */
 void insider_add(const struct insider *insider, struct sl_message *chunk, size_t at, uint64_t value);

@@ -172,7 +172,7 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	struct sl_field field = in->daemon->workspace_view->field;
 	uint64_t honest = w->s[0];
 	w->s[0] = sl_field_add(&field, honest, LIE_VALUE);
-	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bytes, digest->digest);
+	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bits, digest->digest);
 	w->s[0] = honest;
 }
 
@@ -296,7 +296,7 @@ static void invent(const struct insider *in, struct sl_digest *digest)
 	for (size_t i = 0; i < n; i++)
 		z[i] = 1;
 	z[n] = view->n;
-	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, view->field.bytes,
+	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, view->field.bits,
 			    digest->digest);
 	free(z);
 }
@@ -309,10 +309,10 @@ static void invent_chunk(const struct insider *in, struct sl_chunk *chunk)
 	size_t n = in->daemon->core_config.parameters.n, from = (size_t)chunk->index * SL_CHUNK_ELEMENTS;
 	if (sl_field_init(&field, certificate->round->p) != SL_OK)
 		abort();
-	for (size_t i = 0; i < chunk->size / field.bytes; i++) {
-		uint64_t element = from + i == n ? sl_round_learners(certificate->round) : 1;
-		sl_bytes_pack(bytes + i * field.bytes, &element, 1, field.bytes);
-	}
+	memset(bytes, 0, chunk->size);
+	for (size_t i = 0; i < SL_CHUNK_ELEMENTS && from + i <= n; i++)
+		sl_bytes_replace(bytes, i, field.bits,
+				 from + i == n ? sl_round_learners(certificate->round) : 1);
 	chunk->bytes = bytes;
 }
 

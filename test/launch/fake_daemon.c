@@ -42,6 +42,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/bytes.h"
 #include "common/field/encoding.h"
 #include "daemon/store/result.h"
 #include "common/model/autoencoder.h"
@@ -253,7 +254,8 @@ static void write_result(const struct fake *f, unsigned round)
 		members[2 * i] = i + 1;
 	memset(certificate.digest, 0xf0, sizeof certificate.digest);
 	memset(own.digest, 0xf0, sizeof own.digest);
-	if (sl_result_write("state", f->run, &certificate, n, z, 4 * (n + 1), 0, sum, &error) != SL_OK)
+	if (sl_result_write("state", f->run, &certificate, n, z, sl_packed_bytes(n + 1, field.bits), 0, sum,
+			    &error) != SL_OK)
 		die(error.text);
 }
 

@@ -10,7 +10,7 @@ static void put_word(struct random_script *random_script, uint8_t *bytes, size_t
 
 static void fill(struct random_script *random_script, uint8_t *bytes, size_t n)
 {
-	size_t width = random_script->field->bytes;
+	size_t width = random_script->field->draw_bytes;
 	uint64_t rejected = UINT64_MAX >> (64 - random_script->field->bits); /* no prime is more */
 	memset(bytes, 0xff, n);
 	if (random_script->next + random_script->elements > random_script->count)

@@ -64,7 +64,7 @@ static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t
 	if (view->sharing == SL_SHARING_SEEDED)
 		memcpy(elements, seeds_randomness(&replay->seeds, bytes), view->elements * sizeof *elements);
 	else
-		sl_bytes_unpack(elements, bytes, view->elements, view->field.bytes);
+		sl_bytes_unpack(elements, bytes, view->elements, view->field.bits);
 	emit(writing, ROW_SHARE, i, to, elements);
 	free(elements);
 }
@@ -124,7 +124,7 @@ static void deposit(struct writing *writing, uint32_t i)
 	struct sl_prg mask;
 	work(writing, i, SL_JOB_DEPOSIT);
 	sl_bytes_unpack(slot, sl_slot_state(&fixture->workspace.state_file, view->self), view->elements,
-			field->bytes);
+			field->bits);
 	sl_prg_open_at(&mask, fixture->workspace.secrets.key, 1);
 	sl_prg_subtract(&mask, field, slot, view->elements);
 	assert_memory_equal(slot, state, view->elements * sizeof *slot);

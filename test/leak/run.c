@@ -146,11 +146,12 @@ static void hear_share(struct run *run, uint32_t i, uint32_t j, const struct sl_
 	const uint64_t *elements = unpacked;
 	uint32_t k = attempt_number(run, chunk->view);
 	bool seeded = run->options.kind == SL_SHARING_SEEDED;
-	assert_int_equal(chunk->size, seeded ? SL_KEY_BYTES : (run->options.floats + 1) * run->field.bytes);
+	assert_int_equal(chunk->size,
+			 seeded ? SL_KEY_BYTES : sl_packed_bytes(run->options.floats + 1, run->field.bits));
 	if (seeded)
 		elements = seeds_randomness(&run->seeds, chunk->bytes);
 	else
-		sl_bytes_unpack(unpacked, chunk->bytes, run->options.floats + 1, run->field.bytes);
+		sl_bytes_unpack(unpacked, chunk->bytes, run->options.floats + 1, run->field.bits);
 	for (size_t e = 0; e <= run->options.floats; e++)
 		put_output(run, (struct row){ROW_SHARE, k, i, j, e}, elements[e]);
 }
@@ -168,7 +169,7 @@ static void hear_deposit(struct run *run, uint32_t i, const struct sl_chunk *chu
 	assert_false(
 		sodium_is_zero(workspace->secrets.key, SL_KEY_BYTES)); /* it is in SHARE of this attempt */
 	run->history.attempts[k].deposited |= 1u << i;
-	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
+	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bits);
 	sl_prg_open_at(&mask, workspace->secrets.key, 1);
 	sl_prg_subtract(&mask, &run->field, elements, run->options.floats + 1);
 	for (size_t e = 0; e <= run->options.floats; e++)

@@ -138,7 +138,7 @@ static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_
 		struct sl_prg randomness;
 		if (view->sharing != SL_SHARING_SEEDED) {
 			sl_bytes_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, workspace->shares[r],
-					sl_view_chunk_elements(view, m), view->field.bytes);
+					sl_view_chunk_elements(view, m), view->field.bits);
 			continue;
 		}
 		memset(v->shares[r], 0, ELEMENTS * sizeof **v->shares);

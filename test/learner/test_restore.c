@@ -113,13 +113,15 @@ static void commit_two(const char *folder)
 	struct learner l;
 	struct sl_store_round round;
 	struct sl_certificate certificate = learner_certificate(2);
-	uint32_t z[ELEMENTS + 1] = {3 * 20000, 3 * 20000, 3 * 20000, 3};
+	const uint64_t sum[ELEMENTS + 1] = {3 * 20000, 3 * 20000, 3 * 20000, 3};
+	uint8_t z[4 * (ELEMENTS + 1)];
+	sl_bytes_pack(z, sum, ELEMENTS + 1, 31);
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, 2, &round);
 	certificate = learner_certificate(2);
-	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, (const uint8_t *)z, sizeof z, 0,
-					 round.result_sum, NULL),
-			 SL_OK);
+	assert_int_equal(
+		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, 0, round.result_sum, NULL),
+		SL_OK);
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
 	learner_finish(&l);
 }

@@ -20,7 +20,7 @@ TEST(by_setting)
 				      .load = 4,
 				      .busiest = 4,
 				      .elements = 100,
-				      .width = 4};
+				      .bits = 32};
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
 	assert_int_equal(choice(SL_ENGINE_FOREST, all, 4), SL_ENGINE_FOREST);
@@ -43,7 +43,7 @@ TEST(cheapest)
 					   .load = 18,
 					   .busiest = 9,
 					   .elements = 1000,
-					   .width = 4};
+					   .bits = 32};
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 2),
@@ -55,7 +55,7 @@ TEST(cheapest)
 				       .load = 18,
 				       .busiest = 2,
 				       .elements = 100,
-				       .width = 4};
+				       .bits = 32};
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
 			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
@@ -67,7 +67,7 @@ TEST(cheapest)
 					 .load = 60,
 					 .busiest = 20,
 					 .elements = 10,
-					 .width = 4};
+					 .bits = 32};
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST); /* metropolis is not asked */
 	random.k = SL_ITERATIONS_NONE;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_FOREST);
@@ -87,7 +87,7 @@ TEST(no_overflow)
 				       .load = 2,
 				       .busiest = SL_LEARNERS_MAX - 1,
 				       .elements = SL_ELEMENTS_MAX,
-				       .width = 8};
+				       .bits = 64};
 	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_FOREST);
 }
 
@@ -103,7 +103,7 @@ TEST(keepers)
 					.load = 18,
 					.busiest = 2,
 					.elements = 100,
-					.width = 4};
+					.bits = 32};
 	for (int pass = 0; pass < 3; pass++) {
 		bool cheaper = pass == 1, alone = pass == 2;
 		costs.elements = cheaper ? 1000000 : 100;

@@ -93,14 +93,14 @@ static void hash_edges(uint8_t *out)
 
 static void hash_result(uint8_t *out)
 {
-	sl_canonical_result(&scope, h, vector, 5, 8, out);
+	sl_canonical_result(&scope, h, vector, 5, 64, out);
 }
 
 static uint64_t long_vector[2500]; /* hashed in several parts */
 
 static void hash_long_result(uint8_t *out)
 {
-	sl_canonical_result(&scope, h, long_vector, 2500, 4, out);
+	sl_canonical_result(&scope, h, long_vector, 2500, 32, out);
 }
 
 typedef void (*hasher)(uint8_t *out);
@@ -311,10 +311,10 @@ TEST_WITH(test_known_vectors, set_up, NULL)
 {
 	for (size_t l = 0; l < 5; l++)
 		vector[l] = 7 * l;
-	expect_hash(hash_deposit, "6944398ecf47fe682ec10f709786f546f793bc18509226cc6affeab3c810bd93");
+	expect_hash(hash_deposit, "7598538b4c71e13a39069cc7857c96bdf71c846c677eae62fa0cc653a9c6f022");
 	for (size_t l = 0; l < 2500; l++)
 		long_vector[l] = 7 * l;
-	expect_hash(hash_long_result, "32a83856755ca5283d4c50f2f0a547c60329dfa25396772e1ccb03fb0302d118");
+	expect_hash(hash_long_result, "78f1936ce0427d31219dbef3b3797c1277dddd3c1fbce91f62e70dfdd9ed621a");
 	memset(vector, 0, sizeof vector);
 	memset(long_vector, 0, sizeof long_vector);
 }

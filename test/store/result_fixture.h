@@ -5,7 +5,7 @@
 #include "test/lib/folder.h"
 
 #define RUN "a"
-#define P31 UINT64_C(2147483647)	     /* 4 bytes an element */
+#define P31 UINT64_C(2147483647)	     /* 31 bits an element */
 #define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 #define FLOATS 3
 #define Z_BYTES (4 * (FLOATS + 1))

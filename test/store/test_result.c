@@ -1,5 +1,6 @@
 /* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to
  * stay. */
+#include "common/base/bytes.h"
 #include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
@@ -125,11 +126,11 @@ static void expect_round(const struct sl_round_head *got, const struct sl_round_
 }
 
 static void expect_back(const char *folder, const char *run, const struct sl_certificate *certificate,
-			uint64_t n, size_t width)
+			uint64_t n, uint32_t bits)
 {
 	struct sl_result result;
 	struct sl_error error = {0};
-	size_t z_bytes = width * (n + 1);
+	size_t z_bytes = sl_packed_bytes((size_t)n + 1, bits);
 	uint8_t sum[SL_HASH_BYTES];
 	uint8_t *z = malloc(z_bytes);
 	assert_non_null(z);
@@ -158,17 +159,17 @@ TEST_WITH(round_trip, setup, folder_teardown)
 {
 	static const struct {
 		uint64_t p, n;
-		size_t width;
-	} cases[] = {{3, 1, 1},
-		     {1020431, 1000, 3},
-		     {P31, 100000, 4},
-		     {(UINT64_C(1) << 44) - 17, 2, 6},
-		     {(UINT64_C(1) << 61) - 1, 70000, 8}};
+		uint32_t bits;
+	} cases[] = {{3, 1, 2},
+		     {1020431, 1000, 20},
+		     {P31, 100000, 31},
+		     {(UINT64_C(1) << 44) - 17, 2, 44},
+		     {(UINT64_C(1) << 61) - 1, 70000, 61}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sl_certificate certificate =
 			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_LEARNERS_MAX);
 		certificate.round = round_of(certificate.t, 5, cases[i].p, cases[i].n);
-		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].width);
+		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].bits);
 	}
 }
 
@@ -189,7 +190,7 @@ TEST_WITH(the_largest_numbers, setup, folder_teardown)
 		certificate.digests[i].id = UINT32_MAX - i;
 		certificate.digests[i].a = SL_ATTEMPTS_MAX;
 	}
-	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 4);
+	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 31);
 	assert_true(there(*state, "result-1000000.safetensors"));
 }
 

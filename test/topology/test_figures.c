@@ -61,19 +61,19 @@ TEST(test_each_step_has_its_own)
 	close_world(&w);
 }
 
-/* By the default engine, exact: a share and deg r = 2 states, of 3 bytes each, for each of n + 1 elements, to
+/* By the default engine, exact: a share and deg r = 2 states, of 20 bits each, for each of n + 1 elements, to
  * every neighbour. */
 TEST(test_bytes)
 {
 	struct world w;
 	draw(&w, "star", 100);
 	assert_int_equal(w.f.engine, SL_ENGINE_EXACT);
-	double edge = 100 * 3 * (1 + 2.0);
+	double edge = 250 * (1 + 2.0);
 	assert_true(w.f.bytes_most == 99 * edge);
 	assert_true(w.f.bytes_mean == 1.98 * edge);
 	w.f.request.seeded = true;
 	assert_int_equal(sl_figures_step(&w.f, 0), SL_OK);
-	assert_true(w.f.bytes_most == 99 * (32 + 100 * 3 * 2.0));
+	assert_true(w.f.bytes_most == 99 * (32 + 250 * 2.0));
 	close_world(&w);
 }
 
@@ -83,7 +83,7 @@ TEST(test_bytes_of_the_fallback)
 	struct world w = {.schedule = draw_schedule("star", 100, 1)};
 	ask(&w, 97, SL_ENGINE_SET_ALL);
 	assert_int_equal(w.f.engine, SL_ENGINE_METROPOLIS);
-	assert_true(w.f.bytes_most == 99 * (100 * 1 + 100 * 1 + 100 * 8 * ((double)w.f.k - 1)));
+	assert_true(w.f.bytes_most == 99 * (88 + 88 + 100 * 8 * ((double)w.f.k - 1)));
 	close_world(&w);
 }
 

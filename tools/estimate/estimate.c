@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "common/base/bytes.h"
 #include "common/base/limits.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/key_tree.h"
@@ -31,12 +32,12 @@ static double chunk_bytes(uint64_t index, size_t size)
 	return on_the_wire(&m);
 }
 
-double sl_estimate_vector_bytes(uint64_t elements, uint32_t width)
+double sl_estimate_vector_bytes(uint64_t elements, uint32_t bits)
 {
 	uint64_t whole = elements / SL_CHUNK_ELEMENTS, rest = elements % SL_CHUNK_ELEMENTS;
-	double bytes = rest > 0 ? chunk_bytes(whole, rest * width) : 0;
+	double bytes = rest > 0 ? chunk_bytes(whole, sl_packed_bytes(rest, bits)) : 0;
 	if (whole > 0)
-		bytes += (double)whole * chunk_bytes(whole - 1, (size_t)SL_CHUNK_ELEMENTS * width);
+		bytes += (double)whole * chunk_bytes(whole - 1, sl_packed_bytes(SL_CHUNK_ELEMENTS, bits));
 	return bytes;
 }
 
@@ -86,7 +87,7 @@ static double share_bytes(const struct sl_estimate_input *in, const struct sl_fi
 {
 	struct sl_message key = {.kind = SL_MSG_KEY, .key = {.t = 1, .a = 1, .origin = 1, .key = {1}}};
 	double share = sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
-						    : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
+						    : sl_estimate_vector_bytes(in->floats + 1, field->bits);
 	uint32_t holders = (uint32_t)fmax(1, in->graph.degree_mean);
 	return share + chunk_bytes(0, sl_key_tree_share_bytes(holders)) + on_the_wire(&key);
 }
@@ -106,7 +107,7 @@ static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const
 					.load = (uint32_t)ceil(g->load * trees / g->trees),
 					.busiest = (uint32_t)g->degree_most,
 					.elements = in->floats + 1,
-					.width = field->bytes};
+					.bits = field->bits};
 }
 
 /* Chunks of a neighbour under way at a time. */
@@ -119,8 +120,8 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 		    enum sl_engine engine, double share, double flood, struct sl_estimate_cost *cost)
 {
 	const struct sl_estimate_figures *g = &in->graph;
-	double n = (double)g->learners, vector = sl_estimate_vector_bytes(in->floats + 1, costs->width),
-	       state = sl_estimate_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
+	double n = (double)g->learners, vector = sl_estimate_vector_bytes(in->floats + 1, costs->bits),
+	       state = sl_estimate_vector_bytes(in->floats + 1, sl_engine_bits(engine, costs->bits));
 	uint64_t exchanges = sl_engine_exchanges(engine, costs), links = (uint64_t)llround(2 * g->edges);
 	*cost = (struct sl_estimate_cost){.possible = exchanges > 0, .exchanges = exchanges};
 	if (exchanges == 0)

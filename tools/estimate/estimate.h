@@ -51,4 +51,4 @@ struct sl_estimated {
 void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned);
 
 /* Return the bytes of a vector on the wire: its chunks, each in a frame, cut into TLS records. */
-double sl_estimate_vector_bytes(uint64_t elements, uint32_t width);
+double sl_estimate_vector_bytes(uint64_t elements, uint32_t bits);

@@ -15,7 +15,7 @@ static json_t *read_header(FILE *file, uint64_t *bytes)
 	uint8_t length[8];
 	if (fread(length, sizeof length, 1, file) != 1)
 		return NULL;
-	sl_bytes_unpack(bytes, length, 1, 8);
+	sl_bytes_unpack(bytes, length, 1, 64);
 	char *text = *bytes <= HEADER_BYTES_MAX ? malloc(*bytes + 1) : NULL;
 	json_t *header = NULL;
 	if (text != NULL && fread(text, 1, *bytes, file) == *bytes)

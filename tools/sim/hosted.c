@@ -117,15 +117,15 @@ static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 	}
 }
 
-/* Make a record durable, a commit with Z packed at the width of p. */
+/* Make a record durable, a commit with Z packed. */
 static void write_record(struct sl_hosted *l, struct sl_persist *record)
 {
 	size_t count = l->workspace.n + 1;
 	uint8_t *result = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
-		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->round->p) + 7) / 8;
-		result = insist(sl_heap_take(count * width));
-		sl_bytes_pack(result, l->workspace.s, count, width);
+		uint32_t bits = (uint32_t)(64 - __builtin_clzll(record->certificate->round->p));
+		result = insist(sl_heap_take(sl_packed_bytes(count, bits)));
+		sl_bytes_pack(result, l->workspace.s, count, bits);
 	}
 	sl_sim_disk_write(&l->disk, record, result);
 }

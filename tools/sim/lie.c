@@ -26,9 +26,10 @@ static uint64_t below(struct sl_sim_lies *l, uint64_t bound)
 /* Where an element of a chunk lies. */
 struct element {
 	struct sl_sim_attempt *page;
-	uint8_t *at;
-	uint64_t index;	  /* of the vector */
-	uint32_t width;	  /* bytes */
+	uint8_t *chunk;
+	size_t at;	/* in the chunk */
+	uint64_t index; /* of the vector */
+	uint32_t bits;
 	uint32_t shifted; /* bits: a state of metropolis is a multiple of 2^shifted */
 };
 
@@ -44,9 +45,9 @@ static bool find_element(const struct sl_sim *sim, uint32_t i, const struct sl_m
 	uint32_t most = m->kind == SL_MSG_STATE ? view->state_elements : SL_CHUNK_ELEMENTS;
 	uint64_t first = (uint64_t)m->chunk.index * most;
 	uint64_t count = page->elements - first < most ? page->elements - first : most;
-	*e = (struct element){.page = page, .width = (uint32_t)(m->chunk.size / count)};
+	*e = (struct element){.page = page, .chunk = (uint8_t *)m->chunk.bytes, .at = (size_t)(k % count)};
 	e->index = first + k % count;
-	e->at = (uint8_t *)m->chunk.bytes + (k % count) * e->width;
+	e->bits = m->kind == SL_MSG_STATE ? sl_view_mixing_bits(view) : view->field.bits;
 	if (m->kind == SL_MSG_STATE && sl_engine_rows[view->engine].rounds)
 		e->shifted = view->fraction;
 	return true;
@@ -54,16 +55,14 @@ static bool find_element(const struct sl_sim *sim, uint32_t i, const struct sl_m
 
 static uint64_t get(const struct element *e)
 {
-	uint64_t value = 0;
-	memcpy(&value, e->at, e->width);
-	return value;
+	return sl_bytes_element(e->chunk, e->at, e->bits);
 }
 
 /* A share counts as the input of its sender: what the sum should be is changed with it. */
 static void set(const struct element *e, uint32_t i, const struct sl_message *m, uint64_t value)
 {
 	uint64_t p = e->page->p, was = get(e), *x = e->page->of[i].x;
-	memcpy(e->at, &value, e->width);
+	sl_bytes_replace(e->chunk, e->at, e->bits, value);
 	if (m->kind != SL_MSG_SHARE || x == NULL || value >= p)
 		return;
 	e->page->of[i].altered = true;
@@ -87,7 +86,7 @@ static bool flip(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
 	struct element e;
 	if (!find_element(sim, i, m, sl_sim_random(&sim->lies->random), &e))
 		return false;
-	set(&e, i, m, get(&e) ^ UINT64_C(1) << below(sim->lies, e.width * UINT64_C(8)));
+	set(&e, i, m, get(&e) ^ UINT64_C(1) << below(sim->lies, e.bits));
 	return true;
 }
 
@@ -106,25 +105,24 @@ static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	const struct sl_certificate *c = &disk->certificate;
 	uint64_t p = c->t > 0 ? c->round->p : 3;
-	uint32_t width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
+	uint32_t bits = (uint32_t)(64 - __builtin_clzll(p));
 	size_t count = sim->learners[i].host.workspace.n + 1;
-	uint64_t first = 0;
+	uint64_t first;
 	(void)j;
 	if (c->t == 0 || disk->result == NULL ||
 	    (m->kind == SL_MSG_DIGEST ? m->digest.t != c->t : m->chunk.t != c->t || m->chunk.index != 0))
 		return false;
-	memcpy(&first, disk->result, width);
-	first = (first + 1) % p;
+	first = (sl_bytes_element(disk->result, 0, bits) + 1) % p;
 	if (m->kind == SL_MSG_RESULT) {
-		memcpy((uint8_t *)m->chunk.bytes, &first, width);
+		sl_bytes_replace((uint8_t *)m->chunk.bytes, 0, bits, first);
 		return true;
 	}
 	if (m->digest.id != sim->ids[i])
 		return DROP; /* the signatures of others show the true result */
 	uint64_t *z = malloc(count * sizeof *z);
-	sl_bytes_unpack(z, disk->result, count, width);
+	sl_bytes_unpack(z, disk->result, count, bits);
 	z[0] = first;
-	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, z, count, width, m->digest.digest);
+	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, z, count, bits, m->digest.digest);
 	free(z);
 	return true;
 }
@@ -153,16 +151,14 @@ static bool commit_to_twin(const struct sl_sim *sim, uint32_t i, const struct sl
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	const struct sl_workspace *w = &sim->learners[i].host.workspace;
 	const struct sl_view *view = sim->learners[i].host.view;
-	uint64_t first = 0;
 	if (page == NULL || view == NULL || memcmp(view->h, ready->view, SL_HASH_BYTES) != 0 ||
 	    w->state_file.base == NULL)
 		return false;
 	page->of[i].twin = page->of[i].altered = true;
 	uint8_t *twin = malloc(sl_slot_state_bytes(view));
 	memcpy(twin, sl_slot_state(&w->state_file, view->self), sl_slot_state_bytes(view));
-	memcpy(&first, twin, view->field.bytes);
-	first = sl_field_add(&view->field, first, 1);
-	memcpy(twin, &first, view->field.bytes);
+	uint64_t first = sl_bytes_element(twin, 0, view->field.bits);
+	sl_bytes_replace(twin, 0, view->field.bits, sl_field_add(&view->field, first, 1));
 	sl_canonical_deposit(&w->scope, twin, sl_slot_state_bytes(view), hash);
 	free(twin);
 	return true;

@@ -57,7 +57,7 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	o.signatures = play->seed % 256 == 63; /* ten times the work of a tag */
 	o.topology = draw_topology(random, play->learners);
 	o.delay_ms = (uint32_t)PICK(random, 1, 5, 20, 20, 100);
-	p->n = 1 + sl_sim_random(random) % 6;
+	p->n = 1 + sl_sim_random(random) % (2 * SL_CHUNK_ELEMENTS); /* one to three chunks */
 	p->rounds = play->rounds;
 	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5,
 		    (UINT64_C(1) << 44) - 17);

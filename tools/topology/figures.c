@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "common/base/bytes.h"
 #include "common/graph/forest.h"
 #include "common/mixing/spectrum.h"
 #include "common/report/privacy_text.h"
@@ -39,10 +40,11 @@ static void set_metropolis(struct sl_figures *f)
 /* A share to each neighbour, deposits and other vectors of Z_p, and states of the engine. */
 static double bytes_of(const struct sl_figures *f, double links, double vectors, uint64_t states)
 {
-	double elements = (double)f->request.floats + 1;
-	double share = f->request.seeded ? SL_KEY_BYTES : elements * f->field.bytes;
-	return links * share + (vectors - (double)states) * elements * f->field.bytes +
-	       (double)states * elements * sl_engine_width(f->engine, f->field.bytes);
+	size_t elements = (size_t)f->request.floats + 1;
+	double vector = (double)sl_packed_bytes(elements, f->field.bits);
+	double share = f->request.seeded ? SL_KEY_BYTES : vector;
+	return links * share + (vectors - (double)states) * vector +
+	       (double)states * (double)sl_packed_bytes(elements, sl_engine_bits(f->engine, f->field.bits));
 }
 
 static void set_cost(struct sl_figures *f)
@@ -50,7 +52,7 @@ static void set_cost(struct sl_figures *f)
 	const struct sl_analysis *a = &f->analysis;
 	uint32_t n = f->graph.n, busiest = sl_graph_degree_max(&f->graph), links = 2 * f->graph.edges;
 	struct sl_engine_costs costs =
-		sl_analysis_costs(a, &f->graph, (uint64_t)f->request.floats + 1, f->field.bytes);
+		sl_analysis_costs(a, &f->graph, (uint64_t)f->request.floats + 1, f->field.bits);
 	uint64_t exchanges;
 	costs.k = f->metropolis ? f->k : SL_ITERATIONS_NONE;
 	f->engine = sl_engine_choose(SL_ENGINE_EXACT, &costs, &exchanges);

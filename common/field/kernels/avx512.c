@@ -2,42 +2,63 @@
 #include "common/field/kernels/plain.h"
 
 #define INLINE static inline __attribute__((always_inline))
-#define AHEAD 4u /* vectors of a gather that are summed side by side */
+#define NINTH UINT64_C(0x0101010101010101) /* the lowest byte of each lane */
+#define AHEAD 4u			   /* vectors of a gather that are summed side by side */
 
-/* The permutation that turns eight packed elements into lanes. */
+/* How eight packed elements become lanes: each lane takes the eight bytes that its element begins in, shifts
+ * them down, and takes what is left of the element from the ninth byte. */
 struct shape {
-	__m512i index;
-	__mmask64 filled;
-	uint32_t width;
+	__m512i index, shift;	    /* of the eight bytes, and of the first bit in them */
+	__m512i ninth, shift_ninth; /* of the ninth byte */
+	__m512i mask;
+	uint32_t bits;
+	bool wide; /* a ninth byte may be needed */
 };
 
-static struct shape shape_of(const struct sl_field *field)
+static struct shape shape_of(uint32_t bits)
 {
-	uint8_t index[64];
-	uint32_t width = field->bytes;
-	for (uint32_t b = 0; b < 64; b++)
-		index[b] = (uint8_t)(b / 8 * width + b % 8);
-	return (struct shape){_mm512_loadu_si512(index), UINT64_C(0x0101010101010101) * ((1u << width) - 1),
-			      width};
+	uint8_t index[64], ninth[64];
+	uint64_t shift[LANES], shift_ninth[LANES];
+	for (uint32_t b = 0; b < 64; b++) {
+		uint32_t first = b / 8 * bits / 8;
+		index[b] = (uint8_t)(first + b % 8);
+		ninth[b] = (uint8_t)(first + 8);
+	}
+	for (uint32_t i = 0; i < LANES; i++) {
+		shift[i] = i * bits % 8;
+		shift_ninth[i] = 64 - shift[i]; /* a shift by 64 gives 0 */
+	}
+	return (struct shape){.index = _mm512_loadu_si512(index),
+			      .shift = _mm512_loadu_si512(shift),
+			      .ninth = _mm512_loadu_si512(ninth),
+			      .shift_ninth = _mm512_loadu_si512(shift_ninth),
+			      .mask = all(UINT64_MAX >> (64 - bits)),
+			      .bits = bits,
+			      .wide = bits > 57};
 }
 
-/* Return the next eight of `left` elements; lanes beyond them are 0, and no byte beyond them is read. */
+/* Return the next eight of `left` elements; no byte beyond them is read. Lanes beyond them are undefined. */
 INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t left)
 {
-	size_t bytes = left * shape->width;
+	size_t bytes = sl_packed_bytes(left, shape->bits);
 	__m512i v = bytes >= 64 ? _mm512_loadu_si512(packed)
 				: _mm512_maskz_loadu_epi8((UINT64_C(1) << bytes) - 1, packed);
-	return _mm512_maskz_permutexvar_epi8(shape->filled, shape->index, v);
+	__m512i lane = _mm512_srlv_epi64(_mm512_permutexvar_epi8(shape->index, v), shape->shift);
+	if (shape->wide) {
+		__m512i ninth = _mm512_maskz_permutexvar_epi8(NINTH, shape->ninth, v);
+		lane = _mm512_or_si512(lane, _mm512_sllv_epi64(ninth, shape->shift_ninth));
+	}
+	return _mm512_and_si512(lane, shape->mask);
 }
 
 /* --- randomness --- */
 
 static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
 {
-	struct shape shape = shape_of(field);
+	struct shape shape = shape_of(8 * field->draw_bytes);
 	__m512i mask = all(UINT64_MAX >> (64 - field->bits)), p = all(field->p);
 	size_t kept = 0;
-	for (size_t i = 0; i < count; i += LANES, packed += LANES * shape.width) {
+	for (size_t i = 0; i < count; i += LANES, packed += field->draw_bytes * LANES) {
 		__m512i v = _mm512_and_si512(unpack(&shape, packed, count - i), mask);
 		__mmask8 below = _mm512_mask_cmplt_epu64_mask(lanes(count - i), v, p);
 		if (below == 0xff) {
@@ -84,7 +105,8 @@ INLINE void gather_some(const struct shape *shape, uint64_t *total, const uint8_
 		for (uint32_t v = 0; v < vectors; v++)
 			sum[v] = _mm512_add_epi64(
 				sum[v],
-				unpack(shape, packed[r] + (at + v * LANES) * shape->width, left - v * LANES));
+				unpack(shape, packed[r] + sl_packed_bytes(at + v * LANES, shape->bits),
+				       left - v * LANES));
 	for (uint32_t v = 0; v < vectors; v++)
 		_mm512_mask_storeu_epi64(total + v * LANES, lanes(left - v * LANES), sum[v]);
 }
@@ -92,7 +114,7 @@ INLINE void gather_some(const struct shape *shape, uint64_t *total, const uint8_
 static void gather(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed, uint32_t rows,
 		   size_t at, size_t count)
 {
-	struct shape shape = shape_of(field);
+	struct shape shape = shape_of(field->bits);
 	size_t l = 0;
 	for (; l + AHEAD * LANES <= count; l += AHEAD * LANES)
 		gather_some(&shape, total + l, packed, rows, at + l, count - l, AHEAD);
@@ -102,22 +124,23 @@ static void gather(const struct sl_field *field, uint64_t *total, const uint8_t 
 
 static uint64_t greatest(const struct sl_field *field, const uint8_t *packed, size_t count)
 {
-	struct shape shape = shape_of(field);
+	struct shape shape = shape_of(field->bits);
 	__m512i most = _mm512_setzero_si512();
 	for (size_t l = 0; l < count; l += LANES)
-		most = _mm512_max_epu64(most, unpack(&shape, packed + l * shape.width, count - l));
+		most = _mm512_mask_max_epu64(most, lanes(count - l), most,
+					     unpack(&shape, packed + l / LANES * shape.bits, count - l));
 	return _mm512_reduce_max_epu64(most);
 }
 
 static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
-	struct shape shape = shape_of(field);
+	struct shape shape = shape_of(field->bits);
 	__m512i p = all(field->p), most = _mm512_setzero_si512(), keep = all(add ? UINT64_MAX : 0);
 	for (size_t l = 0; l < count; l += LANES) {
 		__mmask8 mask = lanes(count - l);
-		__m512i v = unpack(&shape, packed + l * shape.width, count - l);
+		__m512i v = unpack(&shape, packed + l / LANES * shape.bits, count - l);
 		__m512i old = _mm512_and_si512(_mm512_maskz_loadu_epi64(mask, s + l), keep);
-		most = _mm512_max_epu64(most, v);
+		most = _mm512_mask_max_epu64(most, mask, most, v);
 		_mm512_mask_storeu_epi64(s + l, mask, reduce_once(_mm512_add_epi64(old, v), p));
 	}
 	return _mm512_reduce_max_epu64(most);

@@ -46,7 +46,7 @@ static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *
 				   uint64_t *out)
 {
 	uint64_t mask = UINT64_MAX >> (64 - field->bits), worst = 0;
-	sl_bytes_unpack(out, packed, count, field->bytes);
+	sl_bytes_unpack(out, packed, count, 8 * field->draw_bytes);
 	for (size_t i = 0; i < count; i++) {
 		out[i] &= mask;
 		worst = out[i] > worst ? out[i] : worst;
@@ -194,11 +194,11 @@ static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restr
 				   const uint8_t *const *packed, uint32_t rows, size_t at, size_t count)
 {
 	uint64_t element[SL_KERNEL_BLOCK];
-	size_t from = at * field->bytes;
+	size_t from = sl_packed_bytes(at, field->bits);
 	assert(count <= SL_KERNEL_BLOCK);
-	sl_bytes_unpack(total, packed[0] + from, count, field->bytes);
+	sl_bytes_unpack(total, packed[0] + from, count, field->bits);
 	for (uint32_t r = 1; r < rows; r++) {
-		sl_bytes_unpack(element, packed[r] + from, count, field->bytes);
+		sl_bytes_unpack(element, packed[r] + from, count, field->bits);
 		for (size_t l = 0; l < count; l++)
 			total[l] += element[l];
 	}
@@ -209,7 +209,7 @@ static inline uint64_t sl_plain_greatest(const struct sl_field *field, const uin
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
 		size_t n = sl_plain_block(count, at);
-		sl_bytes_unpack(element, packed + at * field->bytes, n, field->bytes);
+		sl_bytes_unpack(element, packed + sl_packed_bytes(at, field->bits), n, field->bits);
 		for (size_t l = 0; l < n; l++)
 			greatest = element[l] > greatest ? element[l] : greatest;
 	}
@@ -222,7 +222,7 @@ static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *res
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
 		size_t n = sl_plain_block(count, at);
-		sl_bytes_unpack(element, packed + at * field->bytes, n, field->bytes);
+		sl_bytes_unpack(element, packed + sl_packed_bytes(at, field->bits), n, field->bits);
 		for (size_t l = 0; l < n; l++) {
 			greatest = element[l] > greatest ? element[l] : greatest;
 			s[at + l] = add ? sl_field_add(field, s[at + l], element[l]) : element[l];

@@ -51,7 +51,7 @@ struct sl_kernels {
 	void (*dot)(const struct sl_dot *dot, uint64_t *const *out);
 
 	/* Set `total` to the sum, not reduced, of `rows` <= sl_kernels_rows_lazy packed vectors over their
-	 * elements at .. at + count - 1, count <= SL_KERNEL_BLOCK. */
+	 * elements at .. at + count - 1, count <= SL_KERNEL_BLOCK; `at` is a multiple of 8. */
 	void (*gather)(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed,
 		       uint32_t rows, size_t at, size_t count);
 	/* Return the greatest of `count` packed numbers. `take` also adds them to s (add) or stores them
