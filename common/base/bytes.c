@@ -105,6 +105,7 @@ void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t bits
 	pack(packed, last, (rest + EIGHT - 1) / EIGHT, bits);
 	memcpy(out + eights * bits, packed, bytes - eights * bits);
 	explicit_bzero(last, sizeof last); /* a share may be packed */
+	explicit_bzero(packed, sizeof packed);
 }
 
 void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t bits)
@@ -120,6 +121,7 @@ void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t bi
 	unpack(last, packed, (rest + EIGHT - 1) / EIGHT, bits);
 	memcpy(out + eights * EIGHT, last, rest * sizeof *last);
 	explicit_bzero(last, sizeof last);
+	explicit_bzero(packed, sizeof packed);
 }
 
 uint64_t sl_bytes_element(const uint8_t *packed, size_t i, uint32_t bits)
