@@ -20,7 +20,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 3
+#define FORMAT 4
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -268,7 +268,8 @@ static int check_header(struct sl_database *database)
 		return sl_database_damaged(database, NULL, "not a learner's records");
 	if (strcmp(format, TEXT(FORMAT)) != 0)
 		return sl_err_set(&database->error, SL_ERR_FORMAT,
-				  "%s: written by another version of starlingd (format %s, not %s)",
+				  "%s: written by another version of starlingd (format %s, not %s); "
+				  "run that one, or name another state folder",
 				  database->path, format, TEXT(FORMAT));
 	return SL_OK;
 }
