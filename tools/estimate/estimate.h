@@ -1,15 +1,16 @@
 /* estimate.h - what a round will cost in exchanges, bytes and memory (`starling estimate`).
  *
- * Per learner and round, with n floats, d neighbours, p of w bytes and v(b) = the frames of a vector of n + 1
- * elements at b bytes, TLS records included (about (n + 1) b):
+ * Per learner and round, with n floats, d neighbours, p of b bits and v(b) = the frames of a vector of n + 1
+ * elements of b bits, TLS records included (about (n + 1) b / 8 bytes):
  *
  *   sharing    bytes sent                  mixing       exchanges   bytes sent
- *   shamir     d v(w)                      metropolis   K           K d v(8)
- *   additive   d v(w)                      exact        deg r       deg r d v(w)
- *   seeded     d messages of 32 bytes      forest       2 depth     v(w) (1 + load / T)
+ *   shamir     d v(b)                      metropolis   K           d (v(b) + (K - 1) v(64))
+ *   additive   d v(b)                      exact        deg r       deg r d v(b)
+ *   seeded     d messages of 32 bytes      forest       2 depth     v(b) (1 + load / T)
  *
  * With forest of T trees, a learner sends 1/T of a vector over each of its edges in the trees, `load` in all,
- * and its deposit to one neighbour; all learners together send (3N - 2) v(w).
+ * and its deposit to one neighbour (in the first attempt of a round; PROTOCOL.md §5.6 Deposits); all learners
+ * together send (3N - 2) v(b).
  *
  * Besides, every signed record goes over every link at least once: 2 N (2E - N + 1) records of a few hundred
  * bytes of all together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link
