@@ -1,5 +1,6 @@
 #include "common/core/check.h"
 
+#include "common/base/bytes.h"
 #include "common/core/attempt.h"
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
@@ -85,6 +86,12 @@ void sl_check_closed(struct sl_core *core, const struct sl_job_result *result)
 
 /* --- checksums --- */
 
+/* Return the bytes of the packed checksum of one vector. */
+static size_t packed_bytes(const struct sl_core *core)
+{
+	return sl_packed_bytes(core->at.points, core->view.field.bits);
+}
+
 /* `signer` says that the masked state of `owner` has these checksums: positions. */
 static void compare(struct sl_core *core, uint32_t owner, uint32_t signer, const uint64_t *values)
 {
@@ -99,29 +106,53 @@ static void compare(struct sl_core *core, uint32_t owner, uint32_t signer, const
 	at->phi_here[owner] = true;
 }
 
-/* Take the checksums of `signer`: of its own masked state, and of those that it keeps. Return false if their
- * number is wrong. */
-static bool take(struct sl_core *core, uint32_t signer, const uint8_t *values, size_t size)
+/* Unpack a checksum to at.said. Return false if it is not of the field. */
+static bool unpack(struct sl_core *core, const uint8_t *packed)
+{
+	uint32_t points = core->at.points, bits = core->view.field.bits;
+	bool valid = sl_bytes_filled(packed, points, bits);
+	sl_bytes_unpack(core->at.said, packed, points, bits);
+	for (uint32_t k = 0; k < points; k++)
+		valid = valid && core->at.said[k] < core->view.field.p;
+	return valid;
+}
+
+/* Return NULL if `values` are the packed checksums of `kept` masked states, or why not. */
+static const char *flaw_of(struct sl_core *core, size_t kept, const uint8_t *values, size_t size)
+{
+	size_t bytes = packed_bytes(core);
+	if (size != kept * bytes)
+		return "checksums of the wrong number";
+	for (size_t k = 0; k < kept; k++)
+		if (!unpack(core, values + k * bytes))
+			return "a checksum that is not of the field";
+	return NULL;
+}
+
+/* Take the checksums of `signer`: of its own masked state, and of those that it keeps. Return NULL, or why
+ * they are not acceptable. */
+static const char *take(struct sl_core *core, uint32_t signer, const uint8_t *values, size_t size)
 {
 	const uint32_t *neighbours = sl_graph_neighbours(&core->view.graph, signer);
 	uint32_t degree = sl_graph_degree(&core->view.graph, signer);
-	size_t bytes = core->at.points * sizeof(uint64_t), kept = 1;
+	size_t bytes = packed_bytes(core), kept = 1;
 	for (uint32_t k = 0; k < degree; k++)
 		kept += sl_view_keeper(&core->view, neighbours[k], signer);
-	if (size != kept * bytes)
-		return false;
+	const char *flaw = flaw_of(core, kept, values, size);
+	if (flaw != NULL)
+		return flaw;
 	for (uint32_t k = 0; k <= degree; k++) {
 		uint32_t owner = k == 0 ? signer : neighbours[k - 1];
 		if (k > 0 && !sl_view_keeper(&core->view, owner, signer))
 			continue;
-		memcpy(core->at.said, values, bytes);
+		unpack(core, values);
 		compare(core, owner, signer, core->at.said);
 		values += bytes;
 	}
 	core->at.checksum_here[signer] = true;
 	core->at.checksum_count++;
 	core->at.progress = core->now;
-	return true;
+	return NULL;
 }
 
 void sl_check_checksum(struct sl_core *core, uint32_t peer, const struct sl_message *message)
@@ -133,10 +164,11 @@ void sl_check_checksum(struct sl_core *core, uint32_t peer, const struct sl_mess
 	uint32_t position = core->view.position[signer];
 	if (position == UINT32_MAX || core->at.checksum_here[position])
 		return;
-	if (take(core, position, c->values, c->size))
+	const char *flaw = take(core, position, c->values, c->size);
+	if (flaw == NULL)
 		pass_on(core, peer, position, message, false);
 	else
-		sl_emit_reject(core, peer, "checksums of the wrong number");
+		sl_emit_reject(core, peer, flaw);
 }
 
 void sl_check_summed(struct sl_core *core, const struct sl_job_result *result)
@@ -151,15 +183,19 @@ void sl_check_summed(struct sl_core *core, const struct sl_job_result *result)
 	}
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		kept += sl_view_keeps(&core->view, r);
-	memcpy(at->own_values, result->values, (kept + 1) * at->points * sizeof *result->values);
+	uint8_t *packed = (uint8_t *)at->own_values; /* as large as not packed */
+	for (size_t k = 0; k < kept; k++)
+		sl_bytes_pack(packed + k * packed_bytes(core), result->values + k * at->points, at->points,
+			      core->view.field.bits);
 	at->z_values = at->own_values + kept * at->points;
+	memcpy(at->z_values, result->values + kept * at->points, at->points * sizeof *at->z_values);
 	c->t = core->t;
 	c->a = core->view.a;
 	c->id = core->view.ids[core->view.self];
 	memcpy(c->view, core->view.h, SL_HASH_BYTES);
 	memcpy(c->digest, at->digest, SL_HASH_BYTES);
-	c->values = (const uint8_t *)at->own_values;
-	c->size = kept * at->points * sizeof *at->own_values;
+	c->values = packed;
+	c->size = kept * packed_bytes(core);
 	take(core, core->view.self, c->values, c->size);
 	pass_on(core, core->config.self, core->view.self, &message, true);
 }
@@ -173,8 +209,7 @@ static bool adds_up(const struct sl_core *core)
 	for (uint32_t k = 0; k < at->points; k++) {
 		uint64_t sum = 0;
 		for (uint32_t i = 0; i < core->view.n; i++)
-			sum = sl_field_add(&core->view.field, sum,
-					   at->phi[(size_t)i * at->points + k] % core->view.field.p);
+			sum = sl_field_add(&core->view.field, sum, at->phi[(size_t)i * at->points + k]);
 		if (sum != at->z_values[k])
 			return false;
 	}

@@ -296,7 +296,7 @@ struct sl_attempt_state {
 	uint32_t challenge_count, checksum_count;
 	uint64_t *phi;	      /* N x points: of the masked states, as said first */
 	uint64_t *said;	      /* points: scratch */
-	uint64_t *own_values; /* what CHECKSUM found */
+	uint64_t *own_values; /* what CHECKSUM found: of masked states, packed; of Z */
 	uint64_t *z_values;   /* .. of Z; NULL: not yet */
 	bool points_asked;    /* CHECKSUM is out or done */
 	uint8_t seed[SL_HASH_BYTES];

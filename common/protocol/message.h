@@ -49,7 +49,7 @@
 	X(KEY, 9, key, NULL)                                                                                 \
 	X(OPENING, 10, opening, NULL)                                                                        \
 	X(CHALLENGE, 11, challenge, NULL)                                                                    \
-	X(CHECKSUM, 12, checksums, "starling checksum 2")                                                    \
+	X(CHECKSUM, 12, checksums, "starling checksum 3")                                                    \
 	X(ROUND, 13, round_head, NULL)
 
 /* Chunks of vectors, from kind SL_MSG_SHARE on. The struct of all of them is sl_chunk. */
@@ -246,7 +246,7 @@ enum sl_abort_kind {
 	X(S, SECRET, 5, value)
 
 /* digest: D of the signer's Z. values: checksums of the signer's own deposit and of those that it keeps,
- * ascending by position, each one number of 8 bytes for each point. */
+ * ascending by position: each one element of Z_p for each point, packed (PROTOCOL.md §4.1 The field). */
 #define SL_CHECKSUM_FIELDS(X, S)                                                                             \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \

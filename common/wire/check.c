@@ -112,8 +112,6 @@ static const char *rule_flaw(const struct sl_message *m)
 		return m->have.size == m->have.keys_size ? NULL : "sets of members of different sizes";
 	case SL_MSG_OPENING:
 		return key_share_size(m->opening.size) ? NULL : "key share of a wrong size";
-	case SL_MSG_CHECKSUM:
-		return m->checksums.size % sizeof(uint64_t) == 0 ? NULL : "checksums out of range";
 	case SL_MSG_ROUND:
 		return round_flaw(&m->round_head);
 	default:

@@ -192,10 +192,15 @@ FILL(checksum)
 	struct sl_checksums *checksums = &m->message.checksums;
 	*checksums = (struct sl_checksums){.t = said->t, .a = said->a, .id = said->id};
 	set_view(p, w, checksums->view);
-	checksums->values = (const uint8_t *)m->values;
-	checksums->size =
-		message_checksums(p, said->id, m->values) * sizeof *m->values + words_single(w, SIZE, 0);
-	m->values[0] += words_field(w, 'x', 0);
+	uint64_t values[MESSAGE_VALUES_MAX];
+	uint32_t points = sl_view_points(p->view), bits = p->view->field.bits;
+	size_t count = message_checksums(p, said->id, values), row = sl_packed_bytes(points, bits);
+	values[0] += words_field(w, 'x', 0);
+	for (size_t k = 0; k < count / points; k++)
+		sl_bytes_pack(m->packed + k * row, values + k * points, points, bits);
+	m->packed[row - 1] |= (uint8_t)(words_field(w, 'f', 0) << 7); /* a bit that fills */
+	checksums->values = m->packed;
+	checksums->size = count / points * row + words_single(w, SIZE, 0);
 }
 
 FILL(round)

@@ -10,7 +10,7 @@ struct played {
 	struct sl_message message;
 	uint8_t held[WORDS_LIST_MAX], keys[WORDS_LIST_MAX];
 	struct sl_held_share share;
-	uint64_t values[MESSAGE_VALUES_MAX];
+	uint8_t packed[MESSAGE_VALUES_MAX];
 	uint32_t members[2 * WORDS_LIST_MAX];
 };
 

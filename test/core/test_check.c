@@ -53,6 +53,11 @@ CASE(checksums_of_another_number, summed(3),
      "checksum size -8 from 2 -> REJECTED 2: checksums of the wrong number\n"
      "checksum from 2 -> checksum of 2 to 3")
 
+CASE(checksums_not_of_the_field, summed(3),
+     "checksum x2147483645 from 2 -> REJECTED 2: a checksum that is not of the field\n" /* p */
+     "checksum f1 from 2 -> REJECTED 2: a checksum that is not of the field\n"
+     "checksum from 2 -> checksum of 2 to 3")
+
 CASE(silence, summed(3),
      "checksum from 2\n"
      "due +10000\n"

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "common/base/bytes.h"
 #include "common/field/checksum.h"
 
 #define MOST 3000u
@@ -92,6 +93,19 @@ TEST(enough_points)
 		long double bits = log2l((long double)primes[i]) - 1;
 		assert_true(points <= SL_CHECKSUM_POINTS_MAX);
 		assert_true(points * bits >= 60 && (points - 1) * bits <= 60);
+	}
+}
+
+/* Of each learner, of all that it keeps: p is larger than the number of learners (PROTOCOL.md §4.5 Bounds on
+ * the modulus). */
+TEST(fit_a_message)
+{
+	for (uint32_t bits = 2; bits <= SL_P_BITS_MAX; bits++) {
+		uint64_t p = (UINT64_C(1) << (bits - 1)) + 1; /* the least of so many bits has most points */
+		struct sl_field field = {.p = p, .bits = bits};
+		size_t kept = p <= SL_LEARNERS_MAX ? (size_t)p : SL_LEARNERS_MAX;
+		size_t bytes = sl_packed_bytes(sl_checksum_points(&field), bits);
+		assert_true(kept * bytes <= SL_CHECKSUM_BYTES_MAX);
 	}
 }
 

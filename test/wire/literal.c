@@ -135,7 +135,7 @@ const struct literal literals[] = {
 			.values = values,
 			.signature = {0x58}}},
 	 "080310ac021a2056" Z31 "20072a2057" Z31 "320801020304050607083a4058" Z63,
-	 "ce1e7be5d6289f6e668b217a640ec4b746fc26a486853e67de03d18bbfa91730"},
+	 "e8c295349b661ff9c0120c137a37da4e8b98f790e8b24507b8b95cd51831920e"},
 	{{.kind = SL_MSG_ROUND,
 	  .round_head = {.t = 3,
 			 .a = 300,

@@ -156,7 +156,7 @@ static void make_rules(struct sample *sample, struct sl_message *m)
 		make_key_share(sample, &m->opening.share, &m->opening.size);
 		break;
 	case SL_MSG_CHECKSUM:
-		m->checksums.size = 8 * (size_t)sample_range(1, SAMPLE_PIECE_MAX / 8);
+		m->checksums.size = (size_t)sample_range(1, SAMPLE_PIECE_MAX);
 		noise(sample->piece, m->checksums.size);
 		break;
 	case SL_MSG_ROUND:
@@ -216,7 +216,7 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_OPENING, "origin", 1, UINT32_MAX, "origin is 0"},
 	{SL_MSG_KEY, "origin", 1, UINT32_MAX, "origin is 0"},
 	{SL_MSG_CHALLENGE, "origin", 1, UINT32_MAX, "origin is 0"},
-	{SL_MSG_CHECKSUM, "values", 8, 61440, "checksums out of range"},
+	{SL_MSG_CHECKSUM, "values", 1, 61440, "checksums out of range"},
 	{SL_MSG_ROUND, "p", 3, UINT64_C(2305843009213693951), "modulus out of range"},
 	{SL_MSG_ROUND, "members", 0, 4000, "too many members"},
 	{SL_MSG_STATE, "iteration", 1, 999999, "iteration out of range"},

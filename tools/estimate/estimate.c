@@ -13,7 +13,7 @@
 #define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
 #define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
 #define PROCESS_BYTES 15e6			    /* of a learner without a model */
-#define CHECKSUM_POINTS 3			    /* at p = 2^31 - 1 */
+#define CHECKSUM_BYTES 12u			    /* at p = 2^31 - 1: 3 packed elements */
 #define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
 /* ---- bytes ---- */
@@ -46,7 +46,7 @@ double sl_estimate_vector_bytes(uint64_t elements, uint32_t bits)
 static double records_bytes(const struct sl_estimate_input *in)
 {
 	static sl_id candidates[SL_LEARNERS_MAX];
-	static const uint8_t values[(SL_LEARNERS_MAX + 1) * CHECKSUM_POINTS * sizeof(uint64_t)];
+	static const uint8_t values[(SL_LEARNERS_MAX + 1) * CHECKSUM_BYTES];
 	struct sl_message state = {.kind = SL_MSG_LINK_STATE}, ready = {.kind = SL_MSG_READY},
 			  challenge = {.kind = SL_MSG_CHALLENGE}, checksums = {.kind = SL_MSG_CHECKSUM};
 	double count = fmin(in->graph.degree_mean, SL_LEARNERS_MAX);
@@ -70,7 +70,7 @@ static double records_bytes(const struct sl_estimate_input *in)
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};
 	challenge.challenge = (struct sl_challenge){.t = 1, .a = 1, .origin = 1, .value = {1}};
 	checksums.checksums = (struct sl_checksums){.t = 1, .a = 1, .id = 1, .values = values};
-	checksums.checksums.size = (size_t)(count + 1) * CHECKSUM_POINTS * sizeof(uint64_t);
+	checksums.checksums.size = (size_t)(count + 1) * CHECKSUM_BYTES;
 	return on_the_wire(&state) + on_the_wire(&ready) + on_the_wire(&challenge) + on_the_wire(&checksums);
 }
 
