@@ -46,8 +46,8 @@ static uint64_t trees_below(const struct sl_analysis *analysis, const struct sl_
 void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view)
 {
 	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bits);
-	view->deposits_forest =
-		sl_engine_deposits_forest((enum sl_engine)view->agreed.mixing, view->a, &view->costs);
+	view->costs.attempt = view->a;
+	view->deposits_forest = sl_engine_deposits_forest((enum sl_engine)view->agreed.mixing, &view->costs);
 	if (analysis->depth == 0)
 		return;
 	memcpy(view->keeper, analysis->keeper, view->n * sizeof *view->keeper);

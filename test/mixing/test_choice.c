@@ -48,6 +48,8 @@ TEST(cheapest)
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 2),
 			 SL_ENGINE_FOREST); /* 2.8 vectors instead of 9 */
+	complete.attempt = 2;		    /* 10.8 */
+	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	struct sl_engine_costs ring = {.k = 150,
 				       .degree = 5,
 				       .depth = 5,
@@ -60,6 +62,8 @@ TEST(cheapest)
 			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 2.8 vectors instead of 10 */
+	ring.attempt = 2;
+	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 3.8 */
 	struct sl_engine_costs random = {.k = 32,
 					 .degree = 99,
 					 .depth = 20,
@@ -111,13 +115,14 @@ TEST(keepers)
 		static const uint64_t ks[] = {0, 1, 9, SL_ITERATIONS_NONE};
 		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 			costs.k = ks[i];
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, 1, &costs));
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, 1, &costs));
-			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, 1, &costs));
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_FOREST, 2, &costs));
-			assert_false(sl_engine_deposits_forest(SL_ENGINE_AUTO, 2, &costs));
-			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, 1, &costs),
-					 cheaper || alone);
+			costs.attempt = 1;
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, &costs));
+			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
+			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs), cheaper || alone);
+			costs.attempt = 2;
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
+			assert_false(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs));
 		}
 	}
 }
