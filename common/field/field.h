@@ -16,6 +16,12 @@ struct sl_field {
 	bool mersenne31;
 };
 
+/* Return b with 2^(b-1) <= p < 2^b, p > 0. */
+static inline uint32_t sl_field_bits(uint64_t p)
+{
+	return 64 - (uint32_t)__builtin_clzll(p);
+}
+
 /* Return SL_ERR_RANGE unless 2 < p < 2^61, SL_ERR_INVALID unless p is prime. */
 int sl_field_init(struct sl_field *field, uint64_t p);
 

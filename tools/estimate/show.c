@@ -75,7 +75,7 @@ static void show_graph(const struct sl_estimate_input *input, const struct sl_es
 static void show_impossible(const struct sl_estimate_input *input, const struct sl_estimated *planned,
 			    FILE *out)
 {
-	uint32_t bits = 64 - (uint32_t)__builtin_clzll(input->p);
+	uint32_t bits = sl_field_bits(input->p);
 	if (!planned->costs[SL_ENGINE_METROPOLIS][0].possible && planned->k > SL_ITERATIONS_MAX)
 		sl_terminal_print(out, "metropolis cannot run: more than %u exchanges\n", SL_ITERATIONS_MAX);
 	else if (!planned->costs[SL_ENGINE_METROPOLIS][0].possible)

@@ -199,7 +199,7 @@ void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, s
 	*to = *from;
 	to->certificate = *certificate;
 	sl_heap_give((void *)certificate);
-	to->result = copy(from->result, sl_packed_bytes(elements, (uint32_t)(64 - __builtin_clzll(p))));
+	to->result = copy(from->result, sl_packed_bytes(elements, sl_field_bits(p)));
 	to->open.view = copy(from->open.view, from->open.view_bytes);
 	to->open.readys = copy(from->open.readys, from->open.ready_count * sizeof *from->open.readys);
 	to->open.secrets = copy_secrets(from->open.secrets);

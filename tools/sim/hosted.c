@@ -123,7 +123,7 @@ static void write_record(struct sl_hosted *l, struct sl_persist *record)
 	size_t count = l->workspace.n + 1;
 	uint8_t *result = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
-		uint32_t bits = (uint32_t)(64 - __builtin_clzll(record->certificate->round->p));
+		uint32_t bits = sl_field_bits(record->certificate->round->p);
 		result = insist(sl_heap_take(sl_packed_bytes(count, bits)));
 		sl_bytes_pack(result, l->workspace.s, count, bits);
 	}

@@ -105,7 +105,7 @@ static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	const struct sl_certificate *c = &disk->certificate;
 	uint64_t p = c->t > 0 ? c->round->p : 3;
-	uint32_t bits = (uint32_t)(64 - __builtin_clzll(p));
+	uint32_t bits = sl_field_bits(p);
 	size_t count = sim->learners[i].host.workspace.n + 1;
 	uint64_t first;
 	(void)j;
