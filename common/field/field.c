@@ -66,7 +66,7 @@ int sl_field_init(struct sl_field *field, uint64_t p)
 		return SL_ERR_INVALID;
 	uint32_t bits = sl_field_bits(p);
 	*field = (struct sl_field){
-		.p = p, .bits = bits, .draw_bytes = (bits + 7) / 8, .mersenne31 = p == SL_P_MERSENNE31};
+		.p = p, .bits = bits, .draw_bytes = (bits + 7) / 8, .reciprocal = UINT64_MAX / p};
 	return SL_OK;
 }
 

@@ -1,6 +1,6 @@
 /* field.h - Z_p for a prime 2 < p < 2^61 (PROTOCOL.md §4.1 The field).
  *
- * Elements are uint64_t in [0, p). Reduction is a shift and an add for 2^31-1, a 128-bit product otherwise.
+ * Elements are uint64_t in [0, p).
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct sl_field {
 	uint64_t p;
 	uint32_t bits;	     /* of p, and of a packed element: 2^(bits-1) < p < 2^bits */
 	uint32_t draw_bytes; /* ceil(bits/8): of a draw of the uniform stream (prg.h) */
-	bool mersenne31;
+	uint64_t reciprocal; /* floor((2^64 - 1) / p) */
 };
 
 /* Return b with 2^(b-1) <= p < 2^b, p > 0. */
@@ -48,18 +48,13 @@ static inline uint64_t sl_field_sub(const struct sl_field *f, uint64_t a, uint64
 	return sl_field_lift(f, a - b);
 }
 
-static inline uint64_t sl_field_mul31(uint64_t a, uint64_t b)
-{
-	uint64_t c = a * b;
-	c = (c & SL_P_MERSENNE31) + (c >> 31);
-	return c >= SL_P_MERSENNE31 ? c - SL_P_MERSENNE31 : c;
-}
-
 static inline uint64_t sl_field_mul(const struct sl_field *f, uint64_t a, uint64_t b)
 {
-	if (f->mersenne31)
-		return sl_field_mul31(a, b);
-	return (uint64_t)((unsigned __int128)a * b % f->p);
+	if (f->bits > 32)
+		return (uint64_t)((unsigned __int128)a * b % f->p);
+	uint64_t product = a * b; /* its quotient comes out right, or one too small (Barrett) */
+	product -= (uint64_t)((unsigned __int128)product * f->reciprocal >> 64) * f->p;
+	return product >= f->p ? product - f->p : product;
 }
 
 /* Return the inverse of a != 0 mod p. */

@@ -13,6 +13,8 @@
 #include "common/field/kernels/table.h"
 #include "common/field/montgomery.h"
 
+#define SL_PLAIN_WHOLE 26u /* bits of p up to which 2,000 products stay below 2^63 */
+
 static inline size_t sl_plain_block(size_t count, size_t at)
 {
 	return count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
@@ -85,46 +87,57 @@ static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, 
 static inline void sl_plain_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,
 				    uint64_t *prepared)
 {
-	struct sl_factor scale = sl_factor_of(
-		field, field->mersenne31 ? 1 : (uint64_t)(((unsigned __int128)1 << 64) % field->p));
+	struct sl_factor scale = sl_factor_of(field, (uint64_t)(((unsigned __int128)1 << 64) % field->p));
 	for (size_t k = 0; k < n; k++)
 		prepared[k] = sl_factor_times(&scale, weights[k]);
 }
 
-static inline uint64_t sl_plain_fold31(uint64_t a)
-{
-	return (a & SL_P_MERSENNE31) + (a >> 31);
-}
-
 /* Return a w for factors below 2^32: the masks let the compiler use 32 x 32 -> 64 multiplications, several
  * per vector. */
-static inline uint64_t sl_plain_times31(uint64_t a, uint64_t w)
+static inline uint64_t sl_plain_times32(uint64_t a, uint64_t w)
 {
 	return (a & UINT32_MAX) * (w & UINT32_MAX);
 }
 
-/* Fold once per three products: 2^33 + 2^31 + 3 * 2^62 < 2^64. */
-static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, uint64_t *restrict out)
+/* Add the products of `rows` rows and their weights to out, p < 2^31. `spare` is 0, or the largest multiple
+ * of p up to 2^62: it is taken away above itself, which keeps a sum below 2^62 + p, and with a product below
+ * 2^63. */
+static inline __attribute__((always_inline)) void sl_plain_add_products(const struct sl_dot *dot,
+									const uint64_t *w, uint32_t k,
+									uint32_t rows, uint64_t spare,
+									uint64_t *restrict out)
 {
-	size_t count = dot->count, stride = dot->stride;
+	const uint64_t *restrict row = dot->rows + (size_t)(k - 1) * dot->stride;
+	size_t stride = dot->stride, count = dot->count;
+	for (size_t l = 0; l < count; l++) {
+		uint64_t sum = out[l];
+		for (uint32_t r = 0; r < rows; r++) {
+			sum += sl_plain_times32(row[r * stride + l], w[k + r]);
+			if (spare != 0)
+				sum -= (int64_t)sum >= (int64_t)spare ? spare : 0;
+		}
+		out[l] = sum;
+	}
+}
+
+static inline __attribute__((always_inline)) void
+sl_plain_dot_small(const struct sl_dot *dot, const uint64_t *w, uint64_t spare, uint64_t *restrict out)
+{
+	uint64_t p = dot->field->p, minus_inverse = sl_montgomery_of(p).minus_inverse;
+	size_t count = dot->count;
 	uint32_t k = 1;
 	for (size_t l = 0; l < count; l++)
-		out[l] = sl_plain_times31(dot->first[l], w[0]);
-	for (; k + 3 <= dot->terms; k += 3) {
-		const uint64_t *restrict a = dot->rows + (k - 1) * stride, *restrict b = a + stride,
-					 *restrict c = b + stride;
-		uint64_t w0 = w[k], w1 = w[k + 1], w2 = w[k + 2];
-		for (size_t l = 0; l < count; l++)
-			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w0) +
-				 sl_plain_times31(b[l], w1) + sl_plain_times31(c[l], w2);
+		out[l] = sl_plain_times32(dot->first[l], w[0]);
+	for (; k + 4 <= dot->terms; k += 4)
+		sl_plain_add_products(dot, w, k, 4, spare, out);
+	for (; k < dot->terms; k++)
+		sl_plain_add_products(dot, w, k, 1, spare, out);
+	for (size_t l = 0; l < count; l++) { /* Montgomery, by 2^32 at a time */
+		uint64_t sum = out[l];
+		sum = (sum + sl_plain_times32(sl_plain_times32(sum, minus_inverse), p)) >> 32;
+		sum = (sum + sl_plain_times32(sl_plain_times32(sum, minus_inverse), p)) >> 32;
+		out[l] = sl_factor_reduce(sum, p);
 	}
-	for (; k < dot->terms; k++) {
-		const uint64_t *restrict a = dot->rows + (k - 1) * stride;
-		for (size_t l = 0; l < count; l++)
-			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w[k]);
-	}
-	for (size_t l = 0; l < count; l++)
-		out[l] = sl_factor_reduce(sl_plain_fold31(sl_plain_fold31(out[l])), SL_P_MERSENNE31);
 }
 
 /* For any p < 2^61 the sum stays below 2 p 2^64 < 2^126; one correction per run brings it below p 2^64. */
@@ -146,10 +159,13 @@ static inline uint64_t sl_plain_dot_one(const struct sl_dot *dot, const struct s
 static inline void sl_plain_dot(const struct sl_dot *dot, uint64_t *const *out)
 {
 	struct sl_montgomery m = sl_montgomery_of(dot->field->p);
+	uint64_t spare = (UINT64_C(1) << 62) / m.p * m.p;
 	for (uint32_t r = 0; r < dot->points; r++) {
 		const uint64_t *w = dot->weights + (size_t)r * SL_DOT_WORDS * dot->terms;
-		if (dot->field->mersenne31)
-			sl_plain_dot31(dot, w, out[r]);
+		if (dot->field->bits <= SL_PLAIN_WHOLE)
+			sl_plain_dot_small(dot, w, 0, out[r]);
+		else if (dot->field->bits <= 31)
+			sl_plain_dot_small(dot, w, spare, out[r]);
 		else
 			for (size_t l = 0; l < dot->count; l++)
 				out[r][l] = sl_plain_dot_one(dot, &m, w, l);
@@ -162,7 +178,7 @@ static inline uint64_t sl_plain_inner32(const struct sl_field *field, const uint
 {
 	uint64_t low = 0, high = 0;
 	for (size_t l = 0; l < count; l++) {
-		uint64_t product = sl_plain_times31(a[l], b[l]);
+		uint64_t product = sl_plain_times32(a[l], b[l]);
 		low += product & UINT32_MAX;
 		high += product >> 32;
 	}
