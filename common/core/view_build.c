@@ -208,22 +208,25 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	return false;
 }
 
-/* Resolve p: as configured, or the smallest that meets the bound for this N (PROTOCOL.md §4.5 Bounds on the
+/* Resolve p: as configured, or the one that `auto` chooses for this view (PROTOCOL.md §4.5 Bounds on the
  * modulus), with fewer decimals if it takes that (§4.8 Precision). Return false if no p meets the bound;
  * `report` gets the figures, if it is not NULL. */
 static bool resolve_p(struct sl_view *view, struct sl_report *report)
 {
 	const struct sl_parameters *agreed = &view->agreed;
+	const struct sl_addends addends = {.learners = view->n,
+					   .max_weight = agreed->max_weight,
+					   .n = agreed->n,
+					   .largest_id = view->ids[view->n - 1]};
 	uint64_t least = 0, p = agreed->p;
 	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
 	int decimals_most = -1;
 	if (p == 0) {
 		view->agreed.decimals = view->encoding.decimals =
-			sl_precision_lower(&view->encoding, view->n, agreed->max_weight, bits_most);
-		p = sl_encoding_modulus(&view->encoding, view->n, agreed->max_weight, bits_most);
+			sl_precision_lower(&view->encoding, &addends, bits_most);
+		p = sl_encoding_modulus(&view->encoding, &addends, bits_most);
 	}
-	bool bound =
-		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
+	bool bound = sl_encoding_bound(p, &view->encoding, &addends, &least, &decimals_most);
 	if (p != 0 && bound && sl_field_init(&view->field, p) == SL_OK && view->field.bits <= bits_most)
 		return true;
 	if (report != NULL) {

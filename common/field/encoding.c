@@ -442,11 +442,11 @@ static uint64_t least_p(const struct sl_encoding *encoding, uint32_t decimals, u
 	return least > total ? least : total == UINT64_MAX ? UINT64_MAX : total + 1;
 }
 
-bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
 		       uint64_t *least, int *decimals_most)
 {
 	uint64_t total;
-	if (__builtin_mul_overflow(learners, max_weight, &total))
+	if (__builtin_mul_overflow(addends->learners, addends->max_weight, &total))
 		total = UINT64_MAX;
 	uint64_t need = least_p(encoding, encoding->decimals, total);
 	if (least != NULL)
@@ -459,19 +459,32 @@ bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t 
 	return p >= need && need != UINT64_MAX;
 }
 
-uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+uint64_t sl_encoding_prime(uint32_t bits)
+{
+	static const uint8_t below[SL_P_BITS_MAX + 1] = {
+		[12] = 3, 1,   3,  19, 15, 1,	5,  1,	 3,  9,	 3, 15, 3,  39, 5,  39, 57,
+		3,	  35,  1,  5,  9,  41,	31, 5,	 25, 45, 7, 87, 21, 11, 57, 17, 55,
+		21,	  115, 59, 81, 27, 129, 47, 111, 33, 55, 5, 13, 27, 55, 93, 1};
+	assert(bits >= SL_P_BITS_LEAST && bits <= SL_P_BITS_MAX);
+	return (UINT64_C(1) << bits) - below[bits];
+}
+
+/* Return the bits by which p is to exceed its bound. Elements that have nothing to do with models then make a
+ * plausible sum with a probability of at most 2^-64. */
+static uint32_t spare_bits(const struct sl_addends *addends)
+{
+	return (uint32_t)((64 + addends->n) / (addends->n + 1));
+}
+
+uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, const struct sl_addends *addends,
 			     uint32_t bits_max)
 {
-	static const struct {
-		uint64_t p;
-		uint32_t bits;
-	} primes[] = {
-		{SL_P_MERSENNE31, 31},		{(UINT64_C(1) << 36) - 5, 36}, {(UINT64_C(1) << 40) - 87, 40},
-		{(UINT64_C(1) << 44) - 17, 44}, {(UINT64_C(1) << 61) - 1, 61},
-	};
-	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
-		if (primes[i].bits <= bits_max &&
-		    sl_encoding_bound(primes[i].p, encoding, learners, max_weight, NULL, NULL))
-			return primes[i].p;
-	return 0;
+	uint32_t spare = spare_bits(addends);
+	uint64_t p = 0;
+	for (uint32_t bits = SL_P_BITS_LEAST; bits <= bits_max; bits++) {
+		p = sl_encoding_prime(bits);
+		if (p > addends->largest_id && sl_encoding_bound(p >> spare, encoding, addends, NULL, NULL))
+			return p;
+	}
+	return p > addends->largest_id && sl_encoding_bound(p, encoding, addends, NULL, NULL) ? p : 0;
 }

@@ -51,14 +51,25 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
  * clipping_range). UINT64_MAX: no modulus holds it. */
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding);
 
+/* What a modulus has to hold the sum of. */
+struct sl_addends {
+	uint64_t learners, max_weight;
+	uint64_t n;	     /* parameters of a model, >= 1 */
+	uint64_t largest_id; /* 0: of no importance */
+};
+
 /* Return true if p meets the bound p > 1 + 2*rint(10^decimals*clipping_range)*M and p > M, where M = learners
  * * max_weight (paper: without M and rint in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to
  * `least` the smallest integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest
  * decimals that this p allows (-1: none). Either may be NULL. */
-bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
 		       uint64_t *least, int *decimals_most);
 
-/* Return the modulus for `auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the
- * bound and has at most `bits_max` bits, or 0 if none does. */
-uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+/* Return the modulus for `auto`, of at most `bits_max` bits (PROTOCOL.md §4.5 Bounds on the modulus): the
+ * smallest of the table that exceeds the bound by the spare bits; if none does, the largest that meets the
+ * bound; 0 if there is none. */
+uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, const struct sl_addends *addends,
 			     uint32_t bits_max);
+
+/* Return the largest prime below 2^bits, SL_P_BITS_LEAST <= bits <= SL_P_BITS_MAX. */
+uint64_t sl_encoding_prime(uint32_t bits);

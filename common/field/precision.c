@@ -118,12 +118,12 @@ void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need
 	*precision = (struct sl_precision){.decimals = d, .clipping_range = range};
 }
 
-uint32_t sl_precision_lower(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+uint32_t sl_precision_lower(const struct sl_encoding *encoding, const struct sl_addends *addends,
 			    uint32_t bits_max)
 {
 	struct sl_encoding tried = *encoding;
 	for (;; tried.decimals--) {
-		if (sl_encoding_modulus(&tried, learners, max_weight, bits_max) != 0)
+		if (sl_encoding_modulus(&tried, addends, bits_max) != 0)
 			return tried.decimals;
 		if (tried.decimals == 0)
 			return encoding->decimals;

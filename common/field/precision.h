@@ -37,5 +37,5 @@ void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need
 
 /* Return the most decimals, up to encoding->decimals, for which `modulus: auto` finds a prime of at most
  * `bits_max` bits; encoding->decimals itself if there is none. */
-uint32_t sl_precision_lower(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+uint32_t sl_precision_lower(const struct sl_encoding *encoding, const struct sl_addends *addends,
 			    uint32_t bits_max);

@@ -4,26 +4,37 @@
 
 #define UNKNOWN 0x1p-60 /* a clipping range that every modulus holds: the view checks the agreed one */
 
-int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_id largest_id,
-		     uint64_t *modulus, struct sl_error *error)
+static struct sl_encoding encoding_of(const struct sl_settings *s)
 {
-	const struct sl_settings *s = settings;
-	const struct sl_encoding encoding = {
+	return (struct sl_encoding){
 		.kind = s->encoding,
 		.decimals = s->decimals == SL_DECIMALS_AUTO ? 0 : s->decimals,
 		.clipping_range = s->clipping_range == SL_CLIPPING_RANGE_AUTO ? UNKNOWN : s->clipping_range};
+}
+
+uint64_t sl_modulus_of(const struct sl_settings *settings, const struct sl_addends *addends)
+{
+	const struct sl_encoding encoding = encoding_of(settings);
+	return settings->modulus != SL_MODULUS_AUTO
+		       ? settings->modulus
+		       : sl_encoding_modulus(&encoding, addends, sl_engine_p_bits(settings->mixing));
+}
+
+int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_id largest_id,
+		     struct sl_error *error)
+{
+	const struct sl_encoding encoding = encoding_of(settings);
+	const struct sl_addends addends = {
+		.learners = learners, .max_weight = settings->max_weight, .n = 1, .largest_id = largest_id};
 	const struct sl_roster none = {0};
-	uint32_t bits = sl_engine_p_bits(s->mixing);
-	uint64_t p = s->modulus != 0 ? s->modulus
-				     : sl_encoding_modulus(&encoding, learners, s->max_weight, bits),
-		 least = 0;
+	uint32_t bits = sl_engine_p_bits(settings->mixing);
+	uint64_t p = sl_modulus_of(settings, &addends), least = 0;
 	uint64_t largest = largest_id > learners ? largest_id : learners;
 	struct sl_report report = {.reason = SL_REASON_P_BOUND};
 	char text[SL_ERROR_BYTES];
 	int decimals_most = -1;
-	bool met = sl_encoding_bound(p != 0 ? p : (UINT64_C(1) << bits) - 1, &encoding, learners,
-				     s->max_weight, &least, &decimals_most);
-	*modulus = p;
+	bool met = sl_encoding_bound(p != 0 ? p : (UINT64_C(1) << bits) - 1, &encoding, &addends, &least,
+				     &decimals_most);
 	report.why.p_bound.p = p;
 	report.why.p_bound.least = least;
 	report.why.p_bound.decimals = encoding.decimals;

@@ -116,20 +116,18 @@ static size_t find_largest(const struct sl_tensors *tensors, const void *model, 
 }
 
 /* Return true if some modulus holds a model of this need, with as few decimals as it takes. */
-static bool is_held(const struct sl_settings *s, uint32_t learners, const struct sl_need *need)
+static bool is_held(const struct sl_settings *s, uint32_t learners, size_t n, const struct sl_need *need)
 {
+	const struct sl_addends addends = {.learners = learners, .max_weight = s->max_weight, .n = n};
 	struct sl_precision own = {s->decimals, s->clipping_range};
 	uint32_t bits = sl_engine_p_bits(s->mixing);
-	uint64_t least;
-	int decimals_most;
 	sl_precision_fit(&own, need);
 	struct sl_encoding encoding = {
 		.kind = s->encoding, .decimals = own.decimals, .clipping_range = own.clipping_range};
 	if (s->modulus != SL_MODULUS_AUTO)
-		return sl_encoding_bound(s->modulus, &encoding, learners, s->max_weight, &least,
-					 &decimals_most);
-	encoding.decimals = sl_precision_lower(&encoding, learners, s->max_weight, bits);
-	return sl_encoding_modulus(&encoding, learners, s->max_weight, bits) != 0 &&
+		return sl_encoding_bound(s->modulus, &encoding, &addends, NULL, NULL);
+	encoding.decimals = sl_precision_lower(&encoding, &addends, bits);
+	return sl_encoding_modulus(&encoding, &addends, bits) != 0 &&
 	       (double)need->whole <= encoding.clipping_range * pow(10, encoding.decimals);
 }
 
@@ -143,7 +141,7 @@ static int check_held(const struct sl_settings *s, uint32_t learners, const stru
 	if (s->clipping_range != SL_CLIPPING_RANGE_AUTO && s->decimals != SL_DECIMALS_AUTO)
 		return SL_OK; /* checked when the learner started */
 	sl_precision_measure(tensors, model, n, &need);
-	if (is_held(s, learners, &need))
+	if (is_held(s, learners, n, &need))
 		return SL_OK;
 	sl_tensor_list_place(tensors, find_largest(tensors, model, n, &value), place, sizeof place);
 	return sl_err_set(error, SL_ERR_RANGE,

@@ -63,7 +63,6 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 {
 	int self = sl_roster_find(roster, daemon->settings->id);
 	uint32_t changes = count_changes(&daemon->roster, roster);
-	uint64_t modulus;
 	if (self < 0 || memcmp(roster->members[self].pin, daemon->identity.pin, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",
@@ -76,9 +75,9 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 			"--set accept_roster=HASH, the first %u digits of what starlingd --check prints",
 			fresh->roster, changes, SL_ACCEPT_DIGITS);
 	int rc = sl_validate(fresh, roster, (uint32_t)self, error);
-	return rc == SL_OK ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id,
-					      &modulus, error)
-			   : rc;
+	return rc == SL_OK
+		       ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id, error)
+		       : rc;
 }
 
 /* Read the roster. *changed: this learner has to start again to take it. */

@@ -51,8 +51,7 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	uint32_t size = daemon->roster.size;
-	uint64_t modulus;
-	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, &modulus, error);
+	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, error);
 }
 
 /* ---- configuration of the core ---- */

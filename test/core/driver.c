@@ -74,6 +74,7 @@ struct driver *driver_new(uint32_t learners, uint64_t n)
 					    .stall_timeout_ms = 10000,
 					    .serve_after_end_ms = 30000};
 	p->config.parameters = (struct sl_parameters){.n = n,
+						      .p = SL_P_MERSENNE31,
 						      .rounds = 1,
 						      .quorum = learners / 2 + 1,
 						      .decimals = 4,

@@ -11,8 +11,6 @@
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
 
-#define P_31 UINT64_C(2147483647)
-
 static const char *const statuses[] = {NULL,	     "hello training", "hello ready",
 				       "hello done", "hello open",     "hello abstains"};
 
@@ -98,7 +96,7 @@ static struct sl_round_head round_of(const struct driver *p, sl_round t, sl_atte
 {
 	struct sl_round_head round = {.t = t,
 				      .a = a,
-				      .p = P_31,
+				      .p = SL_P_MERSENNE31,
 				      .parameters = p->config.parameters,
 				      .members = members,
 				      .count = 2 * p->config.roster_size};

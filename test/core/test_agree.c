@@ -60,8 +60,8 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 TEST(most)
 {
 	expect_most(SL_PARAMETER_p, P_44, 0, P_44, 5);
-	expect_most(SL_PARAMETER_max_weight, 50, 0, P_31, 4 + 37);
-	expect_most(SL_PARAMETER_quorum, 5, 0, P_31, 5);
+	expect_most(SL_PARAMETER_max_weight, 50, 0, (UINT64_C(1) << 35) - 31, 4 + 37);
+	expect_most(SL_PARAMETER_quorum, 5, 0, (UINT64_C(1) << 29) - 3, 5);
 }
 
 /* Of two configured primes the larger one counts. */
@@ -85,7 +85,7 @@ TEST(weight_moves_the_prime)
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, (UINT64_C(1) << 40) - 87);
+		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, (UINT64_C(1) << 45) - 55);
 	sl_sim_free(sim);
 }
 
@@ -336,7 +336,7 @@ TEST(out_of_bounds)
 			assert_int_equal(note->report.peer, 2);
 			assert_int_equal(note->report.why.parameter.theirs, cases[k].value);
 			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.learners, 5);
-			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, P_31);
+			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, (UINT64_C(1) << 30) - 35);
 		}
 		sl_sim_free(sim);
 	}

@@ -57,7 +57,7 @@ TEST(choice_of_p)
 		{0, 12, 1e18, SL_ENGINE_FOREST, SL_REASON_P_BOUND, 0},
 		{0, 12, 1e18, SL_ENGINE_AUTO, SL_REASON_P_BOUND, 0},
 		{0, 12, 16, SL_ENGINE_METROPOLIS, SL_REASON_NONE, (UINT64_C(1) << 44) - 17}, /* 11 of them */
-		{0, 12, 16, SL_ENGINE_EXACT, SL_REASON_NONE, (UINT64_C(1) << 61) - 1},
+		{0, 12, 16, SL_ENGINE_EXACT, SL_REASON_NONE, (UINT64_C(1) << 55) - 55},
 		{7, 1, 0.01, SL_ENGINE_EXACT, SL_REASON_P_IDS,
 		 7}, /* meets the bound, but there is an id 11 */
 		{2147483649, 4, 16, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 2147483649}, /* not prime */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
+#include "common/field/encoding.h"
 #include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
 #include "tools/topology/topology.h"
@@ -21,7 +22,11 @@ static const char starling[] = STARLING_PATH;
 static double planned_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
 			    enum sl_sharing_kind sharing)
 {
-	struct sl_estimate_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
+	const struct sl_encoding encoding = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
+	const struct sl_addends addends = {.learners = learners, .max_weight = 1, .n = FLOATS};
+	struct sl_estimate_input in = {.floats = FLOATS,
+				       .p = sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX)};
 	struct sl_topology_request request = {.text = topology, .learners = learners, .steps = 1, .seed = 1};
 	struct sl_schedule schedule;
 	struct sl_estimated planned;

@@ -1,4 +1,4 @@
-#include "test/graph/unit.h"
+#include "test/field/elements.h"
 #include "test/lib/test.h"
 
 #include <math.h>
@@ -194,40 +194,42 @@ TEST(blocks_against_elements)
 	}
 }
 
+#define OF(number, weight) (&(struct sl_addends){.learners = (number), .max_weight = (weight), .n = 1})
+
 TEST(p_bounds)
 {
 	struct sl_encoding e = {
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 	uint64_t least;
 	int decimals;
-	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, 6710, 1, &least,
+	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, OF(6710, 1), &least,
 				      &decimals)); /* PROTOCOL.md §4 Arithmetic names this number */
 	assert_int_equal(least, 1 + 320000u * 6710 + 1);
 	assert_int_equal(decimals, 4);
-	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &decimals));
+	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, OF(6711, 1), &least, &decimals));
 	assert_int_equal(decimals, 3);
 	e.clipping_range = 0.3; /* not a round number in binary: 0.299.. * 10000 is rounded to 3000 */
-	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
+	sl_encoding_bound(101, &e, OF(3, 1), &least, &decimals);
 	assert_int_equal(least, 18000 + 2);
 	e.clipping_range = 0.1;
-	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
+	sl_encoding_bound(101, &e, OF(3, 1), &least, &decimals);
 	assert_int_equal(least, 6000 + 2);
 	assert_int_equal(decimals, 2);
 	e.clipping_range = 1e-9; /* the total weight then decides */
-	assert_false(sl_encoding_bound(101, &e, 101, 1, &least, NULL));
+	assert_false(sl_encoding_bound(101, &e, OF(101, 1), &least, NULL));
 	assert_int_equal(least, 102);
 	e.clipping_range = 16;
 	e.kind = SL_ENCODING_PAPER;
-	assert_true(sl_encoding_bound(1020431, &e, 100000, 1, &least, NULL));
+	assert_true(sl_encoding_bound(1020431, &e, OF(100000, 1), &least, NULL));
 	assert_int_equal(least, 320002);
 	const double wild[] = {0x1p300, INFINITY, NAN, 0, -1};
 	for (size_t i = 0; i < 5; i++) {
 		e.clipping_range = wild[i];
-		assert_false(sl_encoding_bound((UINT64_C(1) << 61) - 1, &e, 3, 1, &least, &decimals));
+		assert_false(sl_encoding_bound((UINT64_C(1) << 61) - 1, &e, OF(3, 1), &least, &decimals));
 		assert_true(least == UINT64_MAX && decimals == -1);
 	}
 	e = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .decimals = 12, .clipping_range = 16};
-	assert_false(sl_encoding_bound(101, &e, UINT64_MAX, UINT64_MAX, &least, NULL));
+	assert_false(sl_encoding_bound(101, &e, OF(UINT64_MAX, UINT64_MAX), &least, NULL));
 	assert_true(least == UINT64_MAX);
 }
 
@@ -253,8 +255,9 @@ TEST(p_bound_rounds_as_the_encoder)
 		struct sl_encode_note note;
 		uint64_t least, x[2];
 		double theta = cases[i].range;
-		assert_false(sl_encoding_bound(cases[i].least - 1, &e, cases[i].learners, 1, &least, NULL));
-		assert_true(sl_encoding_bound(cases[i].least, &e, cases[i].learners, 1, NULL, NULL));
+		assert_false(
+			sl_encoding_bound(cases[i].least - 1, &e, OF(cases[i].learners, 1), &least, NULL));
+		assert_true(sl_encoding_bound(cases[i].least, &e, OF(cases[i].learners, 1), NULL, NULL));
 		assert_int_equal(least, cases[i].least);
 		struct sl_tensor tensor = {.dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}};
 		struct sl_tensors tensors = {.count = 1, .items = &tensor};
@@ -264,14 +267,49 @@ TEST(p_bound_rounds_as_the_encoder)
 	}
 }
 
+static uint64_t chosen(uint64_t learners, uint64_t max_weight, uint64_t n, uint64_t largest_id, uint32_t bits)
+{
+	const struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
+	const struct sl_addends addends = {learners, max_weight, n, largest_id};
+	return sl_encoding_modulus(&e, &addends, bits);
+}
+
+/* There is a prime of every width, and none between it and 2^bits. */
+TEST(the_table_has_the_largest_prime_of_each_width)
+{
+	for (uint32_t bits = SL_P_BITS_LEAST; bits <= SL_P_BITS_MAX; bits++) {
+		uint64_t p = sl_encoding_prime(bits);
+		assert_true(sl_field_is_prime(p) && p >> (bits - 1) == 1);
+		for (uint64_t above = p + 1; above >> bits == 0; above++)
+			assert_false(sl_field_is_prime(above));
+	}
+}
+
+/* The sum of N models is below 320000 N, and p twice as large: one spare bit for models of 63 parameters and
+ * more. */
 TEST(p_automatic)
 {
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
-	assert_int_equal(sl_encoding_modulus(&e, 10, 1, 61), SL_P_MERSENNE31);
-	assert_int_equal(sl_encoding_modulus(&e, 10, 1000, 61), (UINT64_C(1) << 36) - 5);
-	assert_int_equal(sl_encoding_modulus(&e, 100, 10000, 61), (UINT64_C(1) << 40) - 87);
-	assert_int_equal(sl_encoding_modulus(&e, 100, 100000, 61), (UINT64_C(1) << 44) - 17);
-	assert_int_equal(sl_encoding_modulus(&e, 1000, 1000000, 61), (UINT64_C(1) << 61) - 1);
-	assert_int_equal(sl_encoding_modulus(&e, 1000, 1000000, 44), 0);
-	assert_int_equal(sl_encoding_modulus(&e, 10, 1, 30), 0);
+	assert_int_equal(chosen(10, 1, 63, 10, 61), TWO(23) - 15);
+	assert_int_equal(chosen(13, 1, 63, 13, 61), TWO(23) - 15);
+	assert_int_equal(chosen(14, 1, 63, 14, 61), TWO(24) - 3); /* 8,960,004 is above 2^23 */
+	assert_int_equal(chosen(10, 1, 62, 10, 61), TWO(24) - 3); /* two spare bits */
+	assert_int_equal(chosen(10, 1, 1, 10, 61), TWO(54) - 33); /* 32 */
+	assert_int_equal(chosen(10, 1000, 63, 10, 61), TWO(33) - 9);
+	assert_int_equal(chosen(1000, 1000000, 63, 1000, 61), TWO(50) - 27);
+}
+
+TEST(p_automatic_has_fewer_spare_bits_where_no_more_fit)
+{
+	assert_int_equal(chosen(10, 1, 1, 10, 44), TWO(44) - 17);
+	assert_int_equal(chosen(10, 1, 63, 10, 22), TWO(22) - 3);
+	assert_int_equal(chosen(10, 1, 63, 10, 21), 0);
+	assert_int_equal(chosen(1000, 1000000, 63, 1000, 44), 0);
+}
+
+TEST(p_automatic_is_above_every_id)
+{
+	assert_int_equal(chosen(10, 1, 63, TWO(23) - 16, 61), TWO(23) - 15);
+	assert_int_equal(chosen(10, 1, 63, TWO(23) - 15, 61), TWO(24) - 3);
+	assert_int_equal(chosen(10, 1, 63, UINT32_MAX, 61), TWO(33) - 9);
+	assert_int_equal(chosen(10, 1, 63, UINT32_MAX, 32), 0);
 }

@@ -122,7 +122,8 @@ TEST(whole_numbers_fit)
 static uint32_t lower(uint32_t decimals, double range, uint64_t max_weight, uint32_t bits)
 {
 	const struct sl_encoding encoding = {.decimals = decimals, .clipping_range = range};
-	return sl_precision_lower(&encoding, 4, max_weight, bits);
+	const struct sl_addends addends = {.learners = 4, .max_weight = max_weight, .n = 1};
+	return sl_precision_lower(&encoding, &addends, bits);
 }
 
 /* 1 + 2 10^d range 4 max_weight is below 2^61 = 2.3 10^18, or 2^44 = 1.76 10^13. */

@@ -296,6 +296,7 @@ static void check_p_bound(struct round *v)
 	struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
 				       .decimals = (uint32_t)vector_integer(member(v, "sigma")),
 				       .clipping_range = 1e-12 /* a clipping range of 0 is none */};
+	const struct sl_addends addends = {.learners = v->learners, .max_weight = 1, .n = v->n};
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
 			double theta = vector_real(at2(member(v, "theta_hex"), i, l));
@@ -304,7 +305,7 @@ static void check_p_bound(struct round *v)
 				size > encoding.clipping_range ? size : encoding.clipping_range;
 		}
 	holds(v, "p_bound_holds", 0,
-	      sl_encoding_bound(v->field.p, &encoding, v->learners, 1, NULL, NULL) ==
+	      sl_encoding_bound(v->field.p, &encoding, &addends, NULL, NULL) ==
 		      json_is_true(member(v, "p_bound_holds")));
 }
 

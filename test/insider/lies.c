@@ -143,13 +143,16 @@ static void abort_all(struct insider *in)
 
 /* ---- vectors ---- */
 
-/* Give the neighbours shares that belong to no model in the clipping range: of a small multiple of the golden
- * ratio, no remainder is small. */
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio; its multiples lie anywhere */
+
+/* Give the neighbours shares that belong to no model in the clipping range. All elements are altered, since a
+ * single one may stay plausible. */
 static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)peer;
-	if (out->kind == SL_MSG_SHARE && out->chunk.index == 0)
-		insider_add(in, out, 0, in->daemon->workspace_view->field.p / 1000 * 618);
+	const struct sl_view *view = in->daemon->workspace_view;
+	for (size_t l = 0; out->kind == SL_MSG_SHARE && out->chunk.index == 0 && l < view->elements; l++)
+		insider_add(in, out, l, GOLDEN * (l + 1));
 	return true;
 }
 

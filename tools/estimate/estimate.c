@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/limits.h"
+#include "common/field/checksum.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/key_tree.h"
 #include "common/wire/codec.h"
@@ -13,7 +14,7 @@
 #define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
 #define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
 #define PROCESS_BYTES 15e6			    /* of a learner without a model */
-#define CHECKSUM_BYTES 12u			    /* at p = 2^31 - 1: 3 packed elements */
+#define ROW_BYTES_MAX 26u			    /* of the checksums of a vector: for p = 3 */
 #define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
 /* ---- bytes ---- */
@@ -43,10 +44,10 @@ double sl_estimate_vector_bytes(uint64_t elements, uint32_t bits)
 
 /* A link state with as many candidates as neighbours, a Ready, a challenge, and checksums of the masked
  * states of all neighbours. */
-static double records_bytes(const struct sl_estimate_input *in)
+static double records_bytes(const struct sl_estimate_input *in, const struct sl_field *field)
 {
 	static sl_id candidates[SL_LEARNERS_MAX];
-	static const uint8_t values[(SL_LEARNERS_MAX + 1) * CHECKSUM_BYTES];
+	static const uint8_t values[(SL_LEARNERS_MAX + 1) * ROW_BYTES_MAX];
 	struct sl_message state = {.kind = SL_MSG_LINK_STATE}, ready = {.kind = SL_MSG_READY},
 			  challenge = {.kind = SL_MSG_CHALLENGE}, checksums = {.kind = SL_MSG_CHECKSUM};
 	double count = fmin(in->graph.degree_mean, SL_LEARNERS_MAX);
@@ -70,15 +71,16 @@ static double records_bytes(const struct sl_estimate_input *in)
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};
 	challenge.challenge = (struct sl_challenge){.t = 1, .a = 1, .origin = 1, .value = {1}};
 	checksums.checksums = (struct sl_checksums){.t = 1, .a = 1, .id = 1, .values = values};
-	checksums.checksums.size = (size_t)(count + 1) * CHECKSUM_BYTES;
+	checksums.checksums.size =
+		(size_t)(count + 1) * sl_packed_bytes(sl_checksum_points(field), field->bits);
 	return on_the_wire(&state) + on_the_wire(&ready) + on_the_wire(&challenge) + on_the_wire(&checksums);
 }
 
 /* Every record goes over every link, and back but for the direction from which a learner first heard it. */
-static double flood_bytes(const struct sl_estimate_input *in)
+static double flood_bytes(const struct sl_estimate_input *in, const struct sl_field *field)
 {
 	double n = (double)in->graph.learners;
-	return n * fmax(0, 2 * in->graph.edges - n + 1) * records_bytes(in);
+	return n * fmax(0, 2 * in->graph.edges - n + 1) * records_bytes(in, field);
 }
 
 /* Return the bytes that each neighbour gets: a share, a key share with its path, and the deposit key. */
@@ -151,10 +153,10 @@ static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estima
 void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned)
 {
 	struct sl_field field;
-	*planned = (struct sl_estimated){.flood_bytes = flood_bytes(input)};
 	int rc = sl_field_init(&field, input->p);
 	assert(rc == SL_OK && input->graph.learners <= UINT32_MAX);
 	(void)rc;
+	*planned = (struct sl_estimated){.flood_bytes = flood_bytes(input, &field)};
 	plan_metropolis(input, planned);
 	const struct sl_engine_costs costs = costs_of(input, &field, planned);
 	double flood = planned->flood_bytes / (double)input->graph.learners;

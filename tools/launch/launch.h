@@ -65,8 +65,8 @@ struct sl_plan {
 	struct sl_run_folder folder;
 	struct sl_settings settings; /* of the first learner */
 	uint32_t learners, quorum;
-	uint64_t p;
-	size_t n; /* parameters of a model; 0: of an application, not known */
+	uint64_t p; /* of a round of all learners; 0: of an application, not known */
+	size_t n;   /* parameters of a model; 0: of an application, not known */
 	const char *topology;
 	char topology_text[128]; /* of a resumed run */
 	struct sl_resume resume;

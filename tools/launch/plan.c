@@ -279,11 +279,23 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 	return rc;
 }
 
+/* Return p of a round of all learners; 0 if it depends on the models of an application. */
+static uint64_t usual_p(const struct sl_plan *plan)
+{
+	const struct sl_addends addends = {.learners = plan->learners,
+					   .max_weight = plan->settings.max_weight,
+					   .n = plan->n,
+					   .largest_id = plan->learners};
+	return plan->n != 0 ? sl_modulus_of(&plan->settings, &addends) : plan->settings.modulus;
+}
+
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
-	int rc = sl_modulus_check(&plan->settings, plan->learners, plan->learners, &plan->p, error);
+	int rc = sl_modulus_check(&plan->settings, plan->learners, plan->learners, error);
 	if (rc == SL_OK)
 		rc = check_data(plan, error);
+	if (rc == SL_OK)
+		plan->p = usual_p(plan);
 	if (rc == SL_OK)
 		rc = check_schedule(plan, progress, error);
 	return rc == SL_OK ? sl_launch_privacy_check(plan, progress, error) : rc;

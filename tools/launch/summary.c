@@ -61,13 +61,13 @@ json_t *sl_summary(const struct sl_launch *launch)
 	const struct sl_round_row *rows = launch->rounds.rows;
 	uint32_t first = launch->rounds.first, n = launch->handed;
 	json_t *summary = json_pack(
-		"{s:i, s:s, s:I, s:I, s:b, s:o, s:s, s:I, s:s, s:I, s:b, s:b, s:o, s:o, s:I}", "version",
+		"{s:i, s:s, s:I, s:I, s:b, s:o, s:s, s:I, s:s, s:o, s:b, s:b, s:o, s:o, s:I}", "version",
 		SUMMARY_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
 		"rounds_asked", (json_int_t)launch->rounds.most, "complete",
 		(int)(launch->handed == launch->rounds.most), "rounds", rows_json(launch), "run_dir",
 		plan->folder.path, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
-		(json_int_t)plan->p, "all_same", sl_summary_all(launch, false), "verified",
-		sl_summary_all(launch, true), "mse_first",
+		plan->p != 0 ? json_integer((json_int_t)plan->p) : json_null(), "all_same",
+		sl_summary_all(launch, false), "verified", sl_summary_all(launch, true), "mse_first",
 		real_or_null(n > first, n > first ? rows[first].mse : 0), "mse_last",
 		real_or_null(n > first, n > first ? rows[n - 1].mse : 0), "restarts",
 		(json_int_t)launch->restarts);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/field/encoding.h"
 #include "tools/lib/option.h"
 #include "tools/estimate/show.h"
 #include "tools/lib/schedule_graph.h"
@@ -30,7 +29,7 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct command, learners), 2, LEARNERS_MOST},
 	{"floats", 0, "COUNT", "parameters of a model (50992)", SL_SETS(struct command, input.floats), 1,
 	 SL_ELEMENTS_MAX - 1},
-	{"modulus", 0, "PRIME", "p of the field (the smallest that fits)", .take = take_modulus},
+	{"modulus", 0, "PRIME", "p of the field (that of the defaults)", .take = take_modulus},
 	{"seed", 0, "S", "seed of random topologies (1)", SL_SETS(struct command, seed), 0, INT64_MAX},
 	{"json", 0, NULL, "print JSON", SL_SETS(struct command, json)},
 	{0}};
@@ -62,13 +61,8 @@ static const struct sl_usage usage = {
 
 static int choose_p(struct sl_estimate_input *input, uint64_t learners, struct sl_error *error)
 {
-	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
-					     .decimals = 4,
-					     .clipping_range = 16,
-					     .weight = 1,
-					     .weight_total = learners};
 	if (input->p == 0)
-		input->p = sl_encoding_modulus(&encoding, learners, 1, SL_P_BITS_MAX);
+		input->p = sl_p_usual(learners, input->floats);
 	if (input->p <= learners)
 		return sl_err_set(error, SL_ERR_RANGE, "p = %llu: must be above the number of learners, %llu",
 				  (unsigned long long)input->p, (unsigned long long)learners);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/field/field.h"
+#include "common/field/encoding.h"
 #include "common/graph/generate.h"
 #include "tools/lib/terminal.h"
 
@@ -58,6 +58,15 @@ uint64_t sl_prime_or_usage(struct argp_state *state, const char *text)
 	if (!sl_field_is_prime(p))
 		argp_failure(state, SL_EXIT_USAGE, 0, "--modulus %s: not a prime", text);
 	return p;
+}
+
+uint64_t sl_p_usual(uint64_t learners, uint64_t floats)
+{
+	const struct sl_encoding encoding = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
+	const struct sl_addends addends = {
+		.learners = learners, .max_weight = 1, .n = floats, .largest_id = learners};
+	return sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX);
 }
 
 /* ---- output and exit status ---- */

@@ -21,7 +21,7 @@ static void take_no_exact(struct argp_state *state, const char *value, void *opt
 }
 
 static const struct sl_option own[] = {
-	{"modulus", 0, "PRIME", "p of the field, on which K and exact depend (2147483647)",
+	{"modulus", 0, "PRIME", "p of the field, on which K and exact depend (that of the defaults)",
 	 .take = take_modulus},
 	{"floats", 0, "N", "parameters of a model (50992)", SL_SETS(struct options, request.figures.floats),
 	 1, SL_ELEMENTS_MAX - 1},
@@ -64,7 +64,6 @@ int sl_topology_analyze(int argc, char **argv)
 			    .request.figures = {.analysis = {.kappa_most = SL_LEARNERS_MAX,
 							     .missing = true,
 							     .engines = SL_ENGINE_SET_ALL},
-						.p = SL_P_MERSENNE31,
 						.floats = SL_FLOATS_USUAL}};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
@@ -73,6 +72,9 @@ int sl_topology_analyze(int argc, char **argv)
 	o.request.figures.analysis.tolerance = o.common.tolerance;
 	o.request.json = o.common.json;
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
+	struct sl_figures_request *figures = &o.request.figures;
+	if (rc == SL_OK && figures->p == 0)
+		figures->p = sl_p_usual(schedule.learners, figures->floats);
 	if (rc == SL_OK)
 		rc = sl_analyze_print(&schedule, &o.request, stdout, &error);
 	sl_schedule_close(&schedule);
