@@ -46,7 +46,7 @@ static uint64_t trees_below(const struct sl_analysis *analysis, const struct sl_
 void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view)
 {
 	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bits);
-	view->costs.attempt = view->a;
+	view->costs.failed = view->agreed.failed;
 	view->deposits_forest = sl_engine_deposits_forest((enum sl_engine)view->agreed.mixing, &view->costs);
 	if (analysis->depth == 0)
 		return;

@@ -120,6 +120,7 @@ void sl_aborts_restore(struct sl_core *core)
 		sl_aborts_readied(core, config->open->a);
 	core->over = config->over_count;
 	core->aborted = config->aborted;
+	core->parameters.failed = config->aborted > 0;
 	if (config->aborted > 0 && sl_aborts_may_deny(core, config->aborted))
 		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, config->aborted, NULL);
 }

@@ -26,6 +26,7 @@ void sl_attempt_wipe(struct sl_core *core)
  * a participant might still release. */
 static void end_attempt(struct sl_core *core)
 {
+	core->parameters.failed |= core->view_checked;
 	core->readys[core->config.self].record.present = core->digests[core->config.self].record.present =
 		false;
 	sl_emit_drop_held(core);

@@ -24,6 +24,7 @@ void sl_train_round(struct sl_core *core)
 {
 	core->t = core->committed + 1;
 	core->a = 1;
+	core->parameters.failed = 0;
 	core->seen = 0;
 	core->pending_abort = 0;
 	core->refusals = 0;

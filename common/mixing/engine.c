@@ -33,12 +33,6 @@ static uint32_t forest_window(const struct sl_engine_costs *c)
 
 /* --- the choice --- */
 
-/* Return true if a deposit by forest has one keeper. After attempt 1 all neighbours keep it. */
-static bool one_keeper(const struct sl_engine_costs *c)
-{
-	return c->attempt <= 1;
-}
-
 /* Return the bytes that the busiest learner sends, plus a price for each exchange. By forest, a chunk has to
  * come all the way up and down before the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
@@ -47,7 +41,7 @@ static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 		 vector = sl_packed_bytes(c->elements, sl_engine_bits(engine, c->bits));
 	if (sl_engine_rows[engine].to_all)
 		return exchanges * (c->busiest * vector + STEP_BYTES);
-	uint32_t trees = c->trees > 0 ? c->trees : 1, deposits = one_keeper(c) ? 1 : c->busiest;
+	uint32_t trees = c->trees > 0 ? c->trees : 1, deposits = c->failed ? c->busiest : 1;
 	uint64_t chunk = sl_packed_bytes(sl_engine_forest_elements(c->elements, trees), c->bits);
 	return vector * c->load / trees + vector * deposits + exchanges * (chunk + STEP_BYTES);
 }
@@ -136,7 +130,7 @@ enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_co
 bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs)
 {
 	uint64_t exchanges;
-	return one_keeper(costs) && sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
+	return !costs->failed && sl_engine_rows[wanted].choice != SL_CHOICE_FIRST &&
 	       sl_engine_choose(wanted, costs, &exchanges) == SL_ENGINE_FOREST;
 }
 

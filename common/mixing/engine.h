@@ -71,7 +71,7 @@ struct sl_engine_costs {
 	uint32_t busiest;  /* neighbours of a learner, at most */
 	uint64_t elements; /* of a vector */
 	uint32_t bits;	   /* of an element of Z_p */
-	uint32_t attempt;  /* of the round; 0: as the first */
+	bool failed;	   /* enough participants have said that an attempt of the round failed */
 };
 
 /* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can
@@ -150,8 +150,9 @@ static inline double sl_engine_forest_all(uint64_t n)
 	return (double)(3 * n - 2);
 }
 
-/* Return true if deposits go to the keepers of forest, and not to all neighbours: in attempt 1, where forest
- * is named, or chosen for its price (PROTOCOL.md §5.6 Deposits). K has no part in it. */
+/* Return true if deposits go to the keepers of forest, and not to all neighbours: where forest is named, or
+ * chosen for its price, and no attempt of the round failed (PROTOCOL.md §5.6 Deposits). K has no part in it.
+ */
 bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs);
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */

@@ -39,7 +39,7 @@
  * fields is SL_<kind>_FIELDS. */
 #define SL_CONTROL_MESSAGES(X)                                                                               \
 	X(HELLO, 1, hello, NULL)                                                                             \
-	X(LINK_STATE, 2, link_state, "starling link state 4")                                                \
+	X(LINK_STATE, 2, link_state, "starling link state 5")                                                \
 	X(READY, 3, ready, "starling ready 3")                                                               \
 	X(DIGEST, 4, digest, "starling digest 4")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
@@ -103,6 +103,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
  *   forgetful   f; learners whose disk may forget what they signed
  *   privacy_check  0: warn; 1: enforce, as soon as one participant asks for it
+ *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -122,7 +123,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")         \
 	X(model, model, SAME, 0, UINT64_MAX, NULL)                                                           \
 	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")                          \
-	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")
+	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")                      \
+	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

@@ -14,7 +14,7 @@
 #include "common/protocol/message.h"
 
 #define SL_FRAME_PING 64u /* not a message: a frame without payload that shows that the peer is alive */
-#define SL_FRAME_VERSION 8u
+#define SL_FRAME_VERSION 9u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */
 size_t sl_frame_limit(uint32_t kind);

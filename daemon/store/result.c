@@ -27,7 +27,7 @@
 #include "common/wire/check.h"
 #include "common/wire/codec.h"
 
-#define FORMAT "starling-result-5"
+#define FORMAT "starling-result-6"
 #define PATH_BYTES 4096u
 /* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

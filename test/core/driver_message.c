@@ -143,6 +143,7 @@ FILL(link_state)
 					.count = w->count[NAMES]};
 	state->parameters.k = words_field(w, 'k', (uint32_t)p->config.parameters.k);
 	state->parameters.model = words_field(w, 'm', (uint32_t)p->config.parameters.model);
+	state->parameters.failed = words_field(w, 'f', 0);
 	state->signature[0] = (uint8_t)w->count[NAMES]; /* differs with what it covers */
 }
 

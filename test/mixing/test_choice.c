@@ -48,7 +48,7 @@ TEST(cheapest)
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 2),
 			 SL_ENGINE_FOREST); /* 2.8 vectors instead of 9 */
-	complete.attempt = 2;		    /* 10.8 */
+	complete.failed = true;		    /* 10.8 */
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	struct sl_engine_costs ring = {.k = 150,
 				       .degree = 5,
@@ -62,7 +62,7 @@ TEST(cheapest)
 			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 2.8 vectors instead of 10 */
-	ring.attempt = 2;
+	ring.failed = true;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_FOREST); /* 3.8 */
 	struct sl_engine_costs random = {.k = 32,
 					 .degree = 99,
@@ -115,12 +115,12 @@ TEST(keepers)
 		static const uint64_t ks[] = {0, 1, 9, SL_ITERATIONS_NONE};
 		for (size_t i = 0; i < sizeof ks / sizeof *ks; i++) {
 			costs.k = ks[i];
-			costs.attempt = 1;
+			costs.failed = false;
 			assert_false(sl_engine_deposits_forest(SL_ENGINE_EXACT, &costs));
 			assert_false(sl_engine_deposits_forest(SL_ENGINE_METROPOLIS, &costs));
 			assert_true(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
 			assert_int_equal(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs), cheaper || alone);
-			costs.attempt = 2;
+			costs.failed = true;
 			assert_false(sl_engine_deposits_forest(SL_ENGINE_FOREST, &costs));
 			assert_false(sl_engine_deposits_forest(SL_ENGINE_AUTO, &costs));
 		}

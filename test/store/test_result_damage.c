@@ -255,7 +255,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		   *list = "round or digests are not hexadecimal digits",
 		   *length = "hash, key, challenge or signature of a wrong length";
 	const char *const cases[][3] = {
-		{"format", "starling-result-4", "the format is not starling-result-5"},
+		{"format", "starling-result-5", "the format is not starling-result-6"},
 		{"n", "4", "a result of another n"},
 		{"n", "18446744073709551619", "n is no number"},
 		{"n", "0x3", "n is no number"},

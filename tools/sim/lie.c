@@ -362,6 +362,41 @@ static int lie_round(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	return true;
 }
 
+/* The early link state names all learners, as the own ones do in a complete graph: two different ones would
+ * be evidence. */
+static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	const struct sl_hosted *host = &sim->learners[i].host;
+	const struct sl_certificate *last = &host->disk.certificate;
+	sl_id candidates[SL_LEARNERS_MAX];
+	struct sl_message early = {.kind = SL_MSG_LINK_STATE};
+	struct sl_link_state *state = &early.link_state;
+	if (m->kind == SL_MSG_LINK_STATE) {
+		m->link_state.parameters.failed = m->link_state.id == sim->ids[i];
+		return m->link_state.id == sim->ids[i];
+	}
+	if (m->hello.status != SL_PEER_STATUS_TRAINING || m->hello.a > 1)
+		return false;
+	*state = (struct sl_link_state){.id = sim->ids[i],
+					.incarnation = host->config.incarnation,
+					.t = m->hello.t,
+					.a = 2,
+					.roster_size = sim->n,
+					.parameters = host->config.parameters,
+					.candidates = candidates};
+	for (uint32_t k = 0; k < sim->n; k++)
+		if (k != i)
+			candidates[state->count++] = sim->ids[k];
+	memcpy(state->key, host->config.key, sizeof state->key);
+	memcpy(state->roster, host->config.scope.roster, sizeof state->roster);
+	if (last->t > 0)
+		memcpy(state->previous, last->digest, sizeof state->previous);
+	state->parameters.failed = 1;
+	sl_sim_sign(sim, &early);
+	sl_sim_echo(sim, i, j, &early, 20);
+	return true;
+}
+
 #define KIND(name) (1u << SL_MSG_##name)
 static const struct {
 	uint32_t kinds; /* of messages */
@@ -396,6 +431,7 @@ static const struct {
 	[SL_SIM_LIE_MUTE] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_mute},
 	[SL_SIM_LIE_SLOW] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_slow},
 	[SL_SIM_LIE_ROUND] = {KIND(HELLO), lie_round},
+	[SL_SIM_LIE_EARLY] = {KIND(HELLO) | KIND(LINK_STATE), lie_early},
 };
 
 /* --- messages on their way --- */
@@ -454,7 +490,7 @@ static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 			    told == DROP ? ", not sent" : "");
 		if (told == DROP)
 			return false;
-		if (table[k].kinds == KIND(LINK_STATE) || table[k].tell == lie_commitment ||
+		if (m->kind == SL_MSG_LINK_STATE || table[k].tell == lie_commitment ||
 		    table[k].tell == lie_double || m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
 			sl_sim_sign(sim, m);
 	}

@@ -41,6 +41,7 @@
 	X(MUTE, "mute", false, "sends no vectors")                                                           \
 	X(SLOW, "slow", true, "sends a vector every 9.9 s")                                                  \
 	X(ROUND, "round", false, "claims to be a round ahead")                                               \
+	X(EARLY, "early", false, "begins attempt 2 while the others train, and says that one failed")        \
 	X(DOUBLE, "double", false,                                                                           \
 	  "is two learners with one key, each with its own input, to half of the others")
 
