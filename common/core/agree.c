@@ -37,8 +37,7 @@ static sl_ms missing_until(const struct sl_core *core)
 	sl_ms due = core->at.progress + core->config.agreement_timeout_ms;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_ms waits = sl_bit(core->missing, i) ? sl_suspect_waits_until(core, i) : 0;
-		sl_ms end = waits + core->config.agreement_timeout_ms / 2; /* first all must see it as late */
-		due = waits > 0 && end > due ? end : due;
+		due = waits > due ? waits : due;
 	}
 	return due;
 }

@@ -75,15 +75,19 @@ sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i)
 	bool signed_one = lr->record.present && lr->state.t == core->t;
 	if (signed_one || core->begun_at == SL_NEVER)
 		return 0;
-	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms / 2;
+	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
 }
 
-/* Return the blame of a peer whose link state is missing, or was when another attempt overtook this one. */
+/* Return the blame of a peer whose link state is missing, or was when another attempt overtook this one.
+ * Where it may wait for a straggler, others may come to the end of this time a little earlier, and end the
+ * attempt.
+ */
 static enum blame blame_of_unsigned(const struct sl_core *core, uint32_t i)
 {
+	sl_ms earlier = core->now + core->config.agreement_timeout_ms / 2;
 	if (has_signed(core, i))
 		return EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
-	return core->now < sl_suspect_waits_until(core, i) ? NOTHING : OWED;
+	return earlier < sl_suspect_waits_until(core, i) ? NOTHING : OWED;
 }
 
 static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)

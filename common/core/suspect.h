@@ -27,7 +27,8 @@ bool sl_suspect_ignored(const struct sl_core *core, uint32_t i);
 bool sl_suspect_out(const struct sl_core *core, uint32_t i);
 
 /* Return the time until which peer `i`, whose link state is missing, may wait for a straggler that this
- * learner does not wait for. 0: it has begun an attempt of this round, so it does not. */
+ * learner does not wait for, and all learners find out that it waits no more. 0: it has begun an attempt of
+ * this round, so it does not. */
 sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i);
 
 /* The attempt has ended for `reason`, through the peers of `set`; this may say nothing of them. */

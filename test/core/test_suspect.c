@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 
+#include "common/core/suspect.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -109,6 +110,68 @@ TEST(the_least_shares)
 		"share done\n"
 		"deadline +10000 -> *FAILED stalled 4, *SUSPECT 4*");
 	driver_free(p);
+}
+
+/* 4 has signed no link state of this round: it may wait for a straggler. 2 ends the attempt `ms` later. */
+static void expect_blamed(sl_ms ms, bool blamed)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up all\n"
+		"hello t1 ready from all\n"
+		"trained\n"
+		"link state from 2 3");
+	assert_int_equal(sl_core_deadline(p->core), p->now + 70000);
+	play(p,
+	     "deadline +%u\n"
+	     "link state a2 from 2 -> FAILED superseded 2, *AGREE, link state of 1 a2*",
+	     (unsigned)ms);
+	assert_int_equal(driver_says(p, "SUSPECT 4"), blamed);
+	driver_free(p);
+}
+
+/* After straggler_timeout and half of agreement_timeout all learners may be through with waiting, and end the
+ * attempt for want of its link state, a little earlier or later. */
+TEST(one_that_may_wait_for_a_straggler)
+{
+	expect_blamed(64999, false);
+	expect_blamed(65000, true);
+	expect_blamed(69999, true);
+}
+
+static void let_fail(struct driver *p, uint32_t count)
+{
+	p->core->out = &p->actions;
+	for (uint32_t k = 0; k < count; k++) {
+		p->actions.count = 0;
+		sl_suspect_failed(p->core, sl_core_only(p->core, 3), SL_REASON_SLOW);
+	}
+}
+
+/* After `failures` and 64 rounds in which 4 took part, it fails again: left out of this round alone, or not.
+ */
+static bool all_forgotten(uint32_t failures)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "start");
+	let_fail(p, failures);
+	for (uint32_t k = 0; k < 64; k++) {
+		p->core->t++;
+		sl_suspect_clear(p->core, 3);
+	}
+	assert_false(sl_suspect_out(p->core, 3));
+	let_fail(p, 1);
+	assert_true(sl_suspect_out(p->core, 3));
+	p->core->t++;
+	bool forgotten = !sl_suspect_out(p->core, 3);
+	driver_free(p);
+	return forgotten;
+}
+
+/* 64 failures are counted, and no more. */
+TEST(the_most_failures)
+{
+	assert_true(all_forgotten(64));
+	assert_true(all_forgotten(200));
 }
 
 #define HUNG 4u
