@@ -38,6 +38,8 @@
 #define SL_TREE_ELEMENTS ((SL_CHUNK_ELEMENTS + 7u) / 8u) /* 4096: of a vector, at least, for each tree */
 #define SL_FOREST_WINDOW_MAX                                                                                 \
 	128u /* the window in MIX of forest, where a chunk travels to a root and back, in each tree */
+#define SL_FOREST_WINDOW_BYTES                                                                               \
+	(8u << 20) /* .. of which so many bytes are under way, if 128 chunks have them */
 
 #define SL_FRAME_HEADER_BYTES 8u
 #define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */

@@ -26,9 +26,17 @@ static uint64_t forest_exchanges(const struct sl_engine_costs *c)
 	return 2 * (uint64_t)c->depth;
 }
 
+/* Two chunks of each tree, one that goes up and one that comes down, and enough that a sender need not wait
+ * for the first one to come down again: at least SL_FOREST_WINDOW_BYTES, or a long path is never full. */
 static uint32_t forest_window(const struct sl_engine_costs *c)
 {
-	return c->trees == 0 ? SL_WINDOW : sl_engine_forest_window(c->trees, c->depth);
+	if (c->trees == 0)
+		return SL_WINDOW;
+	uint64_t chunk = sl_packed_bytes(sl_engine_forest_elements(c->elements, c->trees), c->bits);
+	uint64_t least = SL_WINDOW + 2 * (c->trees - 1) + 2 * c->depth,
+		 filling = (SL_FOREST_WINDOW_BYTES + chunk - 1) / chunk,
+		 window = least > filling ? least : filling;
+	return window < SL_FOREST_WINDOW_MAX ? (uint32_t)window : SL_FOREST_WINDOW_MAX;
 }
 
 /* --- the choice --- */

@@ -49,13 +49,6 @@ static inline uint32_t sl_engine_forest_elements(uint64_t elements, uint32_t tre
 	chunks = (chunks + trees - 1) / trees * trees;
 	return (uint32_t)((elements + chunks - 1) / chunks);
 }
-/* Return the chunks that a forest has under way at a time: two of each tree, one that goes up and one that
- * comes down, and enough that a sender need not wait for the first one to come down again. */
-static inline uint32_t sl_engine_forest_window(uint32_t trees, uint32_t depth)
-{
-	uint32_t window = SL_WINDOW + 2 * (trees - 1) + 2 * depth;
-	return window < SL_FOREST_WINDOW_MAX ? window : SL_FOREST_WINDOW_MAX;
-}
 
 /* Sets of engines. */
 #define SL_ENGINE_SET(engine) (1u << (engine))

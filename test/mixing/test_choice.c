@@ -32,6 +32,24 @@ TEST(by_setting)
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_FOREST);
 }
 
+/* A chunk goes up and down every tree, and 8 MB are under way, but no more than 128 chunks. */
+TEST(window_of_forest)
+{
+	struct sl_engine_costs costs = {
+		.depth = 3, .trees = 5, .load = 8, .busiest = 4, .elements = 5 * 32768, .bits = 32};
+	assert_int_equal(sl_engine_window(SL_ENGINE_FOREST, &costs), 64); /* of 131,072 bytes */
+	costs.bits = 61;
+	assert_int_equal(sl_engine_window(SL_ENGINE_FOREST, &costs), 34); /* of 249,856 bytes */
+	costs.trees = 16;
+	costs.elements = 16 * 32768;
+	assert_int_equal(sl_engine_window(SL_ENGINE_FOREST, &costs), 40); /* 4 + 2 · 15 + 2 · 3 */
+	costs.bits = 12;
+	assert_int_equal(sl_engine_window(SL_ENGINE_FOREST, &costs), 128);
+	assert_int_equal(sl_engine_window_most(&costs), 128);
+	costs.trees = costs.depth = 0; /* not analysed */
+	assert_int_equal(sl_engine_window(SL_ENGINE_FOREST, &costs), SL_WINDOW);
+}
+
 /* On a complete graph of ten, a learner sends its vector to nine; by forest, a tenth of it 18 times, and its
  * deposit to one. */
 TEST(cheapest)

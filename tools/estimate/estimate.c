@@ -10,12 +10,11 @@
 #include "common/wire/codec.h"
 
 #define TLS_RECORD_BYTES 16384.0
-#define TLS_EXTRA_BYTES 22.0			    /* of a record: header, tag, content type */
-#define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
-#define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
-#define PROCESS_BYTES 15e6			    /* of a learner without a model */
-#define ROW_BYTES_MAX 26u			    /* of the checksums of a vector: for p = 3 */
-#define FLOAT_BYTES 40.0			    /* of a learner, for each float */
+#define TLS_EXTRA_BYTES 22.0		     /* of a record: header, tag, content type */
+#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
+#define PROCESS_BYTES 15e6		     /* of a learner without a model */
+#define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
+#define FLOAT_BYTES 40.0		     /* of a learner, for each float */
 
 /* ---- bytes ---- */
 
@@ -112,10 +111,15 @@ static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const
 					.bits = field->bits};
 }
 
-/* Chunks of a neighbour under way at a time. */
-static double lanes_of(const struct sl_estimate_figures *g, enum sl_engine engine)
+/* Return the bytes of the States that are under way at the busiest learner, each as it came and as a frame:
+ * from all neighbours, or by forest over the edges in the trees. */
+static double under_way(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
+			enum sl_engine engine, double state)
 {
-	return engine == SL_ENGINE_FOREST ? sl_engine_forest_window(g->trees, (uint32_t)g->depth) : SL_WINDOW;
+	bool by_forest = engine == SL_ENGINE_FOREST;
+	double copies = by_forest ? sl_engine_forest_most(costs) - 1 : in->graph.degree_most;
+	size_t chunk = sl_packed_bytes(SL_CHUNK_ELEMENTS, sl_engine_bits(engine, costs->bits));
+	return 2 * copies * fmin(sl_engine_window(engine, costs) * (double)chunk, state);
 }
 
 static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
@@ -136,8 +140,7 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 	cost->bytes_most = g->degree_most * share + most * vector + flood +
 			   (double)sl_engine_states(engine, exchanges, costs->busiest) * wider;
 	cost->bytes_all = n * cost->bytes_mean;
-	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats +
-		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * state);
+	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats + under_way(in, costs, engine, state);
 }
 
 static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)
