@@ -264,11 +264,11 @@ bool sl_share_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t in = least_in(core), chunks = core->view.chunks, due = deposits_due(core, in);
+	for (; at->deposit_asked < due && at->deposit_asked < at->deposit_made + SL_WINDOW;
+	     at->deposit_asked++) /* first: they are what the keepers wait for */
+		sl_emit_job(core, SL_JOB_DEPOSIT, at->deposit_asked, NULL);
 	if (at->encoded && !at->share_busy)
 		next_job(core, in);
-	for (; at->deposit_asked < due && at->deposit_asked < at->deposit_made + SL_WINDOW;
-	     at->deposit_asked++)
-		sl_emit_job(core, SL_JOB_DEPOSIT, at->deposit_asked, NULL);
 	bool all = at->deposit_made == chunks;
 	for (uint32_t r = 0; all && r < core->view.degree; r++)
 		all = complete(core, r);

@@ -38,7 +38,7 @@ TEST(seeds_go_first)
 	play(p, "share done ->\n"
 		"share 0 from 2 -> compute gather, compute expand\n"
 		"gather done ->\n"
-		"expand done -> compute expand, compute deposit, *"); /* of the chunks that are complete */
+		"expand done -> compute deposit, *, compute expand"); /* of the chunks that are complete */
 	assert_int_equal(p->chunk[SL_JOB_EXPAND], SL_SEED_CHUNKS);
 	play(p, "expand done ->\n"
 		"deposit done -> deposit of 1 3 to 2 3, compute deposit");

@@ -103,7 +103,7 @@ CASE(window_of_shares, driver_share(driver_new(2, 20 * SL_CHUNK_ELEMENTS)),
      "share done\n"
      "share done\n"
      "share done -> share 3 to 2\n"
-     "share 0 from 2 -> compute gather, compute share, compute deposit")
+     "share 0 from 2 -> compute gather, compute deposit, compute share")
 
 CASE(share_of_another_view, driver_share(driver_new(3, 4)),
      "share 0 v238 from 2 -> drop\n"
