@@ -1,5 +1,10 @@
 #include "daemon/learner/masked_states.h"
 
+#include "common/base/bytes.h"
+
+#define PAGE_BYTES 4096u
+#define WRITE_OUT_BYTES (1u << 20) /* of the own slot, at a time */
+
 /* Open the current file: the spare one if its shape fits, otherwise a new one. */
 static int open_current(struct sl_masked_states *states, uint32_t slots, size_t slot_bytes,
 			struct sl_error *error)
@@ -20,6 +25,7 @@ int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *
 	size_t slot_bytes = sl_slot_bytes(view);
 	int rc = open_current(states, view->n, slot_bytes, error);
 	states->own = view->self;
+	states->begun = 0;
 	workspace->state_file = (struct sl_slots){
 		.base = states->current.base, .slot_bytes = slot_bytes, .first = states->own};
 	return rc;
@@ -38,6 +44,21 @@ int sl_masked_states_reserve(struct sl_masked_states *states, struct sl_workspac
 	if (job->kind == SL_JOB_ENCODE)
 		return sl_masked_states_open(states, workspace, view, error);
 	return sl_job_slots(job, reserve, states, error);
+}
+
+/* Whole pages only: one that is written again would have to wait for its first writing. */
+void sl_masked_states_made(struct sl_masked_states *states, const struct sl_job *job)
+{
+	if (job->kind != SL_JOB_DEPOSIT)
+		return;
+	bool last = job->chunk + 1 == job->view->chunks;
+	size_t elements =
+		       (size_t)job->chunk * SL_CHUNK_ELEMENTS + sl_view_chunk_elements(job->view, job->chunk),
+	       through = sl_packed_bytes(elements, job->view->field.bits) / PAGE_BYTES * PAGE_BYTES;
+	if (last ? through == states->begun : through < states->begun + WRITE_OUT_BYTES)
+		return;
+	sl_state_file_write_out(&states->current, states->begun, through);
+	states->begun = through;
 }
 
 void sl_masked_states_end(struct sl_masked_states *states, struct sl_workspace *workspace)

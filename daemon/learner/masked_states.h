@@ -12,6 +12,7 @@ struct sl_masked_states {
 	struct sl_state_file current; /* of the attempt under way; the workspace's slots lie in it */
 	struct sl_state_file spare;   /* of no use any more, its disk space is reused */
 	uint32_t own;		      /* position of this learner, whose slot is the first */
+	size_t begun;		      /* bytes of the own slot that the kernel has begun to write */
 };
 
 /* Open the state file for the attempt of `view`, of which only size, elements and self are read, and
@@ -22,6 +23,9 @@ int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *
  * the job. */
 int sl_masked_states_reserve(struct sl_masked_states *states, struct sl_workspace *workspace,
 			     const struct sl_job *job, struct sl_error *error);
+/* After `job`: begin to write the own slot to disk while the rest of it is made and sent, so that the record
+ * PREPARED waits for the last part only. */
+void sl_masked_states_made(struct sl_masked_states *states, const struct sl_job *job);
 /* End the attempt: its file becomes the spare one. */
 void sl_masked_states_end(struct sl_masked_states *states, struct sl_workspace *workspace);
 /* Close the files. The store removes them when no attempt is open (seal.h). */

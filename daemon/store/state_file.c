@@ -125,6 +125,12 @@ void sl_state_file_put_key(struct sl_state_file *state_file, const uint8_t key[s
 	memcpy(state_file->map, key, SL_SEAL_KEY_BYTES);
 }
 
+void sl_state_file_write_out(const struct sl_state_file *state_file, size_t from, size_t to)
+{
+	(void)sync_file_range(state_file->fd, (off_t)(SL_STATE_FILE_KEY_ROOM + from), (off_t)(to - from),
+			      SYNC_FILE_RANGE_WRITE);
+}
+
 int sl_state_file_sync(struct sl_state_file *state_file, struct sl_error *error)
 {
 	/* msync synchronises this part of the file and its metadata; the other slots may stay dirty. */

@@ -45,5 +45,8 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 const uint8_t *sl_state_file_key(const struct sl_state_file *state_file);
 /* Write the key; slot 0 is reserved. sl_seal_erase overwrites it. */
 void sl_state_file_put_key(struct sl_state_file *state_file, const uint8_t key[static SL_SEAL_KEY_BYTES]);
+/* Have the kernel begin to write bytes `from` to `to` of slot 0, and do not wait: sl_state_file_sync then has
+ * less to wait for, and reports what went wrong. */
+void sl_state_file_write_out(const struct sl_state_file *state_file, size_t from, size_t to);
 /* Make key, slot 0 and name durable. After an error the call must not be repeated. */
 int sl_state_file_sync(struct sl_state_file *state_file, struct sl_error *error);

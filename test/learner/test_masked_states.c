@@ -3,6 +3,7 @@
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,20 @@ int __wrap_posix_fallocate64(int fd, off_t at, off_t size)
 	return __real_posix_fallocate64(fd, at, size);
 }
 
+static char begun[256]; /* pages of the own slot whose writing was begun: "from-to;" */
+
+int __wrap_sync_file_range(int fd, off_t at, off_t size, unsigned flags)
+{
+	size_t used = strlen(begun);
+	(void)fd;
+	assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
+	assert_int_equal((at - FRONT) % SLOT, 0);
+	assert_int_equal(size % SLOT, 0);
+	snprintf(begun + used, sizeof begun - used, "%d-%d;", (int)((at - FRONT) / SLOT),
+		 (int)((at - FRONT + size) / SLOT));
+	return 0;
+}
+
 /* --- a learner in an attempt of four, whose neighbours are positions 0 and 3 --- */
 
 struct learner {
@@ -47,7 +62,7 @@ static int setup(void **state)
 	int rc = folder_setup(state);
 	static const uint32_t positions[5] = {0, UINT32_MAX, 1, 2, 3};
 	learner = (struct learner){.neighbours = {0, 3}};
-	asked[0] = '\0';
+	asked[0] = begun[0] = '\0';
 	memcpy(learner.position, positions, sizeof positions);
 	snprintf(learner.folder, sizeof learner.folder, "%s", (const char *)*state);
 	learner.view = (struct sl_view){
@@ -94,6 +109,27 @@ TEST_WITH(room_before_each_job_that_writes, setup, teardown)
 	run_job(SL_JOB_FETCH, &later);
 	run_job(SL_JOB_FETCH, &later);
 	assert_string_equal(asked, "0;1;3;2;");
+}
+
+/* The own slot is on its way to the disk before the last chunk is made, a megabyte (256 pages) at a time; of
+ * each attempt anew. A chunk of 31 bits has 31 pages. */
+TEST_WITH(the_own_slot_is_begun_early, setup, teardown)
+{
+	for (int attempt = 0; attempt < 2; attempt++) {
+		learner.states.begun = 12345; /* of the attempt before */
+		learner.view.chunks = 20;
+		learner.view.elements = 20 * SL_CHUNK_ELEMENTS - 1;
+		begun[0] = '\0';
+		assert_int_equal(
+			sl_masked_states_open(&learner.states, &learner.workspace, &learner.view, NULL),
+			SL_OK);
+		struct sl_job job = {.kind = SL_JOB_FETCH, .view = &learner.view};
+		sl_masked_states_made(&learner.states, &job);
+		job.kind = SL_JOB_DEPOSIT;
+		for (; job.chunk < 20; job.chunk++)
+			sl_masked_states_made(&learner.states, &job);
+		assert_string_equal(begun, "0-279;279-558;558-619;");
+	}
 }
 
 static void end(void)
