@@ -34,7 +34,8 @@
 	8u /* chunks per job that expands seeds: a job for one chunk would cost more than it computes */
 #define SL_WINDOW 4u /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
 #define SL_EARLY_MOST (2u * SL_WINDOW + 1u) /* chunks kept of a peer before the view: with a key share */
-#define SL_TREES_MAX 64u		    /* trees of a forest */
+#define SL_HOP_BYTES_MAX (1ull << 32)
+#define SL_TREES_MAX 64u				 /* trees of a forest */
 #define SL_TREE_ELEMENTS ((SL_CHUNK_ELEMENTS + 7u) / 8u) /* 4096: of a vector, at least, for each tree */
 #define SL_FOREST_WINDOW_MAX                                                                                 \
 	128u /* the window in MIX of forest, where a chunk travels to a root and back, in each tree */

@@ -47,6 +47,7 @@ void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *v
 {
 	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bits);
 	view->costs.failed = view->agreed.failed;
+	view->costs.hop_bytes = view->agreed.hop_bytes;
 	view->deposits_forest = sl_engine_deposits_forest((enum sl_engine)view->agreed.mixing, &view->costs);
 	if (analysis->depth == 0)
 		return;

@@ -94,7 +94,7 @@ enum sl_event_kind {
 	SL_EVENT_LINK_UP,	 /* peer: an authenticated link is up */
 	SL_EVENT_LINK_DOWN,	 /* peer: the link fell, or dialling failed */
 	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; the signature is verified */
-	SL_EVENT_TRAINED,	 /* need: the model of the round is in the workspace */
+	SL_EVENT_TRAINED,	 /* need, hop_bytes: the model of the round is in the workspace */
 	SL_EVENT_COMPUTED,	 /* result */
 	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
 	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
@@ -131,6 +131,7 @@ struct sl_event {
 	struct sl_buffer *buffer; /* Share, State, Result, Deposit, KeyShare: size and bytes of the chunk */
 	const struct sl_job_result *result;
 	struct sl_need need;   /* for parameters that are auto */
+	uint64_t hop_bytes;    /* TRAINED: the parameter; 0: not measured */
 	const uint64_t *range; /* bit set over the roster */
 	struct sl_durable durable;
 	sl_round round;

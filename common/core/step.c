@@ -298,6 +298,7 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		message(core, event);
 		break;
 	case SL_EVENT_TRAINED:
+		core->parameters.hop_bytes = event->hop_bytes;
 		sl_train_done(core, &event->need);
 		break;
 	case SL_EVENT_COMPUTED:

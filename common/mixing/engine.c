@@ -1,12 +1,8 @@
 #include "common/base/bytes.h"
 #include "common/mixing/engine.h"
 
-/* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The
- * price of an exchange). */
-#define STEP_BYTES 65536u
-
-static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES >
-		      SL_ELEMENTS_MAX + STEP_BYTES,
+static_assert(UINT64_MAX / SL_ITERATIONS_MAX / 2 / SL_LEARNERS_MAX / SL_STATE_BYTES > SL_ELEMENTS_MAX &&
+		      UINT64_MAX / SL_HOP_BYTES_MAX / 2 > 8 * SL_LEARNERS_MAX,
 	      "prices fit");
 
 /* --- exchanges and windows --- */
@@ -26,6 +22,22 @@ static uint64_t forest_exchanges(const struct sl_engine_costs *c)
 	return 2 * (uint64_t)c->depth;
 }
 
+/* Return the hops of CHECK: a Challenge and a Checksum from each participant to all others, along a tree. */
+static uint64_t check_hops(const struct sl_engine_costs *c)
+{
+	return 4 * (uint64_t)c->depth;
+}
+
+static uint64_t exact_hops(const struct sl_engine_costs *c)
+{
+	return sl_engine_partial_sums(SL_ENGINE_EXACT, c->degree) ? c->degree - 1 + check_hops(c) : 0;
+}
+
+static uint64_t forest_hops(const struct sl_engine_costs *c)
+{
+	return 2 * (uint64_t)c->depth + check_hops(c);
+}
+
 /* Two chunks of each tree, one that goes up and one that comes down, and enough that a sender need not wait
  * for the first one to come down again: at least SL_FOREST_WINDOW_BYTES, or a long path is never full. */
 static uint32_t forest_window(const struct sl_engine_costs *c)
@@ -41,17 +53,19 @@ static uint32_t forest_window(const struct sl_engine_costs *c)
 
 /* --- the choice --- */
 
-/* Return the bytes that the busiest learner sends, plus a price for each exchange. By forest, a chunk has to
- * come all the way up and down before the last of a vector, for which the others do not wait. */
+/* Return the bytes that the busiest learner sends, and those that it could send during the hops. By forest, a
+ * chunk has to come all the way up and down before the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t exchanges = sl_engine_exchanges(engine, c),
+		 hop = c->hop_bytes > 0 ? c->hop_bytes : SL_HOP_BYTES,
+		 waits = sl_engine_rows[engine].hops(c) * hop,
 		 vector = sl_packed_bytes(c->elements, sl_engine_bits(engine, c->bits));
 	if (sl_engine_rows[engine].to_all)
-		return exchanges * (c->busiest * vector + STEP_BYTES);
+		return exchanges * c->busiest * vector + waits;
 	uint32_t trees = c->trees > 0 ? c->trees : 1, deposits = c->failed ? c->busiest : 1;
 	uint64_t chunk = sl_packed_bytes(sl_engine_forest_elements(c->elements, trees), c->bits);
-	return vector * c->load / trees + vector * deposits + exchanges * (chunk + STEP_BYTES);
+	return vector * c->load / trees + vector * deposits + exchanges * chunk + waits;
 }
 
 /* The last engine can always run. */
@@ -85,6 +99,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.partial = 2, /* in the first, deposits are added */
 			.candidates = SL_ENGINE_SET_ALL,
 			.exchanges = exact_exchanges,
+			.hops = exact_hops,
 		},
 	[SL_ENGINE_METROPOLIS] =
 		{
@@ -103,6 +118,7 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 			.partial = 1,
 			.candidates = SL_ENGINE_SET(SL_ENGINE_FOREST),
 			.exchanges = forest_exchanges,
+			.hops = forest_hops,
 			.window = forest_window,
 		},
 	[SL_ENGINE_AUTO] =

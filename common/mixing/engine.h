@@ -35,6 +35,10 @@ enum sl_engine { SL_ENGINE_NAMES(X) };
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */
 
+/* hop_bytes before it is measured: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The price of an engine).
+ */
+#define SL_HOP_BYTES 65536u
+
 /* Return the trees of a forest, at most: a tree for a small part of a vector saves no time. */
 static inline uint32_t sl_engine_trees_most(uint64_t elements)
 {
@@ -56,19 +60,20 @@ static inline uint32_t sl_engine_forest_elements(uint64_t elements, uint32_t tre
 
 /* The cost of each engine on one graph. */
 struct sl_engine_costs {
-	uint64_t k;	   /* exchanges of metropolis; SL_ITERATIONS_NONE; 0: not analysed */
-	uint32_t degree;   /* of r, the exchanges of exact; 0: it cannot run, or was not analysed */
-	uint32_t depth;	   /* of the deepest tree of the forest; 0: not analysed */
-	uint32_t trees;	   /* of the forest */
-	uint32_t load;	   /* edges of a learner, summed over the trees, at most */
-	uint32_t busiest;  /* neighbours of a learner, at most */
-	uint64_t elements; /* of a vector */
-	uint32_t bits;	   /* of an element of Z_p */
-	bool failed;	   /* enough participants have said that an attempt of the round failed */
+	uint64_t k;	    /* exchanges of metropolis; SL_ITERATIONS_NONE; 0: not analysed */
+	uint32_t degree;    /* of r, the exchanges of exact; 0: it cannot run, or was not analysed */
+	uint32_t depth;	    /* of the deepest tree of the forest; 0: not analysed */
+	uint32_t trees;	    /* of the forest */
+	uint32_t load;	    /* edges of a learner, summed over the trees, at most */
+	uint32_t busiest;   /* neighbours of a learner, at most */
+	uint64_t elements;  /* of a vector */
+	uint32_t bits;	    /* of an element of Z_p */
+	bool failed;	    /* enough participants have said that an attempt of the round failed */
+	uint64_t hop_bytes; /* that a learner could send while a message crosses a link; 0: SL_HOP_BYTES */
 };
 
 /* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can
- * run, by the bytes of the busiest learner and a price for each exchange. */
+ * run, by the bytes of the busiest learner and those that it could send during the hops. */
 enum sl_engine_choice { SL_CHOICE_NAMED, SL_CHOICE_FIRST, SL_CHOICE_CHEAPEST };
 
 /* One value of the parameter `mixing`: a row of the table. */
@@ -86,6 +91,8 @@ struct sl_engine_row {
 	/* Return the exchanges (of forest: steps up and down), or 0 where the engine cannot run or was not
 	 * analysed. */
 	uint64_t (*exchanges)(const struct sl_engine_costs *costs);
+	/* Return the hops: messages of mixing and CHECK that wait for one another. */
+	uint64_t (*hops)(const struct sl_engine_costs *costs);
 	/* Return the chunks of a neighbour that are under way at a time; NULL: SL_WINDOW. */
 	uint32_t (*window)(const struct sl_engine_costs *costs);
 };

@@ -104,6 +104,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   forgetful   f; learners whose disk may forget what they signed
  *   privacy_check  0: warn; 1: enforce, as soon as one participant asks for it
  *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
+ *   hop_bytes   bytes that the signer could send while a message crosses one link; 0: not measured. No
+ * setting
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -124,7 +126,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(model, model, SAME, 0, UINT64_MAX, NULL)                                                           \
 	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")                          \
 	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")                      \
-	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")
+	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")                                         \
+	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

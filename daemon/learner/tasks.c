@@ -14,6 +14,7 @@
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/net/hop.h"
 #include "daemon/runtime/failpoint.h"
 
 struct task {
@@ -279,6 +280,14 @@ static void log_trained(struct sl_daemon *daemon, const struct task *task)
 	sl_report_log_record(daemon, &record);
 }
 
+static uint64_t hop_bytes(const struct sl_daemon *daemon)
+{
+	static struct sl_link_figures links[SL_LEARNERS_MAX];
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		sl_links_figures_of(daemon->links, i, &links[i]);
+	return sl_hop_bytes(links, daemon->roster.size);
+}
+
 static void take_training(struct sl_daemon *daemon, struct task *task)
 {
 	struct sl_training *training = &task->training;
@@ -289,7 +298,9 @@ static void take_training(struct sl_daemon *daemon, struct task *task)
 	json_decref(daemon->metrics);
 	daemon->metrics = training->metrics;
 	training->metrics = NULL;
-	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED)->event.need = task->need;
+	struct sl_event *event = &sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED)->event;
+	event->need = task->need;
+	event->hop_bytes = hop_bytes(daemon);
 }
 
 static void train_done(struct sl_task *base)

@@ -99,6 +99,28 @@ TEST(cheapest)
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 120), SL_ENGINE_FOREST);
 }
 
+/* Five learners, each linked to all: exact sends 4 vectors and waits for nothing, forest sends 2.6 and waits
+ * for 6 hops. On long links, or with short vectors, waiting costs more. */
+TEST(waits_for_hops)
+{
+	struct sl_engine_costs far = {.k = 1,
+				      .degree = 1,
+				      .depth = 1,
+				      .trees = 5,
+				      .load = 8,
+				      .busiest = 4,
+				      .elements = 1000000,
+				      .bits = 22};
+	assert_int_equal(choice(SL_ENGINE_AUTO, far, 2), SL_ENGINE_FOREST);
+	far.hop_bytes = 1 << 20; /* 20 MB/s, 100 ms there and back */
+	assert_int_equal(choice(SL_ENGINE_AUTO, far, 1), SL_ENGINE_EXACT);
+	far.hop_bytes = 1 << 12; /* 2 MB/s, 2 ms */
+	far.elements = 20000;
+	assert_int_equal(choice(SL_ENGINE_AUTO, far, 2), SL_ENGINE_FOREST);
+	far.hop_bytes = 0; /* not measured: as 65,536 */
+	assert_int_equal(choice(SL_ENGINE_AUTO, far, 1), SL_ENGINE_EXACT);
+}
+
 /* The price does not overflow at the limits. */
 TEST(no_overflow)
 {
@@ -109,7 +131,8 @@ TEST(no_overflow)
 				       .load = 2,
 				       .busiest = SL_LEARNERS_MAX - 1,
 				       .elements = SL_ELEMENTS_MAX,
-				       .bits = 64};
+				       .bits = 64,
+				       .hop_bytes = SL_HOP_BYTES_MAX};
 	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_FOREST);
 }
 

@@ -13,13 +13,13 @@
 		.n = 1000, .p = 1020431, .rounds = 9, .quorum = 4, .tolerance = 1, .decimals = 6,            \
 		.clipping_range = 0x4030000000000000, .max_weight = 70000, .encoding = 1, .sharing = 2,      \
 		.mixing = 3, .k = 8, .iterations_rule = 1, .max_degree = 16, .model = 0x0123456789abcdef,    \
-		.forgetful = 2, .privacy_check = 1, .failed = 1                                              \
+		.forgetful = 2, .privacy_check = 1, .failed = 1, .hop_bytes = 300                            \
 	}
-/* 58 bytes */
+/* 62 bytes */
 #define PARAMETERS_BYTES                                                                                     \
 	"08e807108fa43e180920042801300639000000000000304040f0a20448015002580360086801701079efcdab8967452301" \
 	"80"                                                                                                 \
-	"0102880101900101"
+	"01028801019001019801ac02"
 
 const struct sl_scope literal_scope = {.run = {0x51}, .roster = {0x52}};
 
@@ -52,9 +52,9 @@ const struct literal literals[] = {
 			 .count = 3,
 			 .candidates = candidates,
 			 .signature = {0x12}}},
-	 "08071002180320ac022a2010" Z31 "322053" Z31 "3805423a" PARAMETERS_BYTES "4a2011" Z31
+	 "08071002180320ac022a2010" Z31 "322053" Z31 "3805423e" PARAMETERS_BYTES "4a2011" Z31
 	 "52030102035a4012" Z63,
-	 "8dcff31f94bc58c5b7781bb58943eab237b5c71c7e6228403d0246e2d1fe198f"},
+	 "d0476792ddc48d4f71a1f12d2a234375f4cecefb8aab123cd3447d4dd687db29"},
 	{{.kind = SL_MSG_READY,
 	  .ready = {.id = 7,
 		    .t = 3,
@@ -146,7 +146,7 @@ const struct literal literals[] = {
 			 .count = 4,
 			 .members = members,
 			 .edges = {0x5b}}},
-	 "080310ac02188fa43e223a" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31,
+	 "080310ac02188fa43e223e" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31,
 	 NULL},
 	{{.kind = SL_MSG_SHARE,
 	  .chunk = {.t = 3, .a = 300, .view = {0x60}, .index = 1, .size = sizeof piece, .bytes = piece}},

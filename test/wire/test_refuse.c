@@ -299,7 +299,7 @@ TEST(unknown_parameters)
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	uint8_t nested[256];
 	size_t size = parameters_of(m, nested);
-	nested[size++] = 0x98; /* field 19 */
+	nested[size++] = 0xf8; /* field 31 */
 	nested[size++] = 1;
 	nested[size++] = 1;
 	*(void **)member(m, "parameters") = NULL;
