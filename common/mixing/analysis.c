@@ -1,6 +1,7 @@
 #include "common/mixing/analysis.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "common/graph/augment.h"
@@ -173,7 +174,8 @@ int sl_analysis_run(const struct sl_graph *graph, const struct sl_analysis_reque
 {
 	assert(graph->n >= 1 && graph->n <= SL_LEARNERS_MAX);
 	size_t mark = sl_arena_mark(scratch);
-	*analysis = (struct sl_analysis){.mu = 1};
+	memset(analysis, 0, offsetof(struct sl_analysis, parent));
+	analysis->mu = 1;
 	int rc = find_components(graph, analysis, scratch);
 	sl_arena_reset(scratch, mark);
 	if (rc == SL_OK && analysis->components == 1)

@@ -35,15 +35,15 @@ struct sl_analysis {
 	uint64_t kept[SL_LEARNERS_MAX / 64 + 1]; /* these, as a bit set */
 	uint32_t missing_count;			 /* links that raise kappa to c + 1 */
 	struct sl_edge missing[SL_ADVICE_MAX];	 /* the first of them */
-	double mu;		     /* of the Metropolis-Hastings matrix; 1 where it was not asked */
-	uint32_t degree;	     /* of r; 0: exact cannot run, or was not asked */
-	uint64_t r[SL_LEARNERS_MAX]; /* degree + 1 coefficients */
-	uint32_t depth;		     /* of the deepest tree of the forest; 0: not asked */
-	uint32_t trees;		     /* of the forest */
-	uint32_t load;		     /* edges of a vertex, summed over the trees, at most */
-	uint16_t parent[SL_TREES_MAX *
-			SL_LEARNERS_MAX]; /* trees x n, a tree after another; a root is its own */
+	double mu;			  /* of the Metropolis-Hastings matrix; 1 where it was not asked */
+	uint32_t degree;		  /* of r; 0: exact cannot run, or was not asked */
+	uint64_t r[SL_LEARNERS_MAX];	  /* degree + 1 coefficients */
+	uint32_t depth;			  /* of the deepest tree of the forest; 0: not asked */
+	uint32_t trees;			  /* of the forest */
+	uint32_t load;			  /* edges of a vertex, summed over the trees, at most */
 	uint32_t keeper[SL_LEARNERS_MAX]; /* the neighbour that keeps its deposit */
+	uint16_t parent[SL_TREES_MAX * SL_LEARNERS_MAX]; /* trees x n, a tree after another; a root is its
+							    own; the rest, most of the struct, is not set */
 };
 
 /* Return the bytes of arena that sl_analysis_run needs for any graph of `n` vertices and at most `edges`

@@ -26,20 +26,22 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 		   uint64_t random)
 {
 	size_t n = config->parameters.n, bytes = sl_tensors_bytes(tensors, n);
-	*l = (struct sl_hosted){.config = *config, .random = random, .phase = SL_PHASE_TRAIN};
+	struct sl_workspace *v = &l->workspace;
+	l->config = *config;
+	l->random = random;
+	l->phase = SL_PHASE_TRAIN;
 	l->work_end = &l->work;
 	l->wanted = sl_heap_zeroed(sl_bit_words(config->roster_size), sizeof *l->wanted);
-	l->workspace = (struct sl_workspace){.n = n,
-					     .weight = 1,
-					     .source = random_bytes,
-					     .source_context = &l->random,
-					     .trained = sl_heap_zeroed(1, bytes),
-					     .committed = sl_heap_zeroed(1, bytes),
-					     .x = sl_heap_zeroed(n + 1, sizeof(uint64_t)),
-					     .s = sl_heap_zeroed(n + 1, sizeof(uint64_t))};
+	v->n = n;
+	v->weight = 1;
+	v->source = random_bytes;
+	v->source_context = &l->random;
+	v->trained = sl_heap_zeroed(1, bytes);
+	v->committed = sl_heap_zeroed(1, bytes);
+	v->x = sl_heap_zeroed(n + 1, sizeof *v->x);
+	v->s = sl_heap_zeroed(n + 1, sizeof *v->s);
 	if (tensors != NULL)
-		l->workspace.tensors = *tensors;
-	const struct sl_workspace *v = &l->workspace;
+		v->tensors = *tensors;
 	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->x != NULL &&
 		     v->s != NULL;
 	return whole ? SL_OK : SL_ERR_NOMEM;

@@ -38,8 +38,8 @@ struct sl_hosted {
 	bool stopped;
 };
 
-/* Allocate the vectors for `config` and models of `tensors`, which are borrowed (NULL: float32); randomness
- * is repeatable from `random`. SL_ERR_NOMEM: call close. */
+/* Fill in `learner`, which is all zeros, and allocate the vectors for `config` and models of `tensors`, which
+ * are borrowed (NULL: float32); randomness is repeatable from `random`. SL_ERR_NOMEM: call close. */
 int sl_hosted_open(struct sl_hosted *learner, const struct sl_core_config *config,
 		   const struct sl_tensors *tensors, uint64_t random);
 /* Make a core of learner->config, in place of the last one. */
