@@ -46,12 +46,12 @@ static inline uint32_t sl_engine_trees_most(uint64_t elements)
 	return trees == 0 ? 1 : trees < SL_TREES_MAX ? (uint32_t)trees : SL_TREES_MAX;
 }
 /* Return the elements of each chunk but the last that a forest of `trees` adds up (PROTOCOL.md §8.4 forest):
- * no tree has many more chunks than another. */
+ * no tree has many more chunks than another. A packed chunk ends at a byte. */
 static inline uint32_t sl_engine_forest_elements(uint64_t elements, uint32_t trees)
 {
 	uint64_t chunks = (elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS;
 	chunks = (chunks + trees - 1) / trees * trees;
-	return (uint32_t)((elements + chunks - 1) / chunks);
+	return (uint32_t)((elements + 8 * chunks - 1) / (8 * chunks) * 8);
 }
 
 /* Sets of engines. */
