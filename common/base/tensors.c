@@ -70,6 +70,17 @@ bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tenso
 	return run->count > 0;
 }
 
+struct sl_tensor_run sl_tensors_part(const struct sl_tensor_run *run, size_t first, size_t count)
+{
+	struct sl_tensor_run part = *run;
+	size_t end = run->first + run->count, last = first + count;
+	part.first = first < run->first ? run->first : first < end ? first : end;
+	last = last < part.first ? part.first : last < end ? last : end;
+	part.count = last - part.first;
+	part.offset += (part.first - run->first) * dtypes[run->dtype].bytes;
+	return part;
+}
+
 size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n)
 {
 	struct sl_tensor_run run = {0};

@@ -303,9 +303,9 @@ static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const 
 	return err;
 }
 
-int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
-		       struct sl_encode_note *note)
+int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			    const struct sl_tensors *tensors, const void *model, size_t n, size_t first,
+			    size_t count, uint64_t *x, struct sl_encode_note *note)
 {
 	struct encoder e = {.field = field,
 			    .encoding = encoding,
@@ -317,12 +317,23 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 			    .note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
-	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);)
-		err = encode_run(&e, &run, (const uint8_t *)model + run.offset, x + run.first);
+	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run part = sl_tensors_part(&run, first, count);
+		if (part.count > 0)
+			err = encode_run(&e, &part, (const uint8_t *)model + part.offset,
+					 x + (part.first - first));
+	}
 	note->rounding = e.loss / (double)e.scale;
-	if (err == SL_OK)
-		x[n] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
+	if (err == SL_OK && first + count == n + 1)
+		x[n - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
 	return err;
+}
+
+int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
+		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
+		       struct sl_encode_note *note)
+{
+	return sl_encoding_encode_part(field, encoding, tensors, model, n, 0, n + 1, x, note);
 }
 
 /* ---- decoding ---- */
@@ -388,23 +399,34 @@ static void decode_integers(const struct decoder *d, const uint64_t *z, size_t c
 	}
 }
 
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model)
+int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total, size_t n,
+			    size_t first, size_t count, void *model)
 {
 	struct decoder d = {field, power_of_ten(encoding->decimals),
-			    encoding->kind == SL_ENCODING_PAPER ? 1 : z[n]};
+			    encoding->kind == SL_ENCODING_PAPER ? 1 : total};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
 	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
-		uint8_t *at = (uint8_t *)model + run.offset;
-		if (run.dtype == SL_FLOAT32)
-			decode_floats(&d, z + run.first, run.count, (float *)at);
-		else if (run.dtype == SL_FLOAT64)
-			decode_doubles(&d, z + run.first, run.count, (double *)at);
+		struct sl_tensor_run part = sl_tensors_part(&run, first, count);
+		uint8_t *at = (uint8_t *)model + part.offset;
+		const uint64_t *sums = z + (part.first - first);
+		if (part.count == 0)
+			continue;
+		if (part.dtype == SL_FLOAT32)
+			decode_floats(&d, sums, part.count, (float *)at);
+		else if (part.dtype == SL_FLOAT64)
+			decode_doubles(&d, sums, part.count, (double *)at);
 		else
-			decode_integers(&d, z + run.first, run.count, (int64_t *)at);
+			decode_integers(&d, sums, part.count, (int64_t *)at);
 	}
 	return SL_OK;
+}
+
+int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
+		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model)
+{
+	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], n, 0, n, model);
 }
 
 /* ---- the modulus ---- */

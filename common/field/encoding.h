@@ -39,12 +39,22 @@ struct sl_encode_note {
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
 		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
 		       struct sl_encode_note *note);
+/* Encode the elements first .. first + count - 1 of the n+1 alone, into `count` elements `x`. The note is of
+ * them. */
+int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			    const struct sl_tensors *tensors, const void *model, size_t n, size_t first,
+			    size_t count, uint64_t *x, struct sl_encode_note *note);
 
 /* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or / 10^decimals for
  * paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even one. The bits are
  * the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0 (weighted). */
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
 		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model);
+/* Decode the elements first .. first + count - 1 of the n alone, from the `count` elements `z`, to their
+ * place in `model`. total: Z_n. */
+int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total, size_t n,
+			    size_t first, size_t count, void *model);
 
 /* Return the largest magnitude of an element of weight 1: rint(10^decimals * clipping_range), which the
  * encoder makes of a parameter at the end of the range; of the sum with `paper`: floor(10^decimals *

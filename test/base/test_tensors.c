@@ -27,6 +27,24 @@ TEST(runs)
 	assert_int_equal(sl_tensors_bytes(&tensors, 13), 6 * 8 + 7 * 4);
 }
 
+TEST(parts)
+{
+	const struct sl_tensor_run run = {.dtype = SL_FLOAT64, .first = 4, .count = 6, .offset = 100};
+	for (size_t first = 0; first < 14; first++)
+		for (size_t count = 0; count < 14; count++) {
+			struct sl_tensor_run part = sl_tensors_part(&run, first, count);
+			size_t expected = 0, least = 0;
+			for (size_t l = 10; l-- > 4;)
+				if (l >= first && l < first + count) {
+					expected++;
+					least = l;
+				}
+			assert_int_equal(part.count, expected);
+			if (expected > 0)
+				assert_true(part.first == least && part.offset == 100 + 8 * (least - 4));
+		}
+}
+
 /* A model without tensors is one run of float32. */
 TEST(floats)
 {

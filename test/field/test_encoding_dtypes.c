@@ -4,6 +4,7 @@
 #include "test/lib/test.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "common/field/encoding.h"
 
@@ -276,4 +277,48 @@ TEST(a_mixed_model)
 	model.i[1] = 100001;
 	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_ERR_RANGE);
 	assert_int_equal(note.index, 1);
+}
+
+/* Any part of a model has the elements, and decodes to the bytes, that it has in the whole. */
+TEST(parts_of_a_mixed_model)
+{
+	static const struct sl_tensor items[] = {
+		{"i", SL_INT64, 1, {2}}, {"d", SL_FLOAT64, 1, {3}}, {"f", SL_FLOAT32, 2, {1, 3}}};
+	const struct sl_tensors tensors = {items, 3};
+	struct sl_field field = field_of(P61);
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, 3, 100, false, 2, 0};
+	struct {
+		int64_t i[2];
+		double d[3];
+		float f[3];
+	} model = {{-70000, 3}, {0.0015, -99.9, 0.0002}, {0.5f, 0.0003f, -0.0625f}}, whole, mean;
+	struct sl_encode_note note, part;
+	uint64_t x[9];
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, 8, &whole), SL_OK);
+	for (size_t first = 0; first < 9; first++)
+		for (size_t count = 1; first + count <= 9; count++) {
+			uint64_t y[10];
+			y[count] = 77;
+			assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, 8, first,
+								 count, y, &part),
+					 SL_OK);
+			assert_memory_equal(y, x + first, count * sizeof *y);
+			assert_int_equal(y[count], 77);
+			assert_true(part.rounding <= note.rounding && part.vanished <= note.vanished);
+		}
+	for (size_t size = 1; size <= 8; size++) {
+		memset(&mean, 0xa5, sizeof mean);
+		for (size_t at = 0; at < 8; at += size)
+			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, x[8], 8, at,
+								 8 - at < size ? 8 - at : size, &mean),
+					 SL_OK);
+		assert_memory_equal(mean.i, whole.i, sizeof mean.i);
+		assert_memory_equal(mean.d, whole.d, sizeof mean.d);
+		assert_memory_equal(mean.f, whole.f, sizeof mean.f);
+	}
+	model.f[1] = -100.5f;
+	assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, 8, 5, 3, x, &part),
+			 SL_ERR_RANGE);
+	assert_int_equal(part.index, 6); /* of the model */
 }
