@@ -7,10 +7,10 @@
 #include "common/compute/job_analysis.h"
 #include "common/compute/job_deposit.h"
 #include "common/compute/job_mix.h"
+#include "common/compute/job_model.h"
 #include "common/compute/job_share.h"
+#include "common/compute/state.h"
 #include "common/field/vector.h"
-
-#define LANES 8u
 
 size_t sl_job_scratch(const struct sl_view *view)
 {
@@ -32,53 +32,9 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_job *jo
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
-/* Return the largest |a_l - b_l|. Independent maxima let the processor compare several at a time. */
-static double float_update(const float *a, const float *b, size_t count)
-{
-	float most[LANES] = {0};
-	size_t l = 0;
-	for (; l + LANES <= count; l += LANES)
-		for (size_t k = 0; k < LANES; k++) {
-			float update = fabsf(a[l + k] - b[l + k]);
-			most[k] = update > most[k] ? update : most[k];
-		}
-	for (; l < count; l++)
-		most[0] = fmaxf(most[0], fabsf(a[l] - b[l]));
-	for (size_t k = 1; k < LANES; k++)
-		most[0] = fmaxf(most[0], most[k]);
-	return (double)most[0];
-}
-
-static double double_update(const double *a, const double *b, size_t count)
-{
-	double most = 0;
-	for (size_t l = 0; l < count; l++) {
-		double update = fabs(a[l] - b[l]);
-		most = update > most ? update : most;
-	}
-	return most;
-}
-
-static double largest_update(const struct sl_workspace *workspace)
-{
-	double most = 0;
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
-		const void *trained = (const uint8_t *)workspace->trained + run.offset;
-		const void *committed = (const uint8_t *)workspace->committed + run.offset;
-		if (run.dtype == SL_FLOAT32)
-			most = fmax(most, float_update(trained, committed, run.count));
-		else if (run.dtype == SL_FLOAT64)
-			most = fmax(most, double_update(trained, committed, run.count));
-	}
-	return most;
-}
-
 static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	struct sl_encoding encoding = view->encoding;
-	encoding.weight = workspace->weight;
-	encoding.clamp = workspace->clamp;
 	workspace->theirs = NULL; /* GATHER may follow a failed ENCODE: it must find no streams */
 	if (workspace->weight > view->max_weight || (workspace->weight == 0 && view->max_weight == 1)) {
 		result->total = workspace->weight;
@@ -90,13 +46,22 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	if (result->code == SL_OK)
 		result->code = sl_job_mix_open(workspace, view);
 	if (result->code == SL_OK)
-		result->code =
-			sl_encoding_encode(&view->field, &encoding, &workspace->tensors, workspace->trained,
-					   workspace->n, workspace->x, &result->note);
+		result->code = sl_job_model_check(workspace, view, result);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
-	result->update = result->code == SL_OK && view->t > 1 ? largest_update(workspace) : NAN;
-	memset(workspace->s, 0, (workspace->n + 1) * sizeof *workspace->s);
+	memset(workspace->s, 0, sl_state_packed(view));
+}
+
+/* Add a share to its chunk of s, or let a chunk of Z replace it. */
+static int take_chunk(const struct sl_workspace *workspace, const struct sl_view *view,
+		      const struct sl_buffer *b, bool share)
+{
+	size_t first = (size_t)b->index * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, b->index);
+	uint64_t *s = share ? sl_state_take(workspace, view, first, count) : sl_state_chunk(workspace, view);
+	int rc = sl_vector_take(&view->field, s, b->bytes, count, share);
+	if (rc == SL_OK)
+		sl_state_put(workspace, view, first, count);
+	return rc;
 }
 
 static void run_gather(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -106,11 +71,8 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_job *job,
 		sl_job_share_take(workspace, job->buffers);
 		return;
 	}
-	bool share = job->kind == SL_JOB_GATHER; /* a share is added to s; a chunk of Z replaces it */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		uint64_t *s = workspace->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
-		result->code = sl_vector_take(&view->field, s, b->bytes,
-					      sl_view_chunk_elements(view, b->index), share);
+		result->code = take_chunk(workspace, view, b, job->kind == SL_JOB_GATHER);
 		result->from = b->from;
 	}
 }
@@ -135,7 +97,7 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 	const struct sl_view *view = job->view;
 	sl_job_share_close(workspace, view);
 	sl_canonical_deposit(&workspace->scope, sl_slot_state(&workspace->state_file, view->self),
-			     sl_slot_state_bytes(view), result->hash);
+			     sl_slot_state_bytes(view), workspace->state_file.used, result->hash);
 }
 
 /* Return the greatest |centred(z_l)|. */
@@ -149,30 +111,44 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Return true if Z can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility of a sum): the total weight
- * is possible for N learners, none of which has weight 0 if max_weight is 1, and no coordinate exceeds the
- * largest element times that weight. All learners of a view come to the same answer. */
-static bool plausible(const struct sl_view *view, const uint64_t *z)
+/* Return true if no coordinate of Z exceeds `limit`. */
+static bool within(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t limit)
+{
+	bool within = true;
+	for (uint32_t m = 0; within && m < view->chunks; m++) {
+		size_t count = sl_view_chunk_elements(view, m);
+		const uint64_t *z = sl_state_take(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS, count);
+		within = greatest(&view->field, z, m + 1 < view->chunks ? count : count - 1) <= limit;
+	}
+	return within;
+}
+
+/* Return true if Z, with the total weight `z_n`, can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility
+ * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1, and
+ * no coordinate exceeds the largest element times that weight. All learners of a view come to the same
+ * answer.
+ */
+static bool plausible(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t z_n)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
-	uint64_t total = weighted ? z[view->elements - 1] : 1;
+	uint64_t total = weighted ? z_n : 1;
 	uint64_t least = !weighted ? 1 : view->max_weight == 1 ? view->n : 0;
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
 	if (total < least || total > most)
 		return false;
 	uint64_t limit;
 	return __builtin_mul_overflow(sl_encoding_largest(&view->encoding), total, &limit) ||
-	       greatest(&view->field, z, (size_t)view->elements - 1) <= limit;
+	       within(workspace, view, limit);
 }
 
 /* Fill in weight, D and, if Z is not plausible, the code. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
-	const uint64_t *z = workspace->s;
-	result->total = z[view->elements - 1];
-	if (!plausible(view, z))
+	result->total = sl_state_element(workspace, view, (size_t)view->elements - 1);
+	if (!plausible(workspace, view, result->total))
 		result->code = SL_ERR_INVALID;
-	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bits, result->hash);
+	sl_canonical_result(&workspace->scope, view->h, workspace->s, view->elements, view->field.bits,
+			    result->hash);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -185,9 +161,11 @@ static void run_close(struct sl_workspace *workspace, const struct sl_job *job, 
 static void run_fetch(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	(void)result;
-	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		memcpy(sl_slot_chunk(&workspace->state_file, job->view, b->from, b->index), b->bytes,
-		       b->size);
+	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next) {
+		uint8_t *chunk = sl_slot_chunk(&workspace->state_file, job->view, b->from, b->index);
+		memcpy(chunk, b->bytes, b->size);
+		sl_slot_used(&workspace->state_file, chunk, b->size);
+	}
 }
 
 static void run_check(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -199,21 +177,24 @@ static void run_check(struct sl_workspace *workspace, const struct sl_job *job, 
 static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	memset(workspace->s, 0, (size_t)view->elements * sizeof *workspace->s);
-	for (uint32_t m = 0; m < view->chunks; m++)
+	uint64_t *s = sl_state_chunk(workspace, view);
+	for (uint32_t m = 0; m < view->chunks && result->code == SL_OK; m++) {
+		size_t count = sl_view_chunk_elements(view, m);
+		memset(s, 0, count * sizeof *s);
 		for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++) {
-			result->code = sl_job_deposit_add(workspace, view, i, job->keys[i], m);
+			result->code = sl_job_deposit_add(workspace, view, i, job->keys[i], m, s);
 			result->from = i;
 		}
+		sl_state_put(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS, count);
+	}
 	if (result->code == SL_OK)
 		judge(workspace, view, result);
 }
 
 static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	const struct sl_view *view = job->view;
-	result->code = sl_encoding_decode(&view->field, &view->encoding, &workspace->tensors, workspace->s,
-					  workspace->n, workspace->committed);
+	result->code =
+		sl_job_model_decode(job->view, &workspace->tensors, workspace->s, workspace->committed);
 }
 
 /* Take Z from others if it hashes to the digest that they signed. */
@@ -306,8 +287,10 @@ int sl_job_slots(const struct sl_job *job,
 
 void sl_job_wipe(struct sl_workspace *workspace)
 {
-	sodium_memzero(workspace->x, (workspace->n + 1) * sizeof *workspace->x);
-	sodium_memzero(workspace->s, (workspace->n + 1) * sizeof *workspace->s);
+	if (workspace->s != NULL)
+		sodium_memzero(workspace->s, workspace->s_bytes);
+	if (workspace->second != NULL)
+		sodium_memzero(workspace->second, workspace->second_elements * sizeof *workspace->second);
 	sodium_memzero(&workspace->secrets, sizeof workspace->secrets);
 	sodium_memzero(workspace->scratch.base, workspace->scratch.most);
 	workspace->scratch.most = 0;

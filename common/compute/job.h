@@ -3,9 +3,9 @@
  *
  *   job        input                             output
  *   ANALYSE    graph of the view, c              analysis for the privacy check and for mixing
- *   ENCODE     model, weight                     x, fresh streams; seeded: the seeds
+ *   ENCODE     model, weight                     check of the model, fresh streams; seeded: the seeds
  *   SECRETS    neighbours' ids                   deposit key, challenge, key shares of the key, their root
- *   SHARE m    x                                 the neighbours' shares of chunk m; s += own share
+ *   SHARE m    model, weight                     the neighbours' shares of chunk m; s += own share
  *   GATHER     neighbours' shares                s += share; seeded: their streams
  *   EXPAND m   neighbours' streams               s += stream
  *   DEPOSIT m  s, the own deposit key            chunk m of the own slot: s + mask
@@ -21,8 +21,9 @@
  *   ABSORB     a peer's chunks of Z              Z                                              \ CATCHUP
  *   ADOPT      Z                                 D, committed model                             /
  *
- * Jobs of one learner run one at a time, in the order given. Nothing here allocates, reads a clock or does
- * I/O; random bytes come from the workspace's key source.
+ * Jobs of one learner run one at a time, in the order given. The model stays as it is from ENCODE to the last
+ * SHARE: it is encoded a second time, which takes less memory than the encoding. Nothing here allocates,
+ * reads a clock or does I/O; random bytes come from the workspace's key source.
  */
 #pragma once
 

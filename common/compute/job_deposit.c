@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/state.h"
 #include "common/field/key_share.h"
 #include "common/field/vector.h"
 #include "common/protocol/key_tree.h"
@@ -78,20 +79,15 @@ void sl_job_deposit_open(struct sl_prg *mask, const uint8_t key[static SL_KEY_BY
 
 void sl_job_deposit_mask(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	uint64_t masked[BLOCK];
-	size_t count = sl_view_chunk_elements(view, m);
-	uint32_t bits = view->field.bits;
-	const uint64_t *s = workspace->s + (size_t)m * SL_CHUNK_ELEMENTS;
+	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
 	uint8_t *out = sl_slot_chunk(&workspace->state_file, view, view->self, m);
+	uint64_t *masked = sl_state_take(workspace, view, first, count);
 	struct sl_prg mask;
 	sl_job_deposit_open(&mask, workspace->secrets.key, m);
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = min(count - at, BLOCK);
-		memcpy(masked, s + at, n * sizeof *masked);
-		sl_prg_add(&mask, &view->field, masked, n);
-		sl_bytes_pack(out + sl_packed_bytes(at, bits), masked, n, bits);
-	}
+	sl_prg_add(&mask, &view->field, masked, count);
+	sl_bytes_pack(out, masked, count, view->field.bits);
 	sl_prg_close(&mask);
+	sl_slot_used(&workspace->state_file, out, sl_packed_bytes(count, view->field.bits));
 }
 
 int sl_job_deposit_unmask(struct sl_prg *mask, const struct sl_field *field, const uint8_t *deposit,
@@ -104,12 +100,11 @@ int sl_job_deposit_unmask(struct sl_prg *mask, const struct sl_field *field, con
 }
 
 int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
-		       const uint8_t key[static SL_KEY_BYTES], uint32_t m)
+		       const uint8_t key[static SL_KEY_BYTES], uint32_t m, uint64_t *s)
 {
 	size_t count = sl_view_chunk_elements(view, m);
 	uint32_t bits = view->field.bits;
 	const uint8_t *deposit = sl_slot_chunk(&workspace->state_file, view, position, m);
-	uint64_t *s = workspace->s + (size_t)m * SL_CHUNK_ELEMENTS;
 	struct sl_prg mask;
 	int rc = SL_OK;
 	sl_job_deposit_open(&mask, key, m);
@@ -120,7 +115,20 @@ int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *vie
 			sl_prg_subtract(&mask, &view->field, s + at, n);
 	}
 	sl_prg_close(&mask);
+	sl_slot_used(&workspace->state_file, deposit, sl_packed_bytes(count, bits));
 	return rc;
+}
+
+static bool valid(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position)
+{
+	bool valid = true;
+	for (uint32_t m = 0; valid && m < view->chunks; m++) {
+		const uint8_t *chunk = sl_slot_chunk(&workspace->state_file, view, position, m);
+		size_t count = sl_view_chunk_elements(view, m);
+		valid = sl_vector_valid(&view->field, chunk, count);
+		sl_slot_used(&workspace->state_file, chunk, sl_packed_bytes(count, view->field.bits));
+	}
+	return valid;
 }
 
 int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
@@ -128,10 +136,11 @@ int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_v
 {
 	const uint8_t *deposit = sl_slot_state(&workspace->state_file, position);
 	uint8_t hash[SL_HASH_BYTES];
-	sl_canonical_deposit(&workspace->scope, deposit, sl_slot_state_bytes(view), hash);
+	sl_canonical_deposit(&workspace->scope, deposit, sl_slot_state_bytes(view),
+			     workspace->state_file.used, hash);
 	if (memcmp(hash, expected, sizeof hash) != 0)
 		return SL_ERR_NOTFOUND;
-	return sl_vector_valid(&view->field, deposit, (size_t)view->elements) ? SL_OK : SL_ERR_INVALID;
+	return valid(workspace, view, position) ? SL_OK : SL_ERR_INVALID;
 }
 
 /* --- checksums --- */
@@ -155,7 +164,18 @@ static int sum_slot(const struct sl_workspace *workspace, const struct sl_view *
 			sl_checksum_add(checksum, state, first + at, n, phi);
 	}
 	sl_prg_close(&mask);
+	sl_slot_used(&workspace->state_file, deposit, sl_packed_bytes(count, view->field.bits));
 	return rc;
+}
+
+/* Add the checksum of Z to phi. */
+static void sum_result(const struct sl_workspace *workspace, const struct sl_view *view,
+		       const struct sl_checksum *checksum, uint64_t *phi)
+{
+	for (uint32_t m = 0; m < view->chunks; m++) {
+		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
+		sl_checksum_add(checksum, sl_state_take(workspace, view, first, count), first, count, phi);
+	}
 }
 
 static int sum_state(const struct sl_workspace *workspace, const struct sl_job *job,
@@ -189,6 +209,6 @@ void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job
 			result->code = sum_state(workspace, job, &checksum, view->neighbours[r], phi);
 		}
 	if (result->code == SL_OK)
-		sl_checksum_add(&checksum, workspace->s, 0, (size_t)view->elements, phi + points);
+		sum_result(workspace, view, &checksum, phi + points);
 	sl_arena_reset(&workspace->scratch, mark);
 }

@@ -21,10 +21,10 @@ int sl_job_deposit_check(const struct sl_workspace *workspace, const struct sl_v
 void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job *job,
 			     struct sl_job_result *result);
 
-/* Add chunk `m` of a masked state, from its slot and `key`, to s. SL_ERR_INVALID: the slot is not of the
- * field. */
+/* Add chunk `m` of a masked state, from its slot and `key`, to the elements `s`. SL_ERR_INVALID: the slot is
+ * not of the field. */
 int sl_job_deposit_add(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position,
-		       const uint8_t key[static SL_KEY_BYTES], uint32_t m);
+		       const uint8_t key[static SL_KEY_BYTES], uint32_t m, uint64_t *s);
 /* Start the mask of chunk `m`. */
 void sl_job_deposit_open(struct sl_prg *mask, const uint8_t key[static SL_KEY_BYTES], uint32_t m);
 /* Write the next `count` elements of a masked state, of which `deposit` are the packed ones, to `out`.

@@ -3,8 +3,9 @@
 #include "common/base/bytes.h"
 #include "common/compute/job_deposit.h"
 #include "common/compute/job_mix_row.h"
+#include "common/compute/state.h"
 
-#define BLOCK 1024u /* elements of a first state at a time */
+#define BLOCK SL_JOB_MIX_BLOCK
 
 static const struct sl_job_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
@@ -27,8 +28,12 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view)
 void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_chunk *chunk, uint8_t *out)
 {
-	sl_bytes_pack(out, workspace->s + (size_t)chunk->index * view->state_elements,
-		      sl_view_state_elements(view, chunk->index), sl_view_mixing_bits(view));
+	size_t first = (size_t)chunk->index * view->state_elements,
+	       count = sl_view_state_elements(view, chunk->index);
+	if (sl_engine_rows[view->engine].rounds)
+		memcpy(out, workspace->second + first, count * SL_STATE_BYTES);
+	else
+		memcpy(out, sl_state_at(workspace, view, first), sl_packed_bytes(count, view->field.bits));
 }
 
 /* --- first states: deposits without their masks --- */
@@ -36,12 +41,17 @@ void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view
 static int add_deposits(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
 {
 	const struct sl_view *view = job->view;
+	size_t first = (size_t)job->chunk * SL_CHUNK_ELEMENTS,
+	       count = sl_view_chunk_elements(view, job->chunk);
+	uint64_t *s = sl_state_take(workspace, view, first, count);
 	int rc = SL_OK;
 	for (uint32_t r = 0; rc == SL_OK && r < view->degree; r++) {
 		uint32_t position = view->neighbours[r];
-		rc = sl_job_deposit_add(workspace, view, position, job->keys[position], job->chunk);
+		rc = sl_job_deposit_add(workspace, view, position, job->keys[position], job->chunk, s);
 		*from = r;
 	}
+	if (rc == SL_OK)
+		sl_state_put(workspace, view, first, count);
 	return rc;
 }
 
@@ -82,8 +92,12 @@ static int mix_deposits(struct sl_workspace *workspace, const struct sl_job *job
 		if (rc == SL_OK)
 			engines[view->engine]->step(workspace, view, first + at, n, 0);
 	}
-	for (uint32_t r = 0; r < view->degree; r++)
+	for (uint32_t r = 0; r < view->degree; r++) {
 		sl_prg_close(&workspace->theirs[r]);
+		sl_slot_used(&workspace->state_file,
+			     sl_slot_chunk(&workspace->state_file, view, view->neighbours[r], job->chunk),
+			     sl_packed_bytes(count, view->field.bits));
+	}
 	return rc;
 }
 
@@ -95,6 +109,20 @@ static int take(struct sl_workspace *workspace, const struct sl_view *view, cons
 	return engines[view->engine]->take == NULL ? SL_OK : engines[view->engine]->take(workspace, view, b);
 }
 
+/* Make the next state of the chunk, block by block. */
+static void step_blocks(struct sl_workspace *workspace, const struct sl_job *job)
+{
+	const struct sl_view *view = job->view;
+	size_t first = (size_t)job->chunk * view->state_elements,
+	       count = sl_view_state_elements(view, job->chunk);
+	for (size_t at = 0; at < count; at += BLOCK) {
+		size_t n = count - at < BLOCK ? count - at : BLOCK;
+		engines[view->engine]->step(workspace, view, first + at, n, job->iteration);
+		for (uint32_t r = 0; r < view->degree; r++)
+			workspace->states[r] += sl_packed_bytes(n, sl_view_mixing_bits(view));
+	}
+}
+
 static int mix_buffers(struct sl_workspace *workspace, const struct sl_job *job, uint32_t *from)
 {
 	const struct sl_view *view = job->view;
@@ -104,8 +132,7 @@ static int mix_buffers(struct sl_workspace *workspace, const struct sl_job *job,
 		*from = b->from;
 	}
 	if (rc == SL_OK && engines[view->engine]->step != NULL)
-		engines[view->engine]->step(workspace, view, (size_t)job->chunk * view->state_elements,
-					    sl_view_state_elements(view, job->chunk), job->iteration);
+		step_blocks(workspace, job);
 	return rc;
 }
 

@@ -1,8 +1,9 @@
-/* exact (PROTOCOL.md §8.3 exact): s is x(k); the sum over k grows in workspace->x, and a chunk's last MIX
- * moves it to s. */
+/* exact (PROTOCOL.md §8.3 exact): s is x(k); the sum over k grows in workspace->second, and a chunk's
+ * last MIX moves it to s. */
 #include <string.h>
 
 #include "common/compute/job_mix_row.h"
+#include "common/compute/state.h"
 #include "common/field/vector.h"
 
 static int open_weights(struct sl_workspace *workspace, const struct sl_view *view)
@@ -40,16 +41,17 @@ static void step(struct sl_workspace *workspace, const struct sl_view *view, siz
 {
 	if (plain_sum(view))
 		return;
+	uint64_t state[SL_JOB_MIX_BLOCK], *sum = workspace->second + at;
 	const uint64_t *part = workspace->analysis.r;
-	uint64_t *state = workspace->s + at, *sum = workspace->x + at;
+	uint8_t *packed = sl_state_at(workspace, view, at);
+	sl_bytes_unpack(state, packed, count, view->field.bits);
 	if (k == 0) {
 		memcpy(sum, state, count * sizeof *sum);
 		sl_vector_scale(&view->field, sum, count, part[0]);
 	}
 	sl_vector_update(&view->field, state, sum, part[k + 1], count, workspace->states, workspace->weights,
 			 view->degree);
-	if (k + 1 == view->steps)
-		memcpy(state, sum, count * sizeof *sum);
+	sl_bytes_pack(packed, k + 1 == view->steps ? sum : state, count, view->field.bits);
 }
 
 const struct sl_job_mix_row sl_job_mix_exact = {

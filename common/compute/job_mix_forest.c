@@ -1,6 +1,9 @@
 /* forest (PROTOCOL.md §8.4 forest): s is what has come up so far in the tree of the chunk; then Z, which
  * comes down. */
+#include <string.h>
+
 #include "common/compute/job_mix_row.h"
+#include "common/compute/state.h"
 #include "common/field/vector.h"
 
 /* Return true if `b` is Z itself. */
@@ -11,8 +14,20 @@ static bool is_sum(const struct sl_buffer *b)
 
 static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
-	uint64_t *s = workspace->s + (size_t)b->index * view->state_elements;
-	return sl_vector_take(&view->field, s, b->bytes, sl_view_state_elements(view, b->index), !is_sum(b));
+	size_t first = (size_t)b->index * view->state_elements,
+	       count = sl_view_state_elements(view, b->index);
+	if (is_sum(b)) {
+		if (!sl_vector_valid(&view->field, b->bytes, count))
+			return SL_ERR_INVALID;
+		memcpy(sl_state_at(workspace, view, first), b->bytes,
+		       sl_packed_bytes(count, view->field.bits));
+		return SL_OK;
+	}
+	uint64_t *s = sl_state_take(workspace, view, first, count);
+	int rc = sl_vector_take(&view->field, s, b->bytes, count, true);
+	if (rc == SL_OK)
+		sl_state_put(workspace, view, first, count);
+	return rc;
 }
 
 const struct sl_job_mix_row sl_job_mix_forest = {.take = take};

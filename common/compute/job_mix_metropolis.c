@@ -1,8 +1,10 @@
-/* metropolis (PROTOCOL.md §8.2 metropolis): from the first MIX of a chunk on, s is X = s << f, as int64; at
- * CLOSE, Z. */
+/* metropolis (PROTOCOL.md §8.2 metropolis): from the first MIX of a chunk on, workspace->second is X = s <<
+ * f, as int64; CLOSE makes Z of it, in s. */
+#include <math.h>
 #include <string.h>
 
 #include "common/compute/job_mix_row.h"
+#include "common/compute/state.h"
 #include "common/mixing/spectrum.h"
 
 #define BLOCK 1024u /* elements on the stack */
@@ -48,7 +50,7 @@ static bool has_spread(const struct sl_view *view, uint64_t k)
 /* Logs show the spread, but no masked state: two digits are too few for one. */
 static void take_spread(struct sl_workspace *workspace, const struct sl_view *view, size_t count)
 {
-	const int64_t *state = (const int64_t *)workspace->s;
+	const int64_t *state = (const int64_t *)workspace->second;
 	uint64_t apart =
 		sl_metropolis_spread(state, count < SAMPLE ? count : SAMPLE, workspace->states, view->degree);
 	double one = (double)(UINT64_C(1) << view->fraction);
@@ -58,9 +60,12 @@ static void take_spread(struct sl_workspace *workspace, const struct sl_view *vi
 static void step(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		 uint64_t k)
 {
-	int64_t *state = (int64_t *)workspace->s + at;
-	if (k == 0)
-		sl_metropolis_open(workspace->s + at, view->fraction, count, state);
+	int64_t *state = (int64_t *)workspace->second + at;
+	if (k == 0) {
+		uint64_t s[SL_JOB_MIX_BLOCK];
+		sl_bytes_unpack(s, sl_state_at(workspace, view, at), count, view->field.bits);
+		sl_metropolis_open(s, view->fraction, count, state);
+	}
 	if (at == 0 && has_spread(view, k))
 		take_spread(workspace, view, count);
 	sl_metropolis_step(state, count, workspace->states, workspace->divisors, view->degree);
@@ -68,8 +73,16 @@ static void step(struct sl_workspace *workspace, const struct sl_view *view, siz
 
 static double close_state(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	return sl_metropolis_close(&view->field, view->n, view->fraction, (const int64_t *)workspace->s,
-				   view->elements, workspace->s);
+	const int64_t *state = (const int64_t *)workspace->second;
+	double margin = 0;
+	for (uint32_t m = 0; m < view->chunks; m++) {
+		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
+		margin =
+			fmax(margin, sl_metropolis_close(&view->field, view->n, view->fraction, state + first,
+							 count, sl_state_chunk(workspace, view)));
+		sl_state_put(workspace, view, first, count);
+	}
+	return margin;
 }
 
 const struct sl_job_mix_row sl_job_mix_metropolis = {

@@ -3,6 +3,8 @@
 
 #include "common/compute/workspace.h"
 
+#define SL_JOB_MIX_BLOCK 1024u /* elements of a step, at most */
+
 struct sl_job_mix_row {
 	/* Take memory from the scratch and fill it. Called for every engine, since ENCODE runs before an
 	 * engine is chosen. SL_ERR_NOMEM. */
@@ -17,8 +19,8 @@ struct sl_job_mix_row {
 	 * do. */
 	int (*take)(struct sl_workspace *workspace, const struct sl_view *view,
 		    const struct sl_buffer *buffer);
-	/* Make `count` elements, from `at` on, of the state of exchange k+1 from workspace->states. NULL:
-	 * `take` has done all. */
+	/* Make `count` elements, from `at` on, of the state of exchange k+1 from workspace->states, which
+	 * begin at the same element. NULL: `take` has done all. */
 	void (*step)(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		     uint64_t k);
 	/* Make Z of the last state; return the rounding margin. NULL: the last state is Z. */

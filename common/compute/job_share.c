@@ -4,6 +4,8 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_model.h"
+#include "common/compute/state.h"
 
 #define BLOCK 2048u /* elements shared at a time: a hundred rows take 1.6 MB */
 #define ALIGN 64u   /* alignment of an array in an arena, at most */
@@ -26,7 +28,7 @@ static size_t block_elements(const struct sl_view *view)
 size_t sl_job_share_bytes(const struct sl_view *view)
 {
 	size_t points = view->degree + 1, block = block_elements(view) * sizeof(uint64_t);
-	size_t rows = points * (block + sl_view_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *)));
+	size_t rows = points * (block + sl_view_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *))) + block;
 	size_t randomness = points * (2 * sizeof(struct sl_prg) + 2 * sizeof(sl_id) + sizeof(uint64_t));
 	return rows + randomness + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
 }
@@ -74,8 +76,9 @@ static int take_room(struct sl_workspace *workspace, const struct sl_view *view)
 	workspace->shares = SL_ARENA_TAKE(arena, view->degree, uint8_t *);
 	workspace->rows = SL_ARENA_TAKE(arena, view->degree + 1, uint64_t *);
 	workspace->share_scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
+	workspace->x = SL_ARENA_TAKE(arena, block_elements(view), uint64_t);
 	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rows &&
-		    workspace->share_scratch;
+		    workspace->share_scratch && workspace->x;
 	return room && take_rows(workspace, view) ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -99,14 +102,16 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 	return SL_OK;
 }
 
-/* Make the shares of the block that begins `at` elements into the chunk. */
-static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x,
-		       uint64_t *s, size_t at, size_t count)
+/* Make the shares of the block that begins `at` elements into the chunk, and at element `first` of the model.
+ */
+static void make_block(struct sl_workspace *workspace, const struct sl_view *view, uint64_t *s, size_t first,
+		       size_t at, size_t count)
 {
 	uint32_t bits = view->field.bits;
 	const uint64_t *own = workspace->rows[view->degree];
-	sl_share(&workspace->sharing, view->sharing, workspace->randomness, x, count, workspace->rows,
-		 workspace->share_scratch);
+	sl_job_model_encode(workspace, view, first, count, workspace->x);
+	sl_share(&workspace->sharing, view->sharing, workspace->randomness, workspace->x, count,
+		 workspace->rows, workspace->share_scratch);
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_add(&view->field, s[l], own[l]);
 	for (uint32_t r = first_row(view); r < view->degree; r++)
@@ -114,22 +119,22 @@ static void make_block(struct sl_workspace *workspace, const struct sl_view *vie
 			      bits);
 }
 
-/* Return the number of elements of a job that begins at chunk `m`, and the first of them. */
-static size_t span(const struct sl_view *view, uint32_t m, size_t *first)
+static void make_chunk(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	*first = (size_t)m * SL_CHUNK_ELEMENTS;
-	return min((size_t)sl_view_share_end(view, m) * SL_CHUNK_ELEMENTS, view->elements) - *first;
+	size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
+	uint64_t *s = sl_state_take(workspace, view, first, count);
+	for (size_t at = 0; at < count; at += BLOCK)
+		make_block(workspace, view, s + at, first + at, at, min(count - at, BLOCK));
+	sl_state_put(workspace, view, first, count);
 }
 
 void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	size_t first, count = span(view, m, &first);
-	uint64_t *x = workspace->x + first, *s = workspace->s + first;
-	for (size_t at = 0; at < count; at += BLOCK)
-		make_block(workspace, view, x + at, s + at, at, min(count - at, BLOCK));
+	for (uint32_t end = sl_view_share_end(view, m); m < end; m++)
+		make_chunk(workspace, view, m);
 	for (uint32_t r = first_row(view); r <= view->degree; r++)
 		sodium_memzero(workspace->rows[r], block_elements(view) * sizeof *workspace->rows[r]);
-	sodium_memzero(x, count * sizeof *x); /* the shares are made: the encoding is not needed any more */
+	sodium_memzero(workspace->x, block_elements(view) * sizeof *workspace->x);
 }
 
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers)
@@ -140,11 +145,15 @@ void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *b
 
 void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
-	size_t first, count = span(view, m, &first);
-	uint64_t *s = workspace->s + first;
-	for (size_t at = 0; at < count; at += BLOCK)
-		for (uint32_t r = 0; r < view->degree; r++)
-			sl_prg_add(&workspace->theirs[r], &view->field, s + at, min(count - at, BLOCK));
+	for (uint32_t end = sl_view_share_end(view, m); m < end; m++) {
+		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, m);
+		uint64_t *s = sl_state_take(workspace, view, first, count);
+		for (size_t at = 0; at < count; at += BLOCK)
+			for (uint32_t r = 0; r < view->degree; r++)
+				sl_prg_add(&workspace->theirs[r], &view->field, s + at,
+					   min(count - at, BLOCK));
+		sl_state_put(workspace, view, first, count);
+	}
 }
 
 void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view)

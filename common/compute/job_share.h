@@ -20,7 +20,7 @@
 size_t sl_job_share_bytes(const struct sl_view *view);
 /* Take room from the empty scratch and open fresh streams. SL_ERR_NOMEM. */
 int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view);
-/* SHARE: from chunk `m` of x on, make the shares; the own one is added to s. */
+/* SHARE: from chunk `m` on, encode the trained model and make the shares; the own one is added to s. */
 void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* GATHER, seeded: open the neighbours' streams. */
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers);

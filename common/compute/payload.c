@@ -4,6 +4,14 @@
 
 #include "common/compute/job_mix.h"
 
+static void write_slot(const struct sl_slots *state_file, const struct sl_payload *payload,
+		       const struct sl_chunk *chunk, uint8_t *out)
+{
+	const uint8_t *bytes = sl_slot_state(state_file, payload->row) + payload->at;
+	memcpy(out, bytes, chunk->size);
+	sl_slot_used(state_file, bytes, chunk->size);
+}
+
 void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view *view,
 		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *z,
 		      uint8_t *out)
@@ -21,7 +29,7 @@ void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view
 		sl_job_mix_write(workspace, view, chunk, out);
 		break;
 	case SL_SOURCE_SLOT:
-		memcpy(out, sl_slot_state(&workspace->state_file, payload->row) + payload->at, chunk->size);
+		write_slot(&workspace->state_file, payload, chunk, out);
 		break;
 	case SL_SOURCE_RESULT:
 		memcpy(out, z + payload->at, chunk->size);

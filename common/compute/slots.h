@@ -16,7 +16,9 @@
 struct sl_slots {
 	uint8_t *base; /* N slots; NULL: none is open */
 	size_t slot_bytes;
-	uint32_t first; /* the position whose slot is the first */
+	uint32_t first;					 /* the position whose slot is the first */
+	void (*used)(const uint8_t *bytes, size_t size); /* told what has been read or written of a slot and
+							    is not needed soon; NULL: not needed */
 };
 
 static inline size_t sl_slot_state_bytes(const struct sl_view *view)
@@ -44,4 +46,11 @@ static inline uint8_t *sl_slot_chunk(const struct sl_slots *state_file, const st
 {
 	return sl_slot_state(state_file, position) +
 	       sl_packed_bytes((size_t)m * SL_CHUNK_ELEMENTS, view->field.bits);
+}
+
+/* Say that `size` bytes of a slot are not needed soon. */
+static inline void sl_slot_used(const struct sl_slots *state_file, const uint8_t *bytes, size_t size)
+{
+	if (state_file->used != NULL)
+		state_file->used(bytes, size);
 }

@@ -1,6 +1,6 @@
 /* workspace.h - one learner's vectors. The shell owns the memory; jobs use it, one at a time.
  *
- * x, shares and s are secret. s becomes Z in place.
+ * trained, x, shares, s and second are secret. s becomes Z in place.
  */
 #pragma once
 
@@ -29,11 +29,13 @@ struct sl_workspace {
 	sl_key_source source;
 	void *source_context;
 
-	uint64_t *x; /* n+1: the encoding, wiped when the shares are made; of exact, then the sum over k */
-	uint64_t *s; /* n+1: masked state, then the state of the engine, then Z */
-	struct sl_slots state_file;  /* slots of the view; open from ENCODE on, or from the start for an
-					attempt from disk */
-	struct sl_arena scratch;     /* at least sl_job_scratch(view) when ANALYSE and ENCODE run */
+	uint8_t *s;		    /* masked state, then the state of the engine, then Z; packed (state.h) */
+	size_t s_bytes;		    /* at least sl_state_bytes(view) from ENCODE, SUM or ABSORB on */
+	uint64_t *second;	    /* states of metropolis, as int64; of exact, the sum over k */
+	size_t second_elements;	    /* at least sl_state_second(view) from the first MIX on */
+	struct sl_slots state_file; /* slots of the view; open from ENCODE on, or from the start for an
+				       attempt from disk */
+	struct sl_arena scratch;    /* at least sl_job_scratch(view) when ANALYSE and ENCODE run */
 	struct sl_analysis analysis; /* of the last ANALYSE */
 
 	struct sl_secrets secrets; /* own key, challenge, root and outgoing key shares, from SECRETS on */
@@ -42,6 +44,7 @@ struct sl_workspace {
 	/* in the scratch, from ENCODE on */
 	struct sl_sharing sharing;
 	struct sl_prg *randomness; /* by neighbour: the streams of the own shares */
+	uint64_t *x;		   /* a block of the encoding, wiped when its shares are made */
 	struct sl_prg *theirs; /* by neighbour: the streams of the seeds received; then its mask of a chunk */
 	uint8_t **shares;      /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
 	uint64_t **rows; /* degree + 1 rows of a block; in MIX, a block of the neighbours' first states */
@@ -54,5 +57,5 @@ struct sl_workspace {
 
 /* Return the bytes of scratch that an attempt on this view needs. */
 size_t sl_job_scratch(const struct sl_view *view);
-/* Wipe x, s, shares and streams: at the end of every attempt. The shell ends the state file. */
+/* Wipe s, second, shares and streams: at the end of every attempt. The shell ends the state file. */
 void sl_job_wipe(struct sl_workspace *workspace);

@@ -7,7 +7,7 @@
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are hashed as they are in memory");
 
-#define BLOCK 1024u
+#define PIECE (256u << 10) /* bytes of a deposit at a time */
 
 struct hasher {
 	crypto_generichash_state state;
@@ -102,12 +102,17 @@ bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message 
 }
 
 void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
-			  uint8_t hash[static SL_HASH_BYTES])
+			  void (*used)(const uint8_t *bytes, size_t size), uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_vector_hash vector;
 	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, deposit, bytes);
+	for (size_t at = 0; at < bytes; at += PIECE) {
+		size_t n = bytes - at < PIECE ? bytes - at : PIECE;
+		sl_vector_hash_add(&vector, deposit + at, n);
+		if (used != NULL)
+			used(deposit + at, n);
+	}
 	begin(&v, "starling deposit 3", scope);
 	feed_u64(&v, bytes);
 	feed_vector(&v, &vector);
@@ -186,20 +191,15 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 }
 
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint64_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES])
+			 const uint8_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_vector_hash vector;
-	uint8_t packed[BLOCK * sizeof *z];
 	begin_run(&v, "starling result 5", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, count);
 	sl_vector_hash_begin(&vector);
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_bytes_pack(packed, z + at, n, bits);
-		sl_vector_hash_add(&vector, packed, sl_packed_bytes(n, bits));
-	}
+	sl_vector_hash_add(&vector, z, sl_packed_bytes(count, bits));
 	feed_vector(&v, &vector);
 	finish(&v, hash);
 }

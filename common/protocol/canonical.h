@@ -21,8 +21,9 @@ bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message 
 			  uint8_t hash[static SL_HASH_BYTES]);
 
 /* Write the hash of a deposit to `hash`: e_i, packed, of `bytes` bytes (PROTOCOL.md §5.6
- * Deposits). */
+ * Deposits). Call `used`, if it is not NULL, for each part that is hashed. */
 void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
+			  void (*used)(const uint8_t *bytes, size_t size),
 			  uint8_t hash[static SL_HASH_BYTES]);
 /* Write the key_hash of learner `id` with the deposit key `key` to `hash`. */
 void sl_canonical_key(const struct sl_scope *scope, sl_id id, const uint8_t key[static SL_KEY_BYTES],
@@ -50,7 +51,7 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 /* Write D, of h and Z, to `hash`, where `view` is h and the `count` elements `z` are packed at `bits`
  * bits, those of p (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint64_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES]);
+			 const uint8_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);

@@ -176,6 +176,8 @@ struct sl_daemon {
 	uint32_t step;				/* step of the topology playback, as last reported */
 	atomic_bool stop_training;
 	atomic_uint training_permille; /* progress of the training */
+	uint32_t encoding;	       /* jobs under way that read the trained model */
+	struct sl_task *training;      /* waits for them; owned; NULL: none */
 	struct json_t *metrics;	       /* of the last training, as its application named them; NULL: none */
 	struct sl_figures_round figures;
 	struct sl_status_notes notes;

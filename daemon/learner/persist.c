@@ -62,19 +62,10 @@ static sl_round spare_result(const struct sl_daemon *daemon, sl_round t)
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
-	struct sl_field field;
-	size_t count = daemon->workspace.n + 1;
-	int rc = sl_field_init(&field, certificate->round->p);
-	uint8_t *z = rc == SL_OK ? malloc(sl_packed_bytes(count, field.bits)) : NULL;
-	if (z == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u",
-				  certificate->t);
-	sl_bytes_pack(z, daemon->workspace.s, count, field.bits);
-	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
-			     z, sl_packed_bytes(count, field.bits), spare_result(daemon, certificate->t),
-			     checksum, error);
-	free(z);
-	return rc;
+	size_t n = daemon->workspace.n, bytes = sl_packed_bytes(n + 1, sl_field_bits(certificate->round->p));
+	return sl_result_write(daemon->settings->state, daemon->settings->run, certificate, n,
+			       daemon->workspace.s, bytes, spare_result(daemon, certificate->t), checksum,
+			       error);
 }
 
 /* Write the model, which is decoded from the result at the next start if a loss of power takes it

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_model.h"
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
@@ -191,9 +192,7 @@ static int decode(struct sl_daemon *daemon, const struct sl_result *result,
 	int rc = sl_field_init(&view.field, result->certificate.round->p);
 	if (rc != SL_OK || memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
 		return SL_ERR_FORMAT;
-	sl_bytes_unpack(workspace->s, result->z, workspace->n + 1, view.field.bits);
-	rc = sl_encoding_decode(&view.field, &view.encoding, &workspace->tensors, workspace->s, workspace->n,
-				workspace->committed);
+	rc = sl_job_model_decode(&view, &workspace->tensors, result->z, workspace->committed);
 	sl_checkpoint_sum(&decoded, &workspace->tensors, workspace->committed);
 	bool same = memcmp(decoded.checksum, round->checkpoint_sum, SL_HASH_BYTES) == 0;
 	return rc == SL_OK && same ? SL_OK : SL_ERR_FORMAT;
@@ -321,7 +320,7 @@ static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *v
 	uint8_t hash[SL_HASH_BYTES];
 	sl_canonical_deposit(&daemon->core_config.scope,
 			     sl_slot_state(&daemon->workspace.state_file, view->self),
-			     sl_slot_state_bytes(view), hash);
+			     sl_slot_state_bytes(view), daemon->workspace.state_file.used, hash);
 	for (uint32_t i = 0; i < open->ready_count; i++)
 		if (open->readys[i].id == daemon->settings->id)
 			return memcmp(open->readys[i].deposit, hash, SL_HASH_BYTES) == 0;

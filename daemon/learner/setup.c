@@ -21,6 +21,7 @@
 #include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
+#include "daemon/learner/vectors.h"
 #include "daemon/runtime/descriptors.h"
 
 /* ---- identity and roster ---- */
@@ -126,10 +127,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	size_t bytes = sl_tensors_bytes(&v->tensors, v->n);
 	v->trained =
 		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
-	v->x = sodium_allocarray(v->n + 1, sizeof *v->x);
-	v->s = sodium_allocarray(v->n + 1, sizeof *v->s);
 	v->committed = calloc(1, bytes);
-	if (v->trained == NULL || v->x == NULL || v->s == NULL || v->committed == NULL)
+	if (v->trained == NULL || v->committed == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
@@ -392,9 +391,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->ids);
 	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);
-	sodium_free(daemon->workspace.x);
-	sodium_free(daemon->workspace.s);
-	sodium_free(daemon->workspace.scratch.base);
+	free(daemon->training);
+	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);

@@ -14,6 +14,7 @@
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/learner/vectors.h"
 #include "daemon/net/hop.h"
 #include "daemon/runtime/failpoint.h"
 
@@ -54,20 +55,6 @@ void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 
 /* ---- jobs ---- */
 
-/* Grow the workspace's scratch memory to the size that the view of `job` needs. */
-static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *job)
-{
-	if (job->kind != SL_JOB_ANALYSE && job->kind != SL_JOB_ENCODE)
-		return SL_OK;
-	size_t need = sl_job_scratch(job->view);
-	if (workspace->scratch.size >= need)
-		return SL_OK;
-	sodium_free(workspace->scratch.base);
-	void *memory = sodium_malloc(need);
-	sl_arena_init(&workspace->scratch, memory, memory == NULL ? 0 : need);
-	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
-}
-
 /* Write the weight and the trained model into the state folder (setting unsafe_dump_model, `launch
  * --verify`). */
 static int model_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
@@ -85,6 +72,16 @@ static int model_dump(const struct sl_daemon *daemon, const struct sl_view *view
 	if (fd >= 0)
 		close(fd);
 	return good ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
+}
+
+/* Start the training that is due. Jobs of an aborted attempt may still read the model that was trained
+ * before. */
+static void start_training(struct sl_daemon *daemon)
+{
+	if (daemon->training == NULL || daemon->encoding > 0)
+		return;
+	sl_worker_add(&daemon->train, daemon->training);
+	daemon->training = NULL;
 }
 
 /* Refuse to encode for a round that this learner has committed: a second result of that round would
@@ -107,7 +104,7 @@ static void run_job(struct sl_task *base)
 	task->code = check_promise(daemon, &task->job, &task->error);
 	if (task->code != SL_OK)
 		return;
-	task->code = ensure_scratch(&daemon->workspace, &task->job);
+	task->code = sl_vectors_grow(&daemon->workspace, &task->job);
 	if (task->code != SL_OK) {
 		sl_err_set(&task->error, task->code, "out of memory for the vectors of this view");
 		return;
@@ -128,10 +125,18 @@ static void run_job(struct sl_task *base)
 		task->code = model_dump(daemon, task->job.view, &task->error);
 }
 
+/* Return true if `job` reads the trained model. */
+static bool encodes(const struct sl_job *job)
+{
+	return job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SHARE;
+}
+
 static void job_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
+	daemon->encoding -= encodes(&task->job);
+	start_training(daemon);
 	sl_event_queue_free_buffers(task->job.buffers);
 	if (task->code != SL_OK) {
 		sl_tasks_fatal(daemon, task->error.text);
@@ -147,6 +152,7 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 {
 	struct task *task = task_new(daemon, run_job, job_done);
 	task->job = *job;
+	daemon->encoding += encodes(job);
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		daemon->workspace_view = job->view;
 	sl_worker_add(&daemon->compute, &task->base);
@@ -324,5 +330,6 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	task->again = t == daemon->used_up;
 	task->draw = daemon->training_nonce + draw;
 	sl_report_log_round(daemon, SL_RECORD_TRAINING, t);
-	sl_worker_add(&daemon->train, &task->base);
+	daemon->training = &task->base;
+	start_training(daemon);
 }

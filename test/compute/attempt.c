@@ -6,6 +6,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/state.h"
 #include "common/mixing/spectrum.h"
 #include "test/lib/test.h"
 
@@ -88,8 +89,10 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 	size_t scratch = sl_job_scratch(&a->view);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
 	w->trained = calloc(ELEMENTS, sizeof(float));
-	w->x = calloc(ELEMENTS, sizeof *w->x);
-	w->s = calloc(ELEMENTS, sizeof *w->s);
+	w->s_bytes = sl_state_bytes(&a->view);
+	w->s = calloc(1, w->s_bytes);
+	w->second = calloc(ELEMENTS, sizeof *w->second);
+	w->second_elements = ELEMENTS;
 	sl_arena_init(&w->scratch, calloc(1, scratch), scratch);
 	w->state_file.slot_bytes = sl_slot_bytes(&a->view);
 	w->state_file.base = calloc(LEARNERS, w->state_file.slot_bytes);
@@ -118,12 +121,22 @@ int attempt_teardown(void **state)
 	struct attempt *a = *state;
 	free(a->graph);
 	free(a->workspace.trained);
-	free(a->workspace.x);
 	free(a->workspace.s);
+	free(a->workspace.second);
 	free(a->workspace.scratch.base);
 	free(a->workspace.state_file.base);
 	free(a);
 	return 0;
+}
+
+void attempt_set_state(struct attempt *a, const uint64_t state[ELEMENTS])
+{
+	sl_bytes_pack(a->workspace.s, state, ELEMENTS, a->view.field.bits);
+}
+
+uint64_t attempt_state(const struct attempt *a, size_t l)
+{
+	return sl_bytes_element(a->workspace.s, l, a->view.field.bits);
 }
 
 /* Chunk by chunk: the masks are streams of their own. */

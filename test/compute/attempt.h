@@ -27,6 +27,10 @@ int attempt_teardown(void **state);
 struct sl_job_result attempt_run(struct attempt *a, struct sl_job job);
 void attempt_run_well(struct attempt *a, enum sl_job_kind kind, uint32_t chunk);
 
+/* Set s; return element `l` of it. */
+void attempt_set_state(struct attempt *a, const uint64_t state[ELEMENTS]);
+uint64_t attempt_state(const struct attempt *a, size_t l);
+
 /* Write the deposit of learner i to `packed`. */
 void attempt_deposit(struct attempt *a, uint32_t i, uint8_t *packed);
 /* Fetch a chunk of the deposits of learners first .. last by one job; all chunks of all. */

@@ -22,11 +22,11 @@ TEST_WITH(first_exchange_of_exact, attempt_setup, attempt_teardown)
 	a->view.engine = SL_ENGINE_EXACT;
 	a->view.steps = 1;
 	attempt_fetch_all(a);
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	for (uint32_t m = 0; m < 2; m++)
 		assert_int_equal(mix_first(a, m).code, SL_OK);
 	for (uint32_t l = 0; l < ELEMENTS; l++)
-		assert_int_equal(a->workspace.s[l], l + 1 < ELEMENTS ? 0 : LEARNERS);
+		assert_int_equal(attempt_state(a, l), l + 1 < ELEMENTS ? 0 : LEARNERS);
 }
 
 /* x(1) = W x(0), and the sum over k has its first two terms. */
@@ -40,13 +40,13 @@ TEST_WITH(first_exchange_of_longer_exact, attempt_setup, attempt_teardown)
 	a->workspace.analysis.r[0] = 5;
 	a->workspace.analysis.r[1] = 7;
 	attempt_fetch_all(a);
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	for (uint32_t m = 0; m < 2; m++)
 		assert_int_equal(mix_first(a, m).code, SL_OK);
 	for (uint32_t l = 0; l < ELEMENTS; l++) {
 		uint64_t next = sl_field_mul(field, third, l + 1 < ELEMENTS ? 0 : LEARNERS);
-		assert_int_equal(a->workspace.s[l], next);
-		assert_int_equal(a->workspace.x[l],
+		assert_int_equal(attempt_state(a, l), next);
+		assert_int_equal(a->workspace.second[l],
 				 sl_field_add(field, sl_field_mul(field, 5, a->state[0][l]),
 					      sl_field_mul(field, 7, next)));
 	}
@@ -57,7 +57,7 @@ TEST_WITH(first_exchange_of_metropolis, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	attempt_fetch_all(a);
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	for (uint32_t m = 0; m < 2; m++)
 		assert_int_equal(mix_first(a, m).code, SL_OK);
 	for (uint32_t l = 0; l < ELEMENTS; l++) {
@@ -65,7 +65,7 @@ TEST_WITH(first_exchange_of_metropolis, attempt_setup, attempt_teardown)
 		for (uint32_t i = 0; i < LEARNERS; i++)
 			x[i] = (int64_t)(a->state[i][l] << a->view.fraction);
 		next = x[0] + (x[1] - x[0]) / 3 + (x[2] - x[0]) / 3;
-		assert_int_equal((int64_t)a->workspace.s[l], next);
+		assert_int_equal((int64_t)a->workspace.second[l], next);
 	}
 }
 
@@ -78,7 +78,7 @@ TEST_WITH(spread, attempt_setup, attempt_teardown)
 	for (uint32_t l = 0; l < 256; l++)
 		for (uint32_t i = 1; i < LEARNERS; i++)
 			most = fmax(most, fabs((double)a->state[i][l] - (double)a->state[0][l]));
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	a->view.steps = 3;
 	struct sl_job_result result = mix_first(a, 0);
 	assert_true(fabs(result.real / (LEARNERS * most) - 1) < 0.05);
@@ -120,7 +120,7 @@ TEST_WITH(chunk_of_a_forest, attempt_setup, attempt_teardown)
 	a->view.state_elements = chunk;
 	a->view.state_chunks = 3;
 	assert_true(chunk < SL_CHUNK_ELEMENTS);
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	sl_bytes_pack(packed, a->state[2] + chunk, chunk, a->view.field.bits);
 	struct sl_buffer b = {.from = 1, .index = 1, .iteration = SL_FOREST_UP, .bytes = packed};
 	struct sl_job job = {.kind = SL_JOB_MIX, .chunk = 1, .iteration = SL_FOREST_UP, .buffers = &b};
@@ -128,12 +128,13 @@ TEST_WITH(chunk_of_a_forest, attempt_setup, attempt_teardown)
 	for (uint32_t l = 0; l < ELEMENTS; l++) {
 		uint64_t sum = sl_field_add(&a->view.field, a->state[0][l], a->state[2][l]);
 		bool within = l >= chunk && l < 2 * chunk;
-		assert_int_equal(a->workspace.s[l], within ? sum : a->state[0][l]);
+		assert_int_equal(attempt_state(a, l), within ? sum : a->state[0][l]);
 	}
 	b.iteration = job.iteration = SL_FOREST_DOWN;
 	assert_int_equal(attempt_run(a, job).code, SL_OK);
-	assert_memory_equal(a->workspace.s + chunk, a->state[2] + chunk, chunk * sizeof *a->workspace.s);
-	assert_int_equal(a->workspace.s[2 * chunk], a->state[0][2 * chunk]);
+	for (uint32_t l = chunk; l < 2 * chunk; l++)
+		assert_int_equal(attempt_state(a, l), a->state[2][l]);
+	assert_int_equal(attempt_state(a, 2 * (size_t)chunk), a->state[0][2 * chunk]);
 	sl_job_mix_write(&a->workspace, &a->view, &(struct sl_chunk){.index = 1}, out);
 	assert_memory_equal(out, packed, sl_packed_bytes(chunk, a->view.field.bits));
 	free(out);

@@ -19,7 +19,7 @@ static void deposit_hash(struct attempt *a, uint32_t i, uint8_t hash[static SL_H
 {
 	uint8_t *packed = malloc(sl_slot_state_bytes(&a->view));
 	attempt_deposit(a, i, packed);
-	sl_canonical_deposit(&a->workspace.scope, packed, sl_slot_state_bytes(&a->view), hash);
+	sl_canonical_deposit(&a->workspace.scope, packed, sl_slot_state_bytes(&a->view), NULL, hash);
 	free(packed);
 }
 
@@ -36,18 +36,73 @@ TEST_WITH(own_deposit, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES], chunk[(3 * 36 + 7) / 8];
-	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	attempt_set_state(a, a->state[0]);
 	attempt_run_well(a, SL_JOB_DEPOSIT, 1);
 	attempt_run_well(a, SL_JOB_DEPOSIT, 0);
 	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_COMMITMENT});
 	deposit_hash(a, 0, hash);
 	assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	assert_true(passes(a, 0));
-	assert_memory_equal(a->workspace.s, a->state[0], sizeof a->state[0]); /* it is mixed from there */
+	for (size_t l = 0; l < ELEMENTS; l++)
+		assert_int_equal(attempt_state(a, l), a->state[0][l]); /* it is mixed from there */
 	struct sl_payload payload = {.source = SL_SOURCE_SLOT, .at = (size_t)SL_CHUNK_ELEMENTS * 36 / 8};
 	struct sl_chunk sent = {.index = 1, .size = sizeof chunk};
 	sl_payload_write(&a->workspace, &a->view, &payload, &sent, NULL, chunk);
 	assert_memory_equal(chunk, sl_slot_chunk(&a->workspace.state_file, &a->view, 0, 1), sizeof chunk);
+}
+
+static uint8_t *slots; /* the first byte */
+static bool used[(LEARNERS * (size_t)ELEMENTS * 36) / 8 + 3 * SL_SLOT_ALIGN];
+
+static void note_used(const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0; at < size; at++)
+		used[bytes + at - slots] = true;
+}
+
+/* Return true if the whole slot of `position` was said to be used since the last call. */
+static bool whole_used(struct attempt *a, uint32_t position)
+{
+	size_t first = (size_t)(sl_slot_state(&a->workspace.state_file, position) - slots);
+	bool whole = true;
+	for (size_t at = 0; at < sl_slot_state_bytes(&a->view); at++)
+		whole &= used[first + at];
+	memset(used, 0, sizeof used);
+	return whole;
+}
+
+/* Each job says which bytes of slots it has written or read: the shell need not keep them in memory. */
+TEST_WITH(used_slots, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	uint8_t seed[SL_HASH_BYTES] = {7}, *out = malloc(sl_slot_state_bytes(&a->view));
+	slots = a->workspace.state_file.base;
+	a->workspace.state_file.used = note_used;
+	assert_false(whole_used(a, 0));
+	for (uint32_t m = 0; m < 2; m++)
+		attempt_run_well(a, SL_JOB_DEPOSIT, m);
+	assert_true(whole_used(a, 0));
+	attempt_run_well(a, SL_JOB_COMMITMENT, 0);
+	assert_true(whole_used(a, 0));
+	attempt_fetch(a, 1, 1, 0);
+	assert_false(whole_used(a, 1));
+	attempt_fetch_all(a);
+	assert_true(whole_used(a, 1));
+	assert_true(passes(a, 1) && whole_used(a, 1));
+	attempt_run_well(a, SL_JOB_SUM, 0);
+	assert_true(whole_used(a, 2));
+	struct sl_job checksum = {.kind = SL_JOB_CHECKSUM, .expected = seed};
+	assert_true(attempt_run(a, checksum).code == SL_OK && whole_used(a, 1));
+	for (a->view.steps = 1, a->view.engine = SL_ENGINE_EXACT; a->view.steps <= 2; a->view.steps++) {
+		for (uint32_t m = 0; m < 2; m++)
+			attempt_run_well(a, SL_JOB_MIX, m);
+		assert_true(whole_used(a, 1));
+	}
+	struct sl_payload payload = {.source = SL_SOURCE_SLOT, .row = 2};
+	struct sl_chunk all = {.size = sl_slot_state_bytes(&a->view)};
+	sl_payload_write(&a->workspace, &a->view, &payload, &all, NULL, out);
+	assert_true(whole_used(a, 2));
+	free(out);
 }
 
 /* Every bit of a slot counts, and an empty one does not pass. */
@@ -81,12 +136,12 @@ TEST_WITH(deposited_is_of_the_field, attempt_setup, attempt_teardown)
 	attempt_fetch_all(a);
 	for (uint32_t l = 0; l < ELEMENTS; l += ELEMENTS - 1) {
 		sl_bytes_replace(slot, l, a->view.field.bits, PRIME);
-		sl_canonical_deposit(&a->workspace.scope, slot, bytes, hash);
+		sl_canonical_deposit(&a->workspace.scope, slot, bytes, NULL, hash);
 		assert_int_equal(attempt_run(a, job).code, SL_ERR_INVALID);
 		attempt_fetch_all(a);
 	}
 	slot[bytes - 1] |= 0x10; /* the first bit that fills */
-	sl_canonical_deposit(&a->workspace.scope, slot, bytes, hash);
+	sl_canonical_deposit(&a->workspace.scope, slot, bytes, NULL, hash);
 	assert_int_equal(attempt_run(a, job).code, SL_ERR_INVALID);
 }
 
@@ -164,15 +219,16 @@ TEST_WITH(each_is_added_once, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
-	uint64_t *z = calloc(ELEMENTS, sizeof *z);
-	z[ELEMENTS - 1] = LEARNERS;
+	size_t bytes = sl_slot_state_bytes(&a->view);
+	uint8_t *z = calloc(1, bytes);
+	sl_bytes_replace(z, ELEMENTS - 1, a->view.field.bits, LEARNERS);
 	sl_canonical_result(&a->workspace.scope, a->view.h, z, ELEMENTS, a->view.field.bits, hash);
 	attempt_fetch_all(a);
 	for (int twice = 0; twice < 2; twice++) {
 		struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM});
 		assert_int_equal(result.code, SL_OK);
 		assert_int_equal(result.total, LEARNERS);
-		assert_memory_equal(a->workspace.s, z, ELEMENTS * sizeof *z);
+		assert_memory_equal(a->workspace.s, z, bytes);
 		assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	}
 	free(z);
@@ -223,11 +279,9 @@ static void share(struct attempt *a)
 TEST_WITH(when_the_shares_are_out, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	size_t vector = ELEMENTS * sizeof *a->workspace.x;
-	assert_false(wiped(a->workspace.x, vector));
 	share(a);
-	assert_true(wiped(a->workspace.x, vector));
-	assert_false(wiped(a->workspace.s, vector));
+	assert_true(wiped(a->workspace.x, 3 * sizeof *a->workspace.x));
+	assert_false(wiped(a->workspace.s, sl_slot_state_bytes(&a->view)));
 	for (uint32_t r = 0; r <= 2; r++)
 		assert_true(wiped(a->workspace.rows[r], 3 * sizeof **a->workspace.rows));
 	assert_false(wiped(a->workspace.shares[0], sl_packed_bytes(3, a->view.field.bits))); /* to be sent */
@@ -286,11 +340,12 @@ TEST_WITH(when_the_attempt_is_over, attempt_setup, attempt_teardown)
 	for (int shared = 0; shared < 2; shared++) {
 		attempt_run_well(a, SL_JOB_ENCODE, 0);
 		attempt_run_well(a, SL_JOB_SECRETS, 0);
+		a->workspace.second[ELEMENTS - 1] = 1; /* a state */
 		if (shared == 1)
 			share(a);
 		sl_job_wipe(&a->workspace);
-		assert_true(wiped(a->workspace.x, ELEMENTS * sizeof *a->workspace.x));
-		assert_true(wiped(a->workspace.s, ELEMENTS * sizeof *a->workspace.s));
+		assert_true(wiped(a->workspace.s, a->workspace.s_bytes));
+		assert_true(wiped(a->workspace.second, ELEMENTS * sizeof *a->workspace.second));
 		assert_true(wiped(a->workspace.scratch.base, a->workspace.scratch.size));
 		assert_true(wiped(&a->workspace.secrets, sizeof a->workspace.secrets));
 	}

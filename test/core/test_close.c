@@ -3,6 +3,8 @@
  */
 #include <string.h>
 
+#include "common/base/bytes.h"
+#include "common/compute/state.h"
 #include "common/mixing/spectrum.h"
 #include "test/lib/test.h"
 #include "tools/sim/lie.h"
@@ -26,11 +28,17 @@ static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
 	return view;
 }
 
+/* Close the state `s`, and make it Z. */
 static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
 {
-	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = s};
+	uint64_t room[2 * ELEMENTS];
+	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = (uint8_t *)room, .second = s};
 	struct sl_job_result result;
+	assert_true(sl_state_bytes(view) <= sizeof room);
+	if (view->engine == SL_ENGINE_EXACT)
+		sl_bytes_pack(workspace.s, s, ELEMENTS, view->field.bits);
 	sl_job_run(&workspace, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
+	sl_bytes_unpack(s, workspace.s, ELEMENTS, view->field.bits);
 	return result;
 }
 

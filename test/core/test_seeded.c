@@ -2,6 +2,7 @@
  */
 #include <sodium.h>
 
+#include "common/compute/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -100,18 +101,19 @@ TEST(a_seed_is_missing)
 
 /* --- whole rounds --- */
 
-#define CAPTURED 64u
+#define CAPTURED 512u
 static struct {
-	uint64_t z[CAPTURED];
+	uint8_t z[CAPTURED];
 	uint32_t closed;
 } result;
 
 static void capture(struct sl_sim *sim, uint32_t i, struct sl_job_result *r)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
-	size_t bytes = (workspace->n + 1) * sizeof *workspace->s;
+	size_t bytes = sl_state_packed(sim->learners[i].host.view);
 	if (r->kind != SL_JOB_CLOSE)
 		return;
+	assert_true(bytes <= sizeof result.z);
 	if (result.closed++ == 0)
 		memcpy(result.z, workspace->s, bytes);
 	assert_memory_equal(result.z, workspace->s, bytes);
@@ -139,7 +141,7 @@ TEST(one_sum)
 	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
 					  (UINT64_C(1) << 44) - 17};
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
-	uint64_t z[CAPTURED];
+	uint8_t z[CAPTURED];
 	for (uint32_t k = 0; k < 16; k++)
 		for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++) {
 			uint64_t n = 1 + 3 * k;

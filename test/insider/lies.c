@@ -173,10 +173,10 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	if (digest->t != insider_round(in) || in->daemon->workspace_view == NULL)
 		return;
 	struct sl_field field = in->daemon->workspace_view->field;
-	uint64_t honest = w->s[0];
-	w->s[0] = sl_field_add(&field, honest, LIE_VALUE);
+	uint64_t honest = sl_bytes_element(w->s, 0, field.bits);
+	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
 	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bits, digest->digest);
-	w->s[0] = honest;
+	sl_bytes_replace(w->s, 0, field.bits, honest);
 }
 
 /* Falsify a State: in `exact` and `metropolis` that of an exchange; in `forest` 1 goes up, 2 comes down. */
@@ -293,12 +293,12 @@ static void invent(const struct insider *in, struct sl_digest *digest)
 {
 	const struct sl_view *view = in->daemon->workspace_view;
 	size_t n = in->daemon->core_config.parameters.n;
-	uint64_t *z = calloc(n + 1, sizeof *z);
+	uint8_t *z = calloc(1, sl_packed_bytes(n + 1, view->field.bits));
 	if (z == NULL)
 		abort();
 	for (size_t i = 0; i < n; i++)
-		z[i] = 1;
-	z[n] = view->n;
+		sl_bytes_replace(z, i, view->field.bits, 1);
+	sl_bytes_replace(z, n, view->field.bits, view->n);
 	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, view->field.bits,
 			    digest->digest);
 	free(z);

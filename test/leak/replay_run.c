@@ -1,6 +1,7 @@
 /* One run of a history: the jobs of its learners, attempt after attempt. */
 #include "common/base/bytes.h"
 #include "common/compute/job_mix.h"
+#include "common/compute/state.h"
 #include "test/leak/replay.h"
 
 struct writing {
@@ -69,7 +70,37 @@ static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t
 	free(elements);
 }
 
-/* The encoding is an input, not the model: any field element, not only encodings of floats. */
+/* --- the encoding is an input, not the model: any field elements, not only encodings of floats --- */
+
+static _Thread_local const uint64_t *encoding; /* in the place of that of the model; NULL: none */
+
+int __real_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
+				   const struct sl_tensors *tensors, const void *model, size_t n,
+				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
+int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
+				   const struct sl_tensors *tensors, const void *model, size_t n,
+				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
+
+int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
+				   const struct sl_tensors *tensors, const void *model, size_t n,
+				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
+{
+	int rc = __real_sl_encoding_encode_part(field, how, tensors, model, n, first, count, x, note);
+	if (rc == SL_OK && encoding != NULL)
+		memcpy(x, encoding + first, count * sizeof *x);
+	return rc;
+}
+
+/* --- an attempt --- */
+
+/* Return s, which the caller frees. */
+static uint64_t *state_of(const struct fixture *fixture, const struct sl_view *view)
+{
+	uint64_t *state = calloc(view->elements, sizeof *state);
+	sl_bytes_unpack(state, fixture->workspace.s, view->elements, view->field.bits);
+	return state;
+}
+
 static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 {
 	struct replay *replay = writing->replay;
@@ -84,15 +115,18 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	work(writing, i, SL_JOB_ENCODE);
 	work(writing, i, SL_JOB_SECRETS);
 	memcpy(replay->keys[view->self], workspace->secrets.key, SL_KEY_BYTES);
-	memcpy(workspace->x, x, elements * sizeof *x);
 	if (view->sharing == SL_SHARING_SEEDED)
 		own_seeds(replay, fixture, view);
+	encoding = x;
 	work(writing, i, SL_JOB_SHARE);
+	encoding = NULL;
 	assert_true(all_zero(workspace->x, elements) &&
 		    all_zero(workspace->rows[view->degree], elements)); /* wiped after use */
 	for (uint32_t r = 0; r < view->degree; r++)
 		send(writing, i, sl_view_peer(view, r), workspace->shares[r], view);
-	emit(writing, ROW_OWN, i, i, workspace->s);
+	uint64_t *own = state_of(fixture, view);
+	emit(writing, ROW_OWN, i, i, own);
+	free(own);
 }
 
 static void gather(struct writing *writing, uint32_t i)
@@ -120,7 +154,7 @@ static void deposit(struct writing *writing, uint32_t i)
 	struct random_script *random_script = &fixture->random_script;
 	const struct sl_view *view = &fixture->views[writing->attempt];
 	const struct sl_field *field = &view->field;
-	uint64_t *state = fixture->workspace.s, *slot = calloc(view->elements, sizeof *slot);
+	uint64_t *state = state_of(fixture, view), *slot = calloc(view->elements, sizeof *slot);
 	struct sl_prg mask;
 	work(writing, i, SL_JOB_DEPOSIT);
 	sl_bytes_unpack(slot, sl_slot_state(&fixture->workspace.state_file, view->self), view->elements,
@@ -134,14 +168,15 @@ static void deposit(struct writing *writing, uint32_t i)
 	emit(writing, ROW_DEPOSIT, i, i, slot);
 	emit(writing, ROW_STATE, i, i, state);
 	free(slot);
+	free(state);
 }
 
 /* The Ready has the hash of the deposit. Mixing starts from the state alone. */
 static void commit(struct writing *writing, uint32_t i)
 {
 	struct fixture *fixture = &writing->replay->fixtures[i];
-	size_t bytes = writing->replay->history->elements * sizeof *fixture->workspace.s;
-	uint64_t *before = malloc(bytes);
+	size_t bytes = sl_state_packed(&fixture->views[writing->attempt]);
+	uint8_t *before = malloc(bytes);
 	memcpy(before, fixture->workspace.s, bytes);
 	struct sl_job_result result =
 		replay_work(writing->replay, writing->attempt, i, (struct sl_job){.kind = SL_JOB_COMMITMENT});
@@ -180,10 +215,17 @@ static void iterate(struct replay *replay, uint32_t attempt, uint32_t i, uint8_t
 /* Speak the states of exchange k; those of exchange 0 are the masked states, which are in nobody's State. */
 static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *states, uint64_t k)
 {
-	for (uint32_t i = 0; i < replay->history->learners; i++)
-		if (replay->history->attempts[attempt].present >> i & 1)
-			sl_job_mix_write(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt],
-					 &(struct sl_chunk){.iteration = k}, states + i * STATE_ROOM);
+	for (uint32_t i = 0; i < replay->history->learners; i++) {
+		const struct fixture *fixture = &replay->fixtures[i];
+		const struct sl_view *view = &fixture->views[attempt];
+		if (!(replay->history->attempts[attempt].present >> i & 1))
+			continue;
+		if (k == 0)
+			memcpy(states + i * STATE_ROOM, fixture->workspace.s, sl_state_packed(view));
+		else
+			sl_job_mix_write(&fixture->workspace, view, &(struct sl_chunk){.iteration = k},
+					 states + i * STATE_ROOM);
+	}
 	replay_say(replay, states, replay->history->learners * STATE_ROOM);
 }
 
@@ -197,7 +239,9 @@ static void speak_result(struct replay *replay, uint32_t attempt, uint32_t i, en
 	struct sl_job_result result;
 	sl_job_run(&fixture->workspace, &job, &result);
 	replay_say(replay, result.hash, sizeof result.hash);
-	replay_say(replay, fixture->workspace.s, replay->history->elements * sizeof *fixture->workspace.s);
+	uint64_t *z = state_of(fixture, &fixture->views[attempt]);
+	replay_say(replay, z, replay->history->elements * sizeof *z);
+	free(z);
 }
 
 static void mix_all(struct replay *replay, uint32_t attempt)

@@ -172,7 +172,7 @@ static void share_long(struct long_vector *v, bool from_os)
 		sl_job_run(workspace, &job, &result);
 		take_rows(v, job.view, job.chunk);
 	}
-	memcpy(v->shares[DEGREE], workspace->s, ELEMENTS * sizeof *workspace->s);
+	sl_bytes_unpack(v->shares[DEGREE], workspace->s, ELEMENTS, job.view->field.bits);
 	expect_total(v);
 	sl_job_wipe(workspace);
 }

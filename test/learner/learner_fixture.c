@@ -63,7 +63,6 @@ void learner_configure(struct learner *l, const char *folder)
 	l->daemon.core_config.parameters.n = ELEMENTS;
 	l->daemon.workspace.tensors = learner_tensors;
 	l->daemon.workspace.committed = l->model;
-	l->daemon.workspace.s = l->sum;
 }
 
 void learner_finish(struct learner *l)

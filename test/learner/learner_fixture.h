@@ -14,7 +14,6 @@ struct learner {
 	struct sl_trainer trainer;
 	struct sl_daemon daemon;
 	float model[ELEMENTS];
-	uint64_t sum[ELEMENTS + 1];
 	char log[1024];
 };
 

@@ -177,7 +177,7 @@ static int setup(void **state)
 	daemon->settings = &settings;
 	daemon->trainer = &trainer;
 	daemon->workspace.n = 3;
-	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
+	daemon->workspace.s = calloc(4, sizeof(uint64_t));
 	daemon->masked_states.current = (struct sl_state_file){.slots = 3, .map = page_of_key};
 	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);

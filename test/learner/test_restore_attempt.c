@@ -61,7 +61,7 @@ static void leave_open(const char *folder, enum sl_open_state as)
 	assert_int_equal(sl_state_file_open(&state_file, folder, 3, SLOT, &error), SL_OK);
 	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
 	memset(state_file.base, 5, 4 * (ELEMENTS + 1));
-	sl_canonical_deposit(&scope, state_file.base, 4 * (ELEMENTS + 1), readys[0].deposit);
+	sl_canonical_deposit(&scope, state_file.base, 4 * (ELEMENTS + 1), NULL, readys[0].deposit);
 	assert_int_equal(sl_store_key(l.daemon.store, key, &error), SL_OK);
 	sl_state_file_put_key(&state_file, key);
 	sl_state_file_close(&state_file);

@@ -58,7 +58,7 @@ static void hash_view(uint8_t *out)
 
 static void hash_deposit(uint8_t *out)
 {
-	sl_canonical_deposit(&scope, (const uint8_t *)vector, sizeof vector, out);
+	sl_canonical_deposit(&scope, (const uint8_t *)vector, sizeof vector, NULL, out);
 }
 
 static void hash_key(uint8_t *out)
@@ -93,14 +93,16 @@ static void hash_edges(uint8_t *out)
 
 static void hash_result(uint8_t *out)
 {
-	sl_canonical_result(&scope, h, vector, 5, 64, out);
+	sl_canonical_result(&scope, h, (const uint8_t *)vector, 5, 64, out);
 }
 
 static uint64_t long_vector[2500]; /* hashed in several parts */
 
 static void hash_long_result(uint8_t *out)
 {
-	sl_canonical_result(&scope, h, long_vector, 2500, 32, out);
+	uint8_t packed[2500 * sizeof(uint32_t)];
+	sl_bytes_pack(packed, long_vector, 2500, 32);
+	sl_canonical_result(&scope, h, packed, 2500, 32, out);
 }
 
 typedef void (*hasher)(uint8_t *out);

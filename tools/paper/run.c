@@ -214,9 +214,9 @@ static void sampled(void *context, const struct sl_runner_sample *sample)
 void sl_run_committed(struct sl_run *run, const struct sl_runner_commit *commit)
 {
 	struct sl_run_round *round = &run->rounds[commit->t - 1];
+	sl_bytes_unpack(round->z, commit->z, run->parameters + 1, sl_field_bits(commit->p));
 	for (size_t l = 0; l <= run->parameters; l++)
-		round->wrong += commit->z[l] != round->sum[l];
-	memcpy(round->z, commit->z, (run->parameters + 1) * sizeof *round->z);
+		round->wrong += round->z[l] != round->sum[l];
 	memcpy(round->model, commit->model, run->parameters * sizeof *round->model);
 	round->commits++;
 	if (commit->view != NULL)

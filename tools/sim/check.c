@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_model.h"
 
 /* --- the list of attempts: one entry for each, opened when the first learner closes its view --- */
 
@@ -142,7 +143,8 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 		check_privacy(sim, page);
 	if (page->of[i].ready)
 		return; /* what it shared before it forgot counts: its Ready commits it to that */
-	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
+	page->of[i].x = sl_sim_alloc(sim, view->elements, sizeof(uint64_t));
+	sl_job_model_encode(&l->host.workspace, view, 0, (size_t)view->elements, page->of[i].x);
 	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained,
 					sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	page->of[i].weight = l->host.workspace.weight;
@@ -161,7 +163,7 @@ static bool is_of_twin(const struct sl_sim_attempt *page, uint64_t z, uint64_t s
 /* Check that the vector of learner i is the plain sum of the encodings. */
 static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
-	const uint64_t *z = sim->learners[i].host.workspace.s;
+	uint32_t bits = sl_field_bits(page->p);
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->of[page->members[k]].x == NULL)
 			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
@@ -171,10 +173,11 @@ static void check_sum_of_all(struct sl_sim *sim, uint32_t i, const struct sl_sim
 			sum += page->of[page->members[k]].x[e]; /* both below p < 2^62 */
 			sum -= sum >= page->p ? page->p : 0;
 		}
-		if (z[e] != sum && !(e == 0 && is_of_twin(page, z[e], sum)))
+		uint64_t z = sl_bytes_element(sim->learners[i].host.workspace.s, e, bits);
+		if (z != sum && !(e == 0 && is_of_twin(page, z, sum)))
 			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
-				    (unsigned long long)z[e], (unsigned long long)sum);
+				    (unsigned long long)z, (unsigned long long)sum);
 	}
 }
 
@@ -412,10 +415,13 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, const struc
 	uint32_t shift = rounds && chunk->iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1, count = sl_view_state_elements(view, chunk->index);
-	const uint64_t *s = l->host.workspace.s + (size_t)chunk->index * view->state_elements;
-	for (uint64_t e = 0; e < count && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
-		total += rounds ? (unsigned __int128)(__int128)(int64_t)(s[e] << shift) * weight
-				: (unsigned __int128)s[e] * (weight % view->field.p) % view->field.p;
+	size_t first = (size_t)chunk->index * view->state_elements;
+	for (uint64_t e = 0; e < count && e < CONSERVED_MOST;
+	     e++, weight = weight * 6364136223846793005u + 2) {
+		uint64_t s = sl_hosted_state(&l->host, chunk->iteration, first + e);
+		total += rounds ? (unsigned __int128)(__int128)(int64_t)(s << shift) * weight
+				: (unsigned __int128)s * (weight % view->field.p) % view->field.p;
+	}
 	return total;
 }
 

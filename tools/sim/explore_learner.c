@@ -246,10 +246,11 @@ static void core_step(struct sl_explore_learners *x, struct sl_event *event)
 /* --- work --- */
 
 /* Z of the learners 0 .. R-1, whose models are 1, 2, 4, ..: so it tells whose encodings are in it. */
-static void check_sum(struct sl_explore_learners *x, uint64_t scale)
+static void check_sum(struct sl_explore_learners *x, uint64_t scale, uint64_t p)
 {
 	const struct learner *l = x->stage->learner;
-	uint64_t z = l->host.workspace.s[0], weight = l->host.workspace.s[1];
+	uint64_t z = sl_bytes_element(l->host.workspace.s, 0, sl_field_bits(p)),
+		 weight = sl_bytes_element(l->host.workspace.s, 1, sl_field_bits(p));
 	if (z % scale != 0 || z / scale >= UINT64_C(1) << x->roster ||
 	    (uint64_t)__builtin_popcountll(z / scale) != weight)
 		x->stage->broken = "a committed sum is not that of the encodings of a set of learners";
@@ -273,7 +274,7 @@ static void note(struct sl_explore_learners *x, const struct sl_persist *record)
 		r.view = word(record->certificate->view);
 		r.digest = word(record->certificate->digest);
 		if (!x->lies)
-			check_sum(x, 10000);
+			check_sum(x, 10000, record->certificate->round->p);
 	}
 	for (uint32_t k = 0; k < l->past_count; k++)
 		forgot |= l->past[k].kind == SL_EXPLORE_FORGOTTEN;
@@ -353,8 +354,11 @@ static void end_life(struct learner *l)
 	l->host.config.open = NULL;
 	l->host.config.certificate = NULL;
 	struct sl_workspace *w = &l->host.workspace;
-	memset(w->x, 0, (w->n + 1) * sizeof *w->x);
-	memset(w->s, 0, (w->n + 1) * sizeof *w->s);
+	sl_heap_give(w->s);
+	sl_heap_give(w->second);
+	w->s = NULL;
+	w->second = NULL;
+	w->s_bytes = w->second_elements = 0;
 	sl_heap_give(w->scratch.base);
 	w->scratch = (struct sl_arena){.base = NULL};
 	memset(&w->analysis, 0, sizeof w->analysis);
@@ -433,6 +437,14 @@ static void deliver(struct sl_explore_learners *x, const struct sl_explore_step 
 	sl_packet_drop(packet);
 }
 
+/* Add one unit to the first element of the masked state: another one, with the same shares. */
+static void make_twin(const struct sl_hosted *host)
+{
+	uint32_t bits = host->view->field.bits;
+	uint64_t first = (sl_bytes_element(host->workspace.s, 0, bits) + 10000) % host->view->field.p;
+	sl_bytes_replace(host->workspace.s, 0, bits, first);
+}
+
 static void operate(struct sl_explore_learners *x, const struct sl_explore_step *s)
 {
 	struct learner *l = x->stage->learner;
@@ -467,8 +479,8 @@ static void operate(struct sl_explore_learners *x, const struct sl_explore_step 
 		       s->operation == SL_EXPLORE_EMPTY);
 		break;
 	case SL_EXPLORE_TWIN:
-		if (l->host.view != NULL) /* another masked state, with the same shares */
-			l->host.workspace.s[0] = (l->host.workspace.s[0] + 10000) % l->host.view->field.p;
+		if (l->host.view != NULL && l->host.workspace.s != NULL)
+			make_twin(&l->host);
 		break;
 	}
 }

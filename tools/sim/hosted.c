@@ -1,9 +1,11 @@
 #include "tools/sim/hosted.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/bytes.h"
 #include "common/base/random.h"
+#include "common/compute/state.h"
 #include "tools/sim/heap.h"
 
 /* --- memory --- */
@@ -38,12 +40,9 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	v->source_context = &l->random;
 	v->trained = sl_heap_zeroed(1, bytes);
 	v->committed = sl_heap_zeroed(1, bytes);
-	v->x = sl_heap_zeroed(n + 1, sizeof *v->x);
-	v->s = sl_heap_zeroed(n + 1, sizeof *v->s);
 	if (tensors != NULL)
 		v->tensors = *tensors;
-	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->x != NULL &&
-		     v->s != NULL;
+	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL;
 	return whole ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -69,11 +68,18 @@ static void end_state_file(struct sl_workspace *workspace)
 void sl_hosted_close(struct sl_hosted *l)
 {
 	struct sl_workspace *v = &l->workspace;
-	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->x, v->s, v->scratch.base};
+	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->s, v->second, v->scratch.base};
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		sl_heap_give(owned[k]);
+}
+
+uint64_t sl_hosted_state(const struct sl_hosted *l, uint64_t k, size_t e)
+{
+	const struct sl_workspace *v = &l->workspace;
+	bool rounds = sl_engine_rows[l->view->engine].rounds;
+	return rounds && k > 0 ? v->second[e] : sl_state_element(v, l->view, e);
 }
 
 /* --- work --- */
@@ -101,9 +107,27 @@ struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *actio
 	return work;
 }
 
+/* Make room for what `job` needs of s and second. */
+static void prepare_state(struct sl_workspace *w, const struct sl_job *job)
+{
+	size_t bytes = sl_state_bytes(job->view), elements = sl_state_second(job->view);
+	if (job->kind == SL_JOB_MIX && w->second_elements < elements) {
+		sl_heap_give(w->second);
+		w->second = insist(sl_heap_zeroed(elements, sizeof *w->second));
+		w->second_elements = elements;
+	}
+	bool begins = job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SUM || job->kind == SL_JOB_ABSORB;
+	if (begins && w->s_bytes < bytes) {
+		sl_heap_give(w->s);
+		w->s = insist(sl_heap_zeroed(1, bytes));
+		w->s_bytes = bytes;
+	}
+}
+
 /* Make scratch memory before ANALYSE and ENCODE, and an empty state file before ENCODE. */
 static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 {
+	prepare_state(workspace, job);
 	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
 		size_t need = sl_job_scratch(job->view);
 		if (workspace->scratch.size < need) {
@@ -125,9 +149,8 @@ static void write_record(struct sl_hosted *l, struct sl_persist *record)
 	size_t count = l->workspace.n + 1;
 	uint8_t *result = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
-		uint32_t bits = sl_field_bits(record->certificate->round->p);
-		result = insist(sl_heap_take(sl_packed_bytes(count, bits)));
-		sl_bytes_pack(result, l->workspace.s, count, bits);
+		size_t bytes = sl_packed_bytes(count, sl_field_bits(record->certificate->round->p));
+		result = memcpy(insist(sl_heap_take(bytes)), l->workspace.s, bytes);
 	}
 	sl_sim_disk_write(&l->disk, record, result);
 }

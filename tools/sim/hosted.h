@@ -47,6 +47,9 @@ int sl_hosted_start(struct sl_hosted *learner);
 /* The work must have been taken. */
 void sl_hosted_close(struct sl_hosted *learner);
 
+/* Return element `e` of the state after exchange `k` (0: of the masked state), in the view. */
+uint64_t sl_hosted_state(const struct sl_hosted *learner, uint64_t k, size_t e);
+
 /* Append the work of COMPUTE, WIPE, PERSIST or TRAIN. With `whole`, a record is kept with all that a restart
  * needs, else only what a commit needs. */
 struct sl_work *sl_hosted_ask(struct sl_hosted *learner, const struct sl_action *action, bool whole);

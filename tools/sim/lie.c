@@ -119,9 +119,9 @@ static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	}
 	if (m->digest.id != sim->ids[i])
 		return DROP; /* the signatures of others show the true result */
-	uint64_t *z = malloc(count * sizeof *z);
-	sl_bytes_unpack(z, disk->result, count, bits);
-	z[0] = first;
+	uint8_t *z = malloc(sl_packed_bytes(count, bits));
+	memcpy(z, disk->result, sl_packed_bytes(count, bits));
+	sl_bytes_replace(z, 0, bits, first);
 	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, z, count, bits, m->digest.digest);
 	free(z);
 	return true;
@@ -159,7 +159,7 @@ static bool commit_to_twin(const struct sl_sim *sim, uint32_t i, const struct sl
 	memcpy(twin, sl_slot_state(&w->state_file, view->self), sl_slot_state_bytes(view));
 	uint64_t first = sl_bytes_element(twin, 0, view->field.bits);
 	sl_bytes_replace(twin, 0, view->field.bits, sl_field_add(&view->field, first, 1));
-	sl_canonical_deposit(&w->scope, twin, sl_slot_state_bytes(view), hash);
+	sl_canonical_deposit(&w->scope, twin, sl_slot_state_bytes(view), NULL, hash);
 	free(twin);
 	return true;
 }

@@ -37,7 +37,7 @@ struct sl_runner_commit {
 	uint32_t step;		    /* of the schedule, counted from 1 as played */
 	const struct sl_view *view; /* NULL: the learner caught up, without the view */
 	const float *model;	    /* n */
-	const uint64_t *z;	    /* n+1 */
+	const uint8_t *z;	    /* n+1, packed at the bits of p */
 	const uint8_t *digest;	    /* D */
 	uint64_t p, total_weight;
 	bool exact; /* with `verify`: Z is the plain sum of the encodings of the view; where there is one */

@@ -2,7 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/compute/job_model.h"
+#include "common/compute/state.h"
 #include "tools/sim/runner_internal.h"
+
+#define BLOCK 1024u /* elements on the stack */
 
 /* --- the plain sum --- */
 
@@ -12,6 +16,17 @@ static struct sl_runner_sum *find_sum(const struct sl_runner *runner, const uint
 	while (sum != NULL && memcmp(sum->h, h, SL_HASH_BYTES) != 0)
 		sum = sum->next;
 	return sum;
+}
+
+/* Add the encoding of the block that begins at element `first`. */
+static void add_block(uint64_t *z, const struct sl_hosted *host, size_t first)
+{
+	const struct sl_view *view = host->view;
+	uint64_t x[BLOCK];
+	size_t left = (size_t)view->elements - first, count = left < BLOCK ? left : BLOCK;
+	sl_job_model_encode(&host->workspace, view, first, count, x);
+	for (size_t l = 0; l < count; l++)
+		z[l] = sl_field_add(&view->field, z[l], x[l]);
 }
 
 void sl_runner_sum_add(struct sl_runner *runner, uint32_t i)
@@ -30,8 +45,8 @@ void sl_runner_sum_add(struct sl_runner *runner, uint32_t i)
 		runner->sums = sum;
 	}
 	sum->count++;
-	for (uint64_t e = 0; e < view->elements; e++)
-		sum->z[e] = sl_field_add(&view->field, sum->z[e], l->host.workspace.x[e]);
+	for (size_t at = 0; at < view->elements; at += BLOCK)
+		add_block(sum->z + at, &l->host, at);
 	pthread_mutex_unlock(&runner->lock);
 }
 
@@ -41,8 +56,13 @@ bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i)
 	pthread_mutex_lock(&runner->lock);
 	const struct sl_runner_sum *sum = find_sum(runner, l->host.view->h);
 	pthread_mutex_unlock(&runner->lock); /* it is complete */
-	return sum != NULL && sum->count == l->host.view->n &&
-	       memcmp(sum->z, l->host.workspace.s, l->host.view->elements * sizeof *sum->z) == 0;
+	bool same = sum != NULL && sum->count == l->host.view->n;
+	for (uint32_t m = 0; same && m < l->host.view->chunks; m++) {
+		size_t first = (size_t)m * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(l->host.view, m);
+		const uint64_t *z = sl_state_take(&l->host.workspace, l->host.view, first, count);
+		same = memcmp(sum->z + first, z, count * sizeof *z) == 0;
+	}
+	return same;
 }
 
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t)
@@ -74,7 +94,7 @@ static void sample(struct sl_runner *runner, uint32_t i, uint64_t k, size_t low,
 				 ? l->host.view->fraction
 				 : 0; /* the first MIX does it */
 	for (; first + count < o->coordinate_count && o->coordinates[first + count] < high; count++)
-		raw[count] = l->host.workspace.s[o->coordinates[first + count]] << shift;
+		raw[count] = sl_hosted_state(&l->host, k, o->coordinates[first + count]) << shift;
 	struct sl_runner_sample sample = {i, k, l->host.view, o->coordinates + first, count, raw};
 	if (count == 0)
 		return;

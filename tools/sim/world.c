@@ -289,9 +289,8 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	l->life++;
 	l->host.view = NULL;
 	l->host.config.incarnation++;
-	memset(l->host.workspace.x, 0xa5,
-	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* memory is lost */
-	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
+	if (l->host.workspace.s != NULL)
+		memset(l->host.workspace.s, 0xa5, l->host.workspace.s_bytes); /* memory is lost */
 	memset(l->host.workspace.trained, 0xff,
 	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	sl_sim_disk_read(&l->host.disk, &l->host.config);

@@ -1,0 +1,112 @@
+#include "common/compute/job_model.h"
+
+#include <assert.h>
+#include <math.h>
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+#include "common/base/tensors.h"
+
+#define LANES 8u
+#define BLOCK 2048u /* elements on the stack */
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static int encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
+		  size_t count, uint64_t *x, struct sl_encode_note *note)
+{
+	struct sl_encoding encoding = view->encoding;
+	encoding.weight = workspace->weight;
+	encoding.clamp = workspace->clamp;
+	return sl_encoding_encode_part(&view->field, &encoding, &workspace->tensors, workspace->trained,
+				       workspace->n, first, count, x, note);
+}
+
+void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
+			 size_t count, uint64_t *x)
+{
+	struct sl_encode_note note;
+	int rc = encode(workspace, view, first, count, x, &note);
+	assert(rc == SL_OK); /* the model is as it was when it was checked */
+}
+
+/* Return the largest |a_l - b_l|. Independent maxima let the processor compare several at a time. */
+static double float_update(const float *a, const float *b, size_t count)
+{
+	float most[LANES] = {0};
+	size_t l = 0;
+	for (; l + LANES <= count; l += LANES)
+		for (size_t k = 0; k < LANES; k++) {
+			float update = fabsf(a[l + k] - b[l + k]);
+			most[k] = update > most[k] ? update : most[k];
+		}
+	for (; l < count; l++)
+		most[0] = fmaxf(most[0], fabsf(a[l] - b[l]));
+	for (size_t k = 1; k < LANES; k++)
+		most[0] = fmaxf(most[0], most[k]);
+	return (double)most[0];
+}
+
+static double double_update(const double *a, const double *b, size_t count)
+{
+	double most = 0;
+	for (size_t l = 0; l < count; l++) {
+		double update = fabs(a[l] - b[l]);
+		most = update > most ? update : most;
+	}
+	return most;
+}
+
+static double largest_update(const struct sl_workspace *workspace)
+{
+	double most = 0;
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		const void *trained = (const uint8_t *)workspace->trained + run.offset;
+		const void *committed = (const uint8_t *)workspace->committed + run.offset;
+		if (run.dtype == SL_FLOAT32)
+			most = fmax(most, float_update(trained, committed, run.count));
+		else if (run.dtype == SL_FLOAT64)
+			most = fmax(most, double_update(trained, committed, run.count));
+	}
+	return most;
+}
+
+int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_view *view,
+		       struct sl_job_result *result)
+{
+	uint64_t x[BLOCK];
+	struct sl_encode_note *all = &result->note, part;
+	int rc = SL_OK;
+	*all = (struct sl_encode_note){0};
+	for (size_t at = 0; rc == SL_OK && at < view->elements; at += BLOCK) {
+		rc = encode(workspace, view, at, min(view->elements - at, BLOCK), x, &part);
+		all->index = part.index;
+		all->value = part.value;
+		all->clamped += part.clamped;
+		all->vanished += part.vanished;
+		all->rounding = fmax(all->rounding, part.rounding);
+	}
+	sodium_memzero(x, sizeof x);
+	result->update = rc == SL_OK && view->t > 1 ? largest_update(workspace) : NAN;
+	return rc;
+}
+
+int sl_job_model_decode(const struct sl_view *view, const struct sl_tensors *tensors, const uint8_t *z,
+			void *model)
+{
+	uint64_t sums[BLOCK];
+	uint32_t bits = view->field.bits;
+	size_t n = (size_t)view->elements - 1;
+	uint64_t total = sl_bytes_element(z, n, bits);
+	int rc = SL_OK;
+	for (size_t at = 0; rc == SL_OK && at < n; at += BLOCK) {
+		size_t count = min(n - at, BLOCK);
+		sl_bytes_unpack(sums, z + sl_packed_bytes(at, bits), count, bits);
+		rc = sl_encoding_decode_part(&view->field, &view->encoding, tensors, sums, total, n, at,
+					     count, model);
+	}
+	return rc;
+}

@@ -1,0 +1,18 @@
+/* job_model.h - the model in the jobs ENCODE, SHARE and DECODE: to elements of Z_p and back, by parts
+ * (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
+ */
+#pragma once
+
+#include "common/compute/job_types.h"
+
+/* Check that the trained model can be encoded, and fill in the note and the largest update. The errors are
+ * those of sl_encoding_encode. */
+int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_view *view,
+		       struct sl_job_result *result);
+/* Encode the elements first .. first + count - 1 of the trained model, which has been checked, into x. */
+void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
+			 size_t count, uint64_t *x);
+/* Decode `z`, packed, into a model of n elements that consists of `tensors`. Field, encoding and elements of
+ * the view are read. SL_ERR_INVALID: the total weight is 0. */
+int sl_job_model_decode(const struct sl_view *view, const struct sl_tensors *tensors, const uint8_t *z,
+			void *model);
