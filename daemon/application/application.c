@@ -52,7 +52,7 @@ static int await(struct sl_application *a, const atomic_bool *stop)
 static void request_vector(struct sl_application *a, sl_round round, bool again, const void *model)
 {
 	if (round > 1 && a->committed != round - 1) /* only this thread sets it */
-		memcpy(a->down.bytes, vector_of(a, model), a->bytes);
+		sl_shared_vector_write(&a->down, vector_of(a, model));
 	uv_mutex_lock(&a->mutex);
 	a->committed = round - 1;
 	a->wanted = round;
@@ -76,7 +76,7 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 {
 	struct sl_trained_file_place place = place_of(a);
 	/* The application can write at any time: what is checked is the copy. */
-	memcpy(vector_of(a, model), a->up.bytes, a->bytes);
+	sl_shared_vector_read(&a->up, vector_of(a, model));
 	for (uint32_t i = 0; i < a->metrics_count; i++)
 		((double *)model)[i] = json_number_value(
 			json_object_get(a->metrics, SL_METRIC_TENSOR_NAME(&a->base.tensors.items[i])));
@@ -217,7 +217,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_END);
 	if (a->file.round <= commit->round)
 		remove_file(a);
-	memcpy(a->down.bytes, vector_of(a, model), a->bytes);
+	sl_shared_vector_write(&a->down, vector_of(a, model));
 	uv_mutex_lock(&a->mutex);
 	set_means(a, model);
 	a->committed = commit->round;

@@ -6,6 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/runtime/pages.h"
+
+#define PART_BYTES (1u << 20) /* copied at a time */
+
 int sl_shared_vector_open(struct sl_shared_vector *vector, size_t size, struct sl_error *error)
 {
 	int fd = memfd_create("starling", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -21,6 +25,30 @@ int sl_shared_vector_open(struct sl_shared_vector *vector, size_t size, struct s
 	if (fd >= 0)
 		close(fd);
 	return sl_err_set(error, SL_ERR_NOMEM, "no shared memory for %zu bytes: %s", size, strerror(saved));
+}
+
+/* Return the bytes of the part that begins at `at`. */
+static size_t part(const struct sl_shared_vector *vector, size_t at)
+{
+	return vector->size - at < PART_BYTES ? vector->size - at : PART_BYTES;
+}
+
+void sl_shared_vector_read(const struct sl_shared_vector *vector, void *to)
+{
+	const uint8_t *bytes = vector->bytes;
+	for (size_t at = 0; at < vector->size; at += PART_BYTES) {
+		memcpy((uint8_t *)to + at, bytes + at, part(vector, at));
+		sl_pages_release(bytes + at, part(vector, at));
+	}
+}
+
+void sl_shared_vector_write(struct sl_shared_vector *vector, const void *from)
+{
+	uint8_t *bytes = vector->bytes;
+	for (size_t at = 0; at < vector->size; at += PART_BYTES) {
+		memcpy(bytes + at, (const uint8_t *)from + at, part(vector, at));
+		sl_pages_release(bytes + at, part(vector, at));
+	}
 }
 
 void sl_shared_vector_close(struct sl_shared_vector *vector)

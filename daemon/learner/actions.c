@@ -13,6 +13,7 @@
 #include "daemon/learner/tasks.h"
 #include "daemon/learner/wait_log.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/runtime/pages.h"
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
 {
@@ -68,6 +69,8 @@ static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_m
 	struct sl_frame *frame = encode(m, true, &bytes);
 	sl_payload_write(&daemon->workspace, daemon->workspace_view, payload, &m->chunk, daemon->result.z,
 			 bytes);
+	if (payload->source == SL_SOURCE_RESULT)
+		sl_pages_release(daemon->result.z + payload->at, m->chunk.size);
 	return frame;
 }
 

@@ -1,6 +1,7 @@
 #include "daemon/learner/masked_states.h"
 
 #include "common/base/bytes.h"
+#include "daemon/runtime/pages.h"
 
 #define PAGE_BYTES 4096u
 #define WRITE_OUT_BYTES (1u << 20) /* of the own slot, at a time */
@@ -26,8 +27,10 @@ int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *
 	int rc = open_current(states, view->n, slot_bytes, error);
 	states->own = view->self;
 	states->begun = 0;
-	workspace->state_file = (struct sl_slots){
-		.base = states->current.base, .slot_bytes = slot_bytes, .first = states->own};
+	workspace->state_file = (struct sl_slots){.base = states->current.base,
+						  .slot_bytes = slot_bytes,
+						  .first = states->own,
+						  .used = sl_pages_release};
 	return rc;
 }
 

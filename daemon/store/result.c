@@ -26,6 +26,7 @@
 #include "common/field/vector_hash.h"
 #include "common/wire/check.h"
 #include "common/wire/codec.h"
+#include "daemon/runtime/pages.h"
 
 #define FORMAT "starling-result-6"
 #define PATH_BYTES 4096u
@@ -385,8 +386,10 @@ static int map(int fd, struct file *f, struct sl_result *result)
 static bool undamaged(const struct file *f, const struct sl_result *result)
 {
 	uint8_t sum[SL_HASH_BYTES];
-	return checksum_of(f->metadata, result->z, result->z_bytes, sum) &&
-	       memcmp(sum, f->checksum, sizeof sum) == 0;
+	bool same = checksum_of(f->metadata, result->z, result->z_bytes, sum) &&
+		    memcmp(sum, f->checksum, sizeof sum) == 0;
+	sl_pages_release(result->map, result->map_bytes);
+	return same;
 }
 
 static int no_result(const char *folder, const char *run, sl_round t, struct sl_error *error)
