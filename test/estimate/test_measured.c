@@ -1,4 +1,5 @@
-/* Estimated bytes are within 2 % of those that real daemons count; the flood is a small part. */
+/* Estimated bytes are within 2 % of those that real daemons count, of which the flood is a small part; memory
+ * is within 15 %. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,17 +16,18 @@
 
 #define ROUNDS 4u
 #define FLOATS 60000u
+#define MANY_FLOATS 2000000u
 
 static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
-static double planned_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
-			    enum sl_sharing_kind sharing)
+static struct sl_estimate_cost plan(const char *topology, uint32_t learners, uint32_t floats,
+				    enum sl_engine engine, enum sl_sharing_kind sharing)
 {
 	const struct sl_encoding encoding = {
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
-	const struct sl_addends addends = {.learners = learners, .max_weight = 1, .n = FLOATS};
-	struct sl_estimate_input in = {.floats = FLOATS,
+	const struct sl_addends addends = {.learners = learners, .max_weight = 1, .n = floats};
+	struct sl_estimate_input in = {.floats = floats,
 				       .p = sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX)};
 	struct sl_topology_request request = {.text = topology, .learners = learners, .steps = 1, .seed = 1};
 	struct sl_schedule schedule;
@@ -45,43 +47,63 @@ static double planned_bytes(const char *topology, uint32_t learners, enum sl_eng
 	free(arena.base);
 	sl_schedule_close(&schedule);
 	assert_true(planned.costs[engine][sharing].possible);
-	return planned.costs[engine][sharing].bytes_all;
+	return planned.costs[engine][sharing];
 }
 
-/* The nearest of the rounds but the first: one that had to be tried again has more. */
-static double measured_bytes(const struct sl_bench_daemons *what, double planned)
+/* Run daemons, and return what they measured in each round. */
+static json_t *run(const char *topology, uint32_t learners, uint32_t floats, enum sl_engine engine,
+		   enum sl_sharing_kind sharing)
 {
 	struct sl_bench bench = {.options = {.program = starling, .repeat = 1}};
 	struct sl_error error = {0};
 	json_t *rows = NULL;
-	double nearest = INFINITY;
-	strcpy(bench.folder, "/tmp/test-plan-XXXXXX");
-	assert_non_null(mkdtemp(bench.folder));
-	int rc = sl_bench_launch(&bench, what, ROUNDS, bench.folder, &rows, &error);
-	sl_bench_take_away(bench.folder);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
-	for (size_t i = 1; i < json_array_size(rows); i++) {
-		double bytes = json_number_value(json_object_get(json_array_get(rows, i), "bytes"));
-		nearest = fabs(bytes - planned) < fabs(nearest - planned) ? bytes : nearest;
-	}
-	json_decref(rows);
-	return nearest;
-}
-
-static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
-			 enum sl_sharing_kind sharing)
-{
 	char with[32], mixing[32];
 	snprintf(with, sizeof with, "sharing=%s", sl_share_kind_name(sharing));
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(engine));
 	const struct sl_bench_daemons what = {
-		learners, FLOATS, topology, {with, mixing, "privacy_check=warn"}, false, false};
-	double planned = planned_bytes(topology, learners, engine, sharing),
-	       measured = measured_bytes(&what, planned);
+		learners, floats, topology, {with, mixing, "privacy_check=warn"}, false, false};
+	strcpy(bench.folder, "/tmp/test-plan-XXXXXX");
+	assert_non_null(mkdtemp(bench.folder));
+	int rc = sl_bench_launch(&bench, &what, ROUNDS, bench.folder, &rows, &error);
+	sl_bench_take_away(bench.folder);
+	if (rc != SL_OK)
+		fail_msg("%s", error.text);
+	return rows;
+}
+
+static double number(const json_t *rows, size_t round, const char *key)
+{
+	return json_number_value(json_object_get(json_array_get(rows, round), key));
+}
+
+/* Of the rounds but the first, the nearest counts: one that had to be tried again has more bytes. */
+static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
+			 enum sl_sharing_kind sharing)
+{
+	double planned = plan(topology, learners, FLOATS, engine, sharing).bytes_all, measured = INFINITY;
+	json_t *rows = run(topology, learners, FLOATS, engine, sharing);
+	for (size_t i = 1; i < json_array_size(rows); i++) {
+		double bytes = number(rows, i, "bytes");
+		measured = fabs(bytes - planned) < fabs(measured - planned) ? bytes : measured;
+	}
+	json_decref(rows);
 	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,
 		      sl_engine_name(engine), sl_share_kind_name(sharing), planned, measured);
 	assert_true(fabs(planned - measured) < 0.02 * measured);
+}
+
+/* The largest memory of a learner, at the end of the last round. Return it. */
+static double expect_peak(const char *topology, uint32_t learners, enum sl_engine engine,
+			  enum sl_sharing_kind sharing)
+{
+	double planned = plan(topology, learners, MANY_FLOATS, engine, sharing).memory;
+	json_t *rows = run(topology, learners, MANY_FLOATS, engine, sharing);
+	double measured = number(rows, json_array_size(rows) - 1, "peak_bytes");
+	json_decref(rows);
+	print_message("%s of %u, %s, %s: memory %.0f planned, %.0f measured\n", topology, learners,
+		      sl_engine_name(engine), sl_share_kind_name(sharing), planned, measured);
+	assert_true(fabs(planned - measured) < 0.15 * measured);
+	return measured;
 }
 
 TEST(rings)
@@ -96,4 +118,29 @@ TEST(stars_and_complete_graphs)
 	expect_bytes("star", 5, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE);
 	expect_bytes("star", 6, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_bytes("complete", 5, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
+}
+
+/* With the defaults, no learner takes more than 15 bytes for each float, beside a fixed part. */
+static void expect_small(double peak, uint32_t floats)
+{
+	assert_true(peak < 24e6 + 15.0 * floats);
+}
+
+TEST(memory)
+{
+	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), MANY_FLOATS);
+	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
+	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), MANY_FLOATS);
+	expect_peak("ring", 5, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
+	expect_peak("ring", 5, SL_ENGINE_METROPOLIS, SL_SHARING_SEEDED);
+}
+
+/* 400 MB of floats: at most 1.5 GB for each learner. */
+TEST_NIGHTLY(large_model)
+{
+	json_t *rows = run("complete", 3, 100000000, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
+	double peak = number(rows, json_array_size(rows) - 1, "peak_bytes");
+	json_decref(rows);
+	print_message("100 million floats: memory %.0f\n", peak);
+	assert_true(peak < 1.5e9);
 }

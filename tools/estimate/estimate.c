@@ -12,9 +12,10 @@
 #define TLS_RECORD_BYTES 16384.0
 #define TLS_EXTRA_BYTES 22.0		     /* of a record: header, tag, content type */
 #define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
-#define PROCESS_BYTES 15e6		     /* of a learner without a model */
+#define PROCESS_BYTES 18e6		     /* of a learner without a model */
 #define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
-#define FLOAT_BYTES 40.0		     /* of a learner, for each float */
+#define MODELS_BYTES 8.0		     /* of the trained and the committed model, for each float */
+#define LANE_COPIES 2.0			     /* of a chunk of a neighbour that is under way */
 
 /* ---- bytes ---- */
 
@@ -111,15 +112,26 @@ static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const
 					.bits = field->bits};
 }
 
-/* Return the bytes of the States that are under way at the busiest learner, each as it came and as a frame:
- * from all neighbours, or by forest over the edges in the trees. */
-static double under_way(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
-			enum sl_engine engine, double state)
+/* Return the elements of chunks under way at a time, of all neighbours: in a forest, of those in a tree. */
+static double lanes_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
+		       enum sl_engine engine)
 {
-	bool by_forest = engine == SL_ENGINE_FOREST;
-	double copies = by_forest ? sl_engine_forest_most(costs) - 1 : in->graph.degree_most;
-	size_t chunk = sl_packed_bytes(SL_CHUNK_ELEMENTS, sl_engine_bits(engine, costs->bits));
-	return 2 * copies * fmin(sl_engine_window(engine, costs) * (double)chunk, state);
+	double edges = engine == SL_ENGINE_FOREST ? (double)costs->load / costs->trees
+						  : in->graph.degree_most,
+	       window = sl_engine_window(engine, costs);
+	return edges * fmin(window * SL_CHUNK_ELEMENTS, (double)in->floats + 1);
+}
+
+/* Return the bytes of a learner, at most: models, state, the second vector of some engines (common/compute),
+ * and the chunks under way. */
+static double memory_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
+			enum sl_engine engine, uint64_t exchanges)
+{
+	bool second = engine == SL_ENGINE_METROPOLIS || (engine == SL_ENGINE_EXACT && exchanges > 1);
+	double elements = (double)in->floats + 1, bits = sl_engine_bits(engine, costs->bits),
+	       state = elements * costs->bits / 8 + (second ? elements * sizeof(uint64_t) : 0);
+	return PROCESS_BYTES + MODELS_BYTES * elements + state +
+	       LANE_COPIES * lanes_of(in, costs, engine) * bits / 8;
 }
 
 static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
@@ -140,7 +152,7 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 	cost->bytes_most = g->degree_most * share + most * vector + flood +
 			   (double)sl_engine_states(engine, exchanges, costs->busiest) * wider;
 	cost->bytes_all = n * cost->bytes_mean;
-	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats + under_way(in, costs, engine, state);
+	cost->memory = memory_of(in, costs, engine, exchanges);
 }
 
 static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)
