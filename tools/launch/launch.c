@@ -16,7 +16,8 @@
 #define POLL_TICKS 3u	/* the bar moves about three times a second */
 #define START_MS 20000u /* until the control sockets must be there, and a little more for many learners */
 #define START_MS_A_LEARNER 300u
-#define JOIN_MS 10000u /* until a command should have joined */
+#define START_MS_A_MILLION 200u /* parameters: memory is made and locked */
+#define JOIN_MS 10000u		/* until a command should have joined */
 #define JOIN_AGAIN_MS 30000u
 #define LOST_MS 5000u /* a daemon may outlive its control connection by this */
 #define TERM_MS 2000u /* after `stop` */
@@ -163,6 +164,7 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 	if (launch->plan->options.verify)
 		check(launch, row, &error);
 	sl_progress_round(launch->progress, row);
+	launch->told_ms = uv_now(&launch->loop);
 	launch->verified = row->verified ? row->round : launch->verified;
 	sl_resume_write(launch);
 	if (row->verified) /* or a launch that is resumed would verify it again, without them */
@@ -208,7 +210,8 @@ static void say_unjoined(struct sl_launch *launch, uint64_t now)
 /* Connect to daemons that have started, and fail if one has no connection for long. */
 static void tick_connections(struct sl_launch *launch, uint64_t now)
 {
-	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
+	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners +
+			    START_MS_A_MILLION * (launch->plan->n / 1000000);
 	say_unjoined(launch, now);
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
 		struct sl_learner *l = &launch->learners[i];
@@ -294,7 +297,7 @@ static void spawn_all(struct sl_launch *launch)
 	struct sl_error error = {0};
 	sl_child_program(launch->program);
 	launch->last_tick_ms = uv_now(&launch->loop);
-	launch->moved_ms = launch->last_tick_ms;
+	launch->moved_ms = launch->told_ms = launch->last_tick_ms;
 	launch->step = launch->plan->resume.step > 0 ? launch->plan->resume.step : 1;
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
 		if (sl_child_spawn(&launch->learners[i], &error) != SL_OK)

@@ -181,6 +181,7 @@ struct sl_launch {
 	bool warned[2]; /* that models are encoded too coarsely; that their values have grown suddenly */
 	sl_round other_model_round; /* round in which learners were last said to train different models */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
+	uint64_t told_ms;		 /* last line about a round: its own, or one of sl_launch_show */
 
 	struct sl_pace pace; /* of the rounds */
 	bool ending;

@@ -1,16 +1,25 @@
-/* The bar: where the learner that is furthest behind stands. */
+/* Where the learner that is furthest behind stands: a bar; in a pipe, a line at times. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/launch/launch.h"
 
 #define POLLED_MOST 16u /* status requests at a time: a hundred daemons have better to do */
+#define TELL_MS 30000u	/* without a line about a round, before one says how far it is */
+#define ASK_MS 25000u	/* .. before learners are asked for that */
+
+static uint64_t untold_ms(const struct sl_launch *launch)
+{
+	return uv_now(&launch->loop) - launch->told_ms;
+}
 
 /* Asks some of the learners, others the next time. */
 void sl_launch_poll(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners, count = n < POLLED_MOST ? n : POLLED_MOST;
-	if ((!launch->progress->live && !sl_rows_pending(launch)) || launch->greeted < n)
+	bool wanted = launch->progress->live || sl_rows_pending(launch) || untold_ms(launch) >= ASK_MS;
+	if (!wanted || launch->greeted < n)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
@@ -45,7 +54,11 @@ static void show_run(struct sl_launch *launch)
 				     sl_progress_left_s(&launch->pace, launch->handed, launch->rounds.most)};
 	if (!sl_wait_note(launch, bar.note, sizeof bar.note))
 		snprintf(bar.note, sizeof bar.note, "%u of %u past it", past, n);
-	sl_progress_bar(launch->progress, &bar);
+	if (launch->progress->live)
+		sl_progress_bar(launch->progress, &bar);
+	else
+		sl_progress_line(launch->progress, "round %u of %u: %s %.0f %%, %s", bar.round, bar.rounds,
+				 bar.phase, floor(100 * bar.part), bar.note);
 }
 
 static void show_start(struct sl_launch *launch)
@@ -60,10 +73,12 @@ static void show_start(struct sl_launch *launch)
 
 void sl_launch_show(struct sl_launch *launch)
 {
-	if (!launch->progress->live || launch->ending)
+	bool all = launch->greeted == launch->plan->learners;
+	if (launch->ending || (!launch->progress->live && (!all || untold_ms(launch) < TELL_MS)))
 		return;
-	if (launch->greeted < launch->plan->learners)
-		show_start(launch);
-	else
+	launch->told_ms = uv_now(&launch->loop);
+	if (all)
 		show_run(launch);
+	else
+		show_start(launch);
 }
