@@ -161,6 +161,17 @@ TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 	expect_error(HEAD "modulus: 3\n", "c.yaml:2:5: id 3 must be less than modulus, which is 3");
 }
 
+TEST_WITH(refuses_a_short_agreement, folder_enter, folder_leave)
+{
+	expect_error(
+		HEAD "agreement_timeout: 2\n",
+		"c.yaml:6:20: agreement_timeout must be longer than hello_timeout, which is 2 s: another "
+		"learner may begin an attempt so much later");
+	expect_error(HEAD "hello_timeout: 10.5\n",
+		     "c.yaml: agreement_timeout must be longer than hello_timeout, which is 10.5 s: another "
+		     "learner may begin an attempt so much later");
+}
+
 TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
 	expect_error("weighting: sample\n",
