@@ -99,6 +99,7 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 	free(none);
 	sim->fresh = page; /* its edges are checked when this step's messages have been */
 	sl_sim_check_one_view(sim, page);
+	sl_sim_check_failed(sim, view);
 }
 
 /* Check the graph without any `more` of the members from k on. */

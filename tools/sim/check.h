@@ -90,4 +90,6 @@ void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_atte
 /* check_signed.c */
 void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);
+/* `failed` of the view is what min(c + 1, N) of its learners have to say (PROTOCOL.md §5.6 Deposits). */
+void sl_sim_check_failed(struct sl_sim *sim, const struct sl_view *view);
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action);

@@ -99,6 +99,32 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 	}
 }
 
+/* Return true if learner i was in a view of an earlier attempt of the round; `shared`: and shared in it. */
+static bool was_in(const struct sl_sim *sim, const struct sl_view *view, uint32_t i, bool shared)
+{
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == view->t && page->a < view->a && page->of[i].in &&
+		    (!shared || page->of[i].x != NULL))
+			return true;
+	return false;
+}
+
+void sl_sim_check_failed(struct sl_sim *sim, const struct sl_view *view)
+{
+	uint64_t enough = sim->options.parameters.tolerance + 1, least = 0, most = 0;
+	enough = enough < view->n ? enough : view->n;
+	for (uint32_t k = 0; k < view->n; k++) {
+		uint32_t i = view->members[k];
+		bool fresh = sim->learners[i].life == 0;
+		least += fresh && was_in(sim, view, i, true);
+		most += !fresh || was_in(sim, view, i, false); /* its disk may say more or less */
+	}
+	if (!sim->liars && (view->agreed.failed ? most < enough : least >= enough))
+		sl_sim_fail(sim, "t%u a%u: %llu to %llu learners had an attempt fail, and `failed` is %llu",
+			    view->t, view->a, (unsigned long long)least, (unsigned long long)most,
+			    (unsigned long long)view->agreed.failed);
+}
+
 /* --- Readys --- */
 
 static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
