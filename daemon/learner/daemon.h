@@ -70,6 +70,8 @@ struct sl_wait_log {
 };
 
 #define SL_OBSTACLE_BYTES 1024u
+#define SL_COPY_BYTES 16u /* of the hash by which a copy of a record is known: SipHash-2-4-128 */
+#define SL_COPY_KEY_BYTES 16u
 
 /* The last sentences of two kinds of reports (obstacle.h); empty at the start. */
 struct sl_obstacles {
@@ -171,8 +173,9 @@ struct sl_daemon {
 	uint8_t *tensors;			/* of the own model, for Model messages; read by the core */
 	char (*other_models)[SL_ERROR_BYTES];	/* by roster index: how the model of a peer differs; "": not
 						   known */
-	uint8_t (*checked)[7][SL_HASH_BYTES];	/* by signer: hash of the last verified LinkState, Ready,
+	uint8_t (*checked)[7][SL_COPY_BYTES];	/* by signer: hash of the last verified LinkState, Ready,
 						   Digest, Checksum, and Abort of each kind */
+	uint8_t copy_key[SL_COPY_KEY_BYTES];	/* of these hashes, drawn at the start */
 	uint32_t step;				/* step of the topology playback, as last reported */
 	atomic_bool stop_training;
 	atomic_uint training_permille; /* progress of the training */

@@ -13,6 +13,10 @@
 #include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
+static_assert(SL_COPY_BYTES == crypto_shorthash_siphashx24_BYTES &&
+		      SL_COPY_KEY_BYTES == crypto_shorthash_siphashx24_KEYBYTES,
+	      "hashes of verified records");
+
 #define TURN_EVENTS 256u /* events per call; then the loop serves timers and signals */
 
 /* Return the hash of the last verified record of the kind of `m` by `signer`, or NULL: it is no record. */
@@ -44,11 +48,12 @@ static const char *rejection(struct sl_daemon *daemon, int signer, const char *w
 }
 
 /* Verify the signature of `m` and return NULL, or the reason to reject it. A flooded record arrives over
- * several links: the hash of all bytes of the last verified one is kept, so that a copy costs one hash. */
+ * several links: a hash of all bytes of the last verified one is kept, so that a copy costs one hash. The
+ * hash is keyed with a secret of this process: no other record can be made that has it. */
 static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
 				   const struct sl_message *m)
 {
-	uint8_t bytes[SL_HASH_BYTES], hash[SL_HASH_BYTES];
+	uint8_t bytes[SL_COPY_BYTES], hash[SL_HASH_BYTES];
 	const sl_id *id = sl_message_role(m, SL_ROLE_SIGNER);
 	const uint8_t *signature = sl_message_role(m, SL_ROLE_SIGNATURE),
 		      *shown = sl_message_role(m, SL_ROLE_KEY);
@@ -59,7 +64,7 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return "passed on a record of a learner that is not in the roster here; compare the roster "
 		       "files";
 	uint8_t *slot = checked_slot(daemon, signer, m);
-	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
+	crypto_shorthash_siphashx24(bytes, h->payload, h->size, daemon->copy_key);
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
 		return NULL;
 	if (shown != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, shown))

@@ -140,6 +140,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_arena arena;
 	daemon->core_memory = malloc(bytes);
 	daemon->checked = calloc(R, sizeof *daemon->checked);
+	randombytes_buf(daemon->copy_key, sizeof daemon->copy_key);
 	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
 	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
 	daemon->other_models = calloc(R, sizeof *daemon->other_models);
