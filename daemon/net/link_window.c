@@ -4,6 +4,7 @@
 #include <linux/socket.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "common/base/limits.h"
@@ -41,7 +42,8 @@ struct sl_link_window sl_link_window_choose(const struct sl_link_window *now, co
 	size_t unsent = (size_t)(path->rate * SL_LINK_WINDOW_UNSENT_S);
 	return (struct sl_link_window){.mode = follow(now->mode, path, share, fixed),
 				       .fixed = fixed,
-				       .unsent = path->rate > 0 ? larger(unsent, SL_LINK_WINDOW_UNSENT) : 0};
+				       .unsent = path->rate > 0 ? larger(unsent, SL_LINK_WINDOW_UNSENT) : 0,
+				       .reno = now->reno};
 }
 
 /* ---- the socket ---- */
@@ -79,11 +81,30 @@ static void apply(const struct sl_link_window *next, const struct sl_link_window
 		set(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, next->unsent);
 }
 
+/* Replace the algorithm for congestion control `from` by `to`. Return false if another one is in use. */
+static bool replace(int descriptor, const char *from, const char *to)
+{
+	char name[16] = "";
+	socklen_t size = sizeof name - 1;
+	return getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0 &&
+	       strcmp(name, from) == 0 &&
+	       setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, to, (socklen_t)strlen(to)) == 0;
+}
+
+static bool follow_line(bool reno, int descriptor, double rtt_s)
+{
+	bool near = rtt_s > 0 && rtt_s <= SL_LINK_WINDOW_NEAR_S;
+	if (near == reno)
+		return reno;
+	return near ? replace(descriptor, "bbr", "reno") : !replace(descriptor, "reno", "bbr");
+}
+
 struct sl_link_window sl_link_window_set(const struct sl_link_window *now, int descriptor,
 					 const struct sl_link_path *path)
 {
 	struct sl_link_window next = sl_link_window_choose(now, path);
 	apply(&next, now, descriptor);
+	next.reno = follow_line(now->reno, descriptor, path->rtt_s);
 	return next;
 }
 

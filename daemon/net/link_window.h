@@ -13,9 +13,15 @@
  *
  * Vectors that the kernel has accepted cannot be overtaken. It is therefore given no more than leaves within
  * SL_LINK_WINDOW_UNSENT_S (TCP_NOTSENT_LOWAT); the rest waits in the link's queue, behind control frames.
+ *
+ * A learner sends to several neighbours over one line at the same time. There BBR keeps to the rate that a
+ * connection had while it shared the line, long after the others have ended, and its timers cost CPU. Over a
+ * line so short that a few round trips mend any other mistake, Reno therefore stands in for BBR. Other
+ * algorithms stay as the system has set them.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 
@@ -24,6 +30,7 @@
 #define SL_LINK_WINDOW_RATE 125e6	  /* bytes/s that a link may have before it is measured: 1 Gbit/s */
 #define SL_LINK_WINDOW_UNSENT_S 0.01
 #define SL_LINK_WINDOW_UNSENT (64u << 10) /* least bytes given to the kernel ahead */
+#define SL_LINK_WINDOW_NEAR_S 0.001	  /* round trip time up to which a line is short */
 
 enum sl_link_window_mode { SL_LINK_WINDOW_FIXED, SL_LINK_WINDOW_GROWING, SL_LINK_WINDOW_KEPT };
 
@@ -31,6 +38,7 @@ struct sl_link_window {
 	enum sl_link_window_mode mode;
 	size_t fixed;  /* bytes of each buffer while it is FIXED */
 	size_t unsent; /* bytes ahead of the network; 0: as many as the buffer takes */
+	bool reno;     /* stands in for BBR */
 };
 
 /* What the choice depends on. */

@@ -1,5 +1,8 @@
 /* How much the kernel holds for a link: the choice, the bound over all links, and the order of frames. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -116,6 +119,47 @@ TEST(the_kernel_adapts_growing_buffers_only)
 	assert_true(window.mode == FIXED && !adapts(descriptor));
 	assert_in_range(sl_link_window_size(descriptor), 1, SL_LINK_WINDOW_TOTAL / SL_LEARNERS_MAX);
 	close(descriptor);
+}
+
+static void expect_algorithm(int descriptor, const char *name)
+{
+	char found[16] = "";
+	socklen_t size = sizeof found - 1;
+	assert_int_equal(getsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, found, &size), 0);
+	assert_string_equal(found, name);
+}
+
+/* Set the window of a socket that the system has given `algorithm`, with a short line, a long one, and no
+ * line that is known; expect the algorithm `near` over the short one. Skip the case without `algorithm`. */
+static void follow_line(const char *algorithm, const char *near)
+{
+	struct sl_link_window window;
+	struct sl_link_path path = {.links = 1};
+	int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+	if (setsockopt(descriptor, IPPROTO_TCP, TCP_CONGESTION, algorithm, (socklen_t)strlen(algorithm)) != 0)
+		skip();
+	sl_link_window_open(&window, descriptor, 1);
+	expect_algorithm(descriptor, algorithm);
+	for (int i = 0; i < 2; i++) {
+		path.rtt_s = 0.0009;
+		window = sl_link_window_set(&window, descriptor, &path);
+		window = sl_link_window_set(&window, descriptor, &path);
+		expect_algorithm(descriptor, near);
+		path.rtt_s = 0.0011;
+		window = sl_link_window_set(&window, descriptor, &path);
+		expect_algorithm(descriptor, algorithm);
+	}
+	close(descriptor);
+}
+
+TEST(reno_stands_in_for_bbr_over_a_short_line)
+{
+	follow_line("bbr", "reno");
+}
+
+TEST(reno_stays_where_the_system_has_set_it)
+{
+	follow_line("reno", "reno");
 }
 
 static bool is_measured(void *argument)
