@@ -22,7 +22,8 @@
 	32768u /* elements of one chunk, the last may be shorter; simtest has smaller ones */
 #endif
 #define SL_CHUNK_BYTES_MAX (256u << 10)
-#define SL_STATE_BYTES 8u	  /* one int64 mixing state on the wire */
+#define SL_RESULT_BYTES (SL_CHUNK_ELEMENTS * 8u) /* of a model in one chunk of a Result */
+#define SL_STATE_BYTES 8u			 /* one int64 mixing state on the wire */
 #define SL_OVERS_MAX 16u	  /* attempts of one round whose Aborts a learner keeps after their end */
 #define SL_ABORTS_AHEAD_MAX 4u	  /* .. and attempts above its own one whose Aborts it keeps */
 #define SL_KEY_SHARE_BYTES 40u	  /* 5 elements of F_(2^61-1) */

@@ -67,7 +67,7 @@ static int take_chunk(const struct sl_workspace *workspace, const struct sl_view
 static void run_gather(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
-	if (job->kind == SL_JOB_GATHER && view->sharing == SL_SHARING_SEEDED) {
+	if (view->sharing == SL_SHARING_SEEDED) {
 		sl_job_share_take(workspace, job->buffers);
 		return;
 	}
@@ -141,14 +141,25 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 	       within(workspace, view, limit);
 }
 
-/* Fill in weight, D and, if Z is not plausible, the code. */
+static size_t model_bytes(const struct sl_workspace *workspace)
+{
+	return sl_tensors_bytes(&workspace->tensors, workspace->n);
+}
+
+/* Decode Z to the next model, and fill in weight, strands and D; if Z is not plausible, the code alone. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
+	bool weightless;
 	result->total = sl_state_element(workspace, view, (size_t)view->elements - 1);
+	weightless = view->encoding.kind == SL_ENCODING_WEIGHTED && result->total == 0;
 	if (!plausible(workspace, view, result->total))
 		result->code = SL_ERR_INVALID;
-	sl_canonical_result(&workspace->scope, view->h, workspace->s, view->elements, view->field.bits,
-			    result->hash);
+	if (result->code != SL_OK || weightless) /* there is no mean */
+		return;
+	result->code = sl_job_model_decode(view, &workspace->tensors, workspace->s, workspace->next);
+	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
+	sl_canonical_result(&workspace->scope, view->h, result->total, result->strands, workspace->next,
+			    model_bytes(workspace), result->hash);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -191,20 +202,29 @@ static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, st
 		judge(workspace, view, result);
 }
 
-static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+static void run_absorb(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	result->code =
-		sl_job_model_decode(job->view, &workspace->tensors, workspace->s, workspace->committed);
+	(void)result;
+	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
+		memcpy((uint8_t *)workspace->next + (size_t)b->index * SL_RESULT_BYTES, b->bytes, b->size);
 }
 
-/* Take Z from others if it hashes to the digest that they signed. */
+/* Accept a model from others if it is the one whose digest they signed. */
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	judge(workspace, job->view, result);
+	sl_canonical_result(&workspace->scope, job->view->h, job->round->total, job->round->strands,
+			    workspace->next, model_bytes(workspace), result->hash);
 	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
-	if (result->code == SL_OK)
-		run_decode(workspace, job, result);
+}
+
+static void run_accept(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	void *before = workspace->committed;
+	(void)job;
+	(void)result;
+	workspace->committed = workspace->next;
+	workspace->next = before;
 }
 
 static void run_share(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -253,10 +273,10 @@ static const struct {
 	[SL_JOB_MIX] = {run_mix, NONE},
 	[SL_JOB_CLOSE] = {run_close, NONE},
 	[SL_JOB_CHECKSUM] = {sl_job_deposit_checksum, NONE},
-	[SL_JOB_DECODE] = {run_decode, NONE},
 	[SL_JOB_SUM] = {run_sum, NONE},
-	[SL_JOB_ABSORB] = {run_gather, NONE},
+	[SL_JOB_ABSORB] = {run_absorb, NONE},
 	[SL_JOB_ADOPT] = {run_adopt, NONE},
+	[SL_JOB_ACCEPT] = {run_accept, NONE},
 };
 
 void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

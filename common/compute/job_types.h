@@ -19,14 +19,14 @@ enum sl_job_kind {
 	SL_JOB_MIX,
 	SL_JOB_CLOSE,
 	SL_JOB_CHECKSUM,
-	SL_JOB_DECODE,
 	SL_JOB_FETCH,
 	SL_JOB_CHECK,
 	SL_JOB_SUM,
 	SL_JOB_ABSORB,
 	SL_JOB_ADOPT,
+	SL_JOB_ACCEPT,
 };
-#define SL_JOB_KINDS (SL_JOB_ADOPT + 1u)
+#define SL_JOB_KINDS (SL_JOB_ACCEPT + 1u)
 
 struct sl_job {
 	enum sl_job_kind kind;
@@ -37,8 +37,9 @@ struct sl_job {
 				       SL_FOREST_DOWN. 0: from the slots */
 	const uint8_t (*keys)[SL_KEY_BYTES]; /* MIX, SUM, CHECKSUM: deposit keys by position, as far as they
 						are needed; valid until the core has the result */
-	const uint8_t *expected;   /* ADOPT: D; CHECK: the hash of the deposit; CHECKSUM: the seed of the
-				      points;   SL_HASH_BYTES */
+	const uint8_t *expected; /* ADOPT: D; CHECK: the hash of the deposit; CHECKSUM: the seed of the
+				    points;   SL_HASH_BYTES */
+	const struct sl_round_head *round; /* ADOPT: of the result; valid until the core has the result */
 	struct sl_buffer *buffers; /* GATHER, MIX, FETCH, ABSORB: the shell frees them after the job. FETCH:
 				      `from` is the position of the owner */
 };
@@ -58,8 +59,9 @@ struct sl_job_result {
 	uint32_t points;	/* CHECKSUM */
 	double real;		/* CLOSE: margin; SUM: 0; MIX of metropolis: spread of the states before the
 				   exchange (sl_spectrum_spread_bound) to two digits, NaN: not measured */
-	uint8_t hash[SL_HASH_BYTES]; /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */
-	uint64_t total;		     /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
-	struct sl_encode_note note;  /* ENCODE */
+	uint8_t hash[SL_HASH_BYTES];	   /* COMMITMENT: of the own deposit; CLOSE, SUM, ADOPT: D */
+	uint64_t total;			   /* CLOSE, SUM: Z_n; ENCODE: coordinates clamped */
+	uint8_t strands[SL_STRANDS_BYTES]; /* CLOSE, SUM: of Z */
+	struct sl_encode_note note;	   /* ENCODE */
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
 };

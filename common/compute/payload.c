@@ -13,7 +13,7 @@ static void write_slot(const struct sl_slots *state_file, const struct sl_payloa
 }
 
 void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *z,
+		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *model,
 		      uint8_t *out)
 {
 	switch (payload->source) {
@@ -32,7 +32,7 @@ void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view
 		write_slot(&workspace->state_file, payload, chunk, out);
 		break;
 	case SL_SOURCE_RESULT:
-		memcpy(out, z + payload->at, chunk->size);
+		memcpy(out, model + payload->at, chunk->size);
 		break;
 	}
 }

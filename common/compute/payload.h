@@ -11,7 +11,7 @@ enum sl_source {
 	SL_SOURCE_KEY_SHARES, /* the key share of each neighbour, and its path: likewise */
 	SL_SOURCE_STATE,      /* the present state of the chunk */
 	SL_SOURCE_SLOT,	      /* the slot of position `row`, from byte `at` of the deposit on */
-	SL_SOURCE_RESULT,     /* packed Z of the last committed round, from byte `at` on */
+	SL_SOURCE_RESULT,     /* the last committed model, from byte `at` on */
 };
 
 /* Return true if the payload is another one for each neighbour. */
@@ -27,8 +27,7 @@ struct sl_payload {
 	bool requested; /* the answer to a request, which a peer that does not read may repeat elsewhere */
 };
 
-/* Write the bytes of `chunk` to `out`. z: packed Z of the last committed round, of SL_SOURCE_RESULT; else
- * unused. */
+/* Write the bytes of `chunk` to `out`. model: the last committed one, of SL_SOURCE_RESULT; else unused. */
 void sl_payload_write(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *z,
+		      const struct sl_payload *payload, const struct sl_chunk *chunk, const uint8_t *model,
 		      uint8_t *out);

@@ -22,15 +22,17 @@ struct sl_workspace {
 	size_t n;		   /* elements of the model */
 	struct sl_tensors tensors; /* of the model; without items: n float32 */
 	void *trained;		   /* theta_i, from the trainer; secret */
-	void *committed;	   /* the committed model, from DECODE */
-	uint64_t weight;	   /* m_i */
-	bool clamp;		   /* clip coordinates instead of failing */
-	bool randomness_from_os;   /* draw every random element from `source`, not from a PRG */
+	void *committed;	   /* the last committed model */
+	void *next; /* a model that is not committed: of Z, or of a peer's Result; ACCEPT makes it `committed`
+		     */
+	uint64_t weight;	 /* m_i */
+	bool clamp;		 /* clip coordinates instead of failing */
+	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
 
 	uint8_t *s;		    /* masked state, then the state of the engine, then Z; packed (state.h) */
-	size_t s_bytes;		    /* at least sl_state_bytes(view) from ENCODE, SUM or ABSORB on */
+	size_t s_bytes;		    /* at least sl_state_bytes(view) from ENCODE or SUM on */
 	uint64_t *second;	    /* states of metropolis, as int64; of exact, the sum over k */
 	size_t second_elements;	    /* at least sl_state_second(view) from the first MIX on */
 	struct sl_slots state_file; /* slots of the view; open from ENCODE on, or from the start for an

@@ -8,8 +8,8 @@
  *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * Z is accepted if enough participants signed its digest (§11.3 Certificates and signers): one of them is
- * honest. */
+ * The model is accepted if enough participants signed its digest (§11.3 Certificates and signers): one of
+ * them is honest, and has decoded it from a plausible sum. */
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
@@ -98,7 +98,7 @@ static void give_up(struct sl_core *core)
 	in_vain(core);
 }
 
-/* Return true if all of Z is here: the peer is not needed any more. */
+/* Return true if the whole model is here: the peer is not needed any more. */
 static bool whole(const struct sl_core *core)
 {
 	return core->catchup.in == core->catchup.chunks;
@@ -120,17 +120,14 @@ static void forked(struct sl_core *core)
 	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
-/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if the
- * Round is not of this model or p is no field. */
+/* Fill as much of the view as the jobs need. Return false if the Round is not of this model or p is no field.
+ */
 static bool set_view(struct sl_core *core, const struct sl_round_head *round, const uint8_t *h)
 {
 	struct sl_view *view = &core->catchup.view;
 	view->t = round->t;
 	view->a = round->a;
 	memcpy(view->h, h, SL_HASH_BYTES);
-	view->n = sl_round_learners(round);
-	view->agreed = round->parameters;
-	sl_view_set_encoding(view);
 	return round->parameters.n == core->config.parameters.n &&
 	       sl_field_init(&view->field, round->p) == SL_OK;
 }
@@ -194,8 +191,7 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 		return "a result with the digests of too few participants";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
-	const struct sl_view *view = &core->catchup.view;
-	if (buffer->size != sl_packed_bytes(sl_view_chunk_elements(view, buffer->index), view->field.bits))
+	if (buffer->size != sl_certificate_chunk_bytes(core, buffer->index))
 		return "a chunk of a result of the wrong size";
 	return NULL;
 }
@@ -224,8 +220,11 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	sl_emit_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
 	for (; c->asked < c->chunks && c->asked < c->in + SL_WINDOW; c->asked++)
 		request(core, shown, c->asked);
-	if (whole(core))
-		sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = core->shown.certificate.digest;
+	if (!whole(core))
+		return;
+	struct sl_job *adopt = sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view);
+	adopt->expected = core->shown.certificate.digest;
+	adopt->round = core->shown.certificate.round;
 }
 
 /* Reject what the peer sent if the job found it not to be what was signed. */
@@ -250,7 +249,7 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 	if (!is_signed_for(core, result))
 		return;
 	sl_certificate_copy(&core->making, &core->shown.certificate);
-	core->total_weight = result->total;
+	core->total_weight = core->making.head.total;
 	sl_confirm_persist(core);
 }
 

@@ -71,7 +71,13 @@ uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_h
 
 uint32_t sl_certificate_chunks(const struct sl_core *core)
 {
-	return (uint32_t)((core->config.parameters.n + SL_CHUNK_ELEMENTS) / SL_CHUNK_ELEMENTS);
+	return (uint32_t)((core->config.model_bytes + SL_RESULT_BYTES - 1) / SL_RESULT_BYTES);
+}
+
+size_t sl_certificate_chunk_bytes(const struct sl_core *core, uint32_t index)
+{
+	size_t left = core->config.model_bytes - (size_t)index * SL_RESULT_BYTES;
+	return left < SL_RESULT_BYTES ? left : SL_RESULT_BYTES;
 }
 
 static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
@@ -112,19 +118,15 @@ static void show_chunk(struct sl_core *core, uint32_t peer, uint32_t index)
 {
 	const struct sl_certificate *last = &core->last.certificate;
 	struct sl_message message = {.kind = SL_MSG_RESULT};
-	struct sl_field field;
-	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
-	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
-	if (index >= sl_certificate_chunks(core) || sl_field_init(&field, last->round->p) != SL_OK)
+	if (index >= sl_certificate_chunks(core))
 		return;
 	message.chunk.t = last->t;
 	message.chunk.a = last->a;
 	memcpy(message.chunk.view, last->view, SL_HASH_BYTES);
 	message.chunk.index = index;
-	message.chunk.size = sl_packed_bytes((size_t)count, field.bits);
-	struct sl_payload payload = {.source = SL_SOURCE_RESULT,
-				     .at = sl_packed_bytes((size_t)first, field.bits),
-				     .requested = true};
+	message.chunk.size = sl_certificate_chunk_bytes(core, index);
+	struct sl_payload payload = {
+		.source = SL_SOURCE_RESULT, .at = (size_t)index * SL_RESULT_BYTES, .requested = true};
 	sl_emit_payload(core, sl_core_only(core, peer), &message, payload);
 }
 

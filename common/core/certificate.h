@@ -1,5 +1,5 @@
 /* certificate.h - the certificate of the last committed round, for learners that catch up: its Round,
- * equal digests of participants, and chunks of Z (PROTOCOL.md §11.3 Certificates and signers).
+ * equal digests of participants, and chunks of the model (PROTOCOL.md §11.3 Certificates and signers).
  */
 #pragma once
 
@@ -31,5 +31,6 @@ void sl_certificate_greet(struct sl_core *core, uint32_t peer);
 void sl_certificate_hello(struct sl_core *core, uint32_t peer);
 /* Answer a request for the last result. */
 void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request);
-/* Return the number of chunks of Z. */
+/* Return the number of chunks of a model, and the bytes of chunk `index`. */
 uint32_t sl_certificate_chunks(const struct sl_core *core);
+size_t sl_certificate_chunk_bytes(const struct sl_core *core, uint32_t index);

@@ -46,6 +46,7 @@ bool sl_confirm_take(struct sl_core *core, const struct sl_job_result *result)
 		return false;
 	}
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
+	memcpy(at->strands, result->strands, SL_STRANDS_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
 	return true;
@@ -263,6 +264,8 @@ static void certify(struct sl_core *core)
 	const struct sl_digest *own = sl_digests_of(core, core->view.self);
 	(void)sl_view_round(&core->config.scope, core->at.view_bytes, core->at.view_size,
 			    core->config.roster_size, making->members, &making->head);
+	making->head.total = core->total_weight;
+	memcpy(making->head.strands, core->at.strands, SL_STRANDS_BYTES);
 	certificate->round = &making->head;
 	sl_certificate_begin(certificate, own);
 	sl_certificate_add(certificate, own);
@@ -273,7 +276,6 @@ static void certify(struct sl_core *core)
 
 void sl_confirm_commit_enter(struct sl_core *core)
 {
-	sl_emit_job(core, SL_JOB_DECODE, 0, NULL);
 	certify(core);
 	sl_confirm_persist(core);
 }
@@ -281,6 +283,7 @@ void sl_confirm_commit_enter(struct sl_core *core)
 void sl_confirm_persist(struct sl_core *core)
 {
 	const struct sl_certificate *made = &core->making.certificate;
+	sl_emit_job(core, SL_JOB_ACCEPT, 0, NULL);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, made->a);
 	persist->what.t = made->t; /* in CATCHUP, it may be later than round t */
 	persist->certificate = made;

@@ -68,6 +68,7 @@ struct sl_core_config {
 	uint32_t roster_size;		 /* R */
 	const sl_id *ids;		 /* R ids, ascending; not owned */
 	struct sl_parameters parameters; /* decimals, clipping_range: also auto (precision.h) */
+	size_t model_bytes;		 /* of a model: what a Result has */
 	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
@@ -112,8 +113,7 @@ enum sl_persist_kind {
 	SL_PERSIST_SIGNS,	/* a Digest of attempt a, which is recovered, follows */
 	SL_PERSIST_GIVEN_UP,	/* no Digest of attempt a, which is open, will be signed */
 	SL_PERSIST_OVER,	/* the Aborts that end attempt a; its secrets are erased */
-	SL_PERSIST_COMMIT,	/* model and Z, from the workspace; width of Z's elements: that of the
-				   certificate's p */
+	SL_PERSIST_COMMIT,	/* the committed model, from the workspace, and its certificate */
 };
 
 struct sl_durable {

@@ -304,6 +304,7 @@ struct sl_attempt_state {
 	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
+	uint8_t strands[SL_STRANDS_BYTES]; /* of Z */
 	double margin;
 	sl_ms progress; /* time at which anything of this attempt happened last */
 	/* RECOVER, by position: */
@@ -332,9 +333,9 @@ struct sl_catchup {
 	uint32_t from;		    /* roster index of the peer */
 	sl_ms progress;		    /* time of its last chunk */
 	uint32_t signers;	    /* digests that are needed; 0: its Round has not come */
-	uint32_t chunks, asked, in; /* chunks of Z; of these requested, received */
+	uint32_t chunks, asked, in; /* chunks of the model; of these requested, received */
 	enum sl_phase back;	    /* phase to go back to if no result comes of it */
-	struct sl_view view;	    /* as much of the view as the jobs need */
+	struct sl_view view;	    /* as much of the view as the jobs need: h */
 };
 
 struct sl_core {

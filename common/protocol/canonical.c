@@ -190,16 +190,27 @@ void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static
 	finish(&v, hash);
 }
 
+void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES])
+{
+	struct sl_vector_hash vector;
+	sl_vector_hash_begin(&vector);
+	sl_vector_hash_add(&vector, z, bytes);
+	sl_vector_hash_end(&vector, strands);
+}
+
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint8_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES])
+			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
+			 size_t bytes, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_vector_hash vector;
-	begin_run(&v, "starling result 5", scope); /* h contains the roster: the result outlives it */
-	feed(&v, view, SL_HASH_BYTES);
-	feed_u64(&v, count);
 	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, z, sl_packed_bytes(count, bits));
+	sl_vector_hash_add(&vector, model, bytes);
+	begin_run(&v, "starling result 6", scope); /* h contains the roster: the result outlives it */
+	feed(&v, view, SL_HASH_BYTES);
+	feed_u64(&v, total);
+	feed(&v, strands, SL_STRANDS_BYTES);
+	feed_u64(&v, bytes);
 	feed_vector(&v, &vector);
 	finish(&v, hash);
 }

@@ -48,10 +48,13 @@ void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
-/* Write D, of h and Z, to `hash`, where `view` is h and the `count` elements `z` are packed at `bits`
- * bits, those of p (PROTOCOL.md §7.14 Confirm). */
+/* Write the strands of Z, `bytes` bytes of packed elements, to `strands`. */
+void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES]);
+/* Write D to `hash`: of h, `view`; of Z, by its total weight and its strands; and of the model that Z is
+ * decoded to, `bytes` bytes (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 const uint8_t *z, size_t count, uint32_t bits, uint8_t hash[static SL_HASH_BYTES]);
+			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
+			 size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);

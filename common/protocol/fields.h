@@ -9,6 +9,7 @@
  *   ENUM(e, least, most, flaw)  enum e                   enum         8 bytes
  *   U64(least, most, flaw)      uint64_t                 uint64       8 bytes; on the wire also fixed64
  *   HASH, KEY, SECRET, RUN      uint8_t[32], .., 16      bytes        as they are
+ *   STRANDS                     uint8_t[256]             bytes        as they are
  *   ROSTER                      uint8_t[32]              bytes        replaces the scope's roster hash
  *   SIGNATURE                   uint8_t[64]              bytes        nothing
  *   LIST(count, most, flaw)     count, const uint32_t *  packed       count, items: 8 bytes each
@@ -22,6 +23,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/types.h"
+#include "common/field/vector_hash.h"
 
 /* A learner that committed the last round names the one after it. */
 #define SL_ROUND_LAST (SL_ROUNDS_MAX + 1u)
@@ -70,6 +72,7 @@ struct sl_message_field {
 #define SL_MEMBER_KEY(name, ...) uint8_t name[SL_KEY_BYTES];
 #define SL_MEMBER_RUN(name, ...) uint8_t name[SL_RUN_BYTES];
 #define SL_MEMBER_SECRET(name, ...) uint8_t name[SL_KEY_BYTES];
+#define SL_MEMBER_STRANDS(name, ...) uint8_t name[SL_STRANDS_BYTES];
 #define SL_MEMBER_ROSTER(name, ...) uint8_t name[SL_HASH_BYTES];
 #define SL_MEMBER_SIGNATURE(name, ...) uint8_t name[SL_SIG_BYTES];
 #define SL_MEMBER_LIST(name, count, ...)                                                                     \
@@ -94,6 +97,7 @@ struct sl_message_field {
 #define SL_FIELD_U64(S, ...) .form = SL_FORM_U64, SL_RANGE(__VA_ARGS__)
 #define SL_FIELD_ENUM(S, e, ...) .form = SL_FORM_U32, SL_RANGE(__VA_ARGS__)
 #define SL_FIELD_HASH(S, ...) .form = SL_FORM_BYTES
+#define SL_FIELD_STRANDS(S, ...) .form = SL_FORM_BYTES
 #define SL_FIELD_KEY(S, ...) .form = SL_FORM_BYTES, .role = SL_ROLE_KEY
 #define SL_FIELD_RUN(S, ...) .form = SL_FORM_BYTES
 #define SL_FIELD_SECRET(S, ...) .form = SL_FORM_BYTES

@@ -168,8 +168,7 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, HASH, 9, share_root)                                                                            \
 	X(S, SIGNATURE, 10, signature)
 
-/* key: the signer's, which a learner that catches up may not know yet. view: h. digest: D. How Z is decoded
- * stands in the Round whose hash is h. */
+/* key: the signer's, which a learner that catches up may not know yet. view: h. digest: D. */
 #define SL_DIGEST_FIELDS(X, S)                                                                               \
 	X(S, ROUND, 2, t)                                                                                    \
 	X(S, ATTEMPT, 3, a)                                                                                  \
@@ -261,9 +260,10 @@ enum sl_abort_kind {
 	X(S, SPAN, 6, values, size, SL_CHECKSUM_BYTES_MAX, "checksums out of range")                         \
 	X(S, SIGNATURE, 7, signature)
 
-/* What h is the hash of (sl_canonical_round), without the edges themselves. p: resolved. parameters: as
- * agreed in the view. previous: D of the round before. roster: hash of the participants' roster. members: id
- * and incarnation of each participant, ascending by id. edges: sl_canonical_edges. */
+/* What h is the hash of (sl_canonical_round), without the edges themselves, and what D is the hash of beside
+ * h and the model (sl_canonical_result). p: resolved. parameters: as agreed in the view. previous: D of the
+ * round before. roster: hash of the participants' roster. members: id and incarnation of each participant,
+ * ascending by id. edges: sl_canonical_edges. total: weight, Z_n. strands: of Z, sl_canonical_strands. */
 #define SL_ROUND_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
@@ -272,7 +272,9 @@ enum sl_abort_kind {
 	X(S, HASH, 5, previous)                                                                              \
 	X(S, ROSTER, 6, roster)                                                                              \
 	X(S, LIST, 7, members, count, 2 * SL_LEARNERS_MAX, "too many members")                               \
-	X(S, HASH, 8, edges)
+	X(S, HASH, 8, edges)                                                                                 \
+	X(S, U64, 9, total, 0, UINT64_MAX, NULL)                                                             \
+	X(S, STRANDS, 10, strands)
 
 /* In the order of the bytes on the wire, the elements last. iteration: k of a State, from 1; 0 in the others.
  * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on (State: m * view->state_elements); 0 in a

@@ -269,8 +269,8 @@
 	  "{reason}; going on from {model} until a peer sends the result of round {committed} or a later "   \
 	  "one")                                                                                             \
 	X(DECODED, "decoded", SL_WARN, "round",                                                              \
-	  "{reason}; its model was decoded from the result of round {round}, and the checkpoint is "         \
-	  "written again")                                                                                   \
+	  "{reason}; its model was taken from the result of round {round}, and the checkpoint is written "   \
+	  "again")                                                                                           \
 	X(AGAIN, "again", SL_INFO, "round",                                                                  \
 	  "the result of round {round}, which was damaged here, is restored: this learner restarts by "      \
 	  "itself")                                                                                          \

@@ -59,7 +59,7 @@ static bool at_hand(const struct sl_daemon *daemon, const struct sl_payload *pay
 {
 	const struct sl_result *result = &daemon->result;
 	return payload->source != SL_SOURCE_RESULT ||
-	       (result->certificate.t == chunk->t && payload->at + chunk->size <= result->z_bytes);
+	       (result->certificate.t == chunk->t && payload->at + chunk->size <= result->bytes);
 }
 
 static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_message *m,
@@ -67,10 +67,10 @@ static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_m
 {
 	uint8_t *bytes = NULL;
 	struct sl_frame *frame = encode(m, true, &bytes);
-	sl_payload_write(&daemon->workspace, daemon->workspace_view, payload, &m->chunk, daemon->result.z,
+	sl_payload_write(&daemon->workspace, daemon->workspace_view, payload, &m->chunk, daemon->result.model,
 			 bytes);
 	if (payload->source == SL_SOURCE_RESULT)
-		sl_pages_release(daemon->result.z + payload->at, m->chunk.size);
+		sl_pages_release(daemon->result.model + payload->at, m->chunk.size);
 	return frame;
 }
 

@@ -58,17 +58,17 @@ static sl_round spare_result(const struct sl_daemon *daemon, sl_round t)
 	return found ? spare.t : 0;
 }
 
-/* Write the sum Z from the workspace, with its certificate. */
+/* Write the committed model from the workspace, with its certificate. */
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
-	size_t n = daemon->workspace.n, bytes = sl_packed_bytes(n + 1, sl_field_bits(certificate->round->p));
-	return sl_result_write(daemon->settings->state, daemon->settings->run, certificate, n,
-			       daemon->workspace.s, bytes, spare_result(daemon, certificate->t), checksum,
-			       error);
+	const struct sl_workspace *workspace = &daemon->workspace;
+	return sl_result_write(daemon->settings->state, daemon->settings->run, certificate, workspace->n,
+			       workspace->committed, sl_tensors_bytes(&workspace->tensors, workspace->n),
+			       spare_result(daemon, certificate->t), checksum, error);
 }
 
-/* Write the model, which is decoded from the result at the next start if a loss of power takes it
+/* Write the model, which is read from the result at the next start if a loss of power takes it
  * (restore.c). Set its checksum in `round`. */
 static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_round *round,
 			    struct sl_error *error)

@@ -104,6 +104,8 @@ static const char *flaw_of(struct sl_daemon *daemon, const struct sl_store_round
 	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(result->certificate.digest, round->digest, SL_HASH_BYTES) != 0)
 		return "its file is not the one that was committed";
+	if (result->bytes != sl_tensors_bytes(&daemon->workspace.tensors, daemon->workspace.n))
+		return "its model has other tensors";
 	if (!shows_view(daemon, &result->certificate))
 		return "it does not show its view";
 	return keep_members(daemon, &result->certificate)
@@ -181,24 +183,22 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 	return SL_OK;
 }
 
-/* Decode the model from the result of its round. SL_ERR_FORMAT: not the one that was committed. */
-static int decode(struct sl_daemon *daemon, const struct sl_result *result,
-		  const struct sl_checkpoint *checkpoint, const struct sl_store_round *round)
+/* Take the model from the result of its round. SL_ERR_FORMAT: not the one that was committed. */
+static int take_model(struct sl_daemon *daemon, const struct sl_result *result,
+		      const struct sl_checkpoint *checkpoint, const struct sl_store_round *round)
 {
 	struct sl_workspace *workspace = &daemon->workspace;
-	struct sl_checkpoint decoded = *checkpoint;
-	struct sl_view view = {.n = round->learners, .agreed = result->certificate.round->parameters};
-	sl_view_set_encoding(&view);
-	int rc = sl_field_init(&view.field, result->certificate.round->p);
-	if (rc != SL_OK || memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
+	struct sl_checkpoint taken = *checkpoint;
+	if (result->bytes != sl_tensors_bytes(&workspace->tensors, workspace->n) ||
+	    memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
 		return SL_ERR_FORMAT;
-	rc = sl_job_model_decode(&view, &workspace->tensors, result->z, workspace->committed);
-	sl_checkpoint_sum(&decoded, &workspace->tensors, workspace->committed);
-	bool same = memcmp(decoded.checksum, round->checkpoint_sum, SL_HASH_BYTES) == 0;
-	return rc == SL_OK && same ? SL_OK : SL_ERR_FORMAT;
+	memcpy(workspace->committed, result->model, result->bytes);
+	sl_checkpoint_sum(&taken, &workspace->tensors, workspace->committed);
+	bool same = memcmp(taken.checksum, round->checkpoint_sum, SL_HASH_BYTES) == 0;
+	return same ? SL_OK : SL_ERR_FORMAT;
 }
 
-static void log_decoded(struct sl_daemon *daemon, const char *why, sl_round t)
+static void log_taken(struct sl_daemon *daemon, const char *why, sl_round t)
 {
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_DECODED);
@@ -207,7 +207,7 @@ static void log_decoded(struct sl_daemon *daemon, const char *why, sl_round t)
 	sl_report_log_record(daemon, &record);
 }
 
-/* Read the model of the last round from its checkpoint, or decode it from the result, say so and write the
+/* Read the model of the last round from its checkpoint, or take it from the result, say so and write the
  * checkpoint again: a commit does not synchronise it. An error is that of the checkpoint. */
 static int read_last(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
 {
@@ -219,8 +219,8 @@ static int read_last(struct sl_daemon *daemon, const struct sl_store_round *roun
 	    sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &result, NULL) != SL_OK)
 		return rc;
 	sl_store_round_checkpoint(round, s->run, daemon->workspace.n, &checkpoint);
-	if (decode(daemon, &result, &checkpoint, round) == SL_OK) {
-		log_decoded(daemon, error->text, round->t);
+	if (take_model(daemon, &result, &checkpoint, round) == SL_OK) {
+		log_taken(daemon, error->text, round->t);
 		rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->workspace.tensors,
 					 daemon->workspace.committed, error);
 	}

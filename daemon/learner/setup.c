@@ -99,6 +99,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	c->ids = daemon->ids;
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
+	c->model_bytes = sl_tensors_bytes(&daemon->trainer->tensors, c->parameters.n);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
@@ -128,7 +129,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->trained =
 		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
 	v->committed = calloc(1, bytes);
-	if (v->trained == NULL || v->committed == NULL)
+	v->next = calloc(1, bytes);
+	if (v->trained == NULL || v->committed == NULL || v->next == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
@@ -395,6 +397,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->training);
 	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
+	free(daemon->workspace.next);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)

@@ -116,12 +116,7 @@ static void run_job(struct sl_task *base)
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
 	sl_masked_states_made(&daemon->masked_states, &task->job);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
-	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
-		atomic_store(&daemon->failed,
-			     true); /* the next task on this thread would write the checkpoint */
-		task->code =
-			sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
-	} else if (encoded && daemon->settings->unsafe_dump_model)
+	if (encoded && daemon->settings->unsafe_dump_model)
 		task->code = model_dump(daemon, task->job.view, &task->error);
 }
 

@@ -19,7 +19,7 @@ static void *grow(void *memory, size_t *size, size_t need)
 /* Return true if `job` begins a vector s. */
 static bool begins(const struct sl_job *job)
 {
-	return job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SUM || job->kind == SL_JOB_ABSORB;
+	return job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SUM;
 }
 
 int sl_vectors_grow(struct sl_workspace *workspace, const struct sl_job *job)

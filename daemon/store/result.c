@@ -1,12 +1,12 @@
-/* result.c - Z and its certificate as a file of one tensor (common/model/safetensors.h).
+/* result.c - a committed model and its certificate as a file of one tensor (common/model/safetensors.h).
  *
- *   {"__metadata__":{...},"z":{"data_offsets":[0,b],"dtype":"U8","shape":[b]}}
+ *   {"__metadata__":{...},"model":{"data_offsets":[0,b],"dtype":"U8","shape":[b]}}
  *
- * and then Z, packed (common/base/bytes.h), in b bytes.
+ * and then the model in b bytes, as base/tensors.h lays it out.
  *
  * "round" is the payload of the Round message in hexadecimal, "digests" that of each signer's Digest,
- * separated by spaces. The checksum is BLAKE2b-256 of the strands of Z (common/field/vector_hash.h) and of
- * the other metadata as JSON: nothing in the file can change unseen.
+ * separated by spaces. The checksum is BLAKE2b-256 of the strands of the model (common/field/vector_hash.h)
+ * and of the other metadata as JSON: nothing in the file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -89,7 +89,7 @@ static const char *certificate_flaw(const struct sl_certificate *certificate)
 	return NULL;
 }
 
-static const char *result_flaw(const struct sl_certificate *certificate, uint64_t n, uint64_t z_bytes)
+static const char *result_flaw(const struct sl_certificate *certificate, uint64_t n, uint64_t bytes)
 {
 	struct sl_field field;
 	const char *flaw = certificate_flaw(certificate);
@@ -99,11 +99,11 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 		return "p is not a prime between 2 and 2^61";
 	if (n != certificate->round->parameters.n)
 		return "a result of another n";
-	return z_bytes == sl_packed_bytes(n + 1, field.bits) ? NULL : "z is not n+1 elements";
+	return bytes >= 4 * n && bytes <= 8 * n ? NULL : "the model is not n elements";
 }
 
-/* Hash Z and `metadata`, which have no checksum yet; false: out of memory. */
-static bool checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
+/* Hash the model and `metadata`, which have no checksum yet; false: out of memory. */
+static bool checksum_of(const json_t *metadata, const void *model, size_t bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
 	crypto_generichash_state state;
@@ -113,7 +113,7 @@ static bool checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes
 	if (text == NULL)
 		return false;
 	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, z, z_bytes);
+	sl_vector_hash_add(&vector, model, bytes);
 	sl_vector_hash_end(&vector, strands);
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, strands, sizeof strands);
@@ -179,18 +179,18 @@ static json_t *metadata_of(const char *run, const struct sl_certificate *certifi
 
 /* Return the header, or NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
-			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
+			 const void *model, size_t bytes, uint8_t sum[static SL_HASH_BYTES])
 {
 	char text[2 * SL_HASH_BYTES + 1];
 	json_t *metadata = metadata_of(run, certificate, n);
-	if (metadata == NULL || !checksum_of(metadata, z, z_bytes, sum)) {
+	if (metadata == NULL || !checksum_of(metadata, model, bytes, sum)) {
 		json_decref(metadata);
 		return NULL;
 	}
 	sodium_bin2hex(text, sizeof text, sum, SL_HASH_BYTES);
 	json_object_set_new(metadata, "checksum", json_string(text));
-	return json_pack("{s:o,s:{s:s,s:[I],s:[I,I]}}", "__metadata__", metadata, "z", "dtype", "U8", "shape",
-			 (json_int_t)z_bytes, "data_offsets", (json_int_t)0, (json_int_t)z_bytes);
+	return json_pack("{s:o,s:{s:s,s:[I],s:[I,I]}}", "__metadata__", metadata, "model", "dtype", "U8",
+			 "shape", (json_int_t)bytes, "data_offsets", (json_int_t)0, (json_int_t)bytes);
 }
 
 static bool file_of_run(int folder, const char *name, const char *run)
@@ -231,18 +231,18 @@ static bool take_over(const char *folder, sl_round over, sl_round t)
 }
 
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const uint8_t *z, size_t z_bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
+		    const void *model, size_t bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
 	sl_result_name(certificate->t, name);
-	const char *flaw = result_flaw(certificate, n, z_bytes);
+	const char *flaw = result_flaw(certificate, n, bytes);
 	if (flaw != NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	json_t *header = header_of(run, certificate, n, z, z_bytes, checksum);
+	json_t *header = header_of(run, certificate, n, model, bytes, checksum);
 	bool taken = header != NULL && over > 0 && take_over(folder, over, certificate->t);
 	return sl_safetensors_write(folder, name, taken ? SL_SAFETENSORS_OVER : SL_SAFETENSORS_WHOLE, 0644,
-				    header, z, z_bytes, error);
+				    header, model, bytes, error);
 }
 
 /* ---- reading ---- */
@@ -255,7 +255,7 @@ struct file {
 	struct sl_certificate certificate;
 	struct sl_decoded *round; /* owned */
 	uint8_t checksum[SL_HASH_BYTES];
-	uint64_t begin, z_bytes; /* of the data */
+	uint64_t begin, bytes; /* of the data */
 };
 
 /* Each of the following checks returns the flaw or NULL. */
@@ -342,14 +342,14 @@ static const char *header_read(int fd, struct file *f)
 	const char *wrong = sl_safetensors_header(fd, &f->header, &f->begin);
 	if (wrong != NULL)
 		return wrong;
-	if (json_unpack(f->header, "{s:o,s:{s:s,s:[I!],s:[I,I!]!}!}", "__metadata__", &f->metadata, "z",
+	if (json_unpack(f->header, "{s:o,s:{s:s,s:[I!],s:[I,I!]!}!}", "__metadata__", &f->metadata, "model",
 			"dtype", &type, "shape", &size, "data_offsets", &begin, &end) != 0)
 		return "the header is not that of a result";
 	if (strcmp(type, "U8") != 0)
-		return "z is not U8";
+		return "the model is not U8";
 	if (size < 0 || begin != 0 || end != size)
 		return "shape and data_offsets do not agree";
-	f->z_bytes = (uint64_t)size;
+	f->bytes = (uint64_t)size;
 	return metadata_parse(f);
 }
 
@@ -360,21 +360,21 @@ static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_rou
 		return "holds another round";
 	if (f->n != n)
 		return "a result of another n";
-	const char *flaw = result_flaw(&f->certificate, n, f->z_bytes);
-	return flaw != NULL ? flaw : sl_safetensors_extent(fd, f->begin, f->z_bytes);
+	const char *flaw = result_flaw(&f->certificate, n, f->bytes);
+	return flaw != NULL ? flaw : sl_safetensors_extent(fd, f->begin, f->bytes);
 }
 
 /* Map the file. */
 static int map(int fd, struct file *f, struct sl_result *result)
 {
-	size_t size = f->begin + f->z_bytes;
+	size_t size = f->begin + f->bytes;
 	void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (base == MAP_FAILED)
 		return SL_ERR_IO;
 	*result = (struct sl_result){.certificate = f->certificate,
 				     .round = f->round,
-				     .z = (const uint8_t *)base + f->begin,
-				     .z_bytes = f->z_bytes,
+				     .model = (const uint8_t *)base + f->begin,
+				     .bytes = f->bytes,
 				     .map = base,
 				     .map_bytes = size};
 	memcpy(result->checksum, f->checksum, sizeof f->checksum);
@@ -386,7 +386,7 @@ static int map(int fd, struct file *f, struct sl_result *result)
 static bool undamaged(const struct file *f, const struct sl_result *result)
 {
 	uint8_t sum[SL_HASH_BYTES];
-	bool same = checksum_of(f->metadata, result->z, result->z_bytes, sum) &&
+	bool same = checksum_of(f->metadata, result->model, result->bytes, sum) &&
 		    memcmp(sum, f->checksum, sizeof sum) == 0;
 	sl_pages_release(result->map, result->map_bytes);
 	return same;

@@ -1,14 +1,14 @@
 /* result.h - the last committed result on disk, to prove and serve it after a restart
  * (PROTOCOL.md §11.2 The exchange, §14.2 What is kept and for how long).
  *
- * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z in wire encoding (little-endian,
- * as many bytes each as p needs), and metadata {format, run, n, round, digests, checksum}. It holds no
- * secret: every participant knows the committed sum Z. It is written over the file of the round before the
- * last one, or, where there is none, under a temporary name, like a checkpoint.
+ * state/result-000003.safetensors: one U8 tensor "model", the bytes of the committed model as a Result has
+ * them, and metadata {format, run, n, round, digests, checksum}. It holds no secret: every participant knows
+ * the model. It is written over the file of the round before the last one, or, where there is none, under a
+ * temporary name, like a checkpoint.
  *
  * A result owns the map of its file. Removing the file is safe, truncating it is not: only the learner may
- * write into the folder (store.h). This file does not check that the Round hashes to h, that Z hashes to the
- * digest and that the signatures verify.
+ * write into the folder (store.h). This file does not check that the Round hashes to h, that the model
+ * hashes to the digest and that the signatures verify.
  */
 #pragma once
 
@@ -19,8 +19,8 @@
 struct sl_result {
 	struct sl_certificate certificate; /* its digests are owned */
 	struct sl_decoded *round;	   /* owned; what the certificate's `round` points into */
-	const uint8_t *z;		   /* read-only part of the map, 8-byte aligned; NULL: none */
-	size_t z_bytes;			   /* (n+1) elements */
+	const uint8_t *model;		   /* read-only part of the map, 8-byte aligned; NULL: none */
+	size_t bytes;			   /* of it */
 	uint8_t checksum[SL_HASH_BYTES];
 	void *map;
 	size_t map_bytes;
@@ -29,11 +29,11 @@ struct sl_result {
 /* Write the file name of the result of round `t`. */
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 
-/* Write a result of `n` parameters, durably. over: earlier round whose file is needed no more, 0: none. Its
- * file is renamed and written over, with one synchronisation: a loss of power may bring its old name back.
- * SL_ERR_INVALID: sl_result_open would refuse the result, nothing is written; SL_ERR_IO. */
+/* Write a result of `n` parameters, `bytes` bytes, durably. over: earlier round whose file is needed no more,
+ * 0: none. Its file is renamed and written over, with one synchronisation: a loss of power may bring its old
+ * name back. SL_ERR_INVALID: sl_result_open would refuse the result, nothing is written; SL_ERR_IO. */
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
-		    const uint8_t *z, size_t z_bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
+		    const void *model, size_t bytes, sl_round over, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error);
 /* Remove the result of round `t`, once a later round is recorded. It may be missing. */
 void sl_result_forget(const char *folder, sl_round t);

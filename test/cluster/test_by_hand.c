@@ -154,7 +154,7 @@ CLUSTER_TEST(lost_checkpoint_is_named_and_made_again)
 	cluster_shell(
 		c, "cd learner-03/state/checkpoints; cp round-000001.safetensors round-000002.safetensors");
 	cluster_start_all(c, "rounds=4");
-	cluster_expect(c, 3, "its model was decoded from the result of round 2");
+	cluster_expect(c, 3, "its model was taken from the result of round 2");
 	cluster_finish(c);
 	assert_int_equal(cluster_count(c, 3, "caught up with round 2"), 0);
 	cluster_expect_same_checkpoints(c, N, 2);

@@ -218,19 +218,26 @@ TEST_WITH(checksums, attempt_setup, attempt_teardown)
 TEST_WITH(each_is_added_once, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	uint8_t hash[SL_HASH_BYTES];
+	uint8_t hash[SL_HASH_BYTES], strands[SL_STRANDS_BYTES];
 	size_t bytes = sl_slot_state_bytes(&a->view);
 	uint8_t *z = calloc(1, bytes);
 	sl_bytes_replace(z, ELEMENTS - 1, a->view.field.bits, LEARNERS);
-	sl_canonical_result(&a->workspace.scope, a->view.h, z, ELEMENTS, a->view.field.bits, hash);
+	float *mean = calloc(ELEMENTS - 1, sizeof *mean);
+	sl_canonical_strands(z, bytes, strands);
+	sl_canonical_result(&a->workspace.scope, a->view.h, LEARNERS, strands, mean,
+			    (ELEMENTS - 1) * sizeof *mean, hash);
 	attempt_fetch_all(a);
 	for (int twice = 0; twice < 2; twice++) {
+		memset(a->workspace.next, 0xff, (ELEMENTS - 1) * sizeof *mean);
 		struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM});
 		assert_int_equal(result.code, SL_OK);
 		assert_int_equal(result.total, LEARNERS);
 		assert_memory_equal(a->workspace.s, z, bytes);
+		assert_memory_equal(result.strands, strands, sizeof strands);
 		assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
+		assert_memory_equal(a->workspace.next, mean, (ELEMENTS - 1) * sizeof *mean);
 	}
+	free(mean);
 	free(z);
 }
 
@@ -238,9 +245,8 @@ TEST_WITH(each_is_added_once, attempt_setup, attempt_teardown)
 TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
-	float *trained = a->workspace.trained, *committed = calloc(ELEMENTS, sizeof *committed);
+	float *trained = a->workspace.trained, *committed = a->workspace.committed;
 	memcpy(committed, trained, ELEMENTS * sizeof *committed);
-	a->workspace.committed = committed;
 	assert_true(isnan(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update));
 	a->view.t = 2;
 	assert_true(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update == 0);
@@ -250,7 +256,6 @@ TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 		assert_true(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update ==
 			    (double)(i + 1) * 0.25);
 	}
-	free(committed);
 }
 
 /* Not the sum of three models within the clipping range. */

@@ -328,7 +328,7 @@ struct sl_buffer *message_buffer(const struct driver *p, const struct words *w, 
 	if (m->kind == SL_MSG_SHARE && p->view->sharing == SL_SHARING_SEEDED)
 		bytes = SL_KEY_BYTES;
 	else if (m->kind == SL_MSG_RESULT)
-		bytes = sl_packed_bytes(bytes, 31);
+		bytes *= SL_RESULT_BYTES / SL_CHUNK_ELEMENTS;
 	else if (m->kind == SL_MSG_KEY_SHARE)
 		opening(p, from, 1, &share);
 	else

@@ -91,7 +91,7 @@ struct driver *driver_commit(struct driver *p)
 {
 	driver_confirm(p);
 	play(p, "digest from all\n"
-		"decode done\n"
+		"accept done\n"
 		"durable commit -> COMMITTED, *");
 	return p;
 }

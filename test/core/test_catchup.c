@@ -280,7 +280,8 @@ TEST(another_commit_in_between)
 {
 	for (uint64_t seed = 0; seed < 4; seed++) {
 		struct sl_sim *sim = build((struct sl_sim_options){
-			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
+			.seed = 480 + seed,
+			.parameters = {.rounds = 4, .n = 7 * SL_RESULT_BYTES / sizeof(float)}});
 		for (uint32_t i = 0; i < AWAY; i++)
 			sim->learners[i].host.config.straggler_timeout_ms = 500;
 		sl_sim_start(sim);

@@ -131,7 +131,7 @@ static struct driver *commit_without_4(void)
 		"checksum from 2 3\n"
 		"digest d8 from 4 ->\n"
 		"digest from 2\n"
-		"decode done\n"
+		"accept done\n"
 		"durable commit -> COMMITTED, *");
 	return p;
 }

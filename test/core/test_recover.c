@@ -121,7 +121,7 @@ CASE(a_link_is_lost_in_mix, driver_release(driver_new(3, 4)),
      "key of 2 from 2 -> have 0 1 2 keys 0 1 2 to 2, compute sum\n"
      "sum done -> RECOVERED, CONFIRM, persist signs t1 a1\n"
      "durable signs -> digest to 2\n"
-     "digest from 2 -> COMMIT, compute decode, persist commit t1 a1")
+     "digest from 2 -> COMMIT, compute accept, persist commit t1 a1")
 
 CASE(another_recovers, driver_release(driver_new(3, 4)),
      "have 0 1 from 2 -> RECOVERING joined 2, persist recovers t1 a1, RECOVER, hello t1 open to 2 3, have 0 "

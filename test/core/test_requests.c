@@ -44,8 +44,8 @@ TEST(signers)
 		"digest t4 from 2 ->\n" /* the same signer counts once */
 		"result 0 t4 from 2 -> compute absorb, compute adopt\n"
 		"absorb done ->\n"
-		"adopt done -> persist commit t4 a1");
-	const struct sl_certificate *certificate = p->actions.items[0].persist.certificate;
+		"adopt done -> compute accept, persist commit t4 a1");
+	const struct sl_certificate *certificate = p->actions.items[1].persist.certificate;
 	assert_int_equal(certificate->count, 2);
 	assert_int_equal(sl_round_learners(certificate->round), 3);
 	play(p, "durable commit -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3");
@@ -70,7 +70,7 @@ CASE(a_ready_after_the_result, with_digests(4),
      "result 0 t4 from 2\n"
      "ready of 3 a1 from 3 -> ready of 3 a1 to 2\n"
      "absorb done\n"
-     "adopt done -> persist commit t4 a1\n"
+     "adopt done -> compute accept, persist commit t4 a1\n"
      "ready of 2 a1 from 2 -> ready of 2 a1 to 3\n"
      "durable commit -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3")
 
@@ -99,7 +99,7 @@ CASE(window, with_digests(MANY),
      "absorb done\n"
      "absorb done\n"
      "absorb done\n"
-     "adopt done -> persist commit t4 a1")
+     "adopt done -> compute accept, persist commit t4 a1")
 
 /* The peer may answer a request again, with the round that it has committed meanwhile. Answers that arrive
  * when the result is complete are dropped. */
@@ -110,7 +110,7 @@ CASE(two_answers, with_digests(4),
      "digest t5 from 2 ->\n"
      "result 0 t5 from 2 -> drop\n"
      "absorb done\n"
-     "adopt done -> persist commit t4 a1\n"
+     "adopt done -> compute accept, persist commit t4 a1\n"
      "result 0 t5 from 2 -> drop\n"
      "durable commit -> *CAUGHT UP*")
 
@@ -236,7 +236,7 @@ TEST(answers)
 	assert_true(p->actions.items[1].send.own);
 	assert_false(p->actions.items[2].send.own); /* signed by 3 */
 	assert_int_equal(p->actions.items[2].send.message.digest.id, 3);
-	assert_int_equal(p->actions.items[3].send.message.chunk.size, sl_packed_bytes(SL_CHUNK_ELEMENTS, 31));
+	assert_int_equal(p->actions.items[3].send.message.chunk.size, SL_RESULT_BYTES);
 	play(p, "request t4 5 from 2 -> result 5 to 2\n"
 		"request t4 6 from 2 ->\n" /* there is none */
 		"request t4 4294967295 from 2 ->\n"
@@ -253,7 +253,7 @@ CASE(no_result, driver_new(3, 4), "link up 2\nrequest t0 0 from 2 ->")
 CASE(not_before_it_is_durable, driver_confirm(driver_new(2, 4)),
      "request t0 0 from 2 ->\n"
      "digest from 2\n"
-     "decode done\n"
+     "accept done\n"
      "request t0 0 from 2 ->\n"
      "durable commit\n"
      "request t0 0 from 2 -> round t1 to 2, digest to 2, digest to 2, result 0 to 2")

@@ -7,8 +7,9 @@
 
 #define AWAY 3u
 #define CHUNKS (SL_WINDOW + 1u)
-#define MANY ((CHUNKS - 1) * SL_CHUNK_ELEMENTS + 3)
-#define TWO (SL_CHUNK_ELEMENTS + 3) /* chunks */
+#define A_CHUNK (SL_RESULT_BYTES / sizeof(float))
+#define MANY ((CHUNKS - 1) * A_CHUNK + 3)
+#define TWO (A_CHUNK + 3) /* chunks */
 #define FEW 8u
 
 #define CLOSE_PRIME UINT64_C(2147483629) /* as wide as p, and close: its model is wrong by little */
@@ -16,7 +17,6 @@
 enum change {
 	FLIP_FIRST,
 	FLIP_LAST,
-	BEYOND_P,
 	NEXT_INDEX,
 	FAR_INDEX,
 	SHORTER,
@@ -26,6 +26,8 @@ enum change {
 	NO_PRIME,
 	OTHER_EDGES,
 	OTHER_PREVIOUS,
+	OTHER_TOTAL,
+	OTHER_STRANDS,
 	OTHER_RESULT,
 	OTHER_VIEW,
 	OTHER_ATTEMPT
@@ -181,8 +183,6 @@ static void change_result(enum change how, struct sl_chunk *c)
 	uint8_t *bytes = (uint8_t *)(uintptr_t)c->bytes;
 	bytes[0] ^= how == FLIP_FIRST;
 	bytes[c->size - 1] ^= how == FLIP_LAST;
-	if (how == BEYOND_P)
-		memset(bytes + 4, 0xff, 4);
 	c->index = how == FAR_INDEX ? UINT32_MAX : c->index + (how == NEXT_INDEX);
 	c->size -= how == SHORTER;
 	c->view[3] ^= how == ANOTHER_VIEW;
@@ -201,6 +201,8 @@ static void change_round(enum change how, struct sl_round_head *round)
 	round->p = how == OTHER_PRIME ? CLOSE_PRIME : how == NO_PRIME ? 4 : round->p;
 	round->edges[5] ^= how == OTHER_EDGES;
 	round->previous[5] ^= how == OTHER_PREVIOUS;
+	round->total += how == OTHER_TOTAL;
+	round->strands[255] ^= how == OTHER_STRANDS;
 }
 
 static void change_digest(enum change how, struct sl_digest *d)
@@ -224,7 +226,7 @@ static void change_message(const struct sl_sim *sim, struct sl_message *m, enum 
 
 TEST(wrong_rounds)
 {
-	for (enum change how = OTHER_PRIME; how <= OTHER_PREVIOUS; how++)
+	for (enum change how = OTHER_PRIME; how <= OTHER_STRANDS; how++)
 		wrong(SL_MSG_ROUND, 0, how);
 }
 

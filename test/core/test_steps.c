@@ -37,8 +37,8 @@ CASE(a_round, driver_new(3, 4),
      "challenge from 2 -> compute checksum\n"
      "checksum done -> checksum of 1 to 2\n"
      "checksum from 2 -> CONFIRM, digest to 2\n"
-     "digest from 2 -> COMMIT, compute decode, persist commit t1 a1\n"
-     "decode done ->\n"
+     "digest from 2 -> COMMIT, compute accept, persist commit t1 a1\n"
+     "accept done ->\n"
      "durable commit -> COMMITTED, wipe, DONE, hello t2 done to 2\n"
      "hello t2 done from 2 ->\n" /* 3 was left out, and may come */
      "due +30000\n"
@@ -49,7 +49,7 @@ CASE(a_round, driver_new(3, 4),
 CASE(digest_missing, driver_confirm(driver_new(3, 4)),
      "deadline +10000 -> WAITING 2 3\n"
      "deadline +10000 -> WAITING 2 3\n"
-     "digest from 3 -> COMMIT, compute decode, persist commit t1 a1, digest to 2\n"
+     "digest from 3 -> COMMIT, compute accept, persist commit t1 a1, digest to 2\n"
      "digest d8 from 2 -> REJECTED 2: has signed another result of this view, digest to 3")
 
 CASE(digest_differs, driver_confirm(driver_new(3, 4)),
@@ -64,7 +64,7 @@ CASE(digest_differs_after_the_commit, driver_commit(driver_new(3, 4)),
 
 CASE(digest_of_another_view, driver_confirm(driver_new(3, 4)),
      "digest a2 v238 d8 from 2 ->\n"
-     "digest from 2 -> COMMIT, compute decode, persist commit t1 a1, digest to 3\n"
+     "digest from 2 -> COMMIT, compute accept, persist commit t1 a1, digest to 3\n"
      "digest a2 v238 d8 from 2 ->")
 
 /* --- rejected messages --- */

@@ -173,10 +173,14 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	if (digest->t != insider_round(in) || in->daemon->workspace_view == NULL)
 		return;
 	struct sl_field field = in->daemon->workspace_view->field;
+	uint8_t strands[SL_STRANDS_BYTES];
+	size_t bytes = sl_packed_bytes(w->n + 1, field.bits);
 	uint64_t honest = sl_bytes_element(w->s, 0, field.bits);
 	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
-	sl_canonical_result(&w->scope, digest->view, w->s, w->n + 1, field.bits, digest->digest);
+	sl_canonical_strands(w->s, bytes, strands);
 	sl_bytes_replace(w->s, 0, field.bits, honest);
+	sl_canonical_result(&w->scope, digest->view, sl_bytes_element(w->s, w->n, field.bits), strands, w->next,
+			    in->daemon->core_config.model_bytes, digest->digest);
 }
 
 /* Falsify a State: in `exact` and `metropolis` that of an exchange; in `forest` 1 goes up, 2 comes down. */
@@ -279,43 +283,43 @@ static bool stray_digest(struct insider *in, uint32_t peer, struct sl_message *o
 	return false;
 }
 
-/* Show a learner that catches up a Z that was never signed. */
+static void alter_model(struct sl_chunk *chunk)
+{
+	static uint8_t altered[SL_CHUNK_BYTES_MAX];
+	memcpy(altered, chunk->bytes, chunk->size);
+	altered[0] ^= 1;
+	chunk->bytes = altered;
+}
+
+/* Show a learner that catches up a model that was never signed. */
 static bool other_result(struct insider *in, uint32_t peer, struct sl_message *out)
 {
+	(void)in;
 	(void)peer;
 	if (out->kind == SL_MSG_RESULT && out->chunk.size > 0 && out->chunk.index == 0)
-		insider_add(in, out, 0, LIE_VALUE);
+		alter_model(&out->chunk);
 	return true;
 }
 
-/* Write the D of an invented Z to `digest`: every element 1, and the weight of all participants. */
+/* Write the D of an invented model to `digest`: every byte 1. */
 static void invent(const struct insider *in, struct sl_digest *digest)
 {
-	const struct sl_view *view = in->daemon->workspace_view;
-	size_t n = in->daemon->core_config.parameters.n;
-	uint8_t *z = calloc(1, sl_packed_bytes(n + 1, view->field.bits));
-	if (z == NULL)
+	const struct sl_round_head *round = in->daemon->result.certificate.round;
+	size_t bytes = in->daemon->core_config.model_bytes;
+	uint8_t *model = malloc(bytes);
+	static const uint8_t none[SL_STRANDS_BYTES];
+	if (model == NULL)
 		abort();
-	for (size_t i = 0; i < n; i++)
-		sl_bytes_replace(z, i, view->field.bits, 1);
-	sl_bytes_replace(z, n, view->field.bits, view->n);
-	sl_canonical_result(&in->daemon->core_config.scope, digest->view, z, n + 1, view->field.bits,
-			    digest->digest);
-	free(z);
+	memset(model, 1, bytes);
+	sl_canonical_result(&in->daemon->core_config.scope, digest->view, round == NULL ? 0 : round->total,
+			    round == NULL ? none : round->strands, model, bytes, digest->digest);
+	free(model);
 }
 
-static void invent_chunk(const struct insider *in, struct sl_chunk *chunk)
+static void invent_chunk(struct sl_chunk *chunk)
 {
 	static uint8_t bytes[SL_CHUNK_BYTES_MAX];
-	const struct sl_certificate *certificate = &in->daemon->result.certificate;
-	struct sl_field field;
-	size_t n = in->daemon->core_config.parameters.n, from = (size_t)chunk->index * SL_CHUNK_ELEMENTS;
-	if (sl_field_init(&field, certificate->round->p) != SL_OK)
-		abort();
-	memset(bytes, 0, chunk->size);
-	for (size_t i = 0; i < SL_CHUNK_ELEMENTS && from + i <= n; i++)
-		sl_bytes_replace(bytes, i, field.bits,
-				 from + i == n ? sl_round_learners(certificate->round) : 1);
+	memset(bytes, 1, chunk->size);
 	chunk->bytes = bytes;
 }
 
@@ -328,7 +332,7 @@ static bool invent_result(struct insider *in, uint32_t peer, struct sl_message *
 	if (out->kind == SL_MSG_DIGEST)
 		invent(in, &out->digest);
 	if (out->kind == SL_MSG_RESULT)
-		invent_chunk(in, &out->chunk);
+		invent_chunk(&out->chunk);
 	return withhold(in, peer, out);
 }
 

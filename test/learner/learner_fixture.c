@@ -198,15 +198,15 @@ void learner_write_files(const char *folder, sl_round t, struct sl_store_round *
 				  .n = ELEMENTS,
 				  .digest = {(uint8_t)t}};
 	float model[ELEMENTS] = {(float)t, (float)t, (float)t};
-	uint8_t z[4 * (ELEMENTS + 1)] = {(uint8_t)t};
+	uint8_t other[4 * ELEMENTS] = {(uint8_t)t};
 	sl_store_round_fill(round, &certificate, 3);
 	assert_int_equal(sl_checkpoint_write(folder_path(folder, SL_CHECKPOINT_FOLDER), &c, &learner_tensors,
 					     model, NULL),
 			 SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
-	assert_int_equal(
-		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, 0, round->result_sum, NULL),
-		SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, other, sizeof other, 0,
+					 round->result_sum, NULL),
+			 SL_OK);
 }
 
 void learner_commit(const char *folder, sl_round t)

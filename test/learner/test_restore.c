@@ -97,37 +97,35 @@ static void write_result_of(const char *folder, const struct sl_certificate *cer
 {
 	struct learner l;
 	struct sl_store_round round;
-	uint8_t z[4 * (ELEMENTS + 1)] = {2};
+	uint8_t other[4 * ELEMENTS] = {2};
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, 2, &round);
-	assert_int_equal(
-		sl_result_write(folder, RUN, certificate, ELEMENTS, z, sizeof z, 0, round.result_sum, NULL),
-		SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, certificate, ELEMENTS, other, sizeof other, 0,
+					 round.result_sum, NULL),
+			 SL_OK);
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
 	learner_finish(&l);
 }
 
-/* Round 2 with a result that is the sum of models of which its checkpoint is the mean. */
+/* Round 2 with the result of its checkpoint's model. */
 static void commit_two(const char *folder)
 {
 	struct learner l;
 	struct sl_store_round round;
 	struct sl_certificate certificate = learner_certificate(2);
-	const uint64_t sum[ELEMENTS + 1] = {3 * 20000, 3 * 20000, 3 * 20000, 3};
-	uint8_t z[4 * (ELEMENTS + 1)];
-	sl_bytes_pack(z, sum, ELEMENTS + 1, 31);
+	const float model[ELEMENTS] = {2, 2, 2};
 	learner_expect_started(&l, folder);
 	learner_write_files(folder, 2, &round);
 	certificate = learner_certificate(2);
-	assert_int_equal(
-		sl_result_write(folder, RUN, &certificate, ELEMENTS, z, sizeof z, 0, round.result_sum, NULL),
-		SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, ELEMENTS, model, sizeof model, 0,
+					 round.result_sum, NULL),
+			 SL_OK);
 	assert_int_equal(sl_store_commit_round(l.daemon.store, &round, NULL), SL_OK);
 	learner_finish(&l);
 }
 
 /* A commit does not synchronise the checkpoint. */
-TEST_WITH(a_lost_checkpoint_is_decoded_from_the_result, learner_setup, folder_teardown)
+TEST_WITH(a_lost_checkpoint_is_taken_from_the_result, learner_setup, folder_teardown)
 {
 	static const char *const last = "checkpoints/round-000002.safetensors";
 	learner_commit(*state, 1);
@@ -138,7 +136,7 @@ TEST_WITH(a_lost_checkpoint_is_decoded_from_the_result, learner_setup, folder_te
 		remove(folder_path(*state, last));
 		if (how > 0)
 			folder_put(*state, last, kept, how == 1 ? 0 : size - 1);
-		learner_expect_start(*state, 2, 0, true, "its model was decoded from the result of round 2");
+		learner_expect_start(*state, 2, 0, true, "its model was taken from the result of round 2");
 		size_t again_size;
 		uint8_t *again = folder_get(*state, last, &again_size);
 		assert_int_equal(again_size, size);
@@ -162,9 +160,10 @@ TEST_WITH(a_result_need_not_be_there, learner_setup, folder_teardown)
 	learner_write_files(*state, 2, &other);
 	learner_expect_start(*state, 2, 0, true, NULL);
 	struct sl_certificate certificate = learner_certificate(2);
-	uint8_t z[4 * (ELEMENTS + 1)] = {9}, sum[SL_HASH_BYTES];
-	assert_int_equal(sl_result_write(*state, RUN, &certificate, ELEMENTS, z, sizeof z, 0, sum, NULL),
-			 SL_OK);
+	uint8_t wrong[4 * ELEMENTS] = {9}, sum[SL_HASH_BYTES];
+	assert_int_equal(
+		sl_result_write(*state, RUN, &certificate, ELEMENTS, wrong, sizeof wrong, 0, sum, NULL),
+		SL_OK);
 	learner_expect_start(*state, 2, 0, false, "its file is not the one that was committed");
 	certificate = learner_certificate(2);
 	struct sl_round_head another = *certificate.round; /* not that of h */

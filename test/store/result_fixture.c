@@ -83,10 +83,10 @@ void expect_third(const char *folder, int code, const char *reason)
 	if (code != SL_OK) {
 		assert_int_equal(error.code, code);
 		assert_null(result.map);
-		assert_null(result.z);
-		assert_int_equal(result.z_bytes, 0);
+		assert_null(result.model);
+		assert_int_equal(result.bytes, 0);
 		assert_int_equal(result.certificate.count, 0);
 	}
 	sl_result_close(&result);
-	assert_null(result.z);
+	assert_null(result.model);
 }

@@ -89,7 +89,7 @@ TEST_WITH(the_exact_bytes, setup, folder_teardown)
 		"0306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60322004070a0d101316191c"
 		"1f2225282b2e3134373a3d404346494c4f5255585b5e613a2833003400350036003700380039003a003b00"
 		"3c003d003e003f004000410042004300440045004600422005080b0e1114171a1d202326292c2f3235383b"
-		"3e4144474a4d505356595c5f62\",\"run\":\"a\"},\"z\":{\"data_offsets\":[0,16],\"dtype\":"
+		"3e4144474a4d505356595c5f62\",\"run\":\"a\"},\"model\":{\"data_offsets\":[0,16],\"dtype\":"
 		"\"U8\",\"shape\":[16]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_made(*state, RUN, 3);
@@ -139,9 +139,9 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	assert_int_equal(sl_result_write(folder, run, certificate, n, z, z_bytes, 0, sum, &error), SL_OK);
 	assert_int_equal(sl_result_open(folder, run, n, certificate->t, &result, &error), SL_OK);
 	assert_memory_equal(result.checksum, sum, sizeof sum);
-	assert_int_equal(result.z_bytes, z_bytes);
-	assert_int_equal((uintptr_t)result.z % 8, 0);
-	assert_memory_equal(result.z, z, z_bytes);
+	assert_int_equal(result.bytes, z_bytes);
+	assert_int_equal((uintptr_t)result.model % 8, 0);
+	assert_memory_equal(result.model, z, z_bytes);
 	assert_true(result.certificate.t == certificate->t && result.certificate.a == certificate->a &&
 		    result.certificate.count == certificate->count);
 	expect_round(result.certificate.round, certificate->round);
@@ -150,7 +150,7 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	for (uint32_t i = 0; i < certificate->count; i++)
 		expect_digest(&result.certificate.digests[i], &certificate->digests[i]);
 	sl_result_close(&result);
-	assert_null(result.z);
+	assert_null(result.model);
 	sl_result_close(&result);
 	free(z);
 }
@@ -371,7 +371,7 @@ TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 	write_made(*state, RUN, 4);
 	sl_result_sweep(*state, RUN, 4);
 	assert_false(there(*state, THIRD));
-	assert_memory_equal(result.z, made_z, sizeof made_z);
+	assert_memory_equal(result.model, made_z, sizeof made_z);
 	sl_result_close(&result);
 }
 
@@ -403,7 +403,6 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 	} while (0)
 	REFUSED(bad.round = round_of(3, 5, 4, FLOATS), "p is not a prime between 2 and 2^61");
 	REFUSED(bad.round = round_of(3, 5, 0, FLOATS), "modulus out of range");
-	REFUSED(bad.round = round_of(3, 5, (UINT64_C(1) << 61) - 1, FLOATS), "z is not n+1 elements");
 	REFUSED(bad.round = round_of(3, 5, P31, FLOATS + 1), "a result of another n");
 	REFUSED(bad.round = round_of(4, 5, P31, FLOATS), "the Round is of another attempt");
 	REFUSED(bad.round = round_of(3, 6, P31, FLOATS), "the Round is of another attempt");
@@ -419,8 +418,8 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = SL_ROUNDS_MAX + 1, "round out of range");
 	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = 0;
 		bad.round = round_of(0, 5, P31, FLOATS), "round out of range");
-	expect_not_written(*state, &good, FLOATS, Z_BYTES - 1, "z is not n+1 elements");
-	expect_not_written(*state, &good, FLOATS, 0, "z is not n+1 elements");
+	expect_not_written(*state, &good, FLOATS, 4 * FLOATS - 1, "the model is not n elements");
+	expect_not_written(*state, &good, FLOATS, 0, "the model is not n elements");
 	expect_not_written(*state, &good, 0, 4, "a result of another n");
 	expect_not_written(*state, &good, SL_ELEMENTS_MAX, 4 * ((size_t)SL_ELEMENTS_MAX + 1),
 			   "a result of another n");

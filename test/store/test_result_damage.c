@@ -136,7 +136,7 @@ TEST_WITH(just_written_is_believed, folder_setup, folder_teardown)
 	bytes[size - 1] ^= 1;
 	folder_put(*state, THIRD, bytes, size);
 	assert_int_equal(sl_result_show(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
-	assert_memory_equal(result.z, bytes + size - Z_BYTES, Z_BYTES);
+	assert_memory_equal(result.model, bytes + size - Z_BYTES, Z_BYTES);
 	assert_int_equal(result.certificate.t, 3);
 	sl_result_close(&result);
 	expect_third(*state, SL_ERR_FORMAT, "damaged: it does not match its checksum");
@@ -157,7 +157,7 @@ TEST_WITH(any_bit_flipped, folder_setup, folder_teardown)
 		int rc = sl_result_open(*state, RUN, FLOATS, 3, &result, NULL);
 		if (rc != SL_ERR_FORMAT && rc != SL_ERR_NOTFOUND)
 			fail_msg("byte %zu: %d", i, rc);
-		assert_null(result.z);
+		assert_null(result.model);
 		bytes[i] = (uint8_t)(bytes[i] ^ 1u << i % 8);
 	}
 	free(bytes);
@@ -201,9 +201,9 @@ TEST_WITH(tensors_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][3] = {
 		{"{\"__m", "[\"__m", "the header is not JSON"},
-		{"\"z\":{", "\"y\":{", "the header is not that of a result"},
+		{"\"model\":{", "\"modes\":{", "the header is not that of a result"},
 		{"\"dtype\"", "\"shape\"", "the header is not JSON"}, /* a key twice */
-		{"\"U8\"", "\"I8\"", "z is not U8"},
+		{"\"U8\"", "\"I8\"", "the model is not U8"},
 		{"\"shape\":[16]", "\"shape\":[15]", "shape and data_offsets do not agree"},
 		{"\"shape\":[16]", "\"shape\":[-1]", "shape and data_offsets do not agree"},
 		{"\"shape\":[16]", "\"shape\":\"16\"", "the header is not that of a result"},
@@ -218,17 +218,18 @@ TEST_WITH(tensors_are_checked, folder_setup, folder_teardown)
 /* Shape, offsets and file agree with one another, but not with n. */
 TEST_WITH(sizes_are_those_of_n, folder_setup, folder_teardown)
 {
-	static const json_int_t sizes[] = {0, 15, 17, INT64_MAX, -16};
+	static const json_int_t sizes[] = {0, 4 * FLOATS - 1, 8 * FLOATS + 1, INT64_MAX, -16};
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		size_t size;
 		uint8_t *bytes = third(*state, &size);
 		json_t *root = json_loadb((const char *)bytes + 8, size - 8 - Z_BYTES, 0, NULL);
-		json_object_set_new(root, "z",
+		json_object_set_new(root, "model",
 				    json_pack("{s:s,s:[I],s:[I,I]}", "dtype", "U8", "shape", sizes[i],
 					      "data_offsets", (json_int_t)0, sizes[i]));
 		write_header(*state, root, made_z);
 		expect_third(*state, SL_ERR_FORMAT,
-			     sizes[i] < 0 ? "shape and data_offsets do not agree" : "z is not n+1 elements");
+			     sizes[i] < 0 ? "shape and data_offsets do not agree"
+					  : "the model is not n elements");
 		json_decref(root);
 		free(bytes);
 	}
@@ -328,7 +329,6 @@ TEST_WITH(certificates_are_checked, folder_setup, folder_teardown)
 	expect_round(*state, good.round, NULL);
 	expect_round(*state, round_of(3, 6, P31, FLOATS), "the Round is of another attempt");
 	expect_round(*state, round_of(3, 5, 4, FLOATS), "p is not a prime between 2 and 2^61");
-	expect_round(*state, round_of(3, 5, 3, FLOATS), "z is not n+1 elements");
 	bad = certificate_of(3, SL_LEARNERS_MAX);
 	expect_certificate(*state, &bad, "", NULL);
 	expect_certificate(*state, &bad, " 0846", "too many digests");

@@ -5,6 +5,7 @@
 /* So many bytes of zero. */
 #define Z15 "000000000000000000000000000000"
 #define Z31 Z15 "00" Z15
+#define Z32 Z31 "00"
 #define Z63 Z31 "00" Z31
 #define Z71 Z63 "0000000000000000"
 
@@ -145,8 +146,11 @@ const struct literal literals[] = {
 			 .roster = {0x5a},
 			 .count = 4,
 			 .members = members,
-			 .edges = {0x5b}}},
-	 "080310ac02188fa43e223e" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31,
+			 .edges = {0x5b},
+			 .total = 300,
+			 .strands = {0x5c}}},
+	 "080310ac02188fa43e223e" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31
+	 "48ac025280025c" Z31 Z32 Z32 Z32 Z32 Z32 Z32 Z32,
 	 NULL},
 	{{.kind = SL_MSG_SHARE,
 	  .chunk = {.t = 3, .a = 300, .view = {0x60}, .index = 1, .size = sizeof piece, .bytes = piece}},

@@ -57,7 +57,7 @@ static const struct point points[] = {
 	{JOB(COMMITMENT)},
 	{JOB(MIX)},
 	{JOB(CLOSE)},
-	{JOB(DECODE)},
+	{JOB(ACCEPT)},
 	{JOB(SECRETS)},
 	{JOB(DEPOSIT)},
 	{JOB(FETCH)},

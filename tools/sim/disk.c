@@ -127,12 +127,12 @@ static void end(struct sl_sim_disk *disk, struct sl_persist *record)
 	forget_open(disk);
 }
 
-static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
+static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *model)
 {
-	sl_heap_give(disk->result);
+	sl_heap_give(disk->model);
 	free_certificate(&disk->certificate);
 	const struct sl_certificate *certificate = copy_certificate(record->certificate);
-	disk->result = result;
+	disk->model = model;
 	disk->certificate = *certificate;
 	sl_heap_give((void *)certificate);
 	forget_open(disk);
@@ -140,7 +140,7 @@ static void commit(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t 
 	disk->aborted = 0;
 }
 
-void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result)
+void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *model)
 {
 	const struct sl_durable *what = &record->what;
 	if (what->kind != SL_PERSIST_COMMIT && what->t <= disk->certificate.t)
@@ -175,7 +175,7 @@ void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint
 		end(disk, record);
 		break;
 	case SL_PERSIST_COMMIT:
-		commit(disk, record, result);
+		commit(disk, record, model);
 		break;
 	}
 }
@@ -192,14 +192,13 @@ void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *con
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
-void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t elements)
+void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t bytes)
 {
-	uint64_t p = from->result != NULL ? from->certificate.round->p : 1;
 	const struct sl_certificate *certificate = copy_certificate(&from->certificate);
 	*to = *from;
 	to->certificate = *certificate;
 	sl_heap_give((void *)certificate);
-	to->result = copy(from->result, sl_packed_bytes(elements, sl_field_bits(p)));
+	to->model = from->model != NULL ? copy(from->model, bytes) : NULL;
 	to->open.view = copy(from->open.view, from->open.view_bytes);
 	to->open.readys = copy(from->open.readys, from->open.ready_count * sizeof *from->open.readys);
 	to->open.secrets = copy_secrets(from->open.secrets);
@@ -214,5 +213,5 @@ void sl_sim_disk_free(struct sl_sim_disk *disk)
 	forget_open(disk);
 	forget_over(disk);
 	free_certificate(&disk->certificate);
-	sl_heap_give(disk->result);
+	sl_heap_give(disk->model);
 }

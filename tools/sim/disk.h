@@ -5,7 +5,7 @@
 
 struct sl_sim_disk {
 	struct sl_certificate certificate; /* of the last commit; t = 0: none. Its Round is owned */
-	uint8_t *result;		   /* its Z, packed */
+	uint8_t *model;			   /* of it */
 	sl_round t;			   /* of the members below */
 	sl_attempt aborted;
 	struct sl_over *over; /* over_count; their Aborts are owned */
@@ -19,11 +19,11 @@ struct sl_sim_disk {
 struct sl_persist sl_sim_disk_copy(const struct sl_persist *persist, bool whole);
 void sl_sim_disk_drop(struct sl_persist *record);
 
-/* Make `record` durable. The disk takes over what it points to, but for the certificate, and `result`, the
+/* Make `record` durable. The disk takes over what it points to, but for the certificate, and `model`, the
  * packed Z of a commit. */
-void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *result);
+void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_persist *record, uint8_t *model);
 /* Fill in the part of `config` that a start finds on the disk. */
 void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *config);
-/* Fill the empty disk `to` with a copy of `from`, whose results have `elements` elements. */
-void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t elements);
+/* Fill the empty disk `to` with a copy of `from`, whose models have `bytes` bytes. */
+void sl_sim_disk_clone(struct sl_sim_disk *to, const struct sl_sim_disk *from, size_t bytes);
 void sl_sim_disk_free(struct sl_sim_disk *disk);

@@ -1,5 +1,6 @@
 #include "tools/sim/explore_learner.h"
 
+#include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,14 +246,15 @@ static void core_step(struct sl_explore_learners *x, struct sl_event *event)
 
 /* --- work --- */
 
-/* Z of the learners 0 .. R-1, whose models are 1, 2, 4, ..: so it tells whose encodings are in it. */
-static void check_sum(struct sl_explore_learners *x, uint64_t scale, uint64_t p)
+/* The committed mean of the learners 0 .. R-1, whose models are 1, 2, 4, ..: so the sum tells whose encodings
+ * are in it. */
+static void check_sum(struct sl_explore_learners *x, uint64_t weight)
 {
 	const struct learner *l = x->stage->learner;
-	uint64_t z = sl_bytes_element(l->host.workspace.s, 0, sl_field_bits(p)),
-		 weight = sl_bytes_element(l->host.workspace.s, 1, sl_field_bits(p));
-	if (z % scale != 0 || z / scale >= UINT64_C(1) << x->roster ||
-	    (uint64_t)__builtin_popcountll(z / scale) != weight)
+	double sum = (double)((const float *)l->host.workspace.committed)[0] * (double)weight;
+	uint64_t members = (uint64_t)llround(sum);
+	if (!(fabs(sum - (double)members) < 1e-3) || members >= UINT64_C(1) << x->roster ||
+	    (uint64_t)__builtin_popcountll(members) != weight)
 		x->stage->broken = "a committed sum is not that of the encodings of a set of learners";
 }
 
@@ -274,7 +276,7 @@ static void note(struct sl_explore_learners *x, const struct sl_persist *record)
 		r.view = word(record->certificate->view);
 		r.digest = word(record->certificate->digest);
 		if (!x->lies)
-			check_sum(x, 10000, record->certificate->round->p);
+			check_sum(x, record->certificate->round->total);
 	}
 	for (uint32_t k = 0; k < l->past_count; k++)
 		forgot |= l->past[k].kind == SL_EXPLORE_FORGOTTEN;

@@ -46,7 +46,7 @@ void sl_sim_forget_keep(struct sl_sim *sim, uint32_t i)
 	const struct sl_slots *file = &l->host.workspace.state_file;
 	struct copy *copy = &sim->copies[i].of[sim->copies[i].count++ % COPIES];
 	drop(copy);
-	sl_sim_disk_clone(&copy->disk, &l->host.disk, l->host.workspace.n + 1);
+	sl_sim_disk_clone(&copy->disk, &l->host.disk, l->host.config.model_bytes);
 	copy->incarnation = l->host.config.incarnation;
 	if (file->base == NULL)
 		return;
@@ -76,7 +76,7 @@ void sl_sim_forget_now(struct sl_sim *sim, uint32_t i, bool empty, uint64_t rand
 		    copy->incarnation);
 	sl_sim_disk_free(&l->host.disk);
 	l->host.disk = (struct sl_sim_disk){.t = 0};
-	sl_sim_disk_clone(&l->host.disk, &copy->disk, l->host.workspace.n + 1);
+	sl_sim_disk_clone(&l->host.disk, &copy->disk, l->host.config.model_bytes);
 	sl_heap_give(file->base);
 	*file = (struct sl_slots){.slot_bytes = copy->slot_bytes};
 	if (copy->slots != NULL) {

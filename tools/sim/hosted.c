@@ -30,6 +30,7 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	size_t n = config->parameters.n, bytes = sl_tensors_bytes(tensors, n);
 	struct sl_workspace *v = &l->workspace;
 	l->config = *config;
+	l->config.model_bytes = bytes;
 	l->random = random;
 	l->phase = SL_PHASE_TRAIN;
 	l->work_end = &l->work;
@@ -40,9 +41,10 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	v->source_context = &l->random;
 	v->trained = sl_heap_zeroed(1, bytes);
 	v->committed = sl_heap_zeroed(1, bytes);
+	v->next = sl_heap_zeroed(1, bytes);
 	if (tensors != NULL)
 		v->tensors = *tensors;
-	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL;
+	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->next != NULL;
 	return whole ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -56,6 +58,8 @@ int sl_hosted_start(struct sl_hosted *l)
 	l->core = sl_core_init(&l->config, &arena);
 	l->workspace.scope = l->config.scope;
 	l->committed = l->config.committed;
+	if (l->disk.model != NULL)
+		memcpy(l->workspace.committed, l->disk.model, l->config.model_bytes);
 	return l->core != NULL ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -68,7 +72,7 @@ static void end_state_file(struct sl_workspace *workspace)
 void sl_hosted_close(struct sl_hosted *l)
 {
 	struct sl_workspace *v = &l->workspace;
-	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->s, v->second, v->scratch.base};
+	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->next, v->s, v->second, v->scratch.base};
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
@@ -116,7 +120,7 @@ static void prepare_state(struct sl_workspace *w, const struct sl_job *job)
 		w->second = insist(sl_heap_zeroed(elements, sizeof *w->second));
 		w->second_elements = elements;
 	}
-	bool begins = job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SUM || job->kind == SL_JOB_ABSORB;
+	bool begins = job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SUM;
 	if (begins && w->s_bytes < bytes) {
 		sl_heap_give(w->s);
 		w->s = insist(sl_heap_zeroed(1, bytes));
@@ -143,16 +147,15 @@ static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
 	}
 }
 
-/* Make a record durable, a commit with Z packed. */
+/* Make a record durable, a commit with its model. */
 static void write_record(struct sl_hosted *l, struct sl_persist *record)
 {
-	size_t count = l->workspace.n + 1;
-	uint8_t *result = NULL;
+	uint8_t *model = NULL;
 	if (record->what.kind == SL_PERSIST_COMMIT) {
-		size_t bytes = sl_packed_bytes(count, sl_field_bits(record->certificate->round->p));
-		result = memcpy(insist(sl_heap_take(bytes)), l->workspace.s, bytes);
+		model = insist(sl_heap_take(l->config.model_bytes));
+		memcpy(model, l->workspace.committed, l->config.model_bytes);
 	}
-	sl_sim_disk_write(&l->disk, record, result);
+	sl_sim_disk_write(&l->disk, record, model);
 }
 
 void sl_hosted_run(struct sl_hosted *l, struct sl_work *work)

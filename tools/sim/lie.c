@@ -104,26 +104,23 @@ static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 {
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	const struct sl_certificate *c = &disk->certificate;
-	uint64_t p = c->t > 0 ? c->round->p : 3;
-	uint32_t bits = sl_field_bits(p);
-	size_t count = sim->learners[i].host.workspace.n + 1;
-	uint64_t first;
+	size_t bytes = sim->learners[i].host.config.model_bytes;
 	(void)j;
-	if (c->t == 0 || disk->result == NULL ||
+	if (c->t == 0 || disk->model == NULL ||
 	    (m->kind == SL_MSG_DIGEST ? m->digest.t != c->t : m->chunk.t != c->t || m->chunk.index != 0))
 		return false;
-	first = (sl_bytes_element(disk->result, 0, bits) + 1) % p;
 	if (m->kind == SL_MSG_RESULT) {
-		sl_bytes_replace((uint8_t *)m->chunk.bytes, 0, bits, first);
+		((uint8_t *)m->chunk.bytes)[0] = disk->model[0] ^ 1;
 		return true;
 	}
 	if (m->digest.id != sim->ids[i])
 		return DROP; /* the signatures of others show the true result */
-	uint8_t *z = malloc(sl_packed_bytes(count, bits));
-	memcpy(z, disk->result, sl_packed_bytes(count, bits));
-	sl_bytes_replace(z, 0, bits, first);
-	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, z, count, bits, m->digest.digest);
-	free(z);
+	uint8_t *model = malloc(bytes);
+	memcpy(model, disk->model, bytes);
+	model[0] ^= 1;
+	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, c->round->total, c->round->strands,
+			    model, bytes, m->digest.digest);
+	free(model);
 	return true;
 }
 

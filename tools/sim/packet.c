@@ -87,7 +87,7 @@ struct sl_packet *sl_packet_new(const struct sl_hosted *l, const struct sl_messa
 		return sl_packet_copy(message);
 	struct sl_packet *packet = open_packet(message, message->chunk.size);
 	struct sl_chunk *chunk = &packet->message.chunk;
-	sl_payload_write(&l->workspace, l->view, payload, chunk, l->disk.result, packet->bytes);
+	sl_payload_write(&l->workspace, l->view, payload, chunk, l->disk.model, packet->bytes);
 	return packet;
 }
 

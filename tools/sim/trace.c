@@ -7,9 +7,9 @@
 
 static const char *const events[] = {"start",	 "link up", "link down", "message",	   "trained",
 				     "computed", "durable", "range",	 "operator abort", "deadline"};
-static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share",  "gather",
-				   "expand", "deposit",	 "commitment", "mix",	  "close",  "checksum",
-				   "decode", "fetch",	 "check",      "sum",	  "absorb", "adopt"};
+static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share", "gather",
+				   "expand", "deposit",	 "commitment", "mix",	  "close", "checksum",
+				   "fetch",  "check",	 "sum",	       "absorb",  "adopt", "accept"};
 static const char *const records[] = {"?",     "aborted",  "prepared", "released", "recovers",
 				      "signs", "given up", "over",     "commit"};
 
