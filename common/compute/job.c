@@ -98,6 +98,8 @@ static void run_commitment(struct sl_workspace *workspace, const struct sl_job *
 	sl_job_share_close(workspace, view);
 	sl_canonical_deposit(&workspace->scope, sl_slot_state(&workspace->state_file, view->self),
 			     sl_slot_state_bytes(view), workspace->state_file.used, result->hash);
+	sl_slot_used(&workspace->state_file, sl_slot_state(&workspace->state_file, view->self),
+		     sl_slot_state_bytes(view));
 }
 
 /* Return the greatest |centred(z_l)|. */

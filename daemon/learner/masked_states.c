@@ -27,10 +27,11 @@ int sl_masked_states_open(struct sl_masked_states *states, struct sl_workspace *
 	int rc = open_current(states, view->n, slot_bytes, error);
 	states->own = view->self;
 	states->begun = 0;
-	workspace->state_file = (struct sl_slots){.base = states->current.base,
-						  .slot_bytes = slot_bytes,
-						  .first = states->own,
-						  .used = sl_pages_release};
+	workspace->state_file =
+		(struct sl_slots){.base = states->current.base,
+				  .slot_bytes = slot_bytes,
+				  .first = states->own,
+				  .used = slot_bytes < SL_SLOT_USED_BYTES ? NULL : sl_pages_release};
 	return rc;
 }
 

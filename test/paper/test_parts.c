@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/mixing/spectrum.h"
 #include "tools/paper/octave.h"
 #include "tools/paper/run.h"
@@ -150,11 +151,12 @@ TEST(test_wrong_result)
 	struct sl_paper r = {.broken_count = 0};
 	struct sl_run run;
 	play(&run, &r);
-	uint64_t z[FLOATS + 1];
-	memcpy(z, run.rounds[1].sum, sizeof z);
-	z[FLOATS] ^= 1;
+	uint8_t z[(FLOATS + 1) * sizeof(uint64_t)];
+	sl_bytes_pack(z, run.rounds[1].sum, FLOATS + 1, run.field.bits);
+	z[0] ^= 1;
 	run.rounds[1].commits = LEARNERS - 1;
-	sl_run_committed(&run, &(struct sl_runner_commit){.t = 2, .z = z, .model = run.rounds[1].model});
+	sl_run_committed(&run, &(struct sl_runner_commit){
+				       .t = 2, .z = z, .model = run.rounds[1].model, .p = run.field.p});
 	sl_run_check(&run, &r);
 	assert_int_equal(r.broken_count, 1);
 	has(r.broken[0], "a run, round 2: 1 committed elements are not the plain sum");

@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/limits.h"
+#include "common/compute/slots.h"
 #include "common/field/checksum.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/key_tree.h"
@@ -122,6 +123,14 @@ static double lanes_of(const struct sl_estimate_input *in, const struct sl_engin
 	return edges * fmin(window * SL_CHUNK_ELEMENTS, (double)in->floats + 1);
 }
 
+/* Return the bytes of the deposits that stay in memory: the own one, and those kept. */
+static double slots_of(const struct sl_engine_costs *costs, enum sl_engine engine)
+{
+	double slot = (double)costs->elements * costs->bits / 8,
+	       kept = sl_engine_rows[engine].to_all ? costs->busiest : 1;
+	return slot < SL_SLOT_USED_BYTES ? (1 + kept) * slot : 0;
+}
+
 /* Return the bytes of a learner, at most: models, state, the second vector of some engines (common/compute),
  * and the chunks under way. */
 static double memory_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
@@ -130,7 +139,7 @@ static double memory_of(const struct sl_estimate_input *in, const struct sl_engi
 	bool second = engine == SL_ENGINE_METROPOLIS || (engine == SL_ENGINE_EXACT && exchanges > 1);
 	double elements = (double)in->floats + 1, bits = sl_engine_bits(engine, costs->bits),
 	       state = elements * costs->bits / 8 + (second ? elements * sizeof(uint64_t) : 0);
-	return PROCESS_BYTES + MODELS_BYTES * elements + state +
+	return PROCESS_BYTES + MODELS_BYTES * elements + state + slots_of(costs, engine) +
 	       LANE_COPIES * lanes_of(in, costs, engine) * bits / 8;
 }
 

@@ -19,8 +19,8 @@
  * Memory of a learner, for each float: 8 bytes of models (trained, committed), b / 8 of the state, and 8 more
  * if an engine has a second vector (metropolis; exact with several exchanges). Besides, chunks under way for
  * each neighbour, and 18 MB of the process itself. Deposits are pages of a file, which the system keeps as
- * long as it has room. An application shares two models more with its learner, which count as memory of
- * the application.
+ * long as it has room; those of less than 4 MiB each count. An application shares two models more with its
+ * learner, which count as memory of the application.
  */
 #pragma once
 
