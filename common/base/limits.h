@@ -59,6 +59,7 @@
 #define SL_HTTP_QUEUE_BYTES (8u << 20)	  /* unread events of one stream */
 
 #define SL_DECIMALS_MAX 12u	 /* 10^12 times a float is still an exact double */
+#define SL_UPDATE_BITS_MAX 48u	 /* 2^48 is a double, and so is a half more */
 #define SL_P_BITS_LEAST 12u	 /* of a modulus that `auto` chooses */
 #define SL_P_BITS_MAX 61u	 /* p < 2^61 */
 #define SL_MIXING_P_BITS_MAX 44u /* int64 states of metropolis: p up to 2^44 */

@@ -32,6 +32,11 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_job *jo
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
+static size_t model_bytes(const struct sl_workspace *workspace)
+{
+	return sl_tensors_bytes(&workspace->tensors, workspace->n);
+}
+
 static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -143,11 +148,6 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 	       within(workspace, view, limit);
 }
 
-static size_t model_bytes(const struct sl_workspace *workspace)
-{
-	return sl_tensors_bytes(&workspace->tensors, workspace->n);
-}
-
 /* Decode Z to the next model, and fill in weight, strands and D; if Z is not plausible, the code alone. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
@@ -158,7 +158,7 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 		result->code = SL_ERR_INVALID;
 	if (result->code != SL_OK || weightless) /* there is no mean */
 		return;
-	result->code = sl_job_model_decode(view, &workspace->tensors, workspace->s, workspace->next);
+	result->code = sl_job_model_decode(workspace, view);
 	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
 	sl_canonical_result(&workspace->scope, view->h, result->total, result->strands, workspace->next,
 			    model_bytes(workspace), result->hash);

@@ -15,6 +15,12 @@ static size_t min(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
+/* Return B of the view: the model that `previous` names, NULL before the first commit. */
+static const void *base_of(const struct sl_workspace *workspace, const struct sl_view *view)
+{
+	return sodium_is_zero(view->previous, sizeof view->previous) ? NULL : workspace->committed;
+}
+
 static int encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 		  size_t count, uint64_t *x, struct sl_encode_note *note)
 {
@@ -22,7 +28,7 @@ static int encode(const struct sl_workspace *workspace, const struct sl_view *vi
 	encoding.weight = workspace->weight;
 	encoding.clamp = workspace->clamp;
 	return sl_encoding_encode_part(&view->field, &encoding, &workspace->tensors, workspace->trained,
-				       workspace->n, first, count, x, note);
+				       base_of(workspace, view), workspace->n, first, count, x, note);
 }
 
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
@@ -94,19 +100,18 @@ int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_vie
 	return rc;
 }
 
-int sl_job_model_decode(const struct sl_view *view, const struct sl_tensors *tensors, const uint8_t *z,
-			void *model)
+int sl_job_model_decode(const struct sl_workspace *workspace, const struct sl_view *view)
 {
 	uint64_t sums[BLOCK];
 	uint32_t bits = view->field.bits;
-	size_t n = (size_t)view->elements - 1;
-	uint64_t total = sl_bytes_element(z, n, bits);
+	size_t n = workspace->n;
+	uint64_t total = sl_bytes_element(workspace->s, n, bits);
 	int rc = SL_OK;
 	for (size_t at = 0; rc == SL_OK && at < n; at += BLOCK) {
 		size_t count = min(n - at, BLOCK);
-		sl_bytes_unpack(sums, z + sl_packed_bytes(at, bits), count, bits);
-		rc = sl_encoding_decode_part(&view->field, &view->encoding, tensors, sums, total, n, at,
-					     count, model);
+		sl_bytes_unpack(sums, workspace->s + sl_packed_bytes(at, bits), count, bits);
+		rc = sl_encoding_decode_part(&view->field, &view->encoding, &workspace->tensors, sums, total,
+					     base_of(workspace, view), n, at, count, workspace->next);
 	}
 	return rc;
 }

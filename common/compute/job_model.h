@@ -12,7 +12,5 @@ int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_vie
 /* Encode the elements first .. first + count - 1 of the trained model, which has been checked, into x. */
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 			 size_t count, uint64_t *x);
-/* Decode `z`, packed, into a model of n elements that consists of `tensors`. Field, encoding and elements of
- * the view are read. SL_ERR_INVALID: the total weight is 0. */
-int sl_job_model_decode(const struct sl_view *view, const struct sl_tensors *tensors, const uint8_t *z,
-			void *model);
+/* Decode Z, in s, to the next model. SL_ERR_INVALID: the total weight is 0. */
+int sl_job_model_decode(const struct sl_workspace *workspace, const struct sl_view *view);

@@ -12,7 +12,7 @@
 #include "common/config/yaml.h"
 #include "common/protocol/view.h"
 
-/* decimals and clipping_range with a built-in trainer. */
+/* decimals and clipping_range with a built-in trainer and values: model. */
 #define BUILTIN_DECIMALS 4
 #define BUILTIN_CLIPPING_RANGE 16
 
@@ -299,6 +299,11 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
 		return fail_at(parse, SL_ROW_iterations_rule, error,
 			       "iterations_rule: exactly needs iterations, the number to run");
+	if (s->values == SL_VALUES_UPDATE && s->encoding == SL_ENCODING_PAPER)
+		return fail_at(parse, SL_ROW_values, error, "values: update needs encoding: weighted");
+	if (s->values == SL_VALUES_UPDATE && s->decimals != SL_DECIMALS_AUTO)
+		return fail_at(parse, SL_ROW_decimals, error,
+			       "decimals are those of values: model; values: update has update_bits");
 	if (s->trainer == SL_TRAINER_EXEC && s->command[strspn(s->command, " \t\n")] == '\0')
 		return fail_at(parse, SL_ROW_trainer, error,
 			       "trainer: exec needs `command`, the command line that starts the application");
@@ -320,10 +325,12 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Choose what is auto with a built-in trainer. */
+/* Choose what is auto and does not follow the models. */
 static void resolve(struct sl_settings *s)
 {
-	if (sl_settings_has_application(s))
+	if (s->values == SL_VALUES_AUTO)
+		s->values = SL_VALUES_MODEL;
+	if (sl_settings_has_application(s) || s->values == SL_VALUES_UPDATE)
 		return;
 	if (s->decimals == SL_DECIMALS_AUTO)
 		s->decimals = BUILTIN_DECIMALS;

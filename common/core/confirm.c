@@ -297,7 +297,9 @@ static void report_commit(struct sl_core *core)
 	report->committed.edges = core->view.graph.edges;
 	report->committed.exchanges = core->view.steps;
 	report->committed.total_weight = core->total_weight;
+	report->committed.values = core->view.encoding.values;
 	report->committed.decimals = core->view.encoding.decimals;
+	report->committed.step = sl_encoding_step(&core->view.encoding);
 	report->committed.clipping_range = core->view.encoding.clipping_range;
 	report->committed.engine = core->view.engine;
 	report->committed.mu = core->view.mu;

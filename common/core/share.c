@@ -339,13 +339,14 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 	sl_emit_stop(core, SL_ERR_RANGE);
 }
 
-/* Report what the decimals of the view cost the model. */
+/* Report what the quantization step of the view costs the model. */
 static void report_rounding(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (core->view.encoding.kind == SL_ENCODING_PAPER)
 		return; /* its errors are not measured */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_ENCODED);
-	report->encoded.decimals = core->view.encoding.decimals;
+	report->encoded.values = core->view.encoding.values;
+	report->encoded.step = sl_encoding_step(&core->view.encoding);
 	report->encoded.n = core->view.agreed.n;
 	report->encoded.vanished = result->note.vanished;
 	report->encoded.rounding = result->note.rounding;

@@ -80,15 +80,18 @@ static double double_of(uint64_t bits)
 static void set_precision(struct sl_core *core, const struct sl_need *need)
 {
 	const struct sl_parameters *set = &core->config.parameters;
-	struct sl_precision own = {(uint32_t)set->decimals, double_of(set->clipping_range)};
+	struct sl_precision own = {(enum sl_values)set->values, (uint32_t)set->decimals,
+				   (uint32_t)set->update_bits, double_of(set->clipping_range)};
 	const struct sl_certificate *last = &core->last.certificate;
-	double before = core->committed > 0 && last->t == core->committed
+	double before = core->committed > 0 && last->t == core->committed &&
+					last->round->parameters.values == set->values
 				? double_of(last->round->parameters.clipping_range)
 				: (double)INFINITY;
 	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && need->range > GROWTH_MOST * before)
 		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / before;
 	sl_precision_fit(&own, need);
 	core->parameters.decimals = own.decimals;
+	core->parameters.update_bits = own.update_bits;
 	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);
 }
 

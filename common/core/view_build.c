@@ -1,5 +1,7 @@
 #include "common/core/view_build.h"
 
+#include <math.h>
+
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
@@ -209,7 +211,7 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 }
 
 /* Resolve p: as configured, or the one that `auto` chooses for this view (PROTOCOL.md §4.5 Bounds on the
- * modulus), with fewer decimals if it takes that (§4.8 Precision). Return false if no p meets the bound;
+ * modulus), with fewer digits if it takes that (§4.8 Precision). Return false if no p meets the bound;
  * `report` gets the figures, if it is not NULL. */
 static bool resolve_p(struct sl_view *view, struct sl_report *report)
 {
@@ -220,20 +222,23 @@ static bool resolve_p(struct sl_view *view, struct sl_report *report)
 					   .largest_id = view->ids[view->n - 1]};
 	uint64_t least = 0, p = agreed->p;
 	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
-	int decimals_most = -1;
+	int digits_most = -1;
 	if (p == 0) {
-		view->agreed.decimals = view->encoding.decimals =
-			sl_precision_lower(&view->encoding, &addends, bits_most);
+		sl_encoding_set_digits(&view->encoding,
+				       sl_precision_lower(&view->encoding, &addends, bits_most));
+		view->agreed.decimals = view->encoding.decimals;
+		view->agreed.update_bits = view->encoding.update_bits;
 		p = sl_encoding_modulus(&view->encoding, &addends, bits_most);
 	}
-	bool bound = sl_encoding_bound(p, &view->encoding, &addends, &least, &decimals_most);
+	bool bound = sl_encoding_bound(p, &view->encoding, &addends, &least, &digits_most);
 	if (p != 0 && bound && sl_field_init(&view->field, p) == SL_OK && view->field.bits <= bits_most)
 		return true;
 	if (report != NULL) {
 		report->why.p_bound.p = p;
 		report->why.p_bound.least = least;
-		report->why.p_bound.decimals = agreed->decimals;
-		report->why.p_bound.decimals_most = decimals_most;
+		report->why.p_bound.values = view->encoding.values;
+		report->why.p_bound.digits = sl_encoding_digits(&view->encoding);
+		report->why.p_bound.digits_most = digits_most;
 		report->why.p_bound.learners = view->n;
 		report->why.p_bound.bits_most = bits_most;
 	}
@@ -253,10 +258,12 @@ static bool above_ids(struct sl_core *core, const struct sl_view *view)
 }
 
 /* Return the magnitude that the parameters `q` alone ask the modulus to hold. `modulus: auto` lowers decimals
- * before it fails. */
+ * and update_bits before it fails. */
 static double demand(const struct sl_parameters *q, bool automatic)
 {
 	double range, scale = 1;
+	if (q->values == SL_VALUES_UPDATE)
+		return ldexp((double)q->max_weight, automatic ? 0 : (int)q->update_bits);
 	memcpy(&range, &q->clipping_range, sizeof range);
 	for (uint64_t d = 0; !automatic && d < q->decimals; d++)
 		scale *= 10;
@@ -271,6 +278,8 @@ static uint32_t excess(const struct sl_core *core, const struct sl_link_record *
 		return SL_PARAMETER_p;
 	if (q->max_weight > core->parameters.max_weight)
 		return SL_PARAMETER_max_weight;
+	if (q->update_bits > core->parameters.update_bits)
+		return SL_PARAMETER_update_bits;
 	return q->decimals > core->parameters.decimals ? SL_PARAMETER_decimals : SL_PARAMETER_clipping_range;
 }
 

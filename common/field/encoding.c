@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <sodium.h>
 #include <string.h>
 
 #define MAGNITUDE_END (UINT64_C(1) << 60) /* (p-1)/2 is below it */
@@ -17,6 +18,55 @@ static uint64_t power_of_ten(uint32_t digits)
 		power *= 10;
 	return power;
 }
+
+/* ---- the scale ---- */
+
+#define EXPONENT_LEAST (-100) /* of the range of updates */
+
+static bool updates(const struct sl_encoding *encoding)
+{
+	return encoding->values == SL_VALUES_UPDATE;
+}
+
+/* Return e, of the range 2^e of updates. */
+static int range_exponent(const struct sl_encoding *encoding)
+{
+	int exponent;
+	double part =
+		frexp(encoding->clipping_range, &exponent); /* range = part 2^exponent, 1/2 <= part < 1 */
+	exponent -= part == 0.5;
+	return exponent < EXPONENT_LEAST ? EXPONENT_LEAST : exponent > 1023 ? 1023 : exponent;
+}
+
+double sl_encoding_range(const struct sl_encoding *encoding)
+{
+	return updates(encoding) ? ldexp(1, range_exponent(encoding)) : encoding->clipping_range;
+}
+
+double sl_encoding_step(const struct sl_encoding *encoding)
+{
+	return updates(encoding) ? ldexp(1, range_exponent(encoding) - (int)encoding->update_bits)
+				 : 1 / (double)power_of_ten(encoding->decimals);
+}
+
+uint32_t sl_encoding_digits(const struct sl_encoding *encoding)
+{
+	return updates(encoding) ? encoding->update_bits : encoding->decimals;
+}
+
+void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits)
+{
+	*(updates(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
+}
+
+/* Return the scale, which is a double: a power of two, or a power of ten up to 10^12. */
+static double scale_of(const struct sl_encoding *encoding)
+{
+	return updates(encoding) ? ldexp(1, (int)encoding->update_bits - range_exponent(encoding))
+				 : (double)power_of_ten(encoding->decimals);
+}
+
+/* ---- exact arithmetic ---- */
 
 /* Return floor((hi 2^64 + lo) / 2^right), saturating at UINT64_MAX. */
 static uint64_t shift_down(wide hi, uint64_t lo, int right)
@@ -130,6 +180,8 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 			struct sl_encode_note *note)
 {
 	bool paper = encoding->kind == SL_ENCODING_PAPER;
+	if (paper && updates(encoding))
+		return refuse(note, n, 0, SL_ERR_INVALID);
 	if (paper && (encoding->weight_total == 0 || encoding->weight > encoding->weight_total))
 		return refuse(note, n, (double)encoding->weight, SL_ERR_INVALID);
 	if (!paper && encoding->weight >= field->p)
@@ -142,25 +194,27 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
-	uint64_t scale, most;  /* 10^decimals; (p-1)/2, the largest magnitude that has a sign */
-	uint64_t integer_most; /* floor(clipping_range * 10^decimals) */
-	float edge, half;      /* largest float within the clipping range; largest that is rounded to 0 */
-	double loss;	       /* largest rounding error, times 10^decimals */
+	double scale, range;   /* of u */
+	uint64_t ten;	       /* 10^decimals, with values: model */
+	uint64_t most;	       /* (p-1)/2, the largest magnitude that has a sign */
+	uint64_t integer_most; /* floor(range * scale) */
+	double edge;	       /* what a float32 beyond the range is cut to */
+	double loss;	       /* largest rounding error, times the scale */
 	struct sl_encode_note *note;
 };
 
-/* Encode |theta| <= clipping_range. */
-static uint64_t magnitude_of(struct encoder *e, double theta)
+/* Encode |u| <= range. The product of an update is exact: the scale is a power of two. */
+static uint64_t magnitude_of(struct encoder *e, double u)
 {
 	if (e->encoding->kind == SL_ENCODING_PAPER)
-		return papers(e->encoding, e->scale, theta);
-	double product = fabs(theta) * (double)e->scale, nearest = rint(product);
+		return papers(e->encoding, e->ten, u);
+	double product = fabs(u) * e->scale, nearest = rint(product);
 	/* The error of the product, of 53 bits, cannot carry a sum below 2^40 over a half. */
-	bool clear = product < 0x1p40 && fabs(product - nearest) < 0.499;
-	uint64_t whole = clear ? (uint64_t)nearest : rounded(e->scale, theta);
+	bool clear = updates(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
+	uint64_t whole = clear ? (uint64_t)nearest : rounded(e->ten, u);
 	double loss = fabs(product - (double)whole);
 	e->loss = loss > e->loss ? loss : e->loss;
-	e->note->vanished += whole == 0 && theta != 0;
+	e->note->vanished += whole == 0 && u != 0;
 	return weighted(e->encoding, whole);
 }
 
@@ -170,27 +224,29 @@ static uint64_t with_sign(const struct encoder *e, uint64_t magnitude, bool nega
 	return sl_field_lift(e->field, (magnitude ^ minus) - minus);
 }
 
-/* Encode a float or a double; `edge` is the largest of its dtype within the clipping range. */
-static int encode_real(struct encoder *e, double value, double edge, size_t l, uint64_t *x)
+/* Encode u of a float or a double; one beyond the range is cut to `edge`. */
+static int encode_real(struct encoder *e, double u, double edge, size_t l, uint64_t *x)
 {
-	if (!isfinite(value))
-		return refuse(e->note, l, value, SL_ERR_INVALID);
-	if (!(fabs(value) <= e->encoding->clipping_range)) {
+	if (!isfinite(u))
+		return refuse(e->note, l, u, SL_ERR_INVALID);
+	if (!(fabs(u) <= e->range)) {
 		if (!e->encoding->clamp)
-			return refuse(e->note, l, value, SL_ERR_RANGE);
+			return refuse(e->note, l, u, SL_ERR_RANGE);
 		e->note->clamped++;
-		value = copysign(edge, value);
+		u = copysign(edge, u);
 	}
-	uint64_t magnitude = magnitude_of(e, value);
+	uint64_t magnitude = magnitude_of(e, u);
 	if (magnitude > e->most)
-		return refuse(e->note, l, value, SL_ERR_RANGE);
-	*x = with_sign(e, magnitude, signbit(value));
+		return refuse(e->note, l, u, SL_ERR_RANGE);
+	*x = with_sign(e, magnitude, signbit(u));
 	return SL_OK;
 }
 
-static int encode_integer(struct encoder *e, int64_t value, size_t l, uint64_t *x)
+/* Encode `value` - `base`, which fits 64 bits and a sign. */
+static int encode_integer(struct encoder *e, int64_t value, int64_t base, size_t l, uint64_t *x)
 {
-	uint64_t whole = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	bool negative = value < base;
+	uint64_t whole = negative ? (uint64_t)base - (uint64_t)value : (uint64_t)value - (uint64_t)base;
 	if (e->encoding->kind == SL_ENCODING_PAPER)
 		return refuse(e->note, l, (double)value, SL_ERR_INVALID);
 	if (whole > e->integer_most) {
@@ -202,7 +258,7 @@ static int encode_integer(struct encoder *e, int64_t value, size_t l, uint64_t *
 	uint64_t magnitude = weighted(e->encoding, whole);
 	if (magnitude > e->most)
 		return refuse(e->note, l, (double)value, SL_ERR_RANGE);
-	*x = with_sign(e, magnitude, value < 0);
+	*x = with_sign(e, magnitude, negative);
 	return SL_OK;
 }
 
@@ -215,30 +271,42 @@ static int encode_integer(struct encoder *e, int64_t value, size_t l, uint64_t *
 
 static bool bounded(const struct encoder *e)
 {
-	double most = e->encoding->clipping_range * (double)e->scale;
+	double most = e->range * e->scale;
 	uint64_t magnitude;
 	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < WHOLE / 2 &&
 	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) &&
 	       magnitude <= e->most;
 }
 
-static bool within(const float *theta, float edge)
+/* Write u of `count` floats to `u`. */
+static void load_floats(const float *theta, const float *base, size_t count, double *u)
+{
+	if (base == NULL)
+		for (size_t l = 0; l < count; l++)
+			u[l] = (double)theta[l];
+	else
+		for (size_t l = 0; l < count; l++)
+			u[l] = (double)theta[l] - (double)base[l];
+}
+
+static bool within(const double *u, double range)
 {
 	bool all = true;
 	for (size_t l = 0; l < BLOCK; l++)
-		all &= fabsf(theta[l]) <= edge; /* false for NaN */
+		all &= fabs(u[l]) <= range; /* false for NaN */
 	return all;
 }
 
-/* Encode without a branch: signs are unpredictable. The product of a float is an exact double. */
-static void encode_block(struct encoder *e, const float *restrict theta, uint64_t *restrict x)
+/* Encode without a branch: signs are unpredictable. The products of a float by 10^decimals, and of an update
+ * by a power of two, are exact doubles. */
+static void encode_block(struct encoder *e, const double *restrict u, uint64_t *restrict x)
 {
-	double scale = (double)e->scale, most[LANES] = {0};
+	double scale = e->scale, most[LANES] = {0};
 	uint64_t weight = e->encoding->weight;
 	for (size_t l = 0; l < BLOCK; l += LANES)
 		for (size_t k = 0; k < LANES; k++) {
-			double exact = fabs((double)theta[l + k]) * scale, whole = exact + WHOLE;
-			uint64_t bits, minus = signbit(theta[l + k]) ? UINT64_MAX : 0;
+			double exact = fabs(u[l + k]) * scale, whole = exact + WHOLE;
+			uint64_t bits, minus = signbit(u[l + k]) ? UINT64_MAX : 0;
 			memcpy(&bits, &whole, sizeof bits);
 			uint64_t magnitude = (bits & ((UINT64_C(1) << 52) - 1)) * weight;
 			x[l + k] = sl_field_lift(e->field, (magnitude ^ minus) - minus);
@@ -250,90 +318,119 @@ static void encode_block(struct encoder *e, const float *restrict theta, uint64_
 }
 
 /* Count the values of a block that are not 0 and are rounded to 0. */
-static uint32_t vanished(const float *theta, float half)
+static uint32_t vanished(const double *u, double scale)
 {
 	uint32_t count = 0;
 	for (size_t l = 0; l < BLOCK; l++)
-		count += (fabsf(theta[l]) <= half) & (theta[l] != 0);
+		count += (fabs(u[l]) * scale <= 0.5) & (u[l] != 0);
 	return count;
 }
 
 /* ---- a model ---- */
 
-static int encode_floats(struct encoder *e, const float *theta, size_t first, size_t count, uint64_t *x)
+static int encode_values(struct encoder *e, const double *u, size_t first, size_t count, double edge,
+			 uint64_t *x)
 {
 	int err = SL_OK;
 	for (size_t l = 0; l < count && err == SL_OK; l++)
-		err = encode_real(e, (double)theta[l], (double)e->edge, first + l, &x[l]);
+		err = encode_real(e, u[l], edge, first + l, &x[l]);
 	return err;
 }
 
-static int encode_float_run(struct encoder *e, const float *theta, size_t first, size_t count, uint64_t *x)
+static int encode_floats(struct encoder *e, const float *theta, const float *base, size_t first, size_t count,
+			 uint64_t *x)
 {
 	int err = SL_OK;
 	bool quick = bounded(e);
+	double u[BLOCK];
 	for (size_t at = 0; at < count && err == SL_OK; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		if (quick && n == BLOCK && within(theta + at, e->edge)) {
-			encode_block(e, theta + at, x + at);
-			e->note->vanished += vanished(theta + at, e->half);
+		load_floats(theta + at, base == NULL ? NULL : base + at, n, u);
+		if (quick && n == BLOCK && within(u, e->range)) {
+			encode_block(e, u, x + at);
+			e->note->vanished += vanished(u, e->scale);
 		} else {
-			err = encode_floats(e, theta + at, first + at, n, x + at);
+			err = encode_values(e, u, first + at, n, e->edge, x + at);
 		}
 	}
+	sodium_memzero(u, sizeof u);
 	return err;
 }
 
-static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const void *model, uint64_t *x)
+static int encode_doubles(struct encoder *e, const double *theta, const double *base, size_t first,
+			  size_t count, uint64_t *x)
 {
 	int err = SL_OK;
+	for (size_t l = 0; l < count && err == SL_OK; l++)
+		err = encode_real(e, base == NULL ? theta[l] : theta[l] - base[l], e->range, first + l,
+				  &x[l]);
+	return err;
+}
+
+static int encode_integers(struct encoder *e, const int64_t *theta, const int64_t *base, size_t first,
+			   size_t count, uint64_t *x)
+{
+	int err = SL_OK;
+	for (size_t l = 0; l < count && err == SL_OK; l++)
+		err = encode_integer(e, theta[l], base == NULL ? 0 : base[l], first + l, &x[l]);
+	return err;
+}
+
+static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const void *model, const void *base,
+		      uint64_t *x)
+{
 	switch (run->dtype) {
 	case SL_FLOAT32:
-		return encode_float_run(e, model, run->first, run->count, x);
+		return encode_floats(e, model, base, run->first, run->count, x);
 	case SL_FLOAT64:
-		for (size_t l = 0; l < run->count && err == SL_OK; l++)
-			err = encode_real(e, ((const double *)model)[l], e->encoding->clipping_range,
-					  run->first + l, &x[l]);
-		break;
+		return encode_doubles(e, model, base, run->first, run->count, x);
 	case SL_INT64:
-		for (size_t l = 0; l < run->count && err == SL_OK; l++)
-			err = encode_integer(e, ((const int64_t *)model)[l], run->first + l, &x[l]);
-		break;
+		return encode_integers(e, model, base, run->first, run->count, x);
 	}
-	return err;
+	return SL_OK;
+}
+
+/* Return `model` from byte `offset` on, NULL for NULL. */
+static const void *part(const void *model, size_t offset)
+{
+	return model == NULL ? NULL : (const uint8_t *)model + offset;
 }
 
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const void *model, size_t n, size_t first,
-			    size_t count, uint64_t *x, struct sl_encode_note *note)
+			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
+			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
 {
+	bool update = updates(encoding);
+	double range = sl_encoding_range(encoding);
 	struct encoder e = {.field = field,
 			    .encoding = encoding,
-			    .scale = power_of_ten(encoding->decimals),
+			    .scale = scale_of(encoding),
+			    .range = range,
+			    .ten = update ? 0 : power_of_ten(encoding->decimals),
 			    .most = (field->p - 1) / 2,
-			    .integer_most = twice_range(encoding->decimals, encoding->clipping_range) / 2,
-			    .edge = float_below(encoding->clipping_range),
-			    .half = float_below(0.5 / (double)power_of_ten(encoding->decimals)),
+			    .integer_most = update ? UINT64_C(1) << encoding->update_bits
+						   : twice_range(encoding->decimals, range) / 2,
+			    .edge = update ? range : (double)float_below(range),
 			    .note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
 	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run part = sl_tensors_part(&run, first, count);
-		if (part.count > 0)
-			err = encode_run(&e, &part, (const uint8_t *)model + part.offset,
-					 x + (part.first - first));
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count > 0)
+			err = encode_run(&e, &some, part(model, some.offset),
+					 part(update ? base : NULL, some.offset), x + (some.first - first));
 	}
-	note->rounding = e.loss / (double)e.scale;
+	note->rounding = e.loss / e.scale;
 	if (err == SL_OK && first + count == n + 1)
 		x[n - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
 	return err;
 }
 
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
-		       struct sl_encode_note *note)
+		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
+		       uint64_t *x, struct sl_encode_note *note)
 {
-	return sl_encoding_encode_part(field, encoding, tensors, model, n, 0, n + 1, x, note);
+	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0, n + 1, x, note);
 }
 
 /* ---- decoding ---- */
@@ -342,6 +439,7 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 struct decoder {
 	const struct sl_field *field;
 	uint64_t scale, weight; /* 10^decimals; Z_n, or 1 for paper */
+	double step;		/* of updates, a power of two */
 };
 
 /* Round once to double for the numerator, the denominator and the quotient, and once to float. There are no
@@ -388,45 +486,90 @@ static void decode_doubles(const struct decoder *d, const uint64_t *z, size_t co
 	}
 }
 
-static void decode_integers(const struct decoder *d, const uint64_t *z, size_t count, int64_t *theta)
+/* Return the integer nearest to centred(z) / weight, halves to even. */
+static int64_t nearest(const struct decoder *d, uint64_t z)
 {
-	for (size_t l = 0; l < count; l++) {
-		int64_t sum = sl_field_centred(d->field, z[l]);
-		uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
-		uint64_t mean = magnitude / d->weight, rest = magnitude % d->weight, other = d->weight - rest;
-		mean += rest > other || (rest == other && mean % 2 == 1); /* ties to even */
-		theta[l] = sum < 0 ? -(int64_t)mean : (int64_t)mean;
+	int64_t sum = sl_field_centred(d->field, z);
+	uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
+	uint64_t mean = magnitude / d->weight, rest = magnitude % d->weight, other = d->weight - rest;
+	mean += rest > other || (rest == other && mean % 2 == 1);
+	return sum < 0 ? -(int64_t)mean : (int64_t)mean;
+}
+
+/* Return B + u, each operation rounded once: two conversions and a division; the product by the step is
+ * exact, so a machine that fuses it with the sum gets the same bits. */
+static double updated(const struct decoder *d, uint64_t z, double base)
+{
+	return base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
+}
+
+static void update_floats(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
+			  float *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = (float)updated(d, z[l], base == NULL ? 0 : (double)base[l]);
+}
+
+static void update_doubles(const struct decoder *d, const uint64_t *z, const double *base, size_t count,
+			   double *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = updated(d, z[l], base == NULL ? 0 : base[l]);
+}
+
+/* A sum that is none of models may pass the ends of int64. */
+static void decode_integers(const struct decoder *d, const uint64_t *z, const int64_t *base, size_t count,
+			    int64_t *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = (int64_t)((uint64_t)nearest(d, z[l]) + (base == NULL ? 0 : (uint64_t)base[l]));
+}
+
+static void decode_run(const struct decoder *d, const struct sl_tensor_run *run, const uint64_t *z,
+		       const void *base, bool update, void *theta)
+{
+	switch (run->dtype) {
+	case SL_FLOAT32:
+		if (update)
+			update_floats(d, z, base, run->count, theta);
+		else
+			decode_floats(d, z, run->count, theta);
+		break;
+	case SL_FLOAT64:
+		if (update)
+			update_doubles(d, z, base, run->count, theta);
+		else
+			decode_doubles(d, z, run->count, theta);
+		break;
+	case SL_INT64:
+		decode_integers(d, z, base, run->count, theta);
 	}
 }
 
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total, size_t n,
-			    size_t first, size_t count, void *model)
+			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
+			    const void *base, size_t n, size_t first, size_t count, void *model)
 {
-	struct decoder d = {field, power_of_ten(encoding->decimals),
-			    encoding->kind == SL_ENCODING_PAPER ? 1 : total};
+	bool update = updates(encoding);
+	struct decoder d = {field, update ? 0 : power_of_ten(encoding->decimals),
+			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
 	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run part = sl_tensors_part(&run, first, count);
-		uint8_t *at = (uint8_t *)model + part.offset;
-		const uint64_t *sums = z + (part.first - first);
-		if (part.count == 0)
-			continue;
-		if (part.dtype == SL_FLOAT32)
-			decode_floats(&d, sums, part.count, (float *)at);
-		else if (part.dtype == SL_FLOAT64)
-			decode_doubles(&d, sums, part.count, (double *)at);
-		else
-			decode_integers(&d, sums, part.count, (int64_t *)at);
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count > 0)
+			decode_run(&d, &some, z + (some.first - first),
+				   part(update ? base : NULL, some.offset), update,
+				   (uint8_t *)model + some.offset);
 	}
 	return SL_OK;
 }
 
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model)
+		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
+		       void *model)
 {
-	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], n, 0, n, model);
+	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], base, n, 0, n, model);
 }
 
 /* ---- the modulus ---- */
@@ -434,6 +577,8 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
 {
 	double range = encoding->clipping_range;
+	if (updates(encoding))
+		return UINT64_C(1) << encoding->update_bits;
 	uint64_t scale = power_of_ten(encoding->decimals), largest;
 	if (!(range > 0) || !isfinite(range))
 		return UINT64_MAX;
@@ -455,28 +600,28 @@ static uint64_t twice_sum(const struct sl_encoding *encoding, uint64_t total)
 	return twice;
 }
 
-static uint64_t least_p(const struct sl_encoding *encoding, uint32_t decimals, uint64_t total)
+static uint64_t least_p(const struct sl_encoding *encoding, uint32_t digits, uint64_t total)
 {
 	struct sl_encoding tried = *encoding;
-	tried.decimals = decimals;
+	sl_encoding_set_digits(&tried, digits);
 	uint64_t range = twice_sum(&tried, total);
 	uint64_t least = range > UINT64_MAX - 2 ? UINT64_MAX : range + 2; /* p > 1 + R is p >= floor(R) + 2 */
 	return least > total ? least : total == UINT64_MAX ? UINT64_MAX : total + 1;
 }
 
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
-		       uint64_t *least, int *decimals_most)
+		       uint64_t *least, int *digits_most)
 {
 	uint64_t total;
 	if (__builtin_mul_overflow(addends->learners, addends->max_weight, &total))
 		total = UINT64_MAX;
-	uint64_t need = least_p(encoding, encoding->decimals, total);
+	uint64_t need = least_p(encoding, sl_encoding_digits(encoding), total);
 	if (least != NULL)
 		*least = need;
-	if (decimals_most != NULL) {
-		*decimals_most = (int)SL_DECIMALS_MAX;
-		while (*decimals_most >= 0 && p < least_p(encoding, (uint32_t)*decimals_most, total))
-			--*decimals_most;
+	if (digits_most != NULL) {
+		*digits_most = (int)(updates(encoding) ? SL_UPDATE_BITS_MAX : SL_DECIMALS_MAX);
+		while (*digits_most >= 0 && p < least_p(encoding, (uint32_t)*digits_most, total))
+			--*digits_most;
 	}
 	return p >= need && need != UINT64_MAX;
 }

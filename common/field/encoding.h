@@ -1,8 +1,10 @@
 /* encoding.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  *
- * weighted: x_l = m * rint(theta_l * 10^decimals) mod p for l < n, x_n = m; of an int64, x_l = m * theta_l.
- * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
- * paper's), x_n = 0; int64 is refused.
+ * weighted: x_l = m * rint(u_l * scale) mod p for l < n, x_n = m; of an int64, x_l = m * u_l.
+ *           values: model   u = theta, scale = 10^decimals
+ *           values: update  u = theta - B, scale = 2^update_bits / clipping_range, a power of two. B is the
+ * last committed model, zeros before the first paper:    x_l = trunc(10^decimals * w * theta_l) mod p from
+ * the exact rational w = m / m_total (the paper's), x_n = 0; int64 and updates are refused.
  *
  * Products are exact and are rounded once, ties to even: every machine comes to the same elements.
  */
@@ -12,53 +14,69 @@
 #include "common/field/field.h"
 
 enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
+enum sl_values { SL_VALUES_MODEL, SL_VALUES_UPDATE };
 
 struct sl_encoding {
 	enum sl_encoding_kind kind;
-	uint32_t decimals;     /* decimal digits, <= SL_DECIMALS_MAX */
-	double clipping_range; /* |theta| <= clipping_range; of int64, clipping_range * 10^decimals */
+	enum sl_values values;
+	uint32_t decimals;     /* model: decimal digits, <= SL_DECIMALS_MAX */
+	uint32_t update_bits;  /* update: bits below the clipping range, <= SL_UPDATE_BITS_MAX */
+	double clipping_range; /* |u| <= clipping_range; of int64, clipping_range * scale. Of updates, the
+				  power of two that sl_encoding_range gives */
 	bool clamp;	       /* clipping: clamp and count instead of refusing */
 	uint64_t weight;       /* m_i; 0: the model does not count */
 	uint64_t weight_total; /* paper only: sum of all m_j, known in advance */
 };
 
-/* Result of encoding: the first refused coordinate, or the number of clamped ones and what rounding to
- * `decimals` has cost the coordinates of float32 and float64 (weighted only). */
+/* Result of encoding: the first refused coordinate, or the number of clamped ones and what rounding
+ * has cost the coordinates of float32 and float64 (weighted only). */
 struct sl_encode_note {
 	size_t index;
 	double value;
 	size_t clamped;
-	double rounding; /* largest |theta - rint(theta * 10^decimals) / 10^decimals| */
+	double rounding; /* largest |u - rint(u * scale) / scale| */
 	size_t vanished; /* coordinates that are not 0 and were rounded to 0 */
 };
 
 /* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32), into n+1 elements `x`.
- * Return SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper`; SL_ERR_RANGE for |theta| beyond
+ * base: B; NULL: zeros; unused with values: model. Return SL_ERR_INVALID for a NaN or an infinity, and for
+ * int64 with `paper`; SL_ERR_RANGE for |u| beyond
  * the clipping range (note->index and note->value name the coordinate); no value ever wraps. After an error x
  * is unspecified. */
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const void *model, size_t n, uint64_t *x,
-		       struct sl_encode_note *note);
+		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
+		       uint64_t *x, struct sl_encode_note *note);
 /* Encode the elements first .. first + count - 1 of the n+1 alone, into `count` elements `x`. The note is of
  * them. */
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const void *model, size_t n, size_t first,
-			    size_t count, uint64_t *x, struct sl_encode_note *note);
+			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
+			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
 
-/* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or / 10^decimals for
- * paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even one. The bits are
- * the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0 (weighted). */
+/* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (scale * Z_n), or / scale for paper; of
+ * int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even one; with values: update, B
+ * plus that. `model` is not B. The bits are the same on every machine. Return SL_ERR_INVALID if the total
+ * weight Z_n is 0 (weighted). */
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model);
+		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
+		       void *model);
 /* Decode the elements first .. first + count - 1 of the n alone, from the `count` elements `z`, to their
  * place in `model`. total: Z_n. */
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total, size_t n,
-			    size_t first, size_t count, void *model);
+			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
+			    const void *base, size_t n, size_t first, size_t count, void *model);
 
-/* Return the largest magnitude of an element of weight 1: rint(10^decimals * clipping_range), which the
- * encoder makes of a parameter at the end of the range; of the sum with `paper`: floor(10^decimals *
- * clipping_range). UINT64_MAX: no modulus holds it. */
+/* Return the clipping range in force: of updates, the least power of two that is not below
+ * encoding->clipping_range, from 2^-100 to 2^1023. */
+double sl_encoding_range(const struct sl_encoding *encoding);
+/* Return the quantization step, 1 / scale. */
+double sl_encoding_step(const struct sl_encoding *encoding);
+/* Return the digits of the scale: decimals or update_bits; make them `digits`. */
+uint32_t sl_encoding_digits(const struct sl_encoding *encoding);
+void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits);
+
+/* Return the largest magnitude of an element of weight 1: rint(scale * clipping_range), which the encoder
+ * makes of a parameter at the end of the range; with updates, 2^update_bits; of the sum with `paper`:
+ * floor(scale * clipping_range). UINT64_MAX: no modulus holds it. */
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding);
 
 /* What a modulus has to hold the sum of. */
@@ -68,12 +86,12 @@ struct sl_addends {
 	uint64_t largest_id; /* 0: of no importance */
 };
 
-/* Return true if p meets the bound p > 1 + 2*rint(10^decimals*clipping_range)*M and p > M, where M = learners
+/* Return true if p meets the bound p > 1 + 2*rint(scale*clipping_range)*M and p > M, where M = learners
  * * max_weight (paper: without M and rint in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to
- * `least` the smallest integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest
- * decimals that this p allows (-1: none). Either may be NULL. */
+ * `least` the smallest integer that meets it (saturating at UINT64_MAX), and to `digits_most` the largest
+ * digits that this p allows (-1: none). Either may be NULL. */
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
-		       uint64_t *least, int *decimals_most);
+		       uint64_t *least, int *digits_most);
 
 /* Return the modulus for `auto`, of at most `bits_max` bits (PROTOCOL.md §4.5 Bounds on the modulus): the
  * smallest of the table that exceeds the bound by the spare bits; if none does, the largest that meets the

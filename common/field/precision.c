@@ -10,71 +10,90 @@ static double larger(double a, double b)
 
 /* ---- measuring ---- */
 
-static double largest_float(const float *values, size_t n)
+/* A tensor, and the base of its updates; NULL: zeros. */
+static double largest_float(const float *values, const float *base, size_t n)
 {
 	double most = 0;
-	for (size_t l = 0; l < n; l++)
-		most = isfinite(values[l]) ? larger(most, fabs((double)values[l])) : most;
+	for (size_t l = 0; l < n; l++) {
+		double value = (double)values[l] - (base == NULL ? 0 : (double)base[l]);
+		most = isfinite(value) ? larger(most, fabs(value)) : most;
+	}
 	return most;
 }
 
-static double largest_double(const double *values, size_t n)
+static double largest_double(const double *values, const double *base, size_t n)
 {
 	double most = 0;
-	for (size_t l = 0; l < n; l++)
-		most = isfinite(values[l]) ? larger(most, fabs(values[l])) : most;
+	for (size_t l = 0; l < n; l++) {
+		double value = values[l] - (base == NULL ? 0 : base[l]);
+		most = isfinite(value) ? larger(most, fabs(value)) : most;
+	}
 	return most;
 }
 
 /* Return the union of the bits of all magnitudes. */
-static uint64_t bits_of(const int64_t *values, size_t n)
+static uint64_t bits_of(const int64_t *values, const int64_t *base, size_t n)
 {
 	uint64_t bits = 0;
-	for (size_t l = 0; l < n; l++)
-		bits |= values[l] < 0 ? -(uint64_t)values[l] : (uint64_t)values[l];
+	for (size_t l = 0; l < n; l++) {
+		int64_t from = base == NULL ? 0 : base[l];
+		uint64_t up = (uint64_t)values[l] - (uint64_t)from;
+		bits |= values[l] < from ? -up : up;
+	}
 	return bits;
 }
 
-/* Return the smallest power of two that is at least twice `magnitude`, or the largest one of all; 0 for 0. */
-static double range_of(double magnitude)
+/* Return the smallest power of two that is at least `magnitude`, times 2^above, or the largest one of all; 0
+ * for 0. */
+static double power_above(double magnitude, int above)
 {
 	int exponent;
 	double part = frexp(magnitude, &exponent); /* magnitude = part 2^exponent, 1/2 <= part < 1 */
-	exponent += part > 0.5;
+	exponent += above - (part == 0.5);
 	return magnitude > 0 ? ldexp(1, exponent < DBL_MAX_EXP ? exponent : DBL_MAX_EXP - 1) : 0;
 }
 
-/* Add the floats of one tensor, of which `bits` below the range count. */
-static void add_floats(struct sl_need *need, double magnitude, int bits)
+/* The bits below the range of a tensor that count, and the room above its values. */
+struct margin {
+	int below32, below64, above;
+};
+static const struct margin margins[] = {[SL_VALUES_MODEL] = {24, 40, 1}, [SL_VALUES_UPDATE] = {0, 0, 0}};
+
+static void add_floats(struct sl_need *need, double magnitude, int above, int below)
 {
-	double range = range_of(magnitude), unit = ldexp(range, -bits);
+	double range = power_above(magnitude, above), unit = ldexp(range, -below);
 	need->range = larger(need->range, range);
 	if (unit > 0 && (need->unit == 0 || unit < need->unit))
 		need->unit = unit;
 }
 
-static void add_tensor(struct sl_need *need, enum sl_dtype dtype, const void *values, size_t n)
+static void add_tensor(struct sl_need *need, const struct margin *margin, enum sl_dtype dtype,
+		       const void *values, const void *base, size_t n)
 {
 	if (dtype == SL_INT64)
-		need->whole |= bits_of(values, n);
+		need->whole |= bits_of(values, base, n);
 	else if (dtype == SL_FLOAT64)
-		add_floats(need, largest_double(values, n), 40);
+		add_floats(need, largest_double(values, base, n), margin->above, margin->below64);
 	else
-		add_floats(need, largest_float(values, n), 24);
+		add_floats(need, largest_float(values, base, n), margin->above, margin->below32);
 }
 
-void sl_precision_measure(const struct sl_tensors *tensors, const void *model, size_t n, struct sl_need *need)
+void sl_precision_measure(enum sl_values values, const struct sl_tensors *tensors, const void *model,
+			  const void *base, size_t n, struct sl_need *need)
 {
-	const uint8_t *at = model;
+	const struct margin *margin = &margins[values];
+	const uint8_t *at = model, *from = values == SL_VALUES_UPDATE ? base : NULL;
 	*need = (struct sl_need){0};
 	uint32_t count = tensors == NULL ? 0 : tensors->count;
 	if (count == 0)
-		add_tensor(need, SL_FLOAT32, model, n);
+		add_tensor(need, margin, SL_FLOAT32, at, from, n);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct sl_tensor *tensor = &tensors->items[i];
-		size_t elements = (size_t)sl_tensor_elements(tensor);
-		add_tensor(need, tensor->dtype, at, elements);
-		at += elements * sl_tensors_dtype_bytes(tensor->dtype);
+		size_t elements = (size_t)sl_tensor_elements(tensor),
+		       bytes = elements * sl_tensors_dtype_bytes(tensor->dtype);
+		add_tensor(need, margin, tensor->dtype, at, from, elements);
+		at += bytes;
+		from = from == NULL ? NULL : from + bytes;
 	}
 	if (need->whole != 0)
 		need->whole = UINT64_MAX >> __builtin_clzll(need->whole);
@@ -99,7 +118,27 @@ static uint32_t decimals_of(double unit)
 	return d;
 }
 
-void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need)
+#define SMALL_TENSOR_BITS                                                                                    \
+	8 /* of an update, at most, for a tensor of small values beside one of large ones                    \
+	   */
+
+static void fit_update(struct sl_precision *precision, const struct sl_need *need)
+{
+	int spread, least;
+	if (precision->clipping_range == SL_CLIPPING_RANGE_AUTO)
+		precision->clipping_range = need->range > 0 ? need->range : DBL_MIN; /* the least there is */
+	(void)frexp(need->range, &spread);
+	(void)frexp(need->unit, &least);
+	spread -= least; /* 0 if all are 0 */
+	precision->update_bits += (uint32_t)(spread < SMALL_TENSOR_BITS ? spread : SMALL_TENSOR_BITS);
+	while (precision->update_bits < SL_UPDATE_BITS_MAX && need->whole >> precision->update_bits != 0)
+		precision->update_bits++;
+	if (precision->update_bits > SL_UPDATE_BITS_MAX)
+		precision->update_bits = SL_UPDATE_BITS_MAX;
+	precision->decimals = 0;
+}
+
+static void fit_model(struct sl_precision *precision, const struct sl_need *need)
 {
 	bool any_range = precision->clipping_range == SL_CLIPPING_RANGE_AUTO,
 	     any_decimals = precision->decimals == SL_DECIMALS_AUTO;
@@ -115,17 +154,27 @@ void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need
 		else
 			break;
 	}
-	*precision = (struct sl_precision){.decimals = d, .clipping_range = range};
+	precision->decimals = d;
+	precision->clipping_range = range;
+}
+
+void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need)
+{
+	if (precision->values == SL_VALUES_UPDATE)
+		fit_update(precision, need);
+	else
+		fit_model(precision, need);
 }
 
 uint32_t sl_precision_lower(const struct sl_encoding *encoding, const struct sl_addends *addends,
 			    uint32_t bits_max)
 {
 	struct sl_encoding tried = *encoding;
-	for (;; tried.decimals--) {
+	for (uint32_t digits = sl_encoding_digits(encoding);; digits--) {
+		sl_encoding_set_digits(&tried, digits);
 		if (sl_encoding_modulus(&tried, addends, bits_max) != 0)
-			return tried.decimals;
-		if (tried.decimals == 0)
-			return encoding->decimals;
+			return digits;
+		if (digits == 0)
+			return sl_encoding_digits(encoding);
 	}
 }

@@ -7,6 +7,8 @@
 #include "common/base/random.h"
 #include "common/model/trainer.h"
 
+#define RANGE 16.0 /* with values: update and no clipping range */
+
 struct noise {
 	struct sl_trainer base; /* first member: converted by pointer */
 	struct sl_tensor tensor;
@@ -79,8 +81,11 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 	t->base.tensors = (struct sl_tensors){&t->tensor, 1};
 	t->rank = rank;
 	t->seed = s->seed;
-	t->bound = (float)s->clipping_range;
-	if ((double)t->bound > s->clipping_range)
+	double range = s->clipping_range != SL_CLIPPING_RANGE_AUTO ? s->clipping_range / 2 : RANGE;
+	if (s->values == SL_VALUES_MODEL)
+		range = s->clipping_range;
+	t->bound = (float)range; /* an update of two models is at most twice as large */
+	if ((double)t->bound > range)
 		t->bound = nextafterf(t->bound, 0);
 	*trainer = &t->base;
 	return SL_OK;

@@ -11,6 +11,8 @@
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 #include "common/config/settings.h"
+#include "common/field/precision.h"
+#include "common/protocol/message.h"
 
 struct json_t;
 struct sl_trainer;
@@ -40,6 +42,12 @@ struct sl_trainer_commit {
 	uint32_t decimals;
 	double clipping_range;
 };
+
+/* Return the decimals that `agreed` says; SL_DECIMALS_AUTO: it has none, since updates are averaged. */
+static inline uint32_t sl_trainer_decimals(const struct sl_parameters *agreed)
+{
+	return agreed->values == SL_VALUES_UPDATE ? SL_DECIMALS_AUTO : (uint32_t)agreed->decimals;
+}
 
 struct sl_trainer_ops {
 	/* Return n, the number of elements of a model. */

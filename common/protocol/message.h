@@ -106,6 +106,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
  *   hop_bytes   bytes that the signer could send while a message crosses one link; 0: not measured. No
  * setting
+ *   values      enum sl_values: what is averaged
+ *   update_bits bits below the clipping range that are kept of an update; unused with values: model
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -127,7 +129,9 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")                          \
 	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")                      \
 	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")                                         \
-	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")
+	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                       \
+	X(values, values, SAME, 0, SL_VALUES_UPDATE, "unknown values")                                       \
+	X(update_bits, update_bits, MOST, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "common/field/encoding.h"
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
@@ -142,7 +143,8 @@ struct sl_report {
 			double factor; /* clipping range that the model needs, over the last committed one */
 		} grown;
 		struct {
-			uint32_t decimals;
+			enum sl_values values;
+			double step;	      /* quantization step */
 			uint64_t n, vanished; /* values of the model; those that were rounded to 0 */
 			double rounding,
 				update; /* largest error and largest update; NaN: no committed model */
@@ -159,8 +161,9 @@ struct sl_report {
 			uint32_t learners, edges;
 			uint64_t exchanges, total_weight;
 			enum sl_engine engine;
+			enum sl_values values;
 			uint32_t decimals; /* as agreed */
-			double mu, margin, clipping_range;
+			double mu, margin, clipping_range, step;
 			sl_ms elapsed; /* since this learner's model was trained */
 			uint8_t digest[SL_HASH_BYTES];
 		} committed;
@@ -219,10 +222,11 @@ struct sl_report {
 			uint64_t quorum;
 		} quorum; /* ALONE, QUORUM */
 		struct {
-			uint64_t p;	   /* 0: `modulus: auto` found none */
-			uint64_t least;	   /* smallest integer that meets the bound */
-			uint64_t decimals; /* configured */
-			int decimals_most; /* largest that p allows; -1: none */
+			uint64_t p;	/* 0: `modulus: auto` found none */
+			uint64_t least; /* smallest integer that meets the bound */
+			enum sl_values values;
+			uint64_t digits; /* decimals or update_bits, as agreed */
+			int digits_most; /* largest that p allows; -1: none */
 			uint32_t learners,
 				bits_most; /* of the view; bits of the largest p that the engine takes */
 		} p_bound;

@@ -8,9 +8,12 @@ void sl_view_set_encoding(struct sl_view *view)
 {
 	const struct sl_parameters *p = &view->agreed;
 	view->encoding = (struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
+					      .values = (enum sl_values)p->values,
 					      .decimals = (uint32_t)p->decimals,
+					      .update_bits = (uint32_t)p->update_bits,
 					      .weight_total = view->n};
 	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
+	view->encoding.clipping_range = sl_encoding_range(&view->encoding);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
 	view->elements = p->n + 1;

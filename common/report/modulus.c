@@ -8,7 +8,9 @@ static struct sl_encoding encoding_of(const struct sl_settings *s)
 {
 	return (struct sl_encoding){
 		.kind = s->encoding,
+		.values = s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL,
 		.decimals = s->decimals == SL_DECIMALS_AUTO ? 0 : s->decimals,
+		.update_bits = s->update_bits,
 		.clipping_range = s->clipping_range == SL_CLIPPING_RANGE_AUTO ? UNKNOWN : s->clipping_range};
 }
 
@@ -32,13 +34,14 @@ int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_i
 	uint64_t largest = largest_id > learners ? largest_id : learners;
 	struct sl_report report = {.reason = SL_REASON_P_BOUND};
 	char text[SL_ERROR_BYTES];
-	int decimals_most = -1;
+	int digits_most = -1;
 	bool met = sl_encoding_bound(p != 0 ? p : (UINT64_C(1) << bits) - 1, &encoding, &addends, &least,
-				     &decimals_most);
+				     &digits_most);
 	report.why.p_bound.p = p;
 	report.why.p_bound.least = least;
-	report.why.p_bound.decimals = encoding.decimals;
-	report.why.p_bound.decimals_most = decimals_most;
+	report.why.p_bound.values = encoding.values;
+	report.why.p_bound.digits = sl_encoding_digits(&encoding);
+	report.why.p_bound.digits_most = digits_most;
 	report.why.p_bound.learners = learners;
 	report.why.p_bound.bits_most = bits;
 	if (met && p != 0 && p >> bits == 0) {

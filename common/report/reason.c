@@ -87,9 +87,10 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 {
 	uint64_t p = r->why.p_bound.p, prime = sl_field_prime_from(r->why.p_bound.least);
 	uint32_t bits = r->why.p_bound.bits_most;
+	const char *digits = r->why.p_bound.values == SL_VALUES_UPDATE ? "update_bits" : "decimals";
 	char fewer[64] = "", larger[64] = "";
-	if (r->why.p_bound.decimals_most >= 0)
-		snprintf(fewer, sizeof fewer, "lower decimals to %d", r->why.p_bound.decimals_most);
+	if (r->why.p_bound.digits_most >= 0)
+		snprintf(fewer, sizeof fewer, "lower %s to %d", digits, r->why.p_bound.digits_most);
 	if (prime != 0 && prime >> bits == 0)
 		snprintf(larger, sizeof larger, "raise it to a prime of at least %" PRIu64, prime);
 	if (p >> bits != 0)
@@ -98,13 +99,13 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	else if (p == 0)
 		snprintf(text, size,
 			 "no prime below 2^%" PRIu32 " can hold the sum of %" PRIu32 " models with %" PRIu64
-			 " decimals: lower decimals, clipping_range or max_weight",
-			 bits, r->why.p_bound.learners, r->why.p_bound.decimals);
+			 " %s: lower %s, clipping_range or max_weight",
+			 bits, r->why.p_bound.learners, r->why.p_bound.digits, digits, digits);
 	else
 		snprintf(text, size,
 			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32
-			 " models with %" PRIu64 " decimals: %s%s%s",
-			 p, r->why.p_bound.learners, r->why.p_bound.decimals, larger,
+			 " models with %" PRIu64 " %s: %s%s%s",
+			 p, r->why.p_bound.learners, r->why.p_bound.digits, digits, larger,
 			 *larger != '\0' && *fewer != '\0' ? ", or " : "",
 			 *larger == '\0' && *fewer == '\0' ? "lower clipping_range or max_weight" : fewer);
 }

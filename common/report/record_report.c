@@ -8,8 +8,9 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-#define VIEW_DIGITS 16u /* of the hash of a view */
-#define PARTS_MOST 100	/* 1 % of the values may vanish, or of the update be lost, without a warning */
+#define VIEW_DIGITS 16u	    /* of the hash of a view */
+#define PARTS_MOST 100	    /* 1 % of the values may vanish, or of the update be lost, without a warning */
+#define UPDATE_PARTS_MOST 2 /* .. of an update, with values: update */
 
 /* Reports whose record has another name. */
 #define SL_RECORD_FAILED SL_RECORD_ATTEMPT_FAILED
@@ -40,8 +41,9 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
  * other models than were trained. */
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
 {
-	if (report->encoded.vanished * PARTS_MOST > report->encoded.n)
-		return SL_RECORD_ENCODED_VANISHED;
+	bool update = report->encoded.values == SL_VALUES_UPDATE; /* the next round's step is finer */
+	if (report->encoded.vanished * (update ? UPDATE_PARTS_MOST : PARTS_MOST) > report->encoded.n)
+		return update ? SL_RECORD_ENCODED_VANISHED_UPDATE : SL_RECORD_ENCODED_VANISHED;
 	return report->encoded.update > 0 && report->encoded.rounding * PARTS_MOST > report->encoded.update
 		       ? SL_RECORD_ENCODED_COARSE
 		       : SL_RECORD_ENCODED;
@@ -129,6 +131,8 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	record->edges = report->committed.edges;
 	record->margin = report->committed.margin;
 	record->total_weight = report->committed.total_weight;
+	record->values = report->committed.values == SL_VALUES_UPDATE ? "update" : "model";
+	record->quantum = report->committed.step;
 	record->decimals = report->committed.decimals;
 	record->clipping_range = report->committed.clipping_range;
 	record->aggregate_s = (double)report->committed.elapsed / 1000.0;
@@ -140,7 +144,7 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 static void set_encoded(struct sl_record *record, const struct sl_report *report)
 {
 	double rounding = report->encoded.rounding, update = report->encoded.update;
-	record->quantum = pow(10, -(double)report->encoded.decimals);
+	record->quantum = report->encoded.step;
 	record->vanished = report->encoded.vanished;
 	record->rounding = rounding;
 	if (update > 0)

@@ -49,7 +49,8 @@
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
 	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
 	X(total_weight, "total_weight", WHOLE) /* sum of the weights */                                      \
-	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on */                            \
+	X(values, "values", TEXT)	       /* what was averaged: model or update */                      \
+	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on; of updates 0 */              \
 	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
 	X(digest, "digest", TEXT)		       /* of the committed model, hexadecimal */             \
 	X(checkpoint, "checkpoint", TEXT)	       /* file name of the checkpoint */                     \
@@ -105,8 +106,8 @@
 	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
-	"round attempt learners edges mixing steps mu margin total_weight decimals clipping_range digest "   \
-	"checkpoint "                                                                                        \
+	"round attempt learners edges mixing steps mu margin total_weight values decimals clipping_range "   \
+	"quantum digest checkpoint "                                                                         \
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"
 
@@ -137,6 +138,9 @@
 	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding vanished",                   \
 	  "round {round}: {vanished} values of the model that were not 0 are 0 at the quantization step "    \
 	  "{quantum}: raise decimals, or set a number if it is auto")                                        \
+	X(ENCODED_VANISHED_UPDATE, "encoded", SL_WARN, "round attempt quantum rounding vanished",            \
+	  "round {round}: {vanished} values of the update that were not 0 are 0 at the quantization step "   \
+	  "{quantum}: raise update_bits")                                                                    \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \

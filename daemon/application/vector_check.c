@@ -16,12 +16,15 @@ struct limits {
 };
 
 /* Return the largest absolute value that is encoded: of floats, clipping_range; of int64, which have no
- * decimals, that times 10^decimals. What is auto follows the vector (PROTOCOL.md §4.8 Precision). */
+ * decimals, that times 10^decimals. What is auto follows the vector (PROTOCOL.md §4.8 Precision).
+ * Of updates, the clipping range is not that of the vector. */
 static struct limits limits_of(const struct sl_settings *s)
 {
-	bool bounded = s->clipping != SL_CLIPPING_CLAMP && s->clipping_range != SL_CLIPPING_RANGE_AUTO;
+	bool bounded = s->values != SL_VALUES_UPDATE && s->clipping != SL_CLIPPING_CLAMP &&
+		       s->clipping_range != SL_CLIPPING_RANGE_AUTO;
 	double most = bounded ? s->clipping_range : INFINITY,
-	       most_int = s->decimals != SL_DECIMALS_AUTO ? floor(most * pow(10, s->decimals)) : INFINITY;
+	       most_int = bounded && s->decimals != SL_DECIMALS_AUTO ? floor(most * pow(10, s->decimals))
+								     : INFINITY;
 	return (struct limits){most, most_int < 0x1p63 ? (int64_t)most_int : INT64_MAX};
 }
 
@@ -119,7 +122,7 @@ static size_t find_largest(const struct sl_tensors *tensors, const void *model, 
 static bool is_held(const struct sl_settings *s, uint32_t learners, size_t n, const struct sl_need *need)
 {
 	const struct sl_addends addends = {.learners = learners, .max_weight = s->max_weight, .n = n};
-	struct sl_precision own = {s->decimals, s->clipping_range};
+	struct sl_precision own = {SL_VALUES_MODEL, s->decimals, 0, s->clipping_range};
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	sl_precision_fit(&own, need);
 	struct sl_encoding encoding = {
@@ -138,9 +141,11 @@ static int check_held(const struct sl_settings *s, uint32_t learners, const stru
 	char place[PLACE_BYTES];
 	struct sl_need need;
 	double value;
+	if (s->values == SL_VALUES_UPDATE)
+		return SL_OK; /* the modulus does not depend on the range */
 	if (s->clipping_range != SL_CLIPPING_RANGE_AUTO && s->decimals != SL_DECIMALS_AUTO)
 		return SL_OK; /* checked when the learner started */
-	sl_precision_measure(tensors, model, n, &need);
+	sl_precision_measure(SL_VALUES_MODEL, tensors, model, NULL, n, &need);
 	if (is_held(s, learners, n, &need))
 		return SL_OK;
 	sl_tensor_list_place(tensors, find_largest(tensors, model, n, &value), place, sizeof place);

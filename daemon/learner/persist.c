@@ -210,7 +210,7 @@ static void committed(struct record *record)
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
 					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,
-					   .decimals = (uint32_t)record->round.parameters.decimals};
+					   .decimals = sl_trainer_decimals(&record->round.parameters)};
 	memcpy(&commit.clipping_range, &record->round.parameters.clipping_range,
 	       sizeof commit.clipping_range);
 	sl_tasks_evaluate(daemon, &commit);

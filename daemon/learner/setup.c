@@ -271,7 +271,7 @@ static void show_model(struct sl_daemon *daemon)
 					   .clipping_range = SL_CLIPPING_RANGE_AUTO};
 	const struct sl_certificate *known = daemon->core_config.certificate;
 	if (known != NULL && known->t == commit.round) {
-		commit.decimals = (uint32_t)known->round->parameters.decimals;
+		commit.decimals = sl_trainer_decimals(&known->round->parameters);
 		memcpy(&commit.clipping_range, &known->round->parameters.clipping_range,
 		       sizeof commit.clipping_range);
 	}

@@ -26,6 +26,7 @@ struct task {
 	sl_round t;
 	uint64_t draw;
 	bool again; /* see struct sl_training_request */
+	bool based; /* a model was committed before */
 	struct sl_training training;
 	struct sl_need need; /* of the trained model */
 	struct sl_trainer_commit commit;
@@ -265,8 +266,10 @@ static void run_train(struct sl_task *base)
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
 	if (task->code == SL_OK)
-		sl_precision_measure(&daemon->workspace.tensors, daemon->workspace.trained,
-				     daemon->workspace.n, &task->need);
+		sl_precision_measure((enum sl_values)daemon->core_config.parameters.values,
+				     &daemon->workspace.tensors, daemon->workspace.trained,
+				     task->based ? daemon->workspace.committed : NULL, daemon->workspace.n,
+				     &task->need);
 }
 
 static void log_trained(struct sl_daemon *daemon, const struct task *task)
@@ -321,8 +324,11 @@ static void train_done(struct sl_task *base)
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);
+	struct sl_core_status status;
+	sl_core_status(daemon->core, &status);
 	task->t = t;
 	task->again = t == daemon->used_up;
+	task->based = status.committed > 0;
 	task->draw = daemon->training_nonce + draw;
 	sl_report_log_round(daemon, SL_RECORD_TRAINING, t);
 	daemon->training = &task->base;

@@ -86,6 +86,14 @@ CLUSTER_TEST(a_commit_reads_no_folder)
 	close(watch);
 }
 
+/* --verify reads the model of the round before, and the models before rounding. */
+CLUSTER_TEST(updates_are_exact)
+{
+	cluster_launch(c, "-n 4 --rounds 3 --verify --set hidden_units=4 --set values=update");
+	cluster_expect_rounds(c, 3, true);
+	cluster_expect_same_checkpoints(c, 4, 3);
+}
+
 CLUSTER_TEST(other_settings_are_exact)
 {
 	static const char *const settings[] = {
@@ -94,6 +102,7 @@ CLUSTER_TEST(other_settings_are_exact)
 		"--set encoding=paper --set modulus=1020431 --set decimals=3",
 		"--set weighting=samples --set max_weight=5000 --set modulus=17592186044399",
 		"--set iterations=300",
+		"--set values=update --set trainer=noise --set noise_parameters=40000",
 		"--set trainer=noise --set noise_parameters=40000",
 		/* large: a worker thread does the TLS */
 		"--set trainer=noise --set noise_parameters=4200000",

@@ -412,6 +412,7 @@ TEST(same)
 	differs(SL_PARAMETER_iterations_rule, 0, 1, "iterations_rule");
 	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");
 	differs(SL_PARAMETER_model, 0, 7, "model");
+	differs(SL_PARAMETER_values, SL_VALUES_MODEL, SL_VALUES_UPDATE, "values");
 }
 
 static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,

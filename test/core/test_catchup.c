@@ -190,6 +190,45 @@ TEST(other_settings)
 	}
 }
 
+/* Updates: the model of a round follows from that of the round before. A learner that is three rounds behind,
+ * and one that has none, take the model itself; the next update of each is one to that model, or the checker
+ * finds another mean. */
+TEST(updates)
+{
+	for (uint64_t seed = 0; seed < 10; seed++)
+		for (sl_round last = 0; last < 2; last++) {
+			struct sl_sim *sim = build((struct sl_sim_options){
+				.seed = 480 + seed, .parameters = {.rounds = 7, .values = SL_VALUES_UPDATE}});
+			sl_sim_start(sim);
+			leave_behind(sim, last, last + 3);
+			sl_sim_rejoin(sim, AWAY);
+			sl_sim_run_until_commit(sim, AWAY, 7);
+			uint32_t fetched = sl_sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL);
+			uint32_t took_part =
+				sl_sim_count(sim, AWAY, SL_REPORT_COMMITTED, SL_REASON_NONE, NULL);
+			assert_true(fetched >= 1 && took_part >= 1);
+			sl_sim_free(sim);
+		}
+}
+
+/* A prepared attempt keeps its values: the learner is restarted with others and commits it. */
+TEST(values_of_a_prepared_attempt)
+{
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct sl_sim *sim = build((struct sl_sim_options){
+			.seed = 490 + seed, .parameters = {.rounds = 2, .values = SL_VALUES_UPDATE}});
+		sl_sim_start(sim);
+		sl_sim_run_until_commit(sim, AWAY, 1);
+		sl_sim_run_until_phase(sim, AWAY, SL_PHASE_RELEASE);
+		sl_sim_crash(sim, AWAY);
+		sim->learners[AWAY].host.config.parameters.values = SL_VALUES_MODEL;
+		sl_sim_restart(sim, AWAY);
+		sl_sim_rejoin(sim, AWAY);
+		sl_sim_run_until_commit(sim, AWAY, 2);
+		sl_sim_free(sim);
+	}
+}
+
 /* The others agreed on more rounds than it is configured for; it is restarted. */
 TEST(fewer_rounds)
 {

@@ -35,13 +35,16 @@ static void expect_means(const struct sl_sim *sim)
 				nearest(sums[k], weights));
 }
 
-static void expect_round(enum sl_engine engine, enum sl_sharing_kind sharing)
+static void expect_round(enum sl_engine engine, enum sl_sharing_kind sharing, enum sl_values values)
 {
-	struct sl_sim *sim = sl_sim_new(&(struct sl_sim_options){
-		.seed = 3 + engine,
-		.learners = LEARNERS,
-		.tensors = {items, 4},
-		.parameters = {.n = INTEGERS + 5, .max_weight = 6, .mixing = engine, .sharing = sharing}});
+	struct sl_sim *sim = sl_sim_new(&(struct sl_sim_options){.seed = 3 + engine,
+								 .learners = LEARNERS,
+								 .tensors = {items, 4},
+								 .parameters = {.n = INTEGERS + 5,
+										.max_weight = 6,
+										.mixing = engine,
+										.sharing = sharing,
+										.values = values}});
 	sim->learners[2].host.workspace.weight = 0;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
@@ -53,5 +56,6 @@ TEST(every_engine_and_sharing)
 {
 	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_AUTO; engine++)
 		for (enum sl_sharing_kind sharing = 0; sharing < SL_SHARING_KINDS; sharing++)
-			expect_round(engine, sharing);
+			for (enum sl_values values = SL_VALUES_MODEL; values <= SL_VALUES_UPDATE; values++)
+				expect_round(engine, sharing, values);
 }

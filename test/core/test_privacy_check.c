@@ -35,9 +35,9 @@ TEST(p_bound)
 	const struct sl_report *report = refusal(sim, SL_REASON_P_BOUND);
 	assert_int_equal(report->why.p_bound.p, 1020431);
 	assert_int_equal(report->why.p_bound.least, 2 + 2 * 10000 * 16 * 4);
-	assert_int_equal(report->why.p_bound.decimals, 4);
+	assert_int_equal(report->why.p_bound.digits, 4);
 	assert_int_equal(report->why.p_bound.learners, 4);
-	assert_int_equal(report->why.p_bound.decimals_most, 3);
+	assert_int_equal(report->why.p_bound.digits_most, 3);
 	sl_sim_free(sim);
 }
 

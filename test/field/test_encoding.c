@@ -10,7 +10,7 @@ static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding
 {
 	uint64_t x[2];
 	struct sl_encode_note note;
-	assert_int_equal(sl_encoding_encode(field, &encoding, NULL, &theta, 1, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_encode(field, &encoding, NULL, &theta, NULL, 1, x, &note), SL_OK);
 	assert_int_equal(x[1], encoding.kind == SL_ENCODING_WEIGHTED ? encoding.weight : 0);
 	assert_int_equal(note.clamped, 0);
 	return sl_field_centred(field, x[0]);
@@ -62,7 +62,8 @@ TEST(literal_against_integers)
 		uint32_t mantissa = (uint32_t)any64(&seed) >> 8, decimals = (uint32_t)(any64(&seed) % 13);
 		int exponent = -(int)(any64(&seed) % 30);
 		uint64_t total = 1 + (any64(&seed) >> 40), weight = any64(&seed) % (total + 1);
-		struct sl_encoding e = {SL_ENCODING_PAPER, decimals, INFINITY, false, weight, total};
+		struct sl_encoding e = {SL_ENCODING_PAPER, SL_VALUES_MODEL, decimals, 0,
+					INFINITY,	   false,	    weight,   total};
 		__int128 scaled = (__int128)mantissa * (__int128)llround(pow(10, decimals)) * weight;
 		__int128 want = scaled / ((__int128)total << -exponent);
 		if (want >= INT64_C(1) << 60)
@@ -71,7 +72,7 @@ TEST(literal_against_integers)
 		float theta = ldexpf(negative ? -(float)mantissa : (float)mantissa, exponent);
 		assert_int_equal(encode1(&field, e, theta), negative ? -(int64_t)want : (int64_t)want);
 	}
-	struct sl_encoding huge = {SL_ENCODING_PAPER, 0, INFINITY, false, 3, 1 << 20};
+	struct sl_encoding huge = {SL_ENCODING_PAPER, SL_VALUES_MODEL, 0, 0, INFINITY, false, 3, 1 << 20};
 	assert_int_equal(encode1(&field, huge, 0x1.8p70f), 9 * (INT64_C(1) << 49));
 	assert_int_equal(encode1(&field, huge, 0x1p-149f), 0);
 }
@@ -89,25 +90,27 @@ TEST(refusals)
 			for (int clamp = 0; clamp < 2; clamp++) {
 				e.clamp = clamp;
 				float theta[] = {0, 1, bad[b]};
-				assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note),
-						 SL_ERR_INVALID);
+				assert_int_equal(
+					sl_encoding_encode(&field, &e, NULL, theta, NULL, 3, x, &note),
+					SL_ERR_INVALID);
 				assert_int_equal(note.index, 2);
 			}
 		}
 		e.clamp = false;
 		float theta[] = {16, -16, -16.001f};
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, NULL, 3, x, &note),
+				 SL_ERR_RANGE);
 		assert_true(note.index == 2 && note.value == (double)-16.001f);
 		e.clamp = true;
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, NULL, 3, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
 		assert_int_equal(sl_field_centred(&field, x[2]), -160000);
 	}
 	float one = 1;
 	e.weight_total = 0;
-	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, 1, x, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, 4, 16, false, 2, 1};
-	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, 1, x, &note), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 4, 0, 16, false, 2, 1};
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
 }
 
 /* Nothing wraps, whatever the clipping range, the weight and the scale. */
@@ -122,14 +125,17 @@ TEST(never_wraps)
 	assert_int_equal(encode1(&field, e, -50.03f), -5003);
 	const float large[] = {50.04f, 1e6f, 1e30f, -3e38f};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], NULL, 1, x, &note),
+				 SL_ERR_RANGE);
 	e.weight = 10007;
-	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){0}, 1, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){0}, NULL, 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10006;
-	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){1}, 1, x, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, 12, HUGE_VAL, false, UINT64_MAX, UINT64_MAX};
+	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){1}, NULL, 1, x, &note), SL_ERR_RANGE);
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 12,	 0,
+				 HUGE_VAL,	    false,	     UINT64_MAX, UINT64_MAX};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], NULL, 1, x, &note),
+				 SL_ERR_RANGE);
 }
 
 /* Five learners, unequal weights: the decoded mean is the weighted mean to half a unit of the scale. */
@@ -141,25 +147,26 @@ TEST(mean_comes_back)
 	uint64_t x[4], z[4] = {0}, seed = 6;
 	double want[3] = {0}, total = 0;
 	for (uint64_t i = 0; i < 5; i++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED, 4, 16, false, 1 + i * 100, 0};
+		struct sl_encoding e = {
+			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 16, false, 1 + i * 100, 0};
 		for (size_t l = 0; l < 3; l++) {
 			theta[i][l] = (float)((int64_t)any64(&seed) >> 32) * 0x1p-28f;
 			want[l] += (double)e.weight * (double)theta[i][l];
 		}
 		total += (double)e.weight;
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta[i], 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta[i], NULL, 3, x, &note), SL_OK);
 		for (size_t l = 0; l < 4; l++)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4};
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 3, mean), SL_OK);
 	for (size_t l = 0; l < 3; l++)
 		assert_true(fabs((double)mean[l] - want[l] / total) < 0.5001e-4);
 	z[3] = 0;
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 3, mean), SL_ERR_INVALID);
 	e.kind = SL_ENCODING_PAPER;
 	z[0] = field.p - 12345;
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 1, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 1, mean), SL_OK);
 	assert_true(mean[0] == -1.2345f);
 }
 
@@ -174,7 +181,14 @@ TEST(blocks_against_elements)
 	struct sl_encode_note note, by_elements;
 	uint64_t seed = 7;
 	for (uint32_t decimals = 0; decimals <= SL_DECIMALS_MAX; decimals++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, 16, true, 1 + any64(&seed) % 1000, 0},
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,
+					SL_VALUES_MODEL,
+					decimals,
+					0,
+					16,
+					true,
+					1 + any64(&seed) % 1000,
+					0},
 				   free = e;
 		free.clipping_range = HUGE_VAL;
 		for (size_t l = 0; l < N; l++)
@@ -183,10 +197,10 @@ TEST(blocks_against_elements)
 			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f; /* halves */
 		theta[700] = -0.0f;
 		theta[1400] = decimals % 2 == 0 ? 16 : -16;
-		assert_int_equal(sl_encoding_encode(&field, &free, NULL, theta, N, want, &by_elements),
+		assert_int_equal(sl_encoding_encode(&field, &free, NULL, theta, NULL, N, want, &by_elements),
 				 SL_OK);
 		theta[1400] *= 2;
-		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, N, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, NULL, theta, NULL, N, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
 		assert_memory_equal(x, want, sizeof x);
 		assert_true(note.rounding == by_elements.rounding);
@@ -261,7 +275,8 @@ TEST(p_bound_rounds_as_the_encoder)
 		assert_int_equal(least, cases[i].least);
 		struct sl_tensor tensor = {.dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}};
 		struct sl_tensors tensors = {.count = 1, .items = &tensor};
-		assert_int_equal(sl_encoding_encode(&wide_field, &e, &tensors, &theta, 1, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&wide_field, &e, &tensors, &theta, NULL, 1, x, &note),
+				 SL_OK);
 		assert_int_equal(x[0], sl_encoding_largest(&e));
 		assert_true(2 * x[0] * cases[i].learners + 2 <= cases[i].least);
 	}

@@ -28,7 +28,7 @@ static int encode1(const struct sl_tensors *tensors, const struct sl_encoding *e
 {
 	struct sl_field field = field_of(P61);
 	uint64_t x[2] = {0};
-	int rc = sl_encoding_encode(&field, e, tensors, theta, 1, x, note);
+	int rc = sl_encoding_encode(&field, e, tensors, theta, NULL, 1, x, note);
 	assert_true(rc != SL_OK || x[1] == (e->kind == SL_ENCODING_PAPER ? 0 : e->weight));
 	*value = sl_field_centred(&field, x[0]);
 	return rc;
@@ -61,8 +61,14 @@ TEST(doubles)
 	struct sl_encode_note note;
 	int64_t value;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct sl_encoding e = {
-			SL_ENCODING_WEIGHTED, cases[i].decimals, HUGE_VAL, false, cases[i].weight, 0};
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,
+					SL_VALUES_MODEL,
+					cases[i].decimals,
+					0,
+					HUGE_VAL,
+					false,
+					cases[i].weight,
+					0};
 		assert_int_equal(encode1(&a_double, &e, &cases[i].theta, &value, &note), SL_OK);
 		assert_int_equal(value, cases[i].encoded);
 	}
@@ -91,7 +97,8 @@ TEST(doubles_against_quadruples)
 		double theta = half / (double)scale;
 		for (uint64_t step = any64(&seed) % 3; step > 0; step--)
 			theta = nextafter(theta, n % 2 == 0 ? 0 : HUGE_VAL);
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, HUGE_VAL, false, 1, 0};
+		struct sl_encoding e = {
+			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, decimals, 0, HUGE_VAL, false, 1, 0};
 		theta = n % 3 == 0 ? -theta : theta;
 		assert_int_equal(encode1(&a_double, &e, &theta, &value, &note), SL_OK);
 		assert_int_equal(value, product_of(theta, scale));
@@ -100,7 +107,7 @@ TEST(doubles_against_quadruples)
 
 TEST(range_of_doubles)
 {
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, 4, 0.3, false, 1, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 0.3, false, 1, 0};
 	struct sl_encode_note note;
 	int64_t value;
 	double most = 0.3, above = nextafter(0.3, 1), wild[] = {NAN, INFINITY, -INFINITY};
@@ -115,11 +122,11 @@ TEST(range_of_doubles)
 	assert_int_equal(note.clamped, 1);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(encode1(&a_double, &e, &wild[i], &value, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_WEIGHTED, 12, HUGE_VAL, false, 1, 0};
+	e = (struct sl_encoding){SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 12, 0, HUGE_VAL, false, 1, 0};
 	const double large[] = {0x1p21, 0x1p60, 0x1p107, 0x1p1023}; /* nothing wraps */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(encode1(&a_double, &e, &large[i], &value, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, 2, 1e6, false, 1, 100};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 1e6, false, 1, 100};
 	const double paper = -1.99;
 	assert_int_equal(encode1(&a_double, &e, &paper, &value, &note), SL_OK);
 	assert_int_equal(value, -1);
@@ -153,9 +160,8 @@ TEST(integers)
 	struct sl_encode_note note;
 	int64_t value;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED,	 cases[i].decimals,
-					cases[i].clipping_range, false,
-					cases[i].weight,	 0};
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,	 SL_VALUES_MODEL, cases[i].decimals, 0,
+					cases[i].clipping_range, false,		  cases[i].weight,   0};
 		assert_int_equal(encode1(&an_integer, &e, &cases[i].value, &value, &note), cases[i].rc);
 		if (cases[i].rc == SL_OK)
 			assert_int_equal(value, cases[i].value * (int64_t)cases[i].weight);
@@ -163,11 +169,11 @@ TEST(integers)
 			assert_true(note.value == (double)cases[i].value);
 		assert_true(note.rounding == 0 && note.vanished == 0);
 	}
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, 2, 1.5, true, 3, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 2, 0, 1.5, true, 3, 0};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){INT64_MIN}, &value, &note), SL_OK);
 	assert_int_equal(value, -450);
 	assert_int_equal(note.clamped, 1);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, 2, 16, false, 1, 100};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 16, false, 1, 100};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){1}, &value, &note), SL_ERR_INVALID);
 }
 
@@ -177,7 +183,7 @@ static int decode1(const struct sl_tensors *tensors, uint32_t decimals, int64_t 
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = decimals};
 	uint64_t z[] = {sum < 0 ? field.p - (uint64_t)-sum : (uint64_t)sum, weight};
-	return sl_encoding_decode(&field, &e, tensors, z, 1, mean);
+	return sl_encoding_decode(&field, &e, tensors, z, NULL, 1, mean);
 }
 
 TEST(means_of_integers)
@@ -251,7 +257,7 @@ TEST(a_mixed_model)
 		{"i", SL_INT64, 1, {2}}, {"d", SL_FLOAT64, 1, {3}}, {"f", SL_FLOAT32, 2, {1, 3}}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_field field = field_of(P61);
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, 3, 100, false, 2, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0};
 	struct {
 		int64_t i[2];
 		double d[3];
@@ -260,22 +266,22 @@ TEST(a_mixed_model)
 	static const int64_t expected[] = {-140000, 6, 4, -199800, 0, 1000, 0, -124, 2};
 	struct sl_encode_note note;
 	uint64_t x[9];
-	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_OK);
 	for (size_t l = 0; l < 9; l++)
 		assert_int_equal(sl_field_centred(&field, x[l]), expected[l]);
 	assert_true(fabs(note.rounding - 0.0005) < 1e-15); /* of -0.0625; the means below are exact */
 	assert_int_equal(note.vanished, 2);
-	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, 8, &mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, NULL, 8, &mean), SL_OK);
 	assert_true(mean.i[0] == -70000 && mean.i[1] == 3 && mean.d[0] == 0.002 && mean.d[1] == -99.9);
 	assert_true(mean.d[2] == 0 && mean.f[0] == 0.5f && mean.f[1] == 0 && mean.f[2] == -0.062f);
 	model.f[1] = -100.5f;
-	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_ERR_RANGE);
 	assert_true(note.index == 6 && note.value == -100.5);
 	model.d[2] = NAN;
-	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_ERR_INVALID);
 	assert_int_equal(note.index, 4);
 	model.i[1] = 100001;
-	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_ERR_RANGE);
 	assert_int_equal(note.index, 1);
 }
 
@@ -286,7 +292,8 @@ TEST(parts_of_a_mixed_model)
 		{"i", SL_INT64, 1, {2}}, {"d", SL_FLOAT64, 1, {3}}, {"f", SL_FLOAT32, 2, {1, 3}}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_field field = field_of(P61);
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, 3, 100, false, 2, 0};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 3, .clipping_range = 100, .weight = 2};
 	struct {
 		int64_t i[2];
 		double d[3];
@@ -294,13 +301,13 @@ TEST(parts_of_a_mixed_model)
 	} model = {{-70000, 3}, {0.0015, -99.9, 0.0002}, {0.5f, 0.0003f, -0.0625f}}, whole, mean;
 	struct sl_encode_note note, part;
 	uint64_t x[9];
-	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 8, x, &note), SL_OK);
-	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, 8, &whole), SL_OK);
+	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, NULL, 8, &whole), SL_OK);
 	for (size_t first = 0; first < 9; first++)
 		for (size_t count = 1; first + count <= 9; count++) {
 			uint64_t y[10];
 			y[count] = 77;
-			assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, 8, first,
+			assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, NULL, 8, first,
 								 count, y, &part),
 					 SL_OK);
 			assert_memory_equal(y, x + first, count * sizeof *y);
@@ -310,15 +317,15 @@ TEST(parts_of_a_mixed_model)
 	for (size_t size = 1; size <= 8; size++) {
 		memset(&mean, 0xa5, sizeof mean);
 		for (size_t at = 0; at < 8; at += size)
-			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, x[8], 8, at,
-								 8 - at < size ? 8 - at : size, &mean),
+			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, x[8], NULL, 8,
+								 at, 8 - at < size ? 8 - at : size, &mean),
 					 SL_OK);
 		assert_memory_equal(mean.i, whole.i, sizeof mean.i);
 		assert_memory_equal(mean.d, whole.d, sizeof mean.d);
 		assert_memory_equal(mean.f, whole.f, sizeof mean.f);
 	}
 	model.f[1] = -100.5f;
-	assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, 8, 5, 3, x, &part),
+	assert_int_equal(sl_encoding_encode_part(&field, &e, &tensors, &model, NULL, 8, 5, 3, x, &part),
 			 SL_ERR_RANGE);
 	assert_int_equal(part.index, 6); /* of the model */
 }

@@ -11,7 +11,7 @@ static struct sl_need need_of(enum sl_dtype dtype, const void *model, uint64_t n
 	const struct sl_tensor one = {.name = "w", .dtype = dtype, .dimensions = 1, .shape = {n}};
 	const struct sl_tensors tensors = {&one, 1};
 	struct sl_need need;
-	sl_precision_measure(&tensors, model, n, &need);
+	sl_precision_measure(SL_VALUES_MODEL, &tensors, model, NULL, n, &need);
 	return need;
 }
 
@@ -62,20 +62,20 @@ TEST(each_dtype_counts)
 	} model = {3, -7, {0.5f, -9}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_need need;
-	sl_precision_measure(&tensors, &model, 4, &need);
+	sl_precision_measure(SL_VALUES_MODEL, &tensors, &model, NULL, 4, &need);
 	assert_true(need.range == 32);
 	assert_int_equal(need.whole, 7);
 	assert_true(need.unit == 0x1p-37); /* of a */
 	model.c[1] = 0x1p-14f;
 	model.c[0] = 0;
-	sl_precision_measure(&tensors, &model, 4, &need);
+	sl_precision_measure(SL_VALUES_MODEL, &tensors, &model, NULL, 4, &need);
 	assert_true(need.range == 8);
 	assert_true(need.unit == 0x1p-37); /* as that of c, 2^-13 less 24 bits */
 	model.c[1] /= 2;
-	sl_precision_measure(&tensors, &model, 4, &need);
+	sl_precision_measure(SL_VALUES_MODEL, &tensors, &model, NULL, 4, &need);
 	assert_true(need.unit == 0x1p-38); /* a tensor of small values keeps its digits beside a large one */
 	model.c[1] = 0;
-	sl_precision_measure(&tensors, &model, 4, &need);
+	sl_precision_measure(SL_VALUES_MODEL, &tensors, &model, NULL, 4, &need);
 	assert_true(need.unit == 0x1p-37); /* zeros need none */
 }
 
@@ -86,15 +86,15 @@ static void expect(struct sl_need need, struct sl_precision set, uint32_t decima
 	assert_true(set.clipping_range == range);
 }
 
-#define AUTO ((struct sl_precision){SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO})
+#define AUTO ((struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, SL_CLIPPING_RANGE_AUTO})
 
 TEST(what_is_auto_is_chosen)
 {
 	const struct sl_need half = {.range = 2, .unit = 0x1p-23};
 	expect(half, AUTO, 7, 2); /* 10^-7 <= 2 / 2^24 = 1.19e-7 < 10^-6 */
-	expect(half, (struct sl_precision){3, SL_CLIPPING_RANGE_AUTO}, 3, 2);
-	expect(half, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 7, 16);
-	expect(half, (struct sl_precision){4, 16}, 4, 16);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, 3, 0, SL_CLIPPING_RANGE_AUTO}, 3, 2);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16}, 7, 16);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, 4, 0, 16}, 4, 16);
 	expect((struct sl_need){.range = 0x1p24, .unit = 1}, AUTO, 0, 0x1p24);
 	expect((struct sl_need){.range = 0x1p30, .unit = 64}, AUTO, 0, 0x1p30);
 	expect((struct sl_need){.range = 0x1p-60, .unit = 0x1p-84}, AUTO, SL_DECIMALS_MAX, 0x1p-60);
@@ -105,10 +105,12 @@ TEST(what_is_auto_is_chosen)
 TEST(whole_numbers_fit)
 {
 	expect((struct sl_need){.whole = 1023}, AUTO, 0, 1024);
-	expect((struct sl_need){.whole = 1023}, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4, 1);
-	expect((struct sl_need){.whole = (1 << 20) - 1}, (struct sl_precision){4, SL_CLIPPING_RANGE_AUTO}, 4,
-	       128);
-	expect((struct sl_need){.whole = 1023}, (struct sl_precision){SL_DECIMALS_AUTO, 16}, 2, 16);
+	expect((struct sl_need){.whole = 1023},
+	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO}, 4, 1);
+	expect((struct sl_need){.whole = (1 << 20) - 1},
+	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO}, 4, 128);
+	expect((struct sl_need){.whole = 1023},
+	       (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16}, 2, 16);
 	expect((struct sl_need){.range = 2, .unit = 0x1p-23, .whole = 255}, AUTO, 7,
 	       2); /* 2 * 10^7 is more */
 	for (uint64_t whole = 1; whole != UINT64_MAX; whole = whole * 2 + 1) {
@@ -135,4 +137,54 @@ TEST(decimals_are_lowered_as_far_as_need_be)
 	assert_int_equal(lower(5, 16, 1, 44), 5);
 	assert_int_equal(lower(12, 0x1p57, 1, 61), 0);
 	assert_int_equal(lower(12, 0x1p58, 1, 61), 12); /* none will do */
+}
+
+/* ---- updates ---- */
+
+static void expect_update(struct sl_need need, double set_range, uint32_t bits, double range)
+{
+	struct sl_precision set = {SL_VALUES_UPDATE, SL_DECIMALS_AUTO, 12, set_range};
+	sl_precision_fit(&set, &need);
+	assert_int_equal(set.update_bits, bits);
+	assert_int_equal(set.decimals, 0);
+	assert_true(set.clipping_range == range);
+}
+
+TEST(bits_of_an_update)
+{
+	const double any = SL_CLIPPING_RANGE_AUTO;
+	expect_update((struct sl_need){.range = 0.25, .unit = 0.25}, any, 12, 0.25);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0.03125}, any, 15, 0.25);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-10}, any, 20, 0.25);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-60}, any, 20, 0.25); /* nearly frozen */
+	expect_update((struct sl_need){.range = 0.25, .unit = 0.125}, 3, 13, 3);
+	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = 0x1ffff}, any, 17, 1);
+	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = UINT64_MAX}, any, SL_UPDATE_BITS_MAX,
+		      1);
+	struct sl_precision none = {SL_VALUES_UPDATE, 0, 12, any};
+	sl_precision_fit(&none, &(struct sl_need){0}); /* all are 0: any positive range will do */
+	assert_true(none.clipping_range > 0 && none.update_bits == 12);
+}
+
+TEST(range_of_an_update)
+{
+	const struct sl_tensor list[] = {
+		{"d", SL_FLOAT64, 1, {1}}, {"i", SL_INT64, 1, {1}}, {"f", SL_FLOAT32, 1, {2}}};
+	const struct sl_tensors all = {list, 3};
+	struct {
+		double d;
+		int64_t i;
+		float f[2];
+	} model = {1.0625, INT64_MIN, {8, -3}}, base = {1, INT64_MAX, {8.5f, -3}};
+	struct sl_need need;
+	sl_precision_measure(SL_VALUES_UPDATE, &all, &model, &base, 4, &need);
+	assert_true(need.range == 0.5 && need.unit == 0.0625 && need.whole == UINT64_MAX);
+	model.f[0] = 9.01f;
+	model.d = 1;
+	sl_precision_measure(SL_VALUES_UPDATE, &all, &model, &base, 4, &need);
+	assert_true(need.range == 1 && need.unit == 1); /* the least that is not below; zeros do not count */
+	sl_precision_measure(SL_VALUES_UPDATE, &all, &model, NULL, 4, &need);
+	assert_true(need.range == 16 && need.unit == 1);
+	sl_precision_measure(SL_VALUES_MODEL, &all, &model, &base, 4, &need);
+	assert_true(need.range == 32 && need.unit == 0x1p-39);
 }

@@ -184,7 +184,8 @@ static void check_encoding(struct round *v)
 			theta[l] = (float)vector_real(at2(member(v, "theta_hex"), i, l));
 		if (paper)
 			holds(v, "encode", i,
-			      sl_encoding_encode(&v->field, &encoding, NULL, theta, v->n, x, &note) == SL_OK);
+			      sl_encoding_encode(&v->field, &encoding, NULL, theta, NULL, v->n, x, &note) ==
+				      SL_OK);
 		for (size_t l = 0; l < v->n; l++) {
 			v->x[i * v->n + l] = (uint64_t)entry(v, "enc_mod_p", i, l);
 			if (paper) {
@@ -427,7 +428,7 @@ static void check_decoding(struct round *v)
 		encoding.kind = SL_ENCODING_WEIGHTED;
 		z[v->n] = weight_total(v);
 	}
-	holds(v, "decode", 0, sl_encoding_decode(&v->field, &encoding, NULL, z, v->n, theta) == SL_OK);
+	holds(v, "decode", 0, sl_encoding_decode(&v->field, &encoding, NULL, z, NULL, v->n, theta) == SL_OK);
 	for (size_t l = 0; l < v->n; l++) {
 		wide num, den;
 		vector_ratio(vector_at(member(v, "theta_out"), l), &num, &den);

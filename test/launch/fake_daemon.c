@@ -162,7 +162,7 @@ static void encode(unsigned id, unsigned round, uint64_t x[PARAMETERS + 1])
 	float theta[PARAMETERS];
 	struct sl_encode_note note;
 	model_of(id, round, theta);
-	if (sl_encoding_encode(&field, &encoding, NULL, theta, PARAMETERS, x, &note) != SL_OK)
+	if (sl_encoding_encode(&field, &encoding, NULL, theta, NULL, PARAMETERS, x, &note) != SL_OK)
 		die("encode");
 }
 
@@ -174,7 +174,7 @@ static void mean(const struct fake *f, unsigned round, float model[PARAMETERS])
 		for (unsigned l = 0; l <= PARAMETERS; l++)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
-	if (sl_encoding_decode(&field, &encoding, NULL, z, PARAMETERS, model) != SL_OK)
+	if (sl_encoding_decode(&field, &encoding, NULL, z, NULL, PARAMETERS, model) != SL_OK)
 		die("decode");
 }
 

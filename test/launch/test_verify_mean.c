@@ -44,7 +44,7 @@ TEST(the_mean_and_nothing_else)
 		uint64_t at = n % 2 == 0 || sum == 0 ? sum : field.p - sum;
 		uint64_t z[] = {at, at, at, mean.weight};
 		struct model model;
-		assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, 3, &model), SL_OK);
+		assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, NULL, 3, &model), SL_OK);
 		expect_only(&mean, sl_field_centred(&field, at), &model);
 	}
 }

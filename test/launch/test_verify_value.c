@@ -52,7 +52,7 @@ TEST(the_same_as_the_encoding)
 		struct sl_verify_scale scale = {.decimals = decimals};
 		struct sl_encode_note note;
 		uint64_t x[3];
-		assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, 2, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 2, x, &note), SL_OK);
 		assert_int_equal(sl_verify_value(&scale, SL_FLOAT64, &model.d),
 				 sl_field_centred(&field, x[0]));
 		assert_int_equal(sl_verify_value(&scale, SL_FLOAT32, &model.f),

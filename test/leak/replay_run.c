@@ -75,17 +75,20 @@ static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t
 static _Thread_local const uint64_t *encoding; /* in the place of that of the model; NULL: none */
 
 int __real_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
-				   const struct sl_tensors *tensors, const void *model, size_t n,
-				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note);
 int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
-				   const struct sl_tensors *tensors, const void *model, size_t n,
-				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note);
 
 int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *how,
-				   const struct sl_tensors *tensors, const void *model, size_t n,
-				   size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note)
 {
-	int rc = __real_sl_encoding_encode_part(field, how, tensors, model, n, first, count, x, note);
+	int rc = __real_sl_encoding_encode_part(field, how, tensors, model, base, n, first, count, x, note);
 	if (rc == SL_OK && encoding != NULL)
 		memcpy(x, encoding + first, count * sizeof *x);
 	return rc;

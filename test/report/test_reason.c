@@ -85,7 +85,7 @@ TEST(test_field)
 	struct sl_report report = {.reason = SL_REASON_P_BOUND, .why.p_bound = {7, 3200002, 4, -1, 10, 61}};
 	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a "
 		       "prime of at least 3200003");
-	report.why.p_bound.decimals_most = 3;
+	report.why.p_bound.digits_most = 3;
 	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a "
 		       "prime of at least 3200003, "
 		       "or lower decimals to 3");

@@ -140,7 +140,7 @@ static void expect_encoded(uint64_t vanished, double rounding, double update, co
 {
 	const struct sl_report report = {.kind = SL_REPORT_ENCODED,
 					 .t = 2,
-					 .encoded = {.decimals = 7,
+					 .encoded = {.step = 1e-7,
 						     .n = 1000,
 						     .vanished = vanished,
 						     .rounding = rounding,

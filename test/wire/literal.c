@@ -14,13 +14,14 @@
 		.n = 1000, .p = 1020431, .rounds = 9, .quorum = 4, .tolerance = 1, .decimals = 6,            \
 		.clipping_range = 0x4030000000000000, .max_weight = 70000, .encoding = 1, .sharing = 2,      \
 		.mixing = 3, .k = 8, .iterations_rule = 1, .max_degree = 16, .model = 0x0123456789abcdef,    \
-		.forgetful = 2, .privacy_check = 1, .failed = 1, .hop_bytes = 300                            \
+		.forgetful = 2, .privacy_check = 1, .failed = 1, .hop_bytes = 300, .values = 1,              \
+		.update_bits = 12                                                                            \
 	}
-/* 62 bytes */
+/* 68 bytes */
 #define PARAMETERS_BYTES                                                                                     \
 	"08e807108fa43e180920042801300639000000000000304040f0a20448015002580360086801701079efcdab8967452301" \
 	"80"                                                                                                 \
-	"01028801019001019801ac02"
+	"01028801019001019801ac02a00101a8010c"
 
 const struct sl_scope literal_scope = {.run = {0x51}, .roster = {0x52}};
 
@@ -53,9 +54,9 @@ const struct literal literals[] = {
 			 .count = 3,
 			 .candidates = candidates,
 			 .signature = {0x12}}},
-	 "08071002180320ac022a2010" Z31 "322053" Z31 "3805423e" PARAMETERS_BYTES "4a2011" Z31
+	 "08071002180320ac022a2010" Z31 "322053" Z31 "38054244" PARAMETERS_BYTES "4a2011" Z31
 	 "52030102035a4012" Z63,
-	 "d0476792ddc48d4f71a1f12d2a234375f4cecefb8aab123cd3447d4dd687db29"},
+	 "185b7b9d2d2a6e11c82ebf4c3147fc52fdc292e823ae8573a8aac49b8290b0c3"},
 	{{.kind = SL_MSG_READY,
 	  .ready = {.id = 7,
 		    .t = 3,
@@ -149,7 +150,7 @@ const struct literal literals[] = {
 			 .edges = {0x5b},
 			 .total = 300,
 			 .strands = {0x5c}}},
-	 "080310ac02188fa43e223e" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31
+	 "080310ac02188fa43e2244" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31
 	 "48ac025280025c" Z31 Z32 Z32 Z32 Z32 Z32 Z32 Z32,
 	 NULL},
 	{{.kind = SL_MSG_SHARE,

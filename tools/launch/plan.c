@@ -1,5 +1,6 @@
 /* The plan of a run: options, schedule, run folder. Errors are found before a daemon starts, and leave no
  * file behind. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,12 +141,15 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_round_row *row)
 {
-	return (struct sl_encoding){.kind = plan->settings.encoding,
-				    .decimals = row->decimals_known ? row->decimals : plan->settings.decimals,
-				    .clipping_range = plan->settings.clipping_range,
-				    .clamp = plan->settings.clipping == SL_CLIPPING_CLAMP,
-				    .weight = 1,
-				    .weight_total = plan->learners};
+	return (struct sl_encoding){
+		.kind = plan->settings.encoding,
+		.values = row->update ? SL_VALUES_UPDATE : SL_VALUES_MODEL,
+		.update_bits = row->update ? (uint32_t)ilogb(row->range / row->quantum) : 0,
+		.decimals = row->decimals_known ? row->decimals : plan->settings.decimals,
+		.clipping_range = row->update ? row->range : plan->settings.clipping_range,
+		.clamp = plan->settings.clipping == SL_CLIPPING_CLAMP,
+		.weight = 1,
+		.weight_total = plan->learners};
 }
 
 /* ---- the folder ---- */

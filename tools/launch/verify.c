@@ -19,6 +19,9 @@
 struct sum {
 	struct sl_tensor_file model; /* a checkpoint: dtypes in the order of the elements */
 	int64_t *z;		     /* n */
+	bool update;
+	double *base; /* update: n values of the last committed model; NULL: zeros */
+	int step;     /* update: log2 of the quantization step */
 	uint64_t weight;
 	struct sl_verify_scale scale;
 	struct sl_verify_mean mean;
@@ -64,12 +67,27 @@ static int dump_open(struct dump *dump, const struct sl_verify *v, uint32_t lear
 			  dump->path);
 }
 
+/* Set *term to the integer of an update: the difference of two doubles, rounded to a multiple of the step. */
+static bool update_term(const struct sum *sum, size_t at, double value, int64_t *term)
+{
+	volatile double u = value - (sum->base == NULL ? 0 : sum->base[at]);
+	double scaled = nearbyint(ldexp(u, -sum->step)), most = ldexp(sum->scale.clip, -sum->step);
+	if (sum->scale.clip > 0 && fabs(scaled) > most)
+		scaled = copysign(most, scaled);
+	*term = (int64_t)scaled;
+	return fabs(scaled) < 0x1p62;
+}
+
 /* Add the integer of one element, times the weight. Return false if it is no number or out of any range. */
 static bool add_element(struct sum *sum, size_t at, enum sl_dtype dtype, const uint8_t *element,
 			uint64_t weight)
 {
 	double value = sl_verify_mean_value(dtype, element);
 	int64_t term;
+	if (sum->update)
+		return isfinite(value) && dtype != SL_INT64 && update_term(sum, at, value, &term) &&
+		       !__builtin_mul_overflow(term, weight, &term) &&
+		       !__builtin_add_overflow(sum->z[at], term, &sum->z[at]);
 	if (!isfinite(value) || (dtype != SL_INT64 && sum->scale.clip == 0 &&
 				 fabs(value) * pow(10, sum->scale.decimals) >= 0x1p62))
 		return false;
@@ -112,6 +130,8 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 static void set_scale(struct sum *sum, const struct sl_verify *v)
 {
 	bool paper = v->encoding.kind == SL_ENCODING_PAPER;
+	sum->update = v->encoding.values == SL_VALUES_UPDATE;
+	sum->step = sum->update ? ilogb(v->encoding.clipping_range) - (int)v->encoding.update_bits : 0;
 	sum->scale.decimals = v->encoding.decimals;
 	sum->scale.clip = v->encoding.clamp ? v->encoding.clipping_range : 0;
 	for (uint32_t i = 0; paper && i < v->folder->learners; i++)
@@ -129,18 +149,36 @@ static int set_mean(struct sum *sum, const struct sl_verify *v, struct sl_error 
 		       : sl_err_set(error, SL_ERR_INVALID, "the models have no mean: the total weight is 0");
 }
 
+/* Return the value of coordinate `at` of the new model, as PROTOCOL.md §4.6 Decoding has it. */
+static double update_mean(const struct sum *sum, size_t at)
+{
+	volatile double mean = (double)sum->z[at] / (double)sum->weight;
+	volatile double model = (sum->base == NULL ? 0 : sum->base[at]) + ldexp(mean, sum->step);
+	return model;
+}
+
+static bool holds(const struct sum *sum, enum sl_dtype dtype, size_t at, const uint8_t *element)
+{
+	if (!sum->update)
+		return sl_verify_mean_holds(&sum->mean, dtype, sum->z[at], element);
+	double wide = update_mean(sum, at);
+	float single = (float)wide;
+	return memcmp(element, dtype == SL_FLOAT32 ? (const void *)&single : &wide, width(dtype)) == 0;
+}
+
 /* Compare `count` elements from `first` on. */
 static int compare_elements(const struct sum *sum, const char *path, enum sl_dtype dtype,
 			    const uint8_t *elements, size_t first, size_t count, struct sl_error *error)
 {
 	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
 		int64_t coordinate = sum->z[first + i];
-		if (!sl_verify_mean_holds(&sum->mean, dtype, coordinate, elements))
+		if (!holds(sum, dtype, first + i, elements))
 			return sl_err_set(error, SL_ERR_INVALID,
 					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
 					  first + i, dtype == SL_FLOAT32 ? 9 : 17,
 					  sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
-					  sl_verify_mean_about(&sum->mean, dtype, coordinate));
+					  sum->update ? update_mean(sum, first + i)
+						      : sl_verify_mean_about(&sum->mean, dtype, coordinate));
 	}
 	return SL_OK;
 }
@@ -239,6 +277,42 @@ static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, u
 	return rc;
 }
 
+static int read_values(double *values, const char *path, const struct sl_tensor_file *tensors,
+		       struct sl_error *error)
+{
+	uint8_t element[8];
+	for (size_t i = 0; i < tensors->count; i++) {
+		const struct sl_tensor_place *place = &tensors->places[i];
+		for (uint64_t left = place->bytes; left > 0; left -= width(place->dtype)) {
+			if (fread(element, width(place->dtype), 1, tensors->file) != 1)
+				return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
+			*values++ = sl_verify_mean_value(place->dtype, element);
+		}
+	}
+	return SL_OK;
+}
+
+/* Read the model of the round before, from which the updates of this one are; before the first round it is
+ * zeros. */
+static int read_base(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
+{
+	struct sl_verify before = *v;
+	struct sl_tensor_file tensors;
+	char path[PATH_MAX];
+	before.round--;
+	if (v->encoding.values != SL_VALUES_UPDATE || before.round == 0)
+		return SL_OK;
+	round_path(&before, first, "checkpoints/round", "safetensors", path);
+	int rc = sl_checkpoint_check_open(path, &tensors, error);
+	if (rc != SL_OK)
+		return rc;
+	sum->base = tensors.n == sum->model.n ? calloc(tensors.n, sizeof *sum->base) : NULL;
+	rc = sum->base == NULL ? sl_err_set(error, SL_ERR_FORMAT, "%s: a model of another size", path)
+			       : read_values(sum->base, path, &tensors, error);
+	sl_checkpoint_check_close(&tensors);
+	return rc;
+}
+
 static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
 {
 	int rc = SL_OK;
@@ -246,6 +320,7 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 	if (sum->z == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	set_scale(sum, v);
+	rc = read_base(sum, v, first, error);
 	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++)
 		if (sl_bit(v->who, i))
 			rc = add_learner(sum, v, i, error);
@@ -254,6 +329,7 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 	if (rc == SL_OK)
 		rc = check_checkpoints(sum, v, first, error);
 	free(sum->z);
+	free(sum->base);
 	return rc;
 }
 

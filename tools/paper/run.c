@@ -191,7 +191,7 @@ static int train(void *context, struct sl_runner_training *training, struct sl_e
 	int rc = make_model(run, training, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_encoding_encode(&run->field, &run->encoding, NULL, training->model, run->parameters,
+	rc = sl_encoding_encode(&run->field, &run->encoding, NULL, training->model, NULL, run->parameters,
 				run->encoded, &note);
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "learner %u, coordinate %zu: %g: %s", training->learner + 1,

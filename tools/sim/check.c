@@ -202,13 +202,24 @@ static double value_of(const struct sl_tensor_run *run, const void *model, size_
 	return NAN;
 }
 
-/* Compare the committed model with the plain mean of the models, in doubles. Encoding keeps some decimals of
- * each. */
-static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
+/* Return the quantization step of a round. */
+static double step_of(const struct sl_parameters *agreed)
+{
+	double range, power = 0x1p-100;
+	memcpy(&range, &agreed->clipping_range, sizeof range);
+	while (power < range)
+		power *= 2;
+	return agreed->values == SL_VALUES_UPDATE ? power / (double)(UINT64_C(1) << agreed->update_bits)
+						  : pow(10, -(double)agreed->decimals);
+}
+
+/* Compare the committed model with the plain mean of the models, in doubles. Encoding rounds each value to a
+ * multiple of the step. */
+static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page, double unit)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
-	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
+	double weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->of[page->members[k]].altered)
 			return; /* a learner may choose any input */
@@ -302,7 +313,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i],
 			    sl_round_learners(commit->round));
 	if (!caught_up)
-		check_mean(sim, i, page);
+		check_mean(sim, i, page, step_of(&commit->round->parameters));
 	if (sim->models[commit->t] == NULL || only_lost_have(sim, commit->t)) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = sl_sim_copy(sim, l->host.workspace.committed, bytes);

@@ -65,6 +65,8 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
 	p->mixing = play->seed / 3 % 4; /* not drawn, so that the other options of a seed do not change */
 	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
+	if (p->encoding == SL_ENCODING_WEIGHTED && play->seed / 12 % 2 != 0)
+		p->values = SL_VALUES_UPDATE;
 	p->quorum = play->learners / 2 + 1 + PICK(random, 0, 0, 0, 1);
 	if (p->quorum > play->learners)
 		p->quorum = play->learners;
