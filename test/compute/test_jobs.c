@@ -258,6 +258,37 @@ TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 	}
 }
 
+/* Updates are differences to the committed model, once there is one, and are added to it. */
+TEST_WITH(base_of_updates, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	struct sl_workspace *w = &a->workspace;
+	float *committed = w->committed;
+	uint64_t *x = calloc(ELEMENTS, sizeof *x);
+	struct sl_encode_note note;
+	a->view.encoding.values = SL_VALUES_UPDATE;
+	a->view.encoding.update_bits = 12;
+	for (size_t l = 0; l + 1 < ELEMENTS; l++)
+		committed[l] = 0.25f * (float)(l % 7);
+	struct sl_encoding encoding = a->view.encoding;
+	encoding.weight = w->weight;
+	for (int based = 0; based < 2; based++) {
+		a->view.previous[31] = (uint8_t)based;
+		assert_int_equal(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).code, SL_OK);
+		assert_int_equal(sl_encoding_encode(&a->view.field, &encoding, NULL, w->trained,
+						    based != 0 ? committed : NULL, ELEMENTS - 1, x, &note),
+				 SL_OK);
+		assert_memory_equal(w->x, x, ELEMENTS * sizeof *x);
+	}
+	attempt_fetch_all(a); /* of the sum 0 */
+	assert_int_equal(attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_OK);
+	assert_memory_equal(w->next, committed, (ELEMENTS - 1) * sizeof *committed);
+	const void *next = w->next;
+	attempt_run(a, (struct sl_job){.kind = SL_JOB_ACCEPT});
+	assert_true(w->committed == next && w->next == committed);
+	free(x);
+}
+
 /* Not the sum of three models within the clipping range. */
 TEST_WITH(implausible_sum, attempt_setup, attempt_teardown)
 {

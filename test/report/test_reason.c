@@ -82,7 +82,8 @@ TEST(test_differences)
 /* The remedy names a prime: 3200002, the least integer, is even. */
 TEST(test_field)
 {
-	struct sl_report report = {.reason = SL_REASON_P_BOUND, .why.p_bound = {7, 3200002, 4, -1, 10, 61}};
+	struct sl_report report = {.reason = SL_REASON_P_BOUND,
+				   .why.p_bound = {7, 3200002, SL_VALUES_MODEL, 4, -1, 10, 61}};
 	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a "
 		       "prime of at least 3200003");
 	report.why.p_bound.digits_most = 3;
@@ -92,6 +93,11 @@ TEST(test_field)
 	report.why.p_bound.bits_most = 21; /* below 3200003 */
 	expect(report,
 	       "modulus 7 is too small to hold the sum of 10 models with 4 decimals: lower decimals to 3");
+	report.why.p_bound.values = SL_VALUES_UPDATE;
+	expect(report,
+	       "modulus 7 is too small to hold the sum of 10 models with 4 update_bits: lower update_bits "
+	       "to 3");
+	report.why.p_bound.values = SL_VALUES_MODEL;
 	report.why.p_bound.p = 2147483647;
 	expect(report, "modulus 2147483647 is too large: the engine takes one below 2^21");
 	report.why.p_bound.p = 0;
