@@ -92,6 +92,13 @@ CLUSTER_TEST(updates_are_exact)
 	cluster_launch(c, "-n 4 --rounds 3 --verify --set hidden_units=4 --set values=update");
 	cluster_expect_rounds(c, 3, true);
 	cluster_expect_same_checkpoints(c, 4, 3);
+	double updates = cluster_figure(c, 2, "mse");
+	process_remove(c->run.path);
+	/* Steps of 10^-9 are finer than the floats: it trains as well. Samples come in another order. */
+	cluster_launch(c, "-n 4 --rounds 3 --verify --set hidden_units=4 --set decimals=9");
+	cluster_expect_rounds(c, 3, true);
+	double models = cluster_figure(c, 2, "mse");
+	assert_true(updates < 1.05 * models && models < 1.05 * updates);
 }
 
 CLUSTER_TEST(other_settings_are_exact)
