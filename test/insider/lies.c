@@ -179,8 +179,8 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
 	sl_canonical_strands(w->s, bytes, strands);
 	sl_bytes_replace(w->s, 0, field.bits, honest);
-	sl_canonical_result(&w->scope, digest->view, sl_bytes_element(w->s, w->n, field.bits), strands, w->next,
-			    in->daemon->core_config.model_bytes, digest->digest);
+	sl_canonical_result(&w->scope, digest->view, sl_bytes_element(w->s, w->n, field.bits), strands,
+			    w->next, in->daemon->core_config.model_bytes, digest->digest);
 }
 
 /* Falsify a State: in `exact` and `metropolis` that of an exchange; in `forest` 1 goes up, 2 comes down. */

@@ -33,10 +33,12 @@ struct sl_round_head *round_of(sl_round t, sl_attempt a, uint64_t p, uint64_t n)
 						       .max_weight = 1,
 						       .max_degree = 16},
 					.count = 40,
-					.members = members};
+					.members = members,
+					.total = 7};
 	fill(round->previous, sizeof round->previous, 3);
 	fill(round->roster, sizeof round->roster, 4);
 	fill(round->edges, sizeof round->edges, 5);
+	fill(round->strands, sizeof round->strands, 6);
 	return round;
 }
 

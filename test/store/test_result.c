@@ -1,6 +1,5 @@
 /* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to
  * stay. */
-#include "common/base/bytes.h"
 #include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
@@ -75,8 +74,8 @@ static bool there(const char *folder, const char *name)
 TEST_WITH(the_exact_bytes, setup, folder_teardown)
 {
 	static const char header[] =
-		"{\"__metadata__\":{\"checksum\":\"9e36b9e9356f2e91fa28ec167a636e0958153558797f03532b9e"
-		"985c4100664d\",\"digests\":\"08461003180522200a0d101316191c1f2225282b2e3134373a3d40434"
+		"{\"__metadata__\":{\"checksum\":\"5519509c96f5661918398a0ba6aaa61fbbb041e0bcdf31691805"
+		"c76a8fa0ac34\",\"digests\":\"08461003180522200a0d101316191c1f2225282b2e3134373a3d40434"
 		"6494c4f5255585b5e6164672a200104070a0d101316191c1f2225282b2e3134373a3d404346494c4f52555"
 		"85b5e32200205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f3a400b0e11141"
 		"71a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d808386898c8f92959"
@@ -89,8 +88,14 @@ TEST_WITH(the_exact_bytes, setup, folder_teardown)
 		"0306090c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60322004070a0d101316191c"
 		"1f2225282b2e3134373a3d404346494c4f5255585b5e613a2833003400350036003700380039003a003b00"
 		"3c003d003e003f004000410042004300440045004600422005080b0e1114171a1d202326292c2f3235383b"
-		"3e4144474a4d505356595c5f62\",\"run\":\"a\"},\"model\":{\"data_offsets\":[0,16],\"dtype\":"
-		"\"U8\",\"shape\":[16]}}";
+		"3e4144474a4d505356595c5f62480752800206090c0f1215181b1e2124272a2d303336393c3f4245484b4e"
+		"5154575a5d606366696c6f7275787b7e8184878a8d909396999c9fa2a5a8abaeb1b4b7babdc0c3c6c9cccf"
+		"d2d5d8dbdee1e4e7eaedf0f3f6f9fcff0205080b0e1114171a1d202326292c2f3235383b3e4144474a4d50"
+		"5356595c5f6265686b6e7174777a7d808386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8cbced1"
+		"d4d7dadde0e3e6e9eceff2f5f8fbfe0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f52"
+		"55585b5e6164676a6d707376797c7f8285888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7cacdd0d3"
+		"d6d9dcdfe2e5e8ebeef1f4f7fafd0003\",\"run\":\"a\"},\"model\":{\"data_offsets\":[0,16],"
+		"\"dtype\":\"U8\",\"shape\":[16]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_made(*state, RUN, 3);
 	uint8_t *bytes = folder_get(*state, THIRD, &size);
@@ -121,27 +126,29 @@ static void expect_round(const struct sl_round_head *got, const struct sl_round_
 	assert_memory_equal(got->previous, want->previous, sizeof got->previous);
 	assert_memory_equal(got->roster, want->roster, sizeof got->roster);
 	assert_memory_equal(got->edges, want->edges, sizeof got->edges);
+	assert_true(got->total == want->total);
+	assert_memory_equal(got->strands, want->strands, sizeof got->strands);
 	assert_int_equal(got->count, want->count);
 	assert_memory_equal(got->members, want->members, want->count * sizeof *want->members);
 }
 
 static void expect_back(const char *folder, const char *run, const struct sl_certificate *certificate,
-			uint64_t n, uint32_t bits)
+			uint64_t n, size_t float_bytes)
 {
 	struct sl_result result;
 	struct sl_error error = {0};
-	size_t z_bytes = sl_packed_bytes((size_t)n + 1, bits);
+	size_t bytes = n * float_bytes;
 	uint8_t sum[SL_HASH_BYTES];
-	uint8_t *z = malloc(z_bytes);
-	assert_non_null(z);
-	for (size_t i = 0; i < z_bytes; i++)
-		z[i] = (uint8_t)(i * i + i / 256);
-	assert_int_equal(sl_result_write(folder, run, certificate, n, z, z_bytes, 0, sum, &error), SL_OK);
+	uint8_t *model = malloc(bytes);
+	assert_non_null(model);
+	for (size_t i = 0; i < bytes; i++)
+		model[i] = (uint8_t)(i * i + i / 256);
+	assert_int_equal(sl_result_write(folder, run, certificate, n, model, bytes, 0, sum, &error), SL_OK);
 	assert_int_equal(sl_result_open(folder, run, n, certificate->t, &result, &error), SL_OK);
 	assert_memory_equal(result.checksum, sum, sizeof sum);
-	assert_int_equal(result.bytes, z_bytes);
+	assert_int_equal(result.bytes, bytes);
 	assert_int_equal((uintptr_t)result.model % 8, 0);
-	assert_memory_equal(result.model, z, z_bytes);
+	assert_memory_equal(result.model, model, bytes);
 	assert_true(result.certificate.t == certificate->t && result.certificate.a == certificate->a &&
 		    result.certificate.count == certificate->count);
 	expect_round(result.certificate.round, certificate->round);
@@ -152,24 +159,24 @@ static void expect_back(const char *folder, const char *run, const struct sl_cer
 	sl_result_close(&result);
 	assert_null(result.model);
 	sl_result_close(&result);
-	free(z);
+	free(model);
 }
 
 TEST_WITH(round_trip, setup, folder_teardown)
 {
 	static const struct {
 		uint64_t p, n;
-		uint32_t bits;
-	} cases[] = {{3, 1, 2},
-		     {1020431, 1000, 20},
-		     {P31, 100000, 31},
-		     {(UINT64_C(1) << 44) - 17, 2, 44},
-		     {(UINT64_C(1) << 61) - 1, 70000, 61}};
+		size_t float_bytes;
+	} cases[] = {{3, 1, 4},
+		     {1020431, 1000, 8},
+		     {P31, 100000, 4},
+		     {(UINT64_C(1) << 44) - 17, 2, 4},
+		     {(UINT64_C(1) << 61) - 1, 70000, 8}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sl_certificate certificate =
 			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_LEARNERS_MAX);
 		certificate.round = round_of(certificate.t, 5, cases[i].p, cases[i].n);
-		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].bits);
+		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].float_bytes);
 	}
 }
 
@@ -190,7 +197,7 @@ TEST_WITH(the_largest_numbers, setup, folder_teardown)
 		certificate.digests[i].id = UINT32_MAX - i;
 		certificate.digests[i].a = SL_ATTEMPTS_MAX;
 	}
-	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 31);
+	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 4);
 	assert_true(there(*state, "result-1000000.safetensors"));
 }
 
@@ -376,11 +383,11 @@ TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 }
 
 static void expect_not_written(const char *folder, const struct sl_certificate *certificate, uint64_t n,
-			       size_t z_bytes, const char *reason)
+			       size_t bytes, const char *reason)
 {
 	struct sl_error error = {0};
 	char text[128];
-	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, z_bytes, 0, no_matter, &error),
+	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, bytes, 0, no_matter, &error),
 			 SL_ERR_INVALID);
 	snprintf(text, sizeof text, "result-%06u.safetensors: %s", certificate->t, reason);
 	assert_string_equal(error.text, folder_path(folder, text));

@@ -15,8 +15,7 @@
 #define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 #define PROCESS_BYTES 18e6		     /* of a learner without a model */
 #define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
-#define MODELS_BYTES 8.0		     /* of the trained and the committed model, for each float */
-#define LANE_COPIES 2.0			     /* of a chunk of a neighbour that is under way */
+#define MODELS_BYTES 12.0 /* of the trained, the committed and the next model, for each float */
 
 /* ---- bytes ---- */
 
@@ -140,7 +139,7 @@ static double memory_of(const struct sl_estimate_input *in, const struct sl_engi
 	double elements = (double)in->floats + 1, bits = sl_engine_bits(engine, costs->bits),
 	       state = elements * costs->bits / 8 + (second ? elements * sizeof(uint64_t) : 0);
 	return PROCESS_BYTES + MODELS_BYTES * elements + state + slots_of(costs, engine) +
-	       LANE_COPIES * lanes_of(in, costs, engine) * bits / 8;
+	       lanes_of(in, costs, engine) * bits / 8;
 }
 
 static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,

@@ -72,7 +72,8 @@ static void end_state_file(struct sl_workspace *workspace)
 void sl_hosted_close(struct sl_hosted *l)
 {
 	struct sl_workspace *v = &l->workspace;
-	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->next, v->s, v->second, v->scratch.base};
+	void *owned[] = {l->arena, l->wanted, v->trained, v->committed,
+			 v->next,  v->s,      v->second,  v->scratch.base};
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
