@@ -61,6 +61,8 @@ void sl_ready_enter(struct sl_core *core)
 			sl_ready_heard(core, core->view.members[i]);
 	if (core->before == SL_PHASE_SHARE)
 		sl_emit_job(core, SL_JOB_COMMITMENT, 0, NULL);
+	else if (core->before == SL_PHASE_CATCHUP)
+		core->at.unmixable = true; /* States were dropped, and keys taken that others showed */
 }
 
 void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result)

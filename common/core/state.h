@@ -247,7 +247,8 @@ struct sl_attempt_state {
 	/* READY */
 	bool prepared;	     /* PREPARED is durable: the own Ready may leave */
 	bool resumed;	     /* the attempt is from disk: there is no analysis of its graph */
-	bool unmixable;	     /* the workspace has lost the masked state: after the release, recover */
+	bool unmixable;	     /* a deposit or key share is wrong, or CATCHUP came between: after the release,
+				recover */
 	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
 	bool given_up;	     /* .. has given it up: it signs no Digest of it */
 	bool stuck;	     /* .. has said that nothing of it comes any more */

@@ -378,3 +378,14 @@ TEST(an_attempt_after_a_catch_up_in_vain)
 		"deadline +60000 -> *AGREE, link state of 1 a3 to 2 3 4");
 	driver_free(p);
 }
+
+/* In CATCHUP a learner drops States, and takes the keys that any participant shows. So it does not mix
+ * afterwards: a Digest out of MIX would rest on a key that its owner has not sent. */
+CASE(no_mixing_after_a_catch_up_in_vain, driver_ready(driver_new(3, 4)),
+     "hello t2 training from 2 -> *CATCHUP, request t0 0 to 2\n"
+     "deadline +10000 -> *READY*\n"
+     "ready from 2 -> *\n"
+     "ready from 3 -> *\n"
+     "check done\n"
+     "check done -> persist released t1 a1, RELEASE\n"
+     "durable released -> key of 1 to 2 3, RECOVERING restarted, *RECOVER, *")
