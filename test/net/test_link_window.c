@@ -24,23 +24,25 @@ TEST(the_window_follows_rate_round_trip_and_links)
 		struct sl_link_path path;
 		struct sl_link_window next;
 	} rows[] = {
-		/* mode, rate, rtt, links, size -> mode, fixed, unsent */
-		{FIXED, {0, 0, 1, MIB}, {FIXED, 256 * KIB, 0}},			      /* nothing known */
-		{FIXED, {0, 50e-6, 9, MIB}, {FIXED, 256 * KIB, 0}},		      /* loopback */
-		{FIXED, {1e9, 50e-6, 9, MIB}, {FIXED, 256 * KIB, 10000000}},	      /* .. measured */
-		{FIXED, {12e6, 1e-3, 9, MIB}, {FIXED, 256 * KIB, 120000}},	      /* LAN, 100 Mbit */
-		{FIXED, {12e6, 1e-3, 512, MIB}, {FIXED, 128 * KIB, 120000}},	      /* .. many links */
-		{FIXED, {0, 1.1e-3, 9, MIB}, {GROWING, 256 * KIB, 0}},		      /* may be 1 Gbit */
-		{FIXED, {1e9, 3e-4, 9, MIB}, {GROWING, 256 * KIB, 10000000}},	      /* LAN, 10 Gbit */
-		{FIXED, {0, 0.1, 9, MIB}, {GROWING, 256 * KIB, 0}},		      /* far away */
-		{FIXED, {0, 0.1, 500, MIB}, {FIXED, SL_LINK_WINDOW_TOTAL / 2000, 0}}, /* .. no room */
-		{GROWING, {100e6, 0.1, 9, 20 * MIB}, {GROWING, 256 * KIB, 1000000}},  /* long and fat */
-		{GROWING, {1e6, 0.1, 9, 2 * MIB}, {GROWING, 256 * KIB, 64 * KIB}},    /* long and thin */
-		{GROWING, {100e6, 0.1, 9, 29 * MIB}, {KEPT, 256 * KIB, 1000000}},     /* has its share */
-		{KEPT, {100e6, 0.1, 9, 56 * MIB}, {KEPT, 256 * KIB, 1000000}},	      /* .. twice */
-		{KEPT, {100e6, 0.1, 9, 57 * MIB}, {FIXED, 256 * KIB, 1000000}},	      /* .. too much */
-		{KEPT, {100e6, 0.1, 8, 29 * MIB}, {GROWING, 256 * KIB, 1000000}},     /* a link fewer */
-		{GROWING, {100e6, 0.1, 0, 29 * MIB}, {GROWING, 256 * KIB, 1000000}},  /* none counted yet */
+		/* mode, rate, rtt, links, size -> mode, fixed, unsent, reno */
+		{FIXED, {0, 0, 1, MIB}, {FIXED, 256 * KIB, 0, false}},		     /* nothing known */
+		{FIXED, {0, 50e-6, 9, MIB}, {FIXED, 256 * KIB, 0, false}},	     /* loopback */
+		{FIXED, {1e9, 50e-6, 9, MIB}, {FIXED, 256 * KIB, 10000000, false}},  /* .. measured */
+		{FIXED, {12e6, 1e-3, 9, MIB}, {FIXED, 256 * KIB, 120000, false}},    /* LAN, 100 Mbit */
+		{FIXED, {12e6, 1e-3, 512, MIB}, {FIXED, 128 * KIB, 120000, false}},  /* .. many links */
+		{FIXED, {0, 1.1e-3, 9, MIB}, {GROWING, 256 * KIB, 0, false}},	     /* may be 1 Gbit */
+		{FIXED, {1e9, 3e-4, 9, MIB}, {GROWING, 256 * KIB, 10000000, false}}, /* LAN, 10 Gbit */
+		{FIXED, {0, 0.1, 9, MIB}, {GROWING, 256 * KIB, 0, false}},	     /* far away */
+		{FIXED, {0, 0.1, 500, MIB}, {FIXED, SL_LINK_WINDOW_TOTAL / 2000, 0, false}}, /* .. no room */
+		{GROWING, {100e6, 0.1, 9, 20 * MIB}, {GROWING, 256 * KIB, 1000000, false}}, /* long and fat */
+		{GROWING, {1e6, 0.1, 9, 2 * MIB}, {GROWING, 256 * KIB, 64 * KIB, false}}, /* long and thin */
+		{GROWING, {100e6, 0.1, 9, 29 * MIB}, {KEPT, 256 * KIB, 1000000, false}},  /* has its share */
+		{KEPT, {100e6, 0.1, 9, 56 * MIB}, {KEPT, 256 * KIB, 1000000, false}},	  /* .. twice */
+		{KEPT, {100e6, 0.1, 9, 57 * MIB}, {FIXED, 256 * KIB, 1000000, false}},	  /* .. too much */
+		{KEPT, {100e6, 0.1, 8, 29 * MIB}, {GROWING, 256 * KIB, 1000000, false}},  /* a link fewer */
+		{GROWING,
+		 {100e6, 0.1, 0, 29 * MIB},
+		 {GROWING, 256 * KIB, 1000000, false}}, /* none counted yet */
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct sl_link_window now = {.mode = rows[i].now},
