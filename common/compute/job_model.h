@@ -1,4 +1,4 @@
-/* job_model.h - the model in the jobs ENCODE, SHARE and DECODE: to elements of Z_p and back, by parts
+/* job_model.h - the model in the jobs ENCODE, SHARE, CLOSE and SUM: to elements of Z_p and back, by parts
  * (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  */
 #pragma once

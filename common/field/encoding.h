@@ -2,9 +2,11 @@
  *
  * weighted: x_l = m * rint(u_l * scale) mod p for l < n, x_n = m; of an int64, x_l = m * u_l.
  *           values: model   u = theta, scale = 10^decimals
- *           values: update  u = theta - B, scale = 2^update_bits / clipping_range, a power of two. B is the
- * last committed model, zeros before the first paper:    x_l = trunc(10^decimals * w * theta_l) mod p from
- * the exact rational w = m / m_total (the paper's), x_n = 0; int64 and updates are refused.
+ *           values: update  u = theta - B, scale = 2^update_bits / clipping_range, a power of two;
+ *                           B: the last committed model, zeros before the first
+ *
+ * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
+ *           paper's), x_n = 0; int64 and updates are refused.
  *
  * Products are exact and are rounded once, ties to even: every machine comes to the same elements.
  */
@@ -40,9 +42,8 @@ struct sl_encode_note {
 
 /* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32), into n+1 elements `x`.
  * base: B; NULL: zeros; unused with values: model. Return SL_ERR_INVALID for a NaN or an infinity, and for
- * int64 with `paper`; SL_ERR_RANGE for |u| beyond
- * the clipping range (note->index and note->value name the coordinate); no value ever wraps. After an error x
- * is unspecified. */
+ * int64 with `paper`; SL_ERR_RANGE for |u| beyond the clipping range (note->index and note->value name the
+ * coordinate); no value ever wraps. After an error x is unspecified. */
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
 		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 		       uint64_t *x, struct sl_encode_note *note);

@@ -104,8 +104,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   forgetful   f; learners whose disk may forget what they signed
  *   privacy_check  0: warn; 1: enforce, as soon as one participant asks for it
  *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
- *   hop_bytes   bytes that the signer could send while a message crosses one link; 0: not measured. No
- * setting
+ *   hop_bytes   bytes that could be sent while a message crosses a link, 0: not measured; no setting
  *   values      enum sl_values: what is averaged
  *   update_bits bits below the clipping range that are kept of an update; unused with values: model
  */
