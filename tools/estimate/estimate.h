@@ -16,11 +16,12 @@
  * bytes of all together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link
  * where both ends send at once carries a record twice). K, deg r and depth: graph.h.
  *
- * Memory of a learner, for each float: 12 bytes of models (trained, committed, next), b / 8 of the state, and
- * 8 more if an engine has a second vector (metropolis; exact with several exchanges). Besides, chunks under
- * way for each neighbour, and 18 MB of the process itself. Deposits are pages of a file, which the system
- * keeps as long as it has room; those of less than 4 MiB each count. An application shares two models more
- * with its learner, which count as memory of the application.
+ * Memory of a learner, for each float: 12 bytes of models (trained, committed, and the next one, of which the
+ * learner signs the digest before it is committed), b / 8 of the state, and 8 more if an engine has a second
+ * vector (metropolis; exact with several exchanges). Besides, chunks under way for each neighbour, and 18 MB
+ * of the process itself. Deposits are pages of a file, which the system keeps as long as it has room; those
+ * of less than 4 MiB each count. An application shares two models more with its learner, which count as
+ * memory of the application.
  */
 #pragma once
 
