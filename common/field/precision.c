@@ -118,23 +118,32 @@ static uint32_t decimals_of(double unit)
 	return d;
 }
 
-#define SMALL_TENSOR_BITS                                                                                    \
-	8 /* of an update, at most, for a tensor of small values beside one of large ones                    \
-	   */
+#define TENSOR_BITS 8u	  /* that the tensor of the smallest updates keeps below its own range */
+#define MORE_BITS_MOST 8u /* than the setting, for its sake: it may hardly move */
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Return the bits for updates of tensors whose ranges are up to `spread` powers of two apart. */
+static uint32_t bits_of_spread(uint32_t set, uint32_t spread)
+{
+	uint32_t bits = least(set, TENSOR_BITS) + spread;
+	return bits > set ? least(bits, set + MORE_BITS_MOST) : set;
+}
 
 static void fit_update(struct sl_precision *precision, const struct sl_need *need)
 {
-	int spread, least;
+	int largest, smallest; /* both 0 if all updates are 0 */
 	if (precision->clipping_range == SL_CLIPPING_RANGE_AUTO)
 		precision->clipping_range = need->range > 0 ? need->range : DBL_MIN; /* the least there is */
-	(void)frexp(need->range, &spread);
-	(void)frexp(need->unit, &least);
-	spread -= least; /* 0 if all are 0 */
-	precision->update_bits += (uint32_t)(spread < SMALL_TENSOR_BITS ? spread : SMALL_TENSOR_BITS);
+	(void)frexp(need->range, &largest);
+	(void)frexp(need->unit, &smallest);
+	precision->update_bits = bits_of_spread(precision->update_bits, (uint32_t)(largest - smallest));
 	while (precision->update_bits < SL_UPDATE_BITS_MAX && need->whole >> precision->update_bits != 0)
 		precision->update_bits++;
-	if (precision->update_bits > SL_UPDATE_BITS_MAX)
-		precision->update_bits = SL_UPDATE_BITS_MAX;
+	precision->update_bits = least(precision->update_bits, SL_UPDATE_BITS_MAX);
 	precision->decimals = 0;
 }
 

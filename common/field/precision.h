@@ -38,8 +38,8 @@ void sl_precision_measure(enum sl_values values, const struct sl_tensors *tensor
 
 /* Replace what is auto in `precision`. values: model: the range is that of the need, doubled until the
  * integers fit; the decimals are the fewest with 10^-decimals <= need->unit, at most SL_DECIMALS_MAX. update:
- * the range is that of the need; to update_bits are added the bits by which it exceeds that of the tensor
- * with the smallest values, at most 8, and those that the integers need. */
+ * the range is that of the need; update_bits are raised, by at most 8, until the tensor with the smallest
+ * values keeps 8 bits below its own range, and then until the integers fit. */
 void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need);
 
 /* Return the most digits (decimals or update_bits), up to those of `encoding`, for which `modulus: auto`

@@ -154,13 +154,17 @@ TEST(bits_of_an_update)
 {
 	const double any = SL_CLIPPING_RANGE_AUTO;
 	expect_update((struct sl_need){.range = 0.25, .unit = 0.25}, any, 12, 0.25);
-	expect_update((struct sl_need){.range = 0.25, .unit = 0.03125}, any, 15, 0.25);
-	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-10}, any, 20, 0.25);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-6}, any, 12, 0.25);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-7}, any, 13, 0.25); /* it keeps 8 */
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-14}, any, 20, 0.25);
 	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-60}, any, 20, 0.25); /* nearly frozen */
-	expect_update((struct sl_need){.range = 0.25, .unit = 0.125}, 3, 13, 3);
+	expect_update((struct sl_need){.range = 0.25, .unit = 0x1p-8}, 3, 14, 3);
 	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = 0x1ffff}, any, 17, 1);
 	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = UINT64_MAX}, any, SL_UPDATE_BITS_MAX,
 		      1);
+	struct sl_precision few = {SL_VALUES_UPDATE, 0, 4, any};
+	sl_precision_fit(&few, &(struct sl_need){.range = 0.25, .unit = 0.125}); /* as few as were set */
+	assert_int_equal(few.update_bits, 5);
 	struct sl_precision none = {SL_VALUES_UPDATE, 0, 12, any};
 	sl_precision_fit(&none, &(struct sl_need){0}); /* all are 0: any positive range will do */
 	assert_true(none.clipping_range > 0 && none.update_bits == 12);
