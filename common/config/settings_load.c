@@ -325,11 +325,21 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
+/* Numbers for models, such as decimals, ask for models. The modulus of a number has no room for as many bits
+ * as a round may need. */
+static bool leaves_values_open(const struct sl_settings *s)
+{
+	return s->values == SL_VALUES_AUTO && s->encoding == SL_ENCODING_WEIGHTED &&
+	       s->decimals == SL_DECIMALS_AUTO && s->clipping_range == SL_CLIPPING_RANGE_AUTO &&
+	       s->modulus == SL_MODULUS_AUTO;
+}
+
 /* Choose what is auto and does not follow the models. */
 static void resolve(struct sl_settings *s)
 {
 	if (s->values == SL_VALUES_AUTO)
-		s->values = SL_VALUES_MODEL;
+		s->values = leaves_values_open(s) && !sl_settings_has_application(s) ? SL_VALUES_UPDATE
+										     : SL_VALUES_MODEL;
 	if (sl_settings_has_application(s) || s->values == SL_VALUES_UPDATE)
 		return;
 	if (s->decimals == SL_DECIMALS_AUTO)

@@ -41,7 +41,7 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_string_equal(s.log, "-");
 	assert_int_equal(s.rounds, 10);
 	assert_true(s.quorum == SL_QUORUM_MAJORITY && s.modulus == SL_MODULUS_AUTO &&
-		    s.clipping_range == 16.0);
+		    s.values == SL_VALUES_UPDATE && s.clipping_range == SL_CLIPPING_RANGE_AUTO);
 	assert_int_equal(s.privacy_check, SL_PRIVACY_ENFORCE);
 	assert_false(s.unsafe_dump_model);
 	assert_int_equal(s.hidden_units, 32);
@@ -397,13 +397,39 @@ TEST_WITH(reference_has_every_key, folder_enter, folder_leave)
 	assert_int_equal(rows, SL_SETTINGS_ROWS);
 }
 
-/* Built-in trainers have a fixed precision; applications state what they need in each round. */
+/* Built-in trainers average updates, unless a number or an encoding for models is set. */
+TEST_WITH(values_are_automatic, folder_enter, folder_leave)
+{
+	static const struct {
+		const char *set;
+		uint32_t values, decimals;
+		double range;
+	} cases[] = {{"rounds=3", SL_VALUES_UPDATE, SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO},
+		     {"trainer=noise", SL_VALUES_UPDATE, SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO},
+		     {"values=model", SL_VALUES_MODEL, 4, 16},
+		     {"encoding=paper", SL_VALUES_MODEL, 4, 16},
+		     {"decimals=5", SL_VALUES_MODEL, 5, 16},
+		     {"clipping_range=8", SL_VALUES_MODEL, 4, 8},
+		     {"modulus=1020431", SL_VALUES_MODEL, 4, 16},
+		     {"trainer=application", SL_VALUES_MODEL, SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct sl_settings s;
+		struct sl_error error;
+		assert_int_equal(sl_settings_assign(&cases[i].set, 1, &s, &error), SL_OK);
+		assert_int_equal(s.values, cases[i].values);
+		assert_int_equal(s.decimals, cases[i].decimals);
+		assert_true(s.clipping_range == cases[i].range);
+	}
+}
+
+/* Built-in trainers have a fixed precision with models; applications state what they need in each round. */
 TEST_WITH(precision_is_automatic_for_applications, folder_enter, folder_leave)
 {
+	static const char *const models = "values=model";
 	static const char *const set[] = {"trainer=application", "decimals=7", "clipping_range=auto"};
 	struct sl_settings s;
 	struct sl_error error;
-	assert_int_equal(sl_settings_assign(NULL, 0, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_assign(&models, 1, &s, &error), SL_OK);
 	assert_int_equal(s.decimals, 4);
 	assert_true(s.clipping_range == 16);
 	assert_int_equal(sl_settings_assign(set, 1, &s, &error), SL_OK);

@@ -19,7 +19,7 @@ grep -q "with the defaults (sharing: seeded, mixing: auto), the busiest learner 
 grep -q "deg r <=999999" out || fail "a bound is not marked: $(cat out)"
 grep -q "mu ~0.51" out || fail "an estimate is not marked: $(cat out)"
 grep -q "this version runs up to 2000 learners" out || fail "a million, and no word of it"
-grep -q "metropolis cannot run: p has 40 bits" out || fail "metropolis of a million"
+grep -q "metropolis cannot run: p has 34 bits" out || fail "metropolis of a million"
 
 [ "$(status line -n 5000)" = 0 ] || fail "a line: $(cat err)"
 grep -q "mu 1-1.3e-07, deg r 4999" out || fail "mu of a long line: $(cat out)"

@@ -24,8 +24,10 @@ static const char starling[] = STARLING_PATH;
 static struct sl_estimate_cost plan(const char *topology, uint32_t learners, uint32_t floats,
 				    enum sl_engine engine, enum sl_sharing_kind sharing)
 {
-	const struct sl_encoding encoding = {
-		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
+	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
+					     .values = SL_VALUES_UPDATE,
+					     .update_bits = 12,
+					     .clipping_range = 1};
 	const struct sl_addends addends = {.learners = learners, .max_weight = 1, .n = floats};
 	struct sl_estimate_input in = {.floats = floats,
 				       .p = sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX)};

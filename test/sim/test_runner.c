@@ -230,7 +230,7 @@ TEST(test_unfit_models)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	schedule_of("complete", 1, &schedule);
-	assert_int_equal(run(&schedule, "", 1, &course, &error), SL_ERR_RANGE);
+	assert_int_equal(run(&schedule, "clipping_range=16", 1, &course, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text, "learner 1 ended in round 1 (out of range)");
 	assert_true(course.failures[SL_REASON_CLIP] > 0);
 	assert_int_equal(run(&schedule, "", 1, &burst, &error), SL_ERR_RANGE);

@@ -31,14 +31,14 @@ expect() { # WANTED, then what analyze is asked
 expect "1 1000 20 20.0 20 0.9048 20 19 215 6 10 17.8 17.8" neighbours:20 -n 100 --modulus 1020431
 expect "1 2000 40 40.0 40 0.7649 40 39 80 3 10 20.4 20.4" neighbours:40 -n 100 --modulus 1020431
 expect "1! 99 1 2.0 99 0.9900 1 0 2133 2 2 0.8 37.9" star -n 100 --modulus 1020431
-expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.5 0.5" complete -n 3
-expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 0.5 0.5" complete -n 3 --tolerance 2
-expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.3 0.3" complete -n 3 --seeded
+expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.4 0.4" complete -n 3
+expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 0.4 0.4" complete -n 3 --tolerance 2
+expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.2 0.2" complete -n 3 --seeded
 expect "1 99 1 2.0 99 0.9900 1 0 2133 - 2 - -" star -n 100 --modulus 1020431 --tolerance 0 --no-exact --floats 9
 
 expect "1! 99 1 2.0 2 0.9997 1 0 65155 99 100 25.2 25.5" line -n 100 --modulus 1020431
-expect "1! 6 2 2.0 2 0.6667 2 1 46 3 6 1.1 1.1" ring -n 6 --tolerance 2
-expect "1 10 4 4.0 4 0.0000 4 3 1 1 2 1.1 1.1" complete -n 5 --tolerance 3
+expect "1! 6 2 2.0 2 0.6667 2 1 38 3 6 0.9 0.9" ring -n 6 --tolerance 2
+expect "1 10 4 4.0 4 0.0000 4 3 1 1 2 0.9 0.9" complete -n 5 --tolerance 3
 
 # What is refused, and why; at most a dozen notes, and lists that are cut short.
 says() { # WANTED, then what analyze is asked
@@ -47,7 +47,7 @@ says() { # WANTED, then what analyze is asked
 	"$starling" topology analyze "$@" >out.txt
 	tr -s '\n ' ' ' <out.txt | grep -qF -e "$wanted" || fail "analyze $*: $(cat out.txt)"
 }
-says '100 learners, models of 50,992 floats, p = 67108859; !: refused at c = 1' star -n 100
+says '100 learners, models of 50,992 floats, p = 2097143; !: refused at c = 1' star -n 100
 says "step 1: refused: tolerance 1 is not met: learner 1 alone could learn sums over parts of the others' models; missing links: 2-3, 3-4, 4-5, 5-6, 6-7, 7-8, 8-9, 9-10 and 90 more" star -n 100
 says "refused: tolerance 1 is not met: any one of learners 2, 3 and 4 could learn sums over parts of the others' models; missing link: 1-5" line -n 5
 says 'any one of learners 2, 3, 4, 5, 6, 7, 8, 9, ... and 12 more could learn' line -n 22

@@ -12,7 +12,7 @@
 
 #define TLS_RECORD_BYTES 16384.0
 #define TLS_EXTRA_BYTES 22.0		     /* of a record: header, tag, content type */
-#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
+#define RANGE_1 UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
 #define PROCESS_BYTES 18e6		     /* of a learner without a model */
 #define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
 #define MODELS_BYTES 12.0 /* of the trained, the committed and the next model, for each float */
@@ -64,8 +64,9 @@ static double records_bytes(const struct sl_estimate_input *in, const struct sl_
 							     .rounds = 10,
 							     .quorum = 1,
 							     .tolerance = 1,
-							     .decimals = 4,
-							     .clipping_range = CLIP_16,
+							     .values = SL_VALUES_UPDATE,
+							     .update_bits = 12,
+							     .clipping_range = RANGE_1,
 							     .max_weight = 1,
 							     .max_degree = 16};
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};

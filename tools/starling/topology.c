@@ -62,8 +62,11 @@ uint64_t sl_prime_or_usage(struct argp_state *state, const char *text)
 
 uint64_t sl_p_usual(uint64_t learners, uint64_t floats)
 {
-	const struct sl_encoding encoding = {
-		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
+	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
+					     .values = SL_VALUES_UPDATE,
+					     .update_bits = 12,
+					     .clipping_range = 1,
+					     .weight = 1};
 	const struct sl_addends addends = {
 		.learners = learners, .max_weight = 1, .n = floats, .largest_id = learners};
 	return sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX);

@@ -41,7 +41,8 @@ int sl_topology_status(int rc, const struct sl_error *error);
 #define SL_FLOATS_USUAL 50992u
 /* Return the prime that `text` gives for --modulus; a usage error otherwise. */
 uint64_t sl_prime_or_usage(struct argp_state *state, const char *text);
-/* Return the prime that `modulus: auto` chooses for models of `floats` with the other defaults. */
+/* Return the prime that `modulus: auto` chooses for updates of `floats` with the other defaults,
+ * if no tensor needs more bits. */
 uint64_t sl_p_usual(uint64_t learners, uint64_t floats);
 
 int sl_topology_generate(int argc, char **argv);
