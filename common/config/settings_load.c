@@ -334,12 +334,13 @@ static bool leaves_values_open(const struct sl_settings *s)
 	       s->modulus == SL_MODULUS_AUTO;
 }
 
-/* Choose what is auto and does not follow the models. */
+/* Choose what is auto and follows neither the models nor what the application says. */
 static void resolve(struct sl_settings *s)
 {
-	if (s->values == SL_VALUES_AUTO)
-		s->values = leaves_values_open(s) && !sl_settings_has_application(s) ? SL_VALUES_UPDATE
-										     : SL_VALUES_MODEL;
+	if (!leaves_values_open(s))
+		s->values = s->values == SL_VALUES_AUTO ? SL_VALUES_MODEL : s->values;
+	else if (!sl_settings_has_application(s))
+		s->values = SL_VALUES_UPDATE;
 	if (sl_settings_has_application(s) || s->values == SL_VALUES_UPDATE)
 		return;
 	if (s->decimals == SL_DECIMALS_AUTO)

@@ -67,8 +67,8 @@ static void request_vector(struct sl_application *a, sl_round round, bool again,
 
 static int check_vector(const struct sl_application *a, const void *model, struct sl_error *error)
 {
-	return sl_vector_check(a->config.settings, a->config.roster->size, &a->base.tensors, model, a->n,
-			       error);
+	return sl_vector_check(a->config.settings, a->values, a->config.roster->size, &a->base.tensors, model,
+			       a->n, error);
 }
 
 /* Take the answer to `model` and make it durable. SL_ERR_RANGE, SL_ERR_REFUSED: it cannot be used. */
@@ -88,6 +88,7 @@ static int take_answer(struct sl_application *a, void *model, struct sl_error *e
 	json_decref(a->file.metrics);
 	a->file.round = a->wanted;
 	a->file.weight = a->weight;
+	a->file.values = a->values;
 	a->file.metrics = a->metrics;
 	a->metrics = NULL;
 	return sl_trained_file_write(&a->file, &place, &a->base.tensors, model, model_bytes(a), error);
@@ -273,13 +274,14 @@ static int copy_tensors(const struct sl_tensors *from, struct sl_tensors *to, st
 }
 
 /* Adopt a copy of `tensors`, if the tensors are not known yet. */
-static int adopt_copy(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error)
+static int adopt_copy(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values values,
+		      struct sl_error *error)
 {
 	struct sl_tensors copy;
 	if (a->opened || tensors->count == 0)
 		return SL_OK;
 	int rc = copy_tensors(tensors, &copy, error);
-	return rc == SL_OK ? sl_state_adopt(a, &copy, error) : rc;
+	return rc == SL_OK ? sl_state_adopt(a, &copy, values, error) : rc;
 }
 
 /* Return the reason not to use the file, or NULL. */
@@ -308,12 +310,17 @@ static int restore_file(struct sl_application *a, struct sl_error *error)
 		return sl_err_set(error, rc, "%s", why.text);
 	const char *flaw = rc == SL_OK ? flaw_of_file(a, &why) : why.text;
 	if (flaw == NULL)
-		return adopt_copy(a, &a->file.tensors, error);
+		return adopt_copy(a, &a->file.tensors, a->file.values, error);
 	discard_file(a, flaw);
 	return SL_OK;
 }
 
 /* ---- opening and closing ---- */
+
+enum sl_values sl_application_values(const struct sl_trainer *trainer)
+{
+	return ((const struct sl_application *)trainer)->values;
+}
 
 bool sl_application_runs(struct sl_trainer *trainer)
 {
@@ -391,7 +398,7 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);
 	if (rc == SL_OK)
-		rc = adopt_copy(a, &config->tensors, error);
+		rc = adopt_copy(a, &config->tensors, config->values, error);
 	if (rc == SL_OK)
 		rc = restore_file(a, error);
 	if (rc == SL_OK)

@@ -15,6 +15,7 @@ struct sl_application_config {
 	 * the caller's, and needed by sl_application_open only. */
 	sl_round committed;
 	struct sl_tensors tensors;
+	enum sl_values values; /* of its round; counts with tensors, and with values: auto */
 	/* Log a line: by sl_application_open on its own thread, later on any thread. */
 	void (*say)(void *context, enum sl_level level, const char *text);
 	/* trainer: exec: log what happened to the command, in the same way; see command.h. */

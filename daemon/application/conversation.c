@@ -105,16 +105,45 @@ static void refuse(struct sl_application *a, const char *text)
 
 /* ---- join ---- */
 
+/* Set *values to what the application asks for. */
+static int take_values(const json_t *message, enum sl_values *values, struct sl_error *error)
+{
+	const json_t *asked = json_object_get(message, "values");
+	const char *word = asked == NULL ? "model" : json_string_value(asked);
+	bool update = word != NULL && strcmp(word, "update") == 0;
+	*values = update ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
+	return update || (word != NULL && strcmp(word, "model") == 0)
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_INVALID, "values in join is model or update");
+}
+
+static int compare(const struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,
+		   struct sl_error *error)
+{
+	static const char *const words[] = {[SL_VALUES_MODEL] = "model", [SL_VALUES_UPDATE] = "update"};
+	enum sl_values values = sl_state_values(a, tensors, asked);
+	int rc = sl_tensor_list_compare(&a->base.tensors, tensors, error);
+	if (rc != SL_OK || values == a->values)
+		return rc;
+	return sl_err_set(error, SL_ERR_INVALID,
+			  "this run averages with values: %s, and the application asks for values: %s",
+			  words[a->values], words[values]);
+}
+
 static int take_tensors(struct sl_application *a, const json_t *message, struct sl_error *error)
 {
 	struct sl_tensors tensors;
+	enum sl_values asked;
 	bool averaged = a->config.settings->metrics == SL_METRICS_AGGREGATE;
 	const json_t *metrics = averaged ? json_object_get(message, "metrics") : NULL;
-	int rc = sl_tensor_list_read(json_object_get(message, "tensors"), metrics, &tensors, error);
+	int rc = take_values(message, &asked, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = sl_tensor_list_read(json_object_get(message, "tensors"), metrics, &tensors, error);
 	if (rc == SL_OK && !a->opened)
-		return sl_state_adopt(a, &tensors, error); /* owns the items */
+		return sl_state_adopt(a, &tensors, asked, error); /* owns the items */
 	if (rc == SL_OK)
-		rc = sl_tensor_list_compare(&a->base.tensors, &tensors, error);
+		rc = compare(a, &tensors, asked, error);
 	free((void *)tensors.items);
 	return rc;
 }

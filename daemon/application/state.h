@@ -24,6 +24,7 @@ struct sl_application {
 
 	/* Set by the first application, or from the state folder, before there are other threads: */
 	bool opened;			  /* base.tensors and what follows is set */
+	enum sl_values values;		  /* that are averaged */
 	size_t n;			  /* elements of the model */
 	uint32_t metrics_count;		  /* of them, metrics that are averaged; they are the first */
 	size_t bytes;			  /* of a vector: of the model without its metrics */
@@ -57,8 +58,12 @@ void sl_state_say(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Return what is averaged of a model of `tensors` when the application has asked for `asked`. */
+enum sl_values sl_state_values(const struct sl_application *a, const struct sl_tensors *tensors,
+			       enum sl_values asked);
 /* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM;
  * SL_ERR_INVALID: the setting `encoding` has no such dtype. */
-int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, struct sl_error *error);
+int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,
+		   struct sl_error *error);
 /* Free everything; the thread has ended. */
 void sl_state_close(struct sl_application *a);

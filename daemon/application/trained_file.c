@@ -56,9 +56,10 @@ static json_t *metadata_of(const struct sl_trained_file *file, const char *run)
 	sodium_bin2hex(former, sizeof former, file->former[0], file->former_count * SL_HASH_BYTES);
 	snprintf(round, sizeof round, "%" PRIu32, file->round);
 	snprintf(weight, sizeof weight, "%" PRIu64, file->weight);
-	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round",
-				     round, "weight", weight, "metrics", metrics != NULL ? metrics : "{}",
-				     "checksum", "", "former", former);
+	json_t *metadata =
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round", round,
+			  "weight", weight, "values", file->values == SL_VALUES_UPDATE ? "update" : "model",
+			  "metrics", metrics != NULL ? metrics : "{}", "checksum", "", "former", former);
 	free(metrics);
 	return metadata;
 }
@@ -164,11 +165,11 @@ static const char *former_parse(struct sl_trained_file *file, const char *text)
 static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted,
 				  uint8_t sum[static SL_HASH_BYTES])
 {
-	const char *format, *run, *round, *weight, *metrics, *checksum, *former;
+	const char *format, *run, *round, *weight, *metrics, *checksum, *former, *values;
 	uint64_t t;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
-			"round", &round, "weight", &weight, "metrics", &metrics, "checksum", &checksum,
-			"former", &former) != 0 ||
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
+			&run, "round", &round, "weight", &weight, "values", &values, "metrics", &metrics,
+			"checksum", &checksum, "former", &former) != 0 ||
 	    strcmp(format, FORMAT) != 0)
 		return "the metadata are not those of a trained vector";
 	if (strcmp(run, wanted) != 0)
@@ -177,6 +178,7 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 	    !sl_safetensors_metadata_number(weight, INT64_MAX, &file->weight))
 		return "round or weight is no number";
 	file->round = (sl_round)t;
+	file->values = strcmp(values, "update") == 0 ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
 	file->metrics = json_loads(metrics, 0, NULL);
 	if (!sl_safetensors_metadata_bytes(checksum, sum, SL_HASH_BYTES))
 		return "the checksum is not 64 hexadecimal digits";

@@ -1,9 +1,9 @@
 /* trained_file.h - the vector of a round on disk: what makes the round independent of the application.
  *
  * state/trained.safetensors, mode 0600: the model as the application trained it, with metadata {format, run,
- * round, weight, metrics, checksum, former}. The checksum is the BLAKE2b-256 of the header, with an empty
- * checksum, and of the vector's hash. The file is complete once it has this name (safetensors.h), precedes
- * everything that is shared of the vector, and is removed when the round is committed.
+ * round, weight, values, metrics, checksum, former}. The checksum is the BLAKE2b-256 of the header, with an
+ * empty checksum, and of the vector's hash. The file is complete once it has this name (safetensors.h),
+ * precedes everything that is shared of the vector, and is removed when the round is committed.
  *
  *   (none) -- write --> vector -- forbid --> former vectors' hashes only -- write --> vector
  *      ^                  |                                                             |
@@ -17,6 +17,7 @@
 #include "common/base/limits.h"
 #include "common/base/tensors.h"
 #include "common/base/types.h"
+#include "common/field/encoding.h"
 
 #define SL_TRAINED_FILE_NAME "trained.safetensors"
 #define SL_TRAINED_FILE_FORMER_MAX 16u /* older ones are forgotten */
@@ -25,6 +26,7 @@
 struct sl_trained_file {
 	sl_round round; /* 0: there is no file */
 	uint64_t weight;
+	enum sl_values values;
 	json_t *metrics;	     /* owned; NULL: none */
 	bool whole;		     /* it holds a vector; false: only the hashes of former ones */
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256 of the vector */

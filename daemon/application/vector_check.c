@@ -18,9 +18,9 @@ struct limits {
 /* Return the largest absolute value that is encoded: of floats, clipping_range; of int64, which have no
  * decimals, that times 10^decimals. What is auto follows the vector (PROTOCOL.md §4.8 Precision).
  * Of updates, the clipping range is not that of the vector. */
-static struct limits limits_of(const struct sl_settings *s)
+static struct limits limits_of(const struct sl_settings *s, enum sl_values values)
 {
-	bool bounded = s->values != SL_VALUES_UPDATE && s->clipping != SL_CLIPPING_CLAMP &&
+	bool bounded = values != SL_VALUES_UPDATE && s->clipping != SL_CLIPPING_CLAMP &&
 		       s->clipping_range != SL_CLIPPING_RANGE_AUTO;
 	double most = bounded ? s->clipping_range : INFINITY,
 	       most_int = bounded && s->decimals != SL_DECIMALS_AUTO ? floor(most * pow(10, s->decimals))
@@ -141,8 +141,6 @@ static int check_held(const struct sl_settings *s, uint32_t learners, const stru
 	char place[PLACE_BYTES];
 	struct sl_need need;
 	double value;
-	if (s->values == SL_VALUES_UPDATE)
-		return SL_OK; /* the modulus does not depend on the range */
 	if (s->clipping_range != SL_CLIPPING_RANGE_AUTO && s->decimals != SL_DECIMALS_AUTO)
 		return SL_OK; /* checked when the learner started */
 	sl_precision_measure(SL_VALUES_MODEL, tensors, model, NULL, n, &need);
@@ -155,13 +153,15 @@ static int check_held(const struct sl_settings *s, uint32_t learners, const stru
 			  place, value, learners, s->max_weight);
 }
 
-int sl_vector_check(const struct sl_settings *settings, uint32_t learners, const struct sl_tensors *tensors,
-		    const void *model, size_t n, struct sl_error *error)
+int sl_vector_check(const struct sl_settings *settings, enum sl_values values, uint32_t learners,
+		    const struct sl_tensors *tensors, const void *model, size_t n, struct sl_error *error)
 {
-	struct limits limits = limits_of(settings);
+	struct limits limits = limits_of(settings, values);
 	struct sl_tensor_run run = {0};
 	int rc = SL_OK;
 	while (rc == SL_OK && sl_tensors_next(tensors, n, &run))
 		rc = check_run(tensors, &run, model, &limits, error);
-	return rc == SL_OK ? check_held(settings, learners, tensors, model, n, error) : rc;
+	if (rc != SL_OK || values == SL_VALUES_UPDATE) /* whose modulus does not depend on the range */
+		return rc;
+	return check_held(settings, learners, tensors, model, n, error);
 }

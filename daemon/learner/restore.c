@@ -12,6 +12,7 @@
 #include "common/compute/job_model.h"
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
+#include "daemon/application/tensor_list.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
@@ -228,18 +229,37 @@ static int read_last(struct sl_daemon *daemon, const struct sl_store_round *roun
 	return rc;
 }
 
-int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, sl_round *committed,
-		       struct sl_error *error)
+/* Set *values to those of the committed round `t`; without its result, let the application state all anew. */
+static void restore_values(const struct sl_daemon *daemon, sl_round t, struct sl_tensors *tensors,
+			   enum sl_values *values)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_result result;
+	uint64_t n = sl_tensor_list_elements(tensors);
+	if (sl_result_open(s->state, s->run, n, t, &result, NULL) == SL_OK) {
+		*values = (enum sl_values)result.certificate.round->parameters.values;
+		sl_result_close(&result);
+	} else {
+		free((void *)tensors->items);
+		*tensors = (struct sl_tensors){0};
+	}
+}
+
+int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, enum sl_values *values,
+		       sl_round *committed, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_store_round round = {0};
 	struct sl_error damage;
 	int rc = sl_store_last_round(daemon->store, &round, error);
 	*tensors = (struct sl_tensors){0};
+	*values = SL_VALUES_MODEL;
 	*committed = rc == SL_OK ? round.t : 0;
 	while (rc == SL_OK &&
 	       sl_checkpoint_tensors(daemon->checkpoints, s->run, round.t, tensors, &damage) != SL_OK)
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
+	if (rc == SL_OK && s->values == SL_VALUES_AUTO)
+		restore_values(daemon, *committed, tensors, values);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 

@@ -99,6 +99,8 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	c->ids = daemon->ids;
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
+	if (sl_settings_has_application(s))
+		c->parameters.values = sl_application_values(daemon->trainer);
 	c->model_bytes = sl_tensors_bytes(&daemon->trainer->tensors, c->parameters.n);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
@@ -249,7 +251,7 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .context = daemon};
 	if (!sl_settings_has_application(daemon->settings))
 		return SL_OK;
-	int rc = sl_restore_tensors(daemon, &config.tensors, &config.committed, error);
+	int rc = sl_restore_tensors(daemon, &config.tensors, &config.values, &config.committed, error);
 	if (rc == SL_OK)
 		rc = sl_application_open(&config, &daemon->trainer, error);
 	free((void *)config.tensors.items);

@@ -397,6 +397,47 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	learner_end(&other);
 }
 
+/* With values: auto, the first application says what is averaged; integers are averaged as models. */
+TEST_WITH(values_of_the_application, folder_setup, folder_teardown)
+{
+	static const char tensors[] = "\"tensors\":[{\"name\":\"w\",\"shape\":[4]}]",
+			  integers[] = "\"tensors\":[{\"name\":\"i\",\"shape\":[4],\"dtype\":\"int64\"}]",
+			  update[] = ",\"values\":\"update\"", joined[] = "{\"type\":\"joined\"";
+	static const struct {
+		const char *tensors, *values;
+		uint32_t set;
+		enum sl_values expected;
+	} cases[] = {{tensors, "", SL_VALUES_AUTO, SL_VALUES_MODEL},
+		     {tensors, ",\"values\":\"model\"", SL_VALUES_AUTO, SL_VALUES_MODEL},
+		     {integers, update, SL_VALUES_AUTO, SL_VALUES_MODEL},
+		     {tensors, update, SL_VALUES_MODEL, SL_VALUES_MODEL},
+		     {tensors, "", SL_VALUES_UPDATE, SL_VALUES_UPDATE},
+		     {tensors, update, SL_VALUES_AUTO, SL_VALUES_UPDATE}};
+	struct client c;
+	char fields[256];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		learner_init(*state);
+		learner.settings.values = cases[i].set;
+		learner_open_begin();
+		if (i == 0) {
+			join_with(&c, "\"tensors\":[{\"name\":\"w\",\"shape\":[4]}],\"values\":\"sum\"",
+				  "{\"type\":\"error\",\"text\":\"values in join is model or update\"}");
+			client_close(&c);
+		}
+		snprintf(fields, sizeof fields, "%s%s", cases[i].tensors, cases[i].values);
+		join_with(&c, fields, joined);
+		learner_open_end();
+		assert_int_equal(sl_application_values(learner.trainer), cases[i].expected);
+		if (i < sizeof cases / sizeof *cases - 1)
+			learner_end(&c);
+	}
+	client_close(&c);
+	join_with(&c, tensors,
+		  "{\"type\":\"error\",\"text\":\"this run averages with values: update, and the "
+		  "application asks for values: model");
+	learner_end(&c);
+}
+
 /* The checks of the other dtypes: 8-byte tensors lie first; int64 has no decimals. */
 TEST_WITH(every_dtype_is_checked, folder_setup, folder_teardown)
 {

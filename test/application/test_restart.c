@@ -9,7 +9,7 @@
 #include "test/lib/cluster.h"
 
 #define LEARNERS 3u
-#define JOIN "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000]}]}"
+#define JOIN "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1000]}],\"values\":\"update\"}"
 
 static const char *file_of(const struct cluster *c, uint32_t i, const char *name)
 {

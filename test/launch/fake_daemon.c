@@ -335,9 +335,9 @@ static void commit(struct fake *f)
 		write_result(f, t);
 	end_at(f, "mute", false);
 	record(f, "info", "committed",
-	       json_pack("{s:I, s:I, s:I, s:s, s:i, s:f, s:s, s:f, s:i}", "round", round, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mixing", "exact",
-			 "steps", 33, "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
+	       json_pack("{s:I, s:i, s:I, s:I, s:s, s:i, s:f, s:s, s:f, s:i}", "round", round, "decimals", 4,
+			 "learners", (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mixing",
+			 "exact", "steps", 33, "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
 			 faulty(f, "digest") ? "bad0" : DIGEST, "train_s", 0.25, "round_bytes_sent", 1000));
 	if (faulty(f, "late")) {
 		record(f, "info", "finished", json_pack("{s:I}", "rounds", round));

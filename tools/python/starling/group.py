@@ -55,7 +55,7 @@ class Group:
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
-    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = ()) -> None:
+    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "model") -> None:
         self.learner = self.learners = self.rounds = 0
         self.round = self.committed = self.participants = self.total_weight = 0
         self.metrics: dict[str, float] = {}
@@ -64,6 +64,7 @@ class Group:
         self.waiting = ""
         self._path = path
         self._names = list(metrics)
+        self._values = values
         self._template: Any = None  # the skeleton of the last model of the application
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
         self._connection: Connection | None = None
@@ -120,7 +121,8 @@ class Group:
     def _join(self) -> None:
         assert self._connection is not None
         described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} for t in self._tensors]
-        self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names})
+        self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
+                               "values": self._values})
         answer = self._connection.receive()
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
@@ -246,12 +248,15 @@ class Group:
         return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
 
-def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()) -> Group:
+def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "model") -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
-    `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`."""
+    `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
+    `values`: "update" averages what each learner adds to the last mean, which takes fewer bits, rounded to 2^-12 of the
+    largest change; in the first round that is the model itself, so it suits models that begin with random weights. It
+    counts with the setting `values: auto`. A model with averaged metrics is averaged as "model"."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics)
+    return Group(path, model, metrics, values)
