@@ -128,7 +128,7 @@ static const struct {
 	 0,
 	 0,
 	 0,
-	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters to 16 in 1 round\n"},
+	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters in 1 round\n"},
 	 ""},
 	{"2:linger", "-n 2 --rounds 1", "+", 0, 0, 0, {NULL}, ""},
 	/* wrong results */

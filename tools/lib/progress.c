@@ -153,7 +153,7 @@ static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, 
 static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
 			double clipping_range)
 {
-	char text[SL_THOUSANDS_BYTES];
+	char text[SL_THOUSANDS_BYTES], to[32] = ""; /* auto: another range in each round */
 	uint64_t clamped = 0;
 	uint32_t count = 0;
 	for (uint32_t i = rounds->first; i < shown; i++) {
@@ -161,9 +161,11 @@ static void say_clamped(struct sl_progress *progress, const struct sl_round_tabl
 		count += rounds->rows[i].clamped > 0;
 	}
 	sl_terminal_thousands(clamped, text);
+	if (clipping_range > 0)
+		snprintf(to, sizeof to, " to %g", clipping_range);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text,
-				 clamped == 1 ? "" : "s", clipping_range, count, count == 1 ? "" : "s");
+		sl_progress_line(progress, "clamped %s parameter%s%s in %u round%s", text,
+				 clamped == 1 ? "" : "s", to, count, count == 1 ? "" : "s");
 }
 
 /* Print what the rounds cost, so that settings can be compared. */
