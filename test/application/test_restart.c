@@ -138,7 +138,7 @@ CLUSTER_TEST(every_dtype_and_metrics_are_averaged)
 /* Before its first application, a learner can be told to end. */
 CLUSTER_TEST(a_learner_that_waits_for_its_application_ends_on_a_signal)
 {
-	cluster_open(c, LEARNERS, "trainer=application");
+	cluster_open(c, LEARNERS, "values=auto trainer=application");
 	for (int number = SIGINT; number != 0; number = number == SIGINT ? SIGTERM : 0) {
 		cluster_start(c, 1, "");
 		cluster_expect(c, 1, "waiting for an application on ");

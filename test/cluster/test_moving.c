@@ -76,7 +76,8 @@ CLUSTER_TEST(left_out_learners_come_back)
 	assert_int_equal(cluster_count(c, 1, "\"event\":\"privacy\""), 0); /* three at once: c + 2 */
 }
 
-/* One has a single link in two steps of three: the others commit without it, and it catches up. */
+/* One has a single link in two steps of three: the others commit without it, and it catches up. Updates of
+ * the next round are of the model that it fetched. */
 CLUSTER_TEST(a_single_link_stops_nobody)
 {
 	size_t four = 0;
@@ -86,7 +87,7 @@ CLUSTER_TEST(a_single_link_stops_nobody)
 	     "step 1-2 1-3 1-4 2-3 2-4 3-4 1-5\n"
 	     "step 1-2 2-3 3-4 4-5 1-5\n",
 	     "-n 5 --rounds 5 --verify --step-seconds 20 --topology s.txt --set hidden_units=1 "
-	     "--set quorum=majority",
+	     "--set quorum=majority --set values=update",
 	     5);
 	for (size_t t = 0; t < 5; t++)
 		four += cluster_figure(c, t, "learners") == 4;

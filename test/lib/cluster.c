@@ -119,14 +119,16 @@ static void read_ports(struct cluster *c)
 
 void cluster_open(struct cluster *c, uint32_t n, const char *settings)
 {
-	static const struct sl_run_setting usual[] = {{"run", "test"},
-						      {"data", "digits"},
-						      {"hidden_units", "1"},
-						      {"unsafe_dump_model", "true"},
-						      {"keep_checkpoints", "all"},
-						      {"quorum", "all"},
-						      {"partition", "iid"},
-						      {"log_level", "debug"}};
+	static const struct sl_run_setting usual[] = {
+		{"run", "test"},
+		{"data", "digits"},
+		{"values", "model"}, /* as cluster_expect_exact expects */
+		{"hidden_units", "1"},
+		{"unsafe_dump_model", "true"},
+		{"keep_checkpoints", "all"},
+		{"quorum", "all"},
+		{"partition", "iid"},
+		{"log_level", "debug"}};
 	struct sl_error error = {0};
 	struct words words = {.count = 0};
 	char path[160];
