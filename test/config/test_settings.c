@@ -397,7 +397,8 @@ TEST_WITH(reference_has_every_key, folder_enter, folder_leave)
 	assert_int_equal(rows, SL_SETTINGS_ROWS);
 }
 
-/* Built-in trainers average updates, unless a number or an encoding for models is set. */
+/* Built-in trainers average updates, unless a number or an encoding for models is set; an application says.
+ */
 TEST_WITH(values_are_automatic, folder_enter, folder_leave)
 {
 	static const struct {
@@ -411,7 +412,7 @@ TEST_WITH(values_are_automatic, folder_enter, folder_leave)
 		     {"decimals=5", SL_VALUES_MODEL, 5, 16},
 		     {"clipping_range=8", SL_VALUES_MODEL, 4, 8},
 		     {"modulus=1020431", SL_VALUES_MODEL, 4, 16},
-		     {"trainer=application", SL_VALUES_MODEL, SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO}};
+		     {"trainer=application", SL_VALUES_AUTO, SL_DECIMALS_AUTO, SL_CLIPPING_RANGE_AUTO}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		struct sl_settings s;
 		struct sl_error error;
