@@ -90,6 +90,14 @@ CLUSTER_TEST(launcher_killed_and_resumed)
 	resume(c, " --rounds 8", 6, 8);
 }
 
+/* The launcher is killed when it has recomputed a round and deleted its models, but has not shown it yet. */
+CLUSTER_TEST(killed_between_the_check_and_its_line)
+{
+	cluster_launch(c, "-n 4 --rounds 1 --verify --set hidden_units=1");
+	process_write(cluster_path(c, 0, "run/progress.txt"), "round 0\nstep 1\nverified 1\n");
+	resume(c, " --rounds 2", 0, 2);
+}
+
 /* A port of the roster is taken by another program in the meantime. */
 CLUSTER_TEST(resumed_on_another_port)
 {

@@ -145,8 +145,19 @@ static bool lost_models(const struct sl_launch *launch, const struct sl_round_ro
 	return rc == SL_ERR_NOTFOUND && r->of != NULL && row->round <= r->committed + 1;
 }
 
+/* Return true if an earlier launch has recomputed this round, and ended before it had noted that it was
+ * shown.
+ */
+static bool verified_before(const struct sl_launch *launch, const struct sl_round_row *row)
+{
+	return launch->plan->resume.of != NULL && row->round <= launch->plan->resume.verified;
+}
+
 static void check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error)
 {
+	row->verified = verified_before(launch, row);
+	if (row->verified)
+		return;
 	int rc = verify(launch, row, error);
 	row->verified = rc == SL_OK;
 	if (lost_models(launch, row, rc)) {
