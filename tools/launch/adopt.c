@@ -9,6 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
+#include "common/protocol/view.h"
 #include "daemon/store/result.h"
 #include "tools/launch/launch.h"
 
@@ -26,6 +27,19 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	return sl_result_open(state, plan->settings.run, checkpoint.n, t, result, &error) == SL_OK;
 }
 
+/* The models of the round may still be there to recompute its mean: the learner says no more how they were
+ * encoded. */
+static void adopt_encoding(struct sl_round_row *row, const struct sl_parameters *agreed)
+{
+	struct sl_view view = {.n = row->learners, .agreed = *agreed};
+	sl_view_set_encoding(&view);
+	row->update = view.encoding.values == SL_VALUES_UPDATE;
+	row->decimals_known = !row->update;
+	row->decimals = view.encoding.decimals;
+	row->range = sl_encoding_range(&view.encoding);
+	row->quantum = sl_encoding_step(&view.encoding);
+}
+
 static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 			      const struct sl_certificate *certificate)
 {
@@ -34,6 +48,7 @@ static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 	if (row->committed == 0) {
 		row->learners = sl_round_learners(certificate->round);
 		row->attempt = certificate->a;
+		adopt_encoding(row, &certificate->round->parameters);
 	}
 	if (certificate->digests[0].id != l->index + 1) {
 		sl_round_table_shown(row, l->index, digest);
