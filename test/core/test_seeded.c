@@ -110,9 +110,9 @@ static struct {
 static void capture(struct sl_sim *sim, uint32_t i, struct sl_job_result *r)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
-	size_t bytes = sl_state_packed(sim->learners[i].host.view);
 	if (r->kind != SL_JOB_CLOSE)
 		return;
+	size_t bytes = sl_state_packed(sim->learners[i].host.view);
 	assert_true(bytes <= sizeof result.z);
 	if (result.closed++ == 0)
 		memcpy(result.z, workspace->s, bytes);
