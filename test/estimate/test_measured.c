@@ -131,6 +131,9 @@ static void expect_small(double peak, uint32_t floats)
 
 TEST(memory)
 {
+#ifdef __SANITIZE_ADDRESS__
+	skip(); /* the sanitizer needs memory of its own */
+#endif
 	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), MANY_FLOATS);
 	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), MANY_FLOATS);
