@@ -57,13 +57,13 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 	memset(workspace->s, 0, sl_state_packed(view));
 }
 
-/* Add a share to its chunk of s, or let a chunk of Z replace it. */
+/* Add a share to its chunk of s. */
 static int take_chunk(const struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_buffer *b, bool share)
+		      const struct sl_buffer *b)
 {
 	size_t first = (size_t)b->index * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, b->index);
-	uint64_t *s = share ? sl_state_take(workspace, view, first, count) : sl_state_chunk(workspace, view);
-	int rc = sl_vector_take(&view->field, s, b->bytes, count, share);
+	uint64_t *s = sl_state_take(workspace, view, first, count);
+	int rc = sl_vector_take(&view->field, s, b->bytes, count, true);
 	if (rc == SL_OK)
 		sl_state_put(workspace, view, first, count);
 	return rc;
@@ -77,7 +77,7 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_job *job,
 		return;
 	}
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		result->code = take_chunk(workspace, view, b, job->kind == SL_JOB_GATHER);
+		result->code = take_chunk(workspace, view, b);
 		result->from = b->from;
 	}
 }
