@@ -151,7 +151,7 @@ int sl_codec_decode(uint32_t kind, const uint8_t *payload, size_t size, struct s
 {
 	*decoded = (struct sl_decoded){0};
 	*why = NULL;
-	if (sl_frame_limit(kind) == 0) {
+	if (sl_message_type(kind) == NULL) {
 		*why = "not a message";
 		return SL_ERR_FORMAT;
 	}

@@ -8,12 +8,19 @@
 
 bool sl_frame_known(uint32_t kind)
 {
-	return kind == SL_FRAME_PING || sl_frame_limit(kind) > 0;
+	return kind == SL_FRAME_PING || sl_message_type(kind) != NULL;
+}
+
+bool sl_frame_later(uint32_t kind)
+{
+	return kind >= SL_FRAME_LATER_FIRST && kind <= SL_FRAME_LATER_LAST;
 }
 
 size_t sl_frame_limit(uint32_t kind)
 {
 	const struct sl_message_type *type = sl_message_type(kind);
+	if (sl_frame_later(kind))
+		return SL_CONTROL_BYTES_MAX;
 	if (type == NULL)
 		return 0; /* also for a ping, which has no payload */
 	return type->vector ? SL_VECTOR_BYTES_MAX : SL_CONTROL_BYTES_MAX;
@@ -43,7 +50,7 @@ static int open_frame(struct sl_deframer *s)
 		return SL_ERR_FORMAT;
 	s->kind = sl_frame_kind(h);
 	s->size = (size_t)h[4] | (size_t)h[5] << 8 | (size_t)h[6] << 16 | (size_t)h[7] << 24;
-	if (!sl_frame_known(s->kind) || s->size > sl_frame_limit(s->kind)) {
+	if (!(sl_frame_known(s->kind) || sl_frame_later(s->kind)) || s->size > sl_frame_limit(s->kind)) {
 		s->size = 0; /* no payload was allocated, so none is to be wiped */
 		return SL_ERR_FORMAT;
 	}
@@ -87,6 +94,14 @@ void sl_deframer_next(struct sl_deframer *s)
 		explicit_bzero(s->payload, s->size); /* it may hold a share */
 	free(s->payload);
 	*s = (struct sl_deframer){0};
+}
+
+int sl_deframer_version(const struct sl_deframer *s)
+{
+	int version = s->header[1];
+	if (s->have < SL_FRAME_HEADER_BYTES || s->header[0] != MAGIC || version == SL_FRAME_VERSION)
+		return 0;
+	return version < (int)SL_FRAME_VERSION ? -1 : 1;
 }
 
 bool sl_deframer_between(const struct sl_deframer *s)

@@ -15,11 +15,16 @@
 
 #define SL_FRAME_PING 64u /* not a message: a frame without payload that shows that the peer is alive */
 #define SL_FRAME_VERSION 9u
+/* Kinds of control messages that a later version may add: taken from the stream, and not looked at. */
+#define SL_FRAME_LATER_FIRST 32u
+#define SL_FRAME_LATER_LAST 63u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */
 size_t sl_frame_limit(uint32_t kind);
 /* Return true if `kind` is a message or a ping. */
 bool sl_frame_known(uint32_t kind);
+/* Return true if `kind` is reserved for later versions. */
+bool sl_frame_later(uint32_t kind);
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes);
 
@@ -42,6 +47,9 @@ uint8_t *sl_deframer_room(struct sl_deframer *deframer, size_t *size);
 int sl_deframer_took(struct sl_deframer *deframer, size_t count);
 /* Get ready for the next frame. Wipe and free the payload unless the caller took it. */
 void sl_deframer_next(struct sl_deframer *deframer);
+/* Return what the peer's version is compared with this one, after SL_ERR_FORMAT: -1 older, 1 newer, 0 the
+ * same or not a frame. */
+int sl_deframer_version(const struct sl_deframer *deframer);
 /* Return true if the stream may end here: no frame is incomplete. */
 bool sl_deframer_between(const struct sl_deframer *deframer);
 void sl_deframer_close(struct sl_deframer *deframer);

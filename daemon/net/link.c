@@ -33,6 +33,10 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 {
 	if (kind == SL_FRAME_PING)
 		return;
+	if (sl_frame_later(kind)) {
+		free(payload);
+		return;
+	}
 	link->unread++;
 	link->links->figures.messages[kind].received += SL_FRAME_HEADER_BYTES + size;
 	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload,
@@ -45,11 +49,21 @@ static bool agreed(const struct sl_link *link)
 	return link->state == SL_LINK_OFFERED || link->state == SL_LINK_UP;
 }
 
+/* Return why the stream is no frames of this version. */
+static const char *format_error(const struct sl_link *link)
+{
+	int version = sl_deframer_version(&link->deframer);
+	if (version == 0)
+		return "a malformed frame";
+	return version > 0 ? "the peer speaks a newer version of the protocol: upgrade Starling here"
+			   : "the peer speaks an older version of the protocol: upgrade Starling there";
+}
+
 static const char *ending(const struct sl_link *link, int rc)
 {
 	bool orderly = rc == SL_ERR_NOTFOUND;
 	if (rc == SL_ERR_FORMAT)
-		return "a malformed frame";
+		return format_error(link);
 	if (rc == SL_ERR_NOMEM)
 		return "out of memory";
 	if (link->state == SL_LINK_OFFERED)

@@ -98,7 +98,8 @@ TEST_WITH(limits_are_the_kinds, setup, NULL)
 {
 	for (uint32_t kind = 0; kind < 70000; kind++) {
 		bool control = kind >= 1 && kind <= 13, vector = kind >= 16 && kind <= 20;
-		size_t want = control ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
+		bool later = kind >= 32 && kind <= 63;
+		size_t want = control || later ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
 		assert_int_equal(sl_frame_limit(kind), want);
 		assert_int_equal(sl_frame_known(kind), control || vector || kind == SL_FRAME_PING);
 	}
@@ -114,12 +115,52 @@ TEST_WITH(bad_magic_version_and_kind, setup, NULL)
 			expect_refused(header);
 		}
 	for (uint32_t kind = 0; kind <= UINT16_MAX; kind++) {
-		if (sl_frame_known(kind))
+		if (sl_frame_known(kind) || (kind >= 32 && kind <= 63))
 			continue;
 		sl_frame_header(header, SL_FRAME_PING, 0);
 		header[2] = (uint8_t)kind;
 		header[3] = (uint8_t)(kind >> 8);
 		expect_refused(header);
+	}
+}
+
+TEST_WITH(version_of_the_peer, setup, NULL)
+{
+	static const struct {
+		uint8_t magic, version;
+		int want;
+	} rows[] = {{'S', 8, -1}, {'S', 0, -1}, {'S', 10, 1}, {'S', 255, 1}, {'T', 10, 0}};
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct sl_deframer s = {0};
+		uint8_t header[SL_FRAME_HEADER_BYTES];
+		const uint8_t *bytes = header;
+		size_t count = sizeof header;
+		sl_frame_header(header, SL_FRAME_PING, 0);
+		header[0] = rows[i].magic;
+		header[1] = rows[i].version;
+		assert_int_equal(stream_take(&s, &bytes, &count), SL_ERR_FORMAT);
+		assert_int_equal(sl_deframer_version(&s), rows[i].want);
+		sl_deframer_close(&s);
+	}
+}
+
+/* A later version may add control messages: they are read, and the frame after them, too. */
+TEST_WITH(kinds_of_later_versions, setup, NULL)
+{
+	for (uint32_t kind = 32; kind <= 63; kind++) {
+		uint8_t stream[SL_FRAME_HEADER_BYTES + 3 + SL_FRAME_HEADER_BYTES] = {0};
+		const uint8_t *bytes = stream;
+		size_t count = sizeof stream;
+		struct sl_deframer s = {0};
+		sl_frame_header(stream, SL_MSG_HELLO, 3);
+		stream[2] = (uint8_t)kind;
+		sl_frame_header(stream + SL_FRAME_HEADER_BYTES + 3, SL_FRAME_PING, 0);
+		assert_int_equal(stream_take(&s, &bytes, &count), SL_OK);
+		assert_int_equal(s.kind, kind);
+		sl_deframer_next(&s);
+		assert_int_equal(stream_take(&s, &bytes, &count), SL_OK);
+		assert_int_equal(s.kind, SL_FRAME_PING);
+		sl_deframer_close(&s);
 	}
 }
 
