@@ -5,28 +5,15 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "common/field/encoding_scale.h"
+
 #define MAGNITUDE_END (UINT64_C(1) << 60) /* (p-1)/2 is below it */
-#define EXACT (UINT64_C(1) << 53)	  /* up to it, every integer is a double */
 
 typedef unsigned __int128 wide;
-
-static uint64_t power_of_ten(uint32_t digits)
-{
-	assert(digits <= SL_DECIMALS_MAX);
-	uint64_t power = 1;
-	while (digits-- > 0)
-		power *= 10;
-	return power;
-}
 
 /* ---- the scale ---- */
 
 #define EXPONENT_LEAST (-100) /* of the range of updates */
-
-static bool updates(const struct sl_encoding *encoding)
-{
-	return encoding->values == SL_VALUES_UPDATE;
-}
 
 /* Return e, of the range 2^e of updates. */
 static int range_exponent(const struct sl_encoding *encoding)
@@ -40,30 +27,30 @@ static int range_exponent(const struct sl_encoding *encoding)
 
 double sl_encoding_range(const struct sl_encoding *encoding)
 {
-	return updates(encoding) ? ldexp(1, range_exponent(encoding)) : encoding->clipping_range;
+	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding)) : encoding->clipping_range;
 }
 
 double sl_encoding_step(const struct sl_encoding *encoding)
 {
-	return updates(encoding) ? ldexp(1, range_exponent(encoding) - (int)encoding->update_bits)
-				 : 1 / (double)power_of_ten(encoding->decimals);
+	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding) - (int)encoding->update_bits)
+					     : 1 / (double)sl_encoding_power_of_ten(encoding->decimals);
 }
 
 uint32_t sl_encoding_digits(const struct sl_encoding *encoding)
 {
-	return updates(encoding) ? encoding->update_bits : encoding->decimals;
+	return sl_encoding_updates(encoding) ? encoding->update_bits : encoding->decimals;
 }
 
 void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits)
 {
-	*(updates(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
+	*(sl_encoding_updates(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
 }
 
 /* Return the scale, which is a double: a power of two, or a power of ten up to 10^12. */
 static double scale_of(const struct sl_encoding *encoding)
 {
-	return updates(encoding) ? ldexp(1, (int)encoding->update_bits - range_exponent(encoding))
-				 : (double)power_of_ten(encoding->decimals);
+	return sl_encoding_updates(encoding) ? ldexp(1, (int)encoding->update_bits - range_exponent(encoding))
+					     : (double)sl_encoding_power_of_ten(encoding->decimals);
 }
 
 /* ---- exact arithmetic ---- */
@@ -90,7 +77,8 @@ static uint64_t twice_range(uint32_t decimals, double clipping_range)
 	int exponent;
 	if (!(clipping_range > 0) || !isfinite(clipping_range))
 		return UINT64_MAX;
-	wide a = (wide)(uint64_t)(frexp(clipping_range, &exponent) * 0x1p53) * power_of_ten(decimals);
+	wide a = (wide)(uint64_t)(frexp(clipping_range, &exponent) * 0x1p53) *
+		 sl_encoding_power_of_ten(decimals);
 	return shift_down(a >> 64, (uint64_t)a, 53 - 1 - exponent);
 }
 
@@ -180,7 +168,7 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 			struct sl_encode_note *note)
 {
 	bool paper = encoding->kind == SL_ENCODING_PAPER;
-	if (paper && updates(encoding))
+	if (paper && sl_encoding_updates(encoding))
 		return refuse(note, n, 0, SL_ERR_INVALID);
 	if (paper && (encoding->weight_total == 0 || encoding->weight > encoding->weight_total))
 		return refuse(note, n, (double)encoding->weight, SL_ERR_INVALID);
@@ -210,7 +198,8 @@ static uint64_t magnitude_of(struct encoder *e, double u)
 		return papers(e->encoding, e->ten, u);
 	double product = fabs(u) * e->scale, nearest = rint(product);
 	/* The error of the product, of 53 bits, cannot carry a sum below 2^40 over a half. */
-	bool clear = updates(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
+	bool clear =
+		sl_encoding_updates(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
 	uint64_t whole = clear ? (uint64_t)nearest : rounded(e->ten, u);
 	double loss = fabs(product - (double)whole);
 	e->loss = loss > e->loss ? loss : e->loss;
@@ -390,23 +379,17 @@ static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const 
 	return SL_OK;
 }
 
-/* Return `model` from byte `offset` on, NULL for NULL. */
-static const void *part(const void *model, size_t offset)
-{
-	return model == NULL ? NULL : (const uint8_t *)model + offset;
-}
-
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
 {
-	bool update = updates(encoding);
+	bool update = sl_encoding_updates(encoding);
 	double range = sl_encoding_range(encoding);
 	struct encoder e = {.field = field,
 			    .encoding = encoding,
 			    .scale = scale_of(encoding),
 			    .range = range,
-			    .ten = update ? 0 : power_of_ten(encoding->decimals),
+			    .ten = update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
 			    .most = (field->p - 1) / 2,
 			    .integer_most = update ? UINT64_C(1) << encoding->update_bits
 						   : twice_range(encoding->decimals, range) / 2,
@@ -417,8 +400,9 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
-			err = encode_run(&e, &some, part(model, some.offset),
-					 part(update ? base : NULL, some.offset), x + (some.first - first));
+			err = encode_run(&e, &some, sl_encoding_from(model, some.offset),
+					 sl_encoding_from(update ? base : NULL, some.offset),
+					 x + (some.first - first));
 	}
 	note->rounding = e.loss / e.scale;
 	if (err == SL_OK && first + count == n + 1)
@@ -433,153 +417,14 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0, n + 1, x, note);
 }
 
-/* ---- decoding ---- */
-
-/* Z, and what each of its elements is divided by. */
-struct decoder {
-	const struct sl_field *field;
-	uint64_t scale, weight; /* 10^decimals; Z_n, or 1 for paper */
-	double step;		/* of updates, a power of two */
-};
-
-/* Round once to double for the numerator, the denominator and the quotient, and once to float. There are no
- * sums that a machine could fuse, so every machine gets the same bits. */
-static void decode_floats(const struct decoder *d, const uint64_t *z, size_t count, float *theta)
-{
-	double denominator = (double)d->scale * (double)d->weight;
-	for (size_t l = 0; l < count; l++)
-		theta[l] = (float)((double)sl_field_centred(d->field, z[l]) / denominator);
-}
-
-/* Return top / bottom, correctly rounded: 55 bits of the quotient, the last of them 1 if any bit after it is.
- * top < 2^61, 0 < bottom < 2^102. */
-static double divide(uint64_t top, wide bottom)
-{
-	uint64_t quotient = 0;
-	wide rest = top;
-	int exponent = 0;
-	if (top == 0)
-		return 0;
-	for (; rest < bottom; exponent--)
-		rest <<= 1;
-	wide unit = bottom;
-	for (; rest >> 1 >= unit; exponent++)
-		unit <<= 1;
-	for (int bit = 0; bit < 55; bit++, rest <<= 1) {
-		quotient = quotient << 1 | (rest >= unit);
-		rest -= rest >= unit ? unit : 0;
-	}
-	return ldexp((double)(quotient | (rest != 0)), exponent - 54);
-}
-
-/* A division of integers below 2^53 is one operation, which the machine rounds correctly. */
-static void decode_doubles(const struct decoder *d, const uint64_t *z, size_t count, double *theta)
-{
-	wide denominator = (wide)d->scale * d->weight;
-	bool small = denominator <= EXACT;
-	for (size_t l = 0; l < count; l++) {
-		int64_t sum = sl_field_centred(d->field, z[l]);
-		uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
-		double mean = small && magnitude <= EXACT ? (double)magnitude / (double)denominator
-							  : divide(magnitude, denominator);
-		theta[l] = sum < 0 ? -mean : mean;
-	}
-}
-
-/* Return the integer nearest to centred(z) / weight, halves to even. */
-static int64_t nearest(const struct decoder *d, uint64_t z)
-{
-	int64_t sum = sl_field_centred(d->field, z);
-	uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
-	uint64_t mean = magnitude / d->weight, rest = magnitude % d->weight, other = d->weight - rest;
-	mean += rest > other || (rest == other && mean % 2 == 1);
-	return sum < 0 ? -(int64_t)mean : (int64_t)mean;
-}
-
-/* Return B + u, each operation rounded once: two conversions and a division; the product by the step is
- * exact, so a machine that fuses it with the sum gets the same bits. */
-static double updated(const struct decoder *d, uint64_t z, double base)
-{
-	return base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
-}
-
-static void update_floats(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
-			  float *theta)
-{
-	for (size_t l = 0; l < count; l++)
-		theta[l] = (float)updated(d, z[l], base == NULL ? 0 : (double)base[l]);
-}
-
-static void update_doubles(const struct decoder *d, const uint64_t *z, const double *base, size_t count,
-			   double *theta)
-{
-	for (size_t l = 0; l < count; l++)
-		theta[l] = updated(d, z[l], base == NULL ? 0 : base[l]);
-}
-
-/* A sum that is none of models may pass the ends of int64. */
-static void decode_integers(const struct decoder *d, const uint64_t *z, const int64_t *base, size_t count,
-			    int64_t *theta)
-{
-	for (size_t l = 0; l < count; l++)
-		theta[l] = (int64_t)((uint64_t)nearest(d, z[l]) + (base == NULL ? 0 : (uint64_t)base[l]));
-}
-
-static void decode_run(const struct decoder *d, const struct sl_tensor_run *run, const uint64_t *z,
-		       const void *base, bool update, void *theta)
-{
-	switch (run->dtype) {
-	case SL_FLOAT32:
-		if (update)
-			update_floats(d, z, base, run->count, theta);
-		else
-			decode_floats(d, z, run->count, theta);
-		break;
-	case SL_FLOAT64:
-		if (update)
-			update_doubles(d, z, base, run->count, theta);
-		else
-			decode_doubles(d, z, run->count, theta);
-		break;
-	case SL_INT64:
-		decode_integers(d, z, base, run->count, theta);
-	}
-}
-
-int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
-			    const void *base, size_t n, size_t first, size_t count, void *model)
-{
-	bool update = updates(encoding);
-	struct decoder d = {field, update ? 0 : power_of_ten(encoding->decimals),
-			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
-	if (d.weight == 0)
-		return SL_ERR_INVALID;
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		if (some.count > 0)
-			decode_run(&d, &some, z + (some.first - first),
-				   part(update ? base : NULL, some.offset), update,
-				   (uint8_t *)model + some.offset);
-	}
-	return SL_OK;
-}
-
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
-		       void *model)
-{
-	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], base, n, 0, n, model);
-}
-
 /* ---- the modulus ---- */
 
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
 {
 	double range = encoding->clipping_range;
-	if (updates(encoding))
+	if (sl_encoding_updates(encoding))
 		return UINT64_C(1) << encoding->update_bits;
-	uint64_t scale = power_of_ten(encoding->decimals), largest;
+	uint64_t scale = sl_encoding_power_of_ten(encoding->decimals), largest;
 	if (!(range > 0) || !isfinite(range))
 		return UINT64_MAX;
 	if (encoding->kind == SL_ENCODING_PAPER)
@@ -619,7 +464,7 @@ bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const str
 	if (least != NULL)
 		*least = need;
 	if (digits_most != NULL) {
-		*digits_most = (int)(updates(encoding) ? SL_UPDATE_BITS_MAX : SL_DECIMALS_MAX);
+		*digits_most = (int)(sl_encoding_updates(encoding) ? SL_UPDATE_BITS_MAX : SL_DECIMALS_MAX);
 		while (*digits_most >= 0 && p < least_p(encoding, (uint32_t)*digits_most, total))
 			--*digits_most;
 	}

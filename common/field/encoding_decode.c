@@ -1,0 +1,145 @@
+/* Sums of encodings to the mean (PROTOCOL.md §4.6 Decoding). */
+#include <math.h>
+
+#include "common/field/encoding_scale.h"
+
+#define EXACT (UINT64_C(1) << 53) /* up to it, every integer is a double */
+
+typedef unsigned __int128 wide;
+
+/* Z, and what each of its elements is divided by. */
+struct decoder {
+	const struct sl_field *field;
+	uint64_t scale, weight; /* 10^decimals; Z_n, or 1 for paper */
+	double step;		/* of updates, a power of two */
+};
+
+/* Round once to double for the numerator, the denominator and the quotient, and once to float. There are no
+ * sums that a machine could fuse, so every machine gets the same bits. */
+static void decode_floats(const struct decoder *d, const uint64_t *z, size_t count, float *theta)
+{
+	double denominator = (double)d->scale * (double)d->weight;
+	for (size_t l = 0; l < count; l++)
+		theta[l] = (float)((double)sl_field_centred(d->field, z[l]) / denominator);
+}
+
+/* Return top / bottom, correctly rounded: 55 bits of the quotient, the last of them 1 if any bit after it is.
+ * top < 2^61, 0 < bottom < 2^102. */
+static double divide(uint64_t top, wide bottom)
+{
+	uint64_t quotient = 0;
+	wide rest = top;
+	int exponent = 0;
+	if (top == 0)
+		return 0;
+	for (; rest < bottom; exponent--)
+		rest <<= 1;
+	wide unit = bottom;
+	for (; rest >> 1 >= unit; exponent++)
+		unit <<= 1;
+	for (int bit = 0; bit < 55; bit++, rest <<= 1) {
+		quotient = quotient << 1 | (rest >= unit);
+		rest -= rest >= unit ? unit : 0;
+	}
+	return ldexp((double)(quotient | (rest != 0)), exponent - 54);
+}
+
+/* A division of integers below 2^53 is one operation, which the machine rounds correctly. */
+static void decode_doubles(const struct decoder *d, const uint64_t *z, size_t count, double *theta)
+{
+	wide denominator = (wide)d->scale * d->weight;
+	bool small = denominator <= EXACT;
+	for (size_t l = 0; l < count; l++) {
+		int64_t sum = sl_field_centred(d->field, z[l]);
+		uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
+		double mean = small && magnitude <= EXACT ? (double)magnitude / (double)denominator
+							  : divide(magnitude, denominator);
+		theta[l] = sum < 0 ? -mean : mean;
+	}
+}
+
+/* Return the integer nearest to centred(z) / weight, halves to even. */
+static int64_t nearest(const struct decoder *d, uint64_t z)
+{
+	int64_t sum = sl_field_centred(d->field, z);
+	uint64_t magnitude = (uint64_t)(sum < 0 ? -sum : sum);
+	uint64_t mean = magnitude / d->weight, rest = magnitude % d->weight, other = d->weight - rest;
+	mean += rest > other || (rest == other && mean % 2 == 1);
+	return sum < 0 ? -(int64_t)mean : (int64_t)mean;
+}
+
+/* Return B + u, each operation rounded once: two conversions and a division; the product by the step is
+ * exact, so a machine that fuses it with the sum gets the same bits. */
+static double updated(const struct decoder *d, uint64_t z, double base)
+{
+	return base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
+}
+
+static void update_floats(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
+			  float *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = (float)updated(d, z[l], base == NULL ? 0 : (double)base[l]);
+}
+
+static void update_doubles(const struct decoder *d, const uint64_t *z, const double *base, size_t count,
+			   double *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = updated(d, z[l], base == NULL ? 0 : base[l]);
+}
+
+/* A sum that is none of models may pass the ends of int64. */
+static void decode_integers(const struct decoder *d, const uint64_t *z, const int64_t *base, size_t count,
+			    int64_t *theta)
+{
+	for (size_t l = 0; l < count; l++)
+		theta[l] = (int64_t)((uint64_t)nearest(d, z[l]) + (base == NULL ? 0 : (uint64_t)base[l]));
+}
+
+static void decode_run(const struct decoder *d, const struct sl_tensor_run *run, const uint64_t *z,
+		       const void *base, bool update, void *theta)
+{
+	switch (run->dtype) {
+	case SL_FLOAT32:
+		if (update)
+			update_floats(d, z, base, run->count, theta);
+		else
+			decode_floats(d, z, run->count, theta);
+		break;
+	case SL_FLOAT64:
+		if (update)
+			update_doubles(d, z, base, run->count, theta);
+		else
+			decode_doubles(d, z, run->count, theta);
+		break;
+	case SL_INT64:
+		decode_integers(d, z, base, run->count, theta);
+	}
+}
+
+int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
+			    const void *base, size_t n, size_t first, size_t count, void *model)
+{
+	bool update = sl_encoding_updates(encoding);
+	struct decoder d = {field, update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
+			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
+	if (d.weight == 0)
+		return SL_ERR_INVALID;
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count > 0)
+			decode_run(&d, &some, z + (some.first - first),
+				   sl_encoding_from(update ? base : NULL, some.offset), update,
+				   (uint8_t *)model + some.offset);
+	}
+	return SL_OK;
+}
+
+int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
+		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
+		       void *model)
+{
+	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], base, n, 0, n, model);
+}

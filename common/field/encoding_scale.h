@@ -1,0 +1,26 @@
+/* encoding_scale.h - what encoding.c and encoding_decode.c share. No other file includes it. */
+#pragma once
+
+#include <assert.h>
+
+#include "common/field/encoding.h"
+
+static inline uint64_t sl_encoding_power_of_ten(uint32_t digits)
+{
+	assert(digits <= SL_DECIMALS_MAX);
+	uint64_t power = 1;
+	while (digits-- > 0)
+		power *= 10;
+	return power;
+}
+
+static inline bool sl_encoding_updates(const struct sl_encoding *encoding)
+{
+	return encoding->values == SL_VALUES_UPDATE;
+}
+
+/* Return `model` from byte `offset` on, NULL for NULL. */
+static inline const void *sl_encoding_from(const void *model, size_t offset)
+{
+	return model == NULL ? NULL : (const uint8_t *)model + offset;
+}
