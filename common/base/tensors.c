@@ -81,6 +81,14 @@ struct sl_tensor_run sl_tensors_part(const struct sl_tensor_run *run, size_t fir
 	return part;
 }
 
+size_t sl_tensors_offset(const struct sl_tensors *tensors, size_t n, size_t element)
+{
+	size_t bytes = 0;
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);)
+		bytes += sl_tensors_part(&run, 0, element).count * dtypes[run.dtype].bytes;
+	return bytes;
+}
+
 size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n)
 {
 	struct sl_tensor_run run = {0};

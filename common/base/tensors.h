@@ -68,6 +68,9 @@ bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tenso
 /* Return the part of `run` within the elements first .. first + count - 1; its count may be 0. */
 struct sl_tensor_run sl_tensors_part(const struct sl_tensor_run *run, size_t first, size_t count);
 
+/* Return the bytes before element `element`, which is at most `n`. */
+size_t sl_tensors_offset(const struct sl_tensors *tensors, size_t n, size_t element);
+
 /* Return the bytes of a model of `n` elements. */
 size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n);
 

@@ -148,9 +148,10 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 	       within(workspace, view, limit);
 }
 
-/* Decode Z to the next model, and fill in weight, strands and D; if Z is not plausible, the code alone. */
+/* Fill in weight, strands and D of Z; if Z is not plausible, the code alone. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
+	struct sl_vector_hash model;
 	bool weightless;
 	result->total = sl_state_element(workspace, view, (size_t)view->elements - 1);
 	weightless = view->encoding.kind == SL_ENCODING_WEIGHTED && result->total == 0;
@@ -158,10 +159,10 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 		result->code = SL_ERR_INVALID;
 	if (result->code != SL_OK || weightless) /* there is no mean */
 		return;
-	result->code = sl_job_model_decode(workspace, view);
 	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
-	sl_canonical_result(&workspace->scope, view->h, result->total, result->strands, workspace->next,
-			    model_bytes(workspace), result->hash);
+	sl_job_model_hash(workspace, view, &model);
+	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, &model,
+			       model_bytes(workspace), result->hash);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -208,25 +209,27 @@ static void run_absorb(struct sl_workspace *workspace, const struct sl_job *job,
 {
 	(void)result;
 	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		memcpy((uint8_t *)workspace->next + (size_t)b->index * SL_RESULT_BYTES, b->bytes, b->size);
+		memcpy((uint8_t *)workspace->fetched + (size_t)b->index * SL_RESULT_BYTES, b->bytes, b->size);
 }
 
-/* Accept a model from others if it is the one whose digest they signed. */
+/* Commit to a model from others if it is the one whose digest they signed. */
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	sl_canonical_result(&workspace->scope, job->view->h, job->round->total, job->round->strands,
-			    workspace->next, model_bytes(workspace), result->hash);
-	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
+			    workspace->fetched, model_bytes(workspace), result->hash);
+	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0) {
 		result->code = SL_ERR_INVALID;
+		return;
+	}
+	void *before = workspace->committed;
+	workspace->committed = workspace->fetched;
+	workspace->fetched = before;
 }
 
 static void run_accept(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	void *before = workspace->committed;
-	(void)job;
 	(void)result;
-	workspace->committed = workspace->next;
-	workspace->next = before;
+	sl_job_model_accept(workspace, job->view);
 }
 
 static void run_share(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

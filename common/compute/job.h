@@ -12,15 +12,15 @@
  *   COMMITMENT own slot                          its hash; shares and streams are wiped
  *   MIX m      s, slots and keys of neighbours,  next state; of metropolis, the spread at times
  *              or their states
- *   CLOSE      last state, committed model       Z, its strands, next model, margin, D, total weight, or
- *                                                SL_ERR_INVALID
+ *   CLOSE      last state, committed model       Z, its strands, D of the decoded model, margin, total
+ *                                                weight, or SL_ERR_INVALID
  *   CHECKSUM   slots, keys, Z, seed of the points  checksums of the own and the kept masked states, and of Z
  *   FETCH      chunk of a deposit                slot of its owner
  *   CHECK i    slot i                            SL_OK if it has the expected hash
  *   SUM        all slots, all keys               as CLOSE
- *   ABSORB     a peer's chunks of a model        next model                                     \ CATCHUP
- *   ADOPT      next model, D                     SL_OK if D is its digest                       /
- *   ACCEPT     next model                        committed model
+ *   ACCEPT     Z, committed model                committed model: Z, decoded once more
+ *   ABSORB     a peer's chunks of a model        fetched model                                  \ CATCHUP
+ *   ADOPT      fetched model, D                  committed model, if D is its digest            /
  *
  * Jobs of one learner run one at a time, in the order given. The model stays as it is from ENCODE to the last
  * SHARE: it is encoded a second time, which takes less memory than the encoding. Nothing here allocates,

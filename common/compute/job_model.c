@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <sodium.h>
+#include <string.h>
 
 #include "common/base/bytes.h"
 #include "common/base/tensors.h"
@@ -100,18 +101,41 @@ int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_vie
 	return rc;
 }
 
-int sl_job_model_decode(const struct sl_workspace *workspace, const struct sl_view *view)
+/* Decode the elements first .. first + count - 1 of Z to `model`, which has room for as many of 8 bytes.
+ * Return their bytes. */
+static size_t decode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
+		     size_t count, uint64_t *model)
 {
+	const struct sl_tensors *tensors = &workspace->tensors;
 	uint64_t sums[BLOCK];
 	uint32_t bits = view->field.bits;
 	size_t n = workspace->n;
-	uint64_t total = sl_bytes_element(workspace->s, n, bits);
-	int rc = SL_OK;
-	for (size_t at = 0; rc == SL_OK && at < n; at += BLOCK) {
-		size_t count = min(n - at, BLOCK);
-		sl_bytes_unpack(sums, workspace->s + sl_packed_bytes(at, bits), count, bits);
-		rc = sl_encoding_decode_part(&view->field, &view->encoding, &workspace->tensors, sums, total,
-					     base_of(workspace, view), n, at, count, workspace->next);
+	sl_bytes_unpack(sums, workspace->s + sl_packed_bytes(first, bits), count, bits);
+	int rc = sl_encoding_decode_part(&view->field, &view->encoding, tensors, sums,
+					 sl_bytes_element(workspace->s, n, bits), base_of(workspace, view), n,
+					 first, count, model);
+	assert(rc == SL_OK); /* the total weight is not 0 */
+	return sl_tensors_offset(tensors, n, first + count) - sl_tensors_offset(tensors, n, first);
+}
+
+void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
+		       struct sl_vector_hash *hash)
+{
+	uint64_t model[BLOCK];
+	sl_vector_hash_begin(hash);
+	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
+		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
+		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
 	}
-	return rc;
+}
+
+void sl_job_model_accept(const struct sl_workspace *workspace, const struct sl_view *view)
+{
+	uint64_t model[BLOCK];
+	uint8_t *committed = workspace->committed;
+	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
+		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
+		memcpy(committed, model, bytes); /* B of these elements is not needed any more */
+		committed += bytes;
+	}
 }

@@ -23,11 +23,10 @@ struct sl_workspace {
 	struct sl_tensors tensors; /* of the model; without items: n float32 */
 	void *trained;		   /* theta_i, from the trainer; secret */
 	void *committed;	   /* the last committed model */
-	void *next; /* a model that is not committed: of Z, or of a peer's Result; ACCEPT makes it `committed`
-		     */
-	uint64_t weight;	 /* m_i */
-	bool clamp;		 /* clip coordinates instead of failing */
-	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
+	void *fetched;		   /* a model from a peer's Result; needed from ABSORB to ADOPT alone */
+	uint64_t weight;	   /* m_i */
+	bool clamp;		   /* clip coordinates instead of failing */
+	bool randomness_from_os;   /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
 

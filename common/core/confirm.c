@@ -277,13 +277,13 @@ static void certify(struct sl_core *core)
 void sl_confirm_commit_enter(struct sl_core *core)
 {
 	certify(core);
+	sl_emit_job(core, SL_JOB_ACCEPT, 0, NULL);
 	sl_confirm_persist(core);
 }
 
 void sl_confirm_persist(struct sl_core *core)
 {
 	const struct sl_certificate *made = &core->making.certificate;
-	sl_emit_job(core, SL_JOB_ACCEPT, 0, NULL);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, made->a);
 	persist->what.t = made->t; /* in CATCHUP, it may be later than round t */
 	persist->certificate = made;

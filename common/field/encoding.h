@@ -60,11 +60,11 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
 		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
 		       void *model);
-/* Decode the elements first .. first + count - 1 of the n alone, from the `count` elements `z`, to their
- * place in `model`. total: Z_n. */
+/* Decode the elements first .. first + count - 1 of the n alone, from the `count` elements `z`, to `part`,
+ * which is their part of the model. total: Z_n. */
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
-			    const void *base, size_t n, size_t first, size_t count, void *model);
+			    const void *base, size_t n, size_t first, size_t count, void *part);
 
 /* Return the clipping range in force: of updates, the least power of two that is not below
  * encoding->clipping_range, from 2^-100 to 2^1023. */

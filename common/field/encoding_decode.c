@@ -120,19 +120,20 @@ static void decode_run(const struct decoder *d, const struct sl_tensor_run *run,
 
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
-			    const void *base, size_t n, size_t first, size_t count, void *model)
+			    const void *base, size_t n, size_t first, size_t count, void *part)
 {
 	bool update = sl_encoding_updates(encoding);
 	struct decoder d = {field, update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
 			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
+	size_t before = sl_tensors_offset(tensors, n, first);
 	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
 			decode_run(&d, &some, z + (some.first - first),
 				   sl_encoding_from(update ? base : NULL, some.offset), update,
-				   (uint8_t *)model + some.offset);
+				   (uint8_t *)part + (some.offset - before));
 	}
 	return SL_OK;
 }

@@ -198,21 +198,28 @@ void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static
 	sl_vector_hash_end(&vector, strands);
 }
 
-void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
-			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
-			 size_t bytes, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			    uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES],
+			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	struct sl_vector_hash vector;
-	sl_vector_hash_begin(&vector);
-	sl_vector_hash_add(&vector, model, bytes);
 	begin_run(&v, "starling result 6", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, total);
 	feed(&v, strands, SL_STRANDS_BYTES);
 	feed_u64(&v, bytes);
-	feed_vector(&v, &vector);
+	feed_vector(&v, model);
 	finish(&v, hash);
+}
+
+void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
+			 size_t bytes, uint8_t hash[static SL_HASH_BYTES])
+{
+	struct sl_vector_hash vector;
+	sl_vector_hash_begin(&vector);
+	sl_vector_hash_add(&vector, model, bytes);
+	sl_canonical_result_of(scope, view, total, strands, &vector, bytes, hash);
 }
 
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,

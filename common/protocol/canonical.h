@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "common/field/vector_hash.h"
 #include "common/graph/graph.h"
 #include "common/protocol/message.h"
 
@@ -55,6 +56,10 @@ void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
 			 size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
+/* The same, of a model whose `bytes` bytes were added to `model`, which is wiped. */
+void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			    uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES],
+			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);

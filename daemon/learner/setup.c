@@ -131,8 +131,7 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->trained =
 		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
 	v->committed = calloc(1, bytes);
-	v->next = calloc(1, bytes);
-	if (v->trained == NULL || v->committed == NULL || v->next == NULL)
+	if (v->trained == NULL || v->committed == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
@@ -399,7 +398,6 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->training);
 	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
-	free(daemon->workspace.next);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)

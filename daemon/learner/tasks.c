@@ -115,6 +115,7 @@ static void run_job(struct sl_task *base)
 	if (task->code != SL_OK)
 		return;
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
+	sl_vectors_shrink(&daemon->workspace, &task->job);
 	sl_masked_states_made(&daemon->masked_states, &task->job);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
 	if (encoded && daemon->settings->unsafe_dump_model)

@@ -1,6 +1,7 @@
 #include "daemon/learner/vectors.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 #include "common/compute/state.h"
 
@@ -44,7 +45,19 @@ int sl_vectors_grow(struct sl_workspace *workspace, const struct sl_job *job)
 		workspace->second_elements = size / sizeof *workspace->second;
 		small |= workspace->second == NULL;
 	}
+	if (job->kind == SL_JOB_ABSORB && workspace->fetched == NULL) {
+		workspace->fetched = malloc(sl_tensors_bytes(&workspace->tensors, workspace->n));
+		small = workspace->fetched == NULL;
+	}
 	return small ? SL_ERR_NOMEM : SL_OK;
+}
+
+void sl_vectors_shrink(struct sl_workspace *workspace, const struct sl_job *job)
+{
+	if (job->kind == SL_JOB_ABSORB)
+		return;
+	free(workspace->fetched);
+	workspace->fetched = NULL;
 }
 
 void sl_vectors_free(struct sl_workspace *workspace)
@@ -52,4 +65,5 @@ void sl_vectors_free(struct sl_workspace *workspace)
 	sodium_free(workspace->s);
 	sodium_free(workspace->second);
 	sodium_free(workspace->scratch.base);
+	free(workspace->fetched);
 }

@@ -90,7 +90,6 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
 	w->trained = calloc(ELEMENTS, sizeof(float));
 	w->committed = calloc(ELEMENTS, sizeof(float));
-	w->next = calloc(ELEMENTS, sizeof(float));
 	w->s_bytes = sl_state_bytes(&a->view);
 	w->s = calloc(1, w->s_bytes);
 	w->second = calloc(ELEMENTS, sizeof *w->second);
@@ -124,7 +123,6 @@ int attempt_teardown(void **state)
 	free(a->graph);
 	free(a->workspace.trained);
 	free(a->workspace.committed);
-	free(a->workspace.next);
 	free(a->workspace.s);
 	free(a->workspace.second);
 	free(a->workspace.scratch.base);

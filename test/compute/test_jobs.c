@@ -229,14 +229,15 @@ TEST_WITH(each_is_added_once, attempt_setup, attempt_teardown)
 			    (ELEMENTS - 1) * sizeof *mean, hash);
 	attempt_fetch_all(a);
 	for (int twice = 0; twice < 2; twice++) {
-		memset(a->workspace.next, 0xff, (ELEMENTS - 1) * sizeof *mean);
 		struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM});
 		assert_int_equal(result.code, SL_OK);
 		assert_int_equal(result.total, LEARNERS);
 		assert_memory_equal(a->workspace.s, z, bytes);
 		assert_memory_equal(result.strands, strands, sizeof strands);
 		assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
-		assert_memory_equal(a->workspace.next, mean, (ELEMENTS - 1) * sizeof *mean);
+		memset(a->workspace.committed, 0xff, (ELEMENTS - 1) * sizeof *mean);
+		attempt_run_well(a, SL_JOB_ACCEPT, 0);
+		assert_memory_equal(a->workspace.committed, mean, (ELEMENTS - 1) * sizeof *mean);
 	}
 	free(mean);
 	free(z);
@@ -282,14 +283,79 @@ TEST_WITH(base_of_updates, attempt_setup, attempt_teardown)
 		sl_job_model_encode(w, &a->view, 0, ELEMENTS, x);
 		assert_memory_equal(x, want, ELEMENTS * sizeof *x);
 	}
-	attempt_fetch_all(a); /* of the sum 0 */
-	assert_int_equal(attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_OK);
-	assert_memory_equal(w->next, committed, (ELEMENTS - 1) * sizeof *committed);
-	const void *next = w->next;
-	attempt_run(a, (struct sl_job){.kind = SL_JOB_ACCEPT});
-	assert_true(w->committed == next && w->next == committed);
 	free(want);
 	free(x);
+}
+
+/* The model of Z is hashed by CLOSE and SUM, which leave the base of its updates as it is, and takes the
+ * place of that base by ACCEPT. Each is done by parts, which cut the tensors anywhere. */
+TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
+{
+	static const struct sl_tensor items[] = {{"a", SL_FLOAT64, 1, {3001}},
+						 {"b", SL_INT64, 1, {2}},
+						 {"c", SL_FLOAT32, 1, {ELEMENTS - 1 - 3003}}};
+	struct attempt *a = *state;
+	struct sl_workspace *w = &a->workspace;
+	size_t n = ELEMENTS - 1;
+	w->tensors = (struct sl_tensors){items, 3};
+	size_t bytes = sl_tensors_bytes(&w->tensors, n);
+	uint8_t hash[SL_HASH_BYTES], *want = malloc(bytes), *base = malloc(bytes);
+	uint64_t *z = malloc(ELEMENTS * sizeof *z);
+	free(w->committed);
+	w->committed = calloc(1, bytes);
+	for (size_t l = 0; l < 3001; l++)
+		((double *)w->committed)[l] = 0.5 * (double)l;
+	memcpy(base, w->committed, bytes);
+	a->view.previous[0] = 1;
+	a->view.encoding.values = SL_VALUES_UPDATE;
+	a->view.encoding.update_bits = 12;
+	for (size_t l = 0; l < n; l++) {
+		z[l] = sl_field_lift(&a->view.field, l % 2 == 0 ? l % 4000 : -(l % 4000));
+		a->state[0][l] = sl_field_add(&a->view.field, a->state[0][l], z[l]);
+	}
+	z[n] = LEARNERS;
+	attempt_fetch_all(a);
+	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM});
+	assert_int_equal(result.code, SL_OK);
+	assert_memory_equal(w->committed, base, bytes);
+	assert_int_equal(sl_encoding_decode(&a->view.field, &a->view.encoding, &w->tensors, z, base, n, want),
+			 SL_OK);
+	assert_memory_not_equal(want, base, bytes);
+	sl_canonical_result(&w->scope, a->view.h, LEARNERS, result.strands, want, bytes, hash);
+	assert_memory_equal(result.hash, hash, sizeof hash);
+	attempt_run_well(a, SL_JOB_ACCEPT, 0);
+	assert_memory_equal(w->committed, want, bytes);
+	free(want);
+	free(base);
+	free(z);
+}
+
+/* A fetched model takes the place of the committed one if its digest was signed, and not before. */
+TEST_WITH(fetched_model, attempt_setup, attempt_teardown)
+{
+	struct attempt *a = *state;
+	struct sl_workspace *w = &a->workspace;
+	struct sl_round_head round = {.total = 7};
+	size_t bytes = (ELEMENTS - 1) * sizeof(float);
+	float *fetched = w->fetched = malloc(bytes), *committed = w->committed;
+	uint8_t hash[SL_HASH_BYTES];
+	for (size_t at = 0, index = 0; at < bytes; at += SL_RESULT_BYTES, index++) {
+		size_t size = bytes - at < SL_RESULT_BYTES ? bytes - at : SL_RESULT_BYTES;
+		struct sl_buffer part = {
+			.index = (uint32_t)index, .bytes = (uint8_t *)w->trained + at, .size = size};
+		attempt_run(a, (struct sl_job){.kind = SL_JOB_ABSORB, .buffers = &part});
+	}
+	sl_canonical_result(&w->scope, a->view.h, 7, round.strands, w->trained, bytes, hash);
+	hash[0] ^= 1;
+	struct sl_job adopt = {.kind = SL_JOB_ADOPT, .round = &round, .expected = hash};
+	assert_int_equal(attempt_run(a, adopt).code, SL_ERR_INVALID);
+	assert_ptr_equal(w->committed, committed);
+	hash[0] ^= 1;
+	assert_int_equal(attempt_run(a, adopt).code, SL_OK);
+	assert_ptr_equal(w->committed, fetched);
+	assert_memory_equal(fetched, w->trained, bytes);
+	free(committed);
+	w->fetched = NULL;
 }
 
 /* Not the sum of three models within the clipping range. */

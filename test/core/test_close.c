@@ -32,8 +32,7 @@ static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
 static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
 {
 	uint64_t room[2 * ELEMENTS];
-	float next[ELEMENTS];
-	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = (uint8_t *)room, .second = s, .next = next};
+	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = (uint8_t *)room, .second = s};
 	struct sl_job_result result;
 	assert_true(sl_state_bytes(view) <= sizeof room);
 	if (view->engine == SL_ENGINE_EXACT)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_model.h"
 #include "daemon/net/link.h"
 
 /* ---- link states ---- */
@@ -175,12 +176,17 @@ static void sign_for(const struct insider *in, struct sl_digest *digest)
 	struct sl_field field = in->daemon->workspace_view->field;
 	uint8_t strands[SL_STRANDS_BYTES];
 	size_t bytes = sl_packed_bytes(w->n + 1, field.bits);
-	uint64_t honest = sl_bytes_element(w->s, 0, field.bits);
+	uint64_t honest = sl_bytes_element(w->s, 0, field.bits),
+		 total = sl_bytes_element(w->s, w->n, field.bits);
+	if (total == 0) /* the attempt has ended */
+		return;
 	sl_bytes_replace(w->s, 0, field.bits, sl_field_add(&field, honest, LIE_VALUE));
 	sl_canonical_strands(w->s, bytes, strands);
 	sl_bytes_replace(w->s, 0, field.bits, honest);
-	sl_canonical_result(&w->scope, digest->view, sl_bytes_element(w->s, w->n, field.bits), strands,
-			    w->next, in->daemon->core_config.model_bytes, digest->digest);
+	struct sl_vector_hash model;
+	sl_job_model_hash(w, in->daemon->workspace_view, &model);
+	sl_canonical_result_of(&w->scope, digest->view, total, strands, &model,
+			       in->daemon->core_config.model_bytes, digest->digest);
 }
 
 /* Falsify a State: in `exact` and `metropolis` that of an exchange; in `forest` 1 goes up, 2 comes down. */

@@ -59,7 +59,6 @@ static void make_workspace(struct replay *replay, struct fixture *fixture, enum 
 	workspace->n = elements - 1;
 	workspace->trained = SL_ARENA_TAKE(&replay->arena, elements, float);
 	workspace->committed = SL_ARENA_TAKE(&replay->arena, elements, float);
-	workspace->next = SL_ARENA_TAKE(&replay->arena, elements, float);
 	workspace->s_bytes = 2 * (elements + 1) * sizeof(uint64_t); /* at any bits */
 	workspace->s = (uint8_t *)SL_ARENA_TAKE(&replay->arena, 2 * (elements + 1), uint64_t);
 	workspace->second = SL_ARENA_TAKE(&replay->arena, elements, uint64_t);

@@ -41,10 +41,10 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	v->source_context = &l->random;
 	v->trained = sl_heap_zeroed(1, bytes);
 	v->committed = sl_heap_zeroed(1, bytes);
-	v->next = sl_heap_zeroed(1, bytes);
+	v->fetched = sl_heap_zeroed(1, bytes);
 	if (tensors != NULL)
 		v->tensors = *tensors;
-	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->next != NULL;
+	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->fetched != NULL;
 	return whole ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -72,8 +72,8 @@ static void end_state_file(struct sl_workspace *workspace)
 void sl_hosted_close(struct sl_hosted *l)
 {
 	struct sl_workspace *v = &l->workspace;
-	void *owned[] = {l->arena, l->wanted, v->trained, v->committed,
-			 v->next,  v->s,      v->second,  v->scratch.base};
+	void *owned[] = {l->arena,   l->wanted, v->trained, v->committed,
+			 v->fetched, v->s,	v->second,  v->scratch.base};
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)

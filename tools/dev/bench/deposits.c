@@ -78,7 +78,6 @@ static int make_workspace(struct learner *l)
 	size_t scratch = sl_job_scratch(&l->view);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = draw};
 	w->trained = SL_ARENA_TAKE(&l->arena, ELEMENTS, float);
-	w->next = SL_ARENA_TAKE(&l->arena, ELEMENTS, float);
 	w->s_bytes = sl_state_bytes(&l->view);
 	w->s = sl_arena_take(&l->arena, (w->s_bytes + 7) / 8, sizeof(uint64_t));
 	w->second_elements = ELEMENTS;
@@ -86,7 +85,7 @@ static int make_workspace(struct learner *l)
 	uint8_t *room = SL_ARENA_TAKE(&l->arena, scratch, uint8_t);
 	w->state_file.slot_bytes = sl_slot_bytes(&l->view);
 	w->state_file.base = SL_ARENA_TAKE(&l->arena, (DEGREE + 1) * w->state_file.slot_bytes, uint8_t);
-	if (w->trained == NULL || w->next == NULL || w->s == NULL || w->second == NULL || room == NULL ||
+	if (w->trained == NULL || w->s == NULL || w->second == NULL || room == NULL ||
 	    w->state_file.base == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&w->scratch, room, scratch);
