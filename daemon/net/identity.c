@@ -212,6 +212,20 @@ int sl_identity_create(const char *folder, const char *name, struct sl_error *er
 
 /* ---- load ---- */
 
+/* Write the path of file `name` of the identity: among the credentials of the service manager, if it is
+ * there, else in `folder`. Return true for a credential. */
+static bool find_file(char *out, const char *folder, const char *name)
+{
+	const char *credentials = getenv("CREDENTIALS_DIRECTORY");
+	if (credentials != NULL && strlen(credentials) + 32 <= PATH_MAX) {
+		path_in(out, credentials, name);
+		if (access(out, F_OK) == 0)
+			return true;
+	}
+	path_in(out, folder, name);
+	return false;
+}
+
 static int check_mode(int fd, const char *path, struct sl_error *error)
 {
 	struct stat st;
@@ -226,7 +240,8 @@ static int check_mode(int fd, const char *path, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Read a small file into guarded pages; the caller frees *bytes with sodium_free. */
+/* Read a small file into guarded pages, if `secret` after a look at its mode; the caller frees *bytes with
+ * sodium_free. */
 static int read_file(const char *path, bool secret, char **bytes, int *n, struct sl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe of that name */
@@ -250,11 +265,13 @@ static int no_password(char *buffer, int size, int writing, void *context)
 	return -1;
 }
 
-static int load_key(const char *path, struct sl_identity *identity, struct sl_error *error)
+/* Load the secret key. `check`: its mode; that of a credential shows the access that the service manager
+ * gives. */
+static int load_key(const char *path, bool check, struct sl_identity *identity, struct sl_error *error)
 {
 	char *bytes = NULL;
 	int n = 0;
-	int code = read_file(path, true, &bytes, &n, error);
+	int code = read_file(path, check, &bytes, &n, error);
 	BIO *pem = code == SL_OK ? BIO_new_mem_buf(bytes, n) : NULL;
 	if (pem)
 		identity->key = PEM_read_bio_PrivateKey(pem, NULL, no_password, NULL);
@@ -318,9 +335,9 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
 	if (sodium_init() < 0)
 		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
-	path_in(path, folder, KEY_FILE);
-	int code = load_key(path, identity, error);
-	path_in(path, folder, CERTIFICATE_FILE);
+	bool guarded = find_file(path, folder, KEY_FILE);
+	int code = load_key(path, !guarded, identity, error);
+	find_file(path, folder, CERTIFICATE_FILE);
 	if (code == SL_OK)
 		code = load_certificate(path, identity, error);
 	if (code == SL_OK)
@@ -336,7 +353,7 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error)
 {
 	char path[PATH_MAX];
-	path_in(path, folder, KEY_FILE);
+	find_file(path, folder, KEY_FILE);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));

@@ -1,7 +1,9 @@
 /* identity.h - a learner's Ed25519 key in a self-signed X.509 container, and its pin.
  *
- * key.pem (mode 0600, refused otherwise) and cert.pem in one folder. The secret key is held in guarded memory
- * (sodium_malloc), signs flooded records, and authenticates TLS; it is never printed.
+ * key.pem (mode 0600, refused otherwise) and cert.pem in one folder. Files of these names in
+ * $CREDENTIALS_DIRECTORY, where the service manager guards them (LoadCredential= of systemd.exec(5)), come
+ * first. The secret key is held in guarded memory (sodium_malloc), signs flooded records, and authenticates
+ * TLS; it is never printed.
  */
 #pragma once
 
