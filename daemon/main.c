@@ -112,7 +112,7 @@ static void follow_parent(long parent)
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
-	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO ? 1 : 2;
+	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO || error->code == SL_PENDING ? 1 : 2;
 }
 
 /* Keep the memory of freed chunks: the kernel would clear it for every new chunk. */
@@ -154,7 +154,8 @@ int main(int argc, char **argv)
 		return complain(&error);
 	int rc = arguments.check ? sl_setup_check(&daemon, &settings, &error)
 				 : sl_setup_open(&daemon, &settings, &error);
-	int status = rc == SL_OK || rc == SL_PENDING ? 0 : complain(&error);
+	bool ended = rc == SL_PENDING && !arguments.check; /* told to end while it started */
+	int status = rc == SL_OK || ended ? 0 : complain(&error);
 	if (rc == SL_OK && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (rc == SL_OK)

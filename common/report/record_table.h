@@ -248,6 +248,8 @@
 	X(COMMAND_OUTPUT, "command", SL_INFO, "reason", "command: |{reason}")                                \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
+	X(NO_ADDRESS, "no_address", SL_WARN, "reason",                                                       \
+	  "{reason}; this learner goes on as soon as it can listen there")                                   \
 	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster differs from that of round {round}, the last one committed here: {whom}")              \

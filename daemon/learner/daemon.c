@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "daemon/application/application.h"
+#include "daemon/runtime/service.h"
 
 #define FAREWELL_MS 30000u
 #define LOOK_MS 100u
@@ -13,6 +14,10 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status)
 		return;
 	daemon->stopping = true;
 	daemon->status = status;
+	if (daemon->restart_requested)
+		sl_service_reloading();
+	else
+		sl_service_stopping();
 	atomic_store(&daemon->stop_training, true);
 	uv_stop(&daemon->loop);
 }

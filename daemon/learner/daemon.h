@@ -24,6 +24,7 @@
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
+#include "daemon/learner/progress.h"
 #include "daemon/learner/record_limit.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/net/identity.h"
@@ -134,8 +135,9 @@ struct sl_daemon {
 	uv_check_t after;    /* drains it after the loop has polled */
 	uv_idle_t busy;	     /* active while the event queue is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
-	uv_timer_t watchdog; /* looks whether a durable write hangs */
+	uv_timer_t watchdog; /* looks at waits, durable writes and progress */
 	struct sl_writing writing;
+	struct sl_progress progress;
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;

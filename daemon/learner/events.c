@@ -202,6 +202,7 @@ void sl_events_drain(struct sl_daemon *daemon)
 	bool any = daemon->event_queue.first != NULL;
 	for (uint32_t n = 0; n < TURN_EVENTS && daemon->event_queue.first != NULL && !daemon->stopping; n++) {
 		struct sl_queued_event *h = sl_event_queue_take(&daemon->event_queue);
+		daemon->progress.taken++;
 		h->event.more = daemon->event_queue.first != NULL && n + 1 < TURN_EVENTS;
 		if (h->frame) {
 			step_frame(daemon, h);

@@ -11,12 +11,14 @@
 #include "daemon/learner/events.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/persist.h"
+#include "daemon/learner/progress.h"
 #include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
+#include "daemon/learner/validate.h"
 #include "daemon/learner/wait_log.h"
 
-#define LOOK_MS 500u	/* for waits, and for a durable write that hangs */
+#define LOOK_MS 500u	/* for waits, durable writes and progress */
 #define START_MS 10000u /* in which a peer may still start */
 #define LARGE_FLOATS (4u << 20)
 
@@ -93,6 +95,7 @@ static void on_watchdog(uv_timer_t *timer)
 	uint64_t seconds;
 	if (!daemon->stopping)
 		sl_wait_log_look(daemon);
+	sl_progress_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
 	if (name == NULL)
 		return;
@@ -165,7 +168,7 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	const char *address = s->listen[0] != '\0' ? s->listen : daemon->roster.members[daemon->self].address;
+	const char *address = sl_validate_address(s, &daemon->roster, daemon->self);
 	struct sl_links_config config = {.loop = &daemon->loop,
 					 .roster = &daemon->roster,
 					 .self = daemon->self,

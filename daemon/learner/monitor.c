@@ -16,7 +16,6 @@
 #include "daemon/runtime/http_token.h"
 
 #define NAMES_BYTES 256u
-#define LINE_BYTES (512u + SL_OBSTACLE_BYTES)
 #define RECENT_BYTES (128u << 10)
 
 static double unix_s(void)
@@ -38,8 +37,7 @@ void sl_monitor_report(struct sl_daemon *daemon, const struct sl_report *report)
 
 /* ---- health ---- */
 
-/* Look at the learner; return true if all is well. */
-static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
+bool sl_monitor_health(struct sl_daemon *daemon, char line[static SL_MONITOR_LINE_BYTES])
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64];
 	char names[NAMES_BYTES] = "", obstacle[SL_OBSTACLE_BYTES];
@@ -58,7 +56,7 @@ static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 	health.awaited = names;
 	m->overdue[0] = sl_health_overdue(&health.status, health.wait, health.now);
 	health.obstacle = sl_obstacle(daemon, health.wait, set, obstacle);
-	m->healthy[0] = sl_health_line(&health, line, LINE_BYTES - 1);
+	m->healthy[0] = sl_health_line(&health, line, SL_MONITOR_LINE_BYTES - 1);
 	m->disk_write[0] = (double)health.writing_ms / 1000.0;
 	m->round[0] = health.status.t;
 	m->attempt[0] = health.status.a;
@@ -69,8 +67,8 @@ static bool look(struct sl_daemon *daemon, char line[static LINE_BYTES])
 
 static void serve_health(struct sl_daemon *daemon, struct sl_http_request *request)
 {
-	char line[LINE_BYTES];
-	unsigned status = look(daemon, line) ? 200 : 503;
+	char line[SL_MONITOR_LINE_BYTES];
+	unsigned status = sl_monitor_health(daemon, line) ? 200 : 503;
 	strcat(line, "\n");
 	sl_http_reply(request, status, "text/plain; charset=utf-8", line, strlen(line));
 }
@@ -99,9 +97,9 @@ static void complete_links(struct sl_daemon *daemon)
 static void complete(struct sl_daemon *daemon)
 {
 	struct sl_metrics *m = &daemon->counters;
-	char line[LINE_BYTES];
+	char line[SL_MONITOR_LINE_BYTES];
 	uint32_t losses;
-	look(daemon, line);
+	sl_monitor_health(daemon, line);
 	m->roster[0] = daemon->roster.size;
 	if (sl_core_tolerates(daemon->core, &losses))
 		m->view_tolerance[0] = losses;

@@ -3,6 +3,9 @@
 
 #include "common/base/err.h"
 #include "common/protocol/report.h"
+#include "daemon/learner/obstacle.h"
+
+#define SL_MONITOR_LINE_BYTES (512u + SL_OBSTACLE_BYTES)
 
 struct sl_daemon;
 struct sl_settings;
@@ -14,6 +17,8 @@ int sl_monitor_check(const struct sl_settings *settings, struct sl_error *error)
 void sl_monitor_init(struct sl_daemon *daemon);
 /* Count a report of the core. */
 void sl_monitor_report(struct sl_daemon *daemon, const struct sl_report *report);
+/* Look at the learner: return true if all is well, and write its line of /healthz. */
+bool sl_monitor_health(struct sl_daemon *daemon, char line[static SL_MONITOR_LINE_BYTES]);
 /* Answer requests from now on, if the settings say so. */
 int sl_monitor_open(struct sl_daemon *daemon, struct sl_error *error);
 /* Disconnect the clients; the loop must run once more. */

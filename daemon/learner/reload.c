@@ -11,6 +11,7 @@
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
+#include "daemon/runtime/service.h"
 
 /* Return true if a reload takes the setting. */
 static bool is_taken(size_t row)
@@ -75,7 +76,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 			"--set accept_roster=HASH, the first %u digits of what starlingd --check prints",
 			fresh->roster, changes, SL_ACCEPT_DIGITS);
 	int rc = sl_validate(fresh, roster, (uint32_t)self, error);
-	return rc == SL_OK
+	return rc == SL_OK || rc == SL_PENDING
 		       ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id, error)
 		       : rc;
 }
@@ -119,6 +120,7 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	if (fresh == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = SL_OK;
+	sl_service_reloading();
 	if (daemon->source.path != NULL)
 		rc = sl_settings_load(daemon->source.path, daemon->source.overrides, daemon->source.count,
 				      fresh, error);
@@ -135,6 +137,8 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK && changed) {
 		daemon->restart_requested = true;
 		sl_daemon_stop(daemon, 0);
+	} else {
+		sl_service_ready();
 	}
 	free(fresh);
 	return rc;

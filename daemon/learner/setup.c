@@ -17,12 +17,16 @@
 #include "daemon/learner/loop.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/past_roster.h"
+#include "daemon/learner/progress.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
 #include "daemon/learner/vectors.h"
 #include "daemon/runtime/descriptors.h"
+#include "daemon/runtime/service.h"
+
+#define ADDRESS_MS 500u /* between two looks at the address to listen on */
 
 /* ---- identity and roster ---- */
 
@@ -177,6 +181,8 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_validate(daemon->settings, &daemon->roster, daemon->self, error);
+	if (rc == SL_PENDING && !peek)
+		rc = SL_OK; /* await_address */
 	if (rc == SL_OK && !sl_settings_has_application(daemon->settings))
 		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
 				     error);
@@ -184,6 +190,24 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 		rc = sl_restore_store(daemon, peek, error);
 	return rc == SL_OK ? sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error)
 			   : rc;
+}
+
+/* Wait until the address to listen on is there: this learner may start before the network does. SL_PENDING:
+ * told to end meanwhile. */
+static int await_address(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const char *address = sl_validate_address(daemon->settings, &daemon->roster, daemon->self);
+	bool said = false;
+	int rc;
+	while ((rc = sl_links_check_address(address, error)) == SL_PENDING && !daemon->stopping) {
+		if (!said)
+			sl_report_log_reason(daemon, SL_RECORD_NO_ADDRESS, error->text);
+		said = true;
+		sl_progress_wait(daemon, error->text);
+		uv_sleep(ADDRESS_MS);
+		uv_run(&daemon->loop, UV_RUN_NOWAIT);
+	}
+	return rc;
 }
 
 /* ---- the application ---- */
@@ -234,6 +258,7 @@ static void say_command(void *context, enum sl_command_said said, const char *te
 static bool is_stopped(void *context)
 {
 	struct sl_daemon *daemon = context;
+	sl_progress_wait(daemon, "waits for the first application, which knows the model");
 	uv_run(&daemon->loop, UV_RUN_NOWAIT);
 	return daemon->stopping;
 }
@@ -295,8 +320,10 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_past_roster_take(daemon, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
-		rc = open_application(daemon, error);
+		rc = await_address(daemon, error);
 	}
+	if (rc == SL_OK)
+		rc = open_application(daemon, error);
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -319,6 +346,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		warn(daemon);
 	if (rc == SL_OK)
 		show_model(daemon);
+	if (rc == SL_OK)
+		sl_service_ready();
 	return rc;
 }
 
@@ -364,6 +393,7 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 {
 	forbid_core_files();
 	sl_descriptors_raise();
+	sl_service_alive(); /* of a learner that starts itself again */
 	int rc = begin(daemon, settings, error);
 	if (rc == SL_OK)
 		rc = open_all(daemon, error);

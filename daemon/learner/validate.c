@@ -81,10 +81,14 @@ static int check_folders(const struct sl_settings *s, struct sl_error *error)
 	return rc == SL_OK && logs ? check_parent(s, "log", s->log, error) : rc;
 }
 
+const char *sl_validate_address(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self)
+{
+	return s->listen[0] != '\0' ? s->listen : roster->members[self].address;
+}
+
 int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self,
 		struct sl_error *error)
 {
-	const char *own = roster->members[self].address;
 	uint32_t quorum;
 	int rc = sl_settings_quorum(s, roster->size, &quorum, error);
 	if (rc == SL_OK)
@@ -95,5 +99,5 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 		rc = check_command(s, error);
 	if (rc == SL_OK)
 		rc = sl_monitor_check(s, error);
-	return rc == SL_OK ? sl_links_check_address(s->listen[0] != '\0' ? s->listen : own, error) : rc;
+	return rc == SL_OK ? sl_links_check_address(sl_validate_address(s, roster, self), error) : rc;
 }

@@ -76,7 +76,8 @@ struct sl_links_config {
 
 struct sl_links;
 
-/* Check that `listen` can be resolved to an address of this machine. */
+/* Check that `listen` can be resolved to an address of this machine. SL_PENDING: not now, but it may be
+ * later: no name server answers, or this machine does not have the address. */
 int sl_links_check_address(const char *listen, struct sl_error *error);
 
 /* Listen. SL_ERR_BUSY: the port is in use; SL_ERR_INVALID: the address cannot be bound. */

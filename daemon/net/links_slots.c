@@ -429,8 +429,8 @@ static int resolve(const char *listen, const char *port, struct addrinfo **found
 	sl_address_split(listen, host, own);
 	int rc = getaddrinfo(host, port ? port : own, &hints, found);
 	return rc == 0 ? SL_OK
-		       : sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", listen,
-				    gai_strerror(rc));
+		       : sl_err_set(error, rc == EAI_AGAIN ? SL_PENDING : SL_ERR_INVALID,
+				    "cannot listen on %s: %s", listen, gai_strerror(rc));
 }
 
 int sl_links_check_address(const char *listen, struct sl_error *error)
@@ -441,7 +441,8 @@ int sl_links_check_address(const char *listen, struct sl_error *error)
 		return rc;
 	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0)
-		rc = sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", listen, strerror(errno));
+		rc = sl_err_set(error, errno == EADDRNOTAVAIL ? SL_PENDING : SL_ERR_IO,
+				"cannot listen on %s: %s", listen, strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	freeaddrinfo(found);
@@ -453,7 +454,7 @@ static int bind_listener(struct sl_links *links, struct sl_error *error)
 	struct addrinfo *found;
 	int rc = resolve(links->config.listen, NULL, &found, error);
 	if (rc != SL_OK)
-		return rc;
+		return rc == SL_PENDING ? SL_ERR_IO : rc;
 	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
 	freeaddrinfo(found);
 	if (rc == 0)

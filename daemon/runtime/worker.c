@@ -6,6 +6,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
 static struct sl_task *take(struct sl_worker *worker)
 {
 	uv_mutex_lock(&worker->mutex);
@@ -39,9 +44,17 @@ static void work(void *argument)
 {
 	struct sl_worker *worker = argument;
 	for (struct sl_task *task = take(worker); task != NULL; task = take(worker)) {
+		atomic_store(&worker->since_ms, now_ms());
 		task->run(task);
+		atomic_store(&worker->since_ms, 0);
 		sl_worker_give_back(worker, task);
 	}
+}
+
+uint64_t sl_worker_busy_ms(const struct sl_worker *worker)
+{
+	uint64_t since = atomic_load(&worker->since_ms), now = now_ms();
+	return since != 0 && now > since ? now - since : 0;
 }
 
 static void deliver(struct sl_worker *worker)

@@ -5,7 +5,9 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <uv.h>
 
 struct sl_task {
@@ -24,6 +26,7 @@ struct sl_worker {
 	struct sl_task *todo, **todo_end;
 	struct sl_task *finished, **finished_end;
 	bool closing;
+	atomic_uint_fast64_t since_ms; /* start of the task under way; 0: none */
 };
 
 /* Start the thread; return a libuv error code. */
@@ -31,6 +34,8 @@ int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop);
 void sl_worker_add(struct sl_worker *worker, struct sl_task *task);
 /* Have the loop call `done` of a task that need not run; from any thread. */
 void sl_worker_give_back(struct sl_worker *worker, struct sl_task *task);
+/* Return how long the task under way has run, in ms; 0: none is. */
+uint64_t sl_worker_busy_ms(const struct sl_worker *worker);
 /* Run the queued tasks, join the thread, call the remaining `done` and close the handle. The loop must run
  * once more. */
 void sl_worker_close(struct sl_worker *worker);
