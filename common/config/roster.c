@@ -177,10 +177,9 @@ static int check_repeated(const struct sl_roster *roster, const struct entry *en
 	return SL_OK;
 }
 
-static int read_members(const struct sl_yaml *yaml, struct sl_roster *roster, uint32_t least, uint32_t most,
-			struct sl_error *error)
+static int read_members(const struct sl_yaml *yaml, struct fy_node *list, struct sl_roster *roster,
+			uint32_t least, uint32_t most, struct sl_error *error)
 {
-	struct fy_node *list = yaml->root;
 	int size = fy_node_is_sequence(list) ? fy_node_sequence_item_count(list) : -1;
 	if (size < 0)
 		return sl_yaml_fail(yaml, list, error, SL_ERR_FORMAT,
@@ -209,8 +208,9 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void hash(struct sl_roster *roster)
+void sl_roster_arrange(struct sl_roster *roster)
 {
+	qsort(roster->members, roster->size, sizeof *roster->members, by_id);
 	crypto_generichash_state state;
 	uint8_t block[4 + SL_HASH_BYTES];
 	struct sl_writer w = {.bytes = block, .size = sizeof block};
@@ -227,6 +227,18 @@ static void hash(struct sl_roster *roster)
 	crypto_generichash_final(&state, roster->hash, sizeof roster->hash);
 }
 
+int sl_roster_read(const struct sl_yaml *yaml, struct fy_node *list, struct sl_roster *roster, uint32_t least,
+		   uint32_t most, struct sl_error *error)
+{
+	*roster = (struct sl_roster){0};
+	int code = read_members(yaml, list, roster, least, most, error);
+	if (code == SL_OK)
+		sl_roster_arrange(roster);
+	else
+		sl_roster_close(roster);
+	return code;
+}
+
 static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most,
 		struct sl_error *error)
 {
@@ -235,15 +247,9 @@ static int load(const char *path, struct sl_roster *roster, uint32_t least, uint
 	int code = sl_yaml_open(&yaml, path, error);
 	if (code != SL_OK)
 		return code;
-	code = read_members(&yaml, roster, least, most, error);
+	code = sl_roster_read(&yaml, yaml.root, roster, least, most, error);
 	sl_yaml_close(&yaml);
-	if (code != SL_OK) {
-		sl_roster_close(roster);
-		return code;
-	}
-	qsort(roster->members, roster->size, sizeof *roster->members, by_id);
-	hash(roster);
-	return SL_OK;
+	return code;
 }
 
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error)

@@ -9,6 +9,9 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 
+struct sl_yaml;
+struct fy_node;
+
 struct sl_member {
 	sl_id id;
 	char name[SL_NAME_BYTES];
@@ -26,6 +29,12 @@ struct sl_roster {
  * than 2 or more than SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 void sl_roster_close(struct sl_roster *roster);
+
+/* Read the list `list` of `yaml`, with `least` to `most` members. */
+int sl_roster_read(const struct sl_yaml *yaml, struct fy_node *list, struct sl_roster *roster, uint32_t least,
+		   uint32_t most, struct sl_error *error);
+/* Sort the members and compute the hash, after a change of the members. */
+void sl_roster_arrange(struct sl_roster *roster);
 
 /* Return the index of `id` in `roster`, or -1. */
 int sl_roster_find(const struct sl_roster *roster, sl_id id);

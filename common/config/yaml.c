@@ -85,20 +85,42 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	return code;
 }
 
+/* Parse yaml->text; close after an error. */
+static int parse(struct sl_yaml *yaml, size_t bytes, struct sl_error *error)
+{
+	int code = sl_yaml_text_check(yaml->path, yaml->text, bytes, error);
+	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
+		code = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", yaml->path);
+	if (code == SL_OK)
+		code = load(yaml, error);
+	if (code != SL_OK)
+		sl_yaml_close(yaml);
+	return code;
+}
+
 int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error)
 {
 	size_t bytes = 0;
 	*yaml = (struct sl_yaml){.path = path};
 	int code = read_all(yaml, &bytes, error);
 	if (code == SL_OK)
-		code = sl_yaml_text_check(path, yaml->text, bytes, error);
-	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
-		code = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", path);
-	if (code == SL_OK)
-		code = load(yaml, error);
-	if (code != SL_OK)
-		sl_yaml_close(yaml);
+		return parse(yaml, bytes, error);
+	sl_yaml_close(yaml);
 	return code;
+}
+
+int sl_yaml_read(struct sl_yaml *yaml, const char *name, const char *text, size_t bytes,
+		 struct sl_error *error)
+{
+	*yaml = (struct sl_yaml){.path = name};
+	if (bytes > SL_YAML_BYTES_MAX)
+		return sl_err_set(error, SL_ERR_FULL, "%s: longer than %u bytes", name, SL_YAML_BYTES_MAX);
+	yaml->text = malloc(bytes + 1);
+	if (yaml->text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", name);
+	memcpy(yaml->text, text, bytes);
+	yaml->text[bytes] = '\0';
+	return parse(yaml, bytes, error);
 }
 
 void sl_yaml_close(struct sl_yaml *yaml)
@@ -204,4 +226,16 @@ int sl_yaml_each(const struct sl_yaml *yaml, struct fy_node *mapping, sl_yaml_vi
 			code = visit(context, &pair, error);
 	}
 	return code;
+}
+
+int sl_yaml_part(const struct sl_yaml *yaml, struct fy_node *mapping, const char *key, bool sequence,
+		 struct fy_node **part, struct sl_error *error)
+{
+	*part = fy_node_mapping_lookup_value_by_string(mapping, key, strlen(key));
+	if (*part == NULL)
+		return sl_yaml_fail(yaml, mapping, error, SL_ERR_INVALID, "missing key '%s'", key);
+	if (sequence ? !fy_node_is_sequence(*part) : !fy_node_is_mapping(*part))
+		return sl_yaml_fail(yaml, *part, error, SL_ERR_INVALID, "'%s' must be a %s", key,
+				    sequence ? "list" : "mapping");
+	return SL_OK;
 }

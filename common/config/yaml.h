@@ -33,12 +33,20 @@ typedef int (*sl_yaml_visit)(void *context, const struct sl_yaml_pair *pair, str
 /* Parse the file `path`. SL_ERR_NOTFOUND or SL_ERR_IO if it cannot be read, SL_ERR_FORMAT if it is not one
  * YAML document. After an error there is nothing to close. */
 int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error);
+/* The same for `bytes` bytes of text that are not in a file; `name` is for errors. */
+int sl_yaml_read(struct sl_yaml *yaml, const char *name, const char *text, size_t bytes,
+		 struct sl_error *error);
 void sl_yaml_close(struct sl_yaml *yaml);
 
 /* Call `visit` for each pair of `mapping` in order, up to the first error. Keys must be different scalars;
  * values must be scalars and not empty. */
 int sl_yaml_each(const struct sl_yaml *yaml, struct fy_node *mapping, sl_yaml_visit visit, void *context,
 		 struct sl_error *error);
+
+/* Return the value of `key` in `mapping` if it is a list or a mapping, as `sequence` says. SL_ERR_INVALID: it
+ * is missing or something else. */
+int sl_yaml_part(const struct sl_yaml *yaml, struct fy_node *mapping, const char *key, bool sequence,
+		 struct fy_node **part, struct sl_error *error);
 
 /* Get the line and the column of `node`, which may be NULL: 1 and 1. */
 void sl_yaml_place(const struct sl_yaml *yaml, struct fy_node *node, int *line, int *column);

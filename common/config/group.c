@@ -1,0 +1,211 @@
+#include "common/config/group.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DOMAIN "starling group 1"
+
+void sl_group_close(struct sl_group *group)
+{
+	sl_roster_close(&group->roster);
+	free(group->settings);
+	*group = (struct sl_group){0};
+}
+
+/* ---- text ---- */
+
+/* Write `text` in double quotes. */
+static void write_quoted(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+static void write_hex(FILE *out, const uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		fprintf(out, "%02x", bytes[i]);
+}
+
+/* Write what is signed. */
+static void write_body(FILE *out, const struct sl_group *group)
+{
+	char line[SL_MEMBER_TEXT_BYTES];
+	fprintf(out,
+		"# Roster of group %s, version %" PRIu64
+		", signed by its admin; see roster(5). A change by hand invalidates the signature.\n"
+		"group: {name: %s, version: %" PRIu64 ", start: %u, next_id: %u, required: %u}\nadmins:\n",
+		group->name, group->version, group->name, group->version, group->start, group->next_id,
+		group->required);
+	for (uint32_t i = 0; i < group->admin_count; i++) {
+		fputs("- {key: \"", out);
+		write_hex(out, group->admins[i], SL_KEY_BYTES);
+		fputs("\"}\n", out);
+	}
+	fputs("settings: {", out);
+	for (uint32_t i = 0; i < group->setting_count; i++) {
+		fprintf(out, "%s%s: ", i > 0 ? ", " : "", group->settings[i].key);
+		write_quoted(out, group->settings[i].value);
+	}
+	fputs("}\nmembers:\n", out);
+	for (uint32_t i = 0; i < group->roster.size; i++) {
+		sl_roster_member_text(&group->roster.members[i], line);
+		fprintf(out, "%s\n", line);
+	}
+}
+
+static void write_signatures(FILE *out, const struct sl_group *group)
+{
+	fputs("signatures:\n", out);
+	for (uint32_t i = 0; i < group->signature_count; i++) {
+		fputs("- {admin: \"", out);
+		write_hex(out, group->signatures[i].admin, SL_KEY_BYTES);
+		fputs("\", signature: \"", out);
+		write_hex(out, group->signatures[i].bytes, SL_SIG_BYTES);
+		fputs("\"}\n", out);
+	}
+}
+
+static char *text_of(const struct sl_group *group, bool signatures, size_t *bytes)
+{
+	char *text = NULL;
+	FILE *out = open_memstream(&text, bytes);
+	if (out == NULL)
+		return NULL;
+	write_body(out, group);
+	if (signatures)
+		write_signatures(out, group);
+	bool failed = ferror(out) != 0;
+	if (fclose(out) == 0 && !failed)
+		return text;
+	free(text);
+	return NULL;
+}
+
+char *sl_group_text(const struct sl_group *group, size_t *bytes)
+{
+	return text_of(group, true, bytes);
+}
+
+/* ---- signatures ---- */
+
+/* Compute what is signed. */
+static bool digest_of(const struct sl_group *group, uint8_t digest[static SL_HASH_BYTES])
+{
+	size_t bytes;
+	char *text = text_of(group, false, &bytes);
+	if (text == NULL)
+		return false;
+	crypto_generichash_state state;
+	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)DOMAIN, sizeof DOMAIN);
+	crypto_generichash_update(&state, (const uint8_t *)text, bytes);
+	crypto_generichash_final(&state, digest, SL_HASH_BYTES);
+	free(text);
+	return true;
+}
+
+/* Return true if `admin` has signed the digest. */
+static bool has_signed(const struct sl_group *group, const uint8_t *admin,
+		       const uint8_t digest[static SL_HASH_BYTES])
+{
+	for (uint32_t i = 0; i < group->signature_count; i++) {
+		const struct sl_group_signature *s = &group->signatures[i];
+		if (memcmp(s->admin, admin, SL_KEY_BYTES) == 0 &&
+		    crypto_sign_verify_detached(s->bytes, digest, SL_HASH_BYTES, admin) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Return true if enough admins of `judge` have signed `group`. */
+static bool is_signed_by(const struct sl_group *group, const struct sl_group *judge)
+{
+	uint8_t digest[SL_HASH_BYTES];
+	uint32_t count = 0;
+	if (!digest_of(group, digest))
+		return false;
+	for (uint32_t i = 0; i < judge->admin_count; i++)
+		count += has_signed(group, judge->admins[i], digest);
+	return count >= judge->required;
+}
+
+bool sl_group_verify(const struct sl_group *group)
+{
+	return is_signed_by(group, group);
+}
+
+int sl_group_follows(const struct sl_group *now, const struct sl_group *next, struct sl_error *error)
+{
+	if (strcmp(now->name, next->name) != 0)
+		return sl_err_set(error, SL_ERR_REFUSED, "the roster is of group %s, and this is group %s",
+				  next->name, now->name);
+	if (next->version <= now->version)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "the roster has version %" PRIu64 ", and this learner has version %" PRIu64,
+				  next->version, now->version);
+	if (!is_signed_by(next, now) || !sl_group_verify(next))
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "version %" PRIu64 " of the roster is not signed by %u of the admins of "
+				  "version %" PRIu64,
+				  next->version, now->required, now->version);
+	return SL_OK;
+}
+
+void sl_group_sign(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES])
+{
+	uint8_t digest[SL_HASH_BYTES];
+	struct sl_group_signature *s = &group->signatures[0];
+	bool made = digest_of(group, digest);
+	assert(made); /* a text of 1 MiB */
+	memcpy(s->admin, key + SL_SECRET_KEY_BYTES - SL_KEY_BYTES, SL_KEY_BYTES);
+	crypto_sign_detached(s->bytes, NULL, digest, SL_HASH_BYTES, key);
+	group->signature_count = 1;
+}
+
+/* ---- changes ---- */
+
+int sl_group_add(struct sl_group *group, const struct sl_member *member, struct sl_error *error)
+{
+	struct sl_roster *roster = &group->roster;
+	for (uint32_t i = 0; i < roster->size; i++) {
+		const struct sl_member *m = &roster->members[i];
+		const char *same = strcmp(m->name, member->name) == 0		     ? "name"
+				   : strcmp(m->address, member->address) == 0	     ? "address"
+				   : memcmp(m->pin, member->pin, sizeof m->pin) == 0 ? "key"
+										     : NULL;
+		if (same != NULL)
+			return sl_err_set(error, SL_ERR_INVALID, "learner %s (%u) has the %s of %s", m->name,
+					  m->id, same, member->name);
+	}
+	if (roster->size == SL_LEARNERS_MAX || group->next_id == UINT32_MAX)
+		return sl_err_set(error, SL_ERR_FULL, "group %s has %u learners, and no room for more",
+				  group->name, roster->size);
+	struct sl_member *more = realloc(roster->members, (roster->size + 1) * sizeof *more);
+	if (more == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	roster->members = more;
+	roster->members[roster->size] = *member;
+	roster->members[roster->size++].id = group->next_id++;
+	sl_roster_arrange(roster);
+	return SL_OK;
+}
+
+void sl_group_remove(struct sl_group *group, uint32_t index)
+{
+	struct sl_roster *roster = &group->roster;
+	assert(index < roster->size);
+	memmove(&roster->members[index], &roster->members[index + 1],
+		(roster->size - index - 1) * sizeof *roster->members);
+	roster->size--;
+	sl_roster_arrange(roster);
+}
