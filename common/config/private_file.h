@@ -1,0 +1,19 @@
+/* private_file.h - a small file in the folder of a group: complete or not there, and of the folder's owner.
+ *
+ * A command of root writes into the folder of a daemon that runs as another user: what it makes there belongs
+ * to the owner of the folder.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/base/err.h"
+
+#define SL_PRIVATE_FILE_PATH_BYTES 1200u
+
+/* Write FOLDER/NAME with mode 0600 in place of an earlier file, and make it durable. NAME may have one folder
+ * in it, which is made with mode 0700 if it is not there. SL_ERR_IO. */
+int sl_private_file_write(const char *folder, const char *name, const void *bytes, size_t size,
+			  struct sl_error *error);
+/* Remove FOLDER/NAME, which need not be there, and make that durable. SL_ERR_IO. */
+int sl_private_file_remove(const char *folder, const char *name, struct sl_error *error);
