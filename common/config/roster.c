@@ -268,6 +268,19 @@ int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_
 	return SL_OK;
 }
 
+int sl_roster_copy(const struct sl_roster *roster, struct sl_roster *copy)
+{
+	size_t bytes = roster->size * sizeof *roster->members;
+	*copy = *roster;
+	copy->members = malloc(bytes);
+	if (copy->members == NULL) {
+		*copy = (struct sl_roster){0};
+		return SL_ERR_NOMEM;
+	}
+	memcpy(copy->members, roster->members, bytes);
+	return SL_OK;
+}
+
 void sl_roster_close(struct sl_roster *roster)
 {
 	free(roster->members);

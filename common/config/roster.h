@@ -28,6 +28,8 @@ struct sl_roster {
 /* Read the roster in `path`. Refused: ids that are 0 or repeated, repeated names, addresses or pins, fewer
  * than 2 or more than SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
+/* Make `copy` the same as `roster`. SL_ERR_NOMEM. */
+int sl_roster_copy(const struct sl_roster *roster, struct sl_roster *copy);
 void sl_roster_close(struct sl_roster *roster);
 
 /* Read the list `list` of `yaml`, with `least` to `most` members. */

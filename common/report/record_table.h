@@ -283,6 +283,8 @@
 	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
 	  "round {round} attempt {attempt} of the previous roster has ended: this learner restarts by "      \
 	  "itself, under the present roster")                                                                \
+	X(NEW_ROSTER, "new_roster", SL_INFO, "reason", "{reason}")                                           \
+	X(FORMING, "forming", SL_INFO, "reason", "{reason}")                                                 \
 	X(RELOADED, "reloaded", SL_INFO, "reason", "{reason}")                                               \
 	X(RELOADED_NOTHING, "reloaded", SL_WARN, "reason", "nothing was read again: {reason}")               \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \

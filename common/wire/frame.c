@@ -28,7 +28,7 @@ size_t sl_frame_limit(uint32_t kind)
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes)
 {
-	assert(sl_frame_known(kind) && payload_bytes <= sl_frame_limit(kind));
+	assert((sl_frame_known(kind) || sl_frame_later(kind)) && payload_bytes <= sl_frame_limit(kind));
 	header[0] = MAGIC;
 	header[1] = SL_FRAME_VERSION;
 	header[2] = (uint8_t)kind;

@@ -18,6 +18,9 @@
 /* Kinds of control messages that a later version may add: taken from the stream, and not looked at. */
 #define SL_FRAME_LATER_FIRST 32u
 #define SL_FRAME_LATER_LAST 63u
+/* .. of which this edition uses two, between learners with signed rosters (daemon/learner/group_update.h). */
+#define SL_FRAME_ROSTER_VERSION 32u
+#define SL_FRAME_ROSTER_PART 33u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */
 size_t sl_frame_limit(uint32_t kind);

@@ -23,6 +23,7 @@
 #include "common/report/record.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/masked_states.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/record_limit.h"
@@ -121,6 +122,8 @@ struct sl_settings_source {
 struct sl_daemon {
 	const struct sl_settings *settings;
 	struct sl_settings_source source; /* where they are from; path NULL: they are not read again */
+	struct sl_group group; /* the present roster, with its signatures; `roster` may be a past one */
+	struct sl_group_update group_update;
 	struct sl_roster roster;
 	struct sl_identity identity;
 	struct sl_store

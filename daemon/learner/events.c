@@ -134,6 +134,8 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 		sl_event_queue_free_buffers(event->buffer);
 	if (committed && event->durable.t == daemon->committed_through)
 		start_again(daemon);
+	if (committed)
+		sl_group_update_look(daemon, true);
 	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE)
 		sl_past_roster_durable(daemon, &event->durable);
 }

@@ -3,12 +3,14 @@
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/progress.h"
@@ -26,6 +28,7 @@ static void on_up(void *context, uint32_t peer)
 {
 	((struct sl_daemon *)context)->link_faults[peer] = (struct sl_link_fault){0};
 	sl_event_queue_add(&((struct sl_daemon *)context)->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_group_update_link_up(context, peer);
 }
 
 /* Return true if a failed dial is worth a warning: its reason is another one than the last, and it is not
@@ -61,7 +64,14 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	sl_event_queue_frame(&((struct sl_daemon *)context)->event_queue, peer, kind, payload, size);
+	struct sl_daemon *daemon = context;
+	if (!sl_frame_later(kind)) {
+		sl_event_queue_frame(&daemon->event_queue, peer, kind, payload, size);
+		return;
+	}
+	sl_links_consumed(daemon->links, peer);
+	sl_group_update_frame(daemon, peer, kind, payload, size);
+	free(payload);
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
@@ -95,6 +105,7 @@ static void on_watchdog(uv_timer_t *timer)
 	uint64_t seconds;
 	if (!daemon->stopping)
 		sl_wait_log_look(daemon);
+	sl_group_update_look(daemon, false);
 	sl_progress_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
 	if (name == NULL)

@@ -8,6 +8,7 @@
 #include "common/config/settings_table.h"
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
@@ -39,6 +40,9 @@ static void find_changed(const struct sl_settings *now, const struct sl_settings
 
 /* ---- the roster ---- */
 
+/* What follows from the roster that was read. */
+enum sl_reload_roster { SL_RELOAD_SAME, SL_RELOAD_RESTART, SL_RELOAD_NEXT_ROUND };
+
 static uint32_t missing(const struct sl_roster *from, const struct sl_roster *other)
 {
 	uint32_t count = 0;
@@ -60,15 +64,16 @@ static uint32_t count_changes(const struct sl_roster *now, const struct sl_roste
 
 /* Refuse a roster with which this learner could not start. */
 static int check_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh,
-			const struct sl_roster *roster, struct sl_error *error)
+			const struct sl_group *group, struct sl_error *error)
 {
+	const struct sl_roster *roster = &group->roster;
 	int self = sl_roster_find(roster, daemon->settings->id);
 	uint32_t changes = count_changes(&daemon->roster, roster);
 	if (self < 0 || memcmp(roster->members[self].pin, daemon->identity.pin, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",
 				  fresh->roster, daemon->settings->id);
-	if (changes > 1 && !sl_roster_change_accepted(fresh, roster))
+	if (changes > 1 && !sl_group_is_signed(group) && !sl_roster_change_accepted(fresh, roster))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"%s: %" PRIu32
@@ -76,39 +81,73 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 			"--set accept_roster=HASH, the first %u digits of what starlingd --check prints",
 			fresh->roster, changes, SL_ACCEPT_DIGITS);
 	int rc = sl_validate(fresh, roster, (uint32_t)self, error);
-	return rc == SL_OK || rc == SL_PENDING
+	return rc == SL_OK
 		       ? sl_modulus_check(fresh, roster->size, roster->members[roster->size - 1].id, error)
 		       : rc;
 }
 
-/* Read the roster. *changed: this learner has to start again to take it. */
-static int read_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh, bool *changed,
-		       struct sl_error *error)
+/* Take a plain roster: with another one the learner starts again, at once. */
+static int take_plain(struct sl_daemon *daemon, const struct sl_settings *fresh, const struct sl_group *group,
+		      enum sl_reload_roster *outcome, struct sl_error *error)
 {
-	struct sl_roster roster = {0};
-	int rc = sl_roster_load(fresh->roster, &roster, error);
 	/* under the previous roster, the learner restarts by itself when its attempt has ended */
-	*changed = rc == SL_OK && daemon->past.t == 0 &&
-		   memcmp(roster.hash, daemon->roster.hash, SL_HASH_BYTES) != 0;
-	if (*changed)
-		rc = check_roster(daemon, fresh, &roster, error);
-	sl_roster_close(&roster);
+	if (daemon->past.t != 0 || memcmp(group->roster.hash, daemon->roster.hash, SL_HASH_BYTES) == 0)
+		return SL_OK;
+	*outcome = SL_RELOAD_RESTART;
+	return check_roster(daemon, fresh, group, error);
+}
+
+/* Take a signed roster: a newer one after the next commit. */
+static int take_signed(struct sl_daemon *daemon, const struct sl_settings *fresh,
+		       const struct sl_group *group, enum sl_reload_roster *outcome, struct sl_error *error)
+{
+	if (group->version == daemon->group_update.version)
+		return SL_OK;
+	if (!sl_group_is_forming(group)) {
+		int rc = check_roster(daemon, fresh, group, error);
+		if (rc != SL_OK)
+			return rc;
+	}
+	*outcome = SL_RELOAD_NEXT_ROUND;
+	int rc = sl_group_update_file(daemon, group, error);
+	return rc == SL_OK ? SL_OK : sl_err_wrap(error, "%s", fresh->roster);
+}
+
+/* Read the roster. */
+static int read_roster(struct sl_daemon *daemon, const struct sl_settings *fresh,
+		       enum sl_reload_roster *outcome, struct sl_error *error)
+{
+	struct sl_group group;
+	int rc = sl_group_load(fresh->roster, &group, error);
+	if (rc == SL_OK && sl_group_is_signed(&group) != sl_group_is_signed(&daemon->group))
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"%s: it was %s and is %s; restart this learner to change that", fresh->roster,
+				sl_group_is_signed(&group) ? "a plain list" : "signed",
+				sl_group_is_signed(&group) ? "signed" : "a plain list");
+	else if (rc == SL_OK && sl_group_is_signed(&group))
+		rc = take_signed(daemon, fresh, &group, outcome, error);
+	else if (rc == SL_OK)
+		rc = take_plain(daemon, fresh, &group, outcome, error);
+	sl_group_close(&group);
 	return rc;
 }
 
 /* ---- the request ---- */
 
-static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh, bool changed)
+static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh,
+		       enum sl_reload_roster outcome)
 {
+	static const char *const sentences[] = {
+		[SL_RELOAD_SAME] = "the roster is the same",
+		[SL_RELOAD_RESTART] = "the roster has changed: this learner restarts by itself",
+		[SL_RELOAD_NEXT_ROUND] = "the roster has changed: this learner takes it after this round"};
 	struct sl_record record;
 	char keys[512];
 	find_changed(daemon->settings, fresh, keys, sizeof keys);
 	sl_record_init(&record, SL_RECORD_RELOADED);
 	record.reason = sl_record_words(
 		&record, "the log is reopened at level %s; %s%s%s",
-		sl_level_name((enum sl_level)fresh->log_level),
-		changed ? "the roster has changed: this learner restarts by itself"
-			: "the roster is the same",
+		sl_level_name((enum sl_level)fresh->log_level), sentences[outcome],
 		keys[0] != '\0' ? "; restart this learner for what else has changed: " : "", keys);
 	sl_report_log_record(daemon, &record);
 }
@@ -116,7 +155,7 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_settings *fresh = calloc(1, sizeof *fresh);
-	bool changed = false;
+	enum sl_reload_roster outcome = SL_RELOAD_SAME;
 	if (fresh == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = SL_OK;
@@ -127,14 +166,14 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	else
 		*fresh = *daemon->settings;
 	if (rc == SL_OK)
-		rc = read_roster(daemon, fresh, &changed, error);
+		rc = read_roster(daemon, fresh, &outcome, error);
 	if (rc == SL_OK)
 		rc = sl_log_reopen(daemon->log, fresh, error);
 	if (rc == SL_OK)
-		log_reload(daemon, fresh, changed);
+		log_reload(daemon, fresh, outcome);
 	else
 		sl_report_log_reason(daemon, SL_RECORD_RELOADED_NOTHING, error->text);
-	if (rc == SL_OK && changed) {
+	if (rc == SL_OK && outcome == SL_RELOAD_RESTART) {
 		daemon->restart_requested = true;
 		sl_daemon_stop(daemon, 0);
 	} else {

@@ -70,7 +70,8 @@ static json_t *op_reload(struct sl_daemon *daemon)
 	struct sl_error error;
 	if (sl_reload(daemon, &error) != SL_OK)
 		return refuse(error.text);
-	return json_pack("{s:b, s:b}", "ok", 1, "restarts", (int)daemon->restart_requested);
+	return json_pack("{s:b, s:b}", "ok", 1, "restarts",
+			 (int)(daemon->restart_requested || daemon->group_update.take_at != 0));
 }
 
 json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *watch)

@@ -14,6 +14,8 @@
 #include "common/report/modulus.h"
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/forming.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/past_roster.h"
@@ -33,10 +35,18 @@
 static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *settings = daemon->settings;
-	int rc = sl_roster_load(settings->roster, &daemon->roster, error);
+	int rc = sl_group_load(settings->roster, &daemon->group, error);
+	if (rc == SL_OK && sl_roster_copy(&daemon->group.roster, &daemon->roster) != SL_OK)
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc != SL_OK)
 		return rc;
 	int self = sl_roster_find(&daemon->roster, settings->id);
+	if (self < 0 && settings->id < daemon->group.next_id)
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"%s: learner %u is not in version %" PRIu64
+			" of group %s: it was removed; to take part again, join with a new invitation",
+			settings->roster, settings->id, daemon->group.version, daemon->group.name);
 	if (self < 0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %u, which the configuration names", settings->roster,
@@ -177,6 +187,8 @@ static void warn(struct sl_daemon *daemon)
 static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
 	int rc = load_identity(daemon, error);
+	if (rc == SL_OK && sl_group_is_forming(&daemon->group))
+		return SL_OK; /* what follows needs all learners */
 	if (rc == SL_OK)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
@@ -188,8 +200,9 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 				     error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
-	return rc == SL_OK ? sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error)
-			   : rc;
+	if (rc != SL_OK || sl_group_is_signed(&daemon->group))
+		return rc; /* the admin signs no second change before a round of the first one */
+	return sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error);
 }
 
 /* Wait until the address to listen on is there: this learner may start before the network does. SL_PENDING:
@@ -312,6 +325,13 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = validate(daemon, false, error);
 	if (rc == SL_OK)
 		sl_log_name(daemon->log, daemon->roster.members[daemon->self].name);
+	if (rc == SL_OK)
+		rc = sl_group_update_open(daemon, error);
+	if (rc == SL_OK && sl_group_is_forming(&daemon->group)) {
+		sl_loop_signals(daemon);
+		rc = await_address(daemon, error);
+		return rc == SL_OK ? sl_forming_open(daemon, error) : rc;
+	}
 	if (rc == SL_OK)
 		sl_log_bus_error(daemon->log);
 	if (rc == SL_OK)
@@ -439,4 +459,6 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_store_close(daemon->store);
 	sl_identity_close(&daemon->identity);
 	sl_roster_close(&daemon->roster);
+	sl_group_update_close(daemon);
+	sl_group_close(&daemon->group);
 }

@@ -1,0 +1,17 @@
+/* admin_key.h - the secret key of a group's admin, in the file admin.key of the group's folder.
+ *
+ * One line: `ed25519:` and the 64 hexadecimal digits of the seed. Mode 0600; another mode is refused. The key
+ * is held in guarded memory and never printed.
+ */
+#pragma once
+
+#include "common/config/group.h"
+
+#define SL_ADMIN_KEY_FILE "admin.key"
+
+/* Make a key in `folder`. SL_ERR_BUSY: there is one. */
+int sl_admin_key_create(const char *folder, uint8_t public_key[static SL_KEY_BYTES], struct sl_error *error);
+/* Return the secret key, of SL_SECRET_KEY_BYTES, for sl_admin_key_close; NULL with an error. SL_ERR_NOTFOUND:
+ * this is not the machine of an admin. */
+uint8_t *sl_admin_key_load(const char *folder, struct sl_error *error);
+void sl_admin_key_close(uint8_t *key);

@@ -1,0 +1,121 @@
+#include "daemon/learner/forming.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "daemon/learner/daemon.h"
+#include "daemon/learner/group_update.h"
+#include "daemon/learner/loop.h"
+#include "daemon/learner/progress.h"
+#include "daemon/learner/reload.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/requests.h"
+#include "daemon/learner/validate.h"
+#include "daemon/runtime/service.h"
+
+#define LOOK_MS 500u
+
+static void on_up(void *context, uint32_t peer)
+{
+	sl_group_update_link_up(context, peer);
+}
+
+static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
+{
+	(void)context, (void)peer, (void)dialled, (void)why; /* it may not have started yet */
+}
+
+static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+{
+	struct sl_daemon *daemon = context;
+	sl_links_consumed(daemon->links, peer);
+	if (sl_group_update_takes(kind))
+		sl_group_update_frame(daemon, peer, kind, payload, size);
+	free(payload);
+}
+
+static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
+{
+	(void)context, (void)address, (void)expected, (void)pin; /* its roster may be newer */
+}
+
+/* A newer roster is taken at once: there is no round. */
+static void on_look(uv_timer_t *timer)
+{
+	struct sl_daemon *daemon = timer->data;
+	sl_group_update_look(daemon, true);
+	sl_progress_wait(daemon, "the group is forming");
+}
+
+static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
+{
+	struct sl_daemon *daemon = context;
+	json_error_t unused;
+	json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &unused);
+	const char *op = json_string_value(json_object_get(request, "op"));
+	json_t *answer;
+	if (op != NULL && (strcmp(op, "stop") == 0 || strcmp(op, "reload") == 0 || strcmp(op, "watch") == 0))
+		answer = sl_requests_serve(context, line, bytes, watch);
+	else
+		answer = json_pack(
+			"{s:b, s:s++}", "ok", 0, "error", "group ", daemon->group.name,
+			" is forming: no round has begun; `starling group list` shows its learners");
+	json_decref(request);
+	return answer;
+}
+
+static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const char *address = sl_validate_address(daemon->settings, &daemon->roster, daemon->self);
+	struct sl_links_config config = {.loop = &daemon->loop,
+					 .roster = &daemon->roster,
+					 .self = daemon->self,
+					 .tls = &daemon->tls,
+					 .listen = address,
+					 .handler = {.context = daemon,
+						     .up = on_up,
+						     .down = on_down,
+						     .frame = on_frame,
+						     .refused = on_refused}};
+	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
+	if (rc == SL_OK)
+		rc = sl_links_open(&daemon->links, &config, error);
+	if (rc != SL_OK)
+		return rc;
+	uint64_t all[(SL_LEARNERS_MAX + 63) / 64] = {0};
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		sl_bit_set(all, i);
+	sl_links_want(daemon->links, all);
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_FORMING);
+	record.reason =
+		sl_record_words(&record,
+				"listening on %s; group %s has %u of %u learners: this learner waits for the "
+				"others to join",
+				address, daemon->group.name, daemon->roster.size, daemon->group.start);
+	sl_report_log_record(daemon, &record);
+	return SL_OK;
+}
+
+int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
+{
+	daemon->peer_warnings = calloc(daemon->roster.size, sizeof *daemon->peer_warnings);
+	if (daemon->peer_warnings == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_folder_make(daemon->settings->state, error); /* of the control socket */
+	if (rc == SL_OK)
+		rc = listen_for_peers(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, daemon->settings->control,
+				     serve, daemon, error);
+	if (rc == SL_OK)
+		rc = sl_identity_hold(daemon->settings->identity, &daemon->identity, error);
+	if (rc != SL_OK)
+		return rc;
+	uv_timer_init(&daemon->loop, &daemon->watchdog);
+	daemon->watchdog.data = daemon;
+	uv_timer_start(&daemon->watchdog, on_look, LOOK_MS, LOOK_MS);
+	sl_service_ready();
+	return SL_OK;
+}

@@ -1,0 +1,12 @@
+/* forming.h - a learner of a group that has too few learners for its first round: it keeps links, takes newer
+ * rosters, and answers learners that join. It has no core: nothing is trained or shared. When the roster is
+ * complete, the program starts again.
+ */
+#pragma once
+
+#include "common/base/err.h"
+
+struct sl_daemon;
+
+/* Listen, in place of all that a round needs. The roster is read, and the loop is open. */
+int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error);

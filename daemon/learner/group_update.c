@@ -1,0 +1,235 @@
+#include "daemon/learner/group_update.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "common/config/private_file.h"
+#include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+
+#define VERSION_BYTES 8u
+#define PART_HEAD_BYTES 8u /* u32 offset, u32 size of the roster */
+
+int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	if (!sl_group_is_signed(&daemon->group))
+		return SL_OK;
+	u->text = sl_group_text(&daemon->group, &u->bytes);
+	u->version = daemon->group.version;
+	u->peers = calloc(daemon->roster.size, sizeof *u->peers);
+	return u->text != NULL && u->peers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+}
+
+static void drop_parts(struct sl_group_update *u)
+{
+	free(u->parts.bytes);
+	u->parts = (struct sl_group_parts){0};
+}
+
+void sl_group_update_close(struct sl_daemon *daemon)
+{
+	drop_parts(&daemon->group_update);
+	free(daemon->group_update.text);
+	free(daemon->group_update.peers);
+	daemon->group_update = (struct sl_group_update){0};
+}
+
+/* ---- sending ---- */
+
+/* Send a frame of `kind` with a payload of two pieces. */
+static void send_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const void *head,
+		       size_t head_bytes, const void *rest, size_t rest_bytes)
+{
+	size_t payload = head_bytes + rest_bytes;
+	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES + payload, false);
+	if (frame == NULL)
+		return; /* the peer learns of it from another one, or on its next link */
+	sl_frame_header(frame->bytes, kind, payload);
+	memcpy(frame->bytes + SL_FRAME_HEADER_BYTES, head, head_bytes);
+	if (rest_bytes > 0)
+		memcpy(frame->bytes + SL_FRAME_HEADER_BYTES + head_bytes, rest, rest_bytes);
+	sl_links_send(daemon->links, peer, frame);
+	sl_link_frame_release(frame);
+}
+
+static void send_roster(struct sl_daemon *daemon, uint32_t peer)
+{
+	const struct sl_group_update *u = &daemon->group_update;
+	for (size_t at = 0; at < u->bytes; at += SL_GROUP_PART_BYTES) {
+		uint8_t head[PART_HEAD_BYTES];
+		struct sl_writer w = {.bytes = head, .size = sizeof head};
+		size_t left = u->bytes - at, count = left < SL_GROUP_PART_BYTES ? left : SL_GROUP_PART_BYTES;
+		sl_bytes_put_u32(&w, (uint32_t)at);
+		sl_bytes_put_u32(&w, (uint32_t)u->bytes);
+		send_frame(daemon, peer, SL_FRAME_ROSTER_PART, head, sizeof head, u->text + at, count);
+	}
+}
+
+/* Send the roster to a peer that has told an older version, once for each version and link. */
+static void send_if_older(struct sl_daemon *daemon, uint32_t peer)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_peer *p = &u->peers[peer];
+	if (p->told == 0 || p->told >= u->version || p->sent >= u->version)
+		return;
+	p->sent = u->version;
+	send_roster(daemon, peer);
+	sl_links_flush(daemon->links);
+}
+
+void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	uint8_t version[VERSION_BYTES];
+	struct sl_writer w = {.bytes = version, .size = sizeof version};
+	if (u->text == NULL)
+		return;
+	u->peers[peer] = (struct sl_group_peer){0};
+	sl_bytes_put_u64(&w, u->version);
+	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
+	sl_links_flush(daemon->links);
+}
+
+/* ---- a newer roster ---- */
+
+/* Keep the text of the newer roster, send it on, and have it taken after the next commit. */
+static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *text, size_t bytes)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	struct sl_record record;
+	free(u->text);
+	u->text = text;
+	u->bytes = bytes;
+	u->version = group->version;
+	u->take_at = uv_now(&daemon->loop) + SL_GROUP_UPDATE_WAIT_MS;
+	sl_record_init(&record, SL_RECORD_NEW_ROSTER);
+	record.reason = sl_record_words(&record,
+					"version %" PRIu64
+					" of the roster of group %s has come, of %u learners: this "
+					"learner takes it after this round and restarts by itself",
+					group->version, group->name, group->roster.size);
+	sl_report_log_record(daemon, &record);
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		send_if_older(daemon, i);
+}
+
+static int check(const struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error)
+{
+	if (!sl_group_is_signed(&daemon->group))
+		return sl_err_set(error, SL_ERR_REFUSED, "the roster of this learner is not signed");
+	if (group->version <= daemon->group_update.version && group->version > daemon->group.version)
+		return SL_PENDING; /* it is here already */
+	return sl_group_follows(&daemon->group, group, error);
+}
+
+int sl_group_update_file(struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error)
+{
+	size_t bytes;
+	int rc = check(daemon, group, error);
+	if (rc != SL_OK)
+		return rc == SL_PENDING ? SL_OK : rc;
+	char *text = sl_group_text(group, &bytes);
+	if (text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	adopt(daemon, group, text, bytes);
+	return SL_OK;
+}
+
+/* Write the text to the file of the setting `roster`. */
+static int store(const struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+{
+	char folder[SL_PATH_BYTES];
+	const char *path = daemon->settings->roster, *slash = strrchr(path, '/');
+	snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + (slash == path)),
+		 slash == NULL ? "." : path);
+	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, text, bytes, error);
+}
+
+int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+{
+	struct sl_group group;
+	int rc = sl_group_read("the roster of a peer", text, bytes, &group, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = check(daemon, &group, error);
+	size_t size = 0;
+	char *own = rc == SL_OK ? sl_group_text(&group, &size) : NULL;
+	if (rc == SL_OK && own == NULL)
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	if (rc == SL_OK)
+		rc = store(daemon, own, size, error);
+	if (rc == SL_OK)
+		adopt(daemon, &group, own, size);
+	else
+		free(own);
+	sl_group_close(&group);
+	return rc == SL_PENDING ? SL_OK : rc;
+}
+
+void sl_group_update_look(struct sl_daemon *daemon, bool committed)
+{
+	const struct sl_group_update *u = &daemon->group_update;
+	if (u->take_at == 0 || daemon->stopping || (!committed && uv_now(&daemon->loop) < u->take_at))
+		return;
+	daemon->restart_requested = true;
+	sl_daemon_stop(daemon, 0);
+}
+
+/* ---- receiving ---- */
+
+bool sl_group_update_takes(uint32_t kind)
+{
+	return kind == SL_FRAME_ROSTER_VERSION || kind == SL_FRAME_ROSTER_PART;
+}
+
+/* Add a part; true: the roster is complete. A part that does not continue the one under way is dropped:
+ * another peer may begin when that one has had its time. */
+static bool add_part(struct sl_group_update *u, uint32_t peer, const uint8_t *payload, size_t size,
+		     uint64_t now)
+{
+	struct sl_group_parts *p = &u->parts;
+	uint32_t at = sl_bytes_get_u32(payload), whole = sl_bytes_get_u32(payload + 4);
+	size_t count = size - PART_HEAD_BYTES;
+	bool stale = p->bytes != NULL && (p->peer == peer || now >= p->since + SL_GROUP_PARTS_MS);
+	if (at == 0 && (p->bytes == NULL || stale)) {
+		drop_parts(u);
+		if (whole == 0 || whole > SL_GROUP_TEXT_MAX || (p->bytes = malloc(whole)) == NULL)
+			return false;
+		*p = (struct sl_group_parts){.peer = peer, .bytes = p->bytes, .size = whole, .since = now};
+	}
+	if (p->bytes == NULL || p->peer != peer || at != p->have || whole != p->size ||
+	    count > p->size - p->have)
+		return false;
+	memcpy(p->bytes + p->have, payload + PART_HEAD_BYTES, count);
+	p->have += count;
+	return p->have == p->size;
+}
+
+static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *payload, size_t size)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	struct sl_error error;
+	if (size <= PART_HEAD_BYTES || !add_part(u, peer, payload, size, uv_now(&daemon->loop)))
+		return;
+	if (sl_group_update_text(daemon, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK)
+		sl_report_log_warn(daemon, peer, error.text);
+	drop_parts(u);
+}
+
+void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
+			   size_t size)
+{
+	struct sl_group_update *u = &daemon->group_update;
+	if (u->text == NULL)
+		return; /* a plain roster */
+	if (kind == SL_FRAME_ROSTER_PART) {
+		take_part(daemon, peer, payload, size);
+	} else if (size == VERSION_BYTES) {
+		u->peers[peer].told = sl_bytes_get_u64(payload);
+		send_if_older(daemon, peer);
+	}
+}

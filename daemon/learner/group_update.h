@@ -1,0 +1,54 @@
+/* group_update.h - newer versions of a signed roster: how they spread over the links, and when this learner
+ * takes one (PROTOCOL.md §12.1 Roster changes).
+ *
+ *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
+ *   newer roster: verified, written to the file of the setting `roster`, sent on at once, taken after the
+ * next commit
+ *
+ * Taking it is a restart of the program (reload.h). It waits for the next commit, so that no attempt and no
+ * trained model are lost, but not longer than SL_GROUP_UPDATE_WAIT_MS.
+ */
+#pragma once
+
+#include "common/config/group.h"
+
+struct sl_daemon;
+
+#define SL_GROUP_UPDATE_WAIT_MS 30000u
+#define SL_GROUP_PART_BYTES 60000u /* of a part of a roster in a frame */
+#define SL_GROUP_PARTS_MS 10000u   /* after which another peer may begin to send a roster */
+
+struct sl_group_update {
+	char *text; /* of the newest roster; owned; NULL: the roster is not signed */
+	size_t bytes;
+	uint64_t version; /* of it */
+	uint64_t take_at; /* loop time, ms, at which it is taken even without a commit; 0: it is the present
+			     one */
+	struct sl_group_peer {
+		uint64_t told,
+			sent;	/* version that the peer told, and that was sent to it; of the present link */
+	} * peers;		/* by roster index */
+	struct sl_group_parts { /* a roster that arrives */
+		uint32_t peer;
+		uint8_t *bytes; /* owned; NULL: none */
+		size_t have, size;
+		uint64_t since;
+	} parts;
+};
+
+/* Begin with the roster of `daemon`. */
+int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);
+void sl_group_update_close(struct sl_daemon *daemon);
+/* Tell `peer`, whose link has come up, the version. */
+void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer);
+/* Return true if `kind` is a frame of this file. */
+bool sl_group_update_takes(uint32_t kind);
+void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
+			   size_t size);
+/* Verify a roster, write it to the file, send it on, and take it after the next commit. SL_ERR_REFUSED: it
+ * does not follow the present one. */
+int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error);
+/* The same for a roster that is in the file already. */
+int sl_group_update_file(struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error);
+/* Start the program again if a newer roster waits, and a round has been committed or it has waited long. */
+void sl_group_update_look(struct sl_daemon *daemon, bool committed);
