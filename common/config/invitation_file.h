@@ -1,0 +1,35 @@
+/* invitation_file.h - an open invitation as the inviting learner keeps it: FOLDER/invitations/ID, mode 0600.
+ *
+ * Made by `starling group create` and `group invite`. The daemon of the same folder notes in it the keys that
+ * have used the invitation, so that a learner may ask again with its own key, and no other one may.
+ */
+#pragma once
+
+#include "common/config/invitation.h"
+
+struct sl_invitation_file {
+	uint8_t secret[SL_INVITATION_SECRET_BYTES];
+	uint64_t expires;
+	uint32_t uses;	/* learners that may use it */
+	bool automatic; /* a learner that uses it is admitted without a question */
+	uint32_t used;
+	uint8_t pins[SL_INVITATION_USES_MAX][SL_HASH_BYTES]; /* of the learners that have, `used` of them */
+};
+
+/* Draw id and secret of `invitation`, whose other fields the caller has set, and write its file. SL_ERR_IO.
+ */
+int sl_invitation_file_create(const char *folder, struct sl_invitation *invitation, uint32_t uses,
+			      bool automatic, struct sl_error *error);
+/* Read the file. SL_ERR_NOTFOUND: there is no such invitation. Wipe it with sl_invitation_file_close. */
+int sl_invitation_file_load(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
+			    struct sl_invitation_file *file, struct sl_error *error);
+/* Return true if the key has used the invitation before. */
+bool sl_invitation_file_has(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES]);
+/* Note durably that the key uses it. SL_ERR_FULL: it was used as often as it may be. */
+int sl_invitation_file_use(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
+			   struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES],
+			   struct sl_error *error);
+/* Withdraw the invitation. */
+int sl_invitation_file_remove(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
+			      struct sl_error *error);
+void sl_invitation_file_close(struct sl_invitation_file *file);
