@@ -133,7 +133,9 @@ static void handshake(struct sl_link *link)
 		sl_link_close(link, "TLS handshake failed");
 		return;
 	}
-	if (sl_links_handshake_done(link))
+	if (link->session.join)
+		sl_join_server_begin(link);
+	else if (sl_links_handshake_done(link))
 		read_plaintext(link);
 }
 
@@ -160,6 +162,8 @@ static void process_at_once(struct sl_link *link, uint8_t *ciphertext, size_t co
 	link->session.in_bytes = count;
 	if (link->state == SL_LINK_HANDSHAKE)
 		handshake(link);
+	else if (link->state == SL_LINK_JOIN)
+		sl_join_server_read(link);
 	else
 		read_plaintext(link);
 	give_back(link->links, ciphertext);
@@ -330,6 +334,7 @@ static void on_closed(uv_handle_t *handle)
 	sl_link_discard(link);
 	sl_tls_offload_clear(link);
 	free(link->offload.kept);
+	sl_join_server_end(link);
 	sl_deframer_close(&link->deframer);
 	sl_tls_session_close(&link->session);
 	link->links->open--;

@@ -1,7 +1,8 @@
-/* link.h - one connection; private to link.c, link_send.c, links_slots.c and tls_offload.c.
+/* link.h - one connection; private to link.c, link_send.c, links_slots.c, tls_offload.c and join_server.c.
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
+ *              HANDSHAKE --as a learner that joins, Finished read--> JOIN (join_server.h)
  *   any of them --> CLOSED (handle closing; freed in its close callback)
  *
  * Two learners hold one link. S is the end with the smaller roster index, L the other one; s is a link that S
@@ -39,7 +40,14 @@
 #include "daemon/net/link_speed.h"
 #include "daemon/net/link_window.h"
 
-enum sl_link_state_kind { SL_LINK_CONNECT, SL_LINK_HANDSHAKE, SL_LINK_OFFERED, SL_LINK_UP, SL_LINK_CLOSED };
+enum sl_link_state_kind {
+	SL_LINK_CONNECT,
+	SL_LINK_HANDSHAKE,
+	SL_LINK_OFFERED,
+	SL_LINK_UP,
+	SL_LINK_JOIN,
+	SL_LINK_CLOSED
+};
 
 struct sl_frame_node {
 	struct sl_frame_node *next;
@@ -111,6 +119,7 @@ struct sl_link {
 	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
 	const char *why;	     /* reason of closing */
 	struct sl_link_bytes early;  /* before the peer was known */
+	struct sl_join_input *join;  /* in state JOIN: its request; owned */
 };
 
 struct sl_slot {
@@ -141,7 +150,10 @@ struct sl_links {
 	uint8_t *ciphertext;		/* buffer of the next read, SL_READ_BYTES; NULL: an offload has it */
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames collected into one record */
 	uint32_t handshaking;
-	uint32_t open; /* links not freed yet */
+	uint32_t joining;     /* .. of which in state JOIN */
+	uint32_t asked;	      /* requests of learners that join, in this second */
+	uint64_t asked_since; /* .. which began then */
+	uint32_t open;	      /* links not freed yet */
 	bool closing;
 };
 
@@ -165,6 +177,14 @@ int sl_link_decrypt(struct sl_link *link, bool *whole);
 void sl_link_returned(struct sl_link *link);
 /* Close the link and report it to links_slots.c. A second call has no effect. */
 void sl_link_close(struct sl_link *link, const char *why);
+
+/* join_server.c */
+/* Take over an accepted connection, of a learner that joins, after its handshake. */
+void sl_join_server_begin(struct sl_link *link);
+/* Decrypt and use what has arrived on it. */
+void sl_join_server_read(struct sl_link *link);
+/* Free what it has. */
+void sl_join_server_end(struct sl_link *link);
 
 /* link_send.c */
 /* Queue `frame`, with a reference of its own. */

@@ -50,6 +50,8 @@ struct sl_links_handler {
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
+struct sl_join_handler; /* join_server.h */
+
 /* Intervals of the links, ms. */
 struct sl_links_timing {
 	uint32_t tick;	    /* of the timer that looks at all links and dials */
@@ -72,6 +74,7 @@ struct sl_links_config {
 	struct sl_worker *crypto; /* worker for TLS offload, closed after sl_links_close; NULL: all TLS work
 				     runs on the loop thread */
 	struct sl_links_handler handler;
+	const struct sl_join_handler *join; /* serves learners that join; used if tls->joins */
 };
 
 struct sl_links;

@@ -239,6 +239,7 @@ void sl_links_lost(struct sl_link *link)
 	struct sl_links *links = link->links;
 	if (link->peer == UINT32_MAX) {
 		links->handshaking--;
+		links->joining -= link->join != NULL;
 		return;
 	}
 	struct sl_slot *slot = &links->slots[link->peer];

@@ -11,6 +11,13 @@
 #define OUT_SMALL 4096u
 #define OUT_LARGE (SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64)
 
+#define EXPORT_LABEL "EXPORTER-starling-join"
+
+/* SL_TLS_JOIN with its length before it. */
+static const unsigned char join_protocol[] = {'\x0f', 's', 't', 'a', 'r', 'l', 'i', 'n',
+					      'g',    '-', 'j', 'o', 'i', 'n', '/', '1'};
+static_assert(sizeof join_protocol == sizeof SL_TLS_JOIN, "one length byte in place of the zero");
+
 /* The BIO reads from session->in and appends to session->out. */
 
 static int bio_read(BIO *bio, char *bytes, int size)
@@ -82,30 +89,48 @@ static BIO_METHOD *bio_method(void)
 	return method;
 }
 
+/* Take a client that offers SL_TLS_JOIN as a learner that joins. Other offers do not matter: a link makes
+ * none.
+ */
+static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_bytes,
+			   const unsigned char *in, unsigned in_bytes, void *argument)
+{
+	const struct sl_tls *tls = argument;
+	struct sl_tls_session *session = SSL_get_app_data(ssl);
+	unsigned char *chosen;
+	if (SSL_select_next_proto(&chosen, out_bytes, join_protocol, sizeof join_protocol, in, in_bytes) !=
+	    OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_NOACK;
+	*out = chosen;
+	session->join = tls->joins;
+	return tls->joins ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 /* Verify the peer by its pin, in place of OpenSSL's chain building. */
 static int verify(X509_STORE_CTX *store, void *argument)
 {
 	struct sl_tls *tls = argument;
 	SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
 	struct sl_tls_session *session = SSL_get_app_data(ssl);
-	uint8_t key[SL_KEY_BYTES];
 	X509 *certificate = X509_STORE_CTX_get0_cert(store);
 	session->member = -1;
-	if (certificate != NULL && sl_identity_certificate_key(certificate, key) == SL_OK) {
-		sl_identity_pin(key, session->unknown_pin);
+	if (certificate != NULL && sl_identity_certificate_key(certificate, session->key) == SL_OK) {
+		sl_identity_pin(session->key, session->unknown_pin);
 		session->pinned = true;
 		for (uint32_t i = 0; i < tls->roster->size; i++)
 			if (memcmp(tls->roster->members[i].pin, session->unknown_pin, SL_HASH_BYTES) == 0)
 				session->member = (int)i;
 	}
-	X509_STORE_CTX_set_error(store, session->member >= 0 ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
-	return session->member >= 0;
+	bool accepted = session->member >= 0 || (session->join && session->pinned);
+	X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
+	return accepted;
 }
 
 static bool configure(SSL_CTX *context, const struct sl_identity *identity, struct sl_tls *tls)
 {
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
 	SSL_CTX_set_cert_verify_callback(context, verify, tls);
+	SSL_CTX_set_alpn_select_cb(context, select_protocol, tls);
 	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
 	SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
@@ -123,6 +148,7 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 		struct sl_error *error)
 {
 	tls->roster = roster;
+	tls->joins = false;
 	tls->context = SSL_CTX_new(TLS_method());
 	if (tls->context == NULL || bio_method() == NULL || !configure(tls->context, identity, tls)) {
 		sl_tls_close(tls);
@@ -174,6 +200,21 @@ void sl_tls_session_close(struct sl_tls_session *session)
 	*session = (struct sl_tls_session){.member = -1, .dead = true};
 }
 
+int sl_tls_session_join(struct sl_tls_session *session)
+{
+	session->join = true;
+	return SSL_set_alpn_protos(session->ssl, join_protocol, sizeof join_protocol) == 0 ? SL_OK
+											   : SL_ERR_NOMEM;
+}
+
+int sl_tls_session_export(struct sl_tls_session *session, uint8_t exported[static SL_HASH_BYTES])
+{
+	ERR_clear_error();
+	int rc = SSL_export_keying_material(session->ssl, exported, SL_HASH_BYTES, EXPORT_LABEL,
+					    sizeof EXPORT_LABEL - 1, NULL, 0, 0);
+	return rc == 1 ? SL_OK : SL_ERR_CRYPTO;
+}
+
 /* Translate the failure of an SSL call; after a fatal one the SSL is not used again. */
 static int outcome(struct sl_tls_session *session, int rc)
 {
@@ -196,7 +237,7 @@ int sl_tls_session_handshake(struct sl_tls_session *session)
 	ERR_clear_error();
 	int rc = SSL_do_handshake(session->ssl);
 	if (rc == 1)
-		return session->member >= 0 ? SL_OK : SL_ERR_CRYPTO;
+		return session->member >= 0 || (session->join && session->pinned) ? SL_OK : SL_ERR_CRYPTO;
 	rc = outcome(session, rc);
 	return rc == SL_PENDING ? SL_PENDING : SL_ERR_CRYPTO;
 }

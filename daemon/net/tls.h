@@ -3,6 +3,10 @@
  * Both ends present a self-signed certificate. A peer is accepted if the SHA-256 of its key is a pin of the
  * roster, and the pin identifies the member (PROTOCOL.md §6.2 Links). There are no tickets, no session cache
  * and no early data: a resumed handshake would skip the pin check. An SSL is not used after a fatal error.
+ *
+ * A client that offers the application protocol SL_TLS_JOIN is no link but a learner that joins
+ * (join_server.h): each end accepts any Ed25519 key of the other, and what it may do depends on more than
+ * that.
  */
 #pragma once
 
@@ -12,9 +16,12 @@
 #include "daemon/net/identity.h"
 #include "common/config/roster.h"
 
+#define SL_TLS_JOIN "starling-join/1" /* ALPN */
+
 struct sl_tls {
 	SSL_CTX *context;
 	const struct sl_roster *roster;
+	bool joins; /* learners that join are served; set by the caller after sl_tls_open */
 };
 
 /* Why TLS ended a connection: X(cause, name) */
@@ -49,13 +56,19 @@ struct sl_tls_session {
 	uint64_t written; /* plaintext bytes under the present key */
 	int member;	  /* roster index of the peer; -1 before the handshake has verified it */
 	bool pinned;	  /* the peer presented a key without a roster line; `unknown_pin` is its pin */
-	uint8_t unknown_pin[SL_HASH_BYTES];
-	bool dead; /* set after a fatal error; the session must be closed */
+	uint8_t unknown_pin[SL_HASH_BYTES]; /* of the key that the peer presented, known or not */
+	uint8_t key[SL_KEY_BYTES];	    /* .. the key */
+	bool join;			    /* no link: a learner that joins */
+	bool dead;			    /* set after a fatal error; the session must be closed */
 };
 
 /* Open a session; `server`: true at the accepting end. SL_ERR_NOMEM. */
 int sl_tls_session_open(struct sl_tls_session *session, const struct sl_tls *tls, bool server);
 void sl_tls_session_close(struct sl_tls_session *session);
+/* Make the session of a client, before its handshake, that of a learner that joins. SL_ERR_NOMEM. */
+int sl_tls_session_join(struct sl_tls_session *session);
+/* Derive bytes that only the two ends of this connection know. SL_ERR_CRYPTO. */
+int sl_tls_session_export(struct sl_tls_session *session, uint8_t exported[static SL_HASH_BYTES]);
 
 /* Continue the handshake. SL_OK: done; SL_PENDING: needs more bytes; SL_ERR_CRYPTO: refused. Send `out` after
  * every call, independent of the result. */

@@ -1,0 +1,226 @@
+#include "daemon/net/join_client.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/runtime/address.h"
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Wait for the socket. Return 0, or the reason as errno. */
+static int await(const struct sl_join_client *client, short events)
+{
+	struct pollfd p = {.fd = client->fd, .events = events};
+	uint64_t now;
+	while ((now = now_ms()) < client->deadline_ms) {
+		int rc = poll(&p, 1, (int)(client->deadline_ms - now));
+		if (rc > 0)
+			return 0;
+		if (rc < 0 && errno != EINTR)
+			return errno;
+	}
+	return ETIMEDOUT;
+}
+
+/* Try one address. Return 0, or the reason as errno. */
+static int connect_to(struct sl_join_client *client, const struct addrinfo *to)
+{
+	int why = 0;
+	socklen_t size = sizeof why;
+	client->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (client->fd < 0)
+		return errno;
+	if (connect(client->fd, to->ai_addr, to->ai_addrlen) == 0)
+		return 0;
+	why = errno == EINPROGRESS ? await(client, POLLOUT) : errno;
+	if (why == 0 && getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &why, &size) != 0)
+		why = errno;
+	if (why != 0) {
+		close(client->fd);
+		client->fd = -1;
+	}
+	return why;
+}
+
+static int connect_any(struct sl_join_client *client, const char *address, struct sl_error *error)
+{
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+	sl_address_split(address, host, port);
+	int rc = getaddrinfo(host, port, &hints, &found), why = 0;
+	if (rc != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, gai_strerror(rc));
+	for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
+		why = connect_to(client, to);
+	freeaddrinfo(found);
+	return client->fd >= 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));
+}
+
+static void note_local(struct sl_join_client *client)
+{
+	struct sockaddr_storage name;
+	socklen_t size = sizeof name;
+	if (getsockname(client->fd, (struct sockaddr *)&name, &size) != 0 ||
+	    getnameinfo((struct sockaddr *)&name, size, client->local, sizeof client->local, NULL, 0,
+			NI_NUMERICHOST) != 0)
+		client->local[0] = '\0';
+}
+
+/* Send what TLS has put out. */
+static int flush(struct sl_join_client *client)
+{
+	struct sl_tls_session *s = &client->session;
+	size_t done = 0;
+	int why = 0;
+	while (why == 0 && done < s->out_bytes) {
+		ssize_t sent = send(client->fd, s->out + done, s->out_bytes - done, MSG_NOSIGNAL);
+		if (sent >= 0)
+			done += (size_t)sent;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			why = await(client, POLLOUT);
+		else if (errno != EINTR)
+			why = errno;
+	}
+	free(sl_tls_session_take(s));
+	return why;
+}
+
+/* Receive more bytes; TLS has used the last ones. */
+static int fill(struct sl_join_client *client)
+{
+	for (;;) {
+		ssize_t got = recv(client->fd, client->input, sizeof client->input, 0);
+		if (got > 0) {
+			client->session.in = client->input;
+			client->session.in_bytes = (size_t)got;
+			return 0;
+		}
+		if (got == 0)
+			return ECONNRESET;
+		int why = errno == EAGAIN || errno == EWOULDBLOCK ? await(client, POLLIN)
+			  : errno == EINTR			  ? 0
+								  : errno;
+		if (why != 0)
+			return why;
+	}
+}
+
+static int shake_hands(struct sl_join_client *client, const char *address, struct sl_error *error)
+{
+	int rc, why = 0;
+	while ((rc = sl_tls_session_handshake(&client->session)) == SL_PENDING && why == 0)
+		if ((why = flush(client)) == 0)
+			why = fill(client);
+	if (rc == SL_OK)
+		why = flush(client);
+	if (rc == SL_OK && why == 0)
+		rc = sl_tls_session_export(&client->session, client->exported);
+	if (why != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));
+	return rc == SL_OK
+		       ? SL_OK
+		       : sl_err_set(
+				 error, SL_ERR_CRYPTO,
+				 "%s: no learner that serves invitations answers there; is starlingd of the "
+				 "group running, with the roster that 'starling group create' has made?",
+				 address);
+}
+
+int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
+			const char *address, uint32_t ms, struct sl_error *error)
+{
+	*client = (struct sl_join_client){.fd = -1, .deadline_ms = now_ms() + ms};
+	int rc = connect_any(client, address, error);
+	if (rc == SL_OK) {
+		note_local(client);
+		rc = sl_tls_open(&client->tls, identity, &client->nobody, error);
+	}
+	if (rc == SL_OK && (sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
+			    sl_tls_session_join(&client->session) != SL_OK))
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	return rc == SL_OK ? shake_hands(client, address, error) : rc;
+}
+
+/* Receive exactly `size` bytes of plaintext. */
+static int receive(struct sl_join_client *client, uint8_t *to, size_t size)
+{
+	while (size > 0) {
+		size_t got;
+		int rc = sl_tls_session_read(&client->session, to, size, &got), why = 0;
+		if (rc == SL_OK) {
+			to += got;
+			size -= got;
+		} else if (rc != SL_PENDING) {
+			return ECONNRESET;
+		} else if ((why = fill(client)) != 0) {
+			return why;
+		}
+	}
+	return 0;
+}
+
+/* Receive the length, then the payload into client->bytes. */
+static int receive_answer(struct sl_join_client *client, size_t *size, struct sl_error *error)
+{
+	uint8_t head[SL_JOIN_HEAD_BYTES];
+	int why = receive(client, head, sizeof head);
+	if (why == 0 && (*size = sl_join_codec_length(head)) > SL_JOIN_ANSWER_BYTES_MAX)
+		return sl_err_set(error, SL_ERR_FORMAT, "the answer is too long");
+	client->bytes = why == 0 ? malloc(*size + 1) : NULL;
+	if (why == 0 && client->bytes == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	if (why == 0)
+		why = receive(client, client->bytes, *size);
+	return why == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "no answer: %s", strerror(why));
+}
+
+int sl_join_client_ask(struct sl_join_client *client, const struct sl_join_request *request,
+		       struct sl_join_answer *answer, struct sl_error *error)
+{
+	uint8_t bytes[SL_JOIN_HEAD_BYTES + SL_JOIN_REQUEST_BYTES_MAX];
+	size_t size = sl_join_codec_put_request(request, NULL);
+	if (size > sizeof bytes)
+		return sl_err_set(error, SL_ERR_RANGE, "the request is too long");
+	sl_join_codec_put_request(request, bytes);
+	if (sl_tls_session_write(&client->session, bytes, size) != SL_OK)
+		return sl_err_set(error, SL_ERR_CRYPTO, "TLS error");
+	int why = flush(client);
+	if (why != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s", strerror(why));
+	int rc = receive_answer(client, &size, error);
+	const char *wrong = rc == SL_OK ? sl_join_codec_take_answer(client->bytes, size, answer) : NULL;
+	return wrong == NULL ? rc : sl_err_set(error, SL_ERR_FORMAT, "the answer cannot be read: %s", wrong);
+}
+
+const uint8_t *sl_join_client_pin(const struct sl_join_client *client)
+{
+	return client->session.unknown_pin;
+}
+
+void sl_join_client_close(struct sl_join_client *client)
+{
+	if (client->session.ssl != NULL) {
+		sl_tls_session_end(&client->session);
+		if (client->fd >= 0)
+			flush(client);
+		sl_tls_session_close(&client->session);
+	}
+	if (client->tls.context != NULL)
+		sl_tls_close(&client->tls);
+	if (client->fd >= 0)
+		close(client->fd);
+	free(client->bytes);
+	*client = (struct sl_join_client){.fd = -1};
+}
