@@ -52,7 +52,8 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 				  "%s: no line for id %u, which the configuration names", settings->roster,
 				  settings->id);
 	daemon->self = (uint32_t)self;
-	rc = sl_identity_load(settings->identity, &daemon->identity, error);
+	rc = sl_identity_load_pinned(settings->identity, daemon->roster.members[self].pin, &daemon->identity,
+				     error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(daemon->identity.pin, daemon->roster.members[self].pin, SL_HASH_BYTES) != 0)

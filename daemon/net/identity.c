@@ -349,6 +349,78 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 	return code;
 }
 
+/* ---- the next key ---- */
+
+static int next_folder(const char *folder, const char *suffix, char path[static PATH_MAX],
+		       struct sl_error *error)
+{
+	int n = snprintf(path, PATH_MAX, "%s%s", folder, suffix);
+	return n > 0 && n + 32 < PATH_MAX
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
+}
+
+static bool is_of(const struct sl_identity *identity, const uint8_t pin[static SL_HASH_BYTES])
+{
+	return identity->key != NULL && memcmp(identity->pin, pin, SL_HASH_BYTES) == 0;
+}
+
+int sl_identity_load_pinned(const char *folder, const uint8_t pin[static SL_HASH_BYTES],
+			    struct sl_identity *identity, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	struct sl_identity next;
+	int rc = sl_identity_load(folder, identity, error);
+	if (is_of(identity, pin) || next_folder(folder, SL_IDENTITY_NEXT, path, error) != SL_OK ||
+	    sl_identity_load(path, &next, NULL) != SL_OK)
+		return rc;
+	if (!is_of(&next, pin)) {
+		sl_identity_close(&next);
+		return rc;
+	}
+	sl_identity_close(identity);
+	*identity = next;
+	identity->next = true;
+	return SL_OK;
+}
+
+bool sl_identity_has(const char *folder, const uint8_t pin[static SL_HASH_BYTES])
+{
+	struct sl_identity identity;
+	bool has = sl_identity_load_pinned(folder, pin, &identity, NULL) == SL_OK && is_of(&identity, pin);
+	sl_identity_close(&identity);
+	return has;
+}
+
+/* Remove the files of a folder that has an identity, and the folder if nothing else is in it. */
+static void remove_identity(const char *folder)
+{
+	static const char *const names[] = {KEY_FILE, CERTIFICATE_FILE, "member.yaml"};
+	char path[PATH_MAX + 16];
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+int sl_identity_promote(const char *folder, struct sl_error *error)
+{
+	char next[PATH_MAX], old[PATH_MAX];
+	int rc = next_folder(folder, SL_IDENTITY_NEXT, next, error);
+	if (rc == SL_OK)
+		rc = next_folder(folder, ".old", old, error);
+	if (rc != SL_OK)
+		return rc;
+	remove_identity(old); /* of a promotion that was cut short */
+	if (access(next, F_OK) == 0 && rename(folder, old) != 0 && errno != ENOENT)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", old, strerror(errno));
+	if (rename(next, folder) != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", folder, strerror(errno));
+	remove_identity(old);
+	return SL_OK;
+}
+
 /* On a file system without locks, the lock of the state folder must do. */
 int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error)
 {
@@ -358,6 +430,8 @@ int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl
 	if (fd < 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		if (identity->held)
+			close(identity->lock);
 		identity->held = true;
 		identity->lock = fd;
 		return SL_OK;

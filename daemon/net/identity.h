@@ -19,6 +19,7 @@ struct sl_identity {
 	uint8_t public_key[SL_KEY_BYTES];
 	uint8_t *sign_key; /* libsodium secret key, crypto_sign_SECRETKEYBYTES on guarded pages */
 	uint8_t pin[SL_HASH_BYTES];
+	bool next; /* it was loaded from FOLDER.next */
 	bool held; /* by a running learner */
 	int lock;  /* descriptor of key.pem while held */
 };
@@ -27,8 +28,22 @@ struct sl_identity {
  * leaves no partial files. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
-/* Lock the identity for a running learner. SL_ERR_BUSY: another learner of this machine, on any state folder,
- * holds it. */
+
+/* A learner that gets another key has both for a while: the next one in the folder FOLDER.next, made like
+ * that of FOLDER. The roster says which of the two is in use. */
+#define SL_IDENTITY_NEXT ".next"
+/* Load the identity with the key `pin`, the present or the next one. Without one that has it, load the
+ * present one: the caller compares. */
+int sl_identity_load_pinned(const char *folder, const uint8_t pin[static SL_HASH_BYTES],
+			    struct sl_identity *identity, struct sl_error *error);
+/* Return true if the present or the next identity has the key `pin`. */
+bool sl_identity_has(const char *folder, const uint8_t pin[static SL_HASH_BYTES]);
+/* Make the next identity the present one, and delete the key of before. A crash in between leaves the next
+ * one in FOLDER.next, or both renamed. */
+int sl_identity_promote(const char *folder, struct sl_error *error);
+
+/* Lock the identity for a running learner, in place of a lock that it has. SL_ERR_BUSY: another learner of
+ * this machine, on any state folder, holds it. */
 int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error);
 void sl_identity_close(struct sl_identity *identity);
 

@@ -149,3 +149,54 @@ TEST_WITH(held_by_one, folder_enter, folder_leave)
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_OK);
 	sl_identity_close(&second);
 }
+
+static void load_pinned(const uint8_t *pin, struct sl_identity *id)
+{
+	struct sl_error error = {0};
+	if (sl_identity_load_pinned("id", pin, id, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+/* While a learner has two keys, the pin tells which one is loaded; afterwards the next one has the place of
+ * the first, and the first is gone. */
+TEST_WITH(next_key, folder_enter, folder_leave)
+{
+	static const uint8_t none[SL_HASH_BYTES];
+	struct sl_identity first, next, got;
+	struct stat st;
+	make("id");
+	make("id" SL_IDENTITY_NEXT);
+	assert_int_equal(sl_identity_load("id", &first, NULL), SL_OK);
+	assert_int_equal(sl_identity_load("id" SL_IDENTITY_NEXT, &next, NULL), SL_OK);
+	load_pinned(first.pin, &got);
+	assert_true(!got.next && memcmp(got.pin, first.pin, SL_HASH_BYTES) == 0);
+	sl_identity_close(&got);
+	load_pinned(none, &got);
+	assert_memory_equal(got.pin, first.pin, SL_HASH_BYTES);
+	sl_identity_close(&got);
+	load_pinned(next.pin, &got);
+	assert_true(got.next && memcmp(got.pin, next.pin, SL_HASH_BYTES) == 0);
+	assert_true(sl_identity_has("id", first.pin) && sl_identity_has("id", next.pin));
+	assert_false(sl_identity_has("id", none));
+
+	assert_int_equal(sl_identity_hold("id", &got, NULL), SL_OK);
+	assert_int_equal(sl_identity_promote("id", NULL), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &got, NULL),
+			 SL_OK); /* the lock of the key in its new place */
+	assert_int_equal(sl_identity_hold("id", &first, NULL), SL_ERR_BUSY);
+	sl_identity_close(&got);
+	assert_false(sl_identity_has("id", first.pin));
+	assert_true(stat("id" SL_IDENTITY_NEXT, &st) != 0 && stat("id.old", &st) != 0);
+	load_pinned(next.pin, &got);
+	assert_false(got.next);
+	sl_identity_close(&got);
+
+	/* cut short between the two renames */
+	assert_int_equal(rename("id", "id" SL_IDENTITY_NEXT), 0);
+	assert_true(sl_identity_has("id", next.pin));
+	make("id.old");
+	assert_int_equal(sl_identity_promote("id", NULL), SL_OK);
+	assert_true(sl_identity_has("id", next.pin) && stat("id.old", &st) != 0);
+	sl_identity_close(&first);
+	sl_identity_close(&next);
+}
