@@ -327,7 +327,7 @@ static int derive_sign_key(struct sl_identity *identity, struct sl_error *error)
 	return code;
 }
 
-int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error)
+static int load(const char *folder, bool credentials, struct sl_identity *identity, struct sl_error *error)
 {
 	char path[PATH_MAX];
 	*identity = (struct sl_identity){0};
@@ -335,9 +335,12 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
 	if (sodium_init() < 0)
 		return sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
-	bool guarded = find_file(path, folder, KEY_FILE);
+	bool guarded = credentials && find_file(path, folder, KEY_FILE);
+	if (!guarded)
+		path_in(path, folder, KEY_FILE);
 	int code = load_key(path, !guarded, identity, error);
-	find_file(path, folder, CERTIFICATE_FILE);
+	if (!credentials || !find_file(path, folder, CERTIFICATE_FILE))
+		path_in(path, folder, CERTIFICATE_FILE);
 	if (code == SL_OK)
 		code = load_certificate(path, identity, error);
 	if (code == SL_OK)
@@ -347,6 +350,16 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 	else
 		sl_identity_pin(identity->public_key, identity->pin);
 	return code;
+}
+
+int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error)
+{
+	return load(folder, true, identity, error);
+}
+
+int sl_identity_load_file(const char *folder, struct sl_identity *identity, struct sl_error *error)
+{
+	return load(folder, false, identity, error);
 }
 
 /* ---- the next key ---- */
@@ -372,7 +385,7 @@ int sl_identity_load_pinned(const char *folder, const uint8_t pin[static SL_HASH
 	struct sl_identity next;
 	int rc = sl_identity_load(folder, identity, error);
 	if (is_of(identity, pin) || next_folder(folder, SL_IDENTITY_NEXT, path, error) != SL_OK ||
-	    sl_identity_load(path, &next, NULL) != SL_OK)
+	    sl_identity_load_file(path, &next, NULL) != SL_OK)
 		return rc;
 	if (!is_of(&next, pin)) {
 		sl_identity_close(&next);
