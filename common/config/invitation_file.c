@@ -13,7 +13,10 @@
 #define NAME_BYTES (sizeof "invitations/" + 2 * SL_INVITATION_ID_BYTES)
 #define SECRET_DIGITS (2 * SL_INVITATION_SECRET_BYTES)
 #define PIN_DIGITS (2 * SL_HASH_BYTES)
-#define TEXT_BYTES (512 + SL_INVITATION_USES_MAX * (PIN_DIGITS + 1))
+#define WAITS 'w' /* before a key */
+#define ADMITTED 'a'
+#define ENTRY_BYTES (1 + PIN_DIGITS + 1)
+#define TEXT_BYTES (512 + SL_INVITATION_USES_MAX * ENTRY_BYTES)
 
 static void file_name(const uint8_t id[static SL_INVITATION_ID_BYTES], char name[static NAME_BYTES])
 {
@@ -38,7 +41,8 @@ static int save(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYT
 		used += snprintf(text + used, TEXT_BYTES - (size_t)used, "used_by: \"");
 	for (uint32_t i = 0; i < file->used; i++) {
 		sodium_bin2hex(digits, sizeof digits, file->pins[i], SL_HASH_BYTES);
-		used += snprintf(text + used, TEXT_BYTES - (size_t)used, "%s%s", digits,
+		used += snprintf(text + used, TEXT_BYTES - (size_t)used, "%c%s%s",
+				 file->admitted[i] ? ADMITTED : WAITS, digits,
 				 i + 1 < file->used ? " " : "\"\n");
 	}
 	int rc = sl_private_file_write(folder, name, text, (size_t)used, error);
@@ -68,19 +72,19 @@ int sl_invitation_file_create(const char *folder, struct sl_invitation *invitati
 
 /* ---- reading ---- */
 
-/* Read the keys, each of 64 digits, with a blank between two. */
+/* Read the keys, each of 64 digits after its mark, with a blank between two. */
 static bool read_pins(const char *text, struct sl_invitation_file *file)
 {
 	size_t size = strlen(text);
-	for (size_t at = 0; at < size; at += PIN_DIGITS + 1) {
-		size_t got;
-		bool last = at + PIN_DIGITS == size;
-		if (file->used == SL_INVITATION_USES_MAX || at + PIN_DIGITS > size ||
-		    (!last && text[at + PIN_DIGITS] != ' ') ||
-		    sodium_hex2bin(file->pins[file->used++], SL_HASH_BYTES, text + at, PIN_DIGITS, NULL, &got,
-				   NULL) != 0 ||
+	for (size_t at = 0; at < size; at += ENTRY_BYTES) {
+		size_t got = 0, end = at + ENTRY_BYTES - 1;
+		if (file->used == SL_INVITATION_USES_MAX || end > size || (end < size && text[end] != ' ') ||
+		    (text[at] != WAITS && text[at] != ADMITTED) ||
+		    sodium_hex2bin(file->pins[file->used], SL_HASH_BYTES, text + at + 1, PIN_DIGITS, NULL,
+				   &got, NULL) != 0 ||
 		    got != SL_HASH_BYTES)
 			return false;
+		file->admitted[file->used++] = text[at] == ADMITTED;
 	}
 	return true;
 }
@@ -133,26 +137,41 @@ int sl_invitation_file_load(const char *folder, const uint8_t id[static SL_INVIT
 			  path);
 }
 
-bool sl_invitation_file_has(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES])
+int sl_invitation_file_find(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES])
 {
 	for (uint32_t i = 0; i < file->used; i++)
 		if (memcmp(file->pins[i], pin, SL_HASH_BYTES) == 0)
-			return true;
-	return false;
+			return (int)i;
+	return -1;
 }
 
 int sl_invitation_file_use(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			   struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES],
 			   struct sl_error *error)
 {
-	if (sl_invitation_file_has(file, pin))
-		return SL_OK;
 	if (file->used >= file->uses)
 		return sl_err_set(error, SL_ERR_FULL, "the invitation was used");
 	memcpy(file->pins[file->used++], pin, SL_HASH_BYTES);
 	int rc = save(folder, id, file, error);
 	file->used -= rc != SL_OK;
 	return rc;
+}
+
+int sl_invitation_file_admit(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
+			     const uint8_t pin[static SL_HASH_BYTES], struct sl_error *error)
+{
+	struct sl_invitation_file *file = malloc(sizeof *file);
+	if (file == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_invitation_file_load(folder, id, file, error);
+	int at = rc == SL_OK ? sl_invitation_file_find(file, pin) : -1;
+	if (at >= 0 && !file->admitted[at]) {
+		file->admitted[at] = true;
+		rc = save(folder, id, file, error);
+	}
+	sl_invitation_file_close(file);
+	free(file);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
 int sl_invitation_file_remove(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],

@@ -14,6 +14,7 @@ struct sl_invitation_file {
 	bool automatic; /* a learner that uses it is admitted without a question */
 	uint32_t used;
 	uint8_t pins[SL_INVITATION_USES_MAX][SL_HASH_BYTES]; /* of the learners that have, `used` of them */
+	bool admitted[SL_INVITATION_USES_MAX];		     /* .. it is a member, or was one */
 };
 
 /* Draw id and secret of `invitation`, whose other fields the caller has set, and write its file. SL_ERR_IO.
@@ -23,12 +24,16 @@ int sl_invitation_file_create(const char *folder, struct sl_invitation *invitati
 /* Read the file. SL_ERR_NOTFOUND: there is no such invitation. Wipe it with sl_invitation_file_close. */
 int sl_invitation_file_load(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			    struct sl_invitation_file *file, struct sl_error *error);
-/* Return true if the key has used the invitation before. */
-bool sl_invitation_file_has(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES]);
+/* Return the index of a key that has used the invitation before, or -1. */
+int sl_invitation_file_find(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES]);
 /* Note durably that the key uses it. SL_ERR_FULL: it was used as often as it may be. */
 int sl_invitation_file_use(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			   struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES],
 			   struct sl_error *error);
+/* Note durably that the key was admitted: if it is removed, the invitation does not admit it again. An
+ * invitation that is not there any more is nothing to note it in. */
+int sl_invitation_file_admit(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
+			     const uint8_t pin[static SL_HASH_BYTES], struct sl_error *error);
 /* Withdraw the invitation. */
 int sl_invitation_file_remove(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			      struct sl_error *error);

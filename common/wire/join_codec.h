@@ -40,7 +40,8 @@ struct sl_join_request {
 	X(FULL, 11)                                                                                          \
 	X(LATER, 12)                                                                                         \
 	X(FAILED, 13)                                                                                        \
-	X(INVALID, 14)
+	X(INVALID, 14)                                                                                       \
+	X(ELSEWHERE, 15)
 
 enum sl_join_verdict {
 #define X(name, number) SL_JOIN_##name = number,

@@ -139,17 +139,21 @@ TEST_WITH(used_as_often_as_it_may_be, folder_enter, folder_leave)
 	assert_memory_equal(file.secret, i.secret, sizeof i.secret);
 	assert_true(file.expires == 1234 && file.uses == 2 && file.automatic && file.used == 0);
 	for (int k = 0; k < 2; k++) {
-		assert_false(sl_invitation_file_has(&file, pins[k]));
+		assert_int_equal(sl_invitation_file_find(&file, pins[k]), -1);
 		assert_int_equal(sl_invitation_file_use(".", i.id, &file, pins[k], &error), SL_OK);
 		sl_invitation_file_close(&file);
 		assert_int_equal(sl_invitation_file_load(".", i.id, &file, &error), SL_OK);
-		assert_true(sl_invitation_file_has(&file, pins[k]));
+		assert_int_equal(sl_invitation_file_find(&file, pins[k]), k);
+		assert_false(file.admitted[k]);
 	}
 	assert_int_equal(sl_invitation_file_use(".", i.id, &file, pins[2], &error), SL_ERR_FULL);
-	assert_int_equal(sl_invitation_file_use(".", i.id, &file, pins[0], &error), SL_OK);
+	assert_int_equal(sl_invitation_file_admit(".", i.id, pins[1], &error), SL_OK);
+	assert_int_equal(sl_invitation_file_load(".", i.id, &file, &error), SL_OK);
+	assert_true(file.used == 2 && !file.admitted[0] && file.admitted[1]);
 	assert_int_equal(sl_invitation_file_remove(".", i.id, &error), SL_OK);
 	assert_int_equal(sl_invitation_file_load(".", i.id, &file, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_invitation_file_remove(".", i.id, &error), SL_OK);
+	assert_int_equal(sl_invitation_file_admit(".", i.id, pins[1], &error), SL_OK);
 }
 
 TEST_WITH(damaged, folder_enter, folder_leave)

@@ -1,0 +1,34 @@
+#include "common/config/admit.h"
+
+#include <string.h>
+
+static int add(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	struct sl_member member = {.id = 0};
+	memcpy(member.name, waiting->name, sizeof member.name);
+	memcpy(member.address, waiting->address, sizeof member.address);
+	memcpy(member.pin, waiting->pin, sizeof member.pin);
+	return sl_group_add(group, &member, error);
+}
+
+static int renew(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	struct sl_roster *roster = &group->roster;
+	int at = sl_roster_find(roster, waiting->renews);
+	if (at < 0)
+		return sl_err_set(error, SL_ERR_REFUSED, "%s is no member any more", waiting->name);
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (memcmp(roster->members[i].pin, waiting->pin, SL_HASH_BYTES) == 0)
+			return sl_err_set(
+				error, SL_ERR_REFUSED,
+				"the new key of %s is that of learner %s: two learners cannot have one key",
+				roster->members[at].name, roster->members[i].name);
+	memcpy(roster->members[at].pin, waiting->pin, SL_HASH_BYTES);
+	sl_roster_arrange(roster);
+	return SL_OK;
+}
+
+int sl_admit(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	return waiting->renews == 0 ? add(group, waiting, error) : renew(group, waiting, error);
+}

@@ -1,0 +1,10 @@
+/* admit.h - the change of a roster by which a waiting learner becomes a member, or a member gets its new key.
+ */
+#pragma once
+
+#include "common/config/group.h"
+#include "common/config/waiting.h"
+
+/* Apply it to `group`, which the caller signs afterwards. SL_ERR_INVALID: another member has name, address or
+ * key; SL_ERR_REFUSED: the member to renew has gone, or the key is that of another one; SL_ERR_FULL. */
+int sl_admit(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error);
