@@ -302,6 +302,10 @@
 	X(LINK_FAILED, "link_down", SL_WARN, "peer reason", "link to {who}, {address}, failed: {reason}")    \
 	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason",                                           \
 	  "link to {who}, {address}, failed: {reason}")                                                      \
+	X(JOINING, "joining", SL_INFO, "reason", "{reason}")                                                 \
+	X(JOIN_REFUSED, "joining", SL_WARN, "address reason",                                                \
+	  "{address} wanted to join and was refused: {reason}")                                              \
+	X(JOIN_FAILED, "joining", SL_WARN, "reason", "{reason}")                                             \
 	X(REFUSED, "refused", SL_WARN, "address key",                                                        \
 	  "{address} connected with a key that is not in the roster, {key}: refused")                        \
 	X(REFUSED_ANSWER, "refused", SL_WARN, "address key",                                                 \

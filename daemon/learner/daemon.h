@@ -21,6 +21,7 @@
 #include "common/core/core.h"
 #include "common/model/trainer.h"
 #include "common/report/record.h"
+#include "daemon/learner/admission.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/group_update.h"
@@ -144,6 +145,8 @@ struct sl_daemon {
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;
+	struct sl_admission *admission; /* of learners that join */
+	struct sl_join_handler join;
 	struct sl_control *control;
 	struct sl_http *http;	 /* NULL: `http: off` */
 	struct sl_recent recent; /* log records for those that ask over HTTP */
@@ -170,6 +173,7 @@ struct sl_daemon {
 	struct sl_result next_result; /* durable result of a commit that the core has not been told yet */
 	char checkpoints[SL_FOLDER_PATH_BYTES]; /* their folder */
 	char checkpoint[SL_FILE_NAME_BYTES];	/* name of the last checkpoint file */
+	bool settled;				/* a round has committed under the present roster */
 	bool restart_requested;			/* start the program again after it has ended */
 	sl_round committed_through;		/* last committed round if its model cannot be read: no other
 						   attempt up to that round; 0: the model was read */

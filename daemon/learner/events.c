@@ -9,6 +9,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
@@ -136,8 +137,10 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 		start_again(daemon);
 	if (committed)
 		sl_group_update_look(daemon, true);
-	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE)
+	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE) {
 		sl_past_roster_durable(daemon, &event->durable);
+		sl_joining_durable(daemon, &event->durable);
+	}
 }
 
 static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)

@@ -11,6 +11,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
 #include "daemon/learner/group_update.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/progress.h"
@@ -192,6 +193,11 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 						     .frame = on_frame,
 						     .refused = on_refused}};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
+	if (rc == SL_OK)
+		rc = sl_joining_open(daemon, error);
+	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
+	config.join = &daemon->join;
+	daemon->tls.joins = rc == SL_OK && daemon->admission->roster != NULL;
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc == SL_OK)

@@ -26,6 +26,7 @@ struct record {
 	struct sl_round_head round; /* of it */
 	uint32_t *members;
 	struct sl_result opened; /* COMMIT: the result file, opened */
+	bool settled;		 /* COMMIT: the round was of the present roster, or one before it */
 	int code;
 	struct sl_error error;
 };
@@ -107,6 +108,14 @@ static void open_result(struct record *record)
 		record->opened = (struct sl_result){0};
 }
 
+/* Look at what the store has after the commit. */
+static void look_at_commit(struct record *record)
+{
+	sl_id ids[SL_STORE_CHANGES_NAMED];
+	open_result(record);
+	record->settled = sl_store_roster_changes(record->daemon->store, ids) == 0;
+}
+
 /* ---- promises ---- */
 
 /* Make the own deposit, and the key of the secrets, durable before the row that commits to the deposit and
@@ -177,7 +186,7 @@ static void run(struct sl_task *base)
 	if (record->code != SL_OK)
 		atomic_store(&record->daemon->failed, true); /* later records depend on this one */
 	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
-		open_result(record);
+		look_at_commit(record);
 }
 
 const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seconds)
@@ -207,6 +216,7 @@ static void committed(struct record *record)
 	sl_result_close(&daemon->next_result);
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
+	daemon->settled |= record->settled;
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
 					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,

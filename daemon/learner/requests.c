@@ -4,6 +4,7 @@
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/status.h"
@@ -83,7 +84,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	json_t *answer;
 	if (op == NULL)
 		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
-				"\"abort\" | \"reload\" | \"stop\", "
+				"\"abort\" | \"reload\" | \"group\" | \"stop\", "
 				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
@@ -93,10 +94,12 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 		answer = op_abort(daemon, request);
 	else if (strcmp(op, "reload") == 0)
 		answer = op_reload(daemon);
+	else if (strcmp(op, "group") == 0)
+		answer = sl_joining_status(daemon);
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else
-		answer = refuse("unknown op; there are range, status, watch, abort, reload and stop");
+		answer = refuse("unknown op; there are range, status, watch, abort, reload, group and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		*watch = true;
 	if (op != NULL && strcmp(op, "stop") == 0) {

@@ -16,6 +16,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/forming.h"
 #include "daemon/learner/group_update.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/monitor.h"
 #include "daemon/learner/past_roster.h"
@@ -429,6 +430,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_loop_close(daemon);
 	sl_control_free(daemon->control);
 	sl_links_free(daemon->links);
+	sl_joining_close(daemon);
 	sl_tls_close(&daemon->tls);
 	sl_result_close(&daemon->result);
 	sl_result_close(&daemon->next_result);

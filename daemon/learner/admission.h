@@ -1,0 +1,48 @@
+/* admission.h - decides on requests of learners that join the group (PROTOCOL.md §12.9 Joining).
+ *
+ * The requests come from unknown peers. What a learner gets before it has proved anything: that this is, or
+ * is not, the group that it names. Invitations and waiting learners are files in the folder of the group, so
+ * that `starling group invite` and `starling admit` work beside a running daemon, and a restart loses
+ * nothing.
+ */
+#pragma once
+
+#include "common/config/group.h"
+#include "common/config/settings.h"
+#include "common/config/invitation_file.h"
+#include "common/config/waiting.h"
+#include "daemon/net/join_server.h"
+
+#define SL_ADMISSION_WATCHED 16u /* invitations whose wrong proofs are counted at a time */
+
+struct sl_admission_handler {
+	void *context;
+	/* Tell the operator: `refused` NULL: the learner waits for `starling admit`. */
+	void (*say)(void *context, const char *address, const struct sl_waiting *waiting,
+		    const char *refused);
+	/* Admit the waiting learner now, if a version may be signed; the group then changes at a restart. */
+	void (*admit)(void *context, const struct sl_waiting *waiting);
+};
+
+struct sl_admission {
+	char folder[SL_PATH_BYTES];
+	char path[SL_PATH_BYTES]; /* of the roster */
+	struct sl_group group;
+	char *roster; /* its text; owned */
+	size_t roster_bytes;
+	struct sl_admission_handler handler;
+	struct sl_admission_wrong {
+		uint8_t id[SL_INVITATION_ID_BYTES];
+		uint32_t count;
+		uint64_t since; /* s, monotonic; 0: unused */
+	} wrong[SL_ADMISSION_WATCHED];
+	struct sl_invitation_file invitation; /* of the request; large */
+};
+
+/* Read the roster in `path`, and serve its group if it is signed. */
+int sl_admission_open(struct sl_admission *admission, const char *path,
+		      const struct sl_admission_handler *handler, struct sl_error *error);
+/* As the function `ask` of struct sl_join_handler; `context` is the admission. */
+void sl_admission_serve(void *context, const struct sl_join_peer *peer, const struct sl_join_request *request,
+			struct sl_join_answer *answer);
+void sl_admission_close(struct sl_admission *admission);

@@ -1,0 +1,147 @@
+#include "daemon/learner/joining.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/admin_key.h"
+#include "common/config/admit.h"
+#include "common/config/private_file.h"
+#include "daemon/learner/daemon.h"
+#include "daemon/learner/reload.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/roster_change.h"
+
+/* ---- what the log says ---- */
+
+static void say(void *context, const char *address, const struct sl_waiting *waiting, const char *refused)
+{
+	struct sl_daemon *daemon = context;
+	struct sl_record record;
+	char pin[SL_PIN_TEXT_BYTES];
+	if (refused != NULL) {
+		sl_record_init(&record, SL_RECORD_JOIN_REFUSED);
+		record.address = address;
+		record.reason = refused;
+	} else {
+		sl_record_init(&record, SL_RECORD_JOINING);
+		sl_roster_pin_text(waiting->pin, pin);
+		record.reason = sl_record_words(
+			&record, "%s, %s, %s the key %s; to admit it: starling admit %s", waiting->name,
+			waiting->address, waiting->renews != 0 ? "asks for" : "wants to join with", pin,
+			waiting->name);
+	}
+	sl_report_log_record(daemon, &record);
+}
+
+/* ---- admission without a question ---- */
+
+static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_error *error)
+{
+	const struct sl_admission *admission = daemon->admission;
+	uint8_t *key = sl_admin_key_load(admission->folder, error);
+	size_t size;
+	if (key == NULL)
+		return error->code;
+	group->version++;
+	sl_group_sign(group, key);
+	sl_admin_key_close(key);
+	char *text = sl_group_text(group, &size);
+	if (text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_private_file_write(admission->folder, strrchr(admission->path, '/') + 1, text, size,
+				       error);
+	free(text);
+	return rc;
+}
+
+/* Sign the next version with the learner in it, unless the file has a later one than this learner runs under.
+ */
+static int add(struct sl_daemon *daemon, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	const struct sl_admission *admission = daemon->admission;
+	struct sl_group group;
+	int rc = sl_group_load(admission->path, &group, error);
+	if (rc == SL_OK && group.version == admission->group.version) {
+		rc = sl_admit(&group, waiting, error);
+		if (rc == SL_OK)
+			rc = sign(daemon, &group, error);
+		if (rc == SL_OK)
+			rc = sl_invitation_file_admit(admission->folder, waiting->invitation, waiting->pin,
+						      error);
+		if (rc == SL_OK)
+			rc = sl_waiting_remove(admission->folder, waiting->name, error);
+	}
+	sl_group_close(&group);
+	return rc;
+}
+
+static void admit(void *context, const struct sl_waiting *waiting)
+{
+	struct sl_daemon *daemon = context;
+	struct sl_error error;
+	if (!sl_joining_settled(daemon) || daemon->stopping)
+		return; /* it asks again */
+	int rc = add(daemon, waiting, &error);
+	if (rc == SL_OK)
+		sl_reload(daemon, &error); /* logged */
+	else
+		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
+}
+
+/* ---- life ---- */
+
+int sl_joining_open(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_admission_handler handler = {daemon, say, admit};
+	struct sl_roster_change change;
+	struct sl_store_round last;
+	daemon->admission = calloc(1, sizeof *daemon->admission);
+	if (daemon->admission == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
+	daemon->settled = rc == SL_OK && change.count == 0 && daemon->past.t == 0 &&
+			  sl_store_last_round(daemon->store, &last, NULL) == SL_OK;
+	return rc == SL_OK ? sl_admission_open(daemon->admission, daemon->settings->roster, &handler, error)
+			   : rc;
+}
+
+void sl_joining_close(struct sl_daemon *daemon)
+{
+	if (daemon->admission != NULL)
+		sl_admission_close(daemon->admission);
+	free(daemon->admission);
+	daemon->admission = NULL;
+}
+
+bool sl_joining_settled(const struct sl_daemon *daemon)
+{
+	return daemon->settled || sl_group_is_forming(&daemon->admission->group);
+}
+
+json_t *sl_joining_status(const struct sl_daemon *daemon)
+{
+	const struct sl_group *group = &daemon->admission->group;
+	if (!sl_group_is_signed(group))
+		return json_pack("{s:b, s:s}", "ok", 0, "error", "the roster of this learner is not signed");
+	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:b}", "ok", 1, "group", group->name, "version",
+			 (json_int_t)group->version, "members", (json_int_t)group->roster.size, "start",
+			 (json_int_t)group->start, "settled", (int)sl_joining_settled(daemon));
+}
+
+void sl_joining_durable(struct sl_daemon *daemon, const struct sl_durable *durable)
+{
+	struct sl_error error;
+	const char *folder = daemon->settings->identity;
+	if (!daemon->identity.next || durable->kind != SL_PERSIST_COMMIT || !daemon->settled)
+		return;
+	int rc = sl_identity_promote(folder, &error);
+	daemon->identity.next = rc != SL_OK;
+	if (rc == SL_OK)
+		rc = sl_identity_hold(folder, &daemon->identity, &error);
+	if (rc != SL_OK)
+		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
+	else
+		sl_report_log_reason(daemon, SL_RECORD_JOINING,
+				     "a round has committed under the new key: the old one is deleted");
+}
