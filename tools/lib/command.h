@@ -22,10 +22,12 @@ struct sl_command {
 };
 
 int sl_cmd_abort(int argc, char **argv);
+int sl_cmd_admit(int argc, char **argv);
 int sl_cmd_count(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
 int sl_cmd_export(int argc, char **argv);
 int sl_cmd_histogram(int argc, char **argv);
+int sl_cmd_join(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);

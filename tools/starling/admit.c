@@ -1,0 +1,167 @@
+/* `starling admit`: admit a learner that waits, or a member's new key. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/admit.h"
+#include "common/config/invitation_file.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group_change.h"
+#include "tools/starling/group_folder.h"
+
+struct admit {
+	const char *name, *given_folder;
+	bool refuse, json, no_wait;
+	char folder[PATH_MAX];
+};
+
+static const struct sl_option own[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct admit, given_folder)},
+	{"refuse", 0, NULL, "do not admit it: withdraw its invitation", SL_SETS(struct admit, refuse)},
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	 SL_SETS(struct admit, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admit, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "[NAME]",
+	.argument = offsetof(struct admit, name),
+	.doc = "Admit the learner NAME, which waits to join the group, or whose new key waits: sign the next "
+	       "version of "
+	       "the roster with the admin key of this machine. Without NAME: list what waits.\v"
+	       "Compare the key with the one that 'starling join' shows on the other machine, if someone "
+	       "else may "
+	       "have seen the invitation. The learners of a group that runs change one at a time: between "
+	       "two changes "
+	       "a round commits, for which this command waits.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling admit\n"
+	       "  starling admit clinic-b\n"
+	       "  starling admit clinic-b --refuse\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written or a round has not committed in time, 2 "
+	       "wrong "
+	       "usage, or no such learner waits."};
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling admit: %s\n", error->text);
+	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+static json_t *json_of(const struct sl_waiting *w)
+{
+	char pin[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(w->pin, pin);
+	return json_pack("{s:s, s:s, s:s, s:I, s:b}", "name", w->name, "address", w->address, "key", pin,
+			 "since", (json_int_t)w->since, "renews", (int)(w->renews != 0));
+}
+
+static void show(FILE *out, const struct sl_waiting *w)
+{
+	char pin[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(w->pin, pin);
+	fprintf(out, "%s  %s  %s%s\n", w->name, w->address, pin,
+		w->renews != 0 ? "  (a member's new key)" : "");
+}
+
+static int list(const struct admit *admit)
+{
+	struct sl_waiting *all = sl_command_memory(SL_WAITING_MAX, sizeof *all);
+	uint32_t count = sl_waiting_list(admit->folder, all);
+	json_t *array = json_array();
+	for (uint32_t i = 0; i < count; i++) {
+		json_array_append_new(array, json_of(&all[i]));
+		if (!admit->json)
+			show(stdout, &all[i]);
+	}
+	if (admit->json) {
+		json_dumpf(array, stdout, 0);
+		putchar('\n');
+	} else if (count == 0) {
+		fputs("No learner waits.\n", stderr);
+	}
+	json_decref(array);
+	free(all);
+	return 0;
+}
+
+static int refuse(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	int rc = SL_OK;
+	if (waiting->renews == 0)
+		rc = sl_invitation_file_remove(admit->folder, waiting->invitation, error);
+	if (rc == SL_OK)
+		rc = sl_waiting_remove(admit->folder, waiting->name, error);
+	if (rc == SL_OK && !admit->json)
+		printf("Refused: %s; its invitation is withdrawn.\n", waiting->name);
+	return rc;
+}
+
+/* Forget a learner that is in the signed roster. */
+static int forget(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	int rc = SL_OK;
+	if (waiting->renews == 0)
+		rc = sl_invitation_file_admit(admit->folder, waiting->invitation, waiting->pin, error);
+	return rc == SL_OK ? sl_waiting_remove(admit->folder, waiting->name, error) : rc;
+}
+
+static int change(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	struct sl_group_change change;
+	int rc = sl_group_change_begin(&change, admit->folder, admit->no_wait, error);
+	if (rc == SL_OK)
+		rc = sl_admit(&change.own.group, waiting, error);
+	if (rc == SL_OK)
+		rc = sl_group_change_end(&change, error);
+	if (rc == SL_OK && !admit->json)
+		printf("Admitted: %s%s; version %" PRIu64 " of the roster of %s.\n", waiting->name,
+		       waiting->renews != 0 ? " with its new key" : "", change.own.group.version,
+		       change.own.group.name);
+	sl_group_change_close(&change);
+	return rc == SL_OK ? forget(admit, waiting, error) : rc;
+}
+
+static int admit_one(const struct admit *admit, struct sl_error *error)
+{
+	struct sl_waiting waiting;
+	int rc = sl_roster_name_check(admit->name, error);
+	if (rc == SL_OK)
+		rc = sl_waiting_load(admit->folder, admit->name, &waiting, error);
+	if (rc == SL_ERR_NOTFOUND)
+		return sl_err_set(error, rc, "no learner %s waits; 'starling admit' lists those that do",
+				  admit->name);
+	if (rc != SL_OK)
+		return rc;
+	if (!admit->json)
+		show(stdout, &waiting);
+	rc = admit->refuse ? refuse(admit, &waiting, error) : change(admit, &waiting, error);
+	if (rc == SL_OK && admit->json) {
+		json_t *object = json_of(&waiting);
+		json_object_set_new(object, "admitted", json_boolean(!admit->refuse));
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+	}
+	return rc;
+}
+
+int sl_cmd_admit(int argc, char **argv)
+{
+	struct admit admit = {0};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &admit);
+	int rc = sl_group_folder_find(admit.given_folder, admit.folder, &error);
+	if (rc == SL_OK && admit.name == NULL)
+		return list(&admit);
+	if (rc == SL_OK)
+		rc = admit_one(&admit, &error);
+	return rc == SL_OK ? 0 : fail(&error);
+}

@@ -1,0 +1,136 @@
+#include "tools/starling/group_change.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "common/config/private_file.h"
+#include "tools/lib/control_query.h"
+#include "tools/starling/wait_report.h"
+
+#define ANSWER_MS 10000
+#define PAUSE_S 1u
+#define REPORT_S 10u
+
+/* Send a request to the learner of the folder. Return its reply, or NULL if it is not running. */
+static json_t *query(const struct sl_group_own *own, const char *op)
+{
+	static struct sl_control_query one; /* large */
+	char *slash;
+	memset(&one, 0, sizeof one);
+	snprintf(one.folder, sizeof one.folder, "%s", own->settings.control);
+	slash = strrchr(one.folder, '/');
+	if (slash == NULL)
+		return NULL;
+	*slash = '\0';
+	snprintf(one.socket, sizeof one.socket, "%.*s", (int)sizeof one.socket - 1, slash + 1);
+	json_t *request = json_pack("{s:s}", "op", op);
+	sl_control_query_all(&one, 1, request, ANSWER_MS);
+	json_decref(request);
+	return one.reply;
+}
+
+/* Return NULL if the group may change now, else what it waits for. */
+static const char *obstacle(const struct sl_group_own *own)
+{
+	if (own->group.roster.size < own->group.start)
+		return NULL;
+	json_t *reply = query(own, "group");
+	const char *why = NULL;
+	if (reply == NULL)
+		why = "the learner of this machine is not running; start it";
+	else if ((uint64_t)json_integer_value(json_object_get(reply, "version")) != own->group.version)
+		why = "the learner of this machine has not taken up the last change yet";
+	else if (!json_is_true(json_object_get(reply, "settled")))
+		why = "no round has committed since the last change of the roster";
+	json_decref(reply);
+	return why;
+}
+
+/* Let one command at a time change the group. */
+static int lock(struct sl_group_change *change, struct sl_error *error)
+{
+	change->lock = open(change->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (change->lock < 0 || flock(change->lock, LOCK_EX) != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", change->folder, strerror(errno));
+	return SL_OK;
+}
+
+static int await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
+{
+	struct sl_wait_report report = {.said = false};
+	for (const char *why; (why = obstacle(&change->own)) != NULL; sleep(PAUSE_S)) {
+		if (no_wait)
+			return sl_err_set(error, SL_ERR_BUSY,
+					  "version %" PRIu64 " of the roster cannot be signed yet: %s",
+					  change->own.group.version + 1, why);
+		if (sl_wait_report_due(&report, why, REPORT_S))
+			fprintf(stderr, "Waiting: %s.\n", why);
+	}
+	return SL_OK;
+}
+
+int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
+			  struct sl_error *error)
+{
+	*change = (struct sl_group_change){.lock = -1};
+	snprintf(change->folder, sizeof change->folder, "%s", folder);
+	int rc = lock(change, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_open(folder, &change->own, error);
+	if (rc == SL_OK && change->own.admin == NULL)
+		rc = sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s has no admin key: run this command on the machine on which the group was created",
+			folder);
+	return rc == SL_OK ? await(change, no_wait, error) : rc;
+}
+
+static int write_roster(const struct sl_group_own *own, const char *folder, const struct sl_group *group,
+			struct sl_error *error)
+{
+	size_t size;
+	char *text = sl_group_text(group, &size);
+	if (text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_ROSTER, text, size, error);
+	free(text);
+	if (rc != SL_OK)
+		return rc;
+	json_t *reply = query(own, "reload");
+	if (reply != NULL && !json_is_true(json_object_get(reply, "ok")))
+		fprintf(stderr, "The learner of this machine has not taken it: %s\n",
+			json_string_value(json_object_get(reply, "error")));
+	json_decref(reply);
+	return SL_OK;
+}
+
+int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
+{
+	change->own.group.version++;
+	sl_group_sign(&change->own.group, change->own.admin);
+	return write_roster(&change->own, change->folder, &change->own.group, error);
+}
+
+void sl_group_change_close(struct sl_group_change *change)
+{
+	if (change->lock >= 0)
+		close(change->lock);
+	sl_group_folder_close(&change->own);
+	change->lock = -1;
+}
+
+int sl_group_change_take(const char *folder, const struct sl_group *group, struct sl_error *error)
+{
+	struct sl_group_own own;
+	int rc = sl_group_folder_open(folder, &own, error);
+	if (rc == SL_OK && group->version > own.group.version)
+		rc = write_roster(&own, folder, group, error);
+	sl_group_folder_close(&own);
+	return rc;
+}

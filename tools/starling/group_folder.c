@@ -1,0 +1,258 @@
+#include "tools/starling/group_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/config/private_file.h"
+
+#define SYSTEM_PLACE "/var/lib/starling"
+#define CONFIG_BYTES 65536u
+
+/* Write the folder that has the folders of groups. */
+static int usual_place(char path[static PATH_MAX], struct sl_error *error)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	int n;
+	if (geteuid() == 0)
+		n = snprintf(path, PATH_MAX, SYSTEM_PLACE);
+	else if (data != NULL && data[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/starling", data);
+	else if (home != NULL && home[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/.local/share/starling", home);
+	else
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "HOME is not set; name the folder with --folder DIR");
+	return n > 0 && (size_t)n + SL_NAME_BYTES + 64 < PATH_MAX
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_RANGE, "the path of the home folder is too long");
+}
+
+/* Write the absolute path: it goes into commands that a user runs elsewhere. */
+static int take_given(const char *given, char folder[static PATH_MAX], struct sl_error *error)
+{
+	char here[PATH_MAX];
+	int n;
+	if (given[0] == '/')
+		n = snprintf(folder, PATH_MAX, "%s", given);
+	else if (getcwd(here, sizeof here) != NULL)
+		n = snprintf(folder, PATH_MAX, "%s/%s", here, given);
+	else
+		return sl_err_set(error, SL_ERR_IO, "the present folder: %s", strerror(errno));
+	while (n > 1 && n < PATH_MAX && folder[n - 1] == '/')
+		folder[--n] = '\0';
+	return n > 0 && n + 64 < PATH_MAX ? SL_OK
+					  : sl_err_set(error, SL_ERR_RANGE, "--folder: the path is too long");
+}
+
+int sl_group_folder_new(const char *given, const char *group, char folder[static PATH_MAX],
+			struct sl_error *error)
+{
+	char place[PATH_MAX];
+	if (given != NULL)
+		return take_given(given, folder, error);
+	int rc = usual_place(place, error);
+	if (rc == SL_OK)
+		snprintf(folder, PATH_MAX, "%.*s/%s", PATH_MAX - (int)SL_NAME_BYTES - 2, place, group);
+	return rc;
+}
+
+static bool has_config(const char *folder)
+{
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
+	return access(path, F_OK) == 0;
+}
+
+/* Find the only group in `place`; write the names of all if there are several. */
+static uint32_t look_for(const char *place, char folder[static PATH_MAX], char *names, size_t size)
+{
+	char path[PATH_MAX + NAME_MAX + 2];
+	uint32_t count = 0;
+	size_t used = 0;
+	DIR *all = opendir(place);
+	names[0] = '\0';
+	for (const struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;) {
+		snprintf(path, sizeof path, "%s/%s", place, entry->d_name);
+		if (entry->d_name[0] == '.' || strlen(path) >= PATH_MAX || !has_config(path))
+			continue;
+		if (count++ == 0)
+			snprintf(folder, PATH_MAX, "%.*s", PATH_MAX - 1, path);
+		if (used < size)
+			used += (size_t)snprintf(names + used, size - used, "%s%s", count > 1 ? ", " : "",
+						 entry->d_name);
+	}
+	if (all != NULL)
+		closedir(all);
+	return count;
+}
+
+int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct sl_error *error)
+{
+	char place[PATH_MAX], names[256];
+	if (given != NULL) {
+		int rc = take_given(given, folder, error);
+		return rc != SL_OK || has_config(folder)
+			       ? rc
+			       : sl_err_set(error, SL_ERR_NOTFOUND,
+					    "%s: there is no " SL_GROUP_FOLDER_CONFIG
+					    "; 'starling group create' and 'starling join' make the folder "
+					    "of a group",
+					    given);
+	}
+	int rc = usual_place(place, error);
+	uint32_t count = rc == SL_OK ? look_for(place, folder, names, sizeof names) : 0;
+	if (rc != SL_OK || count == 1)
+		return rc;
+	return count == 0 ? sl_err_set(error, SL_ERR_NOTFOUND,
+				       "%.200s has no group; name its folder with --folder DIR", place)
+			  : sl_err_set(error, SL_ERR_NOTFOUND,
+				       "%.200s has several groups (%.120s); choose one with --folder DIR",
+				       place, names);
+}
+
+int sl_group_folder_make(const char *folder, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s", folder);
+	for (char *at = path + 1;; at++) {
+		if (*at != '/' && *at != '\0')
+			continue;
+		char kept = *at;
+		*at = '\0';
+		if (mkdir(path, kept == '\0' ? 0700 : 0755) != 0 && errno != EEXIST)
+			return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		*at = kept;
+		if (kept == '\0')
+			return SL_OK;
+	}
+}
+
+/* ---- the owner ---- */
+
+static struct stat owner; /* of nftw, which has no argument of its own */
+
+static int give_one(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return lchown(path, owner.st_uid, owner.st_gid);
+}
+
+int sl_group_folder_give(const char *path, const char *folder, struct sl_error *error)
+{
+	if (geteuid() != 0)
+		return SL_OK;
+	if (stat(folder, &owner) != 0 || nftw(path, give_one, 16, FTW_PHYS) != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	return SL_OK;
+}
+
+/* ---- files ---- */
+
+/* Append "key: "value"", with the value as YAML quotes it. */
+static size_t put_setting(char *text, size_t used, const char *key, const char *value)
+{
+	int n = snprintf(text + used, CONFIG_BYTES - used, "%s: \"", key);
+	used += (size_t)n;
+	for (const char *c = value; *c != '\0' && used + 8 < CONFIG_BYTES; c++) {
+		if (*c == '"' || *c == '\\')
+			text[used++] = '\\';
+		text[used++] = *c;
+	}
+	n = snprintf(text + used, CONFIG_BYTES - used, "\"\n");
+	return used + (size_t)n;
+}
+
+static int write_config(const char *folder, const struct sl_group *group, sl_id id, struct sl_error *error)
+{
+	char *text = malloc(CONFIG_BYTES);
+	if (text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	size_t used =
+		(size_t)snprintf(text, CONFIG_BYTES,
+				 "# A learner of group %s. 'starlingd --settings' lists every setting.\n"
+				 "run: %s\nid: %" PRIu32 "\nroster: " SL_GROUP_FOLDER_ROSTER
+				 "\nidentity: " SL_GROUP_FOLDER_IDENTITY "\nstate: state\n",
+				 group->name, group->name, id);
+	for (uint32_t i = 0; i < group->setting_count && used + 8192 < CONFIG_BYTES; i++)
+		used = put_setting(text, used, group->settings[i].key, group->settings[i].value);
+	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_CONFIG, text, used, error);
+	free(text);
+	return rc;
+}
+
+int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id, struct sl_error *error)
+{
+	size_t size;
+	char *text = sl_group_text(group, &size);
+	if (text == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_ROSTER, text, size, error);
+	free(text);
+	if (rc == SL_OK)
+		rc = write_config(folder, group, id, error); /* the last: with it, the folder is complete */
+	return rc == SL_OK ? sl_group_folder_give(folder, folder, error) : rc;
+}
+
+void sl_group_folder_print_start(FILE *out, const char *folder)
+{
+	const char *name = strrchr(folder, '/');
+	bool unit = geteuid() == 0 && strncmp(folder, SYSTEM_PLACE "/", sizeof SYSTEM_PLACE) == 0 &&
+		    access("/run/systemd/system", F_OK) == 0;
+	if (unit)
+		fprintf(out, "systemctl enable --now starlingd@%s\n", name + 1);
+	else
+		fprintf(out, "starlingd --config %s/" SL_GROUP_FOLDER_CONFIG "\n", folder);
+}
+
+/* ---- the own learner ---- */
+
+/* Load the admin key, if this is the machine that has it. */
+static int load_admin(const char *folder, struct sl_group_own *own, struct sl_error *error)
+{
+	struct sl_error why;
+	own->admin = sl_admin_key_load(folder, &why);
+	return own->admin != NULL || why.code == SL_ERR_NOTFOUND
+		       ? SL_OK
+		       : sl_err_set(error, why.code, "%s", why.text);
+}
+
+int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl_error *error)
+{
+	char path[PATH_MAX + 32];
+	*own = (struct sl_group_own){.member = NULL};
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
+	int rc = sl_settings_load(path, NULL, 0, &own->settings, error);
+	if (rc == SL_OK)
+		rc = sl_group_load(own->settings.roster, &own->group, error);
+	if (rc == SL_OK && !sl_group_is_signed(&own->group))
+		rc = sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s is not signed: it is not the roster of a group that 'starling group create' has "
+			"made; change it by hand, see roster(5)",
+			own->settings.roster);
+	int at = rc == SL_OK ? sl_roster_find(&own->group.roster, own->settings.id) : -1;
+	if (rc == SL_OK && at < 0)
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"%s: learner %" PRIu32 ", of this machine, was removed", own->settings.roster,
+				own->settings.id);
+	if (at >= 0)
+		own->member = &own->group.roster.members[at];
+	return rc == SL_OK ? load_admin(folder, own, error) : rc;
+}
+
+void sl_group_folder_close(struct sl_group_own *own)
+{
+	sl_group_close(&own->group);
+	if (own->admin != NULL)
+		sl_admin_key_close(own->admin);
+	own->admin = NULL;
+	own->member = NULL;
+}

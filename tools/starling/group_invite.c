@@ -1,0 +1,183 @@
+/* `starling group invite`: print an invitation, or withdraw those that are open. */
+#include <dirent.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/config/invitation_file.h"
+#include "common/config/private_file.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_folder.h"
+
+#define EXPIRES_S 86400u
+#define EXPIRES_S_MAX (366u * 86400u)
+
+struct invite {
+	const char *given_folder;
+	char address[SL_ADDRESS_BYTES];
+	uint64_t expires_s;
+	uint32_t uses;
+	bool automatic, withdraw, json;
+	char folder[PATH_MAX];
+};
+
+static void take_expires(struct argp_state *state, const char *value, void *options)
+{
+	struct invite *i = options;
+	struct sl_error error;
+	if (sl_group_invite_duration(value, &i->expires_s, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--expires: %s", error.text);
+}
+
+static void take_address(struct argp_state *state, const char *value, void *options)
+{
+	struct invite *i = options;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(i->address, sizeof i->address, "%s", value);
+}
+
+static const struct sl_option own[] = {
+	{"expires", 0, "DURATION", "how long it may be used: 30m, 24h, 7d (24h)", .take = take_expires},
+	{"uses", 0, "N", "number of learners that may use it (1)", SL_SETS(struct invite, uses), 1,
+	 SL_INVITATION_USES_MAX},
+	{"auto-admit", 0, NULL, "admit each learner that uses it without a question",
+	 SL_SETS(struct invite, automatic)},
+	{"address", 0, "HOST:PORT", "address of this machine for the new learner (that in the roster)",
+	 .take = take_address},
+	{"withdraw", 0, NULL, "print none; withdraw all that are open", SL_SETS(struct invite, withdraw)},
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct invite, given_folder)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct invite, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.doc = "Print an invitation to the group: one line, for 'starling join' on another machine.\v"
+	       "The line holds a secret. Send it on a way that only its receiver reads. The learner of this "
+	       "machine must "
+	       "be running when the invitation is used.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group invite\n"
+	       "  starling group invite --expires 2h --uses 20 --auto-admit\n"
+	       "  starling group invite --withdraw\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or this machine has no "
+	       "admin key."};
+
+int sl_group_invite_duration(const char *text, uint64_t *seconds, struct sl_error *error)
+{
+	static const struct {
+		char unit;
+		uint64_t seconds;
+	} units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}};
+	char digits[16];
+	size_t size = strlen(text);
+	uint64_t number;
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (size < 2 || size > sizeof digits || text[size - 1] != units[i].unit)
+			continue;
+		memcpy(digits, text, size - 1);
+		digits[size - 1] = '\0';
+		if (sl_number_parse(digits, 1, EXPIRES_S_MAX / units[i].seconds, &number)) {
+			*seconds = number * units[i].seconds;
+			return SL_OK;
+		}
+	}
+	return sl_err_set(error, SL_ERR_INVALID,
+			  "'%s' is not a duration of at most a year, such as 30m, 24h or 7d", text);
+}
+
+int sl_group_invite(const char *folder, const struct sl_group *group,
+		    const uint8_t admin[static SL_KEY_BYTES], const char *address, uint64_t expires_s,
+		    uint32_t uses, bool automatic, char text[static SL_INVITATION_TEXT_BYTES],
+		    struct sl_error *error)
+{
+	struct sl_invitation invitation = {.address_count = 1,
+					   .expires = (uint32_t)((uint64_t)time(NULL) + expires_s)};
+	snprintf(invitation.group, sizeof invitation.group, "%s", group->name);
+	memcpy(invitation.admin, admin, sizeof invitation.admin);
+	snprintf(invitation.addresses[0], sizeof invitation.addresses[0], "%s", address);
+	int rc = sl_invitation_file_create(folder, &invitation, uses, automatic, error);
+	if (rc == SL_OK)
+		sl_invitation_text(&invitation, text);
+	sodium_memzero(&invitation, sizeof invitation);
+	return rc;
+}
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling group invite: %s\n", error->text);
+	return error->code == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+static int withdraw(const struct invite *invite, struct sl_error *error)
+{
+	char path[PATH_MAX + 16], name[sizeof "invitations/" + NAME_MAX];
+	int rc = SL_OK, count = 0;
+	snprintf(path, sizeof path, "%s/invitations", invite->folder);
+	DIR *folder = opendir(path);
+	for (struct dirent *entry; rc == SL_OK && folder != NULL && (entry = readdir(folder)) != NULL;) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof name, "invitations/%s", entry->d_name);
+		rc = sl_private_file_remove(invite->folder, name, error);
+		count += rc == SL_OK;
+	}
+	if (folder != NULL)
+		closedir(folder);
+	if (rc == SL_OK && invite->json)
+		printf("{\"withdrawn\": %d}\n", count);
+	else if (rc == SL_OK)
+		printf("Withdrawn: %d.\n", count);
+	return rc;
+}
+
+static int print_one(const struct invite *invite, struct sl_error *error)
+{
+	struct sl_group_own own_learner;
+	char text[SL_INVITATION_TEXT_BYTES];
+	int rc = sl_group_folder_open(invite->folder, &own_learner, error);
+	if (rc != SL_OK) {
+		sl_group_folder_close(&own_learner);
+		return rc;
+	}
+	if (own_learner.admin == NULL) {
+		sl_group_folder_close(&own_learner);
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s has no admin key: run this command on the machine on which the group was created",
+			invite->folder);
+	}
+	rc = sl_group_invite(invite->folder, &own_learner.group,
+			     own_learner.admin + SL_SECRET_KEY_BYTES - SL_KEY_BYTES,
+			     invite->address[0] != '\0' ? invite->address : own_learner.member->address,
+			     invite->expires_s, invite->uses, invite->automatic, text, error);
+	if (rc == SL_OK && invite->json)
+		printf("{\"group\": \"%s\", \"invitation\": \"%s\", \"expires_s\": %" PRIu64
+		       ", \"uses\": %" PRIu32 "}\n",
+		       own_learner.group.name, text, invite->expires_s, invite->uses);
+	else if (rc == SL_OK)
+		puts(text);
+	sodium_memzero(text, sizeof text);
+	sl_group_folder_close(&own_learner);
+	return rc;
+}
+
+int sl_cmd_group_invite(int argc, char **argv)
+{
+	struct invite invite = {.expires_s = EXPIRES_S, .uses = 1};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &invite);
+	int rc = sl_group_folder_find(invite.given_folder, invite.folder, &error);
+	if (rc == SL_OK)
+		rc = invite.withdraw ? withdraw(&invite, &error) : print_one(&invite, &error);
+	return rc == SL_OK ? 0 : fail(&error);
+}

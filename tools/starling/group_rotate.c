@@ -1,0 +1,234 @@
+/* `starling group rotate`: give the learner of this machine another key. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/config/admit.h"
+#include "daemon/net/renewal.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+#include "tools/starling/group_folder.h"
+#include "tools/starling/join_ask.h"
+#include "tools/starling/wait_report.h"
+
+#define REACH_S 30u
+#define REPORT_S 10u
+
+struct rotate {
+	const char *given_folder;
+	char address[SL_ADDRESS_BYTES]; /* of the admin's machine; "": the members in turn */
+	uint64_t timeout_s;
+	bool json, no_wait;
+	char folder[PATH_MAX];
+	struct sl_group_own own;
+	struct sl_identity present, next;
+	struct sl_join_ask ask;
+};
+
+static void take_address(struct argp_state *state, const char *value, void *options)
+{
+	struct rotate *r = options;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(r->address, sizeof r->address, "%s", value);
+}
+
+static const struct sl_option own_options[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct rotate, given_folder)},
+	{"address", 0, "HOST:PORT", "address of the machine with the admin key (each member is asked)",
+	 .take = take_address},
+	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
+	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
+	{"no-wait", 0, NULL, "on the admin's machine: end with status 1 if a round has to commit before",
+	 SL_SETS(struct rotate, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct rotate, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own_options,
+	.doc = "Give the learner of this machine another key: make it, prove it with the present one, and "
+	       "wait until the "
+	       "admin admits it.\v"
+	       "The learner goes on with its present key until the roster has the new one, and takes that up "
+	       "between two "
+	       "rounds; it misses none. The command may be ended and run again at any time.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group rotate\n"
+	       "  starling group rotate --address clinic-a.example.org:7400\n"
+	       "\n"
+	       "Exit status: 0 the roster has the new key, 1 the admin's machine cannot be reached or has "
+	       "not admitted it "
+	       "in time, 2 wrong usage, or a key that cannot be used."};
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling group rotate: %s\n", error->text);
+	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+/* Load both keys; make the next one if there is none. */
+static int open_keys(struct rotate *r, struct sl_error *error)
+{
+	char next[PATH_MAX + 16];
+	int rc = sl_identity_load_pinned(r->own.settings.identity, r->own.member->pin, &r->present, error);
+	if (rc == SL_OK && memcmp(r->present.pin, r->own.member->pin, SL_HASH_BYTES) != 0)
+		rc = sl_err_set(error, SL_ERR_CRYPTO,
+				"%s: its key is not the one in the roster of this machine",
+				r->own.settings.identity);
+	if (rc != SL_OK)
+		return rc;
+	if (r->present.next)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"the last rotation is not complete: no round has committed under the new key yet");
+	snprintf(next, sizeof next, "%s" SL_IDENTITY_NEXT, r->own.settings.identity);
+	rc = sl_identity_load(next, &r->next, error);
+	if (rc != SL_ERR_NOTFOUND)
+		return rc;
+	rc = sl_identity_create(next, r->own.member->name, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_give(next, r->folder, error);
+	return rc == SL_OK ? sl_identity_load(next, &r->next, error) : rc;
+}
+
+/* Sign the change with the admin key of this machine. */
+static int change_here(struct rotate *r, struct sl_error *error)
+{
+	struct sl_group_change change;
+	struct sl_waiting waiting = {.renews = r->own.member->id};
+	memcpy(waiting.pin, r->next.pin, sizeof waiting.pin);
+	int rc = sl_group_change_begin(&change, r->folder, r->no_wait, error);
+	if (rc == SL_OK)
+		rc = sl_admit(&change.own.group, &waiting, error);
+	if (rc == SL_OK)
+		rc = sl_group_change_end(&change, error);
+	sl_group_change_close(&change);
+	return rc;
+}
+
+static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
+{
+	struct rotate *r = context;
+	sl_renewal_sign(&r->next, client->exported, r->present.pin, request->proof);
+}
+
+/* Ask the admin's machine: --address, or the members in turn until one has the admin key. Its address stays.
+ */
+static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		    struct sl_error *error)
+{
+	const struct sl_roster *roster = &r->own.group.roster;
+	int rc = SL_ERR_BUSY;
+	if (r->address[0] != '\0') {
+		r->ask.addresses[0] = r->address;
+		return sl_join_ask(&r->ask, request, verdict, error);
+	}
+	for (uint32_t i = 0; i < roster->size; i++) {
+		if (roster->members[i].id == r->own.member->id)
+			continue;
+		r->ask.addresses[0] = roster->members[i].address;
+		int one = sl_join_ask(&r->ask, request, verdict, error);
+		if (one == SL_OK && *verdict != SL_JOIN_ELSEWHERE) {
+			snprintf(r->address, sizeof r->address, "%s", roster->members[i].address);
+			return one;
+		}
+		rc = one == SL_OK ? SL_OK : rc;
+	}
+	return rc;
+}
+
+static void report(const struct rotate *r, struct sl_wait_report *reported, const char *problem)
+{
+	char pin[SL_PIN_TEXT_BYTES];
+	if (!sl_wait_report_due(reported, problem, REPORT_S))
+		return;
+	sl_roster_pin_text(r->next.pin, pin);
+	if (problem != NULL)
+		fprintf(stderr, "%s; trying again\n", problem);
+	else
+		fprintf(stderr, "Waiting for the admin of %s to run: starling admit %s\n  new key %s\n",
+			r->own.group.name, r->own.member->name, pin);
+}
+
+static int ask(struct rotate *r, struct sl_error *error)
+{
+	struct sl_join_request request = {.kind = SL_JOIN_RENEW};
+	struct sl_wait_report reported = {0};
+	uint64_t begun = sl_wait_report_now(), limit = r->timeout_s == 0 ? UINT64_MAX : r->timeout_s;
+	bool reached = false;
+	memcpy(request.key, r->next.public_key, sizeof request.key);
+	r->ask.group = r->own.group.name;
+	r->ask.identity = &r->present;
+	r->ask.address_count = 1;
+	r->ask.prove = prove;
+	r->ask.context = r;
+	for (;; sleep(SL_JOIN_ASK_PAUSE_S)) {
+		enum sl_join_verdict verdict = SL_JOIN_LATER;
+		int rc = ask_once(r, &request, &verdict, error);
+		uint64_t waited = sl_wait_report_now() - begun;
+		if (rc != SL_OK && rc != SL_ERR_BUSY)
+			return rc;
+		reached |= rc == SL_OK;
+		if (rc == SL_OK && sl_join_ask_member(&r->ask, r->next.pin) != NULL)
+			return SL_OK;
+		if (rc == SL_OK && verdict == SL_JOIN_ELSEWHERE)
+			return sl_err_set(error, SL_ERR_REFUSED,
+					  "no machine that answers has the admin key; name it with --address "
+					  "HOST:PORT");
+		if (rc == SL_OK && verdict != SL_JOIN_WAITING && verdict != SL_JOIN_ADMITTED &&
+		    verdict != SL_JOIN_LATER)
+			return sl_join_ask_refused(&r->ask, verdict, &request, error);
+		if (waited >= limit || (!reached && waited >= REACH_S))
+			return sl_err_set(error, SL_ERR_IO,
+					  "%s within %" PRIu64
+					  " s; the request stands: run this command again",
+					  reached ? "the new key is not admitted"
+						  : "the admin's machine does not answer",
+					  waited);
+		report(r, &reported, rc == SL_OK ? NULL : error->text);
+	}
+}
+
+/* Write the roster in case the learner of this machine is not running; one that runs gets it by its links. */
+static int rotate(struct rotate *r, struct sl_error *error)
+{
+	int rc = sl_group_folder_find(r->given_folder, r->folder, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_open(r->folder, &r->own, error);
+	if (rc == SL_OK)
+		rc = open_keys(r, error);
+	if (rc != SL_OK)
+		return rc;
+	if (r->own.admin != NULL)
+		return change_here(r, error);
+	rc = ask(r, error);
+	return rc == SL_OK ? sl_group_change_take(r->folder, &r->ask.roster, error) : rc;
+}
+
+int sl_cmd_group_rotate(int argc, char **argv)
+{
+	static struct rotate r;
+	struct sl_error error = {0};
+	char pin[SL_PIN_TEXT_BYTES];
+	sl_option_parse(&usage, argc, argv, &r);
+	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
+				   : rotate(&r, &error);
+	if (rc == SL_OK) {
+		sl_roster_pin_text(r.next.pin, pin);
+		printf(r.json ? "{\"name\": \"%s\", \"key\": \"%s\"}\n"
+			      : "Rotated: %s has the key %s. It takes it up between two rounds.\n",
+		       r.own.member->name, pin);
+	}
+	sl_join_ask_close(&r.ask);
+	sl_identity_close(&r.present);
+	sl_identity_close(&r.next);
+	sl_group_folder_close(&r.own);
+	return rc == SL_OK ? 0 : fail(&error);
+}

@@ -1,0 +1,313 @@
+/* `starling join`: become a learner of a group, with an invitation. */
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <netdb.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/config/invitation.h"
+#include "daemon/runtime/address.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group_folder.h"
+#include "tools/starling/join_ask.h"
+#include "tools/starling/wait_report.h"
+
+#define PORT "7400"
+#define REACH_S 30u  /* in which the inviting machine must answer for the first time */
+#define REPORT_S 10u /* between two reports of what is waited for */
+
+struct join {
+	const char *text; /* the invitation */
+	char name[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
+	const char *given_folder;
+	uint64_t timeout_s; /* 0: none */
+	bool json;
+	char folder[PATH_MAX], identity_folder[PATH_MAX];
+	struct sl_invitation invitation;
+	struct sl_identity identity;
+	struct sl_join_ask ask;
+};
+
+static void take_name(struct argp_state *state, const char *value, void *options)
+{
+	struct join *j = options;
+	struct sl_error error;
+	if (sl_roster_name_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--name: %s", error.text);
+	snprintf(j->name, sizeof j->name, "%s", value);
+}
+
+static void take_address(struct argp_state *state, const char *value, void *options)
+{
+	struct join *j = options;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(j->address, sizeof j->address, "%s", value);
+}
+
+static const struct sl_option own[] = {
+	{"name", 0, "NAME", "name of this learner (the name of this machine)", .take = take_name},
+	{"address", 0, "HOST:PORT",
+	 "address at which the other learners reach it (that of the connection, port " PORT ")",
+	 .take = take_address},
+	{"folder", 0, "DIR", "folder of the group on this machine", SL_SETS(struct join, given_folder)},
+	{"timeout", 0, "SECONDS", "end with status 1 if the admin has not admitted it by then",
+	 SL_SETS(struct join, timeout_s), 1, UINT32_MAX},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct join, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "INVITATION",
+	.missing = "name the invitation: the line that 'starling group create' or 'starling group invite' "
+		   "printed",
+	.argument = offsetof(struct join, text),
+	.doc = "Become a learner of a group: make the key of this machine, prove that it was invited, and "
+	       "wait until "
+	       "the admin admits it.\v"
+	       "INVITATION is the line that the admin sends you; - reads it from standard input, where other "
+	       "users "
+	       "of this machine do not see it. The command may be ended and run again at any time.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling join starling1-BHdhcmQ...\n"
+	       "  starling join - --name clinic-b --address clinic-b.example.org:7400\n"
+	       "\n"
+	       "Exit status: 0 admitted, 1 the inviting machine cannot be reached or has not admitted it in "
+	       "time, "
+	       "2 wrong usage, or an invitation that cannot be used."};
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling join: %s\n", error->text);
+	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+/* ---- what is needed before the first question ---- */
+
+static int read_invitation(struct join *j, struct sl_error *error)
+{
+	char line[SL_INVITATION_TEXT_BYTES] = "";
+	if (strcmp(j->text, "-") != 0)
+		return sl_invitation_parse(j->text, &j->invitation, error);
+	if (fgets(line, sizeof line, stdin) == NULL)
+		return sl_err_set(error, SL_ERR_INVALID, "there is no invitation on standard input");
+	int rc = sl_invitation_parse(line, &j->invitation, error);
+	sodium_memzero(line, sizeof line);
+	return rc;
+}
+
+/* Take the name of this machine, without its domain. */
+static int set_name(struct join *j, struct sl_error *error)
+{
+	if (j->name[0] != '\0')
+		return SL_OK;
+	if (gethostname(j->name, sizeof j->name) != 0)
+		j->name[0] = '\0';
+	j->name[sizeof j->name - 1] = '\0';
+	j->name[strcspn(j->name, ".")] = '\0';
+	if (sl_roster_name_check(j->name, error) != SL_OK)
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"this machine has no name that a learner could have; give one with --name NAME");
+	return SL_OK;
+}
+
+/* Load the key of this machine, or make it. */
+static int open_identity(struct join *j, struct sl_error *error)
+{
+	int n = snprintf(j->identity_folder, sizeof j->identity_folder, "%s/identity", j->folder);
+	if (n < 0 || (size_t)n + 32 > sizeof j->identity_folder)
+		return sl_err_set(error, SL_ERR_RANGE, "--folder: the path is too long");
+	int rc = sl_identity_load(j->identity_folder, &j->identity, error);
+	if (rc != SL_ERR_NOTFOUND)
+		return rc;
+	rc = sl_group_folder_make(j->folder, error);
+	if (rc == SL_OK)
+		rc = sl_identity_create(j->identity_folder, j->name, error);
+	return rc == SL_OK ? sl_identity_load(j->identity_folder, &j->identity, error) : rc;
+}
+
+/* Refuse a folder of a group that this machine has joined. */
+static int check_folder(const struct join *j, struct sl_error *error)
+{
+	char path[PATH_MAX + 16];
+	snprintf(path, sizeof path, "%s/starlingd.yaml", j->folder);
+	if (access(path, F_OK) != 0)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "%s is there: this machine has joined; start it with: starlingd --config %s", path,
+			  path);
+}
+
+/* Refuse a port of this machine that another program has. An address that is not this machine's, as behind a
+ * port forwarding, says nothing. */
+static int check_port(const char *address, struct sl_error *error)
+{
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+	sl_address_split(address, host, port);
+	if (getaddrinfo(host, port, &hints, &found) != 0)
+		return SL_OK;
+	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+	bool used = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) != 0 && errno == EADDRINUSE;
+	used = used || (fd >= 0 && listen(fd, 1) != 0 && errno == EADDRINUSE);
+	if (fd >= 0)
+		close(fd);
+	freeaddrinfo(found);
+	return used ? sl_err_set(
+			      error, SL_ERR_BUSY,
+			      "port %s of this machine is in use by another program; choose another one with "
+			      "--address HOST:PORT",
+			      port)
+		    : SL_OK;
+}
+
+/* ---- asking until it is admitted ---- */
+
+static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
+{
+	struct join *j = context;
+	sl_invitation_prove(j->invitation.id, j->invitation.secret, client->exported, j->identity.pin,
+			    request->proof);
+	if (j->address[0] == '\0') { /* of the connection */
+		bool v6 = strchr(client->local, ':') != NULL;
+		snprintf(j->address, sizeof j->address, "%s%.100s%s:" PORT, v6 ? "[" : "", client->local,
+			 v6 ? "]" : "");
+	}
+	memcpy(request->address, j->address, sizeof request->address);
+}
+
+static void begin(struct join *j, struct sl_join_request *request)
+{
+	*request = (struct sl_join_request){.kind = SL_JOIN_ASK};
+	memcpy(request->invitation, j->invitation.id, sizeof request->invitation);
+	memcpy(request->name, j->name, sizeof request->name);
+	j->ask.group = j->invitation.group;
+	j->ask.admin = j->invitation.admin;
+	j->ask.address_count = j->invitation.address_count;
+	for (uint32_t i = 0; i < j->invitation.address_count; i++)
+		j->ask.addresses[i] = j->invitation.addresses[i];
+	j->ask.identity = &j->identity;
+	j->ask.prove = prove;
+	j->ask.context = j;
+}
+
+static void say_waiting(const struct join *j)
+{
+	char pin[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(j->identity.pin, pin);
+	fprintf(stderr,
+		"Waiting for the admin of %s to run: starling admit %s\n"
+		"  name %s, address %s, key %s\n",
+		j->invitation.group, j->name, j->name, j->address, pin);
+}
+
+/* Report what is waited for: at once if that is news, else every few seconds. */
+static void report(const struct join *j, struct sl_wait_report *report, const char *problem)
+{
+	if (!sl_wait_report_due(report, problem, REPORT_S))
+		return;
+	if (problem != NULL)
+		fprintf(stderr, "%s; trying again\n", problem);
+	else
+		say_waiting(j);
+}
+
+/* Ask until the roster has the key of this machine. SL_ERR_IO: not in time. */
+static int ask(struct join *j, struct sl_error *error)
+{
+	struct sl_join_request request;
+	struct sl_wait_report reported = {0};
+	uint64_t begun = sl_wait_report_now(), limit = j->timeout_s == 0 ? UINT64_MAX : j->timeout_s;
+	bool reached = false;
+	begin(j, &request);
+	for (;; sleep(SL_JOIN_ASK_PAUSE_S)) {
+		enum sl_join_verdict verdict = SL_JOIN_LATER;
+		int rc = sl_join_ask(&j->ask, &request, &verdict, error);
+		uint64_t waited = sl_wait_report_now() - begun;
+		if (rc != SL_OK && rc != SL_ERR_BUSY)
+			return rc;
+		reached |= rc == SL_OK;
+		if (rc == SL_OK && sl_join_ask_member(&j->ask, j->identity.pin) != NULL)
+			return SL_OK;
+		if (rc == SL_OK && verdict != SL_JOIN_WAITING && verdict != SL_JOIN_ADMITTED &&
+		    verdict != SL_JOIN_LATER)
+			return sl_join_ask_refused(&j->ask, verdict, &request, error);
+		if (!reached && waited >= (limit < REACH_S ? limit : REACH_S))
+			return sl_err_set(
+				error, SL_ERR_IO,
+				"%.300s: the inviting machine cannot be reached; is starlingd running "
+				"there, and the way to it open?",
+				error->text);
+		if (waited >= limit)
+			return sl_err_set(error, SL_ERR_IO,
+					  "not admitted within %" PRIu64
+					  " s; the request stands: run this command "
+					  "again after the admin has run starling admit %s",
+					  limit, j->name);
+		report(j, &reported, rc == SL_OK ? NULL : error->text);
+	}
+}
+
+/* ---- the folder of the new learner ---- */
+
+static void print_result(const struct join *j, const struct sl_member *member)
+{
+	if (j->json) {
+		json_t *object = json_pack("{s:s, s:I, s:s, s:s, s:s, s:s}", "group", j->invitation.group,
+					   "id", (json_int_t)member->id, "name", member->name, "address",
+					   member->address, "folder", j->folder, "config", "starlingd.yaml");
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	printf("Admitted: %s is learner %" PRIu32 " of %s. Start it with:\n  ", member->name, member->id,
+	       j->invitation.group);
+	sl_group_folder_print_start(stdout, j->folder);
+}
+
+static int join(struct join *j, struct sl_error *error)
+{
+	int rc = read_invitation(j, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_new(j->given_folder, j->invitation.group, j->folder, error);
+	if (rc == SL_OK)
+		rc = check_folder(j, error);
+	if (rc == SL_OK)
+		rc = set_name(j, error);
+	if (rc == SL_OK)
+		rc = check_port(j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, error);
+	if (rc == SL_OK)
+		rc = open_identity(j, error);
+	if (rc == SL_OK)
+		rc = ask(j, error);
+	if (rc != SL_OK)
+		return rc;
+	const struct sl_member *member = sl_join_ask_member(&j->ask, j->identity.pin);
+	rc = sl_group_folder_write(j->folder, &j->ask.roster, member->id, error);
+	if (rc == SL_OK)
+		print_result(j, member);
+	return rc;
+}
+
+int sl_cmd_join(int argc, char **argv)
+{
+	static struct join j;
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &j);
+	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
+				   : join(&j, &error);
+	sl_join_ask_close(&j.ask);
+	sl_identity_close(&j.identity);
+	sodium_memzero(&j.invitation, sizeof j.invitation);
+	return rc == SL_OK ? 0 : fail(&error);
+}

@@ -1,0 +1,201 @@
+#include "tools/starling/join_ask.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define ANSWER_MS 10000u
+#define CLOCK_S 86400u /* by which two clocks may differ */
+
+static int check_clock(const struct sl_join_ask *ask, struct sl_error *error)
+{
+	time_t here = time(NULL), there = (time_t)ask->time;
+	char shown[2][32];
+	uint64_t difference = (uint64_t)(here > there ? here - there : there - here);
+	struct tm parts;
+	if (difference <= CLOCK_S)
+		return SL_OK;
+	strftime(shown[0], sizeof shown[0], "%F %H:%M", gmtime_r(&here, &parts));
+	if (gmtime_r(&there, &parts) == NULL || strftime(shown[1], sizeof shown[1], "%F %H:%M", &parts) == 0)
+		snprintf(shown[1], sizeof shown[1], "%" PRIu64, ask->time);
+	return sl_err_set(
+		error, SL_ERR_REFUSED,
+		"the clock of this machine shows %s, and that of %s %s (UTC): set the wrong one, with "
+		"timedatectl set-ntp true, and try again",
+		shown[0], ask->from, shown[1]);
+}
+
+static bool has_admin(const struct sl_group *group, const uint8_t *admin)
+{
+	for (uint32_t i = 0; i < group->admin_count; i++)
+		if (memcmp(group->admins[i], admin, SL_KEY_BYTES) == 0)
+			return true;
+	return false;
+}
+
+static const struct sl_member *member_with(const struct sl_group *group, const uint8_t *pin)
+{
+	for (uint32_t i = 0; i < group->roster.size; i++)
+		if (memcmp(group->roster.members[i].pin, pin, SL_HASH_BYTES) == 0)
+			return &group->roster.members[i];
+	return NULL;
+}
+
+/* Check a roster that has just been received against the invitation, or the roster of before. */
+static int check_roster(const struct sl_join_ask *ask, const struct sl_group *fresh, const uint8_t *pin,
+			struct sl_error *error)
+{
+	if (strcmp(fresh->name, ask->group) != 0)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s answers with the roster of group %s, not of %s: ask the admin for the right "
+			"address",
+			ask->from, fresh->name, ask->group);
+	if (ask->admin != NULL && !has_admin(fresh, ask->admin))
+		return sl_err_set(
+			error, SL_ERR_CRYPTO,
+			"%s answers with a roster of another admin than the invitation names: it may be an "
+			"impostor; ask the admin for a new invitation",
+			ask->from);
+	int rc = SL_OK;
+	if (ask->has_roster && fresh->version != ask->roster.version)
+		rc = sl_group_follows(&ask->roster, fresh, error);
+	if (rc != SL_OK)
+		return sl_err_wrap(error, "the roster of %s", ask->from);
+	if (member_with(fresh, pin) == NULL)
+		return sl_err_set(
+			error, SL_ERR_CRYPTO,
+			"%s answers with a key that is not in the roster of %s: it may be an impostor, or "
+			"was removed; ask the admin for a new invitation",
+			ask->from, ask->group);
+	return SL_OK;
+}
+
+static int take_roster(struct sl_join_ask *ask, const struct sl_join_answer *answer, const uint8_t *pin,
+		       struct sl_error *error)
+{
+	struct sl_group fresh;
+	if (answer->roster == NULL) {
+		bool known = ask->has_roster && member_with(&ask->roster, pin) != NULL;
+		return known ? SL_OK
+			     : sl_err_set(error, SL_ERR_CRYPTO,
+					  "%s answers without a roster that has its key", ask->from);
+	}
+	int rc = sl_group_read(ask->from, (const char *)answer->roster, answer->roster_bytes, &fresh, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = check_roster(ask, &fresh, pin, error);
+	if (rc != SL_OK) {
+		sl_group_close(&fresh);
+		return rc;
+	}
+	if (ask->has_roster)
+		sl_group_close(&ask->roster);
+	ask->roster = fresh;
+	ask->has_roster = true;
+	return SL_OK;
+}
+
+static int ask_at(struct sl_join_ask *ask, struct sl_join_client *client, struct sl_join_request *request,
+		  enum sl_join_verdict *verdict, struct sl_error *error)
+{
+	struct sl_join_answer answer;
+	snprintf(request->group, sizeof request->group, "%s", ask->group);
+	request->version = ask->has_roster ? ask->roster.version : 0;
+	ask->prove(ask->context, client, request);
+	int rc = sl_join_client_ask(client, request, &answer, error);
+	if (rc != SL_OK)
+		return rc == SL_ERR_IO ? sl_err_set(error, SL_ERR_BUSY, "%s", error->text) : rc;
+	ask->time = answer.time;
+	*verdict = answer.verdict;
+	rc = check_clock(ask, error);
+	bool accepted = answer.verdict == SL_JOIN_ADMITTED || answer.verdict == SL_JOIN_WAITING;
+	return rc == SL_OK && accepted ? take_roster(ask, &answer, sl_join_client_pin(client), error) : rc;
+}
+
+int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		struct sl_error *error)
+{
+	struct sl_join_client client;
+	int rc = SL_ERR_BUSY;
+	for (uint32_t i = 0; i < ask->address_count; i++) {
+		snprintf(ask->from, sizeof ask->from, "%s", ask->addresses[i]);
+		rc = sl_join_client_open(&client, ask->identity, ask->addresses[i], ANSWER_MS, error);
+		if (rc == SL_OK)
+			rc = ask_at(ask, &client, request, verdict, error);
+		else
+			rc = error->code = SL_ERR_BUSY;
+		sl_join_client_close(&client);
+		if (rc != SL_ERR_BUSY)
+			return rc;
+	}
+	return rc;
+}
+
+void sl_join_ask_close(struct sl_join_ask *ask)
+{
+	if (ask->has_roster)
+		sl_group_close(&ask->roster);
+	ask->has_roster = false;
+}
+
+const struct sl_member *sl_join_ask_member(const struct sl_join_ask *ask,
+					   const uint8_t pin[static SL_HASH_BYTES])
+{
+	return ask->has_roster ? member_with(&ask->roster, pin) : NULL;
+}
+
+int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verdict,
+			const struct sl_join_request *request, struct sl_error *error)
+{
+	static const char another[] = "ask the admin for another one: starling group invite";
+	switch (verdict) {
+	case SL_JOIN_UNKNOWN:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s does not know this invitation: it was withdrawn; %s", ask->from,
+				  another);
+	case SL_JOIN_EXPIRED:
+		return sl_err_set(error, SL_ERR_REFUSED, "the invitation has expired; %s", another);
+	case SL_JOIN_USED:
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"the invitation was used before, by another learner or by this one, which is no "
+			"member any more; %s",
+			another);
+	case SL_JOIN_OTHER_GROUP:
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s is a learner of another group than %s; ask the admin for the right address",
+			ask->from, ask->group);
+	case SL_JOIN_NAME_TAKEN:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "another learner is called %s; choose a name with --name", request->name);
+	case SL_JOIN_ADDRESS_TAKEN:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "another learner has the address %s; choose another one with --address",
+				  request->address);
+	case SL_JOIN_KEY_TAKEN:
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"the key of this machine is that of a member with another name than %s: two "
+			"learners cannot have one key; give another folder with --folder, or the name of "
+			"that member",
+			request->name);
+	case SL_JOIN_NO_MEMBER:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: the key of this learner is not in the roster of %s", ask->from,
+				  ask->group);
+	case SL_JOIN_FULL:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "too many learners wait at %s; ask the admin to run starling admit",
+				  ask->from);
+	case SL_JOIN_FAILED:
+		return sl_err_set(error, SL_ERR_IO,
+				  "%s cannot write to the folder of its group; its log says why", ask->from);
+	default:
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s does not understand this request: is it of the same version?",
+				  ask->from);
+	}
+}

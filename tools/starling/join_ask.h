@@ -1,0 +1,37 @@
+/* join_ask.h - a question to a learner of a group, and the checks of its answer (PROTOCOL.md §12.9 Joining).
+ */
+#pragma once
+
+#include "common/config/group.h"
+#include "common/config/invitation.h"
+#include "daemon/net/join_client.h"
+
+#define SL_JOIN_ASK_PAUSE_S 2u /* between two questions */
+
+struct sl_join_ask {
+	const char *group;
+	const uint8_t *admin; /* that must be an admin of the roster; NULL: `roster` is there at the start */
+	const char *addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order */
+	uint32_t address_count;
+	const struct sl_identity *identity;
+	/* Complete the request, for this connection. */
+	void (*prove)(void *context, const struct sl_join_client *client, struct sl_join_request *request);
+	void *context;
+
+	struct sl_group roster; /* the newest that was checked; owned */
+	bool has_roster;
+	uint64_t time;		     /* of the last answer: the clock of the other end */
+	char from[SL_ADDRESS_BYTES]; /* .. its address */
+};
+
+/* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */
+int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		struct sl_error *error);
+void sl_join_ask_close(struct sl_join_ask *ask);
+
+/* Return the member of the roster that has the key, or NULL. */
+const struct sl_member *sl_join_ask_member(const struct sl_join_ask *ask,
+					   const uint8_t pin[static SL_HASH_BYTES]);
+/* Set the error for a verdict that ends the command. */
+int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verdict,
+			const struct sl_join_request *request, struct sl_error *error);
