@@ -70,6 +70,10 @@ uint8_t *sl_admin_key_load(const char *folder, struct sl_error *error)
 	uint8_t seed[crypto_sign_SEEDBYTES], public_key[SL_KEY_BYTES];
 	size_t bytes = 0;
 	path_of(folder, path);
+	if (sodium_init() < 0) {
+		sl_err_set(error, SL_ERR_CRYPTO, "libsodium does not start");
+		return NULL;
+	}
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", path,

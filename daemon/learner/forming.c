@@ -6,6 +6,7 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/reload.h"
@@ -55,7 +56,8 @@ static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
 	json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &unused);
 	const char *op = json_string_value(json_object_get(request, "op"));
 	json_t *answer;
-	if (op != NULL && (strcmp(op, "stop") == 0 || strcmp(op, "reload") == 0 || strcmp(op, "watch") == 0))
+	if (op != NULL && (strcmp(op, "stop") == 0 || strcmp(op, "reload") == 0 || strcmp(op, "group") == 0 ||
+			   strcmp(op, "watch") == 0))
 		answer = sl_requests_serve(context, line, bytes, watch);
 	else
 		answer = json_pack(
@@ -79,6 +81,11 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 						     .frame = on_frame,
 						     .refused = on_refused}};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
+	if (rc == SL_OK)
+		rc = sl_joining_open(daemon, error);
+	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
+	config.join = &daemon->join;
+	daemon->tls.joins = true;
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc != SL_OK)

@@ -100,7 +100,7 @@ int sl_joining_open(struct sl_daemon *daemon, struct sl_error *error)
 	if (daemon->admission == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
-	daemon->settled = rc == SL_OK && change.count == 0 && daemon->past.t == 0 &&
+	daemon->settled = rc == SL_OK && daemon->store != NULL && change.count == 0 && daemon->past.t == 0 &&
 			  sl_store_last_round(daemon->store, &last, NULL) == SL_OK;
 	return rc == SL_OK ? sl_admission_open(daemon->admission, daemon->settings->roster, &handler, error)
 			   : rc;

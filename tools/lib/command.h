@@ -27,6 +27,7 @@ int sl_cmd_count(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
 int sl_cmd_export(int argc, char **argv);
 int sl_cmd_histogram(int argc, char **argv);
+int sl_cmd_group(int argc, char **argv);
 int sl_cmd_join(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);

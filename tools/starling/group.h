@@ -6,6 +6,10 @@
 
 int sl_cmd_group_invite(int argc, char **argv);
 int sl_cmd_group_rotate(int argc, char **argv);
+int sl_cmd_group_create(int argc, char **argv);
+int sl_cmd_group_list(int argc, char **argv);
+int sl_cmd_group_remove(int argc, char **argv);
+int sl_cmd_group_export(int argc, char **argv);
 
 /* Read a duration such as 30m, 24h or 7d, of at most a year. */
 int sl_group_invite_duration(const char *text, uint64_t *seconds, struct sl_error *error);

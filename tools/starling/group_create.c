@@ -1,0 +1,297 @@
+/* `starling group create`: make a group, its admin key and its first learner. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/config/admin_key.h"
+#include "common/config/settings_table.h"
+#include "daemon/net/identity.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_folder.h"
+
+#define START_USUAL 3u
+#define EXPIRES_S 86400u
+
+struct create {
+	const char *name, *given_folder;
+	char learner[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
+	uint32_t start, automatic;
+	uint64_t expires_s;
+	bool json;
+	char folder[PATH_MAX];
+	struct sl_group group;
+	struct sl_group_setting settings[SL_GROUP_SETTINGS_MAX];
+	uint8_t admin[SL_KEY_BYTES];
+};
+
+static void take_learner(struct argp_state *state, const char *value, void *options)
+{
+	struct create *c = options;
+	struct sl_error error;
+	if (sl_roster_name_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--learner: %s", error.text);
+	snprintf(c->learner, sizeof c->learner, "%s", value);
+}
+
+static void take_address(struct argp_state *state, const char *value, void *options)
+{
+	struct create *c = options;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(c->address, sizeof c->address, "%s", value);
+}
+
+static void take_expires(struct argp_state *state, const char *value, void *options)
+{
+	struct create *c = options;
+	struct sl_error error;
+	if (sl_group_invite_duration(value, &c->expires_s, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--expires: %s", error.text);
+}
+
+/* Return true if a learner has the setting `key` for itself, so that newcomers cannot take it over. */
+static bool is_own(const char *key)
+{
+	static const char *const own[] = {"run",   "id",      "listen",	     "roster", "identity",
+					  "state", "control", "application", "data",   "accept_roster"};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (strcmp(key, own[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool is_setting(const char *key)
+{
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
+		if (strcmp(key, sl_settings_table[i].key) == 0)
+			return true;
+	return false;
+}
+
+static void take_setting(struct argp_state *state, const char *value, void *options)
+{
+	struct create *c = options;
+	struct sl_group_setting *s = &c->settings[c->group.setting_count];
+	const char *equals = strchr(value, '=');
+	size_t n = equals == NULL ? 0 : (size_t)(equals - value);
+	if (c->group.setting_count == SL_GROUP_SETTINGS_MAX)
+		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u --set", SL_GROUP_SETTINGS_MAX);
+	if (n == 0 || n >= sizeof s->key || equals[1] == '\0' || strlen(equals + 1) >= sizeof s->value)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: expected KEY=VALUE", value);
+	snprintf(s->key, sizeof s->key, "%.*s", (int)n, value);
+	snprintf(s->value, sizeof s->value, "%s", equals + 1);
+	if (is_own(s->key) || !is_setting(s->key))
+		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: %s", s->key,
+			     is_own(s->key) ? "each learner has its own; set it in its starlingd.yaml"
+					    : "no such setting; 'starlingd --settings' lists all");
+	c->group.setting_count++;
+}
+
+static const struct sl_option own[] = {
+	{"address", 0, "HOST:PORT", "address at which the other learners reach this machine (required)",
+	 .take = take_address},
+	{"members", 0, "N", "learners with which the first round begins (3)", SL_SETS(struct create, start),
+	 2, SL_LEARNERS_MAX},
+	{"learner", 0, "NAME", "name of the learner of this machine (its host name)", .take = take_learner},
+	{"set", 0, "KEY=VALUE", "a setting for all learners; may be given several times",
+	 .take = take_setting},
+	{"auto-admit", 0, "N", "let the invitation admit N learners without a question",
+	 SL_SETS(struct create, automatic), 1, SL_INVITATION_USES_MAX},
+	{"expires", 0, "DURATION", "how long the invitation may be used: 30m, 24h, 7d (24h)",
+	 .take = take_expires},
+	{"folder", 0, "DIR",
+	 "folder of the group (/var/lib/starling/NAME for root, else ~/.local/share/starling/NAME)",
+	 SL_SETS(struct create, given_folder)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct create, json)},
+	{0}};
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct create *c = options;
+	struct sl_error error;
+	if (sl_roster_name_check(c->name, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "NAME: %s", error.text);
+	if (c->address[0] == '\0')
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--address HOST:PORT is required: where the other learners reach this machine");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "NAME",
+	.missing = "no name of the group given",
+	.argument = offsetof(struct create, name),
+	.check = check,
+	.doc = "Make the group NAME and its first learner on this machine, and print an invitation for "
+	       "another "
+	       "machine.\v"
+	       "The folder of the group gets the admin key (admin.key), the learner's identity, the signed "
+	       "roster and "
+	       "the configuration. Rounds begin when --members learners are in the group. Keep admin.key: "
+	       "without "
+	       "it, the group can no longer change.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group create ward --address clinic-a.example.org:7400\n"
+	       "  starling group create lab --address 10.0.0.1:7400 --members 10 --auto-admit 9 --set "
+	       "rounds=50\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or there is such a "
+	       "group."};
+
+/* ---- making it ---- */
+
+static void name_learner(struct create *c)
+{
+	char host[SL_NAME_BYTES] = "";
+	struct sl_error ignored;
+	if (c->learner[0] != '\0')
+		return;
+	if (gethostname(host, sizeof host - 1) == 0)
+		*strchrnul(host, '.') = '\0';
+	snprintf(c->learner, sizeof c->learner, "%s",
+		 sl_roster_name_check(host, &ignored) == SL_OK ? host : "learner-1");
+}
+
+/* Make folder, admin key and identity. */
+static int make_keys(struct create *c, struct sl_error *error)
+{
+	char path[PATH_MAX + 32];
+	struct sl_identity identity;
+	struct sl_member member = {.id = 0};
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_IDENTITY, c->folder);
+	int rc = sl_group_folder_make(c->folder, error);
+	if (rc == SL_OK)
+		rc = sl_admin_key_create(c->folder, c->admin, error);
+	if (rc == SL_ERR_BUSY)
+		return sl_err_set(error, rc, "%s has a group already; choose another name or --folder",
+				  c->folder);
+	if (rc == SL_OK)
+		rc = sl_identity_create(path, c->learner, error);
+	if (rc == SL_OK)
+		rc = sl_identity_load(path, &identity, error);
+	if (rc != SL_OK)
+		return rc;
+	memcpy(member.pin, identity.pin, sizeof member.pin);
+	sl_identity_close(&identity);
+	memcpy(member.name, c->learner, sizeof member.name);
+	memcpy(member.address, c->address, sizeof member.address);
+	return sl_group_add(&c->group, &member, error);
+}
+
+static int sign(struct create *c, struct sl_error *error)
+{
+	uint8_t *key = sl_admin_key_load(c->folder, error);
+	if (key == NULL)
+		return error->code;
+	memcpy(c->group.admins[0], c->admin, SL_KEY_BYTES);
+	sl_group_sign(&c->group, key);
+	sl_admin_key_close(key);
+	return SL_OK;
+}
+
+/* Check the settings as the learner will read them. */
+static int check_settings(const struct create *c, struct sl_error *error)
+{
+	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, c->folder);
+	int rc = sl_settings_load(path, NULL, 0, settings, error);
+	uint32_t least =
+		rc == SL_OK && settings->privacy_check == SL_PRIVACY_ENFORCE ? settings->tolerance + 2 : 2;
+	if (rc == SL_OK && c->group.start < least)
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"--members %u: with tolerance: %u a round needs %u learners or more",
+				c->group.start, settings->tolerance, least);
+	free(settings);
+	return rc;
+}
+
+static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTES], struct sl_error *error)
+{
+	struct sl_group *group = &c->group;
+	snprintf(group->name, sizeof group->name, "%s", c->name);
+	group->version = group->next_id = group->required = group->admin_count = 1;
+	group->start = c->start;
+	group->settings = c->settings;
+	int rc = sl_group_folder_new(c->given_folder, c->name, c->folder, error);
+	if (rc == SL_OK)
+		rc = make_keys(c, error);
+	if (rc == SL_OK)
+		rc = sign(c, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_write(c->folder, group, group->roster.members[0].id, error);
+	if (rc == SL_OK)
+		rc = check_settings(c, error);
+	if (rc == SL_OK)
+		rc = sl_group_invite(c->folder, group, c->admin, c->address, c->expires_s,
+				     c->automatic > 0 ? c->automatic : 1, c->automatic > 0, invitation,
+				     error);
+	return rc;
+}
+
+static void print(const struct create *c, const char *invitation)
+{
+	if (c->json) {
+		json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "group", c->name, "folder", c->folder,
+					   "learner", c->learner, "invitation", invitation);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	printf("%s\n", invitation);
+	fprintf(stderr,
+		"Group %s has its first learner, %s. Rounds begin with %u learners. Start it:\n"
+		"  ",
+		c->name, c->learner, c->group.start);
+	sl_group_folder_print_start(stderr, c->folder);
+	fprintf(stderr, "On another machine, with the line above, which holds a secret:\n"
+			"  starling join INVITATION\n");
+	if (c->automatic == 0)
+		fprintf(stderr,
+			"Then here: starling admit NAME. A further invitation: starling group invite\n");
+}
+
+/* Remove what a failed command has made, if it has made the folder's admin key. */
+static void undo(const struct create *c, int rc)
+{
+	static const char *const files[] = {SL_ADMIN_KEY_FILE,
+					    SL_GROUP_FOLDER_CONFIG,
+					    SL_GROUP_FOLDER_ROSTER,
+					    "identity/key.pem",
+					    "identity/cert.pem",
+					    "identity",
+					    ""};
+	char path[PATH_MAX + 32];
+	for (size_t i = 0; rc != SL_ERR_BUSY && c->folder[0] != '\0' && i < sizeof files / sizeof *files;
+	     i++) {
+		snprintf(path, sizeof path, "%s/%s", c->folder, files[i]);
+		remove(path); /* what is not there, and a folder that is not empty, stay as they are */
+	}
+}
+
+int sl_cmd_group_create(int argc, char **argv)
+{
+	static struct create c = {.start = START_USUAL, .expires_s = EXPIRES_S}; /* large */
+	char invitation[SL_INVITATION_TEXT_BYTES];
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &c);
+	name_learner(&c);
+	int rc = make(&c, invitation, &error);
+	if (rc == SL_OK) {
+		print(&c, invitation);
+	} else {
+		undo(&c, rc);
+		fprintf(stderr, "starling group create: %s\n", error.text);
+	}
+	sodium_memzero(invitation, sizeof invitation);
+	sl_roster_close(&c.group.roster);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}

@@ -1,0 +1,140 @@
+/* `starling group list` and `starling group export`: show the group of a folder. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/config/waiting.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_folder.h"
+
+struct list {
+	const char *given_folder;
+	bool json;
+	char folder[PATH_MAX];
+};
+
+static const struct sl_option own[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct list, given_folder)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct list, json)},
+	{0}};
+
+static const struct sl_usage list_usage = {
+	.options = own,
+	.doc = "Show the learners of the group, and on the admin's machine those that wait for 'starling "
+	       "admit'.\v"
+	       "Examples:\n"
+	       "  starling group list\n"
+	       "  starling group list --json\n"
+	       "\n"
+	       "Exit status: 0 done, 2 wrong usage, or this machine has no group."};
+
+static const struct sl_usage export_usage = {
+	.options = own,
+	.doc = "Print the signed roster of the group: the file roster.yaml. It holds no secret.\v"
+	       "Examples:\n"
+	       "  starling group export >roster.yaml\n"
+	       "\n"
+	       "Exit status: 0 done, 2 wrong usage, or this machine has no group."};
+
+static json_t *json_member(const char *name, const char *address, const uint8_t *pin)
+{
+	char text[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(pin, text);
+	return json_pack("{s:s, s:s, s:s}", "name", name, "address", address, "key", text);
+}
+
+static void print_json(const struct sl_group_own *o, const struct sl_waiting *waiting, uint32_t count)
+{
+	const struct sl_group *group = &o->group;
+	json_t *members = json_array(), *waits = json_array();
+	for (uint32_t i = 0; i < group->roster.size; i++) {
+		const struct sl_member *m = &group->roster.members[i];
+		json_t *one = json_member(m->name, m->address, m->pin);
+		json_object_set_new(one, "id", json_integer(m->id));
+		json_array_append_new(members, one);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(waits,
+				      json_member(waiting[i].name, waiting[i].address, waiting[i].pin));
+	json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:s, s:o, s:o}", "group", group->name, "version",
+				   (json_int_t)group->version, "start", (json_int_t)group->start, "admin",
+				   (int)(o->admin != NULL), "self", o->member->name, "members", members,
+				   "waiting", waits);
+	json_dumpf(object, stdout, 0);
+	putchar('\n');
+	json_decref(object);
+}
+
+static void print_member(const char *id, const char *name, const char *address, const uint8_t *pin,
+			 const char *note)
+{
+	char text[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(pin, text);
+	printf("%5s  %-16s %-28s %s%s\n", id, name, address, text, note);
+}
+
+static void print_text(const struct sl_group_own *o, const struct sl_waiting *waiting, uint32_t count)
+{
+	const struct sl_group *group = &o->group;
+	printf("group %s, version %" PRIu64 " of its roster, %u learners", group->name, group->version,
+	       group->roster.size);
+	if (sl_group_is_forming(group))
+		printf("; rounds begin with %u", group->start);
+	putchar('\n');
+	for (uint32_t i = 0; i < group->roster.size; i++) {
+		const struct sl_member *m = &group->roster.members[i];
+		char id[16];
+		snprintf(id, sizeof id, "%" PRIu32, m->id);
+		print_member(id, m->name, m->address, m->pin, m == o->member ? "  this machine" : "");
+	}
+	for (uint32_t i = 0; i < count; i++)
+		print_member("waits", waiting[i].name, waiting[i].address, waiting[i].pin,
+			     waiting[i].renews != 0 ? "  a new key" : "");
+}
+
+static int fail(const char *verb, const struct sl_error *error)
+{
+	fprintf(stderr, "starling group %s: %s\n", verb, error->text);
+	return SL_EXIT_USAGE;
+}
+
+int sl_cmd_group_list(int argc, char **argv)
+{
+	struct list list = {0};
+	struct sl_group_own learner = {.member = NULL};
+	struct sl_error error = {0};
+	sl_option_parse(&list_usage, argc, argv, &list);
+	int rc = sl_group_folder_find(list.given_folder, list.folder, &error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_open(list.folder, &learner, &error);
+	if (rc == SL_OK) {
+		struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
+		uint32_t count = learner.admin != NULL ? sl_waiting_list(list.folder, waiting) : 0;
+		(list.json ? print_json : print_text)(&learner, waiting, count);
+		free(waiting);
+	}
+	sl_group_folder_close(&learner);
+	return rc == SL_OK ? 0 : fail("list", &error);
+}
+
+int sl_cmd_group_export(int argc, char **argv)
+{
+	struct list list = {0};
+	struct sl_group_own learner = {.member = NULL};
+	struct sl_error error = {0};
+	sl_option_parse(&export_usage, argc, argv, &list);
+	int rc = sl_group_folder_find(list.given_folder, list.folder, &error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_open(list.folder, &learner, &error);
+	size_t bytes = 0;
+	char *text = rc == SL_OK ? sl_group_text(&learner.group, &bytes) : NULL;
+	if (text != NULL)
+		fwrite(text, 1, bytes, stdout);
+	free(text);
+	sl_group_folder_close(&learner);
+	return rc == SL_OK ? 0 : fail("export", &error);
+}

@@ -1,0 +1,106 @@
+/* `starling group remove`: remove a learner from the group. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+
+struct remove_command {
+	const char *name, *given_folder;
+	bool json, no_wait;
+	char folder[PATH_MAX];
+};
+
+static const struct sl_option own[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct remove_command, given_folder)},
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	 SL_SETS(struct remove_command, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct remove_command, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "NAME",
+	.missing = "no learner given; 'starling group list' shows them",
+	.argument = offsetof(struct remove_command, name),
+	.doc = "Remove the learner NAME from the group: sign the next version of the roster without it.\v"
+	       "The others go on without it after the present round, and it ends when it hears of that. Its "
+	       "id is not "
+	       "used again. The learners of a group that runs change one at a time: between two changes a "
+	       "round "
+	       "commits, for which this command waits.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group remove clinic-c\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
+	       "usage, or "
+	       "there is no such learner."};
+
+/* Return the index of the learner to remove. */
+static int find(const struct remove_command *command, const struct sl_group_own *learner,
+		struct sl_error *error)
+{
+	const struct sl_group *group = &learner->group;
+	int at = -1;
+	for (uint32_t i = 0; i < group->roster.size; i++)
+		if (strcmp(group->roster.members[i].name, command->name) == 0)
+			at = (int)i;
+	if (at < 0)
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "group %s has no learner %s; 'starling group list' shows them", group->name,
+				  command->name);
+	if (&group->roster.members[at] == learner->member)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s is the learner of this machine, whose admin key signs the roster: it stays",
+			command->name);
+	if (!sl_group_is_forming(group) && group->roster.size <= learner->settings.tolerance + 2)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"group %s has %u learners, and a round with tolerance: %u needs as many; admit "
+			"another one first",
+			group->name, group->roster.size, learner->settings.tolerance);
+	return at;
+}
+
+/* Remove the learner. A group whose rounds go on does not become one that waits for learners. */
+static void take_out(struct sl_group *group, uint32_t at)
+{
+	bool forming = sl_group_is_forming(group);
+	sl_group_remove(group, at);
+	if (!forming && group->start > group->roster.size)
+		group->start = group->roster.size;
+}
+
+int sl_cmd_group_remove(int argc, char **argv)
+{
+	struct remove_command command = {0};
+	struct sl_group_change change = {.lock = -1};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &command);
+	int rc = sl_group_folder_find(command.given_folder, command.folder, &error);
+	if (rc == SL_OK)
+		rc = sl_group_change_begin(&change, command.folder, command.no_wait, &error);
+	int at = rc == SL_OK ? find(&command, &change.own, &error) : rc;
+	if (rc == SL_OK)
+		rc = at < 0 ? at : SL_OK;
+	if (rc == SL_OK) {
+		take_out(&change.own.group, (uint32_t)at);
+		rc = sl_group_change_end(&change, &error);
+	}
+	if (rc == SL_OK && command.json)
+		printf("{\"removed\": \"%s\", \"version\": %" PRIu64 "}\n", command.name,
+		       change.own.group.version);
+	else if (rc == SL_OK)
+		printf("Removed: %s; version %" PRIu64 " of the roster of %s.\n", command.name,
+		       change.own.group.version, change.own.group.name);
+	else
+		fprintf(stderr, "starling group remove: %s\n", error.text);
+	sl_group_change_close(&change);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
