@@ -1,9 +1,12 @@
 /* The check of committed values: it accepts what decoding makes of a sum, and neither of its neighbours. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "common/field/encoding.h"
 #include "test/graph/unit.h"
 #include "test/lib/test.h"
+#include "tools/launch/launch.h"
 #include "tools/launch/verify_mean.h"
 
 static const struct sl_tensor items[] = {
@@ -64,4 +67,21 @@ TEST(halves)
 	mean.scale = mean.weight = 1; /* a tie of doubles */
 	assert_true(sl_verify_mean_holds(&mean, SL_FLOAT64, (INT64_C(1) << 54) + 2, &(double){0x1p54}));
 	assert_false(sl_verify_mean_holds(&mean, SL_FLOAT64, (INT64_C(1) << 54) + 2, &(double){0x1p54 + 4}));
+}
+
+/* The log gives the step of updates to 15 digits, which may be a little more than it is. */
+TEST(step_from_the_log)
+{
+	static const struct sl_plan plan;
+	for (int exponent = -70; exponent < 10; exponent++) {
+		char text[32];
+		snprintf(text, sizeof text, "%.15g", ldexp(1, exponent));
+		struct sl_round_row row = {.update = true, .range = 0.5, .quantum = strtod(text, NULL)};
+		row.range = ldexp(row.range, exponent + 20);
+		struct sl_encoding encoding = sl_plan_encoding(&plan, &row);
+		assert_int_equal(encoding.update_bits, 19);
+		row.range = ldexp(1.5, exponent + 20); /* configured */
+		encoding = sl_plan_encoding(&plan, &row);
+		assert_int_equal(encoding.update_bits, 20);
+	}
 }
