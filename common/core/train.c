@@ -81,7 +81,9 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 {
 	const struct sl_parameters *set = &core->config.parameters;
 	struct sl_precision own = {(enum sl_values)set->values, (uint32_t)set->decimals,
-				   (uint32_t)set->update_bits, double_of(set->clipping_range)};
+				   (uint32_t)set->update_bits, double_of(set->clipping_range),
+				   core->committed == 0 &&
+					   set->p == 0 /* a modulus has room for the setting */};
 	const struct sl_certificate *last = &core->last.certificate;
 	double before = core->committed > 0 && last->t == core->committed &&
 					last->round->parameters.values == set->values

@@ -120,6 +120,7 @@ static uint32_t decimals_of(double unit)
 
 #define TENSOR_BITS 8u	  /* that the tensor of the smallest updates keeps below its own range */
 #define MORE_BITS_MOST 8u /* than the setting, for its sake: it may hardly move */
+#define WHOLE_BITS 8u	  /* more than the setting, of whole models: no later round adds what they lose */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -133,6 +134,12 @@ static uint32_t bits_of_spread(uint32_t set, uint32_t spread)
 	return bits > set ? least(bits, set + MORE_BITS_MOST) : set;
 }
 
+/* Return the bits with which each tensor of a whole model keeps as many below its own range. */
+static uint32_t bits_of_whole(uint32_t set, uint32_t spread)
+{
+	return set + WHOLE_BITS + spread;
+}
+
 static void fit_update(struct sl_precision *precision, const struct sl_need *need)
 {
 	int largest, smallest; /* both 0 if all updates are 0 */
@@ -140,7 +147,9 @@ static void fit_update(struct sl_precision *precision, const struct sl_need *nee
 		precision->clipping_range = need->range > 0 ? need->range : DBL_MIN; /* the least there is */
 	(void)frexp(need->range, &largest);
 	(void)frexp(need->unit, &smallest);
-	precision->update_bits = bits_of_spread(precision->update_bits, (uint32_t)(largest - smallest));
+	uint32_t set = precision->update_bits, spread = (uint32_t)(largest - smallest);
+	precision->update_bits =
+		precision->whole_model ? bits_of_whole(set, spread) : bits_of_spread(set, spread);
 	while (precision->update_bits < SL_UPDATE_BITS_MAX && need->whole >> precision->update_bits != 0)
 		precision->update_bits++;
 	precision->update_bits = least(precision->update_bits, SL_UPDATE_BITS_MAX);

@@ -29,6 +29,7 @@ struct sl_precision {
 	enum sl_values values;
 	uint32_t decimals, update_bits;
 	double clipping_range;
+	bool whole_model; /* update: no model is committed, so that the update is the whole model */
 };
 
 /* Set *need to what the n elements of `model` need; with values: update, those of `model` - `base` (NULL:
@@ -39,7 +40,8 @@ void sl_precision_measure(enum sl_values values, const struct sl_tensors *tensor
 /* Replace what is auto in `precision`. values: model: the range is that of the need, doubled until the
  * integers fit; the decimals are the fewest with 10^-decimals <= need->unit, at most SL_DECIMALS_MAX. update:
  * the range is that of the need; update_bits are raised, by at most 8, until the tensor with the smallest
- * values keeps 8 bits below its own range, and then until the integers fit. */
+ * values keeps 8 bits below its own range; of whole models, until it keeps 8 more than the setting; and then
+ * until the integers fit. */
 void sl_precision_fit(struct sl_precision *precision, const struct sl_need *need);
 
 /* Return the most digits (decimals or update_bits), up to those of `encoding`, for which `modulus: auto`

@@ -122,7 +122,7 @@ static size_t find_largest(const struct sl_tensors *tensors, const void *model, 
 static bool is_held(const struct sl_settings *s, uint32_t learners, size_t n, const struct sl_need *need)
 {
 	const struct sl_addends addends = {.learners = learners, .max_weight = s->max_weight, .n = n};
-	struct sl_precision own = {SL_VALUES_MODEL, s->decimals, 0, s->clipping_range};
+	struct sl_precision own = {SL_VALUES_MODEL, s->decimals, 0, s->clipping_range, false};
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	sl_precision_fit(&own, need);
 	struct sl_encoding encoding = {

@@ -158,6 +158,30 @@ TEST(growth_is_reported)
 	sl_sim_free(sim);
 }
 
+/* The first update is the whole model: it keeps 8 bits more, if the modulus is chosen for them. */
+TEST(precision_of_the_first_update)
+{
+	static const uint64_t moduli[] = {0, (UINT64_C(1) << 36) - 5};
+	for (size_t k = 0; k < 2; k++) {
+		struct sl_sim_options o = {.seed = 41, .learners = 3, .parameters.rounds = 2};
+		o.parameters.n = 100;
+		o.parameters.p = moduli[k];
+		o.parameters.values = SL_VALUES_UPDATE;
+		struct sl_sim *sim = sl_sim_new(&o);
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
+		const struct sl_report *first = said(sim, 0, SL_REPORT_COMMITTED);
+		const struct sl_sim_note *second = NULL;
+		sl_sim_count(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE, &second);
+		assert_int_equal(second->report.t, 2);
+		assert_true(first->committed.clipping_range ==
+			    first->committed.step * (moduli[k] == 0 ? 0x1p20 : 0x1p12));
+		assert_true(second->report.committed.clipping_range ==
+			    second->report.committed.step * 0x1p12);
+		sl_sim_free(sim);
+	}
+}
+
 /* More decimals than 2^61-1 carries: all learners take the most that it does. */
 TEST(lowered_precision)
 {

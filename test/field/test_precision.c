@@ -86,15 +86,15 @@ static void expect(struct sl_need need, struct sl_precision set, uint32_t decima
 	assert_true(set.clipping_range == range);
 }
 
-#define AUTO ((struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, SL_CLIPPING_RANGE_AUTO})
+#define AUTO ((struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, SL_CLIPPING_RANGE_AUTO, false})
 
 TEST(what_is_auto_is_chosen)
 {
 	const struct sl_need half = {.range = 2, .unit = 0x1p-23};
 	expect(half, AUTO, 7, 2); /* 10^-7 <= 2 / 2^24 = 1.19e-7 < 10^-6 */
-	expect(half, (struct sl_precision){SL_VALUES_MODEL, 3, 0, SL_CLIPPING_RANGE_AUTO}, 3, 2);
-	expect(half, (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16}, 7, 16);
-	expect(half, (struct sl_precision){SL_VALUES_MODEL, 4, 0, 16}, 4, 16);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, 3, 0, SL_CLIPPING_RANGE_AUTO, false}, 3, 2);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16, false}, 7, 16);
+	expect(half, (struct sl_precision){SL_VALUES_MODEL, 4, 0, 16, false}, 4, 16);
 	expect((struct sl_need){.range = 0x1p24, .unit = 1}, AUTO, 0, 0x1p24);
 	expect((struct sl_need){.range = 0x1p30, .unit = 64}, AUTO, 0, 0x1p30);
 	expect((struct sl_need){.range = 0x1p-60, .unit = 0x1p-84}, AUTO, SL_DECIMALS_MAX, 0x1p-60);
@@ -106,11 +106,11 @@ TEST(whole_numbers_fit)
 {
 	expect((struct sl_need){.whole = 1023}, AUTO, 0, 1024);
 	expect((struct sl_need){.whole = 1023},
-	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO}, 4, 1);
+	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO, false}, 4, 1);
 	expect((struct sl_need){.whole = (1 << 20) - 1},
-	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO}, 4, 128);
+	       (struct sl_precision){SL_VALUES_MODEL, 4, 0, SL_CLIPPING_RANGE_AUTO, false}, 4, 128);
 	expect((struct sl_need){.whole = 1023},
-	       (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16}, 2, 16);
+	       (struct sl_precision){SL_VALUES_MODEL, SL_DECIMALS_AUTO, 0, 16, false}, 2, 16);
 	expect((struct sl_need){.range = 2, .unit = 0x1p-23, .whole = 255}, AUTO, 7,
 	       2); /* 2 * 10^7 is more */
 	for (uint64_t whole = 1; whole != UINT64_MAX; whole = whole * 2 + 1) {
@@ -143,7 +143,7 @@ TEST(decimals_are_lowered_as_far_as_need_be)
 
 static void expect_update(struct sl_need need, double set_range, uint32_t bits, double range)
 {
-	struct sl_precision set = {SL_VALUES_UPDATE, SL_DECIMALS_AUTO, 12, set_range};
+	struct sl_precision set = {SL_VALUES_UPDATE, SL_DECIMALS_AUTO, 12, set_range, false};
 	sl_precision_fit(&set, &need);
 	assert_int_equal(set.update_bits, bits);
 	assert_int_equal(set.decimals, 0);
@@ -162,12 +162,31 @@ TEST(bits_of_an_update)
 	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = 0x1ffff}, any, 17, 1);
 	expect_update((struct sl_need){.range = 1, .unit = 1, .whole = UINT64_MAX}, any, SL_UPDATE_BITS_MAX,
 		      1);
-	struct sl_precision few = {SL_VALUES_UPDATE, 0, 4, any};
+	struct sl_precision few = {SL_VALUES_UPDATE, 0, 4, any, false};
 	sl_precision_fit(&few, &(struct sl_need){.range = 0.25, .unit = 0.125}); /* as few as were set */
 	assert_int_equal(few.update_bits, 5);
-	struct sl_precision none = {SL_VALUES_UPDATE, 0, 12, any};
+	struct sl_precision none = {SL_VALUES_UPDATE, 0, 12, any, false};
 	sl_precision_fit(&none, &(struct sl_need){0}); /* all are 0: any positive range will do */
 	assert_true(none.clipping_range > 0 && none.update_bits == 12);
+}
+
+/* Before the first commit, each tensor keeps 8 bits more than the setting below its own range. */
+TEST(bits_of_a_whole_model)
+{
+	static const struct {
+		struct sl_need need;
+		uint32_t set, bits;
+	} cases[] = {{{.range = 0.25, .unit = 0.25}, 12, 20},
+		     {{.range = 0.25, .unit = 0x1p-8}, 12, 26},
+		     {{.range = 0.25, .unit = 0x1p-8}, 4, 18},
+		     {{.range = 0.25, .unit = 0x1p-60}, 12, SL_UPDATE_BITS_MAX},
+		     {{.range = 1, .unit = 1, .whole = 0x1ffffff}, 12, 25},
+		     {{.range = 0}, 12, 20}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_precision set = {SL_VALUES_UPDATE, 0, cases[i].set, SL_CLIPPING_RANGE_AUTO, true};
+		sl_precision_fit(&set, &cases[i].need);
+		assert_int_equal(set.update_bits, cases[i].bits);
+	}
 }
 
 TEST(range_of_an_update)
