@@ -109,10 +109,10 @@ static void refuse(struct sl_application *a, const char *text)
 static int take_values(const json_t *message, enum sl_values *values, struct sl_error *error)
 {
 	const json_t *asked = json_object_get(message, "values");
-	const char *word = asked == NULL ? "model" : json_string_value(asked);
-	bool update = word != NULL && strcmp(word, "update") == 0;
-	*values = update ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
-	return update || (word != NULL && strcmp(word, "model") == 0)
+	const char *word = asked == NULL ? "update" : json_string_value(asked);
+	bool model = word != NULL && strcmp(word, "model") == 0;
+	*values = model ? SL_VALUES_MODEL : SL_VALUES_UPDATE;
+	return model || (word != NULL && strcmp(word, "update") == 0)
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_INVALID, "values in join is model or update");
 }

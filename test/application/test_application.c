@@ -407,7 +407,8 @@ TEST_WITH(values_of_the_application, folder_setup, folder_teardown)
 		const char *tensors, *values;
 		uint32_t set;
 		enum sl_values expected;
-	} cases[] = {{tensors, "", SL_VALUES_AUTO, SL_VALUES_MODEL},
+	} cases[] = {{tensors, "", SL_VALUES_AUTO, SL_VALUES_UPDATE},
+		     {integers, "", SL_VALUES_AUTO, SL_VALUES_MODEL},
 		     {tensors, ",\"values\":\"model\"", SL_VALUES_AUTO, SL_VALUES_MODEL},
 		     {integers, update, SL_VALUES_AUTO, SL_VALUES_MODEL},
 		     {tensors, update, SL_VALUES_MODEL, SL_VALUES_MODEL},
@@ -432,7 +433,8 @@ TEST_WITH(values_of_the_application, folder_setup, folder_teardown)
 			learner_end(&c);
 	}
 	client_close(&c);
-	join_with(&c, tensors,
+	snprintf(fields, sizeof fields, "%s%s", tensors, ",\"values\":\"model\"");
+	join_with(&c, fields,
 		  "{\"type\":\"error\",\"text\":\"this run averages with values: update, and the "
 		  "application asks for values: model");
 	learner_end(&c);

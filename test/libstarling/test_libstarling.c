@@ -138,8 +138,8 @@ static void answer(struct learner *l, const char *joined)
 	l->lines = fdopen(l->peer, "r");
 	assert_non_null(l->lines);
 	expect(l, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"count\",\"shape\":[],\"dtype\":"
-		  "\"int64\"},{\"name\":\"w\",\"shape\":[3],\"dtype\":\"float32\"}],\"metrics\":[\"loss\","
-		  "\"accuracy\"]}");
+		  "\"int64\"},{\"name\":\"w\",\"shape\":[3],\"dtype\":\"float32\"}],\"values\":\"update\","
+		  "\"metrics\":[\"loss\",\"accuracy\"]}");
 	l->up = share(&l->fds[0], l->bytes, l->seals);
 	l->down = share(&l->fds[1], l->bytes, l->seals);
 	send_with_fds(l, joined);
@@ -184,7 +184,7 @@ static void expect_event(struct starling *s, enum starling_event event)
 /* Join, answer, and return the first event after that. */
 static enum starling_event joined_by(struct learner *l, struct starling **s, const char *joined)
 {
-	*s = starling_join(l->path, tensors, 2, metrics);
+	*s = starling_join(l->path, tensors, 2, metrics, STARLING_UPDATE);
 	assert_int_equal(starling_wait(*s, 10), STARLING_NONE); /* the join is sent */
 	answer(l, joined);
 	return starling_wait(*s, DEADLINE_MS);
@@ -282,7 +282,7 @@ TEST(a_learner_that_is_not_there_yet)
 	char path[sizeof l.path + 8];
 	learner_open(&l);
 	snprintf(path, sizeof path, "%s.later", l.path);
-	struct starling *s = starling_join(path, tensors, 2, metrics);
+	struct starling *s = starling_join(path, tensors, 2, metrics, STARLING_UPDATE);
 	assert_int_equal(starling_wait(s, 10), STARLING_NONE);
 	assert_int_equal(rename(l.path, path), 0);
 	for (int tries = 0; poll(&(struct pollfd){.fd = l.listener, .events = POLLIN}, 1, 10) == 0; tries++) {
@@ -299,7 +299,7 @@ TEST(a_learner_that_ends_each_connection)
 {
 	struct learner l;
 	learner_open(&l);
-	struct starling *s = starling_join(l.path, tensors, 2, metrics);
+	struct starling *s = starling_join(l.path, tensors, 2, metrics, STARLING_UPDATE);
 	ahead = 5;
 	for (int tries = 0; tries < 3; tries++) { /* it is said once in 5 s */
 		for (int i = 0; poll(&(struct pollfd){.fd = l.listener, .events = POLLIN}, 1, 0) == 0; i++) {
@@ -388,7 +388,7 @@ TEST(joins_that_cannot_be_made)
 	};
 	unsetenv("STARLING_SOCKET");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct starling *s = starling_join(cases[i].path, &cases[i].tensor, 1, NULL);
+		struct starling *s = starling_join(cases[i].path, &cases[i].tensor, 1, NULL, STARLING_UPDATE);
 		expect_event(s, STARLING_ERROR);
 		assert_non_null(strstr(s->text, cases[i].text));
 		starling_leave(s);
@@ -403,7 +403,7 @@ TEST(a_description_that_is_too_long)
 		snprintf(names[i], NAME_BYTES, "%0*zu", NAME_BYTES - 1, i);
 		many[i] = (struct starling_tensor){names[i], STARLING_FLOAT32, 0, NULL};
 	}
-	struct starling *s = starling_join("x", many, 10000, NULL);
+	struct starling *s = starling_join("x", many, 10000, NULL, STARLING_UPDATE);
 	expect_event(s, STARLING_ERROR);
 	assert_non_null(strstr(s->text, "the tensors' description has 1"));
 	assert_non_null(strstr(s->text, " bytes; at most 1 MiB"));
@@ -449,7 +449,7 @@ TEST(a_loop_over_the_rounds)
 	char model[BYTES] = {0};
 	float one = 1;
 	learner_open(&l);
-	struct starling *s = starling_join(l.path, tensors, 2, metrics);
+	struct starling *s = starling_join(l.path, tensors, 2, metrics, STARLING_UPDATE);
 	assert_int_equal(pthread_create(&thread, NULL, play, &l), 0);
 	assert_int_equal(starling_average(s, model, 1, NULL), STARLING_ERROR); /* before starling_round */
 	for (uint64_t i = 0; i < 3; i++) {

@@ -32,7 +32,7 @@ def run(test, metrics, heard):
     def script(learner):
         learner.accept()
         test.assertEqual([t["shape"] for t in learner.tensors], [[1, 2], [1]])
-        test.assertEqual(learner.names, metrics)
+        test.assertEqual((learner.names, learner.values), (metrics, "update"))
         for t, numbers in enumerate(heard, 1):
             learner.train(t, t - 1)
             said = learner.hear("trained")

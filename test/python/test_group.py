@@ -25,6 +25,16 @@ class Unusable(unittest.TestCase):
                 starling.join({f"{i:0100}": 0.0 for i in range(10000)}, learner.path)
 
 
+class Values(unittest.TestCase):
+    def test_what_is_averaged(self):
+        for asked, expected in (({}, "update"), ({"values": "update"}, "update"), ({"values": "model"}, "model")):
+            with self.subTest(asked), FakeLearner(lambda learner: learner.accept()) as learner:
+                starling.join(np.zeros(1), learner.path, **asked).close()
+            self.assertEqual(learner.values, expected)
+        with self.assertRaisesRegex(ValueError, '"update" or "model", not \'sum\''):
+            starling.join(np.zeros(1), "nowhere", values="sum")
+
+
 class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):

@@ -42,6 +42,7 @@ class Estimators(unittest.TestCase):
             with self.subTest(name=name), FakeLearner(script) as learner:
                 made = starling.sklearn.fit(estimator, X / 100, Y, classes=classes, path=learner.path)
                 self.assertIs(made, estimator)
+                self.assertEqual(learner.values, "update")
                 for part in starling.sklearn.learned(made).values():
                     self.assertTrue(all(np.all(array == 20) for array in part), part)
 
@@ -97,11 +98,13 @@ class Estimators(unittest.TestCase):
                 made = starling.sklearn.fit(SGDClassifier(), own, y, classes=[False, True], standardize=True, path=learner.path)
             self.expect_pooled(made[0])
             self.assertEqual(made.predict(own).shape, (300,))
+            self.assertEqual(learner.values, "model")  # of the columns, nothing is an update
 
     def test_a_run_of_its_own_for_the_scaler(self):
         own, other = WILD[:300], WILD[300:]
         with FakeLearner(lambda learner: self.scaled(learner, own, other, 3)) as learner:
             self.expect_pooled(starling.sklearn.standardize(own, learner.path))
+        self.assertEqual(learner.values, "model")
 
     def test_a_learner_that_was_started_again_finds_the_scale(self):
         from sklearn.linear_model import SGDRegressor

@@ -34,7 +34,7 @@ int main(void)
 	const struct starling_tensor tensors[] = {{"height", STARLING_FLOAT32, 0, NULL},
 						  {"slope", STARLING_FLOAT32, 0, NULL}};
 	const char *const metrics[] = {"loss", NULL};
-	struct starling *s = starling_join(NULL, tensors, 2, metrics);
+	struct starling *s = starling_join(NULL, tensors, 2, metrics, STARLING_UPDATE);
 	struct line line = {0, 0};
 	double x[POINTS], y[POINTS];
 	srand(getenv("STARLING_LEARNER") != NULL ? (unsigned)atoi(getenv("STARLING_LEARNER")) : 1);

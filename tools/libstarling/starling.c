@@ -396,10 +396,11 @@ static bool fits_a_line(struct handle *h)
 
 /* Prepare the handle; the text says what is wrong. */
 static bool prepare(struct handle *h, const char *path, const struct starling_tensor *tensors, size_t count,
-		    const char *const *metrics)
+		    const char *const *metrics, enum starling_values values)
 {
 	json_t *list = json_array();
-	h->join = json_pack("{s:s, s:i, s:o}", "type", "join", "version", VERSION, "tensors", list);
+	h->join = json_pack("{s:s, s:i, s:o, s:s}", "type", "join", "version", VERSION, "tensors", list,
+			    "values", values == STARLING_MODEL ? "model" : "update");
 	if (path == NULL)
 		path = getenv("STARLING_SOCKET");
 	path = path != NULL ? path : "";
@@ -416,14 +417,14 @@ static bool prepare(struct handle *h, const char *path, const struct starling_te
 }
 
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
-			       const char *const *metrics)
+			       const char *const *metrics, enum starling_values values)
 {
 	struct handle *h = calloc(1, sizeof *h);
 	if (h == NULL)
 		return NULL;
 	h->base.decimals = -1;
 	h->since_ms = now_ms();
-	h->invalid = !prepare(h, path, tensors, count, metrics);
+	h->invalid = !prepare(h, path, tensors, count, metrics, values);
 	sl_connection_set_timer(&h->link, 1, RETRY_MS); /* the first event comes from starling_next */
 	return &h->base;
 }

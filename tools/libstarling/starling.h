@@ -8,6 +8,10 @@
 extern "C" {
 #endif
 enum starling_dtype { STARLING_FLOAT32, STARLING_FLOAT64, STARLING_INT64 };
+enum starling_values {
+	STARLING_UPDATE, /* what training adds to the last mean: fewer bits; with integers as MODEL */
+	STARLING_MODEL	 /* the vectors themselves: for numbers that do not begin with the last mean */
+};
 struct starling_tensor { /* float64 and int64 before float32; dimensions 0: a single number */
 	const char *name;
 	enum starling_dtype dtype;
@@ -48,9 +52,10 @@ struct starling {
 };
 /* Return a handle that joins the learner on socket `path` (NULL: $STARLING_SOCKET), and joins it again
  * whenever it is restarted. NULL: out of memory; any other error is the first event. `metrics`: names ended
- * by NULL, or NULL; their values come in the same order. */
+ * by NULL, or NULL; their values come in the same order. `values`: what is averaged, if the settings of the
+ * learner leave it open. */
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
-			       const char *const *metrics);
+			       const char *const *metrics, enum starling_values values);
 void starling_leave(struct starling *s);
 int starling_fd(const struct starling *s);
 enum starling_event starling_next(struct starling *s);		       /* never waits */

@@ -55,7 +55,9 @@ class Group:
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
-    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "model") -> None:
+    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update") -> None:
+        if values not in ("update", "model"):
+            raise ValueError(f'values is "update" or "model", not {values!r}')
         self.learner = self.learners = self.rounds = 0
         self.round = self.committed = self.participants = self.total_weight = 0
         self.metrics: dict[str, float] = {}
@@ -248,14 +250,15 @@ class Group:
         return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
 
-def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "model") -> Group:
+def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update") -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
-    `values`: "update" averages what each learner adds to the last mean, which takes fewer bits, rounded to 2^-12 of the
-    largest change; in the first round that is the model itself, so it suits models that begin with random weights. It
-    counts with the setting `values: auto`. A model with averaged metrics is averaged as "model"."""
+    `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
+    2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits. "model", for numbers
+    that do not begin with the last mean, averages them as they are, with as many decimals as keep float32. The same at all
+    learners. It counts with the setting `values: auto`. A model with averaged metrics is averaged as "model"."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")

@@ -89,7 +89,7 @@ def standardize(X: np.ndarray, path: str | None = None) -> Any:
     `path`: see `starling.join`. The weight of a learner is its number of samples. A warning names columns of whose variance
     digits were lost. Raises Error if the run has fewer rounds."""
     X = np.asarray(X, dtype=np.float64)
-    with join(_columns(X, {}, 0), path) as group:
+    with join(_columns(X, {}, 0), path, values="model") as group:
         _need_rounds(group, len(STAGES))
         for _ in group:
             group.mean(_columns(X, group.model, group.committed), weight=len(X))
@@ -130,19 +130,20 @@ def _train(estimator: Any, X: np.ndarray, y: np.ndarray, classes: Sequence[Any] 
 
 
 def fit(estimator: Any, X: np.ndarray, y: np.ndarray, *, classes: Sequence[Any] | None = None, epochs: int = 1,
-        standardize: bool = False, path: str | None = None) -> Any:
+        standardize: bool = False, path: str | None = None, values: str | None = None) -> Any:
     """Train `estimator` in every round of the run: `epochs` times partial_fit on X and y, then the mean of all learners.
 
     `classes`: all classes of all learners, for a classifier. `path`: see `starling.join`. The weight of a learner is its
     number of samples. A neural network, such as MLPClassifier, needs the same `random_state` at all learners.
     `standardize`: scale the columns by the data of all; the first three rounds find the scale, so there must be four.
+    `values`: see `starling.join`; without it "update", with `standardize` "model", because the scale is no update.
 
     Returns the estimator; with `standardize` a Pipeline of the scaler and the estimator, for columns as they are. A warning
     then names columns of whose variance digits were lost. Raises TypeError if the estimator cannot be averaged, ValueError
     if `random_state` is missing, Error if `standardize` has too few rounds."""
     _check(estimator)
     X, columns = np.asarray(X, dtype=np.float64) if standardize else X, None
-    with join(path=path) as group:
+    with join(path=path, values=values or ("model" if standardize else "update")) as group:
         for _ in group:
             inputs = _scaler(X, columns, group.committed).transform(X) if standardize else X
             _train(estimator, inputs, y, classes, epochs)
