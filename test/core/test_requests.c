@@ -44,8 +44,8 @@ TEST(signers)
 		"digest t4 from 2 ->\n" /* the same signer counts once */
 		"result 0 t4 from 2 -> compute absorb, compute adopt\n"
 		"absorb done ->\n"
-		"adopt done -> compute accept, persist commit t4 a1");
-	const struct sl_certificate *certificate = p->actions.items[1].persist.certificate;
+		"adopt done -> persist commit t4 a1");
+	const struct sl_certificate *certificate = p->actions.items[0].persist.certificate;
 	assert_int_equal(certificate->count, 2);
 	assert_int_equal(sl_round_learners(certificate->round), 3);
 	play(p, "durable commit -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3");
@@ -70,7 +70,7 @@ CASE(a_ready_after_the_result, with_digests(4),
      "result 0 t4 from 2\n"
      "ready of 3 a1 from 3 -> ready of 3 a1 to 2\n"
      "absorb done\n"
-     "adopt done -> compute accept, persist commit t4 a1\n"
+     "adopt done -> persist commit t4 a1\n"
      "ready of 2 a1 from 2 -> ready of 2 a1 to 3\n"
      "durable commit -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3")
 
@@ -99,7 +99,7 @@ CASE(window, with_digests(MANY),
      "absorb done\n"
      "absorb done\n"
      "absorb done\n"
-     "adopt done -> compute accept, persist commit t4 a1")
+     "adopt done -> persist commit t4 a1")
 
 /* The peer may answer a request again, with the round that it has committed meanwhile. Answers that arrive
  * when the result is complete are dropped. */
@@ -110,7 +110,7 @@ CASE(two_answers, with_digests(4),
      "digest t5 from 2 ->\n"
      "result 0 t5 from 2 -> drop\n"
      "absorb done\n"
-     "adopt done -> compute accept, persist commit t4 a1\n"
+     "adopt done -> persist commit t4 a1\n"
      "result 0 t5 from 2 -> drop\n"
      "durable commit -> *CAUGHT UP*")
 

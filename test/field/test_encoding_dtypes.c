@@ -318,7 +318,9 @@ TEST(parts_of_a_mixed_model)
 		memset(&mean, 0xa5, sizeof mean);
 		for (size_t at = 0; at < 8; at += size)
 			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, x[8], NULL, 8,
-								 at, 8 - at < size ? 8 - at : size, &mean),
+								 at, 8 - at < size ? 8 - at : size,
+								 (uint8_t *)&mean +
+									 sl_tensors_offset(&tensors, 8, at)),
 					 SL_OK);
 		assert_memory_equal(mean.i, whole.i, sizeof mean.i);
 		assert_memory_equal(mean.d, whole.d, sizeof mean.d);
