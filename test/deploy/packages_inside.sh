@@ -27,10 +27,8 @@ systemctl is-enabled starlingd | grep -q disabled || fail "the unit is enabled b
 i=0
 for name in a b c; do
 	i=$((i + 1))
-	starling keygen --id $i --name $name --address 127.0.0.1:740$i --dir /var/lib/starling/$name/identity >>roster.yaml 2>/dev/null || {
-		mkdir -p -m 700 /var/lib/starling/$name
-		starling keygen --id $i --name $name --address 127.0.0.1:740$i --dir /var/lib/starling/$name/identity >>roster.yaml 2>/dev/null
-	}
+	mkdir -p -m 700 /var/lib/starling/$name
+	starling keygen --id $i --name $name --address 127.0.0.1:740$i --dir /var/lib/starling/$name/identity >>roster.yaml 2>/dev/null
 	printf 'run: ward\nid: %d\nroster: roster.yaml\nidentity: identity\nstate: state\nrounds: 1000000\ntrainer: noise\nnoise_parameters: 1000\n' \
 		$i >/var/lib/starling/$name/starlingd.yaml
 done
@@ -80,7 +78,7 @@ proceeds
 echo "upgrade of running learners: passed"
 
 dpkg --remove starling >dpkg.log 2>&1 || { cat dpkg.log; fail "remove"; }
-! pgrep -x starlingd >/dev/null || fail "a learner runs after the package was removed"
+! ls -l /proc/[0-9]*/exe 2>/dev/null | grep -q /starlingd || fail "a learner runs after the package was removed"
 [ -f /var/lib/starling/b/identity/key.pem ] || fail "a removal deletes keys"
 dpkg --purge starling >dpkg.log 2>&1 || { cat dpkg.log; fail "purge"; }
 [ ! -e /var/lib/starling ] || fail "a purge leaves state"
