@@ -15,6 +15,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from ports import free_ports
+
 STARLING, STARLINGD, *UNITS = sys.argv[1:]
 PATIENCE = 30  # seconds for anything that is expected
 
@@ -83,16 +85,6 @@ class Unit:
 		self.process.send_signal(getattr(signal, self.settings['KillSignal']))
 		self.expect('STOPPING=1')
 		return self.process.wait(PATIENCE)
-
-
-def free_ports(count):
-	sockets = [socket.socket() for _ in range(count)]
-	for s in sockets:
-		s.bind(('127.0.0.1', 0))
-	ports = [s.getsockname()[1] for s in sockets]
-	for s in sockets:
-		s.close()
-	return ports
 
 
 def make_group(root, names, settings=''):
