@@ -287,6 +287,8 @@
 	X(FORMING, "forming", SL_INFO, "reason", "{reason}")                                                 \
 	X(RELOADED, "reloaded", SL_INFO, "reason", "{reason}")                                               \
 	X(RELOADED_NOTHING, "reloaded", SL_WARN, "reason", "nothing was read again: {reason}")               \
+	X(BACKUP, "backup", SL_INFO, "round", "the records, with round {round}, are in the folder backup")   \
+	X(BACKUP_FAILED, "backup", SL_WARN, "reason", "no backup: {reason}")                                 \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \

@@ -22,6 +22,7 @@
 #include "common/model/trainer.h"
 #include "common/report/record.h"
 #include "daemon/learner/admission.h"
+#include "daemon/learner/backup.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/group_update.h"
@@ -142,6 +143,7 @@ struct sl_daemon {
 	uv_timer_t watchdog; /* looks at waits, durable writes and progress */
 	struct sl_writing writing;
 	struct sl_progress progress;
+	struct sl_backup backup;
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;

@@ -1,5 +1,6 @@
 #include "daemon/learner/requests.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
@@ -75,6 +76,28 @@ static json_t *op_reload(struct sl_daemon *daemon)
 			 (int)(daemon->restart_requested || daemon->group_update.take_at != 0));
 }
 
+/* Begin a backup, or say how far number N is. */
+static json_t *op_backup(struct sl_daemon *daemon, json_t *request)
+{
+	const json_t *number = json_object_get(request, "number");
+	const struct sl_backup *backup = &daemon->backup;
+	char folder[SL_PATH_BYTES + 32];
+	if (number == NULL) {
+		sl_backup_begin(daemon);
+		return json_pack("{s:b, s:I}", "ok", 1, "number", (json_int_t)backup->number);
+	}
+	if (!json_is_integer(number) || json_integer_value(number) != (json_int_t)backup->number)
+		return refuse("there is no backup of this number, or a later one; ask without a number to "
+			      "begin one");
+	if (backup->runs)
+		return json_pack("{s:b, s:b}", "ok", 1, "done", 0);
+	if (backup->error.code != SL_OK)
+		return refuse(backup->error.text);
+	snprintf(folder, sizeof folder, "%s/backup", daemon->settings->state);
+	return json_pack("{s:b, s:b, s:I, s:s}", "ok", 1, "done", 1, "round", (json_int_t)backup->round,
+			 "folder", folder);
+}
+
 json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *watch)
 {
 	struct sl_daemon *daemon = context;
@@ -84,7 +107,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	json_t *answer;
 	if (op == NULL)
 		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
-				"\"abort\" | \"reload\" | \"group\" | \"stop\", "
+				"\"abort\" | \"backup\" | \"reload\" | \"group\" | \"stop\", "
 				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
@@ -92,6 +115,8 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 		answer = sl_status(daemon, !json_is_false(json_object_get(request, "peers")));
 	else if (strcmp(op, "abort") == 0)
 		answer = op_abort(daemon, request);
+	else if (strcmp(op, "backup") == 0)
+		answer = op_backup(daemon, request);
 	else if (strcmp(op, "reload") == 0)
 		answer = op_reload(daemon);
 	else if (strcmp(op, "group") == 0)
@@ -99,7 +124,8 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else
-		answer = refuse("unknown op; there are range, status, watch, abort, reload, group and stop");
+		answer = refuse(
+			"unknown op; there are range, status, watch, abort, backup, reload, group and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		*watch = true;
 	if (op != NULL && strcmp(op, "stop") == 0) {

@@ -12,6 +12,7 @@
 #include "daemon/store/folder.h"
 #include "daemon/store/seal.h"
 
+#define SL_DATABASE_FILE "learner.db"
 /* After the database's path: the path of its write-ahead log. */
 #define SL_DATABASE_LOG "-wal"
 

@@ -13,8 +13,6 @@
 #include "common/model/disk_error.h"
 #include "common/model/safetensors.h"
 
-#define DATABASE_FILE "learner.db"
-
 /* ---- one call at a time, none after a fatal error ---- */
 
 int sl_store_enter(struct sl_store *store)
@@ -179,18 +177,18 @@ static int fill(struct sl_store *store)
 /* Make the database under a temporary name, then rename it. */
 static int make(struct sl_store *store)
 {
-	static const char temporary[] = DATABASE_FILE SL_TEMPORARY;
+	static const char temporary[] = SL_DATABASE_FILE SL_TEMPORARY;
 	sl_folder_path(store->folder, temporary, store->database.path);
 	int rc = clear(store, temporary);
 	if (rc == SL_OK)
-		rc = clear(store, DATABASE_FILE SL_DATABASE_LOG);
+		rc = clear(store, SL_DATABASE_FILE SL_DATABASE_LOG);
 	if (rc == SL_OK)
 		rc = make_empty(store);
 	if (rc == SL_OK)
 		rc = fill(store);
 	if (rc == SL_OK)
-		rc = sl_folder_rename(store->folder, temporary, DATABASE_FILE, &store->database.error);
-	sl_folder_path(store->folder, DATABASE_FILE, store->database.path);
+		rc = sl_folder_rename(store->folder, temporary, SL_DATABASE_FILE, &store->database.error);
+	sl_folder_path(store->folder, SL_DATABASE_FILE, store->database.path);
 	return rc;
 }
 
@@ -246,7 +244,7 @@ static struct sl_store *new_store(const char *folder, const struct sl_store_owne
 	strcpy(store->folder, folder);
 	strcpy(store->run, owner->run);
 	memcpy(store->pin, owner->pin, sizeof store->pin);
-	sl_folder_path(folder, DATABASE_FILE, store->database.path);
+	sl_folder_path(folder, SL_DATABASE_FILE, store->database.path);
 	if (sl_store_roster_of(&store->present, owner->roster) == SL_OK)
 		return store;
 	free(store);

@@ -149,6 +149,9 @@ int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *pr
 int sl_store_open_secrets(struct sl_store *store, struct sl_promises *promises,
 			  const uint8_t key[static SL_SEAL_KEY_BYTES], struct sl_error *error);
 void sl_store_promises_close(struct sl_promises *promises);
+/* Copy the records into learner.db of `folder`, durably, without those of attempts, and mark the folder as
+ * one that has had records. SL_ERR_REFUSED: the copy cannot be made. */
+int sl_store_backup(struct sl_store *store, const char *folder, struct sl_error *error);
 /* Empty the database's log if it has more than `pages` pages, at a moment at which no peer waits for this
  * learner: that synchronises three times. */
 #define SL_STORE_LOG_PAGES 1024 /* 4 MiB, some fifty rounds of ten learners */

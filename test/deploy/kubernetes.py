@@ -20,7 +20,7 @@ from ports import free_ports
 
 STARLING, STARLINGD, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
 PODS = 4
-PATIENCE = 60
+PATIENCE = 90
 
 try:
 	import yaml
@@ -100,7 +100,7 @@ class Pod:
 			self.fill(objects, source, volume)
 			self.paths[mount['mountPath']] = volume / mount.get('subPathExpr', '').replace('$(POD_NAME)', self.name)
 		settings = self.paths['/etc/starling'] / 'starlingd.yaml'
-		settings.write_text(self.mapped(settings.read_text()).replace('0.0.0.0:7400', f'127.0.0.1:{ports[ordinal]}') + 'log_level: info\n')
+		settings.write_text(self.mapped(settings.read_text()).replace('0.0.0.0:7400', f'127.0.0.1:{ports[ordinal]}') + 'straggler_timeout: 10\n')
 		roster = self.paths['/etc/starling-roster'] / 'roster.yaml'
 		roster.write_text(re.sub(r'starling-(\d+)\.starling:7400', lambda m: f'127.0.0.1:{ports[int(m[1])]}', roster.read_text()))
 

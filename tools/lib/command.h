@@ -33,6 +33,7 @@ int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
 int sl_cmd_mean(int argc, char **argv);
+int sl_cmd_backup(int argc, char **argv);
 int sl_cmd_reload(int argc, char **argv);
 int sl_cmd_report(int argc, char **argv);
 int sl_cmd_status(int argc, char **argv);

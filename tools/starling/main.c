@@ -27,6 +27,7 @@ static const struct sl_command commands[] = {
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
 	{"stop", "end learners cleanly", sl_cmd_stop},
 	{"reload", "make learners read roster and log level again", sl_cmd_reload},
+	{"backup", "copy the records of running learners", sl_cmd_backup},
 	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
 };
 
