@@ -8,7 +8,7 @@ uint64_t sl_hop_bytes(const struct sl_link_figures *links, size_t count)
 {
 	double rate = 0, rtt_s = 0;
 	for (size_t i = 0; i < count; i++) {
-		rate += links[i].rate;
+		rate += fmax(links[i].rate, links[i].flight);
 		rtt_s = fmax(rtt_s, links[i].rtt_s);
 	}
 	double bytes = fmin(rate * (rtt_s / 2 + PROGRAMS_S), (double)SL_HOP_BYTES_MAX);

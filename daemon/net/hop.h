@@ -5,7 +5,8 @@
 
 #include "daemon/net/links.h"
 
-/* Return the measured rates of the `count` links, summed, times the time of a hop: half of the longest round
+/* Return the measured rates of the `count` links, or those of their last flights if these are higher, summed,
+ * times the time of a hop: half of the longest round
  * trip and half a millisecond for the programs at both ends. The result is rounded down to a power of two, so
  * that it seldom changes. 0: no rate is known. */
 uint64_t sl_hop_bytes(const struct sl_link_figures *links, size_t count);

@@ -118,6 +118,7 @@ double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
 struct sl_link_figures {
 	double rtt_s;	/* least round trip time, 0: unknown */
 	double rate;	/* measured bytes per second, 0: unknown */
+	double flight;	/* the rate at which more would be sent, if it is not that (link_speed.h); or 0 */
 	size_t waiting; /* bytes that the kernel has not accepted yet */
 	size_t unsent;	/* bytes that it has accepted and not sent */
 	size_t buffers; /* size of the socket buffers, as the kernel counts them */

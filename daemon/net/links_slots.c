@@ -414,6 +414,7 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 	sl_tcp_info_get(sl_link_descriptor(link), &info);
 	*state = (struct sl_link_figures){.rtt_s = info.rtt_s,
 					  .rate = floor ? 0 : rate,
+					  .flight = floor ? 0 : link->speed.flight,
 					  .waiting = sl_links_waiting(links, peer) + link->in_flight,
 					  .unsent = info.unsent,
 					  .buffers = sl_link_window_size(sl_link_descriptor(link))};

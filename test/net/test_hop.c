@@ -18,6 +18,15 @@ TEST(rate_times_time)
 	assert_int_equal(hop(1e6, 0), 512);	     /* the programs take 0.5 ms */
 }
 
+/* What a few long round trips carried says less than the last one of them. */
+TEST(rate_of_the_last_flight)
+{
+	struct sl_link_figures link = {.rate = 4e6, .rtt_s = 0.1, .flight = 11e6};
+	assert_int_equal(sl_hop_bytes(&link, 1), 1 << 19); /* 0.5555 MB */
+	link.flight = 1e6;
+	assert_int_equal(sl_hop_bytes(&link, 1), 1 << 17); /* 0.2 MB */
+}
+
 TEST(limits)
 {
 	assert_int_equal(hop(0, 0.1), 0);

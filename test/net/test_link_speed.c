@@ -2,9 +2,35 @@
 #include <stdint.h>
 
 #include "test/lib/test.h"
+#include "daemon/net/link_speed.h"
 #include "test/net/pair.h"
 
 #define VECTOR (256u << 10)
+
+/* A vector of 2 MB in 7 round trips, and what is said of the last flight. */
+static double flight(double rtt_s, unsigned round_trips)
+{
+	struct sl_link_speed speed = {0};
+	struct sl_tcp_info info = {.rtt_s = rtt_s, .acked = 500, .busy_us = 3000000, .pending = true};
+	sl_link_speed_begin_at(&speed, &info);
+	for (unsigned k = 0; k < round_trips; k++) {
+		info.acked += 300000;
+		info.busy_us += (uint64_t)(rtt_s * 1e6);
+		info.delivery = 1e6 * (k + 1);
+		info.pending = k + 1 < round_trips;
+		sl_link_speed_look_at(&speed, &info);
+	}
+	assert_false(speed.marked);
+	return speed.flight;
+}
+
+TEST(a_window_that_still_grows)
+{
+	assert_true(flight(0.1, 7) == 7e6);
+	assert_true(flight(0.1, 15) == 15e6);
+	assert_true(flight(0.1, 16) == 0);   /* the mean is that of the line */
+	assert_true(flight(0.0005, 7) == 0); /* the kernel's rate is of steps */
+}
 
 static double speed_of(struct pair *pair, int end)
 {
