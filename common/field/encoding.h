@@ -30,6 +30,11 @@ struct sl_encoding {
 	uint64_t weight_total; /* paper only: sum of all m_j, known in advance */
 };
 
+static inline bool sl_encoding_updates(const struct sl_encoding *encoding)
+{
+	return encoding->values == SL_VALUES_UPDATE;
+}
+
 /* Result of encoding: the first refused coordinate, or the number of clamped ones and what rounding
  * has cost the coordinates of float32 and float64 (weighted only). */
 struct sl_encode_note {

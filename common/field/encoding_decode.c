@@ -1,6 +1,7 @@
 /* Sums of encodings to the mean (PROTOCOL.md §4.6 Decoding). */
 #include <math.h>
 
+#include "common/field/encoding.h"
 #include "common/field/encoding_scale.h"
 
 #define EXACT (UINT64_C(1) << 53) /* up to it, every integer is a double */

@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-#include "common/field/encoding.h"
+#include "common/base/limits.h"
+#include "common/base/types.h"
 
 static inline uint64_t sl_encoding_power_of_ten(uint32_t digits)
 {
@@ -12,11 +13,6 @@ static inline uint64_t sl_encoding_power_of_ten(uint32_t digits)
 	while (digits-- > 0)
 		power *= 10;
 	return power;
-}
-
-static inline bool sl_encoding_updates(const struct sl_encoding *encoding)
-{
-	return encoding->values == SL_VALUES_UPDATE;
 }
 
 /* Return `model` from byte `offset` on, NULL for NULL. */
