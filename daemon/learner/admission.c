@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -227,6 +228,68 @@ static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_p
 	return SL_JOIN_WAITING;
 }
 
+/* ---- the roster ---- */
+
+/* Set the path of the roster, with a folder, and the folder. */
+static int set_path(struct sl_admission *admission, const char *path, struct sl_error *error)
+{
+	const char *slash = strrchr(path, '/');
+	int n = snprintf(admission->path, sizeof admission->path, "%s%s", slash == NULL ? "./" : "", path);
+	if (n < 0 || (size_t)n >= sizeof admission->path)
+		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", path);
+	size_t size = (size_t)(strrchr(admission->path, '/') - admission->path);
+	snprintf(admission->folder, sizeof admission->folder, "%.*s", size == 0 ? 1 : (int)size,
+		 admission->path);
+	return SL_OK;
+}
+
+/* Read the roster if its file is another one than before. A file that cannot be used is left for the reload
+ * to complain about. */
+static int refresh(struct sl_admission *admission, struct sl_error *error)
+{
+	struct stat st;
+	struct sl_group fresh;
+	if (stat(admission->path, &st) != 0 ||
+	    memcmp(&st.st_mtim, &admission->written, sizeof st.st_mtim) == 0)
+		return SL_OK;
+	int rc = sl_group_load(admission->path, &fresh, error);
+	if (rc != SL_OK)
+		return rc;
+	size_t bytes = 0;
+	char *text = sl_group_is_signed(&fresh) ? sl_group_text(&fresh, &bytes) : NULL;
+	bool newer = text != NULL && (admission->roster == NULL ||
+				      sl_group_follows(&admission->group, &fresh, NULL) == SL_OK);
+	admission->written = st.st_mtim;
+	if (!newer) {
+		free(text);
+		sl_group_close(&fresh);
+		return SL_OK;
+	}
+	sl_admission_close(admission);
+	admission->group = fresh;
+	admission->roster = text;
+	admission->roster_bytes = bytes;
+	return SL_OK;
+}
+
+int sl_admission_open(struct sl_admission *admission, const char *path,
+		      const struct sl_admission_handler *handler, struct sl_error *error)
+{
+	*admission = (struct sl_admission){.handler = *handler};
+	int rc = set_path(admission, path, error);
+	if (rc == SL_OK)
+		rc = refresh(admission, error);
+	admission->begun = admission->group.version;
+	return rc;
+}
+
+void sl_admission_close(struct sl_admission *admission)
+{
+	free(admission->roster);
+	sl_group_close(&admission->group);
+	admission->roster = NULL;
+}
+
 /* ---- all requests ---- */
 
 static enum sl_join_verdict decide(struct sl_admission *a, const struct sl_join_peer *peer,
@@ -249,6 +312,7 @@ void sl_admission_serve(void *context, const struct sl_join_peer *peer, const st
 			struct sl_join_answer *answer)
 {
 	struct sl_admission *a = context;
+	refresh(a, NULL);
 	*answer = (struct sl_join_answer){.verdict = decide(a, peer, request), .time = (uint64_t)time(NULL)};
 	bool accepted = answer->verdict == SL_JOIN_ADMITTED || answer->verdict == SL_JOIN_WAITING;
 	if (accepted && request->version != a->group.version) {
@@ -257,37 +321,4 @@ void sl_admission_serve(void *context, const struct sl_join_peer *peer, const st
 	}
 	if (reasons[answer->verdict] != NULL)
 		a->handler.say(a->handler.context, peer->address, NULL, reasons[answer->verdict]);
-}
-
-/* Set the path of the roster, with a folder, and the folder. */
-static int set_path(struct sl_admission *admission, const char *path, struct sl_error *error)
-{
-	const char *slash = strrchr(path, '/');
-	int n = snprintf(admission->path, sizeof admission->path, "%s%s", slash == NULL ? "./" : "", path);
-	if (n < 0 || (size_t)n >= sizeof admission->path)
-		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", path);
-	size_t size = (size_t)(strrchr(admission->path, '/') - admission->path);
-	snprintf(admission->folder, sizeof admission->folder, "%.*s", size == 0 ? 1 : (int)size,
-		 admission->path);
-	return SL_OK;
-}
-
-int sl_admission_open(struct sl_admission *admission, const char *path,
-		      const struct sl_admission_handler *handler, struct sl_error *error)
-{
-	*admission = (struct sl_admission){.handler = *handler};
-	int rc = set_path(admission, path, error);
-	if (rc == SL_OK)
-		rc = sl_group_load(admission->path, &admission->group, error);
-	if (rc != SL_OK || !sl_group_is_signed(&admission->group))
-		return rc;
-	admission->roster = sl_group_text(&admission->group, &admission->roster_bytes);
-	return admission->roster != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-}
-
-void sl_admission_close(struct sl_admission *admission)
-{
-	free(admission->roster);
-	sl_group_close(&admission->group);
-	admission->roster = NULL;
 }

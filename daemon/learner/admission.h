@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <time.h>
+
 #include "common/config/group.h"
 #include "common/config/settings.h"
 #include "common/config/invitation_file.h"
@@ -27,6 +29,8 @@ struct sl_admission_handler {
 struct sl_admission {
 	char folder[SL_PATH_BYTES];
 	char path[SL_PATH_BYTES]; /* of the roster */
+	struct timespec written;  /* .. when it was */
+	uint64_t begun;		  /* version at the start: that of the running learner */
 	struct sl_group group;
 	char *roster; /* its text; owned */
 	size_t roster_bytes;

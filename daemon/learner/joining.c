@@ -62,7 +62,7 @@ static int add(struct sl_daemon *daemon, const struct sl_waiting *waiting, struc
 	const struct sl_admission *admission = daemon->admission;
 	struct sl_group group;
 	int rc = sl_group_load(admission->path, &group, error);
-	if (rc == SL_OK && group.version == admission->group.version) {
+	if (rc == SL_OK && group.version == admission->begun) {
 		rc = sl_admit(&group, waiting, error);
 		if (rc == SL_OK)
 			rc = sign(daemon, &group, error);
@@ -91,7 +91,7 @@ static void admit(void *context, const struct sl_waiting *waiting)
 
 /* ---- life ---- */
 
-int sl_joining_open(struct sl_daemon *daemon, struct sl_error *error)
+int sl_joining_open(struct sl_daemon *daemon, struct sl_links_config *config, struct sl_error *error)
 {
 	const struct sl_admission_handler handler = {daemon, say, admit};
 	struct sl_roster_change change;
@@ -102,8 +102,12 @@ int sl_joining_open(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
 	daemon->settled = rc == SL_OK && daemon->store != NULL && change.count == 0 && daemon->past.t == 0 &&
 			  sl_store_last_round(daemon->store, &last, NULL) == SL_OK;
-	return rc == SL_OK ? sl_admission_open(daemon->admission, daemon->settings->roster, &handler, error)
-			   : rc;
+	if (rc == SL_OK)
+		rc = sl_admission_open(daemon->admission, daemon->settings->roster, &handler, error);
+	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
+	daemon->tls.joins = rc == SL_OK && daemon->admission->roster != NULL;
+	config->join = &daemon->join;
+	return rc;
 }
 
 void sl_joining_close(struct sl_daemon *daemon)
@@ -125,8 +129,8 @@ json_t *sl_joining_status(const struct sl_daemon *daemon)
 	if (!sl_group_is_signed(group))
 		return json_pack("{s:b, s:s}", "ok", 0, "error", "the roster of this learner is not signed");
 	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:b}", "ok", 1, "group", group->name, "version",
-			 (json_int_t)group->version, "members", (json_int_t)group->roster.size, "start",
-			 (json_int_t)group->start, "settled", (int)sl_joining_settled(daemon));
+			 (json_int_t)daemon->admission->begun, "members", (json_int_t)group->roster.size,
+			 "start", (json_int_t)group->start, "settled", (int)sl_joining_settled(daemon));
 }
 
 void sl_joining_durable(struct sl_daemon *daemon, const struct sl_durable *durable)

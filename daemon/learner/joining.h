@@ -6,11 +6,13 @@
 
 #include "common/base/err.h"
 #include "common/core/core.h"
+#include "daemon/net/links.h"
 
 struct sl_daemon;
 
-/* Serve learners that join, if the roster is signed. The links are opened after it. */
-int sl_joining_open(struct sl_daemon *daemon, struct sl_error *error);
+/* Serve learners that join, if the roster is signed: set this in the configuration of the links, which are
+ * opened after it. TLS is open; the store is, or is NULL while the group is forming. */
+int sl_joining_open(struct sl_daemon *daemon, struct sl_links_config *config, struct sl_error *error);
 void sl_joining_close(struct sl_daemon *daemon);
 /* Return true if the group may change: it is forming, or a round has committed under its roster. */
 bool sl_joining_settled(const struct sl_daemon *daemon);

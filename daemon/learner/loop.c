@@ -194,10 +194,7 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 						     .refused = on_refused}};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
 	if (rc == SL_OK)
-		rc = sl_joining_open(daemon, error);
-	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
-	config.join = &daemon->join;
-	daemon->tls.joins = rc == SL_OK && daemon->admission->roster != NULL;
+		rc = sl_joining_open(daemon, &config, error);
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc == SL_OK)
