@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/config/private_file.h"
+#include "common/config/settings_table.h"
 
 #define SYSTEM_PLACE "/var/lib/starling"
 #define CONFIG_BYTES 65536u
@@ -170,7 +171,49 @@ static size_t put_setting(char *text, size_t used, const char *key, const char *
 	return used + (size_t)n;
 }
 
-static int write_config(const char *folder, const struct sl_group *group, sl_id id, struct sl_error *error)
+bool sl_group_folder_is_shared(const char *key)
+{
+	const struct sl_setting *row = sl_settings_table_find(key);
+	return row != NULL && row->group != SL_GROUP_FILES && row->group != SL_GROUP_DEBUGGING &&
+	       row->kind >= SL_SETTING_CHOICE;
+}
+
+/* Refuse a setting that a roster must not give a machine, such as a command. */
+static int check_setting(const struct sl_group *group, const struct sl_group_setting *setting,
+			 struct sl_error *error)
+{
+	char assignment[sizeof setting->key + sizeof setting->value + 1];
+	if (!sl_group_folder_is_shared(setting->key))
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"the roster of %s sets '%s', which only each machine may set: ask the admin to make "
+			"the group without it",
+			group->name, setting->key);
+	snprintf(assignment, sizeof assignment, "%s=%s", setting->key, setting->value);
+	return sl_settings_check(assignment, error);
+}
+
+static int put_settings(char *text, size_t *used, const struct sl_group *group,
+			const struct sl_group_sets *own, struct sl_error *error)
+{
+	char key[SL_NAME_BYTES];
+	for (uint32_t i = 0; i < group->setting_count; i++) {
+		int rc = check_setting(group, &group->settings[i], error);
+		if (rc != SL_OK)
+			return rc;
+		*used = put_setting(text, *used, group->settings[i].key, group->settings[i].value);
+	}
+	for (size_t i = 0; i < own->count && *used + 2 * SL_COMMAND_BYTES < CONFIG_BYTES; i++) {
+		const char *equals = strchr(own->items[i], '=');
+		snprintf(key, sizeof key, "%.*s", (int)(equals - own->items[i]), own->items[i]);
+		if (!sl_group_folder_is_shared(key))
+			*used = put_setting(text, *used, key, equals + 1);
+	}
+	return SL_OK;
+}
+
+static int write_config(const char *folder, const struct sl_group *group, sl_id id,
+			const struct sl_group_sets *own, struct sl_error *error)
 {
 	char *text = malloc(CONFIG_BYTES);
 	if (text == NULL)
@@ -181,14 +224,15 @@ static int write_config(const char *folder, const struct sl_group *group, sl_id 
 				 "run: %s\nid: %" PRIu32 "\nroster: " SL_GROUP_FOLDER_ROSTER
 				 "\nidentity: " SL_GROUP_FOLDER_IDENTITY "\nstate: state\n",
 				 group->name, group->name, id);
-	for (uint32_t i = 0; i < group->setting_count && used + 8192 < CONFIG_BYTES; i++)
-		used = put_setting(text, used, group->settings[i].key, group->settings[i].value);
-	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_CONFIG, text, used, error);
+	int rc = put_settings(text, &used, group, own, error);
+	if (rc == SL_OK)
+		rc = sl_private_file_write(folder, SL_GROUP_FOLDER_CONFIG, text, used, error);
 	free(text);
 	return rc;
 }
 
-int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id, struct sl_error *error)
+int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
+			  const struct sl_group_sets *own, struct sl_error *error)
 {
 	size_t size;
 	char *text = sl_group_text(group, &size);
@@ -197,8 +241,24 @@ int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_i
 	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_ROSTER, text, size, error);
 	free(text);
 	if (rc == SL_OK)
-		rc = write_config(folder, group, id, error); /* the last: with it, the folder is complete */
+		rc = write_config(folder, group, id, own,
+				  error); /* the last: with it, the folder is complete */
 	return rc == SL_OK ? sl_group_folder_give(folder, folder, error) : rc;
+}
+
+void sl_group_folder_take_set(struct argp_state *state, const char *value, void *options)
+{
+	struct sl_group_sets *sets = options;
+	struct sl_error error;
+	static const char *const written[] = {"run", "id", "roster", "identity", "state", "accept_roster"};
+	if (sl_settings_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--set: %s", error.text);
+	for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+		if (strncmp(value, written[i], strlen(written[i])) == 0 && value[strlen(written[i])] == '=')
+			argp_failure(state, SL_EXIT_USAGE, 0, "--set: '%s' follows from the group",
+				     written[i]);
+	sets->items = sl_command_grow(sets->items, sets->count, &sets->room, sizeof *sets->items);
+	sets->items[sets->count++] = value;
 }
 
 void sl_group_folder_print_start(FILE *out, const char *folder)

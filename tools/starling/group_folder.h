@@ -12,10 +12,22 @@
 #include "common/config/admin_key.h"
 #include "common/config/group.h"
 #include "common/config/settings.h"
+#include "tools/lib/option.h"
 
 #define SL_GROUP_FOLDER_CONFIG "starlingd.yaml"
 #define SL_GROUP_FOLDER_ROSTER "roster.yaml"
 #define SL_GROUP_FOLDER_IDENTITY "identity"
+
+/* The values of --set KEY=VALUE, checked. A struct of options has them as its first field. */
+struct sl_group_sets {
+	const char **items;
+	size_t count, room;
+};
+#define SL_GROUP_SETS(text)                                                                                  \
+	{                                                                                                    \
+		"set", 's', "KEY=VALUE", text, .take = sl_group_folder_take_set                              \
+	}
+void sl_group_folder_take_set(struct argp_state *state, const char *value, void *options);
 
 /* Write the folder of a group that this machine does not have yet: `given`, or the usual place; NULL: none is
  * given. */
@@ -28,8 +40,13 @@ int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct
 int sl_group_folder_make(const char *folder, struct sl_error *error);
 /* Give what is at `path`, and what is in it, to the owner of `folder`, if this is root. */
 int sl_group_folder_give(const char *path, const char *folder, struct sl_error *error);
-/* Write roster.yaml and then starlingd.yaml for the member `id`, and give the folder to its owner. */
-int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id, struct sl_error *error);
+/* Return true if a group may set `key` for all its learners: settings of the round, of its timeouts and of
+ * the training, but no path, address or command of a machine. */
+bool sl_group_folder_is_shared(const char *key);
+/* Write roster.yaml and then starlingd.yaml for the member `id`, with the settings of the group and `own`
+ * ones of this machine, and give the folder to its owner. SL_ERR_REFUSED: the group sets what it must not. */
+int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
+			  const struct sl_group_sets *own, struct sl_error *error);
 /* Print the command that starts the learner of the folder. */
 void sl_group_folder_print_start(FILE *out, const char *folder);
 

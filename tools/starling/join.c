@@ -22,7 +22,8 @@
 #define REPORT_S 10u /* between two reports of what is waited for */
 
 struct join {
-	const char *text; /* the invitation */
+	struct sl_group_sets sets; /* first */
+	const char *text;	   /* the invitation */
 	char name[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
 	const char *given_folder;
 	uint64_t timeout_s; /* 0: none */
@@ -59,6 +60,7 @@ static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group on this machine", SL_SETS(struct join, given_folder)},
 	{"timeout", 0, "SECONDS", "end with status 1 if the admin has not admitted it by then",
 	 SL_SETS(struct join, timeout_s), 1, UINT32_MAX},
+	SL_GROUP_SETS("a setting of this machine, such as data=DIR; may be repeated"),
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct join, json)},
 	{0}};
 
@@ -293,7 +295,7 @@ static int join(struct join *j, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	const struct sl_member *member = sl_join_ask_member(&j->ask, j->identity.pin);
-	rc = sl_group_folder_write(j->folder, &j->ask.roster, member->id, error);
+	rc = sl_group_folder_write(j->folder, &j->ask.roster, member->id, &j->sets, error);
 	if (rc == SL_OK)
 		print_result(j, member);
 	return rc;
