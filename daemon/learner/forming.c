@@ -82,10 +82,7 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 						     .refused = on_refused}};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
 	if (rc == SL_OK)
-		rc = sl_joining_open(daemon, error);
-	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
-	config.join = &daemon->join;
-	daemon->tls.joins = true;
+		rc = sl_joining_open(daemon, &config, error);
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc != SL_OK)

@@ -6,9 +6,8 @@
 
 #include "common/config/admin_key.h"
 #include "common/config/admit.h"
-#include "common/config/private_file.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/reload.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
 
@@ -36,10 +35,10 @@ static void say(void *context, const char *address, const struct sl_waiting *wai
 
 /* ---- admission without a question ---- */
 
+/* Sign the group as its next version, and take it as if a peer had sent it. */
 static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_error *error)
 {
-	const struct sl_admission *admission = daemon->admission;
-	uint8_t *key = sl_admin_key_load(admission->folder, error);
+	uint8_t *key = sl_admin_key_load(daemon->admission->folder, error);
 	size_t size;
 	if (key == NULL)
 		return error->code;
@@ -47,10 +46,8 @@ static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_erro
 	sl_group_sign(group, key);
 	sl_admin_key_close(key);
 	char *text = sl_group_text(group, &size);
-	if (text == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_private_file_write(admission->folder, strrchr(admission->path, '/') + 1, text, size,
-				       error);
+	int rc = text == NULL ? sl_err_set(error, SL_ERR_NOMEM, "out of memory")
+			      : sl_group_update_text(daemon, text, size, error);
 	free(text);
 	return rc;
 }
@@ -82,10 +79,7 @@ static void admit(void *context, const struct sl_waiting *waiting)
 	struct sl_error error;
 	if (!sl_joining_settled(daemon) || daemon->stopping)
 		return; /* it asks again */
-	int rc = add(daemon, waiting, &error);
-	if (rc == SL_OK)
-		sl_reload(daemon, &error); /* logged */
-	else
+	if (add(daemon, waiting, &error) != SL_OK)
 		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
 }
 

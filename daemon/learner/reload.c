@@ -69,7 +69,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 	const struct sl_roster *roster = &group->roster;
 	int self = sl_roster_find(roster, daemon->settings->id);
 	uint32_t changes = count_changes(&daemon->roster, roster);
-	if (self < 0 || memcmp(roster->members[self].pin, daemon->identity.pin, SL_HASH_BYTES) != 0)
+	if (self < 0 || !sl_identity_has(daemon->settings->identity, roster->members[self].pin))
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",
 				  fresh->roster, daemon->settings->id);
