@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/config/admin_key.h"
-#include "common/config/settings_table.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
@@ -18,6 +17,7 @@
 #define EXPIRES_S 86400u
 
 struct create {
+	struct sl_group_sets sets; /* all that --set gave */
 	const char *name, *given_folder;
 	char learner[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
 	uint32_t start, automatic;
@@ -55,41 +55,21 @@ static void take_expires(struct argp_state *state, const char *value, void *opti
 		argp_failure(state, SL_EXIT_USAGE, 0, "--expires: %s", error.text);
 }
 
-/* Return true if a learner has the setting `key` for itself, so that newcomers cannot take it over. */
-static bool is_own(const char *key)
-{
-	static const char *const own[] = {"run",   "id",      "listen",	     "roster", "identity",
-					  "state", "control", "application", "data",   "accept_roster"};
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (strcmp(key, own[i]) == 0)
-			return true;
-	return false;
-}
-
-static bool is_setting(const char *key)
-{
-	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
-		if (strcmp(key, sl_settings_table[i].key) == 0)
-			return true;
-	return false;
-}
-
+/* A setting that learners share goes into the roster, another one is of this machine. */
 static void take_setting(struct argp_state *state, const char *value, void *options)
 {
 	struct create *c = options;
 	struct sl_group_setting *s = &c->settings[c->group.setting_count];
+	sl_group_folder_take_set(state, value, &c->sets);
 	const char *equals = strchr(value, '=');
-	size_t n = equals == NULL ? 0 : (size_t)(equals - value);
 	if (c->group.setting_count == SL_GROUP_SETTINGS_MAX)
 		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u --set", SL_GROUP_SETTINGS_MAX);
-	if (n == 0 || n >= sizeof s->key || equals[1] == '\0' || strlen(equals + 1) >= sizeof s->value)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: expected KEY=VALUE", value);
-	snprintf(s->key, sizeof s->key, "%.*s", (int)n, value);
+	snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - value), value);
+	if (!sl_group_folder_is_shared(s->key))
+		return;
+	if (strlen(equals + 1) >= sizeof s->value)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: the value is too long", s->key);
 	snprintf(s->value, sizeof s->value, "%s", equals + 1);
-	if (is_own(s->key) || !is_setting(s->key))
-		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: %s", s->key,
-			     is_own(s->key) ? "each learner has its own; set it in its starlingd.yaml"
-					    : "no such setting; 'starlingd --settings' lists all");
 	c->group.setting_count++;
 }
 
@@ -99,7 +79,9 @@ static const struct sl_option own[] = {
 	{"members", 0, "N", "learners with which the first round begins (3)", SL_SETS(struct create, start),
 	 2, SL_LEARNERS_MAX},
 	{"learner", 0, "NAME", "name of the learner of this machine (its host name)", .take = take_learner},
-	{"set", 0, "KEY=VALUE", "a setting for all learners; may be given several times",
+	{"set", 0, "KEY=VALUE",
+	 "a setting: of the round, its timeouts and the training for all learners, another one for this "
+	 "machine; may be given several times",
 	 .take = take_setting},
 	{"auto-admit", 0, "N", "let the invitation admit N learners without a question",
 	 SL_SETS(struct create, automatic), 1, SL_INVITATION_USES_MAX},
@@ -226,7 +208,7 @@ static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTE
 	if (rc == SL_OK)
 		rc = sign(c, error);
 	if (rc == SL_OK)
-		rc = sl_group_folder_write(c->folder, group, group->roster.members[0].id, error);
+		rc = sl_group_folder_write(c->folder, group, group->roster.members[0].id, &c->sets, error);
 	if (rc == SL_OK)
 		rc = check_settings(c, error);
 	if (rc == SL_OK)

@@ -203,7 +203,8 @@ static int put_settings(char *text, size_t *used, const struct sl_group *group,
 			return rc;
 		*used = put_setting(text, *used, group->settings[i].key, group->settings[i].value);
 	}
-	for (size_t i = 0; i < own->count && *used + 2 * SL_COMMAND_BYTES < CONFIG_BYTES; i++) {
+	for (size_t i = 0; own != NULL && i < own->count && *used + 2 * SL_COMMAND_BYTES < CONFIG_BYTES;
+	     i++) {
 		const char *equals = strchr(own->items[i], '=');
 		snprintf(key, sizeof key, "%.*s", (int)(equals - own->items[i]), own->items[i]);
 		if (!sl_group_folder_is_shared(key))
