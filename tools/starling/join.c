@@ -223,6 +223,17 @@ static void report(const struct join *j, struct sl_wait_report *report, const ch
 		say_waiting(j);
 }
 
+static int unreachable(struct sl_error *error)
+{
+	char why[256];
+	snprintf(why, sizeof why, "%.255s", error->text);
+	return sl_err_set(
+		error, SL_ERR_IO,
+		"%s: the inviting machine cannot be reached; is starlingd running there, and the way to it "
+		"open?",
+		why);
+}
+
 /* Ask until the roster has the key of this machine. SL_ERR_IO: not in time. */
 static int ask(struct join *j, struct sl_error *error)
 {
@@ -244,11 +255,7 @@ static int ask(struct join *j, struct sl_error *error)
 		    verdict != SL_JOIN_LATER)
 			return sl_join_ask_refused(&j->ask, verdict, &request, error);
 		if (!reached && waited >= (limit < REACH_S ? limit : REACH_S))
-			return sl_err_set(
-				error, SL_ERR_IO,
-				"%.300s: the inviting machine cannot be reached; is starlingd running "
-				"there, and the way to it open?",
-				error->text);
+			return unreachable(error);
 		if (waited >= limit)
 			return sl_err_set(error, SL_ERR_IO,
 					  "not admitted within %" PRIu64

@@ -105,8 +105,10 @@ static int ask_at(struct sl_join_ask *ask, struct sl_join_client *client, struct
 	request->version = ask->has_roster ? ask->roster.version : 0;
 	ask->prove(ask->context, client, request);
 	int rc = sl_join_client_ask(client, request, &answer, error);
+	if (rc == SL_ERR_IO)
+		error->code = rc = SL_ERR_BUSY;
 	if (rc != SL_OK)
-		return rc == SL_ERR_IO ? sl_err_set(error, SL_ERR_BUSY, "%s", error->text) : rc;
+		return rc;
 	ask->time = answer.time;
 	*verdict = answer.verdict;
 	rc = check_clock(ask, error);

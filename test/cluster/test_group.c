@@ -1,0 +1,311 @@
+/* A group made by `starling group create`, `join` and `admit` alone, on machines that are folders here: no
+ * file is copied or edited. Learners come and go, and a key is renewed, while rounds go on. Then all that can
+ * be wrong when a learner joins, each with its one line. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test/lib/cluster.h"
+#include "tools/lib/ports.h"
+
+#define SHARED "--set rounds=100000 --set hidden_units=1 --set values=model --set partition=iid"
+#define OWN                                                                                                  \
+	"--set data=digits --set unsafe_dump_model=true --set keep_checkpoints=all --set log=log.jsonl "     \
+	"--set log_level=debug"
+#define JOIN_S 60.0
+
+/* Run a command line of `starling` in the run folder; machine i is the folder mI there. */
+static void starling(const struct cluster *c, struct outcome *o, const char *arguments)
+{
+	char command[2048];
+	snprintf(command, sizeof command, STARLING_PATH " %s", arguments);
+	process_run(o, c->run.path, (const char *const[]){"/bin/sh", "-ec", command, NULL});
+}
+
+static void expect_done(const struct cluster *c, const char *arguments)
+{
+	struct outcome o;
+	starling(c, &o, arguments);
+	if (o.status != 0)
+		fail_msg("%s: status %d\n%s%s", arguments, o.status, o.out, o.err);
+}
+
+/* Expect one line of error with this part, and this status. */
+static void expect_refused(const struct cluster *c, const char *arguments, int status, const char *part)
+{
+	struct outcome o;
+	starling(c, &o, arguments);
+	char *newline = strchr(o.err, '\n');
+	char *first = strstr(o.err, "; trying again\n"); /* is told before the error */
+	newline = first != NULL ? strchr(first + sizeof "; trying again", '\n') : newline;
+	if (o.status != status || strstr(o.err, part) == NULL || newline == NULL || newline[1] != '\0')
+		fail_msg("%s: status %d, not %d with '%s'\n%s%s", arguments, o.status, status, part, o.out,
+			 o.err);
+}
+
+/* Make the group on machine 1, with room for `machines`, and start its learner. */
+static void create(struct cluster *c, uint32_t machines, const char *options)
+{
+	struct sl_error error = {0};
+	char path[160], arguments[1024];
+	snprintf(path, sizeof path, "%s/run", c->folder);
+	if (sl_run_folder_open(&c->run, path, machines, &error) != SL_OK ||
+	    sl_ports_find(c->ports, machines, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	snprintf(
+		arguments, sizeof arguments,
+		"group create ward --learner learner-01 --address 127.0.0.1:%u --folder learner-01 %s " SHARED
+		" " OWN " >invitation",
+		c->ports[0], options);
+	expect_done(c, arguments);
+	cluster_shell(c, "ln -s starlingd.yaml learner-01/config.yaml");
+	cluster_start(c, 1, "");
+}
+
+/* Begin to join as machine i, with the invitation in the file `invitation`. */
+static pid_t begin_join(struct cluster *c, uint32_t i)
+{
+	char command[1024], path[PATH_MAX + 32];
+	snprintf(command, sizeof command,
+		 "exec " STARLING_PATH
+		 " join - --name learner-%02u --address 127.0.0.1:%u --folder learner-%02u " OWN
+		 " <invitation",
+		 i, c->ports[i - 1], i);
+	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
+	return process_start(c->run.path, path, path, (const char *const[]){"/bin/sh", "-ec", command, NULL});
+}
+
+static void expect_said(const struct cluster *c, uint32_t i, const char *text)
+{
+	char path[PATH_MAX + 32], said[4096];
+	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
+	if (process_expect(path, text, NULL, 20))
+		return;
+	process_read(path, said, sizeof said);
+	fail_msg("learner %u does not say '%s' but: %s", i, text, said);
+}
+
+static void end_join(struct cluster *c, uint32_t i, pid_t pid)
+{
+	char command[128];
+	int status = process_wait(pid, JOIN_S);
+	if (status != 0) {
+		expect_said(c, i, "nothing");
+		fail_msg("join of %u: status %d", i, status);
+	}
+	snprintf(command, sizeof command, "ln -s starlingd.yaml learner-%02u/config.yaml", i);
+	cluster_shell(c, command);
+	cluster_start(c, i, "");
+}
+
+/* Join as machine i; the admin is asked. */
+static void join(struct cluster *c, uint32_t i)
+{
+	char arguments[128];
+	pid_t pid = begin_join(c, i);
+	expect_said(c, i, "Waiting for the admin of ward to run: starling admit");
+	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
+	expect_done(c, arguments);
+	end_join(c, i, pid);
+	expect_done(c, "group invite --folder learner-01 >invitation");
+}
+
+/* Wait until learner i has committed `more` rounds. */
+static void expect_rounds(struct cluster *c, uint32_t i, int more)
+{
+	double end = process_now() + 60;
+	int wanted = cluster_committed(c, i) + more;
+	while (cluster_committed(c, i) < wanted) {
+		if (process_now() > end)
+			fail_msg("learner %u has committed %d rounds, not %d", i, cluster_committed(c, i),
+				 wanted);
+		process_look_again();
+	}
+}
+
+static void expect_all_rounds(struct cluster *c, uint32_t n, int more)
+{
+	for (uint32_t i = 1; i <= n; i++)
+		if (c->pids[i - 1] > 0)
+			expect_rounds(c, i, more);
+}
+
+/* Rotate the key of learner i, which is not on the admin's machine. */
+static void rotate(struct cluster *c, uint32_t i)
+{
+	char arguments[160], path[PATH_MAX + 32];
+	snprintf(arguments, sizeof arguments, "exec " STARLING_PATH " group rotate --folder learner-%02u", i);
+	snprintf(path, sizeof path, "%s/rotate", c->run.path);
+	pid_t pid = process_start(c->run.path, path, path,
+				  (const char *const[]){"/bin/sh", "-ec", arguments, NULL});
+	assert_true(process_expect(path, "Waiting for the admin of ward to run: starling admit", NULL, 20));
+	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
+	expect_done(c, arguments);
+	assert_int_equal(process_wait(pid, JOIN_S), 0);
+	cluster_expect(c, i, "a round has committed under the new key: the old one is deleted");
+}
+
+CLUSTER_TEST(created_joined_changed_in_mid_run)
+{
+	create(c, 4, "--members 3 --set quorum=all");
+	join(c, 2);
+	join(c, 3);
+	expect_all_rounds(c, 3, 5);
+	join(c, 4);
+	cluster_expect(c, 4, "committed: 4 learners");
+	expect_all_rounds(c, 4, 2);
+	rotate(c, 2);
+	expect_done(c, "group rotate --folder learner-01");
+	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
+	expect_done(c, "group remove learner-03 --folder learner-01");
+	assert_int_equal(cluster_wait(c, 3), 2); /* it says that it was removed */
+	expect_all_rounds(c, 4, 2);
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) >= 7);
+	for (uint32_t i = 1; i <= 2; i++) /* no round is missed with a new key */
+		assert_int_equal(cluster_committed(c, i), cluster_last_round(c, i));
+}
+
+CLUSTER_TEST(admitted_without_a_question)
+{
+	create(c, 4, "--members 3 --auto-admit 2");
+	pid_t second = begin_join(c, 2), third = begin_join(c, 3);
+	end_join(c, 2, second);
+	end_join(c, 3, third);
+	expect_all_rounds(c, 3, 2);
+	assert_int_not_equal(process_wait(begin_join(c, 4), JOIN_S), 0);
+	expect_said(c, 4, "the invitation was used before");
+	c->run.learners = 3;
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) >= 2);
+}
+
+/* ---- what can be wrong ---- */
+
+#define JOIN "join - --name x --address 127.0.0.1:1 --folder x <invitation"
+
+CLUSTER_TEST(wrong_invitations)
+{
+	create(c, 4, "--members 9");
+	cluster_shell(c, "tr A-Y B-Z <invitation >mistyped");
+	expect_refused(c, "join - --folder x <mistyped", 2,
+		       "the invitation was cut or mistyped; copy the whole line that begins with starling1-");
+	expect_refused(c, "join \"$(head -c 40 invitation)\" --folder x", 2, "was cut or mistyped");
+	join(c, 2);
+	expect_done(c, "group invite --expires 1s --folder learner-01 >expired");
+	expect_done(c, "group invite --folder learner-01 >withdrawn");
+	sleep(2);
+	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <expired", 2,
+		       "the invitation has expired; ask the admin for another one: starling group invite");
+	expect_done(c, "group invite --withdraw --folder learner-01");
+	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <withdrawn", 2,
+		       "does not know this invitation: it was withdrawn; ask the admin for another one");
+	expect_done(c, "group invite --folder learner-01 >invitation");
+	pid_t third = begin_join(c, 3);
+	expect_said(c, 3, "Waiting for the admin");
+	expect_refused(c, JOIN, 2, "the invitation was used before, by another learner");
+	expect_done(c, "admit learner-03 --refuse --folder learner-01");
+	assert_int_equal(process_wait(third, JOIN_S), 2);
+	expect_said(c, 3, "it was withdrawn");
+	cluster_stop(c);
+}
+
+#if defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* Three years behind. The sanitizer wants to be loaded first. */
+static void expect_wrong_clock(const struct cluster *c)
+{
+	if (SANITIZED)
+		return;
+	setenv("LD_PRELOAD", OTHER_CLOCK_PATH, 1);
+	setenv("OTHER_CLOCK_S", "-94608000", 1);
+	expect_refused(c, JOIN, 2, "(UTC): set the wrong one, with timedatectl set-ntp true, and try again");
+	unsetenv("LD_PRELOAD");
+	unsetenv("OTHER_CLOCK_S");
+}
+
+CLUSTER_TEST(wrong_machines)
+{
+	char arguments[512];
+	create(c, 4, "--members 9");
+	join(c, 2);
+	expect_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 5 <invitation",
+		       2, "another learner is called learner-02; choose a name with --name");
+	snprintf(arguments, sizeof arguments, "join - --name x --address 127.0.0.1:%u --folder x <invitation",
+		 c->ports[1]);
+	expect_refused(c, arguments, 1,
+		       "of this machine is in use by another program; choose another one with --address");
+	cluster_shell(c, "mkdir twin; cp -r learner-02/identity twin/");
+	expect_refused(c, "join - --name twin --address 127.0.0.1:1 --folder twin <invitation", 2,
+		       "two learners cannot have one key");
+	cluster_shell(c, "mkdir open; cp -r learner-02/identity open/; chmod 640 open/identity/key.pem");
+	expect_refused(c, "join - --name open --address 127.0.0.1:1 --folder open <invitation", 2,
+		       "lets others read the secret key; run chmod 600");
+	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder learner-02 <invitation", 2,
+		       "this machine has joined; start it with: starlingd --config");
+	expect_wrong_clock(c);
+	cluster_stop(c);
+	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x --timeout 1 <invitation", 1,
+		       "the inviting machine cannot be reached; is starlingd running there");
+	assert_int_equal(cluster_count(c, 1, "\"level\":\"error\""), 0);
+}
+
+/* A second group of the same name on machine 4, and one of another name on machine 3. */
+static void create_others(struct cluster *c)
+{
+	char arguments[512];
+	for (uint32_t i = 3; i <= 4; i++) {
+		snprintf(arguments, sizeof arguments,
+			 "group create %s --learner learner-%02u --address 127.0.0.1:%u --folder "
+			 "learner-%02u " OWN " >other",
+			 i == 3 ? "lab" : "ward", i, c->ports[i - 1], i);
+		expect_done(c, arguments);
+		snprintf(arguments, sizeof arguments, "ln -s starlingd.yaml learner-%02u/config.yaml", i);
+		cluster_shell(c, arguments);
+		cluster_start(c, i, "");
+		cluster_expect(c, i, "\"event\":\"forming\"");
+	}
+}
+
+static void invite_to(struct cluster *c, uint32_t i)
+{
+	char arguments[256];
+	snprintf(arguments, sizeof arguments,
+		 "group invite --address 127.0.0.1:%u --folder learner-01 >invitation; mkdir -p "
+		 "learner-%02u/invitations; "
+		 "cp learner-01/invitations/* learner-%02u/invitations/",
+		 c->ports[i - 1], i, i);
+	expect_done(c, arguments);
+}
+
+/* The other end knows the invitation, and is not what the invitation says. */
+CLUSTER_TEST(impostors)
+{
+	create(c, 4, "--members 9");
+	create_others(c);
+	invite_to(c, 3);
+	expect_refused(c, JOIN, 2,
+		       "is a learner of another group than ward; ask the admin for the right address");
+	invite_to(c, 4);
+	expect_refused(
+		c, JOIN, 2,
+		"answers with a roster of another admin than the invitation names: it may be an impostor");
+	/* a learner that was removed and does not know it yet */
+	expect_done(c, "group invite --folder learner-01 >invitation");
+	join(c, 2);
+	cluster_expect(c, 2, "\"event\":\"forming\"");
+	cluster_signal(c, 1, SIGKILL);
+	expect_done(c, "group remove learner-02 --folder learner-01");
+	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
+	invite_to(c, 2);
+	expect_refused(c, JOIN, 2, "answers with a key that is not in the roster of ward");
+	cluster_stop(c);
+}
