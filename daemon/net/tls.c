@@ -106,6 +106,12 @@ static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *o
 	return tls->joins ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
+/* Return true if the peer has shown the key of a member, or joins and has shown any. */
+static bool is_accepted(const struct sl_tls_session *session)
+{
+	return session->member >= 0 || (session->join && session->pinned);
+}
+
 /* Verify the peer by its pin, in place of OpenSSL's chain building. */
 static int verify(X509_STORE_CTX *store, void *argument)
 {
@@ -121,7 +127,7 @@ static int verify(X509_STORE_CTX *store, void *argument)
 			if (memcmp(tls->roster->members[i].pin, session->unknown_pin, SL_HASH_BYTES) == 0)
 				session->member = (int)i;
 	}
-	bool accepted = session->member >= 0 || (session->join && session->pinned);
+	bool accepted = is_accepted(session);
 	X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
 	return accepted;
 }
@@ -237,7 +243,7 @@ int sl_tls_session_handshake(struct sl_tls_session *session)
 	ERR_clear_error();
 	int rc = SSL_do_handshake(session->ssl);
 	if (rc == 1)
-		return session->member >= 0 || (session->join && session->pinned) ? SL_OK : SL_ERR_CRYPTO;
+		return is_accepted(session) ? SL_OK : SL_ERR_CRYPTO;
 	rc = outcome(session, rc);
 	return rc == SL_PENDING ? SL_PENDING : SL_ERR_CRYPTO;
 }
