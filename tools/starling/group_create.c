@@ -121,8 +121,7 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "Examples:\n"
 	       "  starling group create ward --address clinic-a.example.org:7400\n"
-	       "  starling group create lab --address 10.0.0.1:7400 --members 10 --auto-admit 9 --set "
-	       "rounds=50\n"
+	       "  starling group create lab --address 10.0.0.1:7400 --auto-admit 9\n"
 	       "\n"
 	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or there is such a "
 	       "group."};
