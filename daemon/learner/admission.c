@@ -41,19 +41,23 @@ static uint64_t now_s(void)
 	return (uint64_t)t.tv_sec + 1;
 }
 
-/* Return the count of the invitation, in place of the oldest one if it has none yet. */
-static struct sl_admission_wrong *wrong_of(struct sl_admission *a, const uint8_t *id)
+/* Return the count of an invitation, or of a member, in this minute; in place of the oldest one if it has
+ * none yet. */
+static uint32_t *tries_of(struct sl_admission *a, const uint8_t id[static SL_INVITATION_ID_BYTES])
 {
-	struct sl_admission_wrong *oldest = &a->wrong[0];
+	struct sl_admission_tries *found = NULL, *oldest = &a->tries[0];
 	for (size_t i = 0; i < SL_ADMISSION_WATCHED; i++) {
-		if (a->wrong[i].since != 0 && memcmp(a->wrong[i].id, id, SL_INVITATION_ID_BYTES) == 0)
-			return &a->wrong[i];
-		if (a->wrong[i].since < oldest->since)
-			oldest = &a->wrong[i];
+		if (a->tries[i].since != 0 && memcmp(a->tries[i].id, id, SL_INVITATION_ID_BYTES) == 0)
+			found = &a->tries[i];
+		if (a->tries[i].since < oldest->since)
+			oldest = &a->tries[i];
 	}
-	*oldest = (struct sl_admission_wrong){.since = now_s()};
-	memcpy(oldest->id, id, SL_INVITATION_ID_BYTES);
-	return oldest;
+	if (found == NULL || now_s() >= found->since + MINUTE_S) {
+		found = found != NULL ? found : oldest;
+		*found = (struct sl_admission_tries){.since = now_s()};
+		memcpy(found->id, id, SL_INVITATION_ID_BYTES);
+	}
+	return &found->count;
 }
 
 /* Compare the proof. At most SL_JOIN_WRONG_MAX wrong ones a minute for an invitation that exists. */
@@ -61,16 +65,13 @@ static enum sl_join_verdict check_proof(struct sl_admission *a, const struct sl_
 					const struct sl_join_request *request)
 {
 	uint8_t proof[SL_INVITATION_PROOF_BYTES];
-	struct sl_admission_wrong *wrong = wrong_of(a, request->invitation);
-	if (now_s() >= wrong->since + MINUTE_S)
-		*wrong = (struct sl_admission_wrong){.since = now_s()};
-	memcpy(wrong->id, request->invitation, sizeof wrong->id);
-	if (wrong->count >= SL_JOIN_WRONG_MAX)
+	uint32_t *wrong = tries_of(a, request->invitation);
+	if (*wrong >= SL_JOIN_WRONG_MAX)
 		return SL_JOIN_LATER;
 	sl_invitation_prove(request->invitation, a->invitation.secret, peer->exported, peer->pin, proof);
 	bool right = sodium_memcmp(proof, request->proof, sizeof proof) == 0;
 	sodium_memzero(proof, sizeof proof);
-	wrong->count += !right;
+	*wrong += !right;
 	return right ? SL_JOIN_WAITING : SL_JOIN_UNKNOWN;
 }
 
@@ -117,23 +118,28 @@ static enum sl_join_verdict check_use(const struct sl_admission *a, int use)
 	return a->invitation.used >= a->invitation.uses ? SL_JOIN_USED : SL_JOIN_WAITING;
 }
 
-/* Let the learner wait: note its key in the invitation, then the learner itself. `known`: the key is noted.
- */
-static enum sl_join_verdict let_wait(struct sl_admission *a, struct sl_waiting *waiting, bool known,
-				     const char *address)
+/* Return true if the learner waits already, with this name, address and key. */
+static bool waits(const struct sl_admission *a, const struct sl_waiting *waiting)
 {
 	struct sl_waiting present;
-	bool waits = sl_waiting_load(a->folder, waiting->name, &present, NULL) == SL_OK &&
-		     memcmp(present.pin, waiting->pin, SL_HASH_BYTES) == 0 &&
-		     strcmp(present.address, waiting->address) == 0;
-	if (!known && sl_invitation_file_use(a->folder, waiting->invitation, &a->invitation, waiting->pin,
-					     NULL) != SL_OK)
+	return sl_waiting_load(a->folder, waiting->name, &present, NULL) == SL_OK &&
+	       memcmp(present.pin, waiting->pin, SL_HASH_BYTES) == 0 &&
+	       strcmp(present.address, waiting->address) == 0;
+}
+
+/* Let the learner wait: note its key in the invitation, then the learner itself. `known`: the key is noted; a
+ * change of name or address then counts like a wrong proof, so that the disk is not written all the time. */
+static enum sl_join_verdict let_wait(struct sl_admission *a, const struct sl_waiting *waiting, bool known,
+				     const char *address)
+{
+	if (known)
+		++*tries_of(a, waiting->invitation);
+	else if (sl_invitation_file_use(a->folder, waiting->invitation, &a->invitation, waiting->pin, NULL) !=
+		 SL_OK)
 		return SL_JOIN_FAILED;
-	if (!waits && sl_waiting_save(a->folder, waiting, NULL) != SL_OK)
+	if (sl_waiting_save(a->folder, waiting, NULL) != SL_OK)
 		return SL_JOIN_FAILED;
-	if (a->invitation.automatic)
-		a->handler.admit(a->handler.context, waiting);
-	else if (!waits)
+	if (!a->invitation.automatic)
 		a->handler.say(a->handler.context, address, waiting, NULL);
 	return SL_JOIN_WAITING;
 }
@@ -148,29 +154,39 @@ static void forget_others(const struct sl_admission *a, const struct sl_waiting 
 			sl_waiting_remove(a->folder, others[i].name, NULL);
 }
 
+/* Decide on a learner that does not wait yet as it is now. */
+static enum sl_join_verdict begin_to_wait(struct sl_admission *a, const struct sl_waiting *waiting,
+					  bool known, const char *address)
+{
+	struct sl_waiting *others = calloc(SL_WAITING_MAX, sizeof *others);
+	if (others == NULL)
+		return SL_JOIN_FAILED;
+	uint32_t count = sl_waiting_list(a->folder, others);
+	enum sl_join_verdict verdict = check_taken(a, waiting, others, count);
+	if (verdict == SL_JOIN_FULL && known)
+		verdict = SL_JOIN_WAITING; /* it is one of them */
+	if (verdict == SL_JOIN_WAITING) {
+		forget_others(a, waiting, others, count);
+		verdict = let_wait(a, waiting, known, address);
+	}
+	free(others);
+	return verdict;
+}
+
 static enum sl_join_verdict use_invitation(struct sl_admission *a, const struct sl_join_peer *peer,
 					   const struct sl_join_request *request)
 {
 	struct sl_waiting waiting = {.since = (uint64_t)time(NULL)};
-	struct sl_waiting *others = calloc(SL_WAITING_MAX, sizeof *others);
-	if (others == NULL)
-		return SL_JOIN_FAILED;
 	memcpy(waiting.name, request->name, sizeof waiting.name);
 	memcpy(waiting.address, request->address, sizeof waiting.address);
 	memcpy(waiting.pin, peer->pin, sizeof waiting.pin);
 	memcpy(waiting.invitation, request->invitation, sizeof waiting.invitation);
 	int use = sl_invitation_file_find(&a->invitation, peer->pin);
-	uint32_t count = sl_waiting_list(a->folder, others);
 	enum sl_join_verdict verdict = check_use(a, use);
-	if (verdict == SL_JOIN_WAITING)
-		verdict = check_taken(a, &waiting, others, count);
-	if (verdict == SL_JOIN_FULL && use >= 0)
-		verdict = SL_JOIN_WAITING; /* it is one of them */
-	if (verdict == SL_JOIN_WAITING) {
-		forget_others(a, &waiting, others, count);
-		verdict = let_wait(a, &waiting, use >= 0, peer->address);
-	}
-	free(others);
+	if (verdict == SL_JOIN_WAITING && (use < 0 || !waits(a, &waiting)))
+		verdict = begin_to_wait(a, &waiting, use >= 0, peer->address);
+	if (verdict == SL_JOIN_WAITING && a->invitation.automatic)
+		a->handler.admit(a->handler.context, &waiting);
 	return verdict;
 }
 
@@ -205,7 +221,7 @@ static bool has_admin_key(const struct sl_admission *a)
 static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_peer *peer,
 				  const struct sl_join_request *request)
 {
-	struct sl_waiting waiting = {.since = (uint64_t)time(NULL)}, present;
+	struct sl_waiting waiting = {.since = (uint64_t)time(NULL)};
 	const struct sl_member *member = member_with(a, peer->pin);
 	if (!sl_renewal_verify(request->key, peer->exported, peer->pin, request->proof))
 		return SL_JOIN_INVALID;
@@ -219,9 +235,12 @@ static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_p
 	waiting.renews = member->id;
 	memcpy(waiting.name, member->name, sizeof waiting.name);
 	memcpy(waiting.address, member->address, sizeof waiting.address);
-	if (sl_waiting_load(a->folder, waiting.name, &present, NULL) == SL_OK &&
-	    memcmp(present.pin, waiting.pin, SL_HASH_BYTES) == 0)
+	if (waits(a, &waiting))
 		return SL_JOIN_WAITING;
+	uint32_t *changes = tries_of(a, peer->pin); /* of which the first bytes count */
+	if (*changes >= SL_JOIN_WRONG_MAX)
+		return SL_JOIN_LATER;
+	++*changes;
 	if (sl_waiting_save(a->folder, &waiting, NULL) != SL_OK)
 		return SL_JOIN_FAILED;
 	a->handler.say(a->handler.context, peer->address, &waiting, NULL);

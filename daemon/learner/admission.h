@@ -15,7 +15,7 @@
 #include "common/config/waiting.h"
 #include "daemon/net/join_server.h"
 
-#define SL_ADMISSION_WATCHED 16u /* invitations whose wrong proofs are counted at a time */
+#define SL_ADMISSION_WATCHED 16u /* invitations and members whose tries are counted at a time */
 
 struct sl_admission_handler {
 	void *context;
@@ -35,11 +35,12 @@ struct sl_admission {
 	char *roster; /* its text; owned */
 	size_t roster_bytes;
 	struct sl_admission_handler handler;
-	struct sl_admission_wrong {
+	struct sl_admission_tries { /* wrong proofs, and changes of what waits, of an invitation or a member
+				     */
 		uint8_t id[SL_INVITATION_ID_BYTES];
-		uint32_t count;
-		uint64_t since; /* s, monotonic; 0: unused */
-	} wrong[SL_ADMISSION_WATCHED];
+		uint32_t count; /* in this minute */
+		uint64_t since; /* s, monotonic, begin of the minute; 0: unused */
+	} tries[SL_ADMISSION_WATCHED];
 	struct sl_invitation_file invitation; /* of the request; large */
 };
 

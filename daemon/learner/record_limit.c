@@ -16,7 +16,7 @@ static bool is_limited(const struct sl_record *record)
 		return record->attempt > USUAL_ATTEMPTS;
 	if (record->kind == SL_RECORD_REJECTED || record->kind == SL_RECORD_REJECTED_MORE)
 		return false;
-	return level == SL_WARN || record->kind == SL_RECORD_LINK_DOWN ||
+	return level == SL_WARN || record->kind == SL_RECORD_JOINING || record->kind == SL_RECORD_LINK_DOWN ||
 	       record->kind == SL_RECORD_LINK_FAILED_AGAIN;
 }
 

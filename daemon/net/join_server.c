@@ -14,13 +14,22 @@ struct sl_join_input {
 	bool answered;
 };
 
+/* Make room for a learner that joins: an honest one needs its connection for a moment only. */
+static void close_oldest(struct sl_links *links)
+{
+	struct sl_link *oldest = NULL;
+	for (struct sl_link *link = links->all; link != NULL; link = link->next)
+		if (link->state == SL_LINK_JOIN)
+			oldest = link;
+	if (oldest != NULL)
+		sl_link_close(oldest, "too many learners join at once");
+}
+
 void sl_join_server_begin(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
-	if (links->joining >= SL_JOINS_MAX) {
-		sl_link_close(link, "too many learners join at once");
-		return;
-	}
+	if (links->joining >= SL_JOINS_MAX)
+		close_oldest(links);
 	link->join = calloc(1, sizeof *link->join);
 	if (link->join == NULL) {
 		sl_link_close(link, "out of memory");

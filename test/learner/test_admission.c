@@ -268,6 +268,23 @@ TEST_WITH(names_and_addresses, folder_setup, folder_teardown)
 	sl_admission_close(&s->admission);
 }
 
+/* Each change is a write to the disk. */
+TEST_WITH(changes_are_limited, folder_setup, folder_teardown)
+{
+	struct scene *s = scene_open(*state);
+	char name[16];
+	expect(s, SL_JOIN_WAITING);
+	for (uint32_t i = 0; i < SL_JOIN_WRONG_MAX; i++) {
+		snprintf(name, sizeof name, "n%u", i);
+		be(s, 3, name, "h:3");
+		expect(s, SL_JOIN_WAITING);
+	}
+	be(s, 3, "late", "h:3");
+	expect(s, SL_JOIN_LATER);
+	assert_int_equal(s->waiting, 1 + SL_JOIN_WRONG_MAX);
+	sl_admission_close(&s->admission);
+}
+
 TEST_WITH(too_many_wait, folder_setup, folder_teardown)
 {
 	struct scene *s = scene_open(*state);
