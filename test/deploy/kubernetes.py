@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from blocks import blocks
 from ports import free_ports
 
 STARLING, STARLINGD, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
@@ -200,6 +201,19 @@ def same_digest(pods, seen):
 	return any(len(of_round) == len(pods) for of_round in rounds.values())
 
 
+def replay_page(folder):
+	"""Run the commands of deploy/README.md with a kubectl that puts together what it is to apply, and asks no cluster."""
+	shutil.copytree(SOURCE / 'deploy', folder / 'deploy', ignore=shutil.ignore_patterns('identities'))
+	(folder / 'bin').mkdir()
+	stub = folder / 'bin/kubectl'
+	stub.write_text(f'#!/bin/sh\n[ "$1 $2" != "apply -k" ] || exec {shutil.which("kubectl")} kustomize "$3"\n')
+	stub.chmod(0o755)
+	environment = dict(os.environ, PATH=f'{folder}/bin:{Path(STARLING).parent}:{os.environ["PATH"]}')
+	for _, commands in blocks(SOURCE / 'deploy/README.md', 'Kubernetes'):
+		said = subprocess.run(['sh', '-euc', commands], cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
+		assert 'kind: StatefulSet' in said, said
+
+
 def main():
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as folder:
 		for volumes in (False, True):
@@ -208,6 +222,7 @@ def main():
 			claims = find(objects, 'StatefulSet')['spec'].get('volumeClaimTemplates', [])
 			assert len(claims) == volumes, claims
 		run_pods(objects, Path(folder))
+		replay_page(Path(folder) / 'page')
 	print('kubernetes: passed')
 
 

@@ -4,7 +4,7 @@
 # a credential, the drop-in for commands; then an upgrade while they run, a removal and a purge.
 # Exits 77 (skipped) without root, mmdebstrap, debhelper, lintian, or a Debian archive.
 set -eu
-source=$1
+source=$1 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 for program in mmdebstrap dh lintian unshare nsenter ip; do
@@ -20,18 +20,26 @@ finish() {
 }
 trap finish EXIT INT TERM
 
-"$source/tools/package" "$work/debs"
+commands() { python3 "$here/blocks.py" "$source/deploy/README.md" "$@"; }
+commands Install build | sed "s|build/packages|$work/debs|" >"$work/build.sh"
+(cd "$source" && sh "$work/build.sh")
 lintian --allow-root --fail-on error "$work"/debs/*.changes
 # The same package as a later version.
 mkdir "$work/later"
 dpkg-deb -R "$work"/debs/starling_*.deb "$work/starling"
 sed -i 's/^Version: .*/&+later/' "$work/starling/DEBIAN/control"
-dpkg-deb -b --root-owner-group "$work/starling" "$work/later/later.deb" >/dev/null
+dpkg-deb -b --root-owner-group "$work/starling" "$work/later/starling_later.deb" >/dev/null
+# What the tests run inside: the commands of the page, for the group a.
+mkdir "$work/page"
+commands Install host >"$work/page/install"
+for chapter in Look "Change a setting" "Move a learner" Upgrade "Back up" Restore; do
+	commands "$chapter" host | sed 's/\bward\b/a/g' >"$work/page/$chapter"
+done
 
 mmdebstrap --quiet --mode=root --variant=apt --include=systemd,systemd-sysv,dbus \
-	--customize-hook="mkdir \"\$1/root/debs\"; cp '$work'/debs/*.deb '$work/later/later.deb' \"\$1/root/debs/\"" \
+	--customize-hook="mkdir \"\$1/root/packages\"; cp '$work'/debs/*.deb \"\$1/root/packages/\"; cp -r '$work/page' '$work/later' \"\$1/root/\"" \
 	--customize-hook='rm -f "$1/usr/sbin/policy-rc.d"' \
-	--customize-hook='chroot "$1" sh -c "DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends /root/debs/*_*.deb"' \
+	--customize-hook='chroot "$1" sh -c "export DEBIAN_FRONTEND=noninteractive; cd /root && echo APT::Install-Recommends no\\; >/etc/apt/apt.conf.d/few && sh page/install && apt-get install -qq -y ./packages/libstarling*.deb"' \
 	bookworm "$root" >"$work/log" 2>&1 || { tail -n 5 "$work/log"; skip "no clean root can be made"; }
 
 cat >"$work/boot" <<'BOOT'
@@ -71,5 +79,5 @@ for _ in $(seq 50); do
 	[ -z "$init" ] || ! nsenter -t "$init" -a -r -w systemctl is-system-running 2>/dev/null | grep -Eq 'running|degraded' || break
 done
 nsenter -t "$init" -a -r -w systemctl list-units >/dev/null 2>&1 || { cat "$work/boot.log"; skip "systemd does not start in namespaces"; }
-cp "$(dirname "$0")/packages_inside.sh" "$root/root/"
+cp "$here/packages_inside.sh" "$root/root/"
 nsenter -t "$init" -a -r -w sh /root/packages_inside.sh

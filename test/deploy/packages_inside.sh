@@ -22,6 +22,9 @@ goes_on() { [ "$(committed)" -gt "$1" ]; }
 proceeds() { await goes_on "$(committed)"; }
 started_anew() { [ "$(main_pid "$1")" != "$2" ] && [ "$(main_pid "$1")" != 0 ]; }
 
+# Run the commands of a chapter of deploy/README.md.
+page() { sh "page/$1" >page.log 2>&1 || { cat page.log; fail "the commands of \"$1\""; }; }
+
 getent passwd starling >/dev/null || fail "no user starling"
 systemctl is-enabled starlingd | grep -q disabled || fail "the unit is enabled before it is set up"
 i=0
@@ -60,6 +63,19 @@ await started_anew b "$pid"
 proceeds
 echo "watchdog: passed"
 
+page Look
+page "Change a setting"
+page "Back up"
+proceeds
+page Restore
+proceeds
+page "Move a learner"
+rm -rf /var/lib/starling/a
+tar -C /var/lib/starling -xpf a.tar
+systemctl start starlingd@a
+proceeds
+echo "the runbook: passed"
+
 mkdir -p -m 700 /etc/credstore
 mv /var/lib/starling/a/identity/key.pem /etc/credstore/starlingd.a.key.pem
 chown root: /etc/credstore/starlingd.a.key.pem
@@ -72,7 +88,10 @@ proceeds
 echo "credential, exec.conf: passed"
 
 pid=$(main_pid a)
-dpkg -i debs/later.deb >dpkg.log 2>&1 || { cat dpkg.log; fail "upgrade"; }
+rm packages/starling_*.deb
+mv later/starling_later.deb packages/
+page Upgrade
+dpkg-query -W starling | grep -q later || fail "no upgrade"
 await started_anew a "$pid"
 proceeds
 echo "upgrade of running learners: passed"

@@ -3,7 +3,7 @@
 # in host name spaces of their own. The job commits its rounds; then a second one goes on from its folder.
 # Exits 77 (skipped) without root or Slurm.
 set -euo pipefail
-starling=$1 starlingd=$2 source=$3
+starling=$1 starlingd=$2 source=$3 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 for program in slurmctld slurmd munged sbatch scontrol; do
@@ -80,7 +80,10 @@ job() { # settings
 	await ended
 }
 port=$(python3 -c 'import random; print(random.randrange(20000, 30000))')
-job rounds=3 trainer=noise noise_parameters=1000 serve_after_end=5
+# The commands of the page.
+ln -s "$source/deploy" deploy
+python3 "$here/blocks.py" deploy/README.md Slurm login >page
+STARLING_FOLDER=$work/run STARLING_PORT=$port sh page >job 2>&1 || { cat job; echo "failed: the commands of the page"; exit 1; }
 for i in 1 2 3; do grep -q '"round 3 committed' "$work/run/$i/log.jsonl" || { cat "$work/job"; echo "failed: learner $i has not committed round 3"; exit 1; }; done
 cmp "$work"/run/1/state/checkpoints/round-000003.safetensors "$work"/run/3/state/checkpoints/round-000003.safetensors
 echo "a job of three nodes: passed"
