@@ -1,4 +1,4 @@
-"""The command lines of the units, without systemd: service.py STARLING STARLINGD UNIT...
+"""The command lines of the units, without systemd: service.py STARLING STARLINGD STARLINGD-TEST UNIT...
 
 This program is the service manager. It reads the units, starts what they start, with /var/lib/starling, /etc/starling and
 /run/starling in a folder of its own, and reads what the learners say at $NOTIFY_SOCKET.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ports import free_ports
 
-STARLING, STARLINGD, *UNITS = sys.argv[1:]
+STARLING, STARLINGD, STARLINGD_TEST, *UNITS = sys.argv[1:]
 PATIENCE = 30  # seconds for anything that is expected
 
 
@@ -41,7 +41,10 @@ class Unit:
 		"""Start it, with a watchdog of `watchdog` seconds."""
 		environment = dict(os.environ, NOTIFY_SOCKET=self.socket.getsockname(), WATCHDOG_USEC=str(int(float(watchdog) * 1e6)), **variables)
 		self.heard = []
-		self.process = subprocess.Popen(shlex.split(self.settings['ExecStart']), env=environment, stdin=subprocess.DEVNULL,
+		command = shlex.split(self.settings['ExecStart'])
+		if 'STARLING_CRASH' in variables:
+			command[0] = STARLINGD_TEST
+		self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL,
 			stdout=subprocess.DEVNULL, stderr=open(self.root / f'{self.name}.log', 'ab'))
 
 	def expect(self, line, seconds=PATIENCE):
@@ -142,6 +145,29 @@ def start_reload_stop(root):
 				learner.process.kill()
 
 
+def a_loop_that_hangs(root):
+	"""The loop of a learner hangs when its second Ready has left (daemon/runtime/failpoint.h): its watchdog starves."""
+	make_group(root, ['a', 'b', 'c'])
+	learners = [Unit(template(), name, root) for name in ('a', 'b', 'c')]
+	try:
+		for learner in learners:
+			learner.start(**{'STARLING_CRASH': 'ready-sent:2:hang'} if learner is learners[0] else {})
+		first = learners[0]
+		first.expect('READY=1')
+		first.expect('WATCHDOG=1')
+		end = time.monotonic() + PATIENCE
+		try:
+			while time.monotonic() < end:
+				first.expect('WATCHDOG=1', 3)
+		except AssertionError:
+			assert first.process.poll() is None, first.log()
+			return
+		raise AssertionError('a learner that hangs feeds its watchdog')
+	finally:
+		for learner in learners:
+			learner.process.kill()
+
+
 def starts_before_the_network(root):
 	"""Without its address a learner waits; it goes on when the address is there. In a network namespace of its own."""
 	if 'IN_NAMESPACE' not in os.environ:
@@ -199,7 +225,7 @@ def plain_unit(root):
 	assert plain.stop() == 0
 
 
-CASES = (start_reload_stop, starts_before_the_network, takes_the_key_from_the_service_manager, plain_unit)
+CASES = (start_reload_stop, a_loop_that_hangs, starts_before_the_network, takes_the_key_from_the_service_manager, plain_unit)
 
 
 def main():
