@@ -13,6 +13,7 @@ import time
 from getpass import getuser
 from pathlib import Path
 
+from blocks import blocks
 from ports import free_ports
 
 STARLING, STARLINGD, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
@@ -30,11 +31,13 @@ def play(folder, ports, settings):
 	inventory = {'starling': {'hosts': hosts, 'vars': {'ansible_connection': 'local', 'ansible_python_interpreter': '/usr/bin/python3',
 		'starling_become': False, 'starling_user': getuser(), 'starling_service': False, 'starling_command': STARLING,
 		'starlingd_command': STARLINGD, 'starling_settings': settings}}}
-	(folder / 'inventory.json').write_text(json.dumps(inventory))
+	(folder / 'inventory.yml').write_text(json.dumps(inventory))
+	if not (folder / 'deploy').exists():
+		(folder / 'deploy').symlink_to(SOURCE / 'deploy')
+	(_, commands), = blocks(SOURCE / 'deploy/README.md', 'A lab of ten')
 	environment = dict(os.environ, ANSIBLE_LOCALHOST_WARNING='false', ANSIBLE_HOME=str(folder / 'ansible'), ANSIBLE_NOCOLOR='1',
 		ANSIBLE_LOCAL_TEMP=str(folder / 'local'), ANSIBLE_REMOTE_TEMP=str(folder / 'remote'), LC_ALL='C.UTF-8')
-	done = subprocess.run(['ansible-playbook', '-i', folder / 'inventory.json', SOURCE / 'deploy/ansible/site.yml'], env=environment,
-		capture_output=True, text=True, timeout=4 * PATIENCE)
+	done = subprocess.run(['sh', '-euc', commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=4 * PATIENCE)
 	assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 	return [int(n) for n in re.findall(r'changed=(\d+)', done.stdout)]
 

@@ -1,0 +1,165 @@
+"""The chapters of deploy/README.md on groups: groups.py STARLING STARLINGD SOURCE UNIT
+
+Each machine of the page is a mount name space with a /var/lib/starling of its own; all are on loopback. `systemctl` is a stub
+that starts the command line of the unit. Only the commands of the page make the group: no file is copied or edited. Says how
+many commands a machine needed and how long it took to the first round. Skipped where name spaces are refused.
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from blocks import blocks
+from ports import free_ports
+
+STARLING, STARLINGD, SOURCE, UNIT = sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]
+PATIENCE = 120
+INVITATION = re.compile(r'starling1-\S+')
+STUB = '''#!/bin/sh
+# systemctl enable --now starlingd@GROUP: the command line of its unit, until the learner is ready.
+group=${{3#starlingd@}}
+[ "$1 $2 $3" = "enable --now starlingd@$group" ] || {{ echo "systemctl: unknown: $*" >&2; exit 1; }}
+command=$(sed -n "s/%i/$group/g; s/^ExecStart=//p" {unit} | sed 's|^[^ ]*/starlingd|{starlingd}|')
+setsid $command >>/var/lib/starling/log 2>&1 </dev/null &
+echo $! >>/var/lib/starling/pids
+for try in $(seq 300); do
+	! grep -q 'listening on' /var/lib/starling/log || [ ! -S "/var/lib/starling/$group/state/control.sock" ] || exit 0
+	sleep 0.1
+done
+exit 1
+'''
+
+
+class Machine:
+	"""A machine of the page."""
+
+	def __init__(self, name, folder, addresses):
+		self.name, self.addresses = name, addresses
+		self.folder = folder / name
+		self.folder.mkdir()
+		self.bin = folder / 'bin'
+		self.running, self.commands, self.before = None, 0, 0
+		self.output = self.folder / 'output'
+
+	def start(self, commands, invitation):
+		"""Begin to run commands of the page on this machine."""
+		for address, here in self.addresses.items():
+			commands = commands.replace(address, here)
+		self.commands += len([line for line in commands.splitlines() if line and not line.startswith('#')])
+		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\n{commands}'
+		environment = dict(os.environ, PATH=f'{self.bin}:{Path(STARLING).parent}:{os.environ["PATH"]}', INVITATION=invitation)
+		self.before = len(self.said())
+		self.running = subprocess.Popen(['unshare', '-rm', 'sh', '-euc', script], env=environment, stdin=subprocess.DEVNULL,
+			stdout=open(self.output, 'a'), stderr=subprocess.STDOUT)
+
+	def said(self):
+		return self.output.read_text() if self.output.exists() else ''
+
+	def wait(self):
+		if self.running and self.running.wait(PATIENCE) != 0:
+			raise AssertionError(f'{self.name}: the commands fail: {self.said()[-2000:]}')
+		self.running = None
+
+	def end(self):
+		if self.running:
+			self.running.kill()
+		pids = self.folder / 'pids'
+		for pid in pids.read_text().split() if pids.exists() else []:
+			try:
+				os.kill(int(pid), signal.SIGKILL)
+			except ProcessLookupError:
+				pass
+
+	def committed(self):
+		log = self.folder / 'log'
+		found = re.findall(r'"event":"(?:committed|caught_up)".*?"round":(\d+)|round (\d+) committed', log.read_text()) if log.exists() else []
+		return max((int(a or b) for a, b in found), default=0)
+
+
+def expect(what, condition):
+	end = time.monotonic() + PATIENCE
+	while not condition():
+		assert time.monotonic() < end, f'in vain: {what}'
+		time.sleep(0.1)
+
+
+def waits(joiner):
+	"""Return true if this learner waits for the admin, or its command has ended."""
+	return 'Waiting for the admin' in joiner.said()[joiner.before:] or joiner.running.poll() is not None
+
+
+def replay(machines, chapter, invitations):
+	"""Run the blocks of a chapter. One that waits for the admin goes on beside the others, until its machine's next one."""
+	for name, commands in blocks(SOURCE / 'deploy/README.md', chapter):
+		machine = machines[name]
+		machine.wait()
+		joins = 'starling join' in commands
+		before = len(INVITATION.findall(machine.said()))
+		machine.start(commands, invitations.pop(0) if joins else '')
+		if joins or 'group rotate' in commands:
+			expect(f'{name} waits to be admitted', lambda: waits(machine))
+		else:
+			machine.wait()
+		if name == 'laptop-1':
+			invitations += INVITATION.findall(machine.said())[before:]
+	for machine in machines.values():
+		machine.wait()
+
+
+def expect_same_models(machines):
+	"""The committed models that machines have of one round are the same file."""
+	of_round = {}
+	for machine in machines:
+		for path in (machine.folder / 'ward/state/checkpoints').glob('round-*.safetensors'):
+			of_round.setdefault(path.name, set()).add(path.read_bytes())
+	assert of_round and all(len(models) == 1 for models in of_round.values()), {r: len(m) for r, m in of_round.items()}
+
+
+def main():
+	if subprocess.run(['unshare', '-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/var/lib'], capture_output=True).returncode != 0:
+		print('mount name spaces are refused')
+		return 77
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
+		folder = Path(name)
+		stub = folder / 'bin/systemctl'
+		stub.parent.mkdir()
+		stub.write_text(STUB.format(unit=UNIT, starlingd=STARLINGD))
+		stub.chmod(0o755)
+		names = [f'laptop-{i}' for i in (1, 2, 3, 4)]
+		addresses = {f'{n}.example.org:7400': f'127.0.0.1:{port}' for n, port in zip(names, free_ports(len(names)))}
+		machines = {n: Machine(n, folder, addresses) for n in names}
+		first, invitations = list(machines.values())[:3], []
+		try:
+			begin = time.monotonic()
+			replay(machines, 'Two laptops', invitations)
+			expect('the first round', lambda: all(m.committed() >= 1 for m in first))
+			took = time.monotonic() - begin
+			print(f'two laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
+			expect('five rounds', lambda: all(m.committed() >= 5 for m in first))
+			expect_same_models(first)
+			replay(machines, 'Add or remove a learner', invitations)
+			expect('rounds of the fourth', lambda: machines['laptop-4'].committed() >= machines['laptop-1'].committed() > 5)
+			replay(machines, 'Re-key', invitations)
+			after = machines['laptop-1'].committed()
+			expect('rounds after the new key', lambda: all(machines[n].committed() > after + 1 for n in ('laptop-1', 'laptop-2', 'laptop-4')))
+			expect_same_models(machines.values())
+			for machine in machines.values():
+				assert '"event":"fatal"' not in (machine.folder / 'log').read_text(), machine.name
+		except BaseException:
+			for machine in machines.values():
+				for file in ('output', 'log'):
+					path = machine.folder / file
+					print(f'--- {machine.name} {file}\n{path.read_text()[-1500:] if path.exists() else ""}')
+			raise
+		finally:
+			for machine in machines.values():
+				machine.end()
+	print('groups: passed')
+	return 0
+
+
+sys.exit(main())
