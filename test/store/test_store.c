@@ -580,3 +580,24 @@ TEST_WITH(another_thread, setup, teardown)
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	expect_last(store, 1);
 }
+
+/* A copy of a store in use has its rounds and nothing of its attempts; a copy that cannot be made ends
+ * nothing. */
+TEST_WITH(a_backup, setup, teardown)
+{
+	void *folder;
+	struct sl_error error;
+	assert_int_equal(folder_setup(&folder), 0);
+	expect_committed(store, 1);
+	expect_recorded(store, SL_PERSIST_PREPARED, 2, 3, 4);
+	assert_int_equal(sl_store_backup(store, folder_path(folder, "none"), &error), SL_ERR_REFUSED);
+	assert_int_equal(sl_store_backup(store, folder, &error), SL_OK);
+	assert_int_equal(sl_store_backup(store, folder, &error), SL_ERR_REFUSED); /* over no file */
+	expect_promises(store, 2, "aborted 0, over, open 3 prepared by 4");
+	struct sl_store *copy = open_made(folder);
+	assert_int_equal(sl_store_incarnation(copy), 2);
+	expect_last(copy, 1);
+	expect_promises(copy, 2, NOTHING);
+	sl_store_close(copy);
+	assert_int_equal(folder_teardown(&folder), 0);
+}
