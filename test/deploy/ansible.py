@@ -16,7 +16,7 @@ from pathlib import Path
 from blocks import blocks
 from ports import free_ports
 
-STARLING, STARLINGD, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+STARLING, STARLINGD, SOURCE = (Path(path).resolve() for path in sys.argv[1:])
 PATIENCE = 60
 
 if shutil.which('ansible-playbook') is None:
@@ -29,8 +29,8 @@ def play(folder, ports, settings):
 	hosts = {f'host-{i}': {'starling_id': i, 'starling_address': f'127.0.0.1:{port}', 'starling_folder': str(folder / f'host-{i}')}
 		for i, port in enumerate(ports, 1)}
 	inventory = {'starling': {'hosts': hosts, 'vars': {'ansible_connection': 'local', 'ansible_python_interpreter': '/usr/bin/python3',
-		'starling_become': False, 'starling_user': getuser(), 'starling_service': False, 'starling_command': STARLING,
-		'starlingd_command': STARLINGD, 'starling_settings': settings}}}
+		'starling_become': False, 'starling_user': getuser(), 'starling_service': False, 'starling_command': str(STARLING),
+		'starlingd_command': str(STARLINGD), 'starling_settings': settings}}}
 	(folder / 'inventory.yml').write_text(json.dumps(inventory))
 	if not (folder / 'deploy').exists():
 		(folder / 'deploy').symlink_to(SOURCE / 'deploy')

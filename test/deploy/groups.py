@@ -16,7 +16,7 @@ from pathlib import Path
 from blocks import blocks
 from ports import free_ports
 
-STARLING, STARLINGD, SOURCE, UNIT = sys.argv[1], sys.argv[2], Path(sys.argv[3]), sys.argv[4]
+STARLING, STARLINGD, SOURCE, UNIT = (Path(path).resolve() for path in sys.argv[1:])
 PATIENCE = 120
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
@@ -51,7 +51,7 @@ class Machine:
 			commands = commands.replace(address, here)
 		self.commands += len([line for line in commands.splitlines() if line and not line.startswith('#')])
 		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\n{commands}'
-		environment = dict(os.environ, PATH=f'{self.bin}:{Path(STARLING).parent}:{os.environ["PATH"]}', INVITATION=invitation)
+		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation)
 		self.before = len(self.said())
 		self.running = subprocess.Popen(['unshare', '-rm', 'sh', '-euc', script], env=environment, stdin=subprocess.DEVNULL,
 			stdout=open(self.output, 'a'), stderr=subprocess.STDOUT)

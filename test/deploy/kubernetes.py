@@ -19,7 +19,7 @@ from pathlib import Path
 from blocks import blocks
 from ports import free_ports
 
-STARLING, STARLINGD, SOURCE = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+STARLING, STARLINGD, SOURCE = (Path(path).resolve() for path in sys.argv[1:])
 PODS = 4
 PATIENCE = 90
 
@@ -39,7 +39,7 @@ def build(folder, volumes=True):
 	copy = folder / 'kubernetes'
 	if not copy.exists():
 		shutil.copytree(SOURCE / 'deploy/kubernetes', copy, ignore=shutil.ignore_patterns('identities'))
-		environment = dict(os.environ, PATH=f'{Path(STARLING).parent}:{os.environ["PATH"]}')
+		environment = dict(os.environ, PATH=f'{STARLING.parent}:{os.environ["PATH"]}')
 		for _ in range(2):  # the second call keeps the identities
 			subprocess.run([copy / 'make-identities', str(PODS)], check=True, env=environment, stdout=subprocess.DEVNULL)
 	kustomization = copy / 'kustomization.yaml'
@@ -125,7 +125,7 @@ class Pod:
 		return re.sub('|'.join(re.escape(p) + r'(?![\w-])' for p in places), lambda m: str(self.paths[m[0]]), text)
 
 	def run(self, command):
-		environment = {'PATH': f'{Path(STARLINGD).parent}:{Path(STARLING).parent}:/usr/bin:/bin'}
+		environment = {'PATH': f'{STARLINGD.parent}:{STARLING.parent}:/usr/bin:/bin'}
 		for variable in self.container['env']:
 			environment[variable['name']] = self.mapped(variable['value']) if 'value' in variable else self.name
 		return subprocess.Popen([self.mapped(word) for word in command], env=environment, stdout=subprocess.DEVNULL,
@@ -208,7 +208,7 @@ def replay_page(folder):
 	stub = folder / 'bin/kubectl'
 	stub.write_text(f'#!/bin/sh\n[ "$1 $2" != "apply -k" ] || exec {shutil.which("kubectl")} kustomize "$3"\n')
 	stub.chmod(0o755)
-	environment = dict(os.environ, PATH=f'{folder}/bin:{Path(STARLING).parent}:{os.environ["PATH"]}')
+	environment = dict(os.environ, PATH=f'{folder}/bin:{STARLING.parent}:{os.environ["PATH"]}')
 	for _, commands in blocks(SOURCE / 'deploy/README.md', 'Kubernetes'):
 		said = subprocess.run(['sh', '-euc', commands], cwd=folder, env=environment, check=True, capture_output=True, text=True).stdout
 		assert 'kind: StatefulSet' in said, said

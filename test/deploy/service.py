@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ports import free_ports
 
-STARLING, STARLINGD, STARLINGD_TEST, *UNITS = sys.argv[1:]
+STARLING, STARLINGD, STARLINGD_TEST, *UNITS = (str(Path(path).resolve()) for path in sys.argv[1:])
 PATIENCE = 30  # seconds for anything that is expected
 
 

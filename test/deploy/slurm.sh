@@ -3,7 +3,7 @@
 # in host name spaces of their own. The job commits its rounds; then a second one goes on from its folder.
 # Exits 77 (skipped) without root or Slurm.
 set -euo pipefail
-starling=$1 starlingd=$2 source=$3 here=$(cd "$(dirname "$0")" && pwd)
+starling=$(realpath "$1") starlingd=$(realpath "$2") source=$3 here=$(cd "$(dirname "$0")" && pwd)
 skip() { echo "$1"; exit 77; }
 [ "$(id -u)" -eq 0 ] || skip "needs root"
 for program in slurmctld slurmd munged sbatch scontrol; do
