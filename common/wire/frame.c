@@ -8,7 +8,12 @@
 
 bool sl_frame_known(uint32_t kind)
 {
-	return kind == SL_FRAME_PING || sl_message_type(kind) != NULL;
+	return kind == SL_FRAME_PING || sl_frame_roster(kind) || sl_message_type(kind) != NULL;
+}
+
+bool sl_frame_roster(uint32_t kind)
+{
+	return kind == SL_FRAME_ROSTER_VERSION || kind == SL_FRAME_ROSTER_PART;
 }
 
 bool sl_frame_later(uint32_t kind)
@@ -19,7 +24,7 @@ bool sl_frame_later(uint32_t kind)
 size_t sl_frame_limit(uint32_t kind)
 {
 	const struct sl_message_type *type = sl_message_type(kind);
-	if (sl_frame_later(kind))
+	if (sl_frame_later(kind) || sl_frame_roster(kind))
 		return SL_CONTROL_BYTES_MAX;
 	if (type == NULL)
 		return 0; /* also for a ping, which has no payload */
@@ -28,7 +33,7 @@ size_t sl_frame_limit(uint32_t kind)
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes)
 {
-	assert((sl_frame_known(kind) || sl_frame_later(kind)) && payload_bytes <= sl_frame_limit(kind));
+	assert(sl_frame_known(kind) && payload_bytes <= sl_frame_limit(kind));
 	header[0] = MAGIC;
 	header[1] = SL_FRAME_VERSION;
 	header[2] = (uint8_t)kind;

@@ -181,11 +181,6 @@ void sl_group_update_look(struct sl_daemon *daemon, bool committed)
 
 /* ---- receiving ---- */
 
-bool sl_group_update_takes(uint32_t kind)
-{
-	return kind == SL_FRAME_ROSTER_VERSION || kind == SL_FRAME_ROSTER_PART;
-}
-
 /* Add a part; true: the roster is complete. A part that does not continue the one under way is dropped:
  * another peer may begin when that one has had its time. */
 static bool add_part(struct sl_group_update *u, uint32_t peer, const uint8_t *payload, size_t size,

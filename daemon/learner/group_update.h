@@ -41,8 +41,7 @@ int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);
 void sl_group_update_close(struct sl_daemon *daemon);
 /* Tell `peer`, whose link has come up, the version. */
 void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer);
-/* Return true if `kind` is a frame of this file. */
-bool sl_group_update_takes(uint32_t kind);
+/* Take a frame of a roster. */
 void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
 			   size_t size);
 /* Verify a roster, write it to the file, send it on, and take it after the next commit. SL_ERR_REFUSED: it

@@ -33,6 +33,10 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 {
 	if (kind == SL_FRAME_PING)
 		return;
+	if (sl_frame_later(kind)) {
+		free(payload);
+		return;
+	}
 	link->unread++;
 	if (kind < SL_MESSAGE_KINDS)
 		link->links->figures.messages[kind].received += SL_FRAME_HEADER_BYTES + size;

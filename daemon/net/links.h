@@ -43,7 +43,7 @@ struct sl_links_handler {
 	void (*up)(void *context, uint32_t peer);
 	/* `why`: a constant text for the log. `dialled`: the dial failed, the link was never up. */
 	void (*down)(void *context, uint32_t peer, bool dialled, const char *why);
-	/* `payload` passes to the handler, which frees it. `kind` may be one of later versions (frame.h). */
+	/* `payload` passes to the handler, which frees it. `kind`: a message, or of a roster (frame.h). */
 	void (*frame)(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
 	/* A connection with a key without a roster line, or with another member's key; called once per key or
 	 * address. */

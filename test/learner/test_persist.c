@@ -110,6 +110,13 @@ int __wrap_sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_
 	return SL_OK;
 }
 
+uint32_t __wrap_sl_store_roster_changes(struct sl_store *store, sl_id *ids)
+{
+	(void)store;
+	(void)ids;
+	return 0;
+}
+
 int __wrap_sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 				 struct sl_error *error)
 {
