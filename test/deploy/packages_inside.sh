@@ -27,6 +27,23 @@ page() { sh "page/$1" >page.log 2>&1 || { cat page.log; fail "the commands of \"
 
 getent passwd starling >/dev/null || fail "no user starling"
 systemctl is-enabled starlingd | grep -q disabled || fail "the unit is enabled before it is set up"
+# A group: root runs the commands, the learner's user reads and writes what they make.
+ward="--folder /var/lib/starling/ward"
+starling group create ward --learner ana --address 127.0.0.1:7410 >group.log 2>&1 || { cat group.log; fail "group create"; }
+systemctl start starlingd@ward || fail "a group that is forming"
+systemctl status --no-pager starlingd@ward | grep -q 'Status: "the group is forming"' || fail "the status of a group that is forming"
+starling group invite $ward >invitation 2>>group.log || { cat group.log; fail "group invite"; }
+starling join - --name bo --address 127.0.0.1:7411 --folder /var/lib/starling/bo <invitation >join.log 2>&1 &
+join=$!
+await grep -q 'Waiting for the admin' join.log
+starling admit $ward bo >>group.log 2>&1 || { cat group.log; fail "admit"; }
+wait $join || { cat join.log; fail "join"; }
+systemctl start starlingd@bo || fail "a learner that has joined"
+starling group list $ward | grep -q '^ *2  bo ' || fail "group list"
+systemctl stop starlingd@ward starlingd@bo
+rm -rf /var/lib/starling/ward /var/lib/starling/bo
+echo "a group: passed"
+
 i=0
 for name in a b c; do
 	i=$((i + 1))
