@@ -30,6 +30,37 @@ static const char *const reasons[SL_JOIN_VERDICT_COUNT] = {
 	[SL_JOIN_INVALID] = "its request is malformed, or the signature wrong",
 };
 
+/* ---- the roster ---- */
+
+/* Read the roster if its file is another one than before. A file that cannot be used is left for the reload
+ * to complain about. */
+static int refresh(struct sl_admission *admission, struct sl_error *error)
+{
+	struct stat st;
+	struct sl_group fresh;
+	if (stat(admission->path, &st) != 0 ||
+	    memcmp(&st.st_mtim, &admission->written, sizeof st.st_mtim) == 0)
+		return SL_OK;
+	int rc = sl_group_load(admission->path, &fresh, error);
+	if (rc != SL_OK)
+		return rc;
+	size_t bytes = 0;
+	char *text = sl_group_is_signed(&fresh) ? sl_group_text(&fresh, &bytes) : NULL;
+	bool newer = text != NULL && (admission->roster == NULL ||
+				      sl_group_follows(&admission->group, &fresh, NULL) == SL_OK);
+	admission->written = st.st_mtim;
+	if (!newer) {
+		free(text);
+		sl_group_close(&fresh);
+		return SL_OK;
+	}
+	sl_admission_close(admission);
+	admission->group = fresh;
+	admission->roster = text;
+	admission->roster_bytes = bytes;
+	return SL_OK;
+}
+
 /* ---- wrong proofs ---- */
 
 static_assert(SL_GROUP_TEXT_MAX <= SL_JOIN_ROSTER_BYTES_MAX, "a roster fits an answer");
@@ -185,9 +216,11 @@ static enum sl_join_verdict use_invitation(struct sl_admission *a, const struct 
 	enum sl_join_verdict verdict = check_use(a, use);
 	if (verdict == SL_JOIN_WAITING && (use < 0 || !waits(a, &waiting)))
 		verdict = begin_to_wait(a, &waiting, use >= 0, peer->address);
-	if (verdict == SL_JOIN_WAITING && a->invitation.automatic)
-		a->handler.admit(a->handler.context, &waiting);
-	return verdict;
+	if (verdict != SL_JOIN_WAITING || !a->invitation.automatic)
+		return verdict;
+	a->handler.admit(a->handler.context, &waiting);
+	refresh(a, NULL);
+	return member_with(a, peer->pin) != NULL ? SL_JOIN_ADMITTED : SL_JOIN_WAITING;
 }
 
 static enum sl_join_verdict join(struct sl_admission *a, const struct sl_join_peer *peer,
@@ -247,7 +280,7 @@ static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_p
 	return SL_JOIN_WAITING;
 }
 
-/* ---- the roster ---- */
+/* ---- opening ---- */
 
 /* Set the path of the roster, with a folder, and the folder. */
 static int set_path(struct sl_admission *admission, const char *path, struct sl_error *error)
@@ -259,35 +292,6 @@ static int set_path(struct sl_admission *admission, const char *path, struct sl_
 	size_t size = (size_t)(strrchr(admission->path, '/') - admission->path);
 	snprintf(admission->folder, sizeof admission->folder, "%.*s", size == 0 ? 1 : (int)size,
 		 admission->path);
-	return SL_OK;
-}
-
-/* Read the roster if its file is another one than before. A file that cannot be used is left for the reload
- * to complain about. */
-static int refresh(struct sl_admission *admission, struct sl_error *error)
-{
-	struct stat st;
-	struct sl_group fresh;
-	if (stat(admission->path, &st) != 0 ||
-	    memcmp(&st.st_mtim, &admission->written, sizeof st.st_mtim) == 0)
-		return SL_OK;
-	int rc = sl_group_load(admission->path, &fresh, error);
-	if (rc != SL_OK)
-		return rc;
-	size_t bytes = 0;
-	char *text = sl_group_is_signed(&fresh) ? sl_group_text(&fresh, &bytes) : NULL;
-	bool newer = text != NULL && (admission->roster == NULL ||
-				      sl_group_follows(&admission->group, &fresh, NULL) == SL_OK);
-	admission->written = st.st_mtim;
-	if (!newer) {
-		free(text);
-		sl_group_close(&fresh);
-		return SL_OK;
-	}
-	sl_admission_close(admission);
-	admission->group = fresh;
-	admission->roster = text;
-	admission->roster_bytes = bytes;
 	return SL_OK;
 }
 
