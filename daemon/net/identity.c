@@ -378,23 +378,30 @@ static bool is_of(const struct sl_identity *identity, const uint8_t pin[static S
 	return identity->key != NULL && memcmp(identity->pin, pin, SL_HASH_BYTES) == 0;
 }
 
+/* Replace `identity` by that of `folder` alone, if it has the key. */
+static bool take_instead(const char *folder, const uint8_t pin[static SL_HASH_BYTES],
+			 struct sl_identity *identity)
+{
+	struct sl_identity other;
+	bool found = sl_identity_load_file(folder, &other, NULL) == SL_OK && is_of(&other, pin);
+	sl_identity_close(found ? identity : &other);
+	if (found)
+		*identity = other;
+	return found;
+}
+
 int sl_identity_load_pinned(const char *folder, const uint8_t pin[static SL_HASH_BYTES],
 			    struct sl_identity *identity, struct sl_error *error)
 {
 	char path[PATH_MAX];
-	struct sl_identity next;
 	int rc = sl_identity_load(folder, identity, error);
-	if (is_of(identity, pin) || next_folder(folder, SL_IDENTITY_NEXT, path, error) != SL_OK ||
-	    sl_identity_load_file(path, &next, NULL) != SL_OK)
+	if (is_of(identity, pin) || next_folder(folder, SL_IDENTITY_NEXT, path, error) != SL_OK)
 		return rc;
-	if (!is_of(&next, pin)) {
-		sl_identity_close(&next);
-		return rc;
+	if (take_instead(path, pin, identity)) {
+		identity->next = true;
+		return SL_OK;
 	}
-	sl_identity_close(identity);
-	*identity = next;
-	identity->next = true;
-	return SL_OK;
+	return take_instead(folder, pin, identity) ? SL_OK : rc; /* a credential of before the last renewal */
 }
 
 bool sl_identity_has(const char *folder, const uint8_t pin[static SL_HASH_BYTES])

@@ -194,6 +194,7 @@ CLUSTER_TEST(wrong_invitations)
 		       "the invitation was cut or mistyped; copy the whole line that begins with starling1-");
 	expect_refused(c, "join \"$(head -c 40 invitation)\" --folder x", 2, "was cut or mistyped");
 	join(c, 2);
+	cluster_shell(c, "cp -r learner-01/invitations kept");
 	expect_done(c, "group invite --expires 1s --folder learner-01 >expired");
 	expect_done(c, "group invite --folder learner-01 >withdrawn");
 	sleep(2);
@@ -210,6 +211,9 @@ CLUSTER_TEST(wrong_invitations)
 	assert_int_equal(process_wait(third, JOIN_S), 2);
 	expect_said(c, 3, "it was withdrawn");
 	cluster_stop(c);
+	cluster_shell(c, "! grep -l starling1-B learner-*/log.jsonl join-*; "
+			 "for s in $(sed -n 's/^secret: \"\\(.*\\)\"/\\1/p' kept/*); do "
+			 "! grep -l $s learner-*/log.jsonl join-* || exit 1; done");
 }
 
 #if defined(__has_feature)

@@ -191,6 +191,14 @@ TEST_WITH(next_key, folder_enter, folder_leave)
 	assert_false(got.next);
 	sl_identity_close(&got);
 
+	/* the service manager still gives a key of before */
+	make("credentials");
+	assert_int_equal(setenv("CREDENTIALS_DIRECTORY", "credentials", 1), 0);
+	load_pinned(next.pin, &got);
+	assert_true(!got.next && memcmp(got.pin, next.pin, SL_HASH_BYTES) == 0);
+	sl_identity_close(&got);
+	unsetenv("CREDENTIALS_DIRECTORY");
+
 	/* cut short between the two renames */
 	assert_int_equal(rename("id", "id" SL_IDENTITY_NEXT), 0);
 	assert_true(sl_identity_has("id", next.pin));
