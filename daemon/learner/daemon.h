@@ -25,7 +25,7 @@
 #include "daemon/learner/backup.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
-#include "daemon/learner/group_update.h"
+#include "daemon/learner/group_news.h"
 #include "daemon/learner/masked_states.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/record_limit.h"

@@ -9,6 +9,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/joining.h"
 #include "daemon/learner/past_roster.h"
 #include "daemon/learner/report_log.h"

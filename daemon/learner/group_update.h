@@ -11,30 +11,13 @@
 #pragma once
 
 #include "common/config/group.h"
+#include "daemon/learner/group_news.h"
 
 struct sl_daemon;
 
 #define SL_GROUP_UPDATE_WAIT_MS 30000u
 #define SL_GROUP_PART_BYTES 60000u /* of a part of a roster in a frame */
 #define SL_GROUP_PARTS_MS 10000u   /* after which another peer may begin to send a roster */
-
-struct sl_group_update {
-	char *text; /* of the newest roster; owned; NULL: the roster is not signed */
-	size_t bytes;
-	uint64_t version; /* of it */
-	uint64_t take_at; /* loop time, ms, at which it is taken even without a commit; 0: it is the present
-			     one */
-	struct sl_group_peer {
-		uint64_t told,
-			sent;	/* version that the peer told, and that was sent to it; of the present link */
-	} * peers;		/* by roster index */
-	struct sl_group_parts { /* a roster that arrives */
-		uint32_t peer;
-		uint8_t *bytes; /* owned; NULL: none */
-		size_t have, size;
-		uint64_t since;
-	} parts;
-};
 
 /* Begin with the roster of `daemon`. */
 int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);

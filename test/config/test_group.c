@@ -165,7 +165,7 @@ TEST_WITH(errors_have_places, enter, folder_leave)
 {
 	expect_error("version: 2,", "", SL_ERR_INVALID, "a key of name, version");
 	expect_error("version: 2,", "version: 0,", SL_ERR_RANGE, "r.yaml:2:");
-	expect_error("version: 2,", "version: 2, vresion: 2,", SL_ERR_INVALID, "unknown key 'vresion'");
+	expect_error("version: 2,", "version: 2, vers: 2,", SL_ERR_INVALID, "unknown key 'vers'");
 	expect_error("required: 1", "required: 2", SL_ERR_RANGE,
 		     "2 admins are required to sign, and there are 1");
 	expect_error("admins:", "admin:", SL_ERR_INVALID, "missing key 'admins'");
