@@ -132,8 +132,8 @@ static void expect_all_rounds(struct cluster *c, uint32_t n, int more)
 			expect_rounds(c, i, more);
 }
 
-/* Rotate the key of learner i, which is not on the admin's machine. */
-static void rotate(struct cluster *c, uint32_t i)
+/* Let the roster have another key of learner i, which is not on the admin's machine. */
+static void begin_rotation(struct cluster *c, uint32_t i)
 {
 	char arguments[160], path[PATH_MAX + 32];
 	snprintf(arguments, sizeof arguments, "exec " STARLING_PATH " group rotate --folder learner-%02u", i);
@@ -144,6 +144,11 @@ static void rotate(struct cluster *c, uint32_t i)
 	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
 	expect_done(c, arguments);
 	assert_int_equal(process_wait(pid, JOIN_S), 0);
+}
+
+static void rotate(struct cluster *c, uint32_t i)
+{
+	begin_rotation(c, i);
 	cluster_expect(c, i, "a round has committed under the new key: the old one is deleted");
 }
 
@@ -180,6 +185,21 @@ CLUSTER_TEST(admitted_without_a_question)
 	c->run.learners = 3;
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) >= 2);
+}
+
+/* While learner 3 is away, both others get other keys: it has no link any more, and asks for the roster. */
+CLUSTER_TEST(away_while_all_keys_changed)
+{
+	create(c, 3, "--members 9");
+	join(c, 2);
+	join(c, 3);
+	cluster_signal(c, 3, SIGKILL);
+	expect_done(c, "group rotate --folder learner-01");
+	begin_rotation(c, 2);
+	cluster_start(c, 3, "");
+	expect_done(c, "group update --folder learner-03");
+	cluster_shell(c, "grep -q 'version 5' learner-03/roster.yaml");
+	cluster_stop(c);
 }
 
 /* ---- what can be wrong ---- */

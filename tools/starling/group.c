@@ -19,6 +19,8 @@ static const struct verb {
 	{"remove", sl_cmd_group_remove, "NAME", "remove a learner"},
 	{"rotate", sl_cmd_group_rotate, "[--address HOST:PORT]",
 	 "give the learner of this machine another key"},
+	{"update", sl_cmd_group_update, "[--address HOST:PORT]",
+	 "get the newest roster, if this learner has no links"},
 	{"export", sl_cmd_group_export, "", "print the signed roster"},
 };
 

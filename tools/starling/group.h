@@ -6,6 +6,7 @@
 
 int sl_cmd_group_invite(int argc, char **argv);
 int sl_cmd_group_rotate(int argc, char **argv);
+int sl_cmd_group_update(int argc, char **argv);
 int sl_cmd_group_create(int argc, char **argv);
 int sl_cmd_group_list(int argc, char **argv);
 int sl_cmd_group_remove(int argc, char **argv);

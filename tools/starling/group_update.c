@@ -1,0 +1,136 @@
+/* `starling group update`: get the newest roster for a learner that was away for so long that it has no
+ * links. */
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/net/identity.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+#include "tools/starling/join_ask.h"
+
+struct update {
+	const char *given_folder;
+	char address[SL_ADDRESS_BYTES]; /* "": the members in turn */
+	bool json;
+	char folder[PATH_MAX];
+	struct sl_group_own own;
+	struct sl_identity identity;
+	struct sl_join_ask ask;
+};
+
+static void take_address(struct argp_state *state, const char *value, void *options)
+{
+	struct update *u = options;
+	struct sl_error error;
+	if (sl_roster_address_check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
+	snprintf(u->address, sizeof u->address, "%s", value);
+}
+
+static const struct sl_option own_options[] = {
+	{"address", 0, "HOST:PORT", "address of a member (each one of the roster is asked)",
+	 .take = take_address},
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct update, given_folder)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct update, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own_options,
+	.doc = "Get the newest roster of the group from a member.\v"
+	       "Learners pass newer rosters on by their links. A learner that was away while all others got "
+	       "other keys "
+	       "or addresses has no link; this command asks them with its own key.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group update\n"
+	       "  starling group update --address clinic-a.example.org:7400\n"
+	       "\n"
+	       "Exit status: 0 the roster is the newest of a member that answers, 1 none answers, 2 wrong "
+	       "usage, or this "
+	       "learner was removed."};
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling group update: %s\n", error->text);
+	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
+{
+	(void)context; /* the key of the connection is the proof */
+	(void)client;
+	(void)request;
+}
+
+static int ask_one(struct update *u, const char *address, struct sl_error *error)
+{
+	struct sl_join_request request = {.kind = SL_JOIN_ROSTER};
+	enum sl_join_verdict verdict = SL_JOIN_LATER;
+	u->ask.addresses[0] = address;
+	int rc = sl_join_ask(&u->ask, &request, &verdict, error);
+	if (rc != SL_OK || verdict == SL_JOIN_ADMITTED)
+		return rc;
+	return sl_join_ask_refused(&u->ask, verdict, &request, error);
+}
+
+/* Ask all members, and keep the newest roster. One answer is enough. */
+static int ask(struct update *u, struct sl_error *error)
+{
+	const struct sl_roster *roster = &u->own.group.roster;
+	int rc = sl_err_set(error, SL_ERR_BUSY,
+			    "there is no other member to ask; name one with --address HOST:PORT");
+	bool answered = false;
+	if (u->address[0] != '\0')
+		return ask_one(u, u->address, error);
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (roster->members[i].id != u->own.member->id) {
+			rc = ask_one(u, roster->members[i].address, error);
+			answered |= rc == SL_OK;
+		}
+	return answered ? SL_OK : rc;
+}
+
+static int update(struct update *u, struct sl_error *error)
+{
+	int rc = sl_group_folder_find(u->given_folder, u->folder, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_open(u->folder, &u->own, error);
+	if (rc == SL_OK)
+		rc = sl_identity_load_pinned(u->own.settings.identity, u->own.member->pin, &u->identity,
+					     error);
+	if (rc == SL_OK)
+		rc = sl_group_load(u->own.settings.roster, &u->ask.roster, error);
+	u->ask.has_roster = rc == SL_OK;
+	u->ask.group = u->own.group.name;
+	u->ask.identity = &u->identity;
+	u->ask.address_count = 1;
+	u->ask.prove = prove;
+	if (rc == SL_OK)
+		rc = ask(u, error);
+	if (rc == SL_OK && u->ask.roster.version > u->own.group.version)
+		rc = sl_group_change_take(u->folder, &u->ask.roster, error);
+	return rc;
+}
+
+int sl_cmd_group_update(int argc, char **argv)
+{
+	static struct update u;
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &u);
+	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
+				   : update(&u, &error);
+	if (rc == SL_OK)
+		printf(u.json ? "{\"group\": \"%s\", \"version\": %" PRIu64 ", \"newer\": %s}\n"
+			      : "Group %s: version %" PRIu64 " of the roster%s.\n",
+		       u.own.group.name, u.ask.roster.version,
+		       u.ask.roster.version > u.own.group.version ? (u.json ? "true" : ", which is newer")
+								  : (u.json ? "false" : ""));
+	sl_join_ask_close(&u.ask);
+	sl_identity_close(&u.identity);
+	sl_group_folder_close(&u.own);
+	return rc == SL_OK ? 0 : fail(&error);
+}
