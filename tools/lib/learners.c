@@ -85,13 +85,15 @@ int sl_learners_usual(struct sl_learners *learners, struct sl_error *error)
 	char folder[PATH_MAX] = ".";
 	if (getcwd(folder, sizeof folder) != NULL && sl_learners_find(learners, folder, error) == SL_OK)
 		return SL_OK;
-	if (access(SL_LEARNERS_SOCKET, F_OK) != 0)
-		return sl_err_set(
-			error, SL_ERR_NOTFOUND,
-			"the present folder is no run folder, and there is no daemon at " SL_LEARNERS_SOCKET
-			"; name a run folder, or --control SOCKET");
-	sl_learners_add(learners, SL_LEARNERS_SOCKET);
-	return SL_OK;
+	if (access(SL_LEARNERS_SOCKET, F_OK) == 0) {
+		sl_learners_add(learners, SL_LEARNERS_SOCKET);
+		return SL_OK;
+	}
+	if (sl_learners_find(learners, SL_LEARNERS_FOLDER, error) == SL_OK)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_NOTFOUND,
+			  "the present folder is no run folder, there is no daemon at " SL_LEARNERS_SOCKET
+			  ", and no group in " SL_LEARNERS_FOLDER "; name a run folder, or --control SOCKET");
 }
 
 void sl_learners_close(struct sl_learners *learners)

@@ -10,7 +10,9 @@
 #include "tools/lib/control_query.h"
 #include "tools/lib/option.h"
 
-#define SL_LEARNERS_SOCKET "/run/starling/control.sock" /* of the installed daemon: deploy/starlingd.yaml */
+/* Where the learners of the units are: that of deploy/starlingd.yaml, and those of groups. */
+#define SL_LEARNERS_SOCKET "/run/starling/control.sock"
+#define SL_LEARNERS_FOLDER "/var/lib/starling"
 
 struct sl_learners {
 	struct sl_control_query *asked;
@@ -22,7 +24,8 @@ struct sl_learners {
 int sl_learners_find(struct sl_learners *learners, const char *folder, struct sl_error *error);
 /* Add the learner with the control socket `path`. */
 void sl_learners_add(struct sl_learners *learners, const char *path);
-/* Find those of the present folder, or else the installed daemon. SL_ERR_NOTFOUND: neither is there. */
+/* Find those of the present folder, or else the installed one, or else those of groups. SL_ERR_NOTFOUND: none
+ * is there. */
 int sl_learners_usual(struct sl_learners *learners, struct sl_error *error);
 void sl_learners_close(struct sl_learners *learners);
 

@@ -27,7 +27,7 @@ static const struct sl_usage usage = {
 	       "starlingd.yaml, the "
 	       "roster and the identity, which do not change while a learner runs.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ").\n"
+	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling backup /var/lib/starling/ward\n"

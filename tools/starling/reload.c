@@ -24,7 +24,7 @@ static const struct sl_usage usage = {
 	.doc = "Make running learners open their log again, and read roster and log level again, as SIGHUP "
 	       "does.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET
+	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER
 	       "). A learner that finds an error goes on with what it has; one whose "
 	       "roster has changed restarts by itself.\n"
 	       "\n"

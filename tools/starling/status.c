@@ -26,7 +26,7 @@ static const struct sl_usage usage = {
 	.doc = "Show the round, phase and last commit of learners, which learners they wait for, and how "
 	       "many more losses the open attempt tolerates.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ").\n"
+	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
 	       "Lines marked with ~ are second-hand: what a learner knows of peers that were not asked, from "
 	       "the link and the last Hello.\n"
 	       "\n"

@@ -31,7 +31,7 @@ static const struct sl_usage usage = {
 	.doc = "End learners cleanly, and wait until they have ended. A learner that is started again goes "
 	       "on where it was.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ").\n"
+	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
 	       "A run of 'starling launch' is ended as by Ctrl-C.\n"
 	       "\n"
 	       "Examples:\n"
