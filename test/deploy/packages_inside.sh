@@ -31,7 +31,8 @@ systemctl is-enabled starlingd | grep -q disabled || fail "the unit is enabled b
 ward="--folder /var/lib/starling/ward"
 starling group create ward --learner ana --address 127.0.0.1:7410 >group.log 2>&1 || { cat group.log; fail "group create"; }
 systemctl start starlingd@ward || fail "a group that is forming"
-systemctl status --no-pager starlingd@ward | grep -q 'Status: "the group is forming"' || fail "the status of a group that is forming"
+shows() { [ "$(systemctl show -P StatusText "starlingd@$1")" = "$2" ]; }
+await shows ward "the group is forming"
 starling group invite $ward >invitation 2>>group.log || { cat group.log; fail "group invite"; }
 starling join - --name bo --address 127.0.0.1:7411 --folder /var/lib/starling/bo <invitation >join.log 2>&1 &
 join=$!
