@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
