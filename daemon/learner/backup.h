@@ -10,20 +10,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/base/err.h"
-#include "common/base/types.h"
-
 struct sl_daemon;
-
-struct sl_backup {
-	uint32_t number;       /* counts backups since the start; 0: none yet */
-	bool runs;	       /* the last one is under way */
-	struct sl_error error; /* of the last one; code SL_OK: it is there */
-	sl_round round;	       /* its last committed round; 0: none */
-};
 
 /* Begin a backup, unless one is under way. Its end is logged, and then stands in daemon->backup. */
 void sl_backup_begin(struct sl_daemon *daemon);

@@ -22,7 +22,7 @@
 #include "common/model/trainer.h"
 #include "common/report/record.h"
 #include "daemon/learner/admission.h"
-#include "daemon/learner/backup.h"
+#include "daemon/learner/backup_state.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/group_news.h"

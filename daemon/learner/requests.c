@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "daemon/learner/backup.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/joining.h"
 #include "daemon/learner/reload.h"

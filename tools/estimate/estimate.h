@@ -18,10 +18,10 @@
  *
  * Memory of a learner, for each float: 8 bytes of models (trained and committed), b / 8 of the state, and 8
  * more if an engine has a second vector (metropolis; exact with several exchanges). A learner that fetches a
- * model from a peer needs 4 more for that time, which are not counted. Besides, chunks under way for each neighbour, and 18 MB
- * of the process itself. Deposits are pages of a file, which the system keeps as long as it has room; those
- * of less than 4 MiB each count. An application shares two models more with its learner, which count as
- * memory of the application.
+ * model from a peer needs 4 more for that time, which are not counted. Besides, chunks under way for each
+ * neighbour, and 18 MB of the process itself. Deposits are pages of a file, which the system keeps as long as
+ * it has room; those of less than 4 MiB each count. An application shares two models more with its learner,
+ * which count as memory of the application.
  */
 #pragma once
 
