@@ -27,7 +27,7 @@
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/group_news.h"
 #include "daemon/learner/masked_states.h"
-#include "daemon/learner/progress.h"
+#include "daemon/learner/progress_state.h"
 #include "daemon/learner/record_limit.h"
 #include "daemon/metrics/metrics.h"
 #include "daemon/net/identity.h"

@@ -10,19 +10,9 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 struct sl_daemon;
 
 #define SL_PROGRESS_TASK_MS 600000u /* a task of the largest model takes a tenth of that */
-
-struct sl_progress {
-	uint64_t taken;	   /* events taken from the queue since the start */
-	uint64_t seen;	   /* .. at the last look */
-	uint64_t fed_ms;   /* when the watchdog was fed last; 0: never */
-	uint64_t shown_ms; /* when the status was shown last */
-	char shown[256];   /* that status */
-};
 
 /* Look whether the learner makes progress; called several times a second by the loop. */
 void sl_progress_look(struct sl_daemon *daemon);
