@@ -46,7 +46,8 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 	if (status < 0)
 		sl_link_close(link, uv_strerror(status));
 	else if (link->state == SL_LINK_CONNECT)
-		sl_link_connect(link, found->ai_addr);
+		sl_link_connect(link,
+				sl_address_pick(found, link->links->slots[link->peer].failures)->ai_addr);
 	uv_freeaddrinfo(found);
 }
 
