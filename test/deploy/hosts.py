@@ -1,0 +1,374 @@
+"""Eight hosts on a bridge, a daemon on each: hosts.py STARLING STARLINGD UNIT [--nightly]
+
+This program runs in network, mount and process name spaces of its own, with the bridge. A host is a process in a network and a
+mount name space inside, with a veth device to the bridge and a /var/lib/starling of its own; commands reach it by nsenter. The
+group is made by `starling group create` and `join` alone, and daemons are started with the command line of the unit. No traffic
+leaves, and all processes end with this one. Skipped where name spaces, ip or tc are refused.
+"""
+import collections
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+STARLING, STARLINGD, UNIT = (Path(path).resolve() for path in sys.argv[1:4])
+NIGHTLY = '--nightly' in sys.argv
+INSIDE = 'STARLING_TEST_BRIDGE'
+HOSTS = 8
+PATIENCE = 90 if NIGHTLY else 30  # seconds for anything that is expected
+RETURN = 20  # seconds in which a host takes part again
+SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=1000', 'hello_timeout=2', 'stall_timeout=3', 'agreement_timeout=5',
+	'straggler_timeout=1')
+# A queue for which every packet is too large: all are lost. (Not every kernel has netem or filters.)
+LOSE_ALL = ('tbf', 'rate', '8bit', 'burst', '1', 'limit', '1')
+HOLD = 'mount -t tmpfs tmpfs /var/lib && mkdir /var/lib/starling && mount --bind "$1" /var/lib/starling && echo && exec sleep infinity'
+
+
+def run(*command):
+	done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+	assert done.returncode == 0, f'{shlex.join(command)}: status {done.returncode}: {done.stdout}{done.stderr}'
+	return done.stdout
+
+
+def ip(*words):
+	run('ip', *words)
+
+
+class Host:
+	"""A machine with one daemon. Its address is 10.77.0.NUMBER."""
+
+	def __init__(self, folder, number):
+		self.name, self.port, self.address = f'host-{number}', f'port{number}', f'10.77.0.{number}'
+		self.folder = folder / self.name
+		self.folder.mkdir()
+		self.log = self.folder / 'log'
+		self.log.touch()
+		self.rounds, self.caught_up, self.read = [], [], 0
+		self.commands, self.daemon = 0, None
+		self.power_on()
+
+	def power_on(self, bridge='bridge0'):
+		self.holder = subprocess.Popen(['unshare', '--net', '--mount', 'sh', '-c', HOLD, 'sh', self.folder], stdin=subprocess.DEVNULL,
+			stdout=subprocess.PIPE)
+		assert self.holder.stdout.readline() == b'\n', 'the name spaces of a host are refused'
+		ip('link', 'add', 'dev', self.port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', str(self.holder.pid))
+		ip('link', 'set', 'dev', self.port, 'master', bridge, 'up')
+		for words in (('link', 'set', 'dev', 'lo', 'up'), ('address', 'add', f'{self.address}/24', 'dev', 'eth0'), ('link', 'set', 'dev', 'eth0', 'up')):
+			run(*self.inside('ip', *words))
+
+	def power_off(self):
+		"""Pull the cable first, so that no connection is closed; then kill all that runs here."""
+		ip('link', 'delete', 'dev', self.port)
+		here = os.readlink(f'/proc/{self.holder.pid}/ns/net')
+		for pid in (int(p.name) for p in Path('/proc').iterdir() if p.name.isdecimal()):
+			try:
+				if os.readlink(f'/proc/{pid}/ns/net') == here:
+					os.kill(pid, signal.SIGKILL)
+			except (FileNotFoundError, ProcessLookupError):
+				pass
+		for process in filter(None, (self.holder, self.daemon)):
+			process.wait(PATIENCE)
+
+	def plug(self, bridge):
+		ip('link', 'set', 'dev', self.port, 'master', bridge)
+
+	def inside(self, *command):
+		return ('nsenter', '-t', str(self.holder.pid), '-n', '-m', '--', *command)
+
+	def starling(self, *words):
+		"""Begin a command of a user on this machine."""
+		self.commands += 1
+		return subprocess.Popen(self.inside(str(STARLING), *words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+			stderr=subprocess.PIPE, text=True)
+
+	def done(self, process):
+		"""Wait until a command has ended well; return what it printed."""
+		out, err = process.communicate(timeout=PATIENCE)
+		assert process.returncode == 0, f'{self.name}: {shlex.join(process.args)}: status {process.returncode}: {out}{err}'
+		return out
+
+	def start(self):
+		"""What `systemctl enable --now starlingd@ward` does; return when the learner takes connections."""
+		self.commands += 1
+		self.boot()
+
+	def boot(self):
+		before = self.log.stat().st_size
+		text = re.search(r'^ExecStart=(.*)$', UNIT.read_text(), re.M)[1].replace('%i', 'ward')
+		command = shlex.split(text)
+		assert command[0].endswith('/starlingd'), text
+		with self.log.open('ab') as log:
+			self.daemon = subprocess.Popen(self.inside(str(STARLINGD), *command[1:]), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+		expect(f'{self.name} listens', lambda: '"event":"listening"' in self.log.read_text()[before:] or 'listening on' in self.log.read_text()[before:])
+
+	def look(self):
+		"""Read what the log has more; return the last round that this host knows the model of."""
+		with self.log.open() as log:
+			log.seek(self.read)
+			text = log.read()
+		whole = text.rfind('\n') + 1
+		self.read += len(text[:whole].encode())
+		for line in text[:whole].splitlines():
+			record = json.loads(line) if line.startswith('{') else {}
+			if record.get('event') == 'committed':
+				self.rounds.append(record['round'])
+			elif record.get('event') == 'caught_up':
+				self.caught_up.append(record['round'])
+		return max(self.rounds[-1:] + self.caught_up[-1:], default=0)
+
+
+class Group:
+	"""The hosts, and all committed models that were ever seen on one."""
+
+	def __init__(self):
+		self.hosts, self.models, self.seen = [], collections.defaultdict(set), collections.defaultdict(set)
+
+	def look(self):
+		"""Compare the models of each round; return the last round of any host."""
+		for host in self.hosts:
+			for path in (host.folder / 'ward/state/checkpoints').glob('round-*.safetensors'):
+				if host.name in self.seen[path.name]:
+					continue
+				try:
+					self.models[path.name].add(hashlib.sha256(path.read_bytes()).hexdigest())
+				except FileNotFoundError:
+					continue  # an old one, deleted just now
+				self.seen[path.name].add(host.name)
+				assert len(self.models[path.name]) == 1, f'{path.name} differs on {host.name}'
+		return max(host.look() for host in self.hosts)
+
+	def exact(self, hosts):
+		"""Return how many rounds were seen with one model on all of these hosts."""
+		return sum(self.seen[name] >= {host.name for host in hosts} for name in self.seen)
+
+	def expect_rounds(self, what, hosts, rounds, seconds=PATIENCE):
+		"""Expect that each of these hosts commits so many rounds that no host has committed yet; return the seconds."""
+		begin, last = time.monotonic(), self.look()
+		expect(f'{what}: {rounds} rounds', lambda: self.look() and all(len([r for r in host.rounds if r > last]) >= rounds for host in hosts), seconds)
+		took = time.monotonic() - begin
+		print(f'{what}: {rounds} rounds in {took:.1f} s', flush=True)
+		return took
+
+
+def expect(what, condition, seconds=PATIENCE):
+	end = time.monotonic() + seconds
+	while not condition():
+		assert time.monotonic() < end, f'in vain: {what}'
+		time.sleep(0.05)
+
+
+def invitation(text):
+	return re.search(r'starling1-\S+', text)[0]
+
+
+def join(hosts, line):
+	"""Begin to join with one invitation."""
+	return [(host, host.starling('join', line, '--name', host.name, '--address', f'{host.address}:7400')) for host in hosts]
+
+
+def waits(process):
+	"""Wait until a command says that it waits for the admin; what it says next is read with its end."""
+	os.set_blocking(process.stderr.fileno(), False)
+	os.set_blocking(process.stdout.fileno(), False)
+	said = []
+
+	def heard():
+		for stream in (process.stdout, process.stderr):
+			said.append(stream.read() or '')
+		assert process.poll() is None, f'{shlex.join(process.args)}: status {process.returncode}: {"".join(said)}'
+		return 'aiting for the admin' in ''.join(said)
+	expect('a command waits for the admin', heard)
+	os.set_blocking(process.stderr.fileno(), True)
+	os.set_blocking(process.stdout.fileno(), True)
+
+
+def make(group, folder):
+	"""Make a group of eight, and see five exact rounds."""
+	group.hosts = [Host(folder, number) for number in range(1, HOSTS + 1)]
+	first, others = group.hosts[0], group.hosts[1:]
+	begin = time.monotonic()
+	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', str(HOSTS),
+		'--auto-admit', str(HOSTS - 1), *(word for setting in SETTINGS for word in ('--set', setting))))
+	first.start()
+	for host, joining in join(others, invitation(said)):
+		host.done(joining)
+	for host in others:
+		host.start()
+	expect('the first exact round', lambda: group.look() and group.exact(group.hosts) >= 1)
+	print(f'{HOSTS} hosts: {time.monotonic() - begin:.1f} s from the first command to the first exact round; commands: '
+		+ ', '.join(f'{host.name} {host.commands}' for host in group.hosts) + '; files edited: 0', flush=True)
+	expect('five exact rounds', lambda: group.look() and group.exact(group.hosts) >= 5)
+
+
+def partition(group):
+	five, three = group.hosts[:5], group.hosts[5:HOSTS]
+	for host in three:
+		host.plug('bridge1')
+	group.expect_rounds('partition 5/3, the five', five, 3)
+	cut = max(host.look() for host in three)
+	assert cut < max(host.look() for host in five) - 1, 'the three have what the five committed without them'
+	for host in three:
+		host.plug('bridge0')
+	group.expect_rounds('healed, all', group.hosts, 2)
+
+
+def power_off(group):
+	host = group.hosts[7]
+	host.power_off()
+	group.expect_rounds('a host without power, the others', [h for h in group.hosts if h is not host], 2)
+	host.power_on()
+	host.boot()
+	group.expect_rounds('power is back, all', group.hosts, 2)
+
+
+def one_way_loss(group):
+	"""A host sends, and hears nothing."""
+	host = group.hosts[2]
+	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *LOSE_ALL)
+	group.expect_rounds('one-way loss, the others', [h for h in group.hosts if h is not host], 3)
+	run('tc', 'qdisc', 'delete', 'dev', host.port, 'root')
+	group.expect_rounds('without loss, all', group.hosts, 2)
+
+
+def new_address(group):
+	"""A host gets another address. The roster has the old one, where nobody answers: the host dials out."""
+	host = group.hosts[4]
+	run(*host.inside('ip', 'address', 'delete', f'{host.address}/24', 'dev', 'eth0'))
+	host.address = '10.77.0.105'
+	run(*host.inside('ip', 'address', 'add', f'{host.address}/24', 'dev', 'eth0'))
+	group.expect_rounds('another address, all', group.hosts, 2, RETURN)
+
+
+def slow_link(group):
+	host = group.hosts[3]
+	rate = ('tbf', 'rate', '1mbit', 'burst', '16kb', 'latency', '100ms')
+	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *rate)
+	run(*host.inside('tc', 'qdisc', 'add', 'dev', 'eth0', 'root', *rate))
+	group.expect_rounds('a link of 1 Mbit/s, all', group.hosts, 3)
+	run('tc', 'qdisc', 'delete', 'dev', host.port, 'root')
+	run(*host.inside('tc', 'qdisc', 'delete', 'dev', 'eth0', 'root'))
+
+
+def far_link(group):
+	host = group.hosts[3]
+	added = subprocess.run(['tc', 'qdisc', 'add', 'dev', host.port, 'root', 'netem', 'delay', '50ms'], capture_output=True, text=True)
+	if added.returncode != 0:
+		print(f'a link of 50 ms: left out, {added.stderr.strip()}')
+		return
+	group.expect_rounds('a link of 50 ms, all', group.hosts, 3)
+	run('tc', 'qdisc', 'delete', 'dev', host.port, 'root')
+
+
+def other_bridge(group):
+	"""A host moves to a second bridge that is connected to the first one, and back."""
+	ip('link', 'add', 'dev', 'trunk0', 'type', 'veth', 'peer', 'name', 'trunk1')
+	for i in '01':
+		ip('link', 'set', 'dev', f'trunk{i}', 'master', f'bridge{i}', 'up')
+	for bridge in ('bridge1', 'bridge0'):
+		group.hosts[5].plug(bridge)
+		group.expect_rounds(f'a host at {bridge}, all', group.hosts, 3)
+
+
+def ninth(group, folder):
+	first, host = group.hosts[0], Host(folder, 9)
+	(_, joining), = join([host], invitation(first.done(first.starling('group', 'invite'))))
+	waits(joining)
+	first.done(first.starling('admit', host.name))
+	host.done(joining)
+	host.start()
+	group.hosts.append(host)
+	group.expect_rounds('a ninth is admitted, all', group.hosts, 2)
+
+
+def removed(group):
+	first, gone = group.hosts[0], group.hosts[6]
+	first.done(first.starling('group', 'remove', gone.name))
+	gone.daemon.wait(PATIENCE)
+	gone.look()
+	group.hosts.remove(gone)
+	group.expect_rounds('one is removed, the others', group.hosts, 2)
+
+
+def rotated(group):
+	"""A host renews its key, and nobody misses a round."""
+	first, host = group.hosts[0], group.hosts[1]
+	before = group.look()
+	rotating = host.starling('group', 'rotate')
+	waits(rotating)
+	first.done(first.starling('admit', host.name))
+	host.done(rotating)
+	group.expect_rounds('a new key, all', group.hosts, 2)
+	upto = min(h.look() for h in group.hosts)
+	for h in group.hosts:
+		missed = set(range(before + 1, upto + 1)) - set(h.rounds)
+		assert not missed, f'{h.name} has missed rounds {sorted(missed)} while a key was renewed'
+
+
+def inside():
+	"""Play all scenes, in the name spaces of this test."""
+	ip('link', 'set', 'dev', 'lo', 'up')
+	for bridge in ('bridge0', 'bridge1'):
+		ip('link', 'add', 'dev', bridge, 'type', 'bridge')
+		ip('link', 'set', 'dev', bridge, 'up')
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
+		group, folder = Group(), Path(name)
+		try:
+			make(group, folder)
+			for scene in (partition, power_off, one_way_loss, new_address):
+				scene(group)
+			if NIGHTLY:
+				for scene in (slow_link, far_link, other_bridge):
+					scene(group)
+				ninth(group, folder)
+				rotated(group)
+				removed(group)
+			for host in group.hosts:
+				assert '"event":"fatal"' not in host.log.read_text(), host.name
+				assert host.daemon.poll() is None, f'{host.name} has ended'
+		except BaseException:
+			for host in group.hosts:
+				print(f'--- {host.name}: rounds {host.rounds[-5:]}, caught up {host.caught_up[-5:]}\n{host.log.read_text()[-1500:]}')
+			raise
+		finally:
+			for host in group.hosts:
+				for process in filter(None, (host.daemon, host.holder)):
+					process.kill()
+					process.wait()
+	print('hosts: passed')
+
+
+def refusal(own):
+	"""Return why this machine cannot have such hosts, or None."""
+	for program in ('ip', 'tc', 'nsenter', 'unshare'):
+		if shutil.which(program) is None:
+			return f'{program} is missing'
+	probe = f'''set -e
+mount -t tmpfs tmpfs /var/lib
+ip link add dev probe0 type bridge
+ip link add dev probe1 type veth peer name probe2
+ip link set dev probe1 master probe0
+tc qdisc add dev probe1 root {' '.join(LOSE_ALL)}'''
+	tried = subprocess.run([*own, 'sh', '-c', probe], capture_output=True, text=True, timeout=PATIENCE)
+	return f'name spaces, bridges or queues are refused: {tried.stderr.strip()}' if tried.returncode != 0 else None
+
+
+def main():
+	if INSIDE in os.environ:
+		return inside()
+	own = ['unshare', *(['-r'] if os.geteuid() != 0 else []), '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
+	why = refusal(own)
+	if why:
+		print(why)
+		return 77
+	return subprocess.run([*own, sys.executable, *sys.argv], env=dict(os.environ, **{INSIDE: 'yes'})).returncode
+
+
+sys.exit(main())
