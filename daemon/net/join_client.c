@@ -60,11 +60,13 @@ static int connect_any(struct sl_join_client *client, const char *address, struc
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	sl_address_split(address, host, port);
 	int rc = getaddrinfo(host, port, &hints, &found), why = 0;
+	client->failure = rc != 0 ? SL_JOIN_FAILURE_RESOLVE : SL_JOIN_FAILURE_CONNECT;
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, gai_strerror(rc));
 	for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
 		why = connect_to(client, to);
 	freeaddrinfo(found);
+	client->why = why;
 	return client->fd >= 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));
 }
 
@@ -120,6 +122,7 @@ static int fill(struct sl_join_client *client)
 static int shake_hands(struct sl_join_client *client, const char *address, struct sl_error *error)
 {
 	int rc, why = 0;
+	client->failure = SL_JOIN_FAILURE_HANDSHAKE;
 	while ((rc = sl_tls_session_handshake(&client->session)) == SL_PENDING && why == 0)
 		if ((why = flush(client)) == 0)
 			why = fill(client);
@@ -127,6 +130,9 @@ static int shake_hands(struct sl_join_client *client, const char *address, struc
 		why = flush(client);
 	if (rc == SL_OK && why == 0)
 		rc = sl_tls_session_export(&client->session, client->exported);
+	client->why = why;
+	if (rc == SL_OK && why == 0)
+		client->failure = SL_JOIN_FAILURE_NONE;
 	if (why != 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));
 	return rc == SL_OK
@@ -138,19 +144,51 @@ static int shake_hands(struct sl_join_client *client, const char *address, struc
 				 address);
 }
 
-int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
-			const char *address, uint32_t ms, struct sl_error *error)
+static int open_client(struct sl_join_client *client, const struct sl_identity *identity,
+		       const struct sl_roster *roster, const char *address, uint32_t ms,
+		       struct sl_error *error)
 {
 	*client = (struct sl_join_client){.fd = -1, .deadline_ms = now_ms() + ms};
 	int rc = connect_any(client, address, error);
 	if (rc == SL_OK) {
 		note_local(client);
-		rc = sl_tls_open(&client->tls, identity, &client->nobody, error);
+		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->nobody, error);
 	}
 	if (rc == SL_OK && (sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
-			    sl_tls_session_join(&client->session) != SL_OK))
+			    (roster == NULL && sl_tls_session_join(&client->session) != SL_OK)))
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return rc == SL_OK ? shake_hands(client, address, error) : rc;
+}
+
+int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
+			const char *address, uint32_t ms, struct sl_error *error)
+{
+	return open_client(client, identity, NULL, address, ms, error);
+}
+
+int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
+			     const struct sl_roster *roster, const char *address, uint32_t ms,
+			     struct sl_error *error)
+{
+	return open_client(client, identity, roster, address, ms, error);
+}
+
+int sl_join_client_frame(struct sl_join_client *client, struct sl_deframer *deframer)
+{
+	for (;;) {
+		size_t size, got;
+		uint8_t *room = sl_deframer_room(deframer, &size);
+		int rc = sl_tls_session_read(&client->session, room, size, &got);
+		if (rc == SL_OK) {
+			rc = sl_deframer_took(deframer, got);
+			if (rc != SL_PENDING)
+				return rc;
+		} else if (rc != SL_PENDING) {
+			return rc;
+		} else if ((client->why = fill(client)) != 0) {
+			return client->why == ECONNRESET ? SL_ERR_CRYPTO : SL_ERR_IO;
+		}
+	}
 }
 
 /* Receive exactly `size` bytes of plaintext. */

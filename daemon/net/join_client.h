@@ -1,11 +1,21 @@
 /* join_client.h - a request to a learner of a group, from a program that has no event loop (PROTOCOL.md §12.9
- * Joining). One connection, one request, one answer, until a deadline.
+ * Joining). One connection, one request, one answer, until a deadline. It may also be the beginning of a
+ * link, to see whether there could be one.
  */
 #pragma once
 
+#include "common/wire/frame.h"
 #include "common/wire/join_codec.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/tls.h"
+
+/* What has failed. */
+enum sl_join_failure {
+	SL_JOIN_FAILURE_NONE,
+	SL_JOIN_FAILURE_RESOLVE, /* the host of the address */
+	SL_JOIN_FAILURE_CONNECT,
+	SL_JOIN_FAILURE_HANDSHAKE,
+};
 
 struct sl_join_client {
 	struct sl_roster
@@ -18,12 +28,22 @@ struct sl_join_client {
 	uint8_t exported[SL_HASH_BYTES]; /* derived from the connection */
 	uint8_t input[16384];		 /* received, used by TLS in part */
 	uint8_t *bytes;			 /* of the answer; owned */
+	enum sl_join_failure failure;
+	int why; /* errno of the failure; 0: there is none */
 };
 
 /* Connect to `address` and complete the handshake, within `ms`. SL_ERR_IO: it cannot be reached;
  * SL_ERR_CRYPTO: the other end is no learner, or serves no learners that join. Close it in any case. */
 int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
 			const char *address, uint32_t ms, struct sl_error *error);
+/* The same for a link to a member of `roster`. `session` tells which key the other end has shown. */
+int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
+			     const struct sl_roster *roster, const char *address, uint32_t ms,
+			     struct sl_error *error);
+/* Receive the next frame of a link into a deframer that begins as zeros; take it with sl_deframer_next.
+ * SL_ERR_FORMAT: it is none of this version (sl_deframer_version); SL_ERR_CRYPTO: the other end refuses the
+ * own key; SL_ERR_NOTFOUND: it said goodbye, as it has another link; SL_ERR_IO: nothing came in time. */
+int sl_join_client_frame(struct sl_join_client *client, struct sl_deframer *deframer);
 /* Send the request and receive the answer, whose roster lasts as long as the client. */
 int sl_join_client_ask(struct sl_join_client *client, const struct sl_join_request *request,
 		       struct sl_join_answer *answer, struct sl_error *error);

@@ -24,6 +24,7 @@ struct sl_command {
 int sl_cmd_abort(int argc, char **argv);
 int sl_cmd_admit(int argc, char **argv);
 int sl_cmd_count(int argc, char **argv);
+int sl_cmd_doctor(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
 int sl_cmd_export(int argc, char **argv);
 int sl_cmd_histogram(int argc, char **argv);

@@ -24,6 +24,7 @@ static const struct sl_command commands[] = {
 	{"group", "make a group of learners on machines of their own, and change it", sl_cmd_group},
 	{"join", "become a learner of a group, with an invitation", sl_cmd_join},
 	{"admit", "admit a learner that waits to join the group", sl_cmd_admit},
+	{"doctor", "find what keeps this machine from taking part, here and at each peer", sl_cmd_doctor},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
 	{"stop", "end learners cleanly", sl_cmd_stop},
 	{"reload", "make learners read roster and log level again", sl_cmd_reload},

@@ -1,0 +1,138 @@
+/* `starling doctor`: find what keeps the learner of this machine from taking part. */
+#include "tools/starling/doctor.h"
+
+#include <limits.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/runtime/log.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group_folder.h"
+
+#define SYSTEM_CONFIG "/etc/starling/starlingd.yaml"
+
+struct options {
+	const char *folder, *config;
+	bool json;
+};
+
+static const struct sl_option own[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct options, folder)},
+	{"config", 'c', "FILE", "configuration of a learner that is set up by hand",
+	 SL_SETS(struct options, config)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct options, json)},
+	{0}};
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct options *o = options;
+	if (o->folder != NULL && o->config != NULL)
+		argp_error(state, "--folder and --config exclude each other");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.check = check,
+	.doc = "Look for what keeps the learner of this machine from taking part: first here, then at each "
+	       "peer of its roster. One line each, with the remedy. Run it as the user of the learner.\v"
+	       "Examples:\n"
+	       "  starling doctor\n"
+	       "  starling doctor --config /etc/starling/starlingd.yaml\n"
+	       "\n"
+	       "Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no "
+	       "learner."};
+
+void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
+		   const char *remedy, const char *format, ...)
+{
+	va_list list;
+	doctor->findings =
+		sl_command_grow(doctor->findings, doctor->count, &doctor->room, sizeof *doctor->findings);
+	struct sl_doctor_finding *f = &doctor->findings[doctor->count++];
+	*f = (struct sl_doctor_finding){.level = level};
+	snprintf(f->about, sizeof f->about, "%s", about);
+	snprintf(f->remedy, sizeof f->remedy, "%s", remedy != NULL ? remedy : "");
+	va_start(list, format);
+	vsnprintf(f->text, sizeof f->text, format, list);
+	va_end(list);
+	sl_log_clean(f->text, false);
+}
+
+static const char *const words[] = {
+	[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
+
+static void print_text(const struct sl_doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct sl_doctor_finding *f = &doctor->findings[i];
+		printf("%-4s  %s: %s%s%s\n", words[f->level], f->about, f->text,
+		       f->remedy[0] != '\0' ? "; " : "", f->remedy);
+	}
+}
+
+static void print_json(const struct sl_doctor *doctor)
+{
+	json_t *array = json_array();
+	for (size_t i = 0; i < doctor->count; i++) {
+		const struct sl_doctor_finding *f = &doctor->findings[i];
+		json_array_append_new(array,
+				      json_pack("{s:s, s:s, s:s, s:s}", "result", words[f->level], "about",
+						f->about, "text", f->text, "remedy", f->remedy));
+	}
+	json_dumpf(array, stdout, 0);
+	putchar('\n');
+	json_decref(array);
+}
+
+/* Find the configuration: that of the options, of the group of this machine, or of the system. */
+static int find_config(const struct options *o, char config[static PATH_MAX + 32], struct sl_error *error)
+{
+	char folder[PATH_MAX];
+	if (o->config != NULL) {
+		snprintf(config, PATH_MAX, "%s", o->config);
+		return SL_OK;
+	}
+	int rc = sl_group_folder_find(o->folder, folder, error);
+	if (rc == SL_OK) {
+		snprintf(config, PATH_MAX + 32, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
+	} else if (o->folder == NULL && access(SYSTEM_CONFIG, F_OK) == 0) {
+		snprintf(config, PATH_MAX, SYSTEM_CONFIG);
+		rc = SL_OK;
+	}
+	return rc;
+}
+
+static void close_doctor(struct sl_doctor *doctor)
+{
+	if (doctor->has_key)
+		sl_identity_close(&doctor->identity);
+	sl_group_close(&doctor->group);
+	json_decref(doctor->status);
+	free(doctor->findings);
+}
+
+int sl_cmd_doctor(int argc, char **argv)
+{
+	static struct sl_doctor doctor; /* large */
+	struct options o = {0};
+	struct sl_error error = {0};
+	int status = 0;
+	sl_option_parse(&usage, argc, argv, &o);
+	if (sodium_init() < 0 || find_config(&o, doctor.config, &error) != SL_OK) {
+		fprintf(stderr, "starling doctor: %s\n", error.text);
+		return SL_EXIT_USAGE;
+	}
+	if (sl_doctor_machine(&doctor))
+		sl_doctor_peers(&doctor);
+	(o.json ? print_json : print_text)(&doctor);
+	for (size_t i = 0; i < doctor.count; i++)
+		if (doctor.findings[i].level == SL_DOCTOR_FAIL)
+			status = SL_EXIT_FAILED;
+	close_doctor(&doctor);
+	return status;
+}

@@ -1,0 +1,39 @@
+/* doctor.h - what `starling doctor` looks at, and its findings. */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/config/group.h"
+#include "common/config/settings.h"
+#include "daemon/net/identity.h"
+
+enum sl_doctor_level { SL_DOCTOR_OK, SL_DOCTOR_WARN, SL_DOCTOR_FAIL };
+
+struct sl_doctor_finding {
+	enum sl_doctor_level level;
+	char about[96];
+	char text[512], remedy[512]; /* remedy "": none is needed */
+};
+
+struct sl_doctor {
+	char config[PATH_MAX + 32];
+	struct sl_settings settings;
+	struct sl_group group;
+	struct sl_identity identity;
+	int self;	/* index in the roster; -1: not there */
+	bool has_key;	/* the identity is loaded */
+	json_t *status; /* of the running learner; NULL: it does not run, or does not answer */
+	struct sl_doctor_finding *findings;
+	size_t count, room;
+};
+
+/* Add a finding. `remedy` NULL: none is needed. */
+void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
+		   const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Look at this machine. Return true if the peers can be asked: configuration, roster and key are good. */
+bool sl_doctor_machine(struct sl_doctor *doctor);
+/* Look at its address, disk and limits, which need a valid configuration. */
+void sl_doctor_resources(struct sl_doctor *doctor);
+/* Ask all peers at once. */
+void sl_doctor_peers(struct sl_doctor *doctor);

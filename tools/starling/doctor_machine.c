@@ -1,0 +1,160 @@
+/* `starling doctor`: configuration, roster, key and clock of this machine. */
+#include <inttypes.h>
+#include <openssl/x509.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "common/config/admin_key.h"
+#include "tools/lib/learners.h"
+#include "tools/starling/doctor.h"
+
+#define ANSWER_MS 2000
+#define YEAR_FIRST 2025
+#define YEAR_LAST 2100
+#define FILE_AHEAD_S 60 /* that the date of a file may lie ahead of the clock, as on a network file system   \
+			 */
+
+static bool check_files(struct sl_doctor *d)
+{
+	struct sl_error error = {0};
+	if (sl_settings_load(d->config, NULL, 0, &d->settings, &error) != SL_OK) {
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "configuration",
+			      "correct it; starlingd.yaml(5) describes each setting", "%s", error.text);
+		return false;
+	}
+	sl_doctor_add(d, SL_DOCTOR_OK, "configuration", NULL, "%s", d->config);
+	if (sl_group_load(d->settings.roster, &d->group, &error) != SL_OK) {
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "roster",
+			      "copy it again from a learner that runs; see roster(5)", "%s", error.text);
+		return false;
+	}
+	if (sl_group_is_signed(&d->group))
+		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "group %s, version %" PRIu64 ", %u learners",
+			      d->group.name, d->group.version, d->group.roster.size);
+	else
+		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "%u learners", d->group.roster.size);
+	return true;
+}
+
+static bool check_key(struct sl_doctor *d)
+{
+	struct sl_error error = {0};
+	char has[SL_PIN_TEXT_BYTES], wanted[SL_PIN_TEXT_BYTES];
+	d->self = sl_roster_find(&d->group.roster, d->settings.id);
+	if (d->self < 0) {
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "own line",
+			      "correct 'id', or have this learner added to the roster",
+			      "%s has no learner %" PRIu32, d->settings.roster, d->settings.id);
+		return false;
+	}
+	const struct sl_member *m = &d->group.roster.members[d->self];
+	sl_doctor_add(d, SL_DOCTOR_OK, "own line", NULL, "%s (%" PRIu32 "), %s", m->name, m->id, m->address);
+	if (sl_identity_load_pinned(d->settings.identity, m->pin, &d->identity, &error) != SL_OK) {
+		const char *remedy =
+			"restore the folder from its backup, or make a new key with 'starling keygen'";
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "key",
+			      error.code == SL_ERR_REFUSED ? NULL /* the error has it */ : remedy, "%s",
+			      error.text);
+		return false;
+	}
+	d->has_key = true;
+	sl_roster_pin_text(d->identity.pin, has);
+	sl_roster_pin_text(m->pin, wanted);
+	bool same = memcmp(d->identity.pin, m->pin, SL_HASH_BYTES) == 0;
+	if (same)
+		sl_doctor_add(d, SL_DOCTOR_OK, "key", NULL, "%s, mode 0600", has);
+	else
+		sl_doctor_add(
+			d, SL_DOCTOR_FAIL, "key",
+			"correct 'identity' or 'id', or have the roster line of 'starling keygen --show' "
+			"put into the roster of all learners",
+			"%s has %s, the roster %s", d->settings.identity, has, wanted);
+	return same;
+}
+
+/* Check the mode of a file that only its owner may read. */
+static void check_secret(struct sl_doctor *d, const char *about, const char *path)
+{
+	struct stat st;
+	char remedy[PATH_MAX + 128];
+	snprintf(remedy, sizeof remedy, "run chmod 600 %s", path);
+	if (stat(path, &st) == 0 && (st.st_mode & 077) != 0)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, about, remedy, "others can read %s (mode %04o)", path,
+			      (unsigned)st.st_mode & 07777);
+}
+
+static void check_secrets(struct sl_doctor *d)
+{
+	char path[PATH_MAX + 64];
+	const char *slash = strrchr(d->config, '/');
+	snprintf(path, sizeof path, "%.*sadmin.key", slash != NULL ? (int)(slash - d->config) + 1 : 0,
+		 d->config);
+	check_secret(d, "admin key", path);
+	if (d->settings.http_token_file[0] != '\0')
+		check_secret(d, "token", d->settings.http_token_file);
+}
+
+static void check_clock(struct sl_doctor *d)
+{
+	time_t now = time(NULL);
+	struct stat st;
+	struct tm parts;
+	char shown[32];
+	const char *remedy = "set the clock, with timedatectl set-ntp true";
+	gmtime_r(&now, &parts);
+	strftime(shown, sizeof shown, "%F %H:%M:%S UTC", &parts);
+	if (parts.tm_year + 1900 < YEAR_FIRST || parts.tm_year + 1900 > YEAR_LAST)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy, "it shows %s", shown);
+	else if (stat(d->settings.roster, &st) == 0 && st.st_mtime > now + FILE_AHEAD_S)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy, "it shows %s, before the date of %s", shown,
+			      d->settings.roster);
+	else if (d->has_key && X509_cmp_time(X509_get0_notBefore(d->identity.certificate), &now) > 0)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy,
+			      "it shows %s, before the date of the certificate in %s", shown,
+			      d->settings.identity);
+	else
+		sl_doctor_add(d, SL_DOCTOR_OK, "clock", NULL, "%s", shown);
+}
+
+/* Ask the learner of this machine for its status. */
+static void ask_learner(struct sl_doctor *d)
+{
+	struct sl_learners learners = {.count = 0};
+	sl_learners_add(&learners, d->settings.control);
+	json_t *request = json_pack("{s:s, s:b}", "op", "status", "peers", 1);
+	sl_control_query_all(learners.asked, 1, request, ANSWER_MS);
+	json_decref(request);
+	struct sl_control_query *one = &learners.asked[0];
+	const char *problem = sl_control_query_problem(one);
+	const char *obstacle = one->reply != NULL ? sl_learners_text(one->reply, "obstacle") : "";
+	if (problem != NULL && sl_control_query_absent(one))
+		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", "start it: starlingd --config FILE, or its unit",
+			      "it is not running");
+	else if (problem != NULL)
+		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
+			      "run this command as the user of the learner, and see its log", "%s: %s",
+			      d->settings.control, problem);
+	else if (obstacle[0] != '\0')
+		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", NULL, "runs, and waits: %s", obstacle);
+	else
+		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs, with %lld links",
+			      sl_learners_number(one->reply, "links"));
+	d->status = json_incref(one->reply);
+	sl_learners_close(&learners);
+}
+
+bool sl_doctor_machine(struct sl_doctor *d)
+{
+	d->self = -1;
+	if (!check_files(d))
+		return false;
+	bool good = check_key(d);
+	check_secrets(d);
+	check_clock(d);
+	ask_learner(d);
+	sl_doctor_resources(d);
+	return good;
+}

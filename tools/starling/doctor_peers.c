@@ -1,0 +1,370 @@
+/* `starling doctor`: the peers of the roster, asked at once by some threads, until one deadline. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/config/core_config.h"
+#include "common/wire/codec.h"
+#include "daemon/net/join_client.h"
+#include "tools/lib/command.h"
+#include "tools/lib/learners.h"
+#include "tools/starling/doctor.h"
+
+#define THREADS_MAX 256u
+#define CONNECTION_MS 2500u /* for each of the connections to a peer, at most two */
+#define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
+#define CLOCK_S 300u	    /* by which two clocks may differ without a word */
+
+struct peer {
+	bool done;     /* the finding is complete */
+	bool has_link; /* the learner of this machine holds one */
+	struct sl_doctor_finding finding;
+};
+
+/* Shared by the threads. It is never freed: a thread may still wait for the resolver when the program ends.
+ */
+struct asked {
+	const struct sl_doctor *doctor;
+	struct peer *peers;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	uint32_t next, left;
+};
+
+static void __attribute__((format(printf, 4, 5)))
+find(struct sl_doctor_finding *f, enum sl_doctor_level level, const char *remedy, const char *format, ...)
+{
+	va_list list;
+	f->level = level;
+	snprintf(f->remedy, sizeof f->remedy, "%s", remedy != NULL ? remedy : "");
+	va_start(list, format);
+	vsnprintf(f->text, sizeof f->text, format, list);
+	va_end(list);
+}
+
+/* Say which other key has answered. */
+static void find_other_key(struct sl_doctor_finding *f, const struct sl_roster *roster, const uint8_t *pin)
+{
+	char text[SL_PIN_TEXT_BYTES];
+	sl_roster_pin_text(pin, text);
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (memcmp(roster->members[i].pin, pin, SL_HASH_BYTES) == 0) {
+			find(f, SL_DOCTOR_FAIL, "correct the addresses of the two in the roster",
+			     "another learner answers there, %s (%" PRIu32 ")", roster->members[i].name,
+			     roster->members[i].id);
+			return;
+		}
+	find(f, SL_DOCTOR_FAIL,
+	     "its key differs from the roster: compare with 'starling keygen --show' there, then correct the "
+	     "roster or the address",
+	     "another key answers, %s", text);
+}
+
+/* Say why no connection could be made. */
+static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
+			     const struct sl_join_client *client, const struct sl_error *error)
+{
+	const char *address = strstr(error->text, ": "), *why = address != NULL ? address + 2 : error->text;
+	if (p->has_link) {
+		find(f, SL_DOCTOR_WARN,
+		     "the link works; let this machine through the firewall there if it is to dial, too",
+		     "one direction only: it has dialled this machine, and cannot be dialled (%s)", why);
+		return;
+	}
+	if (client->failure == SL_JOIN_FAILURE_RESOLVE)
+		find(f, SL_DOCTOR_FAIL, "correct the address in the roster, or DNS or /etc/hosts here",
+		     "its name does not resolve (%s)", why);
+	else if (client->why == ENETUNREACH || client->why == EHOSTUNREACH)
+		find(f, SL_DOCTOR_FAIL, "look at the route and the VPN: ip route get HOST", "no route (%s)",
+		     why);
+	else if (client->why == ECONNREFUSED)
+		find(f, SL_DOCTOR_FAIL, "start its learner, or correct address and port in the roster",
+		     "connection refused: no program listens there");
+	else if (client->why == ETIMEDOUT)
+		find(f, SL_DOCTOR_FAIL,
+		     "is its machine on? let the port through the firewalls of both machines",
+		     "no answer within %.1f s", CONNECTION_MS / 1e3);
+	else
+		find(f, SL_DOCTOR_FAIL, "see the network of both machines", "%s", why);
+}
+
+static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_client *client,
+			   const struct sl_roster *roster)
+{
+	if (client->session.pinned)
+		find_other_key(f, roster, client->session.unknown_pin);
+	else
+		find(f, SL_DOCTOR_FAIL,
+		     "another program, or a proxy that ends TLS, may have the port: correct the address, or "
+		     "pass "
+		     "TLS through",
+		     "TLS failure: %s",
+		     client->why != 0 ? strerror(client->why) : "no learner answers there");
+}
+
+/* Compare the Hello of the peer. */
+static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d,
+			  const struct sl_deframer *frame)
+{
+	struct sl_decoded decoded;
+	if (sl_codec_decode(frame->kind, frame->payload, frame->size, &decoded, NULL) != SL_OK)
+		return;
+	const struct sl_hello *hello = &decoded.message.hello;
+	uint8_t run[SL_RUN_BYTES];
+	sl_core_config_run(d->settings.run, run);
+	if (memcmp(hello->run, run, sizeof run) != 0)
+		find(f, SL_DOCTOR_FAIL, "set 'run' to the same name at all learners",
+		     "other run: it takes no part in '%s'", d->settings.run);
+	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
+		find(f, SL_DOCTOR_WARN, "give all learners the same roster, then run 'starling reload'",
+		     "answers, and has another roster");
+	sl_codec_close(&decoded);
+}
+
+/* Read what a peer sends first on a link: a ping, then its Hello. */
+static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct sl_join_client *client)
+{
+	struct sl_deframer frame = {.have = 0};
+	bool any = false, told = false;
+	int rc;
+	while (!told && (rc = sl_join_client_frame(client, &frame)) == SL_OK) {
+		any = true;
+		if (frame.kind == SL_MSG_HELLO) {
+			find(f, SL_DOCTOR_OK, NULL, "answers");
+			compare_hello(f, d, &frame);
+			told = true;
+		}
+		sl_deframer_next(&frame);
+	}
+	int version = told ? 0 : sl_deframer_version(&frame);
+	sl_deframer_close(&frame);
+	if (told)
+		return;
+	if (rc == SL_ERR_FORMAT && version != 0)
+		find(f, SL_DOCTOR_FAIL, version > 0 ? "upgrade Starling here" : "upgrade Starling there",
+		     "version differs: it speaks %s version of the protocol",
+		     version > 0 ? "a newer" : "an older");
+	else if (any || rc == SL_ERR_NOTFOUND)
+		find(f, SL_DOCTOR_OK, NULL, "answers%s", any ? "" : ", and holds another link");
+	else if (rc == SL_ERR_CRYPTO)
+		find(f, SL_DOCTOR_FAIL,
+		     "have the line of this machine put into its roster, then run 'starling reload' there",
+		     "it refuses the key of this machine, which is not in its roster");
+	else
+		find(f, SL_DOCTOR_FAIL, "see its log; is its machine overloaded?",
+		     "the handshake is done, and then nothing comes");
+}
+
+/* Begin a link as the learner would. */
+static void try_link(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+{
+	const struct sl_roster *roster = &d->group.roster;
+	struct sl_join_client client;
+	struct sl_error error = {0};
+	int rc = sl_join_client_open_link(&client, &d->identity, roster, roster->members[index].address,
+					  CONNECTION_MS, &error);
+	if (rc == SL_OK && client.session.member != (int)index)
+		find_other_key(f, roster, client.session.unknown_pin);
+	else if (rc == SL_OK)
+		hear(f, d, &client);
+	else if (client.failure == SL_JOIN_FAILURE_HANDSHAKE)
+		find_handshake(f, &client, roster);
+	else
+		find_unreachable(p, f, &client, &error);
+	sl_join_client_close(&client);
+}
+
+/* Compare the roster of the answer. */
+static void compare_roster(const struct sl_doctor *d, const struct sl_join_answer *answer,
+			   struct sl_doctor_finding *f)
+{
+	struct sl_group theirs = {.version = 0};
+	struct sl_error error = {0};
+	uint64_t now = (uint64_t)time(NULL);
+	uint64_t off = now > answer->time ? now - answer->time : answer->time - now;
+	if (off > CLOCK_S)
+		find(f, SL_DOCTOR_WARN, "set the wrong one, with timedatectl set-ntp true",
+		     "answers; its clock and that of this machine differ by %" PRIu64 " s", off);
+	if (answer->roster == NULL)
+		return;
+	int rc = sl_group_read("its roster", (const char *)answer->roster, answer->roster_bytes, &theirs,
+			       &error);
+	if (rc == SL_OK)
+		rc = theirs.version > d->group.version ? sl_group_follows(&d->group, &theirs, &error)
+						       : sl_group_follows(&theirs, &d->group, &error);
+	if (rc != SL_OK)
+		find(f, SL_DOCTOR_FAIL, "ask the admin which roster is right", "its roster does not fit: %s",
+		     error.text);
+	else
+		find(f, SL_DOCTOR_WARN, "it spreads between two rounds; wait for the next round",
+		     "answers; it has version %" PRIu64 " of the roster, this machine %" PRIu64,
+		     theirs.version, d->group.version);
+	sl_group_close(&theirs);
+}
+
+static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer, struct sl_doctor_finding *f)
+{
+	switch (answer->verdict) {
+	case SL_JOIN_ADMITTED:
+		compare_roster(d, answer, f);
+		return;
+	case SL_JOIN_OTHER_GROUP:
+		find(f, SL_DOCTOR_FAIL, "correct the address in the roster",
+		     "other group: it is no learner of %s", d->group.name);
+		return;
+	case SL_JOIN_NO_MEMBER:
+		find(f, SL_DOCTOR_FAIL,
+		     "run 'starling group list' there; ask the admin to admit this machine",
+		     "the key of this machine is not in its roster");
+		return;
+	default:
+		find(f, SL_DOCTOR_WARN, "see its log", "it cannot answer now");
+	}
+}
+
+/* Ask as a learner that joins, which disturbs no link. Return true if the peer serves that. */
+static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+{
+	const struct sl_member *m = &d->group.roster.members[index];
+	struct sl_join_request request = {.kind = SL_JOIN_ROSTER, .version = d->group.version};
+	struct sl_join_client client;
+	struct sl_join_answer answer;
+	struct sl_error error = {0};
+	snprintf(request.group, sizeof request.group, "%s", d->group.name);
+	int rc = sl_join_client_open(&client, &d->identity, m->address, CONNECTION_MS, &error);
+	bool serves = rc == SL_OK;
+	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
+		find_unreachable(p, f, &client, &error);
+	else if (serves && memcmp(sl_join_client_pin(&client), m->pin, SL_HASH_BYTES) != 0)
+		find_other_key(f, &d->group.roster, sl_join_client_pin(&client));
+	else if (serves && sl_join_client_ask(&client, &request, &answer, &error) != SL_OK)
+		find(f, SL_DOCTOR_FAIL, "see its log", "%s", error.text);
+	else if (serves)
+		judge(d, &answer, f);
+	else
+		f->text[0] = '\0'; /* TLS failure: a link tells more */
+	serves = serves || client.failure != SL_JOIN_FAILURE_HANDSHAKE;
+	sl_join_client_close(&client);
+	return serves;
+}
+
+/* See whether a link that the learner holds can be dialled from here, too: a connection, and no more, so that
+ * it stays. */
+static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+{
+	struct sl_join_client client;
+	struct sl_error error = {0};
+	int rc = sl_join_client_open(&client, &d->identity, d->group.roster.members[index].address,
+				     CONNECTION_MS, &error);
+	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
+		find_unreachable(p, f, &client, &error);
+	else
+		find(f, SL_DOCTOR_OK, NULL, "the learner holds a link");
+	sl_join_client_close(&client);
+}
+
+static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+{
+	bool is_group = sl_group_is_signed(&d->group);
+	if (is_group && try_join(d, index, p, f) && f->text[0] != '\0')
+		return;
+	if (p->has_link && !is_group)
+		try_dial(d, index, p, f);
+	else if (p->has_link)
+		find(f, SL_DOCTOR_OK, NULL, "the learner holds a link");
+	else if (sl_group_is_forming(&d->group))
+		find(f, SL_DOCTOR_OK, NULL, "answers; the group is forming");
+	else
+		try_link(d, index, p, f);
+}
+
+static void *work(void *argument)
+{
+	struct asked *a = argument;
+	pthread_mutex_lock(&a->lock);
+	while (a->next < a->doctor->group.roster.size) {
+		uint32_t index = a->next++;
+		struct peer copy = a->peers[index];
+		if (copy.done)
+			continue;
+		pthread_mutex_unlock(&a->lock);
+		examine(a->doctor, index, &copy, &copy.finding);
+		pthread_mutex_lock(&a->lock);
+		copy.done = true;
+		a->peers[index] = copy;
+		a->left--;
+		pthread_cond_signal(&a->change);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return NULL;
+}
+
+/* Take from the status of the learner to which peers it holds a link. */
+static void note_links(struct asked *a, const struct sl_doctor *d)
+{
+	size_t i;
+	json_t *one;
+	json_array_foreach(json_object_get(d->status, "peers"), i, one)
+	{
+		int at = sl_roster_find(&d->group.roster, (sl_id)sl_learners_number(one, "id"));
+		if (at >= 0)
+			a->peers[at].has_link = strcmp(sl_learners_text(one, "link"), "up") == 0;
+	}
+}
+
+static void start(struct asked *a)
+{
+	pthread_attr_t attributes;
+	pthread_t thread;
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	for (uint32_t i = 0, running = 0; i < THREADS_MAX && i < a->left; i++)
+		if (pthread_create(&thread, &attributes, work, a) != 0 && running == 0)
+			break;
+		else
+			running++;
+	pthread_attr_destroy(&attributes);
+}
+
+static void report(struct sl_doctor *d, const struct asked *a)
+{
+	for (uint32_t i = 0; i < d->group.roster.size; i++) {
+		const struct sl_member *m = &d->group.roster.members[i];
+		const struct sl_doctor_finding *f = &a->peers[i].finding;
+		char about[96];
+		snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
+		if ((int)i == d->self)
+			continue;
+		if (a->peers[i].done)
+			sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", m->address, f->text);
+		else
+			sl_doctor_add(d, SL_DOCTOR_FAIL, about, "does its name resolve? see /etc/resolv.conf",
+				      "%s: not done within %d s", m->address, ALL_S);
+	}
+}
+
+void sl_doctor_peers(struct sl_doctor *d)
+{
+	static struct asked a = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+	struct sl_tls first;
+	struct timespec end;
+	a.doctor = d;
+	a.peers = sl_command_memory(d->group.roster.size, sizeof *a.peers);
+	a.left = d->group.roster.size - 1;
+	a.peers[d->self].done = true;
+	note_links(&a, d);
+	if (sl_tls_open(&first, &d->identity, &d->group.roster, NULL) == SL_OK)
+		sl_tls_close(&first); /* it makes what all sessions share, before there are threads */
+	start(&a);
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += ALL_S;
+	pthread_mutex_lock(&a.lock);
+	while (a.left > 0 && pthread_cond_timedwait(&a.change, &a.lock, &end) == 0)
+		;
+	report(d, &a);
+	pthread_mutex_unlock(&a.lock);
+}

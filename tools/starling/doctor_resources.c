@@ -1,0 +1,180 @@
+/* `starling doctor`: what the learner needs of this machine: an address, a disk, limits. */
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/runtime/address.h"
+#include "tools/lib/learners.h"
+#include "tools/starling/doctor.h"
+
+#define SYNC_BYTES (64u << 10)
+#define SYNC_SLOW_MS 100.0		 /* a round synchronises five times */
+#define FILES_OWN 64u			 /* descriptors besides those of links */
+#define MEMORY_LEAST (UINT64_C(8) << 20) /* secrets of a small model */
+
+/* Try to listen as the learner does. Return 0, or the reason as errno. */
+static int try_listen(const struct addrinfo *at)
+{
+	int on = 1, why = 0;
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 1) != 0)
+		why = errno;
+	close(fd);
+	return why;
+}
+
+static const char *listen_remedy(int why)
+{
+	return why == EADDRINUSE      ? "another program has the port ('ss -ltnp' shows which): end it, or "
+					"choose another port"
+	       : why == EADDRNOTAVAIL ? "set 'listen' to an address of this machine, such as 0.0.0.0:PORT"
+	       : why == EACCES	      ? "choose a port of 1024 or more"
+				      : "set 'listen' to an address of this machine";
+}
+
+static void check_listen(struct sl_doctor *d)
+{
+	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	const char *address = d->settings.listen;
+	if (address[0] == '\0' && d->self >= 0)
+		address = d->group.roster.members[d->self].address;
+	if (address[0] == '\0')
+		return;
+	sl_address_split(address, host, port);
+	int rc = getaddrinfo(host, port, &hints, &found);
+	if (rc != 0) {
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", "correct the name, or set 'listen'", "%s: %s",
+			      address, gai_strerror(rc));
+		return;
+	}
+	int why = d->status != NULL ? 0 : try_listen(found);
+	freeaddrinfo(found);
+	if (why != 0)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", listen_remedy(why), "%s: %s", address,
+			      strerror(why));
+	else
+		sl_doctor_add(d, SL_DOCTOR_OK, "address", NULL, "%s, %s", address,
+			      d->status != NULL ? "held by the running learner" : "free");
+}
+
+/* Write and synchronise one file in `folder`. Return the milliseconds of the fsync; below 0: see errno. */
+static double time_sync(const char *folder)
+{
+	static const char bytes[SYNC_BYTES];
+	char path[PATH_MAX + 16];
+	struct timespec begin, end;
+	snprintf(path, sizeof path, "%s/.doctor-XXXXXX", folder);
+	int fd = mkstemp(path);
+	if (fd < 0)
+		return -1;
+	unlink(path);
+	ssize_t written = write(fd, bytes, sizeof bytes);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	int rc = fsync(fd), why = written == (ssize_t)sizeof bytes ? errno : ENOSPC;
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	close(fd);
+	errno = why;
+	return rc != 0 || written != (ssize_t)sizeof bytes
+		       ? -1
+		       : (double)(end.tv_sec - begin.tv_sec) * 1e3 +
+				 (double)(end.tv_nsec - begin.tv_nsec) / 1e6;
+}
+
+static void check_disk(struct sl_doctor *d)
+{
+	char folder[PATH_MAX];
+	snprintf(folder, sizeof folder, "%s", d->settings.state);
+	char *slash = strrchr(folder, '/');
+	if (access(folder, F_OK) != 0 && slash != NULL && slash != folder)
+		*slash = '\0'; /* the learner makes it */
+	double ms = time_sync(folder);
+	if (ms < 0)
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "disk",
+			      errno == ENOSPC || errno == EDQUOT
+				      ? "free some space"
+				      : "give the folder to the user of the learner, and run this command as "
+					"that user",
+			      "%s: %s", folder, strerror(errno));
+	else if (ms > SYNC_SLOW_MS)
+		sl_doctor_add(d, SL_DOCTOR_WARN, "disk",
+			      "a round synchronises five times: put 'state' on a faster disk",
+			      "%s: %.1f ms to synchronise 64 KiB", folder, ms);
+	else
+		sl_doctor_add(d, SL_DOCTOR_OK, "disk", NULL, "%s: %.1f ms to synchronise 64 KiB", folder, ms);
+}
+
+/* Read a limit of the running learner, or else of this process. */
+static bool read_limit(const struct sl_doctor *d, int which, struct rlimit *limit)
+{
+	pid_t pid = d->status != NULL ? (pid_t)sl_learners_number(d->status, "pid") : 0;
+	if (pid > 0 && prlimit(pid, (__rlimit_resource_t)which, NULL, limit) == 0)
+		return true;
+	prlimit(0, (__rlimit_resource_t)which, NULL, limit);
+	return false;
+}
+
+static void check_files(struct sl_doctor *d)
+{
+	struct rlimit limit;
+	bool its = read_limit(d, RLIMIT_NOFILE, &limit);
+	rlim_t need = d->group.roster.size + FILES_OWN;
+	const char *whose = its ? "of the learner" : "of this shell";
+	if (limit.rlim_max == RLIM_INFINITY)
+		sl_doctor_add(d, SL_DOCTOR_OK, "open files", NULL, "unlimited (%s)", whose);
+	else if (limit.rlim_max >= need)
+		sl_doctor_add(d, SL_DOCTOR_OK, "open files", NULL, "up to %ju (%s), up to %ju needed",
+			      (uintmax_t)limit.rlim_max, whose, (uintmax_t)need);
+	else
+		sl_doctor_add(d, SL_DOCTOR_FAIL, "open files",
+			      "raise it: ulimit -Hn, or LimitNOFILE= of the unit",
+			      "up to %ju (%s), %ju needed for a link to each learner",
+			      (uintmax_t)limit.rlim_max, whose, (uintmax_t)need);
+}
+
+/* Return how much memory holds secrets: 8 bytes for each of the 4 of a parameter in a checkpoint. */
+static uint64_t secret_bytes(const struct sl_doctor *d)
+{
+	struct stat st;
+	char path[PATH_MAX];
+	snprintf(path, sizeof path, "%s/checkpoints/latest.safetensors", d->settings.state);
+	uint64_t bytes = stat(path, &st) == 0 ? 2 * (uint64_t)st.st_size : 0;
+	return bytes > MEMORY_LEAST ? bytes : MEMORY_LEAST;
+}
+
+static void check_memory(struct sl_doctor *d)
+{
+	struct rlimit limit;
+	bool its = read_limit(d, RLIMIT_MEMLOCK, &limit);
+	double need = (double)secret_bytes(d) / (1 << 20), has = (double)limit.rlim_cur / (1 << 20);
+	const char *whose = its ? "of the learner" : "of this shell";
+	if (limit.rlim_cur == RLIM_INFINITY)
+		sl_doctor_add(d, SL_DOCTOR_OK, "locked memory", NULL, "unlimited (%s)", whose);
+	else if (has >= need)
+		sl_doctor_add(d, SL_DOCTOR_OK, "locked memory", NULL, "%.1f MiB (%s), about %.1f MiB needed",
+			      has, whose, need);
+	else
+		sl_doctor_add(d, SL_DOCTOR_WARN, "locked memory",
+			      "secrets could be swapped to disk: ulimit -l unlimited, or "
+			      "LimitMEMLOCK=infinity in the unit",
+			      "%.1f MiB (%s), about %.1f MiB needed", has, whose, need);
+}
+
+void sl_doctor_resources(struct sl_doctor *d)
+{
+	check_listen(d);
+	check_disk(d);
+	check_files(d);
+	check_memory(d);
+}
