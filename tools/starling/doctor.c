@@ -127,12 +127,15 @@ int sl_cmd_doctor(int argc, char **argv)
 		fprintf(stderr, "starling doctor: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_doctor_machine(&doctor))
-		sl_doctor_peers(&doctor);
+	bool done = !sl_doctor_machine(&doctor) || sl_doctor_peers(&doctor);
 	(o.json ? print_json : print_text)(&doctor);
 	for (size_t i = 0; i < doctor.count; i++)
 		if (doctor.findings[i].level == SL_DOCTOR_FAIL)
 			status = SL_EXIT_FAILED;
+	if (!done) { /* a name server does not answer */
+		fflush(stdout);
+		_exit(status);
+	}
 	close_doctor(&doctor);
 	return status;
 }

@@ -35,5 +35,5 @@ void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const c
 bool sl_doctor_machine(struct sl_doctor *doctor);
 /* Look at its address, disk and limits, which need a valid configuration. */
 void sl_doctor_resources(struct sl_doctor *doctor);
-/* Ask all peers at once. */
-void sl_doctor_peers(struct sl_doctor *doctor);
+/* Ask all peers at once. Return false if threads still ask: the program ends with _exit and frees nothing. */
+bool sl_doctor_peers(struct sl_doctor *doctor);

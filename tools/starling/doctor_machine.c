@@ -14,8 +14,9 @@
 #define ANSWER_MS 2000
 #define YEAR_FIRST 2025
 #define YEAR_LAST 2100
-#define FILE_AHEAD_S 60 /* that the date of a file may lie ahead of the clock, as on a network file system   \
-			 */
+#define FILE_AHEAD_S                                                                                         \
+	60 /* that the date of a file may lie ahead of the clock, as on a network file system                \
+	    */
 
 static bool check_files(struct sl_doctor *d)
 {

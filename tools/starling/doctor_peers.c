@@ -32,7 +32,8 @@ struct asked {
 	struct peer *peers;
 	pthread_mutex_t lock;
 	pthread_cond_t change;
-	uint32_t next, left;
+	uint32_t next, left, running;
+	pthread_t threads[THREADS_MAX];
 };
 
 static void __attribute__((format(printf, 4, 5)))
@@ -111,7 +112,8 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 			  const struct sl_deframer *frame)
 {
 	struct sl_decoded decoded;
-	if (sl_codec_decode(frame->kind, frame->payload, frame->size, &decoded, NULL) != SL_OK)
+	const char *flaw;
+	if (sl_codec_decode(frame->kind, frame->payload, frame->size, &decoded, &flaw) != SL_OK)
 		return;
 	const struct sl_hello *hello = &decoded.message.hello;
 	uint8_t run[SL_RUN_BYTES];
@@ -318,16 +320,9 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 
 static void start(struct asked *a)
 {
-	pthread_attr_t attributes;
-	pthread_t thread;
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	for (uint32_t i = 0, running = 0; i < THREADS_MAX && i < a->left; i++)
-		if (pthread_create(&thread, &attributes, work, a) != 0 && running == 0)
-			break;
-		else
-			running++;
-	pthread_attr_destroy(&attributes);
+	uint32_t wanted = a->left < THREADS_MAX ? a->left : THREADS_MAX;
+	while (a->running < wanted && pthread_create(&a->threads[a->running], NULL, work, a) == 0)
+		a->running++;
 }
 
 static void report(struct sl_doctor *d, const struct asked *a)
@@ -347,7 +342,7 @@ static void report(struct sl_doctor *d, const struct asked *a)
 	}
 }
 
-void sl_doctor_peers(struct sl_doctor *d)
+bool sl_doctor_peers(struct sl_doctor *d)
 {
 	static struct asked a = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 	struct sl_tls first;
@@ -365,6 +360,12 @@ void sl_doctor_peers(struct sl_doctor *d)
 	pthread_mutex_lock(&a.lock);
 	while (a.left > 0 && pthread_cond_timedwait(&a.change, &a.lock, &end) == 0)
 		;
+	bool done = a.left == 0;
 	report(d, &a);
 	pthread_mutex_unlock(&a.lock);
+	for (uint32_t i = 0; done && i < a.running; i++)
+		pthread_join(a.threads[i], NULL);
+	if (done)
+		free(a.peers);
+	return done;
 }
