@@ -248,7 +248,8 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	else if (serves)
 		judge(d, &answer, f);
 	else
-		f->text[0] = '\0'; /* TLS failure: a link tells more */
+		find_handshake(f, &client,
+			       &d->group.roster); /* a link tells more, unless the group is forming */
 	serves = serves || client.failure != SL_JOIN_FAILURE_HANDSHAKE;
 	sl_join_client_close(&client);
 	return serves;
@@ -272,7 +273,8 @@ static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
 	bool is_group = sl_group_is_signed(&d->group);
-	if (is_group && try_join(d, index, p, f) && f->text[0] != '\0')
+	bool served = is_group && try_join(d, index, p, f);
+	if (is_group && f->text[0] != '\0' && (served || sl_group_is_forming(&d->group)))
 		return;
 	if (p->has_link && !is_group)
 		try_dial(d, index, p, f);
