@@ -16,7 +16,7 @@ async function awaitedAndBack(page, id) {
 	try {
 		await page.waitForSelector(`#graph .awaited[data-learner="${id}"]`, {timeout: 15000});
 		console.log(`shown as awaited ${((Date.now() - stopped) / 1000).toFixed(2)} s after it was stopped`);
-		assert.match(await page.textContent('#awaited'), /wait.* for .*learner-07/);
+		await page.waitForFunction(() => /wait.* for .*learner-07/.test(document.getElementById('awaited').textContent), null, {timeout: 15000});
 		await page.waitForSelector(`#phases .underline`, {state: 'attached'});
 		await page.click(`#graph [data-learner="${id}"] .body`);
 		assert.match(await page.textContent('#learner-figures'), /Awaited by/);

@@ -120,12 +120,14 @@ static void prove(void *context, const struct sl_join_client *client, struct sl_
 }
 
 /* Ask the admin's machine: --address, or the members in turn until one has the admin key. Its address stays.
- */
+ * SL_ERR_BUSY: none of those that answer has it, and one does not answer: it may be the admin's, which starts
+ * again. */
 static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		    struct sl_error *error)
 {
 	const struct sl_roster *roster = &r->own.group.roster;
 	int rc = SL_ERR_BUSY;
+	bool silent = false;
 	if (r->address[0] != '\0') {
 		r->ask.addresses[0] = r->address;
 		return sl_join_ask(&r->ask, request, verdict, error);
@@ -139,9 +141,10 @@ static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_j
 			snprintf(r->address, sizeof r->address, "%s", roster->members[i].address);
 			return one;
 		}
+		silent |= one == SL_ERR_BUSY;
 		rc = one == SL_OK ? SL_OK : rc;
 	}
-	return rc;
+	return silent && rc == SL_OK ? SL_ERR_BUSY : rc;
 }
 
 static void report(const struct rotate *r, struct sl_wait_report *reported, const char *problem)
