@@ -27,6 +27,7 @@ int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct 
 {
 	int line = 1;
 	size_t begin = 0;
+	uint32_t ampersands = 0;
 	for (size_t i = 0, n; i < bytes; i += n) {
 		n = character((const uint8_t *)text + i, bytes - i);
 		if (n == 0)
@@ -38,6 +39,10 @@ int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct 
 				error, SL_ERR_FORMAT,
 				"%s:%d:1: YAML directives (lines that start with %%) are not supported", path,
 				line);
+		ampersands += text[i] == '&';
+		if (ampersands > SL_YAML_AMPERSANDS_MAX)
+			return sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%zu: more than %u '&'", path, line,
+					  i - begin + 1, SL_YAML_AMPERSANDS_MAX);
 		if (text[i] == '\n') {
 			line++;
 			begin = i + 1;

@@ -6,8 +6,11 @@
 
 #include "common/base/err.h"
 
+#define SL_YAML_AMPERSANDS_MAX 1000u
+
 /* Refuse bytes that are not UTF-8, a zero byte and directives: libfyaml does not return from a directive that
- * is not UTF-8. `path` is for the error. */
+ * is not UTF-8. Refuse many '&', of which anchors begin: libfyaml compares each anchor with all before it.
+ * `path` is for the error. */
 int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct sl_error *error);
 
 /* Return the likely cause of a syntax error that libfyaml reports in line `*line`, or NULL; *line becomes its
