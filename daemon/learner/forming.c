@@ -107,7 +107,9 @@ int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->peer_warnings = calloc(daemon->roster.size, sizeof *daemon->peer_warnings);
 	if (daemon->peer_warnings == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_folder_make(daemon->settings->state, error); /* of the control socket */
+	int rc = sl_group_update_open(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_folder_make(daemon->settings->state, error); /* of the control socket */
 	if (rc == SL_OK)
 		rc = listen_for_peers(daemon, error);
 	if (rc == SL_OK)

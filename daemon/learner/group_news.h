@@ -11,8 +11,9 @@ struct sl_group_update {
 			     one */
 	struct sl_group_peer {
 		uint64_t told,
-			sent;	/* version that the peer told, and that was sent to it; of the present link */
-	} * peers;		/* by roster index */
+			sent; /* version that the peer told, and that was sent to it; of the present link */
+	} * peers;	      /* by index in the roster that the learner runs under */
+	uint32_t peer_count;
 	struct sl_group_parts { /* a roster that arrives */
 		uint32_t peer;
 		uint8_t *bytes; /* owned; NULL: none */

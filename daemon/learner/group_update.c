@@ -1,5 +1,6 @@
 #include "daemon/learner/group_update.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error)
 		return SL_OK;
 	u->text = sl_group_text(&daemon->group, &u->bytes);
 	u->version = daemon->group.version;
-	u->peers = calloc(daemon->roster.size, sizeof *u->peers);
+	u->peer_count = daemon->roster.size;
+	u->peers = calloc(u->peer_count, sizeof *u->peers);
 	return u->text != NULL && u->peers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
@@ -88,6 +90,7 @@ void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 	struct sl_writer w = {.bytes = version, .size = sizeof version};
 	if (u->text == NULL)
 		return;
+	assert(peer < u->peer_count);
 	u->peers[peer] = (struct sl_group_peer){0};
 	sl_bytes_put_u64(&w, u->version);
 	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
@@ -113,7 +116,7 @@ static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *
 					"learner takes it after this round and restarts by itself",
 					group->version, group->name, group->roster.size);
 	sl_report_log_record(daemon, &record);
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < u->peer_count; i++)
 		send_if_older(daemon, i);
 }
 
@@ -224,6 +227,7 @@ void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kin
 	if (kind == SL_FRAME_ROSTER_PART) {
 		take_part(daemon, peer, payload, size);
 	} else if (size == VERSION_BYTES) {
+		assert(peer < u->peer_count);
 		u->peers[peer].told = sl_bytes_get_u64(payload);
 		send_if_older(daemon, peer);
 	}

@@ -327,8 +327,6 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = validate(daemon, false, error);
 	if (rc == SL_OK)
 		sl_log_name(daemon->log, daemon->roster.members[daemon->self].name);
-	if (rc == SL_OK)
-		rc = sl_group_update_open(daemon, error);
 	if (rc == SL_OK && sl_group_is_forming(&daemon->group)) {
 		sl_loop_signals(daemon);
 		rc = await_address(daemon, error);
@@ -340,6 +338,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_past_roster_take(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_group_update_open(daemon, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
 		rc = await_address(daemon, error);

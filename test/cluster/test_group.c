@@ -202,6 +202,55 @@ CLUSTER_TEST(away_while_all_keys_changed)
 	cluster_stop(c);
 }
 
+/* Learner 2 dies in an attempt, and learner 3 is removed. Learner 2 has the roster without it when it comes
+ * back, and ends the attempt under the roster of five. */
+CLUSTER_TEST(removed_while_another_was_in_an_attempt)
+{
+	create(c, 5, "--members 5 --auto-admit 4");
+	for (uint32_t i = 2; i <= 5; i++)
+		end_join(c, i, begin_join(c, i));
+	expect_all_rounds(c, 5, 1);
+	cluster_signal(c, 2, SIGTERM);
+	assert_int_equal(cluster_wait(c, 2), 0);
+	cluster_start_failing(c, 2, "after-released:2");
+	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+	expect_done(c, "group remove learner-03 --folder learner-01");
+	assert_int_equal(cluster_wait(c, 3), 2);
+	cluster_expect(c, 1, "committed: 3 learners");
+	expect_done(c, "group update --folder learner-02");
+	cluster_start(c, 2, "");
+	cluster_expect(c, 2, "\"event\":\"past_roster\"");
+	expect_all_rounds(c, 5, 2);
+	cluster_stop(c);
+}
+
+/* A second change waits until a round has committed under the first one. */
+CLUSTER_TEST(one_change_between_two_rounds)
+{
+	create(c, 4, "--members 3");
+	join(c, 2);
+	join(c, 3);
+	expect_all_rounds(c, 3, 1);
+	cluster_signal(c, 2, SIGTERM); /* too few are left for a round */
+	assert_int_equal(cluster_wait(c, 2), 0);
+	pid_t fourth = begin_join(c, 4);
+	expect_said(c, 4, "Waiting for the admin of ward to run: starling admit");
+	expect_done(c, "admit learner-04 --folder learner-01");
+	cluster_signal(c, 1, SIGTERM);
+	assert_int_equal(cluster_wait(c, 1), 0);
+	cluster_start(c, 1, "");
+	assert_int_equal(process_wait(fourth, JOIN_S), 0);
+	expect_refused(c, "group remove learner-02 --folder learner-01 --no-wait", 1,
+		       "version 5 of the roster cannot be signed yet: no round has committed since the last "
+		       "change of the roster");
+	cluster_shell(c, "ln -s starlingd.yaml learner-04/config.yaml");
+	cluster_start(c, 2, "");
+	cluster_start(c, 4, "");
+	expect_done(c, "group rotate --folder learner-01");
+	expect_all_rounds(c, 4, 1);
+	cluster_stop(c);
+}
+
 /* ---- what can be wrong ---- */
 
 #define JOIN "join - --name x --address 127.0.0.1:1 --folder x <invitation"
