@@ -134,9 +134,9 @@ TEST(memory)
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* the sanitizer needs memory of its own */
 #endif
-	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), 22e6);
+	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), 25e6);
 	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
-	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), 27e6);
+	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), 30e6);
 	expect_peak("ring", 5, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 	expect_peak("ring", 5, SL_ENGINE_METROPOLIS, SL_SHARING_SEEDED);
 }
