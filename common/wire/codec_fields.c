@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/arena.h"
+#include "common/wire/exact_form.h"
 #include "proto/messages.pb-c.h"
 
 static const ProtobufCMessageDescriptor *const descriptors[SL_MESSAGE_KINDS] = {
@@ -204,33 +205,6 @@ static bool unknown_fields(const ProtobufCMessage *m)
 	return unknown;
 }
 
-/* A buffer of protobuf-c that compares what is packed into it with the payload. */
-struct comparison {
-	ProtobufCBuffer base;
-	const uint8_t *at;
-	size_t left;
-	bool same;
-};
-
-static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
-{
-	struct comparison *c = (struct comparison *)buffer;
-	c->same = c->same && size <= c->left && (size == 0 || memcmp(c->at, bytes, size) == 0);
-	if (!c->same || size == 0)
-		return;
-	c->at += size;
-	c->left -= size;
-}
-
-/* Return true if `m` packs to `payload`. protobuf-c itself takes the last of two fields, drops bits above 32
- * and reads fields in any order. */
-static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t size)
-{
-	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
-	protobuf_c_message_pack_to_buffer(m, &c.base);
-	return c.same && c.left == 0;
-}
-
 const char *sl_codec_fields_read(const uint8_t *payload, size_t size, struct sl_message *message,
 				 void *memory)
 {
@@ -243,5 +217,5 @@ const char *sl_codec_fields_read(const uint8_t *payload, size_t size, struct sl_
 		return budget.spent ? "needs more memory than its size allows" : "not protobuf";
 	if (unknown_fields(m))
 		return "unknown field";
-	return canonical(m, payload, size) ? read_message(m, message) : "not the canonical form";
+	return sl_exact_form(m, payload, size) ? read_message(m, message) : "not the canonical form";
 }

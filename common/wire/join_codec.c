@@ -6,6 +6,7 @@
 
 #include "common/base/arena.h"
 #include "common/base/bytes.h"
+#include "common/wire/exact_form.h"
 #include "proto/join.pb-c.h"
 
 /* Memory of one message: its struct, and each field that protobuf-c copies. A field takes at least two bytes
@@ -55,7 +56,7 @@ size_t sl_join_codec_put_request(const struct sl_join_request *request, uint8_t 
 size_t sl_join_codec_put_answer(const struct sl_join_answer *answer, uint8_t *bytes)
 {
 	Starling__Join__Answer m = STARLING__JOIN__ANSWER__INIT;
-	assert(answer->roster_bytes <= SL_JOIN_ROSTER_BYTES_MAX);
+	assert(answer->roster_bytes <= SL_GROUP_TEXT_MAX);
 	m.verdict = (Starling__Join__Verdict)answer->verdict;
 	m.time = answer->time;
 	m.roster = lend(answer->roster, answer->roster_bytes);
@@ -80,42 +81,19 @@ static void leave_memory(void *arena, void *piece)
 	(void)piece;
 }
 
-/* A buffer of protobuf-c that compares what is packed into it with the payload. */
-struct comparison {
-	ProtobufCBuffer base;
-	const uint8_t *at;
-	size_t left;
-	bool same;
-};
-
-static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
-{
-	struct comparison *c = (struct comparison *)buffer;
-	c->same = c->same && size <= c->left && (size == 0 || memcmp(c->at, bytes, size) == 0);
-	if (!c->same || size == 0)
-		return;
-	c->at += size;
-	c->left -= size;
-}
-
 /* Unpack into the arena. Return NULL and set *why if the payload is not in the canonical form. */
 static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *descriptor, struct sl_arena *arena,
 				const uint8_t *payload, size_t size, const char **why)
 {
 	ProtobufCAllocator allocator = {take_memory, leave_memory, arena};
 	ProtobufCMessage *m = protobuf_c_message_unpack(descriptor, &allocator, size, payload);
-	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
-	*why = "not protobuf";
 	if (m == NULL)
-		return NULL;
-	*why = "not the canonical form";
-	if (m->n_unknown_fields > 0)
-		return NULL;
-	protobuf_c_message_pack_to_buffer(m, &c.base);
-	if (!c.same || c.left > 0)
-		return NULL;
-	*why = NULL;
-	return m;
+		*why = "not protobuf";
+	else if (m->n_unknown_fields > 0 || !sl_exact_form(m, payload, size))
+		*why = "not the canonical form";
+	else
+		*why = NULL;
+	return *why == NULL ? m : NULL;
 }
 
 /* Copy a text of 1 to size - 1 bytes. */
@@ -178,7 +156,7 @@ static const char *read_answer(const Starling__Join__Answer *m, const uint8_t *p
 	*answer = (struct sl_join_answer){.verdict = (enum sl_join_verdict)m->verdict, .time = m->time};
 	if ((uint32_t)m->verdict == 0 || (uint32_t)m->verdict >= SL_JOIN_VERDICT_COUNT)
 		return "unknown verdict";
-	if (m->roster.len > SL_JOIN_ROSTER_BYTES_MAX)
+	if (m->roster.len > SL_GROUP_TEXT_MAX)
 		return "roster too long";
 	answer->roster_bytes = m->roster.len;
 	answer->roster = m->roster.len > 0 ? payload + size - m->roster.len : NULL;

@@ -63,7 +63,7 @@ TEST(requests)
 
 TEST(answers)
 {
-	static uint8_t roster[SL_JOIN_ROSTER_BYTES_MAX];
+	static uint8_t roster[SL_GROUP_TEXT_MAX];
 	struct sl_join_answer given = {.verdict = SL_JOIN_ADMITTED,
 				       .time = UINT64_MAX,
 				       .roster = roster,
