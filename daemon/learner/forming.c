@@ -6,10 +6,8 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
-#include "daemon/learner/joining.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/progress.h"
-#include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
 #include "daemon/learner/validate.h"
@@ -69,22 +67,9 @@ static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
 
 static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 {
-	const char *address = sl_validate_address(daemon->settings, &daemon->roster, daemon->self);
-	struct sl_links_config config = {.loop = &daemon->loop,
-					 .roster = &daemon->roster,
-					 .self = daemon->self,
-					 .tls = &daemon->tls,
-					 .listen = address,
-					 .handler = {.context = daemon,
-						     .up = on_up,
-						     .down = on_down,
-						     .frame = on_frame,
-						     .refused = on_refused}};
-	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
-	if (rc == SL_OK)
-		rc = sl_joining_open(daemon, &config, error);
-	if (rc == SL_OK)
-		rc = sl_links_open(&daemon->links, &config, error);
+	const struct sl_links_handler handler = {
+		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
+	int rc = sl_loop_links(daemon, &handler, error);
 	if (rc != SL_OK)
 		return rc;
 	uint64_t all[(SL_LEARNERS_MAX + 63) / 64] = {0};
@@ -97,7 +82,8 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 		sl_record_words(&record,
 				"listening on %s; group %s has %u of %u learners: this learner waits for the "
 				"others to join",
-				address, daemon->group.name, daemon->roster.size, daemon->group.start);
+				sl_validate_address(daemon->settings, &daemon->roster, daemon->self),
+				daemon->group.name, daemon->roster.size, daemon->group.start);
 	sl_report_log_record(daemon, &record);
 	return SL_OK;
 }

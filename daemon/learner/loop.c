@@ -177,26 +177,28 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
 }
 
-int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
+int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	const char *address = sl_validate_address(s, &daemon->roster, daemon->self);
-	struct sl_links_config config = {.loop = &daemon->loop,
-					 .roster = &daemon->roster,
-					 .self = daemon->self,
-					 .tls = &daemon->tls,
-					 .listen = address,
-					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
-					 .handler = {.context = daemon,
-						     .up = on_up,
-						     .down = on_down,
-						     .frame = on_frame,
-						     .refused = on_refused}};
+	struct sl_links_config config = {
+		.loop = &daemon->loop,
+		.roster = &daemon->roster,
+		.self = daemon->self,
+		.tls = &daemon->tls,
+		.listen = sl_validate_address(daemon->settings, &daemon->roster, daemon->self),
+		.crypto = is_large(daemon) ? &daemon->crypto : NULL,
+		.handler = *handler};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
 	if (rc == SL_OK)
 		rc = sl_joining_open(daemon, &config, error);
-	if (rc == SL_OK)
-		rc = sl_links_open(&daemon->links, &config, error);
+	return rc == SL_OK ? sl_links_open(&daemon->links, &config, error) : rc;
+}
+
+int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	const struct sl_links_handler handler = {
+		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
+	int rc = sl_loop_links(daemon, &handler, error);
 	if (rc == SL_OK)
 		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, s->control,
 				     sl_requests_serve, daemon, error);
@@ -206,7 +208,7 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_LISTENING);
-	record.address = address;
+	record.address = sl_validate_address(s, &daemon->roster, daemon->self);
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(daemon, &record);
 	if (daemon->http != NULL) {

@@ -4,12 +4,15 @@
 #include "common/base/err.h"
 
 struct sl_daemon;
+struct sl_links_handler;
 
 /* Have SIGINT and SIGTERM end the learner: from now on while the loop runs. */
 void sl_loop_signals(struct sl_daemon *daemon);
 /* Start the other handles and the workers. */
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error);
-/* Listen for peers and for control clients. */
+/* Listen for peers and for learners that join: TLS, admission and links, with the callbacks of `handler`. */
+int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error);
+/* Listen for them and for control clients. */
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
 /* Run until the learner has finished or was told to end; return the exit status. */
 int sl_loop_run(struct sl_daemon *daemon);
