@@ -1,6 +1,7 @@
 #include "tools/lib/option.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +53,22 @@ static double real_number(struct argp_state *state, const struct sl_option *row,
 	return value;
 }
 
+/* Copy a text that passes its check. */
+static void copy_text(struct argp_state *state, const struct sl_option *row, const char *value, char *field)
+{
+	struct sl_error error;
+	if (row->check(value, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--%s: %s", row->name, error.text);
+	snprintf(field, row->size, "%s", value);
+}
+
 static void set(struct argp_state *state, const struct sl_option *row, const char *value, void *options)
 {
 	void *field = (char *)options + row->offset;
 	if (row->take != NULL) {
 		row->take(state, value, options);
+	} else if (row->check != NULL) {
+		copy_text(state, row, value, field);
 	} else if (row->value == NULL) {
 		*(bool *)field = true;
 	} else if (row->real_most > 0) {

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "common/base/err.h"
 #include "common/base/number.h"
 #include "tools/lib/command.h"
 
@@ -17,6 +18,8 @@ struct sl_option {
 	size_t offset, size;  /* field of the command's options: SL_SETS */
 	uint64_t least, most; /* of a whole number; most 0: none */
 	double real_most;     /* of a number above 0; 0: none. Otherwise the field is the text */
+	/* Check a text that is copied into the field, an array; NULL: the field points to the text. */
+	int (*check)(const char *value, struct sl_error *error);
 	/* Take the value instead of setting a field. */
 	void (*take)(struct argp_state *state, const char *value, void *options);
 };

@@ -6,33 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/runtime/address.h"
 #include "tools/lib/learners.h"
 #include "tools/starling/doctor.h"
+#include "tools/starling/try_listen.h"
 
 #define SYNC_BYTES (64u << 10)
 #define SYNC_SLOW_MS 100.0		 /* a round synchronises five times */
 #define FILES_OWN 64u			 /* descriptors besides those of links */
 #define MEMORY_LEAST (UINT64_C(8) << 20) /* secrets of a small model */
-
-/* Try to listen as the learner does. Return 0, or the reason as errno. */
-static int try_listen(const struct addrinfo *at)
-{
-	int on = 1, why = 0;
-	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return errno;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, 1) != 0)
-		why = errno;
-	close(fd);
-	return why;
-}
 
 static const char *listen_remedy(int why)
 {
@@ -45,22 +30,17 @@ static const char *listen_remedy(int why)
 
 static void check_listen(struct sl_doctor *d)
 {
-	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
 	const char *address = d->settings.listen;
 	if (address[0] == '\0' && d->self >= 0)
 		address = d->group.roster.members[d->self].address;
 	if (address[0] == '\0')
 		return;
-	sl_address_split(address, host, port);
-	int rc = getaddrinfo(host, port, &hints, &found);
-	if (rc != 0) {
+	int why = sl_try_listen(address, d->status != NULL);
+	if (why < 0) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", "correct the name, or set 'listen'", "%s: %s",
-			      address, gai_strerror(rc));
+			      address, gai_strerror(why));
 		return;
 	}
-	int why = d->status != NULL ? 0 : try_listen(found);
-	freeaddrinfo(found);
 	if (why != 0)
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", listen_remedy(why), "%s: %s", address,
 			      strerror(why));

@@ -29,24 +29,6 @@ struct create {
 	uint8_t admin[SL_KEY_BYTES];
 };
 
-static void take_learner(struct argp_state *state, const char *value, void *options)
-{
-	struct create *c = options;
-	struct sl_error error;
-	if (sl_roster_name_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--learner: %s", error.text);
-	snprintf(c->learner, sizeof c->learner, "%s", value);
-}
-
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct create *c = options;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(c->address, sizeof c->address, "%s", value);
-}
-
 static void take_expires(struct argp_state *state, const char *value, void *options)
 {
 	struct create *c = options;
@@ -75,10 +57,11 @@ static void take_setting(struct argp_state *state, const char *value, void *opti
 
 static const struct sl_option own[] = {
 	{"address", 0, "HOST:PORT", "address at which the other learners reach this machine (required)",
-	 .take = take_address},
+	 SL_SETS(struct create, address), .check = sl_roster_address_check},
 	{"members", 0, "N", "learners with which the first round begins (3)", SL_SETS(struct create, start),
 	 2, SL_LEARNERS_MAX},
-	{"learner", 0, "NAME", "name of the learner of this machine (its host name)", .take = take_learner},
+	{"learner", 0, "NAME", "name of the learner of this machine (its host name)",
+	 SL_SETS(struct create, learner), .check = sl_roster_name_check},
 	{"set", 0, "KEY=VALUE",
 	 "a setting: of the round, its timeouts and the training for all learners, another one for this "
 	 "machine; may be given several times",

@@ -34,15 +34,6 @@ static void take_expires(struct argp_state *state, const char *value, void *opti
 		argp_failure(state, SL_EXIT_USAGE, 0, "--expires: %s", error.text);
 }
 
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct invite *i = options;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(i->address, sizeof i->address, "%s", value);
-}
-
 static const struct sl_option own[] = {
 	{"expires", 0, "DURATION", "how long it may be used: 30m, 24h, 7d (24h)", .take = take_expires},
 	{"uses", 0, "N", "number of learners that may use it (1)", SL_SETS(struct invite, uses), 1,
@@ -50,7 +41,7 @@ static const struct sl_option own[] = {
 	{"auto-admit", 0, NULL, "admit each learner that uses it without a question",
 	 SL_SETS(struct invite, automatic)},
 	{"address", 0, "HOST:PORT", "address of this machine for the new learner (that in the roster)",
-	 .take = take_address},
+	 SL_SETS(struct invite, address), .check = sl_roster_address_check},
 	{"withdraw", 0, NULL, "print none; withdraw all that are open", SL_SETS(struct invite, withdraw)},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct invite, given_folder)},

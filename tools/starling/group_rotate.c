@@ -29,20 +29,11 @@ struct rotate {
 	struct sl_join_ask ask;
 };
 
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct rotate *r = options;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(r->address, sizeof r->address, "%s", value);
-}
-
 static const struct sl_option own_options[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct rotate, given_folder)},
 	{"address", 0, "HOST:PORT", "address of the machine with the admin key (each member is asked)",
-	 .take = take_address},
+	 SL_SETS(struct rotate, address), .check = sl_roster_address_check},
 	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
 	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
 	{"no-wait", 0, NULL, "on the admin's machine: end with status 1 if a round has to commit before",

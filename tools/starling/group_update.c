@@ -21,18 +21,9 @@ struct update {
 	struct sl_join_ask ask;
 };
 
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct update *u = options;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(u->address, sizeof u->address, "%s", value);
-}
-
 static const struct sl_option own_options[] = {
 	{"address", 0, "HOST:PORT", "address of a member (each one of the roster is asked)",
-	 .take = take_address},
+	 SL_SETS(struct update, address), .check = sl_roster_address_check},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct update, given_folder)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct update, json)},

@@ -2,19 +2,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <netdb.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/config/invitation.h"
-#include "daemon/runtime/address.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
+#include "tools/starling/try_listen.h"
 #include "tools/starling/wait_report.h"
 
 #define PORT "7400"
@@ -34,29 +32,12 @@ struct join {
 	struct sl_join_ask ask;
 };
 
-static void take_name(struct argp_state *state, const char *value, void *options)
-{
-	struct join *j = options;
-	struct sl_error error;
-	if (sl_roster_name_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--name: %s", error.text);
-	snprintf(j->name, sizeof j->name, "%s", value);
-}
-
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct join *j = options;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(j->address, sizeof j->address, "%s", value);
-}
-
 static const struct sl_option own[] = {
-	{"name", 0, "NAME", "name of this learner (the name of this machine)", .take = take_name},
+	{"name", 0, "NAME", "name of this learner (the name of this machine)", SL_SETS(struct join, name),
+	 .check = sl_roster_name_check},
 	{"address", 0, "HOST:PORT",
 	 "address at which the other learners reach it (that of the connection, port " PORT ")",
-	 .take = take_address},
+	 SL_SETS(struct join, address), .check = sl_roster_address_check},
 	{"folder", 0, "DIR", "folder of the group on this machine", SL_SETS(struct join, given_folder)},
 	{"timeout", 0, "SECONDS", "end with status 1 if the admin has not admitted it by then",
 	 SL_SETS(struct join, timeout_s), 1, UINT32_MAX},
@@ -152,24 +133,13 @@ static int check_folder(const struct join *j, struct sl_error *error)
  * port forwarding, says nothing. */
 static int check_port(const char *address, struct sl_error *error)
 {
-	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
-	sl_address_split(address, host, port);
-	if (getaddrinfo(host, port, &hints, &found) != 0)
-		return SL_OK;
-	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-	bool used = fd >= 0 && bind(fd, found->ai_addr, found->ai_addrlen) != 0 && errno == EADDRINUSE;
-	used = used || (fd >= 0 && listen(fd, 1) != 0 && errno == EADDRINUSE);
-	if (fd >= 0)
-		close(fd);
-	freeaddrinfo(found);
-	return used ? sl_err_set(
-			      error, SL_ERR_BUSY,
-			      "port %s of this machine is in use by another program; choose another one with "
-			      "--address HOST:PORT",
-			      port)
-		    : SL_OK;
+	return sl_try_listen(address, false) != EADDRINUSE
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_BUSY,
+				    "port %s of this machine is in use by another program; choose another "
+				    "one with "
+				    "--address HOST:PORT",
+				    strrchr(address, ':') + 1);
 }
 
 /* ---- asking until it is admitted ---- */

@@ -18,29 +18,13 @@ struct keygen {
 	bool show;
 };
 
-static void take_name(struct argp_state *state, const char *value, void *options)
-{
-	struct sl_member *m = &((struct keygen *)options)->member;
-	struct sl_error error;
-	if (sl_roster_name_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--name: %s", error.text);
-	snprintf(m->name, sizeof m->name, "%s", value);
-}
-
-static void take_address(struct argp_state *state, const char *value, void *options)
-{
-	struct sl_member *m = &((struct keygen *)options)->member;
-	struct sl_error error;
-	if (sl_roster_address_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--address: %s", error.text);
-	snprintf(m->address, sizeof m->address, "%s", value);
-}
-
 static const struct sl_option own[] = {
 	{"id", 0, "ID", "id of this learner, 1 or more, unique in the roster",
 	 SL_SETS(struct keygen, member.id), 1, UINT32_MAX},
-	{"name", 0, "NAME", "name of this learner: letters, digits, '.', '_' and '-'", .take = take_name},
-	{"address", 0, "HOST:PORT", "address at which the other learners reach it", .take = take_address},
+	{"name", 0, "NAME", "name of this learner: letters, digits, '.', '_' and '-'",
+	 SL_SETS(struct keygen, member.name), .check = sl_roster_name_check},
+	{"address", 0, "HOST:PORT", "address at which the other learners reach it",
+	 SL_SETS(struct keygen, member.address), .check = sl_roster_address_check},
 	{"dir", 0, "DIR", "folder of the identity (identity)", SL_SETS(struct keygen, folder)},
 	{"show", 0, NULL, "print the roster line of the existing identity in DIR",
 	 SL_SETS(struct keygen, show)},
