@@ -53,10 +53,11 @@
 	(8u * SL_CHUNK_BYTES_MAX)	  /* vectors waiting, beyond which requests get no answer */
 #define SL_LINK_WAITING_BYTES (80u << 20) /* frames waiting, beyond which the link is closed */
 
-#define SL_JOIN_HEAD_BYTES 4u		    /* length of a request, or of an answer */
-#define SL_JOIN_REQUEST_BYTES_MAX 1024u	    /* .. protobuf */
-#define SL_JOIN_ROSTER_BYTES_MAX (1u << 20) /* text of a signed roster */
-#define SL_JOIN_ANSWER_BYTES_MAX (SL_JOIN_ROSTER_BYTES_MAX + 64u)
+#define SL_JOIN_HEAD_BYTES 4u		/* length of a request, or of an answer */
+#define SL_JOIN_REQUEST_BYTES_MAX 1024u /* .. protobuf */
+#define SL_GROUP_TEXT_MAX                                                                                    \
+	(1u << 20) /* text of a signed roster; SL_LEARNERS_MAX lines take two thirds of it */
+#define SL_JOIN_ANSWER_BYTES_MAX (SL_GROUP_TEXT_MAX + 64u)
 #define SL_JOINS_MAX 16u	    /* connections of joining learners at a time */
 #define SL_JOINS_PER_SECOND_MAX 64u /* requests of all of them */
 #define SL_JOIN_WRONG_MAX 5u	    /* wrong proofs for one invitation in a minute */

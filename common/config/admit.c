@@ -17,12 +17,11 @@ static int renew(struct sl_group *group, const struct sl_waiting *waiting, struc
 	int at = sl_roster_find(roster, waiting->renews);
 	if (at < 0)
 		return sl_err_set(error, SL_ERR_REFUSED, "%s is no member any more", waiting->name);
-	for (uint32_t i = 0; i < roster->size; i++)
-		if (memcmp(roster->members[i].pin, waiting->pin, SL_HASH_BYTES) == 0)
-			return sl_err_set(
-				error, SL_ERR_REFUSED,
-				"the new key of %s is that of learner %s: two learners cannot have one key",
-				roster->members[at].name, roster->members[i].name);
+	int other = sl_roster_find_pin(roster, waiting->pin);
+	if (other >= 0)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "the new key of %s is that of learner %s: two learners cannot have one key",
+				  roster->members[at].name, roster->members[other].name);
 	memcpy(roster->members[at].pin, waiting->pin, SL_HASH_BYTES);
 	sl_roster_arrange(roster);
 	return SL_OK;

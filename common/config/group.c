@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/config/yaml_text.h"
+
 #define DOMAIN "starling group 1"
 
 void sl_group_close(struct sl_group *group)
@@ -17,18 +19,6 @@ void sl_group_close(struct sl_group *group)
 }
 
 /* ---- text ---- */
-
-/* Write `text` in double quotes. */
-static void write_quoted(FILE *out, const char *text)
-{
-	fputc('"', out);
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			fputc('\\', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
 
 static void write_hex(FILE *out, const uint8_t *bytes, size_t size)
 {
@@ -54,7 +44,7 @@ static void write_body(FILE *out, const struct sl_group *group)
 	fputs("settings: {", out);
 	for (uint32_t i = 0; i < group->setting_count; i++) {
 		fprintf(out, "%s%s: ", i > 0 ? ", " : "", group->settings[i].key);
-		write_quoted(out, group->settings[i].value);
+		sl_yaml_text_quote(out, group->settings[i].value);
 	}
 	fputs("}\nmembers:\n", out);
 	for (uint32_t i = 0; i < group->roster.size; i++) {

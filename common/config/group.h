@@ -11,8 +11,7 @@
 
 #define SL_ADMINS_MAX 16u
 #define SL_GROUP_SETTINGS_MAX 64u
-#define SL_GROUP_TEXT_MAX (1u << 20) /* of the file; SL_LEARNERS_MAX lines take two thirds of it */
-#define SL_SECRET_KEY_BYTES 64u	     /* Ed25519 secret key of libsodium; its second half is the public key */
+#define SL_SECRET_KEY_BYTES 64u /* Ed25519 secret key of libsodium; its second half is the public key */
 
 struct sl_group_setting {
 	char key[SL_NAME_BYTES], value[256];

@@ -34,7 +34,7 @@ static int sync_folder(const char *path, struct sl_error *error)
 	return rc;
 }
 
-static int write_whole(int fd, const char *bytes, size_t size)
+int sl_private_file_put(int fd, const char *bytes, size_t size)
 {
 	while (size > 0) {
 		ssize_t written = write(fd, bytes, size);
@@ -81,7 +81,7 @@ int sl_private_file_write(const char *folder, const char *name, const void *byte
 	int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
 	if (fd < 0)
 		return fail(error, path);
-	rc = write_whole(fd, bytes, size) == 0 ? give(fd, path, folder, error) : fail(error, path);
+	rc = sl_private_file_put(fd, bytes, size) == 0 ? give(fd, path, folder, error) : fail(error, path);
 	if (close(fd) != 0 && rc == SL_OK)
 		rc = fail(error, path);
 	if (rc == SL_OK && rename(temporary, path) != 0)

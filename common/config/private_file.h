@@ -15,5 +15,7 @@
  * in it, which is made with mode 0700 if it is not there. SL_ERR_IO. */
 int sl_private_file_write(const char *folder, const char *name, const void *bytes, size_t size,
 			  struct sl_error *error);
+/* Write all bytes and make them durable. Return 0, or -1 with errno. */
+int sl_private_file_put(int fd, const char *bytes, size_t size);
 /* Remove FOLDER/NAME, which need not be there, and make that durable. SL_ERR_IO. */
 int sl_private_file_remove(const char *folder, const char *name, struct sl_error *error);

@@ -296,6 +296,14 @@ int sl_roster_find(const struct sl_roster *roster, sl_id id)
 	return m ? (int)(m - roster->members) : -1;
 }
 
+int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static SL_HASH_BYTES])
+{
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (memcmp(roster->members[i].pin, pin, SL_HASH_BYTES) == 0)
+			return (int)i;
+	return -1;
+}
+
 void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES])
 {
 	memcpy(text, PIN_PREFIX, sizeof PIN_PREFIX - 1);

@@ -41,6 +41,9 @@ void sl_roster_arrange(struct sl_roster *roster);
 /* Return the index of `id` in `roster`, or -1. */
 int sl_roster_find(const struct sl_roster *roster, sl_id id);
 
+/* Return the index of the member with the key `pin`, or -1. */
+int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static SL_HASH_BYTES]);
+
 /* Check a name: 1 to 63 letters, digits, '.', '_' and '-'. Names go into certificates, folders and log lines.
  */
 int sl_roster_name_check(const char *name, struct sl_error *error);

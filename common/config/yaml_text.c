@@ -107,3 +107,14 @@ const char *sl_yaml_text_cause(const char *text, int *line)
 	}
 	return NULL;
 }
+
+void sl_yaml_text_quote(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+	fputc('"', out);
+}

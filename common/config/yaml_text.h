@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "common/base/err.h"
 
@@ -12,6 +13,9 @@
  * is not UTF-8. Refuse many '&', of which anchors begin: libfyaml compares each anchor with all before it.
  * `path` is for the error. */
 int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct sl_error *error);
+
+/* Write `text`, which has no control characters, in double quotes. */
+void sl_yaml_text_quote(FILE *out, const char *text);
 
 /* Return the likely cause of a syntax error that libfyaml reports in line `*line`, or NULL; *line becomes its
  * line. `text` ends with a zero byte. */

@@ -63,8 +63,6 @@ static int refresh(struct sl_admission *admission, struct sl_error *error)
 
 /* ---- wrong proofs ---- */
 
-static_assert(SL_GROUP_TEXT_MAX <= SL_JOIN_ROSTER_BYTES_MAX, "a roster fits an answer");
-
 static uint64_t now_s(void)
 {
 	struct timespec t;
@@ -110,11 +108,8 @@ static enum sl_join_verdict check_proof(struct sl_admission *a, const struct sl_
 
 static const struct sl_member *member_with(const struct sl_admission *a, const uint8_t *pin)
 {
-	const struct sl_roster *roster = &a->group.roster;
-	for (uint32_t i = 0; i < roster->size; i++)
-		if (memcmp(roster->members[i].pin, pin, SL_HASH_BYTES) == 0)
-			return &roster->members[i];
-	return NULL;
+	int at = sl_roster_find_pin(&a->group.roster, pin);
+	return at >= 0 ? &a->group.roster.members[at] : NULL;
 }
 
 /* Return a verdict against name or address, which another member or learner that waits may have. */

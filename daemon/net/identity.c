@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/config/private_file.h"
+
 #define KEY_FILE "key.pem"
 #define CERTIFICATE_FILE "cert.pem"
 #define FILE_BYTES_MAX 16384
@@ -96,20 +98,6 @@ static void path_in(char *out, const char *folder, const char *name)
 	snprintf(out, PATH_MAX, "%s/%s", folder, name);
 }
 
-static int write_whole(int fd, const char *bytes, size_t n)
-{
-	while (n > 0) {
-		ssize_t written = write(fd, bytes, n);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		bytes += written;
-		n -= (size_t)written;
-	}
-	return fsync(fd);
-}
-
 /* Write folder/name completely or not at all, and never over another file. */
 static int write_file(const char *folder, const char *name, BIO *pem, mode_t mode, struct sl_error *error)
 {
@@ -120,7 +108,7 @@ static int write_file(const char *folder, const char *name, BIO *pem, mode_t mod
 	int fd = mkostemp(temporary, O_CLOEXEC);
 	if (fd < 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	bool bad = fchmod(fd, mode) != 0 || write_whole(fd, bytes, (size_t)n) != 0;
+	bool bad = fchmod(fd, mode) != 0 || sl_private_file_put(fd, bytes, (size_t)n) != 0;
 	int reason = errno;
 	if (close(fd) != 0 && !bad) {
 		bad = true;

@@ -152,7 +152,7 @@ static int open_client(struct sl_join_client *client, const struct sl_identity *
 	int rc = connect_any(client, address, error);
 	if (rc == SL_OK) {
 		note_local(client);
-		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->nobody, error);
+		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->empty, error);
 	}
 	if (rc == SL_OK && (sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
 			    (roster == NULL && sl_tls_session_join(&client->session) != SL_OK)))
@@ -244,7 +244,7 @@ int sl_join_client_ask(struct sl_join_client *client, const struct sl_join_reque
 
 const uint8_t *sl_join_client_pin(const struct sl_join_client *client)
 {
-	return client->session.unknown_pin;
+	return client->session.pin;
 }
 
 void sl_join_client_close(struct sl_join_client *client)

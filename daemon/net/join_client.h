@@ -19,7 +19,7 @@ enum sl_join_failure {
 
 struct sl_join_client {
 	struct sl_roster
-		nobody; /* empty: the key of the other end is checked against the roster of its answer */
+		empty; /* of a joining learner, which checks the other end's key later, by the answer */
 	struct sl_tls tls;
 	struct sl_tls_session session;
 	int fd;

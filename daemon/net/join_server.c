@@ -88,8 +88,7 @@ static void answer(struct sl_link *link, size_t size)
 {
 	const struct sl_join_handler *handler = link->links->config.join;
 	char address[SL_ADDRESS_BYTES];
-	struct sl_join_peer peer = {
-		.address = address, .pin = link->session.unknown_pin, .member = link->session.member};
+	struct sl_join_peer peer = {.address = address, .pin = link->session.pin};
 	struct sl_join_request request;
 	struct sl_join_answer out = {.verdict = SL_JOIN_INVALID, .time = (uint64_t)time(NULL)};
 	link->join->answered = true;

@@ -16,7 +16,6 @@
 struct sl_join_peer {
 	const char *address;		 /* of its end of the connection, without a port */
 	const uint8_t *pin;		 /* of its key, whose possession it has proved; SL_HASH_BYTES */
-	int member;			 /* roster index of that key; -1: none */
 	uint8_t exported[SL_HASH_BYTES]; /* derived from this connection; each proof includes it */
 };
 

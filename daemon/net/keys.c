@@ -19,9 +19,9 @@ static void learn_of_any(struct sl_keys *keys, const uint8_t key[static SL_KEY_B
 {
 	uint8_t pin[SL_HASH_BYTES];
 	sl_identity_pin(key, pin);
-	for (uint32_t i = 0; i < keys->roster->size; i++)
-		if (memcmp(pin, keys->roster->members[i].pin, sizeof pin) == 0)
-			sl_keys_learn(keys, i, key);
+	int at = sl_roster_find_pin(keys->roster, pin);
+	if (at >= 0)
+		sl_keys_learn(keys, (uint32_t)at, key);
 }
 
 static void take_kept(struct sl_keys *keys, int file)

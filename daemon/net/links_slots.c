@@ -137,7 +137,7 @@ static bool remember(struct sl_links *links, const uint8_t *pin)
 void sl_links_unknown_peer(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
-	const uint8_t *pin = link->session.unknown_pin;
+	const uint8_t *pin = link->session.pin;
 	bool news = remember(links, pin);
 	if (!link->dialled) {
 		if (news)
@@ -159,7 +159,7 @@ static bool rightful(struct sl_link *link)
 		return true;
 	uint32_t slot = link->dialled ? link->peer : member;
 	if (!links->slots[slot].refused)
-		refuse(link, link->dialled ? (int)link->peer : -1, link->session.unknown_pin);
+		refuse(link, link->dialled ? (int)link->peer : -1, link->session.pin);
 	links->slots[slot].refused = true;
 	return false;
 }

@@ -119,13 +119,12 @@ static int verify(X509_STORE_CTX *store, void *argument)
 	SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
 	struct sl_tls_session *session = SSL_get_app_data(ssl);
 	X509 *certificate = X509_STORE_CTX_get0_cert(store);
+	uint8_t key[SL_KEY_BYTES];
 	session->member = -1;
-	if (certificate != NULL && sl_identity_certificate_key(certificate, session->key) == SL_OK) {
-		sl_identity_pin(session->key, session->unknown_pin);
+	if (certificate != NULL && sl_identity_certificate_key(certificate, key) == SL_OK) {
+		sl_identity_pin(key, session->pin);
 		session->pinned = true;
-		for (uint32_t i = 0; i < tls->roster->size; i++)
-			if (memcmp(tls->roster->members[i].pin, session->unknown_pin, SL_HASH_BYTES) == 0)
-				session->member = (int)i;
+		session->member = sl_roster_find_pin(tls->roster, session->pin);
 	}
 	bool accepted = is_accepted(session);
 	X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED);

@@ -55,11 +55,10 @@ struct sl_tls_session {
 	size_t out_bytes, out_room;
 	uint64_t written; /* plaintext bytes under the present key */
 	int member;	  /* roster index of the peer; -1 before the handshake has verified it */
-	bool pinned;	  /* the peer presented a key without a roster line; `unknown_pin` is its pin */
-	uint8_t unknown_pin[SL_HASH_BYTES]; /* of the key that the peer presented, known or not */
-	uint8_t key[SL_KEY_BYTES];	    /* .. the key */
-	bool join;			    /* no link: a learner that joins */
-	bool dead;			    /* set after a fatal error; the session must be closed */
+	bool pinned;	  /* the peer presented a key, in the roster or not; `pin` is its pin */
+	uint8_t pin[SL_HASH_BYTES];
+	bool join; /* no link: a learner that joins */
+	bool dead; /* set after a fatal error; the session must be closed */
 };
 
 /* Open a session; `server`: true at the accepting end. SL_ERR_NOMEM. */

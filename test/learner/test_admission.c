@@ -82,8 +82,7 @@ static void invite(struct scene *s, uint32_t uses, bool automatic)
 static void be(struct scene *s, uint8_t pin, const char *name, const char *address)
 {
 	memset(s->pin, pin, sizeof s->pin);
-	s->peer = (struct sl_join_peer){
-		.address = "10.0.0.9", .pin = s->pin, .member = -1, .exported = {7, pin}};
+	s->peer = (struct sl_join_peer){.address = "10.0.0.9", .pin = s->pin, .exported = {7, pin}};
 	s->request = (struct sl_join_request){.kind = SL_JOIN_ASK, .group = "ward"};
 	snprintf(s->request.name, sizeof s->request.name, "%s", name);
 	snprintf(s->request.address, sizeof s->request.address, "%s", address);

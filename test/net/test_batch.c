@@ -176,16 +176,22 @@ TEST_BOTH(what_is_no_frame_ends_the_link)
 	pair_end(s.pair);
 }
 
+/* Send a Hello of 100 bytes whose header has `value` as byte `at`. */
+static void send_changed(struct sending *s, size_t at, uint8_t value)
+{
+	struct sl_frame *frame = sl_link_frame_new(100, false);
+	sl_frame_header(frame->bytes, SL_MSG_HELLO, 100 - SL_FRAME_HEADER_BYTES);
+	frame->bytes[at] = value;
+	sl_links_send(s->end->links, 1, frame);
+	sl_link_frame_release(frame);
+}
+
 /* A frame of another version ends the link, with the version in the reason. */
 TEST_BOTH(another_version_is_named)
 {
 	struct sending s;
 	open_sending(&s);
-	struct sl_frame *frame = sl_link_frame_new(100, false);
-	sl_frame_header(frame->bytes, SL_MSG_HELLO, 100 - SL_FRAME_HEADER_BYTES);
-	frame->bytes[1]++;
-	sl_links_send(s.end->links, 1, frame);
-	sl_link_frame_release(frame);
+	send_changed(&s, 1, SL_FRAME_VERSION + 1);
 	end_flush(s.end);
 	assert_true(net_until(s.pair->net, 2000, fallen, &s));
 	assert_string_equal(s.pair->ends[1].why,
@@ -198,11 +204,7 @@ TEST_BOTH(messages_of_later_versions_are_dropped)
 {
 	struct sending s;
 	open_sending(&s);
-	struct sl_frame *frame = sl_link_frame_new(100, false);
-	sl_frame_header(frame->bytes, SL_MSG_HELLO, 100 - SL_FRAME_HEADER_BYTES);
-	frame->bytes[2] = SL_FRAME_LATER_LAST;
-	sl_links_send(s.end->links, 1, frame);
-	sl_link_frame_release(frame);
+	send_changed(&s, 2, SL_FRAME_LATER_LAST);
 	end_send(s.end, 100, false);
 	end_flush(s.end);
 	assert_true(net_until(s.pair->net, 2000, arrived, &s));

@@ -91,8 +91,8 @@ static void check_secrets(struct sl_doctor *d)
 {
 	char path[PATH_MAX + 64];
 	const char *slash = strrchr(d->config, '/');
-	snprintf(path, sizeof path, "%.*sadmin.key", slash != NULL ? (int)(slash - d->config) + 1 : 0,
-		 d->config);
+	snprintf(path, sizeof path, "%.*s" SL_ADMIN_KEY_FILE,
+		 slash != NULL ? (int)(slash - d->config) + 1 : 0, d->config);
 	check_secret(d, "admin key", path);
 	if (d->settings.http_token_file[0] != '\0')
 		check_secret(d, "token", d->settings.http_token_file);

@@ -51,14 +51,14 @@ find(struct sl_doctor_finding *f, enum sl_doctor_level level, const char *remedy
 static void find_other_key(struct sl_doctor_finding *f, const struct sl_roster *roster, const uint8_t *pin)
 {
 	char text[SL_PIN_TEXT_BYTES];
+	int other = sl_roster_find_pin(roster, pin);
+	if (other >= 0) {
+		find(f, SL_DOCTOR_FAIL, "correct the addresses of the two in the roster",
+		     "another learner answers there, %s (%" PRIu32 ")", roster->members[other].name,
+		     roster->members[other].id);
+		return;
+	}
 	sl_roster_pin_text(pin, text);
-	for (uint32_t i = 0; i < roster->size; i++)
-		if (memcmp(roster->members[i].pin, pin, SL_HASH_BYTES) == 0) {
-			find(f, SL_DOCTOR_FAIL, "correct the addresses of the two in the roster",
-			     "another learner answers there, %s (%" PRIu32 ")", roster->members[i].name,
-			     roster->members[i].id);
-			return;
-		}
 	find(f, SL_DOCTOR_FAIL,
 	     "its key differs from the roster: compare with 'starling keygen --show' there, then correct the "
 	     "roster or the address",
@@ -97,7 +97,7 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 			   const struct sl_roster *roster)
 {
 	if (client->session.pinned)
-		find_other_key(f, roster, client->session.unknown_pin);
+		find_other_key(f, roster, client->session.pin);
 	else
 		find(f, SL_DOCTOR_FAIL,
 		     "another program, or a proxy that ends TLS, may have the port: correct the address, or "
@@ -170,7 +170,7 @@ static void try_link(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	int rc = sl_join_client_open_link(&client, &d->identity, roster, roster->members[index].address,
 					  CONNECTION_MS, &error);
 	if (rc == SL_OK && client.session.member != (int)index)
-		find_other_key(f, roster, client.session.unknown_pin);
+		find_other_key(f, roster, client.session.pin);
 	else if (rc == SL_OK)
 		hear(f, d, &client);
 	else if (client.failure == SL_JOIN_FAILURE_HANDSHAKE)

@@ -10,10 +10,9 @@
 #include <unistd.h>
 
 #include "common/config/private_file.h"
+#include "common/config/yaml_text.h"
+#include "tools/lib/learners.h"
 #include "common/config/settings_table.h"
-
-#define SYSTEM_PLACE "/var/lib/starling"
-#define CONFIG_BYTES 65536u
 
 /* Write the folder that has the folders of groups. */
 static int usual_place(char path[static PATH_MAX], struct sl_error *error)
@@ -21,7 +20,7 @@ static int usual_place(char path[static PATH_MAX], struct sl_error *error)
 	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
 	int n;
 	if (geteuid() == 0)
-		n = snprintf(path, PATH_MAX, SYSTEM_PLACE);
+		n = snprintf(path, PATH_MAX, SL_LEARNERS_FOLDER);
 	else if (data != NULL && data[0] == '/')
 		n = snprintf(path, PATH_MAX, "%s/starling", data);
 	else if (home != NULL && home[0] == '/')
@@ -157,18 +156,11 @@ int sl_group_folder_give(const char *path, const char *folder, struct sl_error *
 
 /* ---- files ---- */
 
-/* Append "key: "value"", with the value as YAML quotes it. */
-static size_t put_setting(char *text, size_t used, const char *key, const char *value)
+static void put_setting(FILE *out, const char *key, const char *value)
 {
-	int n = snprintf(text + used, CONFIG_BYTES - used, "%s: \"", key);
-	used += (size_t)n;
-	for (const char *c = value; *c != '\0' && used + 8 < CONFIG_BYTES; c++) {
-		if (*c == '"' || *c == '\\')
-			text[used++] = '\\';
-		text[used++] = *c;
-	}
-	n = snprintf(text + used, CONFIG_BYTES - used, "\"\n");
-	return used + (size_t)n;
+	fprintf(out, "%s: ", key);
+	sl_yaml_text_quote(out, value);
+	fputc('\n', out);
 }
 
 bool sl_group_folder_is_shared(const char *key)
@@ -193,22 +185,21 @@ static int check_setting(const struct sl_group *group, const struct sl_group_set
 	return sl_settings_check(assignment, error);
 }
 
-static int put_settings(char *text, size_t *used, const struct sl_group *group,
-			const struct sl_group_sets *own, struct sl_error *error)
+static int put_settings(FILE *out, const struct sl_group *group, const struct sl_group_sets *own,
+			struct sl_error *error)
 {
 	char key[SL_NAME_BYTES];
 	for (uint32_t i = 0; i < group->setting_count; i++) {
 		int rc = check_setting(group, &group->settings[i], error);
 		if (rc != SL_OK)
 			return rc;
-		*used = put_setting(text, *used, group->settings[i].key, group->settings[i].value);
+		put_setting(out, group->settings[i].key, group->settings[i].value);
 	}
-	for (size_t i = 0; own != NULL && i < own->count && *used + 2 * SL_COMMAND_BYTES < CONFIG_BYTES;
-	     i++) {
+	for (size_t i = 0; own != NULL && i < own->count; i++) {
 		const char *equals = strchr(own->items[i], '=');
 		snprintf(key, sizeof key, "%.*s", (int)(equals - own->items[i]), own->items[i]);
 		if (!sl_group_folder_is_shared(key))
-			*used = put_setting(text, *used, key, equals + 1);
+			put_setting(out, key, equals + 1);
 	}
 	return SL_OK;
 }
@@ -216,18 +207,21 @@ static int put_settings(char *text, size_t *used, const struct sl_group *group,
 static int write_config(const char *folder, const struct sl_group *group, sl_id id,
 			const struct sl_group_sets *own, struct sl_error *error)
 {
-	char *text = malloc(CONFIG_BYTES);
-	if (text == NULL)
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+	if (out == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	size_t used =
-		(size_t)snprintf(text, CONFIG_BYTES,
-				 "# A learner of group %s. 'starlingd --settings' lists every setting.\n"
-				 "run: %s\nid: %" PRIu32 "\nroster: " SL_GROUP_FOLDER_ROSTER
-				 "\nidentity: " SL_GROUP_FOLDER_IDENTITY "\nstate: state\n",
-				 group->name, group->name, id);
-	int rc = put_settings(text, &used, group, own, error);
+	fprintf(out,
+		"# A learner of group %s. 'starlingd --settings' lists every setting.\n"
+		"run: %s\nid: %" PRIu32 "\nroster: " SL_GROUP_FOLDER_ROSTER
+		"\nidentity: " SL_GROUP_FOLDER_IDENTITY "\nstate: state\n",
+		group->name, group->name, id);
+	int rc = put_settings(out, group, own, error);
+	if (fclose(out) != 0 && rc == SL_OK)
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc == SL_OK)
-		rc = sl_private_file_write(folder, SL_GROUP_FOLDER_CONFIG, text, used, error);
+		rc = sl_private_file_write(folder, SL_GROUP_FOLDER_CONFIG, text, size, error);
 	free(text);
 	return rc;
 }
@@ -265,7 +259,8 @@ void sl_group_folder_take_set(struct argp_state *state, const char *value, void 
 void sl_group_folder_print_start(FILE *out, const char *folder)
 {
 	const char *name = strrchr(folder, '/');
-	bool unit = geteuid() == 0 && strncmp(folder, SYSTEM_PLACE "/", sizeof SYSTEM_PLACE) == 0 &&
+	bool unit = geteuid() == 0 &&
+		    strncmp(folder, SL_LEARNERS_FOLDER "/", sizeof SL_LEARNERS_FOLDER) == 0 &&
 		    access("/run/systemd/system", F_OK) == 0;
 	if (unit)
 		fprintf(out, "systemctl enable --now starlingd@%s\n", name + 1);

@@ -36,10 +36,8 @@ static bool has_admin(const struct sl_group *group, const uint8_t *admin)
 
 static const struct sl_member *member_with(const struct sl_group *group, const uint8_t *pin)
 {
-	for (uint32_t i = 0; i < group->roster.size; i++)
-		if (memcmp(group->roster.members[i].pin, pin, SL_HASH_BYTES) == 0)
-			return &group->roster.members[i];
-	return NULL;
+	int at = sl_roster_find_pin(&group->roster, pin);
+	return at >= 0 ? &group->roster.members[at] : NULL;
 }
 
 /* Check a roster that has just been received against the invitation, or the roster of before. */
