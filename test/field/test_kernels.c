@@ -369,7 +369,7 @@ TEST_EACH_SET(gather)
 		}
 }
 
-/* With elements and without, one that is too large included. */
+/* With elements and without, one that is too large included; ones fill the last byte. */
 TEST_EACH_SET(take_and_greatest)
 {
 	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], seed = 9;
@@ -383,6 +383,8 @@ TEST_EACH_SET(take_and_greatest)
 			if (wrong)
 				v[any64(&seed) % n] = UINT64_MAX >> (64 - field.bits);
 			sl_bytes_pack(packed + 1, v, n, field.bits);
+			packed[sl_packed_bytes(n, field.bits)] |= /* the bits that fill the last byte */
+				(uint8_t)(n * field.bits % 8 == 0 ? 0 : 0xff << n * field.bits % 8);
 			memcpy(got, want, sizeof got);
 			uint64_t most = plain->greatest(&field, packed + 1, n);
 			assert_true(tried->greatest(&field, packed + 1, n) == most);
