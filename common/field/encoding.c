@@ -2,10 +2,9 @@
 
 #include <assert.h>
 #include <math.h>
-#include <sodium.h>
-#include <string.h>
 
 #include "common/field/encoding_scale.h"
+#include "common/field/kernels/table.h"
 
 #define MAGNITUDE_END (UINT64_C(1) << 60) /* (p-1)/2 is below it */
 
@@ -253,96 +252,46 @@ static int encode_integer(struct encoder *e, int64_t value, int64_t base, size_t
 
 /* ---- a block of weighted floats within the clipping range: no check per element ---- */
 
-#define BLOCK 512u
-#define LANES 4u
-#define WHOLE                                                                                                \
-	0x1p52 /* between it and its double, the doubles are the integers: adding it rounds, ties to even */
+#define BLOCK SL_KERNEL_BLOCK
 
 static bool bounded(const struct encoder *e)
 {
 	double most = e->range * e->scale;
 	uint64_t magnitude;
-	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < WHOLE / 2 &&
+	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < 0x1p51 &&
 	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) &&
 	       magnitude <= e->most;
 }
 
-/* Write u of `count` floats to `u`. */
-static void load_floats(const float *theta, const float *base, size_t count, double *u)
-{
-	if (base == NULL)
-		for (size_t l = 0; l < count; l++)
-			u[l] = (double)theta[l];
-	else
-		for (size_t l = 0; l < count; l++)
-			u[l] = (double)theta[l] - (double)base[l];
-}
-
-static bool within(const double *u, double range)
-{
-	bool all = true;
-	for (size_t l = 0; l < BLOCK; l++)
-		all &= fabs(u[l]) <= range; /* false for NaN */
-	return all;
-}
-
-/* Encode without a branch: signs are unpredictable. The products of a float by 10^decimals, and of an update
- * by a power of two, are exact doubles. */
-static void encode_block(struct encoder *e, const double *restrict u, uint64_t *restrict x)
-{
-	double scale = e->scale, most[LANES] = {0};
-	uint64_t weight = e->encoding->weight;
-	for (size_t l = 0; l < BLOCK; l += LANES)
-		for (size_t k = 0; k < LANES; k++) {
-			double exact = fabs(u[l + k]) * scale, whole = exact + WHOLE;
-			uint64_t bits, minus = signbit(u[l + k]) ? UINT64_MAX : 0;
-			memcpy(&bits, &whole, sizeof bits);
-			uint64_t magnitude = (bits & ((UINT64_C(1) << 52) - 1)) * weight;
-			x[l + k] = sl_field_lift(e->field, (magnitude ^ minus) - minus);
-			double loss = fabs(exact - (whole - WHOLE));
-			most[k] = loss > most[k] ? loss : most[k];
-		}
-	for (size_t k = 0; k < LANES; k++)
-		e->loss = most[k] > e->loss ? most[k] : e->loss;
-}
-
-/* Count the values of a block that are not 0 and are rounded to 0. */
-static uint32_t vanished(const double *u, double scale)
-{
-	uint32_t count = 0;
-	for (size_t l = 0; l < BLOCK; l++)
-		count += (fabs(u[l]) * scale <= 0.5) & (u[l] != 0);
-	return count;
-}
-
 /* ---- a model ---- */
 
-static int encode_values(struct encoder *e, const double *u, size_t first, size_t count, double edge,
-			 uint64_t *x)
+static int encode_each(struct encoder *e, const float *theta, const float *base, size_t first, size_t count,
+		       uint64_t *x)
 {
 	int err = SL_OK;
 	for (size_t l = 0; l < count && err == SL_OK; l++)
-		err = encode_real(e, u[l], edge, first + l, &x[l]);
+		err = encode_real(e, base == NULL ? (double)theta[l] : (double)theta[l] - (double)base[l],
+				  e->edge, first + l, &x[l]);
 	return err;
 }
 
 static int encode_floats(struct encoder *e, const float *theta, const float *base, size_t first, size_t count,
 			 uint64_t *x)
 {
-	int err = SL_OK;
+	struct sl_floats block = {
+		.field = e->field, .scale = e->scale, .range = e->range, .weight = e->encoding->weight};
+	struct sl_encoded encoded = {0};
 	bool quick = bounded(e);
-	double u[BLOCK];
-	for (size_t at = 0; at < count && err == SL_OK; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		load_floats(theta + at, base == NULL ? NULL : base + at, n, u);
-		if (quick && n == BLOCK && within(u, e->range)) {
-			encode_block(e, u, x + at);
-			e->note->vanished += vanished(u, e->scale);
-		} else {
-			err = encode_values(e, u, first + at, n, e->edge, x + at);
-		}
+	int err = SL_OK;
+	for (size_t at = 0, n; at < count && err == SL_OK; at += n) {
+		n = count - at < BLOCK ? count - at : BLOCK;
+		block.theta = theta + at;
+		block.base = base == NULL ? NULL : base + at;
+		if (!quick || n < BLOCK || !sl_kernels()->encode(&block, x + at, &encoded))
+			err = encode_each(e, block.theta, block.base, first + at, n, x + at);
 	}
-	sodium_memzero(u, sizeof u);
+	e->loss = encoded.loss > e->loss ? encoded.loss : e->loss;
+	e->note->vanished += encoded.vanished;
 	return err;
 }
 

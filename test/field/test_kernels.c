@@ -4,6 +4,7 @@
 #include "test/field/elements.h"
 #include "test/lib/test.h"
 
+#include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -124,6 +125,83 @@ TEST_EACH_SET(sift)
 				assert_true(got[l] == UINT64_C(0x3333333333333333));
 			free(packed);
 		}
+}
+
+/* --- encoding --- */
+
+#define BITS                                                                                                 \
+	8 /* of a value within the range; chance makes halves, zeros of both signs and the range itself */
+
+static float any_value(uint64_t *seed)
+{
+	float v = (float)(any64(seed) % (4u << BITS)) / (4u << BITS);
+	switch (any64(seed) % 8) {
+	case 0:
+		v = 0;
+		break;
+	case 1:
+		v = 0.5f / (1u << BITS);
+		break;
+	case 2:
+		v = 1;
+		break;
+	}
+	return any64(seed) % 2 ? -v : v;
+}
+
+static uint64_t encoded_at(const struct sl_floats *floats, size_t l, struct sl_encoded *encoded)
+{
+	double u = (double)floats->theta[l] - (floats->base == NULL ? 0 : (double)floats->base[l]);
+	double exact = fabs(u) * floats->scale;
+	uint64_t whole = (uint64_t)rint(exact), magnitude = whole * floats->weight;
+	encoded->loss = fmax(encoded->loss, fabs(exact - rint(exact)));
+	encoded->vanished += whole == 0 && u != 0;
+	return u < 0 && magnitude != 0 ? floats->field->p - magnitude : magnitude;
+}
+
+/* Encode a block, and three that have one value out of it. */
+static void compare_encoded(const struct sl_floats *floats, float *theta, uint64_t *seed)
+{
+	static const float out[] = {1.25f, -1.25f, NAN};
+	uint64_t x[SL_KERNEL_BLOCK + GUARD];
+	struct sl_encoded want = {0}, got = {0};
+	memset(x, 0x33, sizeof x);
+	assert_true(tried->encode(floats, x, &got));
+	for (size_t l = 0; l < SL_KERNEL_BLOCK; l++)
+		if (x[l] != encoded_at(floats, l, &want))
+			fail_at("encode", floats->field->p, l);
+	for (size_t l = SL_KERNEL_BLOCK; l < SL_KERNEL_BLOCK + GUARD; l++)
+		assert_true(x[l] == UINT64_C(0x3333333333333333));
+	assert_true(got.loss == want.loss && got.vanished == want.vanished);
+	for (size_t i = 0; i < 3; i++) {
+		size_t l = any64(seed) % SL_KERNEL_BLOCK;
+		float before = theta[l];
+		theta[l] = out[i] + (floats->base == NULL ? 0 : floats->base[l]);
+		assert_false(tried->encode(floats, x, &got));
+		assert_true(got.loss == want.loss && got.vanished == want.vanished);
+		theta[l] = before;
+	}
+}
+
+TEST_EACH_SET_AND_PLAIN(encode)
+{
+	float theta[SL_KERNEL_BLOCK + 1], base[SL_KERNEL_BLOCK + 1];
+	uint64_t seed = 15;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field field = field_of(primes[i]);
+		uint64_t most = (primes[i] - 1) / 2 >> BITS;
+		uint64_t weights[] = {0, 1, most, most == 0 ? 0 : any64(&seed) % most};
+		for (size_t k = 0; k < 8; k++) {
+			struct sl_floats floats = {&field,     theta + 1, k < 4 ? NULL : base + 1,
+						   1u << BITS, 1,	  weights[k % 4]};
+			for (size_t l = 1; l <= SL_KERNEL_BLOCK; l++) {
+				base[l] = k < 4 ? 0 : any_value(&seed);
+				theta[l] = base[l] + any_value(&seed);
+			}
+			if (floats.weight <= most)
+				compare_encoded(&floats, theta + 1, &seed);
+		}
+	}
 }
 
 /* --- vectors --- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/field/kernels/encode.h"
 #include "common/field/kernels/strands.h"
 #include "common/field/kernels/table.h"
 #include "common/field/montgomery.h"
@@ -278,7 +279,7 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 }
 
 #define PLAIN_KERNELS                                                                                        \
-	.stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,                               \
+	.encode = sl_plain_encode, .stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,    \
 	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
 	.inner = sl_plain_inner, .dot = sl_plain_dot, .gather = sl_plain_gather,                             \
 	.greatest = sl_plain_greatest, .take = sl_plain_take, .strands = sl_plain_strands,                   \

@@ -24,8 +24,26 @@ struct sl_dot {
 	size_t stride, count;
 };
 
+/* A block of SL_KERNEL_BLOCK floats. */
+struct sl_floats {
+	const struct sl_field *field;
+	const float *theta, *base; /* base: NULL for zeros */
+	double scale, range;
+	uint64_t weight; /* rint(range * scale) < 2^52, times weight, is at most (p-1)/2 */
+};
+
+/* What encoding has lost. */
+struct sl_encoded {
+	double loss;	   /* the largest error of rounding, times the scale */
+	uint32_t vanished; /* values that are not 0 and are rounded to 0 */
+};
+
 struct sl_kernels {
 	const char *name;
+
+	/* Encode the block, weighted and rounded, and add to `encoded`. Return false if a |theta - base| is
+	 * above the range or no number: x is then undefined, and nothing is added. */
+	bool (*encode)(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded);
 
 	/* Write `blocks` blocks of the ChaCha20 key stream of `nonce`, from block `first` on. */
 	void (*stream)(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first, uint8_t *out,

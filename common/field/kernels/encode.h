@@ -1,0 +1,90 @@
+/* encode.h - a block of floats to elements (PROTOCOL.md §4.2 Encoding), several side by side, for vectors as
+ * wide as the instruction set of the including file has them.
+ */
+#pragma once
+
+#include <sodium.h>
+#include <string.h>
+
+#include "common/field/kernels/table.h"
+
+#ifdef __AVX512F__
+#define ENCODE_LANES 8u
+#elif defined(__AVX2__)
+#define ENCODE_LANES 4u
+#else
+#define ENCODE_LANES 2u
+#endif
+#define ENCODE_WHOLE                                                                                         \
+	0x1p52 /* between it and its double, the doubles are the integers: adding it rounds, ties to even */
+
+typedef float encode_floats __attribute__((vector_size(4 * ENCODE_LANES)));
+typedef double encode_reals __attribute__((vector_size(8 * ENCODE_LANES)));
+typedef int64_t encode_masks __attribute__((vector_size(8 * ENCODE_LANES)));
+typedef uint64_t encode_words __attribute__((vector_size(8 * ENCODE_LANES)));
+
+static inline encode_reals encode_load(const float *from)
+{
+	encode_floats some;
+	memcpy(&some, from, sizeof some);
+	return __builtin_convertvector(some, encode_reals);
+}
+
+static inline encode_reals encode_size(encode_reals u)
+{
+	return (encode_reals)((encode_words)u & ~(UINT64_C(1) << 63));
+}
+
+/* Write u = theta - base. Return true if each |u| is at most `range`. */
+static inline bool encode_differences(const struct sl_floats *floats, encode_reals *u)
+{
+	encode_masks within = ~(encode_masks){0};
+	encode_reals range = floats->range - (encode_reals){0};
+	for (size_t l = 0; l < SL_KERNEL_BLOCK; l += ENCODE_LANES, u++) {
+		*u = encode_load(floats->theta + l);
+		if (floats->base != NULL)
+			*u -= encode_load(floats->base + l);
+		within &= encode_size(*u) <= range; /* false for NaN */
+	}
+	for (size_t k = 1; k < ENCODE_LANES; k++)
+		within[0] &= within[k];
+	return within[0] != 0;
+}
+
+/* Encode without a branch: signs are unpredictable. The products of a float by 10^decimals, and of an update
+ * by a power of two, are exact doubles. Count what is not 0 and becomes 0. */
+static inline __attribute__((always_inline)) void encode_words_of(const struct sl_floats *floats,
+								  const encode_reals *u, uint64_t weight,
+								  uint64_t *x, struct sl_encoded *encoded)
+{
+	encode_reals most = {0}, scale = floats->scale - (encode_reals){0};
+	encode_masks vanished = {0};
+	encode_words p = (weight == 0 ? 0 : floats->field->p) - (encode_words){0};
+	for (size_t l = 0; l < SL_KERNEL_BLOCK; l += ENCODE_LANES, u++) {
+		encode_reals exact = encode_size(*u) * scale, whole = exact + ENCODE_WHOLE;
+		encode_words magnitude = ((encode_words)whole & ((UINT64_C(1) << 52) - 1)) * weight;
+		encode_words minus = (encode_words)((*u < 0) & (whole != ENCODE_WHOLE));
+		encode_words element = (magnitude ^ minus) - minus + (p & minus);
+		memcpy(x + l, &element, sizeof element);
+		encode_reals loss = encode_size(exact - (whole - ENCODE_WHOLE));
+		encode_masks more = loss > most;
+		most = (encode_reals)(((encode_masks)loss & more) | ((encode_masks)most & ~more));
+		vanished -= (whole == ENCODE_WHOLE) & (*u != 0);
+	}
+	for (size_t k = 0; k < ENCODE_LANES; k++) {
+		encoded->loss = most[k] > encoded->loss ? most[k] : encoded->loss;
+		encoded->vanished += (uint32_t)vanished[k];
+	}
+}
+
+static inline bool sl_plain_encode(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded)
+{
+	encode_reals u[SL_KERNEL_BLOCK / ENCODE_LANES];
+	bool within = encode_differences(floats, u);
+	if (within && floats->weight == 1)
+		encode_words_of(floats, u, 1, x, encoded);
+	else if (within)
+		encode_words_of(floats, u, floats->weight, x, encoded);
+	sodium_memzero(u, sizeof u);
+	return within;
+}
