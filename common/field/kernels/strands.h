@@ -3,6 +3,9 @@
  */
 #pragma once
 
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
 #include <string.h>
 
 #include "common/field/vector_hash.h"
@@ -17,8 +20,16 @@
 
 typedef uint64_t strands __attribute__((vector_size(8 * STRAND_LANES)));
 
-static inline strands strands_turn(strands v, uint32_t bits)
+static inline __attribute__((always_inline)) strands strands_turn(strands v, uint32_t bits)
 {
+#if defined(__AVX2__) && !defined(__AVX512F__) /* which has rotations; AVX2 permutes bytes instead */
+	if (bits % 8 == 0) {
+		uint8_t from[sizeof v]; /* of the 16 bytes of each half */
+		for (uint32_t b = 0; b < sizeof v; b++)
+			from[b] = (uint8_t)(b % 16 / 8 * 8 + (b + bits / 8) % 8);
+		return (strands)_mm256_shuffle_epi8((__m256i)v, _mm256_loadu_si256((const __m256i *)from));
+	}
+#endif
 	return v >> bits | v << (64 - bits);
 }
 
