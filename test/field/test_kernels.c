@@ -74,10 +74,11 @@ TEST_SETUP(prepare_the_file, NULL)
 
 /* --- randomness --- */
 
-TEST_EACH_SET(stream)
+/* Against one call of libsodium. */
+TEST_EACH_SET_AND_PLAIN(stream)
 {
 	static uint8_t want[64 * 71], got[64 * 71 + 8];
-	uint8_t key[SL_KEY_BYTES];
+	uint8_t key[SL_KEY_BYTES], nonce[crypto_stream_chacha20_NONCEBYTES];
 	uint64_t seed = 1;
 	for (size_t i = 0; i < sizeof key; i++)
 		key[i] = (uint8_t)any64(&seed);
@@ -88,7 +89,9 @@ TEST_EACH_SET(stream)
 		for (size_t blocks = 0; blocks <= 70; blocks++) {
 			size_t skew = blocks % 8;
 			memset(got, 0x33, sizeof got);
-			plain->stream(key, nonces[f % 4], firsts[f], want, blocks);
+			sl_bytes_pack(nonce, &nonces[f % 4], 1, 64);
+			memset(want, 0, sizeof want);
+			crypto_stream_chacha20_xor_ic(want, want, 64 * blocks, nonce, firsts[f], key);
 			tried->stream(key, nonces[f % 4], firsts[f], got + skew, blocks);
 			if (memcmp(got + skew, want, 64 * blocks) != 0)
 				fail_at("stream", 0, blocks);
@@ -393,8 +396,9 @@ TEST_EACH_SET(inner)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (size_t n = 0; n <= SL_KERNEL_BLOCK;
 		     n = n < SHORT || n == SL_KERNEL_BLOCK ? n + 1 : SL_KERNEL_BLOCK) {
-			compare_inner(plain, primes[i], n, n % 2, &seed);
-			compare_inner(tried, primes[i], n, n % 2, &seed);
+			bool most = n % 2 == 1 || n == SL_KERNEL_BLOCK;
+			compare_inner(plain, primes[i], n, most, &seed);
+			compare_inner(tried, primes[i], n, most, &seed);
 		}
 }
 

@@ -15,6 +15,7 @@
 #include "common/field/montgomery.h"
 
 #define SL_PLAIN_WHOLE 26u /* bits of p up to which 2,000 products stay below 2^63 */
+#define SL_PLAIN_INNER 27u /* bits of p up to which SL_KERNEL_BLOCK products stay below 2^64 */
 
 static inline size_t sl_plain_block(size_t count, size_t at)
 {
@@ -26,11 +27,14 @@ static inline size_t sl_plain_block(size_t count, size_t at)
 static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first,
 				   uint8_t *out, size_t blocks)
 {
+	static const uint8_t zeros[2048]; /* what a stream holds (prg.h), so that one call does */
 	uint8_t bytes[crypto_stream_chacha20_NONCEBYTES];
 	nonce = htole64(nonce);
 	memcpy(bytes, &nonce, sizeof bytes);
-	memset(out, 0, 64 * blocks);
-	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, bytes, first, key);
+	for (size_t n; blocks > 0; blocks -= n, first += n, out += 64 * n) {
+		n = blocks < sizeof zeros / 64 ? blocks : sizeof zeros / 64;
+		crypto_stream_chacha20_xor_ic(out, zeros, 64 * n, bytes, first, key);
+	}
 }
 
 /* Store every word; the next one overwrites a rejected one. A branch would be unpredictable for p just above
@@ -173,6 +177,15 @@ static inline void sl_plain_dot(const struct sl_dot *dot, uint64_t *const *out)
 	}
 }
 
+static inline uint64_t sl_plain_inner27(const struct sl_field *field, const uint64_t *restrict a,
+					const uint64_t *restrict b, size_t count)
+{
+	uint64_t sum = 0;
+	for (size_t l = 0; l < count; l++)
+		sum += sl_plain_times32(a[l], b[l]);
+	return sum % field->p;
+}
+
 /* Products of 62 bits are added by halves of 32 bits, which the compiler vectorizes. */
 static inline uint64_t sl_plain_inner32(const struct sl_field *field, const uint64_t *restrict a,
 					const uint64_t *restrict b, size_t count)
@@ -192,6 +205,8 @@ static inline uint64_t sl_plain_inner(const struct sl_field *field, const uint64
 {
 	unsigned __int128 low = 0, high = 0;
 	assert(count <= SL_KERNEL_BLOCK);
+	if (field->bits <= SL_PLAIN_INNER)
+		return sl_plain_inner27(field, a, b, count);
 	if (field->bits <= 32)
 		return sl_plain_inner32(field, a, b, count);
 	for (size_t l = 0; l < count;) {
