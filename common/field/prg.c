@@ -9,7 +9,7 @@
 
 #define CHACHA_BLOCK_BYTES 64u
 #define FIRST_BYTES 256u /* of the first filling: short streams need no more */
-#define BLOCK 256u	 /* elements drawn at a time to be added */
+#define BLOCK 1024u	 /* elements drawn at a time to be added: those of a filling, in one piece */
 
 static_assert((sizeof((struct sl_prg *)0)->buffer - SL_PRG_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");

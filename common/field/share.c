@@ -178,25 +178,27 @@ static void additive(const struct sl_sharing *sharing, struct sl_prg *randomness
 	}
 }
 
-static void seeded(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
+static void seeded(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x,
 		   size_t count, uint64_t *own)
 {
-	memcpy(own + at, x + at, count * sizeof *own);
+	memcpy(own, x, count * sizeof *own);
 	for (uint32_t r = 0; r < sharing->degree; r++)
-		sl_prg_subtract(&randomness[r], &sharing->field, own + at, count);
+		sl_prg_subtract(&randomness[r], &sharing->field, own, count);
 }
 
 void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_prg *randomness,
 	      const uint64_t *x, size_t count, uint64_t *const *shares, uint64_t *scratch)
 {
+	if (kind == SL_SHARING_SEEDED) {
+		seeded(sharing, randomness, x, count, shares[sharing->degree]);
+		return;
+	}
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
 		if (kind == SL_SHARING_SHAMIR)
 			shamir(sharing, randomness, x, at, n, shares, scratch);
-		else if (kind == SL_SHARING_ADDITIVE)
-			additive(sharing, randomness, x, at, n, shares);
 		else
-			seeded(sharing, randomness, x, at, n, shares[sharing->degree]);
+			additive(sharing, randomness, x, at, n, shares);
 	}
 	if (kind == SL_SHARING_SHAMIR)
 		sodium_memzero(scratch, sl_share_scratch(sharing->degree) * sizeof *scratch);
