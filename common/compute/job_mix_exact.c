@@ -44,7 +44,7 @@ static void step(struct sl_workspace *workspace, const struct sl_view *view, siz
 	uint64_t state[SL_JOB_MIX_BLOCK], *sum = workspace->second + at;
 	const uint64_t *part = workspace->analysis.r;
 	uint8_t *packed = sl_state_at(workspace, view, at);
-	sl_bytes_unpack(state, packed, count, view->field.bits);
+	sl_vector_unpack(&view->field, packed, count, state);
 	if (k == 0) {
 		memcpy(sum, state, count * sizeof *sum);
 		sl_vector_scale(&view->field, sum, count, part[0]);

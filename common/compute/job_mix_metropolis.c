@@ -5,6 +5,7 @@
 
 #include "common/compute/job_mix_row.h"
 #include "common/compute/state.h"
+#include "common/field/vector.h"
 #include "common/mixing/spectrum.h"
 
 #define BLOCK 1024u /* elements on the stack */
@@ -63,7 +64,7 @@ static void step(struct sl_workspace *workspace, const struct sl_view *view, siz
 	int64_t *state = (int64_t *)workspace->second + at;
 	if (k == 0) {
 		uint64_t s[SL_JOB_MIX_BLOCK];
-		sl_bytes_unpack(s, sl_state_at(workspace, view, at), count, view->field.bits);
+		sl_vector_unpack(&view->field, sl_state_at(workspace, view, at), count, s);
 		sl_metropolis_open(s, view->fraction, count, state);
 	}
 	if (at == 0 && has_spread(view, k))

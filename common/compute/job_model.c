@@ -7,6 +7,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/tensors.h"
+#include "common/field/vector.h"
 
 #define LANES 8u
 #define BLOCK 2048u /* elements on the stack */
@@ -110,7 +111,7 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 	uint64_t sums[BLOCK];
 	uint32_t bits = view->field.bits;
 	size_t n = workspace->n;
-	sl_bytes_unpack(sums, workspace->s + sl_packed_bytes(first, bits), count, bits);
+	sl_vector_unpack(&view->field, workspace->s + sl_packed_bytes(first, bits), count, sums);
 	int rc = sl_encoding_decode_part(&view->field, &view->encoding, tensors, sums,
 					 sl_bytes_element(workspace->s, n, bits), base_of(workspace, view), n,
 					 first, count, model);

@@ -6,6 +6,7 @@
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
 #include "common/compute/state.h"
+#include "common/field/vector.h"
 
 #define BLOCK 2048u /* elements shared at a time: a hundred rows take 1.6 MB */
 #define ALIGN 64u   /* alignment of an array in an arena, at most */
@@ -112,8 +113,7 @@ static void make_block(struct sl_workspace *workspace, const struct sl_view *vie
 	sl_job_model_encode(workspace, view, first, count, workspace->x);
 	sl_share(&workspace->sharing, view->sharing, workspace->randomness, workspace->x, count,
 		 workspace->rows, workspace->share_scratch);
-	for (size_t l = 0; l < count; l++)
-		s[l] = sl_field_add(&view->field, s[l], own[l]);
+	sl_vector_add(&view->field, s, own, count);
 	for (uint32_t r = first_row(view); r < view->degree; r++)
 		sl_bytes_pack(workspace->shares[r] + sl_packed_bytes(at, bits), workspace->rows[r], count,
 			      bits);

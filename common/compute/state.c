@@ -1,5 +1,7 @@
 #include "common/compute/state.h"
 
+#include "common/field/vector.h"
+
 static size_t packed_room(const struct sl_view *view)
 {
 	return (sl_state_packed(view) + 7) / 8 * 8;
@@ -20,7 +22,7 @@ uint64_t *sl_state_take(const struct sl_workspace *workspace, const struct sl_vi
 			size_t count)
 {
 	uint64_t *chunk = sl_state_chunk(workspace, view);
-	sl_bytes_unpack(chunk, sl_state_at(workspace, view, first), count, view->field.bits);
+	sl_vector_unpack(&view->field, sl_state_at(workspace, view, first), count, chunk);
 	return chunk;
 }
 

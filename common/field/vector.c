@@ -36,6 +36,16 @@ void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, ui
 	sl_kernels()->multiply(field, v, v, count, c, false);
 }
 
+void sl_vector_add(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count)
+{
+	sl_kernels()->add(field, s, v, count);
+}
+
+void sl_vector_unpack(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
+{
+	sl_kernels()->take(field, out, packed, count, false);
+}
+
 int sl_vector_take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
 	return sl_kernels()->take(field, s, packed, count, add) < field->p &&

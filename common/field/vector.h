@@ -18,6 +18,12 @@ void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, 
 /* Set v <- c v mod p over `count` elements. */
 void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, uint64_t c);
 
+/* Set s <- s + v mod p over `count` elements. */
+void sl_vector_add(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
+
+/* Write the elements of the vector `packed`, each known to be < p, to `out`. */
+void sl_vector_unpack(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out);
+
 /* Add the vector `packed` to s, or store it there if `add` is false. Return SL_ERR_INVALID if an element is
  * not below p, or the last byte is not filled with zero bits; s is then undefined. */
 int sl_vector_take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add);
