@@ -170,6 +170,32 @@ TEST(decoded_bits)
 	}
 }
 
+/* The same of vectors, over every prime, 0 and the greatest and least sums among them. */
+TEST(decoded_vectors)
+{
+	static float base[N], got[N], zero[N];
+	static uint64_t z[N + 1];
+	struct sl_encoding e = update_of(0.125, 13, 1);
+	uint64_t seed = 4;
+	for (size_t i = 0; i < PRIMES; i++) {
+		assert_int_equal(sl_field_init(&field, primes[i]), SL_OK);
+		any_elements(z, N, field.p, &seed);
+		z[1] = field.p / 2;
+		z[2] = field.p / 2 + 1;
+		z[N] = 1 + any64(&seed) % (field.p - 1);
+		for (size_t l = 0; l < N; l++)
+			base[l] = (float)(any64(&seed) >> 40) * 0x1p-20f;
+		assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, base, N, got), SL_OK);
+		assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, N, zero), SL_OK);
+		for (size_t l = 0; l < N; l++) {
+			volatile double mean = (double)sl_field_centred(&field, z[l]) / (double)z[N];
+			volatile double u = mean * 0x1p-16, sum = (double)base[l] + u;
+			volatile float want = (float)sum, alone = (float)u;
+			assert_true(got[l] == want && zero[l] == alone);
+		}
+	}
+}
+
 /* 12 bits take 18 bits at ten learners, whatever the range is. */
 TEST(modulus_of_updates)
 {
