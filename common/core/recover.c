@@ -18,6 +18,7 @@
 #include "common/core/close.h"
 #include "common/core/confirm.h"
 #include "common/core/deposit.h"
+#include "common/core/digests.h"
 #include "common/core/emit.h"
 #include "common/core/have.h"
 #include "common/core/move.h"
@@ -215,32 +216,35 @@ static sl_ms stuck_at(const struct sl_core *core)
 	return core->at.progress + 2 * core->config.stall_timeout_ms;
 }
 
-/* Return the number of participants that wait for nothing more of the attempt: they are stuck, or aborted it
- * without a Ready. */
-static uint64_t count_stuck(const struct sl_core *core)
+/* Return true if the attempt may be given up: the participants that are stuck, or aborted it without a Ready,
+ * are enough to end it, and with those that have signed a Digest as many as a commit needs. */
+static bool all_are_stuck(const struct sl_core *core)
 {
-	uint64_t stuck = 0;
+	uint64_t f = core->view.agreed.forgetful, stuck = 0, signers = 0;
+	uint64_t need = sl_view_digests(core->view.n, core->view.agreed.tolerance, f);
 	for (uint32_t i = 0; i < core->view.n; i++)
-		stuck += (core->marks[i] & SL_OVER_UNREADY) != 0 ||
-			 sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a);
-	return stuck;
+		if (sl_digests_of(core, i) != NULL)
+			signers++;
+		else if ((core->marks[i] & SL_OVER_UNREADY) != 0 ||
+			 sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a))
+			stuck++;
+	return stuck + signers >= need && stuck + need > core->view.n + f;
 }
 
-/* Sign that this learner is stuck, if it is; give the attempt up if as many participants are as a commit
- * needs, and stay so for stall_timeout: the words of learners that have just come back into reach are older
- * than what they can show (PROTOCOL.md §9.2 When an attempt is over). */
+/* Sign that this learner is stuck, if it is, and has signed no Digest; give the attempt up if all are, and
+ * stay so for stall_timeout: the words of learners that have just come back into reach are older than what
+ * they can show (PROTOCOL.md §9.2 When an attempt is over). */
 static void say_stuck(struct sl_core *core)
 {
-	const struct sl_parameters *agreed = &core->view.agreed;
 	struct sl_attempt_state *at = &core->at;
 	if (core->now < stuck_at(core)) {
 		at->all_stuck = 0;
 		return;
 	}
-	if (!at->stuck)
+	if (!at->stuck && (!at->digested || at->recovers))
 		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
 	at->stuck = true;
-	if (count_stuck(core) < sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful))
+	if (!all_are_stuck(core))
 		return;
 	at->all_stuck = at->all_stuck == 0 ? core->now : at->all_stuck;
 	if (core->now >= at->all_stuck + core->config.stall_timeout_ms)

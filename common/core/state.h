@@ -252,7 +252,7 @@ struct sl_attempt_state {
 	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
 	bool given_up;	     /* .. has given it up: it signs no Digest of it */
 	bool stuck;	     /* .. has said that nothing of it comes any more */
-	sl_ms all_stuck;     /* since then as many have said so as a commit needs; 0: they have not */
+	sl_ms all_stuck;     /* since then all are stuck (§9.2); 0: they are not */
 	bool recovers;	     /* .. has recovered it, and SIGNS is not on its disk: it sends no Digest */
 	bool digested;	     /* .. may have signed a Digest; if it `recovers`: before its start */
 	bool released;	     /* RELEASED is durable */

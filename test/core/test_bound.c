@@ -147,17 +147,39 @@ TEST(stuck_before_the_last_news)
 	driver_free(p);
 }
 
-/* A learner that has signed a Digest does not give up, and does not wake up for it again and again. */
+/* A learner that has signed a Digest does not say that it is stuck, does not give up, and does not wake up
+ * for it again and again. */
 TEST(stuck_after_the_digest)
 {
 	struct driver *p = bound();
 	p->core->at.digested = true;
+	p->core->at.recovers = false;
 	play(p, "deadline +10000\n"
-		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
+		"deadline +20000 -> WAITING 2 3\n"
 		"abort of 2 g2 a1 from 2\n"
+		"abort of 3 g2 a1 from 2\n"
 		"deadline +10000\n"
 		"due +10000");
 	assert_false(driver_says(p, "given up"));
+	driver_free(p);
+}
+
+/* Those that are stuck give up if they are enough to end the attempt: else one that has signed a Digest and
+ * is lost would hold it open for ever, and all learners with it. */
+TEST(stuck_beside_signers)
+{
+	struct driver *p = driver_ready(driver_new(4, 4));
+	p->core->view.agreed.forgetful = 1; /* three give-ups end the attempt */
+	play(p, "ready from 2 3\n"
+		"abort of 4 r1 a1 from 4 -> persist aborted t1 a1, RECOVERING aborted 4, RECOVER, *\n"
+		"durable aborted -> *\n"
+		"digest from 3\n"
+		"deadline +20000 -> *stuck of 1 a1 to 2 3 4\n"
+		"abort of 2 g2 a1 from 2\n"
+		"deadline +10000");
+	assert_false(driver_says(p, "given up"));
+	play(p, "abort of 4 g2 a1 from 4\n"
+		"deadline +10000 -> *persist given up t1 a1*");
 	driver_free(p);
 }
 
