@@ -42,10 +42,11 @@
 #include "daemon/store/result.h"
 #include "daemon/store/store.h"
 
-/* Rate limit of the warnings about one peer. */
+/* The warnings about one peer. */
 struct sl_peer_warning {
 	sl_ms quiet_until; /* end of the interval in which warnings are only counted */
 	uint32_t unsaid;   /* warnings counted in it */
+	bool other_run;	   /* its last Hello was of another run */
 };
 
 /* The durable write that the compute worker is in. */

@@ -158,6 +158,8 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 		return;
 	}
 	why = check_hello(daemon, &decoded.message);
+	if (h->kind == SL_MSG_HELLO)
+		daemon->peer_warnings[h->event.peer].other_run = why != NULL;
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {

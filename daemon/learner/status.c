@@ -171,6 +171,7 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 		.rate = real(link.rate > 0 ? round(link.rate) : NAN),
 		.unsent = whole(link.waiting + link.unsent),
 		.left_out_until = peer.left_out > 0 ? whole(peer.left_out) : json_null(),
+		.other_run = json_boolean(daemon->peer_warnings[index].other_run),
 		.round = peer.heard ? whole(peer.t) : json_null(),
 		.attempt = peer.heard ? whole(peer.a) : json_null(),
 		.state = peer.heard ? json_string(sl_message_status_name(peer.status)) : json_null(),

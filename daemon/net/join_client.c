@@ -12,6 +12,9 @@
 
 #include "daemon/runtime/address.h"
 
+/* What a connection is opened for. */
+enum purpose { JOIN, LINK, LOOK };
+
 static uint64_t now_ms(void)
 {
 	struct timespec t;
@@ -119,16 +122,26 @@ static int fill(struct sl_join_client *client)
 	}
 }
 
-static int shake_hands(struct sl_join_client *client, const char *address, struct sl_error *error)
+/* Leave the handshake before this end has shown its key: at the other end there was no link. */
+static void leave(struct sl_join_client *client)
+{
+	free(sl_tls_session_take(&client->session));
+	client->session.dead = true;
+}
+
+static int shake_hands(struct sl_join_client *client, enum purpose purpose, const char *address,
+		       struct sl_error *error)
 {
 	int rc, why = 0;
 	client->failure = SL_JOIN_FAILURE_HANDSHAKE;
 	while ((rc = sl_tls_session_handshake(&client->session)) == SL_PENDING && why == 0)
 		if ((why = flush(client)) == 0)
 			why = fill(client);
-	if (rc == SL_OK)
+	if (rc == SL_OK && purpose == LOOK)
+		leave(client);
+	else if (rc == SL_OK)
 		why = flush(client);
-	if (rc == SL_OK && why == 0)
+	if (rc == SL_OK && why == 0 && purpose == JOIN)
 		rc = sl_tls_session_export(&client->session, client->exported);
 	client->why = why;
 	if (rc == SL_OK && why == 0)
@@ -144,9 +157,9 @@ static int shake_hands(struct sl_join_client *client, const char *address, struc
 				 address);
 }
 
-static int open_client(struct sl_join_client *client, const struct sl_identity *identity,
-		       const struct sl_roster *roster, const char *address, uint32_t ms,
-		       struct sl_error *error)
+static int open_client(struct sl_join_client *client, enum purpose purpose,
+		       const struct sl_identity *identity, const struct sl_roster *roster,
+		       const char *address, uint32_t ms, struct sl_error *error)
 {
 	*client = (struct sl_join_client){.fd = -1, .deadline_ms = now_ms() + ms};
 	int rc = connect_any(client, address, error);
@@ -155,22 +168,29 @@ static int open_client(struct sl_join_client *client, const struct sl_identity *
 		rc = sl_tls_open(&client->tls, identity, roster != NULL ? roster : &client->empty, error);
 	}
 	if (rc == SL_OK && (sl_tls_session_open(&client->session, &client->tls, false) != SL_OK ||
-			    (roster == NULL && sl_tls_session_join(&client->session) != SL_OK)))
+			    (purpose == JOIN && sl_tls_session_join(&client->session) != SL_OK)))
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	return rc == SL_OK ? shake_hands(client, address, error) : rc;
+	return rc == SL_OK ? shake_hands(client, purpose, address, error) : rc;
 }
 
 int sl_join_client_open(struct sl_join_client *client, const struct sl_identity *identity,
 			const char *address, uint32_t ms, struct sl_error *error)
 {
-	return open_client(client, identity, NULL, address, ms, error);
+	return open_client(client, JOIN, identity, NULL, address, ms, error);
 }
 
 int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
 			     const struct sl_roster *roster, const char *address, uint32_t ms,
 			     struct sl_error *error)
 {
-	return open_client(client, identity, roster, address, ms, error);
+	return open_client(client, LINK, identity, roster, address, ms, error);
+}
+
+int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
+			const struct sl_roster *roster, const char *address, uint32_t ms,
+			struct sl_error *error)
+{
+	return open_client(client, LOOK, identity, roster, address, ms, error);
 }
 
 int sl_join_client_frame(struct sl_join_client *client, struct sl_deframer *deframer)

@@ -40,6 +40,11 @@ int sl_join_client_open(struct sl_join_client *client, const struct sl_identity 
 int sl_join_client_open_link(struct sl_join_client *client, const struct sl_identity *identity,
 			     const struct sl_roster *roster, const char *address, uint32_t ms,
 			     struct sl_error *error);
+/* Begin a link as above, and leave it as soon as the key of the other end is known: no link comes up there,
+ * and one that stands is not disturbed. */
+int sl_join_client_look(struct sl_join_client *client, const struct sl_identity *identity,
+			const struct sl_roster *roster, const char *address, uint32_t ms,
+			struct sl_error *error);
 /* Receive the next frame of a link into a deframer that begins as zeros; take it with sl_deframer_next.
  * SL_ERR_FORMAT: it is none of this version (sl_deframer_version); SL_ERR_CRYPTO: the other end refuses the
  * own key; SL_ERR_NOTFOUND: it said goodbye, as it has another link; SL_ERR_IO: nothing came in time. */

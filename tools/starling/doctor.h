@@ -22,10 +22,13 @@ struct sl_doctor {
 	struct sl_identity identity;
 	int self;	/* index in the roster; -1: not there */
 	bool has_key;	/* the identity is loaded */
+	bool bad_clock; /* a finding says so */
 	json_t *status; /* of the running learner; NULL: it does not run, or does not answer */
 	struct sl_doctor_finding *findings;
 	size_t count, room;
 };
+
+#define SL_DOCTOR_SET_CLOCK "set the clock, with timedatectl set-ntp true"
 
 /* Add a finding. `remedy` NULL: none is needed. */
 void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,

@@ -14,9 +14,7 @@
 #define ANSWER_MS 2000
 #define YEAR_FIRST 2025
 #define YEAR_LAST 2100
-#define FILE_AHEAD_S                                                                                         \
-	60 /* that the date of a file may lie ahead of the clock, as on a network file system                \
-	    */
+#define FILE_AHEAD_S 60 /* that the date of a file may lie ahead, as on a network file system */
 
 static bool check_files(struct sl_doctor *d)
 {
@@ -103,21 +101,19 @@ static void check_clock(struct sl_doctor *d)
 	time_t now = time(NULL);
 	struct stat st;
 	struct tm parts;
-	char shown[32];
-	const char *remedy = "set the clock, with timedatectl set-ntp true";
+	char shown[32], before[PATH_MAX + 64] = "";
 	gmtime_r(&now, &parts);
 	strftime(shown, sizeof shown, "%F %H:%M:%S UTC", &parts);
-	if (parts.tm_year + 1900 < YEAR_FIRST || parts.tm_year + 1900 > YEAR_LAST)
-		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy, "it shows %s", shown);
-	else if (stat(d->settings.roster, &st) == 0 && st.st_mtime > now + FILE_AHEAD_S)
-		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy, "it shows %s, before the date of %s", shown,
-			      d->settings.roster);
+	d->bad_clock = parts.tm_year + 1900 < YEAR_FIRST || parts.tm_year + 1900 > YEAR_LAST;
+	if (stat(d->settings.roster, &st) == 0 && st.st_mtime > now + FILE_AHEAD_S)
+		snprintf(before, sizeof before, ", before the date of %s", d->settings.roster);
 	else if (d->has_key && X509_cmp_time(X509_get0_notBefore(d->identity.certificate), &now) > 0)
-		sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", remedy,
-			      "it shows %s, before the date of the certificate in %s", shown,
-			      d->settings.identity);
-	else
-		sl_doctor_add(d, SL_DOCTOR_OK, "clock", NULL, "%s", shown);
+		snprintf(before, sizeof before, ", before the date of the certificate in %s",
+			 d->settings.identity);
+	d->bad_clock = d->bad_clock || before[0] != '\0';
+	sl_doctor_add(d, d->bad_clock ? SL_DOCTOR_FAIL : SL_DOCTOR_OK, "clock",
+		      d->bad_clock ? SL_DOCTOR_SET_CLOCK : NULL, d->bad_clock ? "it shows %s%s" : "%s%s",
+		      shown, before);
 }
 
 /* Ask the learner of this machine for its status. */
@@ -131,9 +127,10 @@ static void ask_learner(struct sl_doctor *d)
 	struct sl_control_query *one = &learners.asked[0];
 	const char *problem = sl_control_query_problem(one);
 	const char *obstacle = one->reply != NULL ? sl_learners_text(one->reply, "obstacle") : "";
+	char start[PATH_MAX + 96];
+	snprintf(start, sizeof start, "start it: starlingd --config %s, or its unit", d->config);
 	if (problem != NULL && sl_control_query_absent(one))
-		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", "start it: starlingd --config FILE, or its unit",
-			      "it is not running");
+		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", start, "it is not running");
 	else if (problem != NULL)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
 			      "run this command as the user of the learner, and see its log", "%s: %s",

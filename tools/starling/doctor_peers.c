@@ -17,11 +17,14 @@
 #define THREADS_MAX 256u
 #define CONNECTION_MS 2500u /* for each of the connections to a peer, at most two */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
-#define CLOCK_S 300u	    /* by which two clocks may differ without a word */
+#define CLOCK_S 300	    /* by which two clocks may differ without a word */
 
 struct peer {
-	bool done;     /* the finding is complete */
-	bool has_link; /* the learner of this machine holds one */
+	bool done;	 /* the finding is complete */
+	bool has_link;	 /* the learner of this machine holds one */
+	bool other_run;	 /* .. and the peer has said over it that it is in another run */
+	bool has_clock;	 /* it has told the time */
+	int64_t ahead_s; /* of the clock of this machine */
 	struct sl_doctor_finding finding;
 };
 
@@ -107,6 +110,12 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 		     client->why != 0 ? strerror(client->why) : "no learner answers there");
 }
 
+static void find_other_run(struct sl_doctor_finding *f, const struct sl_doctor *d)
+{
+	find(f, SL_DOCTOR_FAIL, "set 'run' to the same name at all learners",
+	     "other run: it takes no part in '%s'", d->settings.run);
+}
+
 /* Compare the Hello of the peer. */
 static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d,
 			  const struct sl_deframer *frame)
@@ -119,8 +128,7 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 	uint8_t run[SL_RUN_BYTES];
 	sl_core_config_run(d->settings.run, run);
 	if (memcmp(hello->run, run, sizeof run) != 0)
-		find(f, SL_DOCTOR_FAIL, "set 'run' to the same name at all learners",
-		     "other run: it takes no part in '%s'", d->settings.run);
+		find_other_run(f, d);
 	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
 		find(f, SL_DOCTOR_WARN, "give all learners the same roster, then run 'starling reload'",
 		     "answers, and has another roster");
@@ -186,13 +194,6 @@ static void compare_roster(const struct sl_doctor *d, const struct sl_join_answe
 {
 	struct sl_group theirs = {.version = 0};
 	struct sl_error error = {0};
-	uint64_t now = (uint64_t)time(NULL);
-	uint64_t off = now > answer->time ? now - answer->time : answer->time - now;
-	if (off > CLOCK_S)
-		find(f, SL_DOCTOR_WARN, "set the wrong one, with timedatectl set-ntp true",
-		     "answers; its clock and that of this machine differ by %" PRIu64 " s", off);
-	if (answer->roster == NULL)
-		return;
 	int rc = sl_group_read("its roster", (const char *)answer->roster, answer->roster_bytes, &theirs,
 			       &error);
 	if (rc == SL_OK)
@@ -208,20 +209,25 @@ static void compare_roster(const struct sl_doctor *d, const struct sl_join_answe
 	sl_group_close(&theirs);
 }
 
-static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer, struct sl_doctor_finding *f)
+static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer, struct peer *p,
+		  struct sl_doctor_finding *f)
 {
+	p->has_clock = true;
+	p->ahead_s =
+		(int64_t)(answer->time < INT64_MAX / 2 ? answer->time : INT64_MAX / 2) - (int64_t)time(NULL);
 	switch (answer->verdict) {
 	case SL_JOIN_ADMITTED:
-		compare_roster(d, answer, f);
+		if (answer->roster != NULL)
+			compare_roster(d, answer, f);
 		return;
 	case SL_JOIN_OTHER_GROUP:
-		find(f, SL_DOCTOR_FAIL, "correct the address in the roster",
-		     "other group: it is no learner of %s", d->group.name);
+		find(f, SL_DOCTOR_FAIL, "end that learner, and start the one of this group",
+		     "other group: with the same key and address runs no learner of %s", d->group.name);
 		return;
 	case SL_JOIN_NO_MEMBER:
 		find(f, SL_DOCTOR_FAIL,
-		     "run 'starling group list' there; ask the admin to admit this machine",
-		     "the key of this machine is not in its roster");
+		     "run 'starling group list' there; if it is right, join again with a new invitation",
+		     "not a member: the key of this machine is not in its roster");
 		return;
 	default:
 		find(f, SL_DOCTOR_WARN, "see its log", "it cannot answer now");
@@ -246,7 +252,7 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	else if (serves && sl_join_client_ask(&client, &request, &answer, &error) != SL_OK)
 		find(f, SL_DOCTOR_FAIL, "see its log", "%s", error.text);
 	else if (serves)
-		judge(d, &answer, f);
+		judge(d, &answer, p, f);
 	else
 		find_handshake(f, &client,
 			       &d->group.roster); /* a link tells more, unless the group is forming */
@@ -255,16 +261,20 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	return serves;
 }
 
-/* See whether a link that the learner holds can be dialled from here, too: a connection, and no more, so that
- * it stays. */
+/* Look whether a link that the learner holds could be dialled from here, too. The link stays. */
 static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
+	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_open(&client, &d->identity, d->group.roster.members[index].address,
+	int rc = sl_join_client_look(&client, &d->identity, roster, roster->members[index].address,
 				     CONNECTION_MS, &error);
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
+	else if (rc != SL_OK || client.session.member != (int)index)
+		find_handshake(f, &client, roster);
+	else if (p->other_run)
+		find_other_run(f, d);
 	else
 		find(f, SL_DOCTOR_OK, NULL, "the learner holds a link");
 	sl_join_client_close(&client);
@@ -315,8 +325,10 @@ static void note_links(struct asked *a, const struct sl_doctor *d)
 	json_array_foreach(json_object_get(d->status, "peers"), i, one)
 	{
 		int at = sl_roster_find(&d->group.roster, (sl_id)sl_learners_number(one, "id"));
-		if (at >= 0)
-			a->peers[at].has_link = strcmp(sl_learners_text(one, "link"), "up") == 0;
+		if (at < 0)
+			continue;
+		a->peers[at].has_link = strcmp(sl_learners_text(one, "link"), "up") == 0;
+		a->peers[at].other_run = json_is_true(json_object_get(one, "other_run"));
 	}
 }
 
@@ -327,20 +339,73 @@ static void start(struct asked *a)
 		a->running++;
 }
 
+/* ---- clocks ---- */
+
+static bool is_off(const struct peer *p)
+{
+	return p->has_clock && (p->ahead_s > CLOCK_S || p->ahead_s < -CLOCK_S);
+}
+
+/* Write a time by which a clock is ahead or behind, such as "31 days behind". */
+static void put_ahead(int64_t ahead_s, char text[static 48])
+{
+	uint64_t s = (uint64_t)(ahead_s < 0 ? -ahead_s : ahead_s);
+	uint64_t days = s / 86400;
+	snprintf(text, 48, "%" PRIu64 " %s %s",
+		 days > 730 ? days / 365
+		 : days > 1 ? days
+			    : s,
+		 days > 730 ? "years"
+		 : days > 1 ? "days"
+			    : "s",
+		 ahead_s < 0 ? "behind" : "ahead of");
+}
+
+/* Say it in one line if it is the clock of this machine that is wrong. */
+static void compare_clocks(struct sl_doctor *d, const struct asked *a)
+{
+	uint32_t known = 0, off = 0;
+	char by[48];
+	const struct peer *last = NULL;
+	for (uint32_t i = 0; i < d->group.roster.size; i++) {
+		const struct peer *p = &a->peers[i];
+		known += p->has_clock;
+		off += is_off(p);
+		last = is_off(p) ? p : last;
+	}
+	if (d->bad_clock || off < 2 || 2 * off <= known)
+		return;
+	put_ahead(-last->ahead_s, by);
+	d->bad_clock = true;
+	sl_doctor_add(d, SL_DOCTOR_FAIL, "clock", SL_DOCTOR_SET_CLOCK,
+		      "it is %s those of %u of the %u peers that answer", by, off, known);
+}
+
+static void report_peer(struct sl_doctor *d, const char *about, const char *address, const struct peer *p)
+{
+	const struct sl_doctor_finding *f = &p->finding;
+	char by[48];
+	if (!p->done) {
+		sl_doctor_add(d, SL_DOCTOR_FAIL, about, "does its name resolve? see /etc/resolv.conf",
+			      "%s: not done within %d s", address, ALL_S);
+	} else if (f->level == SL_DOCTOR_OK && is_off(p) && !d->bad_clock) {
+		put_ahead(p->ahead_s, by);
+		sl_doctor_add(d, SL_DOCTOR_WARN, about, "set the wrong one, with timedatectl set-ntp true",
+			      "%s: %s; its clock is %s that of this machine", address, f->text, by);
+	} else {
+		sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", address, f->text);
+	}
+}
+
 static void report(struct sl_doctor *d, const struct asked *a)
 {
+	compare_clocks(d, a);
 	for (uint32_t i = 0; i < d->group.roster.size; i++) {
 		const struct sl_member *m = &d->group.roster.members[i];
-		const struct sl_doctor_finding *f = &a->peers[i].finding;
 		char about[96];
 		snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
-		if ((int)i == d->self)
-			continue;
-		if (a->peers[i].done)
-			sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", m->address, f->text);
-		else
-			sl_doctor_add(d, SL_DOCTOR_FAIL, about, "does its name resolve? see /etc/resolv.conf",
-				      "%s: not done within %d s", m->address, ALL_S);
+		if ((int)i != d->self)
+			report_peer(d, about, m->address, &a->peers[i]);
 	}
 }
 
