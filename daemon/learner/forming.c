@@ -1,7 +1,9 @@
 #include "daemon/learner/forming.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
@@ -47,6 +49,19 @@ static void on_look(uv_timer_t *timer)
 	sl_progress_wait(daemon, "the group is forming");
 }
 
+/* Answer a request about rounds, of which there are none. */
+static json_t *refuse(const struct sl_daemon *daemon)
+{
+	const struct sl_member *self = &daemon->roster.members[daemon->self];
+	char text[SL_NAME_BYTES + 160];
+	snprintf(text, sizeof text,
+		 "group %s is forming: it has %u of the %u learners with which rounds begin; 'starling group "
+		 "list' shows them",
+		 daemon->group.name, daemon->roster.size, daemon->group.start);
+	return json_pack("{s:b, s:b, s:I, s:s, s:I, s:s}", "ok", 0, "forming", 1, "id", (json_int_t)self->id,
+			 "name", self->name, "pid", (json_int_t)getpid(), "error", text);
+}
+
 static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
 {
 	struct sl_daemon *daemon = context;
@@ -58,9 +73,7 @@ static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
 			   strcmp(op, "watch") == 0))
 		answer = sl_requests_serve(context, line, bytes, watch);
 	else
-		answer = json_pack(
-			"{s:b, s:s++}", "ok", 0, "error", "group ", daemon->group.name,
-			" is forming: no round has begun; `starling group list` shows its learners");
+		answer = refuse(daemon);
 	json_decref(request);
 	return answer;
 }

@@ -113,8 +113,9 @@ static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *
 	record.reason = sl_record_words(&record,
 					"version %" PRIu64
 					" of the roster of group %s has come, of %u learners: this "
-					"learner takes it after this round and restarts by itself",
-					group->version, group->name, group->roster.size);
+					"learner takes it %sand restarts by itself",
+					group->version, group->name, group->roster.size,
+					sl_group_is_forming(&daemon->group) ? "" : "after this round ");
 	sl_report_log_record(daemon, &record);
 	for (uint32_t i = 0; i < u->peer_count; i++)
 		send_if_older(daemon, i);

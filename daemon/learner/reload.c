@@ -41,7 +41,7 @@ static void find_changed(const struct sl_settings *now, const struct sl_settings
 /* ---- the roster ---- */
 
 /* What follows from the roster that was read. */
-enum sl_reload_roster { SL_RELOAD_SAME, SL_RELOAD_RESTART, SL_RELOAD_NEXT_ROUND };
+enum sl_reload_roster { SL_RELOAD_SAME, SL_RELOAD_RESTART, SL_RELOAD_NOW, SL_RELOAD_NEXT_ROUND };
 
 static uint32_t missing(const struct sl_roster *from, const struct sl_roster *other)
 {
@@ -108,7 +108,7 @@ static int take_signed(struct sl_daemon *daemon, const struct sl_settings *fresh
 		if (rc != SL_OK)
 			return rc;
 	}
-	*outcome = SL_RELOAD_NEXT_ROUND;
+	*outcome = sl_group_is_forming(&daemon->group) ? SL_RELOAD_NOW : SL_RELOAD_NEXT_ROUND;
 	int rc = sl_group_update_file(daemon, group, error);
 	return rc == SL_OK ? SL_OK : sl_err_wrap(error, "%s", fresh->roster);
 }
@@ -140,6 +140,7 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 	static const char *const sentences[] = {
 		[SL_RELOAD_SAME] = "the roster is the same",
 		[SL_RELOAD_RESTART] = "the roster has changed: this learner restarts by itself",
+		[SL_RELOAD_NOW] = "the roster has changed: this learner takes it and restarts by itself",
 		[SL_RELOAD_NEXT_ROUND] = "the roster has changed: this learner takes it after this round"};
 	struct sl_record record;
 	char keys[512];

@@ -16,6 +16,7 @@ struct sl_control_query {
 	json_int_t id;
 	char name[SL_NAME_BYTES]; /* of the learner, once they are known; id 0, ""; the caller's */
 	bool skip;		  /* is not asked: the caller's */
+	bool fresh;		  /* it is set up, and has begun no round: the caller's */
 	int error;		  /* why it cannot be asked, as errno; 0: it is asked */
 	json_t *reply;		  /* NULL: it did not answer in time */
 };

@@ -19,24 +19,35 @@ static struct sl_control_query *add(struct sl_learners *l)
 	return one;
 }
 
+static bool has(const char *base, const char *file)
+{
+	char path[PATH_MAX];
+	return snprintf(path, sizeof path, "%s/%s", base, file) < PATH_MAX && access(path, F_OK) == 0;
+}
+
 /* Add FOLDER/NAME, or FOLDER itself for the name "", if it is the folder of a learner: it has a control
- * socket, or had one. */
+ * socket, or had one, or `starling group create` or `starling join` has made it. */
 static void look(struct sl_learners *l, const char *folder, const char *name)
 {
 	static const char *const places[] = {"control.sock", "state/control.sock", "state/lock"};
-	char base[PATH_MAX], path[PATH_MAX];
+	char base[PATH_MAX];
 	size_t place = 0, count = sizeof places / sizeof *places;
 	if (snprintf(base, sizeof base, "%s%s%s", folder, *name != '\0' ? "/" : "", name) >= PATH_MAX)
 		return;
-	while (place < count && (snprintf(path, sizeof path, "%s/%s", base, places[place]) >= PATH_MAX ||
-				 access(path, F_OK) != 0))
+	while (place < count && !has(base, places[place]))
 		place++;
-	if (place == count)
+	bool fresh = place == count && has(base, "starlingd.yaml") && has(base, "identity");
+	if (place == count && !fresh)
 		return;
+	const char *slash = strrchr(folder, '/');
 	struct sl_control_query *one = add(l);
+	one->fresh = fresh;
 	int n = snprintf(one->folder, sizeof one->folder, "%s%s", base, place == 0 ? "" : "/state");
 	int m = snprintf(one->log, sizeof one->log, "%s/log.jsonl", base);
-	snprintf(one->shown, sizeof one->shown, "%s", *name != '\0' ? name : folder);
+	snprintf(one->shown, sizeof one->shown, "%s",
+		 *name != '\0'			     ? name
+		 : slash != NULL && slash[1] != '\0' ? slash + 1
+						     : folder);
 	snprintf(one->socket, sizeof one->socket, "control.sock");
 	l->count += n < PATH_MAX && m < PATH_MAX;
 }
@@ -52,13 +63,14 @@ int sl_learners_find(struct sl_learners *learners, const char *folder, struct sl
 	int count = scandir(folder, &entries, visible, alphasort);
 	if (count < 0)
 		return sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", folder, strerror(errno));
+	look(learners, folder, "");
+	bool itself = learners->count > 0;
 	for (int i = 0; i < count; i++) {
-		look(learners, folder, entries[i]->d_name);
+		if (!itself)
+			look(learners, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	if (learners->count == 0)
-		look(learners, folder, "");
 	if (learners->count == 0)
 		return sl_err_set(
 			error, SL_ERR_NOTFOUND,
@@ -80,6 +92,24 @@ void sl_learners_add(struct sl_learners *learners, const char *path)
 	learners->count++;
 }
 
+int sl_learners_place(char path[static PATH_MAX], struct sl_error *error)
+{
+	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+	int n;
+	if (geteuid() == 0)
+		n = snprintf(path, PATH_MAX, SL_LEARNERS_FOLDER);
+	else if (data != NULL && data[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/starling", data);
+	else if (home != NULL && home[0] == '/')
+		n = snprintf(path, PATH_MAX, "%s/.local/share/starling", home);
+	else
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "HOME is not set; name the folder with --folder DIR");
+	return n > 0 && (size_t)n + SL_NAME_BYTES + 64 < PATH_MAX
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_RANGE, "the path of the home folder is too long");
+}
+
 int sl_learners_usual(struct sl_learners *learners, struct sl_error *error)
 {
 	char folder[PATH_MAX] = ".";
@@ -89,11 +119,16 @@ int sl_learners_usual(struct sl_learners *learners, struct sl_error *error)
 		sl_learners_add(learners, SL_LEARNERS_SOCKET);
 		return SL_OK;
 	}
-	if (sl_learners_find(learners, SL_LEARNERS_FOLDER, error) == SL_OK)
+	if (sl_learners_place(folder, error) != SL_OK)
+		snprintf(folder, sizeof folder, SL_LEARNERS_FOLDER);
+	if (sl_learners_find(learners, folder, error) == SL_OK ||
+	    sl_learners_find(learners, SL_LEARNERS_FOLDER, error) == SL_OK)
 		return SL_OK;
+	bool two = strcmp(folder, SL_LEARNERS_FOLDER) != 0;
 	return sl_err_set(error, SL_ERR_NOTFOUND,
 			  "the present folder is no run folder, there is no daemon at " SL_LEARNERS_SOCKET
-			  ", and no group in " SL_LEARNERS_FOLDER "; name a run folder, or --control SOCKET");
+			  ", and no group in %.200s%s; name a run folder, or --control SOCKET",
+			  folder, two ? " or " SL_LEARNERS_FOLDER : "");
 }
 
 void sl_learners_close(struct sl_learners *learners)

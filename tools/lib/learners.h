@@ -24,8 +24,10 @@ struct sl_learners {
 int sl_learners_find(struct sl_learners *learners, const char *folder, struct sl_error *error);
 /* Add the learner with the control socket `path`. */
 void sl_learners_add(struct sl_learners *learners, const char *path);
-/* Find those of the present folder, or else the installed one, or else those of groups. SL_ERR_NOTFOUND: none
- * is there. */
+/* Write the folder that has those of groups: SL_LEARNERS_FOLDER for root, else one in the home folder. */
+int sl_learners_place(char path[static PATH_MAX], struct sl_error *error);
+/* Find those of the present folder, or else the installed one, or else those of groups of this user or of
+ * root. SL_ERR_NOTFOUND: none is there. */
 int sl_learners_usual(struct sl_learners *learners, struct sl_error *error);
 void sl_learners_close(struct sl_learners *learners);
 

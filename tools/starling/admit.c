@@ -22,7 +22,7 @@ static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct admit, given_folder)},
 	{"refuse", 0, NULL, "do not admit it: withdraw its invitation", SL_SETS(struct admit, refuse)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before, instead of waiting",
 	 SL_SETS(struct admit, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admit, json)},
 	{0}};
@@ -34,9 +34,10 @@ static const struct sl_usage usage = {
 	.doc = "Admit the learner NAME, which waits to join the group, or whose new key waits: sign the next "
 	       "version of "
 	       "the roster with the admin key of this machine. Without NAME: list what waits.\v"
-	       "Compare the key with the one that 'starling join' shows on the other machine, if someone "
-	       "else may "
-	       "have seen the invitation. The learners of a group that runs change one at a time: between "
+	       "Before that, compare the key with the one that 'starling join' shows on the other machine, "
+	       "for "
+	       "example by telephone: if they differ, another machine has used the invitation. The learners "
+	       "of a group that runs change one at a time: between "
 	       "two changes "
 	       "a round commits, for which this command waits.\n"
 	       "\n"
@@ -129,6 +130,28 @@ static int change(const struct admit *admit, const struct sl_waiting *waiting, s
 	return rc == SL_OK ? forget(admit, waiting, error) : rc;
 }
 
+/* Say why no learner of this name waits. */
+static int nothing_waits(const struct admit *admit, struct sl_error *error)
+{
+	struct sl_group_own own_learner;
+	const struct sl_member *found = NULL;
+	char pin[SL_PIN_TEXT_BYTES];
+	int rc = sl_group_folder_open(admit->folder, &own_learner, error);
+	for (uint32_t i = 0; rc == SL_OK && i < own_learner.group.roster.size; i++)
+		if (strcmp(own_learner.group.roster.members[i].name, admit->name) == 0)
+			found = &own_learner.group.roster.members[i];
+	if (rc == SL_OK && found != NULL) {
+		sl_roster_pin_text(found->pin, pin);
+		rc = sl_err_set(error, SL_ERR_NOTFOUND,
+				"%s is a member already, with the key %s; nothing waits", admit->name, pin);
+	} else if (rc == SL_OK) {
+		rc = sl_err_set(error, SL_ERR_NOTFOUND,
+				"no learner %s waits; 'starling admit' lists those that do", admit->name);
+	}
+	sl_group_folder_close(&own_learner);
+	return rc;
+}
+
 static int admit_one(const struct admit *admit, struct sl_error *error)
 {
 	struct sl_waiting waiting;
@@ -136,8 +159,7 @@ static int admit_one(const struct admit *admit, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_waiting_load(admit->folder, admit->name, &waiting, error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "no learner %s waits; 'starling admit' lists those that do",
-				  admit->name);
+		return nothing_waits(admit, error);
 	if (rc != SL_OK)
 		return rc;
 	if (!admit->json)

@@ -30,11 +30,12 @@ static bool check_files(struct sl_doctor *d)
 			      "copy it again from a learner that runs; see roster(5)", "%s", error.text);
 		return false;
 	}
+	uint32_t n = d->group.roster.size;
 	if (sl_group_is_signed(&d->group))
-		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "group %s, version %" PRIu64 ", %u learners",
-			      d->group.name, d->group.version, d->group.roster.size);
+		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "group %s, version %" PRIu64 ", %u learner%s",
+			      d->group.name, d->group.version, n, n == 1 ? "" : "s");
 	else
-		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "%u learners", d->group.roster.size);
+		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "%u learner%s", n, n == 1 ? "" : "s");
 	return true;
 }
 
@@ -135,6 +136,9 @@ static void ask_learner(struct sl_doctor *d)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
 			      "run this command as the user of the learner, and see its log", "%s: %s",
 			      d->settings.control, problem);
+	else if (json_is_true(json_object_get(one->reply, "forming")))
+		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs; %s",
+			      sl_learners_text(one->reply, "error"));
 	else if (obstacle[0] != '\0')
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", NULL, "runs, and waits: %s", obstacle);
 	else

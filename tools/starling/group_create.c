@@ -210,17 +210,22 @@ static void print(const struct create *c, const char *invitation)
 		json_decref(object);
 		return;
 	}
+	char command[PATH_MAX + 64];
+	sl_group_folder_start(c->folder, command, sizeof command);
 	printf("%s\n", invitation);
 	fprintf(stderr,
 		"Group %s has its first learner, %s. Rounds begin with %u learners. Start it:\n"
-		"  ",
-		c->name, c->learner, c->group.start);
-	sl_group_folder_print_start(stderr, c->folder);
-	fprintf(stderr, "On another machine, with the line above, which holds a secret:\n"
-			"  starling join INVITATION\n");
+		"  %s\n",
+		c->name, c->learner, c->group.start, command);
+	fprintf(stderr,
+		"On another machine, give this command the invitation%s; it holds a secret:\n"
+		"  starling join -\n",
+		isatty(STDOUT_FILENO) ? ", the line above" : "");
+	const char *option = c->given_folder != NULL ? " --folder " : "",
+		   *folder = c->given_folder != NULL ? c->folder : "";
 	if (c->automatic == 0)
-		fprintf(stderr,
-			"Then here: starling admit NAME. A further invitation: starling group invite\n");
+		fprintf(stderr, "Then here: starling admit NAME%s%s\n", option, folder);
+	fprintf(stderr, "A further invitation: starling group invite%s%s\n", option, folder);
 }
 
 /* Remove what a failed command has made, if it has made the folder's admin key. */

@@ -14,25 +14,6 @@
 #include "tools/lib/learners.h"
 #include "common/config/settings_table.h"
 
-/* Write the folder that has the folders of groups. */
-static int usual_place(char path[static PATH_MAX], struct sl_error *error)
-{
-	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-	int n;
-	if (geteuid() == 0)
-		n = snprintf(path, PATH_MAX, SL_LEARNERS_FOLDER);
-	else if (data != NULL && data[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/starling", data);
-	else if (home != NULL && home[0] == '/')
-		n = snprintf(path, PATH_MAX, "%s/.local/share/starling", home);
-	else
-		return sl_err_set(error, SL_ERR_NOTFOUND,
-				  "HOME is not set; name the folder with --folder DIR");
-	return n > 0 && (size_t)n + SL_NAME_BYTES + 64 < PATH_MAX
-		       ? SL_OK
-		       : sl_err_set(error, SL_ERR_RANGE, "the path of the home folder is too long");
-}
-
 /* Write the absolute path: it goes into commands that a user runs elsewhere. */
 static int take_given(const char *given, char folder[static PATH_MAX], struct sl_error *error)
 {
@@ -56,7 +37,7 @@ int sl_group_folder_new(const char *given, const char *group, char folder[static
 	char place[PATH_MAX];
 	if (given != NULL)
 		return take_given(given, folder, error);
-	int rc = usual_place(place, error);
+	int rc = sl_learners_place(place, error);
 	if (rc == SL_OK)
 		snprintf(folder, PATH_MAX, "%.*s/%s", PATH_MAX - (int)SL_NAME_BYTES - 2, place, group);
 	return rc;
@@ -105,7 +86,7 @@ int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct
 					    "of a group",
 					    given);
 	}
-	int rc = usual_place(place, error);
+	int rc = sl_learners_place(place, error);
 	uint32_t count = rc == SL_OK ? look_for(place, folder, names, sizeof names) : 0;
 	if (rc != SL_OK || count == 1)
 		return rc;
@@ -256,16 +237,16 @@ void sl_group_folder_take_set(struct argp_state *state, const char *value, void 
 	sets->items[sets->count++] = value;
 }
 
-void sl_group_folder_print_start(FILE *out, const char *folder)
+void sl_group_folder_start(const char *folder, char *command, size_t size)
 {
 	const char *name = strrchr(folder, '/');
 	bool unit = geteuid() == 0 &&
 		    strncmp(folder, SL_LEARNERS_FOLDER "/", sizeof SL_LEARNERS_FOLDER) == 0 &&
 		    access("/run/systemd/system", F_OK) == 0;
 	if (unit)
-		fprintf(out, "systemctl enable --now starlingd@%s\n", name + 1);
+		snprintf(command, size, "systemctl enable --now starlingd@%s", name + 1);
 	else
-		fprintf(out, "starlingd --config %s/" SL_GROUP_FOLDER_CONFIG "\n", folder);
+		snprintf(command, size, "starlingd --config %s/" SL_GROUP_FOLDER_CONFIG, folder);
 }
 
 /* ---- the own learner ---- */

@@ -47,8 +47,8 @@ bool sl_group_folder_is_shared(const char *key);
  * ones of this machine, and give the folder to its owner. SL_ERR_REFUSED: the group sets what it must not. */
 int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
 			  const struct sl_group_sets *own, struct sl_error *error);
-/* Print the command that starts the learner of the folder. */
-void sl_group_folder_print_start(FILE *out, const char *folder);
+/* Write the command that starts the learner of the folder. */
+void sl_group_folder_start(const char *folder, char *command, size_t size);
 
 /* The learner of a folder. */
 struct sl_group_own {

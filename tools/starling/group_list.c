@@ -80,8 +80,8 @@ static void print_member(const char *id, const char *name, const char *address, 
 static void print_text(const struct sl_group_own *o, const struct sl_waiting *waiting, uint32_t count)
 {
 	const struct sl_group *group = &o->group;
-	printf("group %s, version %" PRIu64 " of its roster, %u learners", group->name, group->version,
-	       group->roster.size);
+	printf("group %s, version %" PRIu64 " of its roster, %u learner%s", group->name, group->version,
+	       group->roster.size, group->roster.size == 1 ? "" : "s");
 	if (sl_group_is_forming(group))
 		printf("; rounds begin with %u", group->start);
 	putchar('\n');

@@ -17,7 +17,7 @@ struct remove_command {
 static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct remove_command, given_folder)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before, instead of waiting",
 	 SL_SETS(struct remove_command, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct remove_command, json)},
 	{0}};

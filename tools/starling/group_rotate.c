@@ -36,7 +36,8 @@ static const struct sl_option own_options[] = {
 	 SL_SETS(struct rotate, address), .check = sl_roster_address_check},
 	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
 	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
-	{"no-wait", 0, NULL, "on the admin's machine: end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL,
+	 "on the admin's machine: end with status 1 if a round has to commit before, instead of waiting",
 	 SL_SETS(struct rotate, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct rotate, json)},
 	{0}};
@@ -196,6 +197,11 @@ static int rotate(struct rotate *r, struct sl_error *error)
 	int rc = sl_group_folder_find(r->given_folder, r->folder, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(r->folder, &r->own, error);
+	if (rc == SL_OK && r->no_wait && r->own.admin == NULL)
+		rc = sl_err_set(
+			error, SL_ERR_INVALID,
+			"--no-wait is for the machine with the admin key; here the admin is waited for, "
+			"at most --timeout SECONDS");
 	if (rc == SL_OK)
 		rc = open_keys(r, error);
 	if (rc != SL_OK)

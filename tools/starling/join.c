@@ -79,6 +79,8 @@ static int read_invitation(struct join *j, struct sl_error *error)
 	char line[SL_INVITATION_TEXT_BYTES] = "";
 	if (strcmp(j->text, "-") != 0)
 		return sl_invitation_parse(j->text, &j->invitation, error);
+	if (isatty(STDIN_FILENO))
+		fputs("Paste the invitation, and press Enter:\n", stderr);
 	if (fgets(line, sizeof line, stdin) == NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "there is no invitation on standard input");
 	int rc = sl_invitation_parse(line, &j->invitation, error);
@@ -249,9 +251,10 @@ static void print_result(const struct join *j, const struct sl_member *member)
 		json_decref(object);
 		return;
 	}
-	printf("Admitted: %s is learner %" PRIu32 " of %s. Start it with:\n  ", member->name, member->id,
-	       j->invitation.group);
-	sl_group_folder_print_start(stdout, j->folder);
+	char command[PATH_MAX + 64];
+	sl_group_folder_start(j->folder, command, sizeof command);
+	printf("Admitted: %s is learner %" PRIu32 " of %s. Start it with:\n  %s\n", member->name, member->id,
+	       j->invitation.group, command);
 }
 
 static int join(struct join *j, struct sl_error *error)

@@ -26,7 +26,7 @@ static const struct sl_usage usage = {
 	.doc = "Show the round, phase and last commit of learners, which learners they wait for, and how "
 	       "many more losses the open attempt tolerates.\v"
 	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
+	       "daemon (" SL_LEARNERS_SOCKET "), or else those of the groups of this machine.\n"
 	       "Lines marked with ~ are second-hand: what a learner knows of peers that were not asked, from "
 	       "the link and the last Hello.\n"
 	       "\n"
@@ -36,8 +36,9 @@ static const struct sl_usage usage = {
 	       "  starling status --control /run/starling/control.sock\n"
 	       "  starling status --json RUNFOLDER | jq '.learners[].state'\n"
 	       "\n"
-	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, 2 "
-	       "a learner is stopped or has finished (or wrong usage)."};
+	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, or "
+	       "its group is forming, 2 a learner is stopped, has finished or was not started yet (or wrong "
+	       "usage)."};
 
 /* Say where the learners are, if the command line does not. */
 static void say_where(const struct status_command *command, const struct sl_status_all *all)

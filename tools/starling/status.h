@@ -12,8 +12,10 @@
 enum sl_status_state {
 	SL_STATUS_RUNNING,
 	SL_STATUS_FINISHED, /* ended after the last round */
+	SL_STATUS_FORMING,  /* waits until its group has enough learners */
 	SL_STATUS_OVERDUE,  /* waits beyond a deadline */
 	SL_STATUS_SILENT,   /* does not answer, or cannot be asked: it may run */
+	SL_STATUS_NEW,	    /* is set up, does not run and has begun no round */
 	SL_STATUS_STOPPED,
 	SL_STATUS_STATES /* number of them */
 };
@@ -21,7 +23,7 @@ enum sl_status_state {
 struct sl_status_row {
 	struct sl_control_query *asked;
 	enum sl_status_state state;
-	const json_t *status; /* its answer, borrowed; NULL unless it runs and answers */
+	const json_t *status; /* its answer, borrowed; NULL unless it runs, answers and takes part */
 	json_t *last;	      /* its last log record; NULL: unknown, or it answers */
 	bool ended;	      /* the last record says why the learner ended */
 	sl_round committed;   /* as answer or log say */

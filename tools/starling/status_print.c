@@ -8,6 +8,7 @@
 #include "tools/lib/command.h"
 #include "tools/lib/table.h"
 #include "tools/lib/terminal.h"
+#include "tools/starling/group_folder.h"
 #include "tools/starling/status.h"
 
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
@@ -107,11 +108,10 @@ static void fill_status(const struct sl_status_row *row, const char *metric,
 static void fill_row(const struct sl_status_all *all, const struct sl_status_row *row, const char *metric,
 		     char cells[COLUMNS][SL_CELL_BYTES])
 {
-	static const char marks[] = {[SL_STATUS_RUNNING] = ' ',
-				     [SL_STATUS_FINISHED] = ' ',
-				     [SL_STATUS_OVERDUE] = '!',
-				     [SL_STATUS_SILENT] = '?',
-				     [SL_STATUS_STOPPED] = 'x'};
+	static const char marks[] = {
+		[SL_STATUS_RUNNING] = ' ', [SL_STATUS_FINISHED] = ' ', [SL_STATUS_FORMING] = ' ',
+		[SL_STATUS_NEW] = 'x',	   [SL_STATUS_OVERDUE] = '!',  [SL_STATUS_SILENT] = '?',
+		[SL_STATUS_STOPPED] = 'x'};
 	for (int i = 0; i < COLUMNS; i++)
 		strcpy(cells[i], "-");
 	snprintf(cells[NAME], SL_CELL_BYTES, "%c%.*s", marks[row->state], NAME_COLUMNS - 2,
@@ -178,6 +178,18 @@ static void put_wrapped(struct screen *s, const char *text)
 	}
 }
 
+/* Write how a learner is started that has begun no round. */
+static void describe_start(const struct sl_status_row *row, char *text, size_t size)
+{
+	char folder[PATH_MAX], command[PATH_MAX + 64];
+	snprintf(folder, sizeof folder, "%s", row->asked->folder);
+	char *state = strrchr(folder, '/');
+	if (state != NULL)
+		*state = '\0';
+	sl_group_folder_start(folder, command, sizeof command);
+	snprintf(text, size, "does not run, and has begun no round; start it: %s", command);
+}
+
 /* Return true if the row has a second line, and write it. */
 static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
 {
@@ -189,7 +201,11 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 	}
 	if (row->state == SL_STATUS_RUNNING)
 		return false;
-	if (row->state == SL_STATUS_SILENT && row->asked->error != 0 && row->asked->error != EAGAIN)
+	if (row->state == SL_STATUS_FORMING)
+		snprintf(text, size, "%s", sl_learners_text(row->asked->reply, "error"));
+	else if (row->state == SL_STATUS_NEW)
+		describe_start(row, text, size);
+	else if (row->state == SL_STATUS_SILENT && row->asked->error != 0 && row->asked->error != EAGAIN)
 		snprintf(text, size, "cannot be asked: %s", strerror(row->asked->error));
 	else if (row->state == SL_STATUS_SILENT)
 		snprintf(text, size, "runs and does not answer: stopped by a signal, or its disk hangs");
@@ -356,11 +372,11 @@ static void print_problem(struct screen *s, const struct sl_status_all *all)
 
 static void print_count(struct screen *s, const struct sl_status_all *all)
 {
-	static const char *const words[] = {[SL_STATUS_RUNNING] = "making progress",
-					    [SL_STATUS_FINISHED] = "finished",
-					    [SL_STATUS_OVERDUE] = "overdue",
-					    [SL_STATUS_SILENT] = "silent",
-					    [SL_STATUS_STOPPED] = "stopped"};
+	static const char *const words[] = {
+		[SL_STATUS_RUNNING] = "making progress", [SL_STATUS_FINISHED] = "finished",
+		[SL_STATUS_FORMING] = "forming",	 [SL_STATUS_NEW] = "not started yet",
+		[SL_STATUS_OVERDUE] = "overdue",	 [SL_STATUS_SILENT] = "silent",
+		[SL_STATUS_STOPPED] = "stopped"};
 	size_t counts[SL_STATUS_STATES], used = 0;
 	char text[128] = "";
 	sl_status_count(all, counts);

@@ -119,10 +119,16 @@ static void take(struct sl_status_row *row)
 		row->rounds = (sl_round)sl_learners_number(row->status, "rounds");
 		return;
 	}
+	if (json_is_true(json_object_get(asked->reply, "forming"))) {
+		sl_learners_know(asked, asked->reply, "id");
+		row->state = SL_STATUS_FORMING;
+		return;
+	}
 	bool finished = read_log(row);
-	row->state = !sl_control_query_absent(asked) ? SL_STATUS_SILENT
-		     : finished			     ? SL_STATUS_FINISHED
-						     : SL_STATUS_STOPPED;
+	row->state = asked->fresh && sl_control_query_absent(asked) ? SL_STATUS_NEW
+		     : !sl_control_query_absent(asked)		    ? SL_STATUS_SILENT
+		     : finished					    ? SL_STATUS_FINISHED
+								    : SL_STATUS_STOPPED;
 	sl_learners_know(asked, row->last, "learner");
 }
 
@@ -163,7 +169,7 @@ int sl_status_exit(const struct sl_status_all *all)
 {
 	size_t counts[SL_STATUS_STATES];
 	sl_status_count(all, counts);
-	if (counts[SL_STATUS_STOPPED] + counts[SL_STATUS_FINISHED] > 0)
+	if (counts[SL_STATUS_STOPPED] + counts[SL_STATUS_NEW] + counts[SL_STATUS_FINISHED] > 0)
 		return 2;
 	return counts[SL_STATUS_RUNNING] < all->of.count;
 }
@@ -199,11 +205,11 @@ const char *sl_status_name(const struct sl_status_row *row)
 
 const char *sl_status_state_name(enum sl_status_state state)
 {
-	static const char *const names[] = {[SL_STATUS_RUNNING] = "running",
-					    [SL_STATUS_FINISHED] = "finished",
-					    [SL_STATUS_OVERDUE] = "overdue",
-					    [SL_STATUS_SILENT] = "silent",
-					    [SL_STATUS_STOPPED] = "stopped"};
+	static const char *const names[] = {
+		[SL_STATUS_RUNNING] = "running", [SL_STATUS_FINISHED] = "finished",
+		[SL_STATUS_FORMING] = "forming", [SL_STATUS_NEW] = "new",
+		[SL_STATUS_OVERDUE] = "overdue", [SL_STATUS_SILENT] = "silent",
+		[SL_STATUS_STOPPED] = "stopped"};
 	return names[state];
 }
 

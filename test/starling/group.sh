@@ -1,0 +1,70 @@
+#!/bin/sh
+# What the commands of a group say to a newcomer: group.sh STARLING STARLINGD
+starlingd=$(realpath "$2")
+. "${0%/*}/../lib/head.sh"
+pid=
+trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :; wait; rm -rf "$folder"' EXIT
+# shellcheck disable=SC2046
+set -- $(/usr/bin/python3 -c '
+import socket
+held = [socket.socket() for _ in range(2)]
+for s in held: s.bind(("127.0.0.1", 0))
+print(*[s.getsockname()[1] for s in held])')
+
+# The hints name the folder, and do not speak of a line above that is in a file.
+ends 0 group create ward --learner a --address "127.0.0.1:$1" --folder ga --set trainer=noise --set noise_parameters=10 --auto-admit 1
+cp out invitation
+has err "starlingd --config $folder/ga/starlingd.yaml" 'starling join -' "starling group invite --folder $folder/ga"
+! grep -q 'above' err || fail 'the invitation is not above'
+ends 0 group create lab --learner a --address "127.0.0.1:$1" --folder lab
+has err "starling admit NAME --folder $folder/lab"
+
+# Before the first start: the command that starts it, whether the folder or the one above is named.
+for name in ga .; do
+	ends 2 status $name
+	has out 'xga ' 'has begun no round; start it: starlingd --config'
+done
+ends 2 status --json ga
+has out '"state": "new"'
+ends 0 group list --folder ga
+has out '1 learner; rounds begin with 3'
+
+# Admitted already, or never heard of.
+refused 'a is a member already, with the key sha256:' admit a --folder ga
+refused 'no learner bo waits' admit bo --folder ga
+
+# While the group forms there is no round, and that is no fault.
+"$starlingd" --config ga/starlingd.yaml >log 2>&1 &
+pid=$!
+for _ in $(seq 300); do
+	[ "$(status status ga)" = 2 ] || break
+	sleep 0.1
+done
+ends 1 status ga
+has out ' a  ' ' forming ' 'it has 1 of the 3 learners with which rounds begin' '1 learner: 1 forming'
+timeout 60 "$program" join - --name b --address "127.0.0.1:$2" --folder gb <invitation >out 2>err || fail 'join'
+has out "starlingd --config $folder/gb/starlingd.yaml"
+grep -q '"new_roster".*this learner takes it and restarts by itself' log || fail "the log: $(cat log)"
+refused '--no-wait is for the machine with the admin key' group rotate --no-wait --folder gb
+
+# A learner that does not answer has the name of its folder.
+kill -STOP "$pid"
+ends 1 status ga
+has out '?ga ' 'runs and does not answer'
+
+# Another user has its groups in its home folder.
+chmod 755 "$folder"
+mkdir -p home/.local/share/starling
+mv lab home/.local/share/starling/lab
+if [ "$(id -u)" -eq 0 ]; then
+	chown -R nobody home
+	set -- setpriv --reuid nobody --clear-groups
+else
+	set --
+fi
+cd /
+code=0
+env -u XDG_DATA_HOME HOME="$folder/home" "$@" "$program" status >"$folder/out" 2>"$folder/err" || code=$?
+cd "$folder"
+[ $code = 2 ] || fail "status of a user ends with $code"
+has out "run folder $folder/home/.local/share/starling" 'xlab '
