@@ -20,14 +20,29 @@ STARLING, STARLINGD, SOURCE, UNIT = (Path(path).resolve() for path in sys.argv[1
 PATIENCE = 120
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
-# systemctl enable --now starlingd@GROUP: the command line of its unit, until the learner is ready.
-group=${{3#starlingd@}}
-[ "$1 $2 $3" = "enable --now starlingd@$group" ] || {{ echo "systemctl: unknown: $*" >&2; exit 1; }}
+# systemctl enable --now|start|stop starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
+[ "$1 $2" != "enable --now" ] || shift
+group=${{2#starlingd@}}
+case "$1 $2" in
+"--now starlingd@$group" | "start starlingd@$group") ;;
+"stop starlingd@$group")
+	pid=$(tail -n 1 /var/lib/starling/pids)
+	kill -TERM "$pid"
+	while grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null; do sleep 0.1; done
+	: >/var/lib/starling/pids
+	exit 0
+	;;
+*)
+	echo "systemctl: unknown: $*" >&2
+	exit 1
+	;;
+esac
 command=$(sed -n "s/%i/$group/g; s/^ExecStart=//p" {unit} | sed 's|^[^ ]*/starlingd|{starlingd}|')
+before=$(cat /var/lib/starling/log 2>/dev/null | wc -l)
 setsid $command >>/var/lib/starling/log 2>&1 </dev/null &
 echo $! >>/var/lib/starling/pids
 for try in $(seq 300); do
-	! grep -q 'listening on' /var/lib/starling/log || [ ! -S "/var/lib/starling/$group/state/control.sock" ] || exit 0
+	! tail -n +$((before + 1)) /var/lib/starling/log | grep -q 'listening on' || [ ! -S "/var/lib/starling/$group/state/control.sock" ] || exit 0
 	sleep 0.1
 done
 exit 1
@@ -40,7 +55,9 @@ class Machine:
 	def __init__(self, name, folder, addresses):
 		self.name, self.addresses = name, addresses
 		self.folder = folder / name
+		self.home = folder / f'{name}-root' # of root, where the commands are run
 		self.folder.mkdir()
+		self.home.mkdir()
 		self.bin = folder / 'bin'
 		self.running, self.commands, self.before = None, 0, 0
 		self.output = self.folder / 'output'
@@ -49,8 +66,9 @@ class Machine:
 		"""Begin to run commands of the page on this machine."""
 		for address, here in self.addresses.items():
 			commands = commands.replace(address, here)
+		commands = commands.replace('--set rounds=1000', '--set rounds=1000 --set hidden_units=1') # less training
 		self.commands += len([line for line in commands.splitlines() if line and not line.startswith('#')])
-		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\n{commands}'
+		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\ncd {self.home}\n{commands}'
 		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation)
 		self.before = len(self.said())
 		self.running = subprocess.Popen(['unshare', '-rm', 'sh', '-euc', script], env=environment, stdin=subprocess.DEVNULL,
@@ -67,6 +85,10 @@ class Machine:
 	def end(self):
 		if self.running:
 			self.running.kill()
+		self.die()
+
+	def die(self):
+		"""Kill its learner, if it runs."""
 		pids = self.folder / 'pids'
 		for pid in pids.read_text().split() if pids.exists() else []:
 			try:
@@ -92,10 +114,12 @@ def waits(joiner):
 	return 'Waiting for the admin' in joiner.said()[joiner.before:] or joiner.running.poll() is not None
 
 
-def replay(machines, chapter, invitations):
-	"""Run the blocks of a chapter. One that waits for the admin goes on beside the others, until its machine's next one."""
-	for name, commands in blocks(SOURCE / 'deploy/README.md', chapter):
-		machine = machines[name]
+def replay(machines, chapter, invitations, part=slice(None), host=None):
+	"""Run the blocks of a chapter, or a part of them; those of any machine on `host`. One that waits for the admin goes on beside the others,
+	until its machine's next one."""
+	begin = time.monotonic()
+	for name, commands in blocks(SOURCE / 'deploy/README.md', chapter)[part]:
+		machine = machines[host if name == 'host' else name]
 		machine.wait()
 		joins = 'starling join' in commands
 		before = len(INVITATION.findall(machine.said()))
@@ -108,6 +132,13 @@ def replay(machines, chapter, invitations):
 			invitations += INVITATION.findall(machine.said())[before:]
 	for machine in machines.values():
 		machine.wait()
+	print(f'{chapter}: {time.monotonic() - begin:.1f} s', flush=True)
+
+
+def expect_rounds(what, machines):
+	"""All of them take part in two rounds more."""
+	after = max(machine.committed() for machine in machines)
+	expect(what, lambda: all(machine.committed() > after + 1 for machine in machines))
 
 
 def expect_same_models(machines):
@@ -129,7 +160,8 @@ def main():
 		stub.parent.mkdir()
 		stub.write_text(STUB.format(unit=UNIT, starlingd=STARLINGD))
 		stub.chmod(0o755)
-		names = [f'laptop-{i}' for i in (1, 2, 3, 4)]
+		(stub.parent / 'chown').symlink_to('/bin/true') # a user name space has no user starling
+		names = [f'laptop-{i}' for i in (1, 2, 3, 4, 6)]
 		addresses = {f'{n}.example.org:7400': f'127.0.0.1:{port}' for n, port in zip(names, free_ports(len(names)))}
 		machines = {n: Machine(n, folder, addresses) for n in names}
 		first, invitations = list(machines.values())[:3], []
@@ -141,11 +173,20 @@ def main():
 			print(f'two laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
 			expect('five rounds', lambda: all(m.committed() >= 5 for m in first))
 			expect_same_models(first)
-			replay(machines, 'Add or remove a learner', invitations)
-			expect('rounds of the fourth', lambda: machines['laptop-4'].committed() >= machines['laptop-1'].committed() > 5)
+			named = lambda *names: [machines[name] for name in names]
+			replay(machines, 'Add or remove a learner', invitations, slice(0, 4))
+			four = named('laptop-1', 'laptop-2', 'laptop-3', 'laptop-4')
+			expect_rounds('rounds of four', four)
+			replay(machines, 'Back up', invitations, host='laptop-1')
+			expect_rounds('rounds after the copy', four)
+			replay(machines, 'Restore', invitations, host='laptop-1')
+			expect_rounds('rounds of the learner that is restored', four)
+			machines['laptop-4'].die()
+			replay(machines, 'Replace a dead machine', invitations)
+			expect_rounds('rounds of the machine that replaces it', named('laptop-1', 'laptop-2', 'laptop-3', 'laptop-6'))
+			replay(machines, 'Add or remove a learner', invitations, slice(4, None))
 			replay(machines, 'Re-key', invitations)
-			after = machines['laptop-1'].committed()
-			expect('rounds after the new key', lambda: all(machines[n].committed() > after + 1 for n in ('laptop-1', 'laptop-2', 'laptop-4')))
+			expect_rounds('rounds after the new key', named('laptop-1', 'laptop-2', 'laptop-6'))
 			expect_same_models(machines.values())
 			for machine in machines.values():
 				assert '"event":"fatal"' not in (machine.folder / 'log').read_text(), machine.name
