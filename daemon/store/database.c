@@ -12,6 +12,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,6 +52,23 @@ static const char *const tables[] = {
 	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 };
 #define TABLES (sizeof tables / sizeof tables[0])
+
+/* How the records of an earlier format become those of the next one, when a learner opens them. */
+struct step {
+	int from;
+	const char *obstacles; /* a query: the number of rows that cannot be taken over */
+	const char *why;       /* after the two formats, if there are any */
+	const char *sql;
+};
+
+static const struct step steps[] = {
+	/* The view of an attempt got a parameter, and its hash another beginning. */
+	{4, "SELECT count(*) FROM attempts",
+	 "it has an attempt that is open, which only learners of that version can end: run that version "
+	 "until "
+	 "the next commit",
+	 ""},
+};
 
 static const char *const statements[SL_STATEMENT_COUNT] = {
 #define X(name, sql) sql,
@@ -232,9 +250,15 @@ static bool has_log(const struct sl_database *database)
 	return access(path, F_OK) == 0;
 }
 
-/* Open without locks inside SQLite: one thread at a time uses a store (store.h). Limit the length of values
- * that a damaged file can claim. The lock is exclusive from the first read on: otherwise the index of the log
- * would be a file. To look is to leave the log as it is. */
+/* Have detailed errors, and limit the length of values that a damaged file can claim. */
+static void limit(struct sl_database *database)
+{
+	sqlite3_extended_result_codes(database->sqlite, 1);
+	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, (int)VALUE_BYTES_MAX);
+}
+
+/* Open without locks inside SQLite: one thread at a time uses a store (store.h). The lock is exclusive from
+ * the first read on: otherwise the index of the log would be a file. To look is to leave the log as it is. */
 static int open_file(struct sl_database *database)
 {
 	char uri[3 * SL_FOLDER_PATH_BYTES + 32];
@@ -245,8 +269,7 @@ static int open_file(struct sl_database *database)
 				   database->peek ? "unix-none" : NULL);
 	if (code != SQLITE_OK)
 		return fail(database);
-	sqlite3_extended_result_codes(database->sqlite, 1);
-	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, (int)VALUE_BYTES_MAX);
+	limit(database);
 	if (database->peek)
 		sqlite3_db_config(database->sqlite, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	else if (sqlite3_db_readonly(database->sqlite, "main") == 1) /* SQLite makes do with that */
@@ -255,22 +278,24 @@ static int open_file(struct sl_database *database)
 	return command(database, "PRAGMA locking_mode = EXCLUSIVE");
 }
 
-/* Check the application id before anything is written into the file. */
-static int check_header(struct sl_database *database)
+/* Read the number of the format; check the application id before anything is written into the file. */
+static int check_header(struct sl_database *database, int *format)
 {
-	char application[16], format[16];
+	char application[16], found[16];
 	int rc = ask(database, "PRAGMA application_id", application, sizeof application);
 	if (rc == SL_OK)
-		rc = ask(database, "PRAGMA user_version", format, sizeof format);
+		rc = ask(database, "PRAGMA user_version", found, sizeof found);
 	if (rc != SL_OK)
 		return rc;
 	if (strcmp(application, TEXT(APPLICATION)) != 0)
 		return sl_database_damaged(database, NULL, "not a learner's records");
-	if (strcmp(format, TEXT(FORMAT)) != 0)
-		return sl_err_set(&database->error, SL_ERR_FORMAT,
-				  "%s: written by another version of starlingd (format %s, not %s); "
-				  "run that one, or name another state folder",
-				  database->path, format, TEXT(FORMAT));
+	*format = atoi(found);
+	if (*format > FORMAT)
+		return sl_err_set(
+			&database->error, SL_ERR_FORMAT,
+			"%s: written by a later version of starlingd (format %d; this one has " TEXT(
+				FORMAT) "); install that version again",
+			database->path, *format);
 	return SL_OK;
 }
 
@@ -317,15 +342,88 @@ static int check_pages(struct sl_database *database)
 	return rc == SL_OK && strcmp(found, "ok") != 0 ? sl_database_damaged(database, NULL, found) : rc;
 }
 
+/* ---- take over the records of an earlier format ---- */
+
+/* Return the step that begins at `format`, or NULL. */
+static const struct step *step_from(int format)
+{
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		if (steps[i].from == format)
+			return &steps[i];
+	return NULL;
+}
+
+static int refuse_step(struct sl_database *database, int format, const char *why)
+{
+	return sl_err_set(&database->error, SL_ERR_FORMAT,
+			  "%s: written by an earlier version of starlingd (format %d; this one has " TEXT(
+				  FORMAT) "), and %s",
+			  database->path, format, why);
+}
+
+static int take_step(struct sl_database *database, int format)
+{
+	const struct step *step = step_from(format);
+	char found[16], next[48];
+	if (step == NULL)
+		return refuse_step(database, format,
+				   "no longer taken over: run that version, or name another state folder");
+	int rc = ask(database, step->obstacles, found, sizeof found);
+	if (rc == SL_OK && strcmp(found, "0") != 0)
+		rc = refuse_step(database, format, step->why);
+	if (rc == SL_OK)
+		rc = command(database, step->sql);
+	snprintf(next, sizeof next, "PRAGMA user_version = %d", format + 1);
+	return rc == SL_OK ? command(database, next) : rc;
+}
+
+/* Replace the file, which is opened for reading only, by a copy in memory. */
+static int copy_to_memory(struct sl_database *database)
+{
+	sqlite3 *file = database->sqlite;
+	int code = sqlite3_open_v2(":memory:", &database->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+				   NULL);
+	sqlite3_backup *backup =
+		code == SQLITE_OK ? sqlite3_backup_init(database->sqlite, "main", file, "main") : NULL;
+	if (backup != NULL)
+		sqlite3_backup_step(backup, -1);
+	bool copied = backup != NULL && sqlite3_backup_finish(backup) == SQLITE_OK;
+	sqlite3_close(file);
+	if (!copied)
+		return fail(database);
+	limit(database);
+	return SL_OK;
+}
+
+/* Take the records to the present format, step by step, in a transaction that sl_database_settle ends. */
+static int migrate(struct sl_database *database, int format)
+{
+	int rc = database->peek ? copy_to_memory(database) : write_ahead(database);
+	if (rc == SL_OK)
+		rc = check_pages(database);
+	if (rc == SL_OK)
+		rc = command(database, "BEGIN IMMEDIATE");
+	for (; rc == SL_OK && format < FORMAT; format++)
+		rc = take_step(database, format);
+	return rc;
+}
+
+int sl_database_settle(struct sl_database *database)
+{
+	return sqlite3_get_autocommit(database->sqlite) ? SL_OK : command(database, "COMMIT");
+}
+
 int sl_database_open(struct sl_database *database)
 {
-	int rc = open_file(database);
+	int format, rc = open_file(database);
 	if (rc == SL_OK)
-		rc = check_header(database);
+		rc = check_header(database, &format);
+	if (rc == SL_OK && format < FORMAT)
+		rc = migrate(database, format);
+	else if (rc == SL_OK && !database->peek)
+		rc = write_ahead(database);
 	if (rc == SL_OK)
 		rc = check_tables(database);
-	if (rc == SL_OK && !database->peek)
-		rc = write_ahead(database);
 	if (rc == SL_OK)
 		rc = check_pages(database);
 	if (rc == SL_OK)

@@ -79,8 +79,11 @@ struct sl_database {
 /* Open the empty file at `path` and make the tables, without a log or journal: the file is not durable before
  * it is closed and synchronised. */
 int sl_database_make(struct sl_database *database);
-/* Open the database at `path`, check all of it and prepare the statements. */
+/* Open the database at `path`, check all of it and prepare the statements. Records of an earlier format are
+ * taken to the present one in a transaction, which sl_database_settle ends when the caller has checked the
+ * rows: until then the file is as it was. With `peek` that is done with a copy in memory. */
 int sl_database_open(struct sl_database *database);
+int sl_database_settle(struct sl_database *database);
 /* Empty the write-ahead log into the database, if it has more than `pages` pages. */
 int sl_database_rest(struct sl_database *database, int pages);
 /* Close the database, which need not be open. */

@@ -229,6 +229,8 @@ static int open_records(struct sl_store *store)
 		rc = sl_store_erase_key(store, true);
 	if (rc == SL_OK && !peek)
 		rc = count_start(store);
+	if (rc == SL_OK)
+		rc = sl_database_settle(&store->database);
 	if (rc == SL_OK && !peek && !marked)
 		rc = sl_folder_mark(store->folder, &store->database.error);
 	return rc;

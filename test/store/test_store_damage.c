@@ -228,14 +228,6 @@ TEST_WITH(another_programs_database, make_in_folder, folder_teardown)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
 }
 
-TEST_WITH(another_format, make_in_folder, folder_teardown)
-{
-	change(*state, "PRAGMA user_version = 4"); /* views without `failed`, results without models */
-	expect_open(*state, SL_ERR_FORMAT,
-		    DATABASE ": written by another version of starlingd (format 4, not 5); "
-			     "run that one, or name another state folder");
-}
-
 TEST_WITH(no_file_at_all, make_in_folder, folder_teardown)
 {
 	const char *path = folder_path(*state, DATABASE);
