@@ -78,4 +78,7 @@
 	X(round, "second-hand: its round")                                                                   \
 	X(attempt, "second-hand: its attempt")                                                               \
 	X(state, "second-hand: its state: training, ready, open (in an attempt that it has to finish), "     \
-		 "done, abstains")
+		 "done, abstains")                                                                           \
+	X(version,                                                                                           \
+	  "version of its program, which it told when the link came up; null: it did not, as without a "     \
+	  "signed roster")

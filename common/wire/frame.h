@@ -15,20 +15,20 @@
 
 #define SL_FRAME_PING 64u /* not a message: a frame without payload that shows that the peer is alive */
 #define SL_FRAME_VERSION 9u
-/* Signed rosters, between learners that have them (daemon/learner/group_update.h): not messages of the core.
- */
+/* Between learners that have a signed roster (daemon/learner/group_update.h): not messages of the core. */
 #define SL_FRAME_ROSTER_VERSION 32u
 #define SL_FRAME_ROSTER_PART 33u
+#define SL_FRAME_PROGRAM 34u /* version of the program */
 /* Kinds of control messages that a later edition may add: taken from the stream, and not looked at. */
-#define SL_FRAME_LATER_FIRST 34u
+#define SL_FRAME_LATER_FIRST 35u
 #define SL_FRAME_LATER_LAST 63u
 
 /* Return the largest payload of `kind`; 0 for a ping and for an unknown kind. */
 size_t sl_frame_limit(uint32_t kind);
-/* Return true if `kind` is a message, of a roster or a ping. */
+/* Return true if `kind` is a message, of a group or a ping. */
 bool sl_frame_known(uint32_t kind);
-/* Return true if `kind` is of a roster. */
-bool sl_frame_roster(uint32_t kind);
+/* Return true if `kind` is of a group: of learners that have a signed roster. */
+bool sl_frame_group(uint32_t kind);
 /* Return true if `kind` is reserved for later editions. */
 bool sl_frame_later(uint32_t kind);
 

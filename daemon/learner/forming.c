@@ -31,7 +31,7 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 {
 	struct sl_daemon *daemon = context;
 	sl_links_consumed(daemon->links, peer);
-	if (sl_frame_roster(kind))
+	if (sl_frame_group(kind))
 		sl_group_update_frame(daemon, peer, kind, payload, size);
 	free(payload);
 }

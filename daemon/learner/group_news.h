@@ -3,6 +3,8 @@
 
 #include "common/base/types.h"
 
+#define SL_GROUP_PROGRAM_BYTES 32u /* of a program's version, with the NUL */
+
 struct sl_group_update {
 	char *text; /* of the newest roster; owned; NULL: the roster is not signed */
 	size_t bytes;
@@ -12,7 +14,8 @@ struct sl_group_update {
 	struct sl_group_peer {
 		uint64_t told,
 			sent; /* version that the peer told, and that was sent to it; of the present link */
-	} * peers;	      /* by index in the roster that the learner runs under */
+		char program[SL_GROUP_PROGRAM_BYTES]; /* version of its program; "": not told */
+	} * peers;				      /* by index in the roster that the learner runs under */
 	uint32_t peer_count;
 	struct sl_group_parts { /* a roster that arrives */
 		uint32_t peer;
@@ -21,3 +24,9 @@ struct sl_group_update {
 		uint64_t since;
 	} parts;
 };
+
+/* Return the version of the program of `peer` as it told, or NULL. */
+static inline const char *sl_group_program(const struct sl_group_update *u, uint32_t peer)
+{
+	return u->text != NULL && u->peers[peer].program[0] != '\0' ? u->peers[peer].program : NULL;
+}

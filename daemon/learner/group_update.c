@@ -94,6 +94,7 @@ void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 	u->peers[peer] = (struct sl_group_peer){0};
 	sl_bytes_put_u64(&w, u->version);
 	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
+	send_frame(daemon, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
 	sl_links_flush(daemon->links);
 }
 
@@ -219,16 +220,30 @@ static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *pa
 	drop_parts(u);
 }
 
+/* Keep the version of a peer's program, which is shown to the operator: printable ASCII without spaces. */
+static void take_program(struct sl_group_peer *peer, const uint8_t *payload, size_t size)
+{
+	bool good = size < sizeof peer->program;
+	for (size_t i = 0; i < size && good; i++)
+		good = payload[i] > ' ' && payload[i] <= '~';
+	if (!good)
+		return;
+	memcpy(peer->program, payload, size);
+	peer->program[size] = '\0';
+}
+
 void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
 			   size_t size)
 {
 	struct sl_group_update *u = &daemon->group_update;
 	if (u->text == NULL)
 		return; /* a plain roster */
+	assert(peer < u->peer_count);
 	if (kind == SL_FRAME_ROSTER_PART) {
 		take_part(daemon, peer, payload, size);
+	} else if (kind == SL_FRAME_PROGRAM) {
+		take_program(&u->peers[peer], payload, size);
 	} else if (size == VERSION_BYTES) {
-		assert(peer < u->peer_count);
 		u->peers[peer].told = sl_bytes_get_u64(payload);
 		send_if_older(daemon, peer);
 	}

@@ -1,9 +1,9 @@
 /* group_update.h - newer versions of a signed roster: how they spread over the links, and when this learner
  * takes one (PROTOCOL.md §12.1 Roster changes).
  *
- *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
- *   newer roster: verified, written to the file of the setting `roster`, sent on at once, taken after the
- * next commit
+ *   link up ---> each end tells the version of its roster ---> the end with the newer one sends the roster,
+ * in parts newer roster: verified, written to the file of the setting `roster`, sent on at once, taken after
+ * the next commit
  *
  * Taking it is a restart of the program (reload.h). It waits for the next commit, so that no attempt and no
  * trained model are lost, but not longer than SL_GROUP_UPDATE_WAIT_MS.
@@ -22,9 +22,9 @@ struct sl_daemon;
 /* Begin with the roster of `daemon`. */
 int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);
 void sl_group_update_close(struct sl_daemon *daemon);
-/* Tell `peer`, whose link has come up, the version. */
+/* Tell `peer`, whose link has come up, the versions of the roster and of the program. */
 void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer);
-/* Take a frame of a roster. */
+/* Take a frame of a group. */
 void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
 			   size_t size);
 /* Verify a roster, write it to the file, send it on, and take it after the next commit. SL_ERR_REFUSED: it

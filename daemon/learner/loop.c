@@ -66,7 +66,7 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
 	struct sl_daemon *daemon = context;
-	if (!sl_frame_roster(kind)) {
+	if (!sl_frame_group(kind)) {
 		sl_event_queue_frame(&daemon->event_queue, peer, kind, payload, size);
 		return;
 	}

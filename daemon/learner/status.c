@@ -156,6 +156,7 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 	const struct sl_member *member = &daemon->roster.members[index];
 	struct sl_core_peer peer;
 	struct sl_link_figures link;
+	const char *program = sl_group_program(&daemon->group_update, index);
 	sl_core_peer(daemon->core, index, &peer);
 	sl_links_figures_of(daemon->links, index, &link);
 	struct {
@@ -175,6 +176,7 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 		.round = peer.heard ? whole(peer.t) : json_null(),
 		.attempt = peer.heard ? whole(peer.a) : json_null(),
 		.state = peer.heard ? json_string(sl_message_status_name(peer.status)) : json_null(),
+		.version = program != NULL ? json_string(program) : json_null(),
 	};
 	json_t *object = json_object();
 	SL_STATUS_PEER_FIELDS(ADD)

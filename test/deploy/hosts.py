@@ -27,7 +27,7 @@ HOSTS = 8
 PATIENCE = 90 if NIGHTLY else 30  # seconds for anything that is expected
 RETURN = 20  # seconds in which a host takes part again
 DECIMALS = 4
-SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=1000', 'values=model', f'decimals={DECIMALS}', 'hello_timeout=2', 'stall_timeout=3',
+SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=750', 'values=model', f'decimals={DECIMALS}', 'hello_timeout=2', 'stall_timeout=3',
 	'agreement_timeout=5', 'straggler_timeout=1')
 OWN = ('--set', 'unsafe_dump_model=true')
 FAR_MS = 50
@@ -255,6 +255,15 @@ def expect_left_out(hosts, others):
 	assert cut < max(host.look() for host in others) - 1, 'learners have models of rounds that were committed without them'
 
 
+def versions(group):
+	"""A host shows the versions of the programs of all."""
+	host = group.hosts[0]
+	shown = json.loads(host.done(host.starling('status', '--json', '--control', '/var/lib/starling/ward/state/control.sock')))
+	peers = shown['learners'][0]['status']['peers']
+	want = run(STARLING, '--version').split()[1]
+	assert [peer['version'] for peer in peers] == [want] * (HOSTS - 1), peers
+
+
 def partition(group):
 	five, three = group.hosts[:5], group.hosts[5:HOSTS]
 	for host in three:
@@ -400,6 +409,7 @@ def inside():
 			if NIGHTLY:
 				for scene in (slow_link, other_bridge):
 					scene(group)
+				versions(group)
 				ninth(group, folder)
 				rotated(group)
 				removed(group)

@@ -109,17 +109,20 @@ static void drop(void)
 	frame_count = 0;
 }
 
-/* Have `end` tell its version to `other`; the answer of that one stays in `frames`. */
+/* Have `end` tell its versions to `other`; the answer of that one stays in `frames`. */
 static void tell(struct end *end, struct end *other)
 {
 	drop();
 	sl_group_update_link_up(end->daemon, 0);
-	assert_int_equal(frame_count, 1);
-	struct sl_frame *told = frames[0];
+	assert_int_equal(frame_count, 2);
+	struct sl_frame *told[2] = {frames[0], frames[1]};
 	frame_count = 0;
-	sl_group_update_frame(other->daemon, 0, sl_frame_kind(told->bytes),
-			      told->bytes + SL_FRAME_HEADER_BYTES, told->size - SL_FRAME_HEADER_BYTES);
-	sl_link_frame_release(told);
+	for (uint32_t i = 0; i < 2; i++) {
+		sl_group_update_frame(other->daemon, 0, sl_frame_kind(told[i]->bytes),
+				      told[i]->bytes + SL_FRAME_HEADER_BYTES,
+				      told[i]->size - SL_FRAME_HEADER_BYTES);
+		sl_link_frame_release(told[i]);
+	}
 }
 
 static struct end older, newer;
@@ -183,6 +186,32 @@ TEST_WITH(a_peer_that_has_it_gets_nothing, enter, leave)
 	assert_int_equal(frame_count, 0);
 	tell(&newer, &newer);
 	assert_int_equal(frame_count, 0);
+}
+
+static void expect_program(const char *want, const char *text)
+{
+	sl_group_update_frame(newer.daemon, 0, SL_FRAME_PROGRAM, (const uint8_t *)text, strlen(text));
+	const char *found = sl_group_program(&newer.daemon->group_update, 0);
+	assert_true((found == NULL) == (want == NULL));
+	if (want != NULL)
+		assert_string_equal(found, want);
+}
+
+/* What is no version is not shown; neither is that of a link before. */
+TEST_WITH(the_version_of_the_program, enter, leave)
+{
+	assert_null(sl_group_program(&newer.daemon->group_update, 0));
+	tell(&older, &newer);
+	assert_string_equal(sl_group_program(&newer.daemon->group_update, 0), SL_VERSION);
+	assert_null(sl_group_program(&newer.daemon->group_update, 1));
+	expect_program("0.2.0~rc1", "0.2.0~rc1");
+	static const char *const wrong[] = {"0.3.0 ", "0.3\n", "\x1b[2J", "\xc3\xa9",
+					    "0123456789012345678901234567890."};
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		expect_program("0.2.0~rc1", wrong[i]);
+	expect_program("012345678901234567890123456789.", "012345678901234567890123456789.");
+	sl_group_update_link_up(newer.daemon, 0);
+	assert_null(sl_group_program(&newer.daemon->group_update, 0));
 }
 
 /* A peer that tells its old version again and again gets the roster once for each link. */
