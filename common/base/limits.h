@@ -7,9 +7,12 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define SL_LEARNERS_MAX 2000u /* roster size; metropolis needs a dense eigensolver */
-#define SL_NAME_BYTES 64u     /* a learner's or a run's name, with its terminating zero */
-#define SL_ADDRESS_BYTES 128u /* "host:port", with its terminating zero */
+#define SL_LEARNERS_MAX 2000u	  /* roster size; metropolis needs a dense eigensolver */
+#define SL_NAME_BYTES 64u	  /* a learner's or a run's name, with its terminating zero */
+#define SL_ADDRESS_BYTES 256u	  /* "host:port,host:port", with its terminating zero */
+#define SL_ADDRESSES_MAX 4u	  /* addresses of one learner */
+#define SL_DIALS_MAX 128u	  /* dials under way at a time */
+#define SL_DIALS_PER_TICK_MAX 20u /* dials begun in one tick of 0.1 s */
 
 #define SL_HASH_BYTES 32u /* BLAKE2b-256: h, D, roster hash; SHA-256: pins */
 #define SL_KEY_BYTES 32u  /* Ed25519 public key; ChaCha20 key of a share, of a deposit */

@@ -13,7 +13,7 @@
 
 #define SL_INVITATION_ID_BYTES 8u
 #define SL_INVITATION_SECRET_BYTES 16u
-#define SL_INVITATION_ADDRESSES_MAX 4u
+#define SL_INVITATION_ADDRESSES_MAX SL_ADDRESSES_MAX
 #define SL_INVITATION_PROOF_BYTES 32u
 #define SL_INVITATION_USES_MAX 1000u
 
@@ -27,7 +27,7 @@ struct sl_invitation {
 	uint32_t expires; /* seconds since 1970, of the inviting machine's clock */
 };
 
-#define SL_INVITATION_TEXT_BYTES 1024u
+#define SL_INVITATION_TEXT_BYTES 2048u
 /* Write the line of text. */
 void sl_invitation_text(const struct sl_invitation *invitation, char text[static SL_INVITATION_TEXT_BYTES]);
 /* Read it; blanks around it do not matter. SL_ERR_INVALID: it was cut or mistyped. */

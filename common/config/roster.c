@@ -43,7 +43,7 @@ static bool host_fits(const char *host, size_t n)
 {
 	bool v6 = n >= 2 && host[0] == '[' && host[n - 1] == ']';
 	size_t from = v6 ? 1 : 0, to = v6 ? n - 1 : n;
-	if (to <= from)
+	if (to <= from || (v6 && memchr(host, ':', n) == NULL))
 		return false;
 	for (size_t i = from; i < to; i++) {
 		unsigned char c = (unsigned char)host[i];
@@ -72,6 +72,43 @@ int sl_roster_address_check(const char *address, struct sl_error *error)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "'%s' is not an address; the port must be 1 to 65535", address);
 	return SL_OK;
+}
+
+/* Return the address that follows the one at `address`, or NULL. */
+static const char *next_address(const char *address)
+{
+	const char *comma = strchr(address, ',');
+	return comma == NULL ? NULL : comma + 1 + strspn(comma + 1, " ");
+}
+
+uint32_t sl_roster_address_at(const char *addresses, uint32_t index, char one[static SL_ADDRESS_BYTES])
+{
+	uint32_t count = 0;
+	for (const char *at = addresses; at != NULL; at = next_address(at))
+		count++;
+	for (index %= count; index > 0; index--)
+		addresses = next_address(addresses);
+	snprintf(one, SL_ADDRESS_BYTES, "%.*s", (int)strcspn(addresses, ","), addresses);
+	return count;
+}
+
+int sl_roster_addresses_check(const char *addresses, struct sl_error *error)
+{
+	char one[SL_ADDRESS_BYTES];
+	if (strlen(addresses) >= SL_ADDRESS_BYTES)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "the addresses of a learner have at most %u characters",
+				  SL_ADDRESS_BYTES - 1);
+	uint32_t count = sl_roster_address_at(addresses, 0, one);
+	if (count > SL_ADDRESSES_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "a learner has at most %u addresses, not %u",
+				  SL_ADDRESSES_MAX, count);
+	int code = SL_OK;
+	for (uint32_t i = 0; code == SL_OK && i < count; i++) {
+		sl_roster_address_at(addresses, i, one);
+		code = sl_roster_address_check(one, error);
+	}
+	return code;
 }
 
 static int parse_id(const char *text, sl_id *id, struct sl_error *error)
@@ -108,7 +145,7 @@ static int take(struct sl_member *member, enum field field, const char *value, s
 			strcpy(member->name, value);
 		return code;
 	case ADDRESS:
-		code = sl_roster_address_check(value, error);
+		code = sl_roster_addresses_check(value, error);
 		if (code == SL_OK)
 			strcpy(member->address, value);
 		return code;
@@ -156,7 +193,8 @@ static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct 
 	return code;
 }
 
-/* Refuse an id, name, address or pin that an earlier entry has. */
+/* Refuse an id, name, address or pin that an earlier entry has. Of several addresses, machines of two sites
+ * may share one. */
 static int check_repeated(const struct sl_roster *roster, const struct entry *entry, struct sl_error *error)
 {
 	const struct sl_member *new = entry->member;

@@ -15,8 +15,8 @@ struct fy_node;
 struct sl_member {
 	sl_id id;
 	char name[SL_NAME_BYTES];
-	char address[SL_ADDRESS_BYTES];
-	uint8_t pin[SL_HASH_BYTES]; /* SHA-256 of the SubjectPublicKeyInfo of the learner's Ed25519 key */
+	char address[SL_ADDRESS_BYTES]; /* 1 to SL_ADDRESSES_MAX addresses, a comma between them */
+	uint8_t pin[SL_HASH_BYTES];	/* SHA-256 of the SubjectPublicKeyInfo of the learner's Ed25519 key */
 };
 
 struct sl_roster {
@@ -50,13 +50,19 @@ int sl_roster_name_check(const char *name, struct sl_error *error);
 
 /* Check an address: "host:port" or "[v6]:port", port 1 to 65535. */
 int sl_roster_address_check(const char *address, struct sl_error *error);
+/* Check the addresses of a learner: 1 to SL_ADDRESSES_MAX with commas between them, which blanks may follow.
+ */
+int sl_roster_addresses_check(const char *addresses, struct sl_error *error);
+
+/* Copy one of `addresses`: number `index` modulo their count. Return the count. */
+uint32_t sl_roster_address_at(const char *addresses, uint32_t index, char one[static SL_ADDRESS_BYTES]);
 
 #define SL_PIN_TEXT_BYTES (7 + 2 * SL_HASH_BYTES + 1) /* "sha256:" and lowercase hex */
 /* Write `pin` as "sha256:" and 64 hexadecimal digits. */
 void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
 
 /* Write the roster line of `member`, without a newline. */
-#define SL_MEMBER_TEXT_BYTES 384
+#define SL_MEMBER_TEXT_BYTES 512
 void sl_roster_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
 
 /* Read a file that holds one such line. */

@@ -51,7 +51,7 @@ static bool take(struct sl_waiting *w, const char *key, const char *value)
 		good = sl_roster_name_check(value, NULL) == SL_OK;
 		snprintf(w->name, sizeof w->name, "%s", value);
 	} else if (strcmp(key, "address") == 0) {
-		good = sl_roster_address_check(value, NULL) == SL_OK;
+		good = sl_roster_addresses_check(value, NULL) == SL_OK;
 		snprintf(w->address, sizeof w->address, "%s", value);
 	} else if (strcmp(key, "key") == 0) {
 		good = strlen(value) == SL_PIN_TEXT_BYTES - 1 &&

@@ -225,7 +225,7 @@ static enum sl_join_verdict join(struct sl_admission *a, const struct sl_join_pe
 	if (member != NULL)
 		return strcmp(member->name, request->name) == 0 ? SL_JOIN_ADMITTED : SL_JOIN_KEY_TAKEN;
 	if (sl_roster_name_check(request->name, NULL) != SL_OK ||
-	    sl_roster_address_check(request->address, NULL) != SL_OK)
+	    sl_roster_addresses_check(request->address, NULL) != SL_OK)
 		return SL_JOIN_INVALID;
 	int rc = sl_invitation_file_load(a->folder, request->invitation, &a->invitation, NULL);
 	if (rc != SL_OK)

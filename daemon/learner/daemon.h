@@ -86,10 +86,13 @@ struct sl_obstacles {
 	uint32_t peer;			   /* .. which one: roster index */
 };
 
+#define SL_LINK_FAULT_REASONS 4u
+
 /* Failed dials to a peer since its link was up last. */
 struct sl_link_fault {
-	sl_ms since;	  /* the first one; 0: none */
-	const char *said; /* the reason of the last warning; NULL: none */
+	sl_ms since; /* the first one; 0: none */
+	uint32_t count;
+	const char *said[SL_LINK_FAULT_REASONS]; /* the reasons of warnings; its addresses may have several */
 };
 
 /* Measurements for the log and the status. */

@@ -32,8 +32,8 @@ static void on_up(void *context, uint32_t peer)
 	sl_group_update_link_up(context, peer);
 }
 
-/* Return true if a failed dial is worth a warning: its reason is another one than the last, and it is not
- * just that the peer starts. */
+/* Return true if a failed dial is worth a warning: its reason is a new one since the peer was last linked,
+ * and it is not just that the peer starts. */
 static bool is_news(struct sl_link_fault *fault, const char *why)
 {
 	bool starts = strcmp(why, uv_strerror(UV_ECONNREFUSED)) == 0;
@@ -42,21 +42,27 @@ static bool is_news(struct sl_link_fault *fault, const char *why)
 		fault->since = now;
 	if (starts && now < fault->since + START_MS)
 		return false;
-	bool news = fault->said == NULL || strcmp(fault->said, why) != 0;
-	fault->said = why;
-	return news;
+	for (uint32_t i = 0; i < fault->count; i++)
+		if (strcmp(fault->said[i], why) == 0)
+			return false;
+	if (fault->count == SL_LINK_FAULT_REASONS)
+		return false;
+	fault->said[fault->count++] = why;
+	return true;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 {
 	struct sl_daemon *daemon = context;
 	struct sl_record record;
+	char address[SL_ADDRESS_BYTES];
 	bool news = dialled && is_news(&daemon->link_faults[peer], why);
 	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
 				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
 					  : SL_RECORD_LINK_DOWN);
 	sl_record_peer(&record, &daemon->roster, peer);
-	record.address = daemon->roster.members[peer].address;
+	sl_links_address(daemon->links, peer, address);
+	record.address = address;
 	record.reason = why;
 	if (!daemon->stopping)
 		sl_report_log_record(daemon, &record);

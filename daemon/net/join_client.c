@@ -22,13 +22,13 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Wait for the socket. Return 0, or the reason as errno. */
-static int await(const struct sl_join_client *client, short events)
+/* Wait for the socket until the time `end`. Return 0, or the reason as errno. */
+static int await_until(const struct sl_join_client *client, short events, uint64_t end)
 {
 	struct pollfd p = {.fd = client->fd, .events = events};
 	uint64_t now;
-	while ((now = now_ms()) < client->deadline_ms) {
-		int rc = poll(&p, 1, (int)(client->deadline_ms - now));
+	while ((now = now_ms()) < end) {
+		int rc = poll(&p, 1, (int)(end - now));
 		if (rc > 0)
 			return 0;
 		if (rc < 0 && errno != EINTR)
@@ -37,9 +37,15 @@ static int await(const struct sl_join_client *client, short events)
 	return ETIMEDOUT;
 }
 
-/* Try one address. Return 0, or the reason as errno. */
-static int connect_to(struct sl_join_client *client, const struct addrinfo *to)
+static int await(const struct sl_join_client *client, short events)
 {
+	return await_until(client, events, client->deadline_ms);
+}
+
+/* Try one address of `left` that are left, which share the time. Return 0, or the reason as errno. */
+static int connect_to(struct sl_join_client *client, const struct addrinfo *to, uint32_t left)
+{
+	uint64_t now = now_ms(), end = client->deadline_ms;
 	int why = 0;
 	socklen_t size = sizeof why;
 	client->fd = socket(to->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -47,7 +53,9 @@ static int connect_to(struct sl_join_client *client, const struct addrinfo *to)
 		return errno;
 	if (connect(client->fd, to->ai_addr, to->ai_addrlen) == 0)
 		return 0;
-	why = errno == EINPROGRESS ? await(client, POLLOUT) : errno;
+	if (now < end)
+		end = now + (end - now) / left;
+	why = errno == EINPROGRESS ? await_until(client, POLLOUT, end) : errno;
 	if (why == 0 && getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &why, &size) != 0)
 		why = errno;
 	if (why != 0) {
@@ -63,11 +71,14 @@ static int connect_any(struct sl_join_client *client, const char *address, struc
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
 	sl_address_split(address, host, port);
 	int rc = getaddrinfo(host, port, &hints, &found), why = 0;
+	uint32_t left = 0;
 	client->failure = rc != 0 ? SL_JOIN_FAILURE_RESOLVE : SL_JOIN_FAILURE_CONNECT;
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, gai_strerror(rc));
+	for (const struct addrinfo *to = found; to != NULL; to = to->ai_next)
+		left++;
 	for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
-		why = connect_to(client, to);
+		why = connect_to(client, to, left--);
 	freeaddrinfo(found);
 	client->why = why;
 	return client->fd >= 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));

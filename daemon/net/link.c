@@ -365,6 +365,8 @@ void sl_link_close(struct sl_link *link, const char *why)
 	link->state = SL_LINK_CLOSED;
 	forget(link->links, link);
 	sl_links_lost(link);
+	if (link->resolving) /* while no name server answers, look-ups would fill the queue */
+		uv_cancel((uv_req_t *)&link->resolve);
 	if (!link->offload.away)
 		shut(link); /* otherwise when the offload returns */
 }

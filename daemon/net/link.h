@@ -128,6 +128,8 @@ struct sl_slot {
 	uint64_t retry_at, dialled_at;
 	uint64_t alone_since; /* time since which the peer is wanted without a link */
 	uint32_t failures;
+	uint32_t tries;		    /* failed dials: each goes to the next address */
+	uint32_t ways;		    /* addresses that the peer has, as far as its names are resolved */
 	struct sl_link_bytes bytes; /* of all its links */
 };
 
@@ -150,10 +152,13 @@ struct sl_links {
 	uint8_t *ciphertext;		/* buffer of the next read, SL_READ_BYTES; NULL: an offload has it */
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames collected into one record */
 	uint32_t handshaking;
-	uint32_t joining;     /* .. of which in state JOIN */
-	uint32_t asked;	      /* requests of learners that join, in this second */
-	uint64_t asked_since; /* .. which began then */
-	uint32_t open;	      /* links not freed yet */
+	uint32_t joining;      /* .. of which in state JOIN */
+	uint32_t asked;	       /* requests of learners that join, in this second */
+	uint64_t asked_since;  /* .. which began then */
+	uint32_t dials, begun; /* dials under way; dials begun since the last tick */
+	uint32_t next;	       /* peer that is dialled first at the next tick */
+	bool crowded;	       /* a dial waits for the end of another */
+	uint32_t open;	       /* links not freed yet */
 	bool closing;
 };
 

@@ -95,6 +95,8 @@ void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame
 void sl_links_consumed(struct sl_links *links, uint32_t peer);
 /* Close the link to `peer`, if there is one; it may be dialled again. */
 void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why);
+/* Copy the address of `peer` at which it is dialled now or next; in the handler's `down`: was dialled. */
+void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES]);
 /* Write the queued frames; called after each drain of the event queue. */
 void sl_links_flush(struct sl_links *links);
 /* Bytes since the start. */

@@ -25,13 +25,25 @@ static const struct sl_links_timing usual = {.tick = 100,
 
 static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
 {
-	uint32_t shift = slot->failures < 7 ? slot->failures : 7;
+	uint32_t turns = slot->failures / (slot->ways > 0 ? slot->ways : 1); /* of all addresses */
+	uint32_t shift = turns < 7 ? turns : 7;
 	const struct sl_links_timing *timing = links->config.timing;
 	uint64_t pause = (uint64_t)timing->retry_least << shift;
 	if (pause > timing->retry_most)
 		pause = timing->retry_most;
 	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
 	return pause - jitter;
+}
+
+/* Connect to the address whose turn it is of those that a name has. */
+static void connect_one(struct sl_link *link, const struct addrinfo *found)
+{
+	struct sl_slot *slot = &link->links->slots[link->peer];
+	uint32_t count;
+	const struct addrinfo *one = sl_address_pick(found, slot->tries / slot->ways, &count);
+	slot->ways *= count;
+	link->since = uv_now(link->links->config.loop);
+	sl_link_connect(link, one->ai_addr);
 }
 
 static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
@@ -46,22 +58,25 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 	if (status < 0)
 		sl_link_close(link, uv_strerror(status));
 	else if (link->state == SL_LINK_CONNECT)
-		sl_link_connect(link,
-				sl_address_pick(found, link->links->slots[link->peer].failures)->ai_addr);
+		connect_one(link, found);
 	uv_freeaddrinfo(found);
 }
 
 static void dial(struct sl_links *links, uint32_t peer)
 {
-	char host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	char one[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], port[SL_ADDRESS_PORT_BYTES];
+	struct sl_slot *slot = &links->slots[peer];
 	struct sockaddr_in v4;
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
 	struct sl_link *link = sl_link_new(links, peer, true);
 	if (link == NULL)
 		return;
-	links->slots[peer].dialling = link;
-	links->slots[peer].dialled_at = uv_now(links->config.loop);
-	sl_address_split(links->config.roster->members[peer].address, host, port);
+	slot->dialling = link;
+	slot->dialled_at = uv_now(links->config.loop);
+	links->dials++;
+	links->begun++;
+	slot->ways = sl_roster_address_at(links->config.roster->members[peer].address, slot->tries, one);
+	sl_address_split(one, host, port);
 	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
 		sl_link_connect(link, (const struct sockaddr *)&v4);
 		return;
@@ -86,6 +101,12 @@ static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
 	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
 }
 
+/* Return true if the bounds on dials allow a further one now. */
+static bool has_room(const struct sl_links *links)
+{
+	return links->dials < SL_DIALS_MAX && links->begun < SL_DIALS_PER_TICK_MAX;
+}
+
 void sl_links_want(struct sl_links *links, const uint64_t *set)
 {
 	uint64_t now = uv_now(links->config.loop);
@@ -102,8 +123,11 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 			sl_link_close(slot->up, "out of range");
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
-		if (may_dial(links, i, now) && now >= slot->dialled_at + links->config.timing->retry_least)
-			dial(links, i); /* a new request ends the back-off */
+		if (!may_dial(links, i, now) || now < slot->dialled_at + links->config.timing->retry_least)
+			continue;
+		slot->retry_at = now; /* a new request ends the back-off */
+		if (has_room(links))
+			dial(links, i);
 	}
 }
 
@@ -175,13 +199,20 @@ static bool loses(const struct sl_link *link, uint32_t member)
 	return slot->up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
 }
 
+static void end_dial(struct sl_links *links, struct sl_slot *slot)
+{
+	slot->dialling = NULL;
+	links->dials--;
+}
+
 /* Close a link without a report to the handler: this is no failure. */
 static void abort_dial(struct sl_slot *slot)
 {
 	struct sl_link *link = slot->dialling;
-	slot->dialling = NULL;
-	if (link != NULL)
-		sl_link_close(link, "the other end's link stands");
+	if (link == NULL)
+		return;
+	end_dial(link->links, slot);
+	sl_link_close(link, "the other end's link stands");
 }
 
 static void reject_link(struct sl_link *link, struct sl_slot *slot)
@@ -223,7 +254,7 @@ bool sl_links_established(struct sl_link *link)
 	if (slot->up != NULL)
 		sl_link_close(slot->up, "replaced by a newer link");
 	if (link->dialled)
-		slot->dialling = NULL;
+		end_dial(links, slot);
 	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
 	link->state = SL_LINK_UP;
@@ -255,12 +286,13 @@ void sl_links_lost(struct sl_link *link)
 		if (now >= link->since + links->config.timing->steady)
 			slot->failures = 0;
 	} else {
-		slot->dialling = NULL;
+		end_dial(links, slot);
 	}
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
 	if (!link->rejected)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
+	slot->tries += !stood;
 }
 
 /* ---- timer ---- */
@@ -279,11 +311,21 @@ static void look(struct sl_link *link)
 	sl_link_window_look(&link->window, descriptor, floor ? 0 : rate, link->links->figures.up);
 }
 
+/* Return the time that a link may take to come up. A connect that gets no answer ends early if another
+ * address of the peer, or another peer, waits for its turn. */
+static uint64_t patience(const struct sl_link *link)
+{
+	uint32_t handshake = link->links->config.timing->handshake;
+	bool connects = link->dialled && link->state == SL_LINK_CONNECT && !link->resolving;
+	bool others = connects && (link->links->crowded || link->links->slots[link->peer].ways > 1);
+	return others ? handshake / 4 : handshake;
+}
+
 static void tend(struct sl_link *link, uint64_t now)
 {
 	const struct sl_links_timing *timing = link->links->config.timing;
 	if (link->state != SL_LINK_UP) {
-		if (now > link->since + timing->handshake)
+		if (now > link->since + patience(link))
 			sl_link_close(link, "no answer");
 		return;
 	}
@@ -297,6 +339,24 @@ static void tend(struct sl_link *link, uint64_t now)
 		sl_link_ping(link);
 }
 
+/* Dial the peers whose turn it is, as far as the bounds allow; the next tick goes on with the first left out.
+ */
+static void dial_due(struct sl_links *links, uint64_t now)
+{
+	uint32_t size = links->config.roster->size, first = links->next;
+	links->begun = 0;
+	links->crowded = false;
+	for (uint32_t k = 0; k < size && !links->crowded; k++) {
+		uint32_t peer = (first + k) % size;
+		if (!may_dial(links, peer, now) || now < links->slots[peer].retry_at)
+			continue;
+		links->crowded = !has_room(links);
+		links->next = peer;
+		if (!links->crowded)
+			dial(links, peer);
+	}
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_links *links = timer->data;
@@ -305,10 +365,7 @@ static void on_tick(uv_timer_t *timer)
 		next = link->next;
 		tend(link, now);
 	}
-	for (uint32_t i = 0; i < links->config.roster->size; i++) {
-		if (may_dial(links, i, now) && now >= links->slots[i].retry_at)
-			dial(links, i);
-	}
+	dial_due(links, now);
 }
 
 /* Close the oldest connection without a pinned key when there are too many, so that unknown peers cannot take
@@ -352,6 +409,11 @@ size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
 {
 	const struct sl_link *link = links->slots[peer].up;
 	return link == NULL ? 0 : link->vector_bytes + link->control_bytes;
+}
+
+void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES])
+{
+	sl_roster_address_at(links->config.roster->members[peer].address, links->slots[peer].tries, address);
 }
 
 bool sl_links_reads(const struct sl_links *links, uint32_t peer)
@@ -427,9 +489,10 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 /* Resolve the address to listen on; `port` NULL: the port of `listen`. The caller frees the result. */
 static int resolve(const char *listen, const char *port, struct addrinfo **found, struct sl_error *error)
 {
-	char host[SL_ADDRESS_BYTES], own[SL_ADDRESS_PORT_BYTES];
+	char first[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], own[SL_ADDRESS_PORT_BYTES];
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	sl_address_split(listen, host, own);
+	sl_roster_address_at(listen, 0, first);
+	sl_address_split(first, host, own);
 	int rc = getaddrinfo(host, port ? port : own, &hints, found);
 	return rc == 0 ? SL_OK
 		       : sl_err_set(error, rc == EAI_AGAIN ? SL_PENDING : SL_ERR_INVALID,

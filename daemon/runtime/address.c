@@ -17,12 +17,12 @@ void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 	snprintf(port, SL_ADDRESS_PORT_BYTES, "%s", colon == NULL ? "0" : colon + 1);
 }
 
-const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t failures)
+const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count)
 {
-	uint32_t count = 0;
+	*count = 0;
 	for (const struct addrinfo *at = found; at != NULL; at = at->ai_next)
-		count++;
-	for (failures = count > 0 ? failures % count : 0; failures > 0; failures--)
+		++*count;
+	for (turn %= *count; turn > 0; turn--)
 		found = found->ai_next;
 	return found;
 }

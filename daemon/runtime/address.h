@@ -11,5 +11,5 @@
 void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 		      char port[static SL_ADDRESS_PORT_BYTES]);
 
-/* Return the address to dial after `failures` failed dials, of those that a name has: each in its turn. */
-const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t failures);
+/* Return number `turn`, modulo their count, of the addresses that a name has; `count`: how many it has. */
+const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count);

@@ -325,6 +325,12 @@ CLUSTER_TEST(wrong_machines)
 	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder learner-02 <invitation", 2,
 		       "this machine has joined; start it with: starlingd --config");
 	expect_wrong_clock(c);
+	snprintf(arguments, sizeof arguments,
+		 "group invite --address 127.0.0.1:1,127.0.0.1:%u --folder learner-01 >invitation",
+		 c->ports[0]);
+	expect_done(c, arguments);
+	join(c, 3);
+	cluster_expect(c, 3, "\"event\":\"forming\"");
 	cluster_stop(c);
 	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x --timeout 1 <invitation", 1,
 		       "the inviting machine cannot be reached; is starlingd running there");

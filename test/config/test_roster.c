@@ -153,3 +153,27 @@ TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 		fail_msg("%s", error.text);
 	sl_roster_close(&roster);
 }
+
+TEST_WITH(splits_addresses, folder_enter, folder_leave)
+{
+	struct sl_roster roster;
+	char one[SL_ADDRESS_BYTES];
+	load(LINE("1", "a", "10.0.0.1:7400,[2001:db8::2]:7400", KEY_A) B, &roster);
+	assert_int_equal(sl_roster_address_at(roster.members[0].address, 0, one), 2);
+	assert_string_equal(one, "10.0.0.1:7400");
+	assert_int_equal(sl_roster_address_at(roster.members[0].address, 3, one), 2);
+	assert_string_equal(one, "[2001:db8::2]:7400");
+	assert_int_equal(sl_roster_address_at("h:1,  h:2, h:3", 1, one), 3);
+	assert_string_equal(one, "h:2");
+	sl_roster_close(&roster);
+	expect_error(LINE("1", "a", "h:1, h:2, h:3, h:4, h:5", KEY_A) B,
+		     "r.yaml:1:30: a learner has at most 4 addresses, not 5");
+	expect_error(LINE("1", "a", "h:1, nowhere", KEY_A) B,
+		     "r.yaml:1:30: 'nowhere' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error(LINE("1", "a", "h:1,", KEY_A) B,
+		     "r.yaml:1:30: '' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error(LINE("1", "a", "2001:db8::2:7400", KEY_A) B,
+		     "r.yaml:1:30: '2001:db8::2:7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error(LINE("1", "a", "[10.0.0.1]:7400", KEY_A) B,
+		     "r.yaml:1:30: '[10.0.0.1]:7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+}

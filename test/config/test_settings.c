@@ -205,6 +205,8 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 						  "64 hexadecimal digits in lower case, not '0123abc'");
 	expect_error("listen: h:0\n",
 		     "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
+	expect_error("listen: h:1,h:2\n",
+		     "c.yaml:1:9: listen: 'h:1,h:2' is not an address; expected HOST:PORT or [IPV6]:PORT");
 }
 
 TEST_WITH(refuses_shapes, folder_enter, folder_leave)

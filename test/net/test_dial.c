@@ -272,3 +272,17 @@ TEST(the_second_waits)
 	pair_expect_clean(pair);
 	pair_end(pair);
 }
+
+/* The first address is refused: the second one is tried next. */
+TEST(the_second_address)
+{
+	struct pair *pair = pair_alone();
+	char address[SL_ADDRESS_BYTES];
+	snprintf(address, sizeof address, "127.0.0.1:1, %.64s", pair->members[1].address);
+	memcpy(pair->members[1].address, address, sizeof address);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	assert_true(end_link(&pair->ends[0])->dialled);
+	assert_int_equal(pair->ends[0].failed, 1);
+	pair_end(pair);
+}

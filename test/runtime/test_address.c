@@ -25,7 +25,11 @@ TEST(each_address_in_its_turn)
 	struct addrinfo third = {.ai_flags = 3}, second = {.ai_next = &third, .ai_flags = 2},
 			first = {.ai_next = &second, .ai_flags = 1};
 	static const int turns[] = {1, 2, 3, 1, 2, 3, 1};
-	for (uint32_t failures = 0; failures < sizeof turns / sizeof *turns; failures++)
-		assert_int_equal(sl_address_pick(&first, failures)->ai_flags, turns[failures]);
-	assert_ptr_equal(sl_address_pick(&third, 5), &third);
+	uint32_t count;
+	for (uint32_t turn = 0; turn < sizeof turns / sizeof *turns; turn++) {
+		assert_int_equal(sl_address_pick(&first, turn, &count)->ai_flags, turns[turn]);
+		assert_int_equal(count, 3);
+	}
+	assert_ptr_equal(sl_address_pick(&third, 5, &count), &third);
+	assert_int_equal(count, 1);
 }

@@ -176,9 +176,10 @@ def look_at_peers(ports):
 	addresses = {4: 'nowhere.invalid:7400', 11: f'localhost:{ports[2]}', 14: '127.255.255.255:7400'} # a broadcast address has no route
 	lines = {i: keygen(i, addresses.get(i, f'127.0.0.1:{ports[i]}')) for i in range(1, 16)}
 	write = lambda name, *left_out: Path(name).write_text(''.join(line for i, line in lines.items() if i not in left_out))
-	write('roster.yaml')
 	write('without.yaml', 1)
 	write('other.yaml', 3)
+	lines[12] = lines[12].replace('"127.0.0.1:', '"127.0.0.1:1,127.0.0.1:') # nothing answers at the first of two addresses
+	write('roster.yaml')
 	learners = [start_learner(2, 'roster.yaml'), start_learner(8, 'without.yaml'), start_learner(9, 'roster.yaml', 'two'), start_learner(12, 'other.yaml')]
 	play(silent, lambda one: None)
 	play(plain, lambda one: (one.sendall(b'SSH-2.0-OpenSSH_9.2\r\n'), one.close()))
@@ -206,7 +207,7 @@ def look_at_peers(ports):
 	doctor.says('FAIL', 'peer m9 (9)', 'other run', "set 'run'")
 	doctor.says('FAIL', 'peer m10 (10)', 'version differs', 'newer', 'upgrade Starling here')
 	doctor.says('FAIL', 'peer m11 (11)', 'another learner answers there, m2 (2)', 'correct the addresses')
-	doctor.says('warn', 'peer m12 (12)', 'another roster', 'starling reload')
+	doctor.says('warn', 'peer m12 (12)', f': 127.0.0.1:{ports[12]}: ', 'another roster', 'starling reload')
 	doctor.says('FAIL', 'peer m13 (13)', 'version differs', 'older', 'upgrade Starling there')
 	doctor.says('FAIL', 'peer m14 (14)', 'no route', 'ip route get')
 	doctor.says('FAIL', 'peer m15 (15)', 'no answer within', 'firewalls')

@@ -15,16 +15,18 @@
 #include "tools/starling/doctor.h"
 
 #define THREADS_MAX 256u
-#define CONNECTION_MS 2500u /* for each of the connections to a peer, at most two */
+#define CONNECTION_MS 2500u /* for the addresses of a peer together, each of at most two times */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
 #define CLOCK_S 300	    /* by which two clocks may differ without a word */
 
 struct peer {
-	bool done;	 /* the finding is complete */
-	bool has_link;	 /* the learner of this machine holds one */
-	bool other_run;	 /* .. and the peer has said over it that it is in another run */
-	bool has_clock;	 /* it has told the time */
-	int64_t ahead_s; /* of the clock of this machine */
+	bool done;			/* the finding is complete */
+	bool has_link;			/* the learner of this machine holds one */
+	bool other_run;			/* .. and the peer has said over it that it is in another run */
+	bool has_clock;			/* it has told the time */
+	int64_t ahead_s;		/* of the clock of this machine */
+	char address[SL_ADDRESS_BYTES]; /* that the finding is about */
+	uint32_t ms;			/* for a connection to it */
 	struct sl_doctor_finding finding;
 };
 
@@ -91,7 +93,7 @@ static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
 	else if (client->why == ETIMEDOUT)
 		find(f, SL_DOCTOR_FAIL,
 		     "is its machine on? let the port through the firewalls of both machines",
-		     "no answer within %.1f s", CONNECTION_MS / 1e3);
+		     "no answer within %.1f s", p->ms / 1e3);
 	else
 		find(f, SL_DOCTOR_FAIL, "see the network of both machines", "%s", why);
 }
@@ -175,8 +177,7 @@ static void try_link(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_open_link(&client, &d->identity, roster, roster->members[index].address,
-					  CONNECTION_MS, &error);
+	int rc = sl_join_client_open_link(&client, &d->identity, roster, p->address, p->ms, &error);
 	if (rc == SL_OK && client.session.member != (int)index)
 		find_other_key(f, roster, client.session.pin);
 	else if (rc == SL_OK)
@@ -243,7 +244,7 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	struct sl_join_answer answer;
 	struct sl_error error = {0};
 	snprintf(request.group, sizeof request.group, "%s", d->group.name);
-	int rc = sl_join_client_open(&client, &d->identity, m->address, CONNECTION_MS, &error);
+	int rc = sl_join_client_open(&client, &d->identity, p->address, p->ms, &error);
 	bool serves = rc == SL_OK;
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
@@ -262,13 +263,13 @@ static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 }
 
 /* Look whether a link that the learner holds could be dialled from here, too. The link stays. */
-static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+static void try_dial(const struct sl_doctor *d, uint32_t index, const struct peer *p,
+		     struct sl_doctor_finding *f)
 {
 	const struct sl_roster *roster = &d->group.roster;
 	struct sl_join_client client;
 	struct sl_error error = {0};
-	int rc = sl_join_client_look(&client, &d->identity, roster, roster->members[index].address,
-				     CONNECTION_MS, &error);
+	int rc = sl_join_client_look(&client, &d->identity, roster, p->address, p->ms, &error);
 	if (rc != SL_OK && client.failure != SL_JOIN_FAILURE_HANDSHAKE)
 		find_unreachable(p, f, &client, &error);
 	else if (rc != SL_OK || client.session.member != (int)index)
@@ -280,7 +281,8 @@ static void try_dial(const struct sl_doctor *d, uint32_t index, struct peer *p, 
 	sl_join_client_close(&client);
 }
 
-static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
+/* Examine a peer at the address p->address. */
+static void examine_at(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
 	bool is_group = sl_group_is_signed(&d->group);
 	bool served = is_group && try_join(d, index, p, f);
@@ -296,6 +298,21 @@ static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p, s
 		try_link(d, index, p, f);
 }
 
+/* Examine a peer at its addresses, and keep the best finding. */
+static void examine(const struct sl_doctor *d, uint32_t index, struct peer *p)
+{
+	struct peer one = *p;
+	uint32_t count = sl_roster_address_at(d->group.roster.members[index].address, 0, one.address);
+	one.ms = CONNECTION_MS / count;
+	for (uint32_t i = 0; i < count; i++) {
+		sl_roster_address_at(d->group.roster.members[index].address, i, one.address);
+		one.finding = (struct sl_doctor_finding){.level = SL_DOCTOR_OK};
+		examine_at(d, index, &one, &one.finding);
+		if (i == 0 || one.finding.level < p->finding.level)
+			*p = one;
+	}
+}
+
 static void *work(void *argument)
 {
 	struct asked *a = argument;
@@ -306,7 +323,7 @@ static void *work(void *argument)
 		if (copy.done)
 			continue;
 		pthread_mutex_unlock(&a->lock);
-		examine(a->doctor, index, &copy, &copy.finding);
+		examine(a->doctor, index, &copy);
 		pthread_mutex_lock(&a->lock);
 		copy.done = true;
 		a->peers[index] = copy;
@@ -381,19 +398,20 @@ static void compare_clocks(struct sl_doctor *d, const struct asked *a)
 		      "it is %s those of %u of the %u peers that answer", by, off, known);
 }
 
-static void report_peer(struct sl_doctor *d, const char *about, const char *address, const struct peer *p)
+static void report_peer(struct sl_doctor *d, const char *about, const struct sl_member *m,
+			const struct peer *p)
 {
 	const struct sl_doctor_finding *f = &p->finding;
 	char by[48];
 	if (!p->done) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, about, "does its name resolve? see /etc/resolv.conf",
-			      "%s: not done within %d s", address, ALL_S);
+			      "%s: not done within %d s", m->address, ALL_S);
 	} else if (f->level == SL_DOCTOR_OK && is_off(p) && !d->bad_clock) {
 		put_ahead(p->ahead_s, by);
 		sl_doctor_add(d, SL_DOCTOR_WARN, about, "set the wrong one, with timedatectl set-ntp true",
-			      "%s: %s; its clock is %s that of this machine", address, f->text, by);
+			      "%s: %s; its clock is %s that of this machine", p->address, f->text, by);
 	} else {
-		sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", address, f->text);
+		sl_doctor_add(d, f->level, about, f->remedy, "%s: %s", p->address, f->text);
 	}
 }
 
@@ -405,7 +423,7 @@ static void report(struct sl_doctor *d, const struct asked *a)
 		char about[96];
 		snprintf(about, sizeof about, "peer %.60s (%" PRIu32 ")", m->name, m->id);
 		if ((int)i != d->self)
-			report_peer(d, about, m->address, &a->peers[i]);
+			report_peer(d, about, m, &a->peers[i]);
 	}
 }
 

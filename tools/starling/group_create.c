@@ -56,8 +56,9 @@ static void take_setting(struct argp_state *state, const char *value, void *opti
 }
 
 static const struct sl_option own[] = {
-	{"address", 0, "HOST:PORT", "address at which the other learners reach this machine (required)",
-	 SL_SETS(struct create, address), .check = sl_roster_address_check},
+	{"address", 0, "HOST:PORT",
+	 "address at which the other learners reach this machine; up to four, with commas (required)",
+	 SL_SETS(struct create, address), .check = sl_roster_addresses_check},
 	{"members", 0, "N", "learners with which the first round begins (3)", SL_SETS(struct create, start),
 	 2, SL_LEARNERS_MAX},
 	{"learner", 0, "NAME", "name of the learner of this machine (its host name)",

@@ -41,7 +41,7 @@ static const struct sl_option own[] = {
 	{"auto-admit", 0, NULL, "admit each learner that uses it without a question",
 	 SL_SETS(struct invite, automatic)},
 	{"address", 0, "HOST:PORT", "address of this machine for the new learner (that in the roster)",
-	 SL_SETS(struct invite, address), .check = sl_roster_address_check},
+	 SL_SETS(struct invite, address), .check = sl_roster_addresses_check},
 	{"withdraw", 0, NULL, "print none; withdraw all that are open", SL_SETS(struct invite, withdraw)},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct invite, given_folder)},
@@ -91,11 +91,12 @@ int sl_group_invite(const char *folder, const struct sl_group *group,
 		    uint32_t uses, bool automatic, char text[static SL_INVITATION_TEXT_BYTES],
 		    struct sl_error *error)
 {
-	struct sl_invitation invitation = {.address_count = 1,
-					   .expires = (uint32_t)((uint64_t)time(NULL) + expires_s)};
+	struct sl_invitation invitation = {.expires = (uint32_t)((uint64_t)time(NULL) + expires_s)};
 	snprintf(invitation.group, sizeof invitation.group, "%s", group->name);
 	memcpy(invitation.admin, admin, sizeof invitation.admin);
-	snprintf(invitation.addresses[0], sizeof invitation.addresses[0], "%s", address);
+	invitation.address_count = sl_roster_address_at(address, 0, invitation.addresses[0]);
+	for (uint32_t i = 1; i < invitation.address_count; i++)
+		sl_roster_address_at(address, i, invitation.addresses[i]);
 	int rc = sl_invitation_file_create(folder, &invitation, uses, automatic, error);
 	if (rc == SL_OK)
 		sl_invitation_text(&invitation, text);

@@ -33,7 +33,7 @@ static const struct sl_option own_options[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct rotate, given_folder)},
 	{"address", 0, "HOST:PORT", "address of the machine with the admin key (each member is asked)",
-	 SL_SETS(struct rotate, address), .check = sl_roster_address_check},
+	 SL_SETS(struct rotate, address), .check = sl_roster_addresses_check},
 	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
 	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
 	{"no-wait", 0, NULL,

@@ -23,7 +23,7 @@ struct update {
 
 static const struct sl_option own_options[] = {
 	{"address", 0, "HOST:PORT", "address of a member (each one of the roster is asked)",
-	 SL_SETS(struct update, address), .check = sl_roster_address_check},
+	 SL_SETS(struct update, address), .check = sl_roster_addresses_check},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct update, given_folder)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct update, json)},

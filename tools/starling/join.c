@@ -36,8 +36,9 @@ static const struct sl_option own[] = {
 	{"name", 0, "NAME", "name of this learner (the name of this machine)", SL_SETS(struct join, name),
 	 .check = sl_roster_name_check},
 	{"address", 0, "HOST:PORT",
-	 "address at which the other learners reach it (that of the connection, port " PORT ")",
-	 SL_SETS(struct join, address), .check = sl_roster_address_check},
+	 "address at which the other learners reach it; up to four, with commas (that of the connection, "
+	 "port " PORT ")",
+	 SL_SETS(struct join, address), .check = sl_roster_addresses_check},
 	{"folder", 0, "DIR", "folder of the group on this machine", SL_SETS(struct join, given_folder)},
 	{"timeout", 0, "SECONDS", "end with status 1 if the admin has not admitted it by then",
 	 SL_SETS(struct join, timeout_s), 1, UINT32_MAX},

@@ -114,21 +114,32 @@ static int ask_at(struct sl_join_ask *ask, struct sl_join_client *client, struct
 	return rc == SL_OK && accepted ? take_roster(ask, &answer, sl_join_client_pin(client), error) : rc;
 }
 
+/* Ask at the address ask->from. */
+static int ask_from(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		    struct sl_error *error)
+{
+	struct sl_join_client client;
+	int rc = sl_join_client_open(&client, ask->identity, ask->from, ANSWER_MS, error);
+	if (rc == SL_OK)
+		rc = ask_at(ask, &client, request, verdict, error);
+	else
+		rc = error->code = SL_ERR_BUSY;
+	sl_join_client_close(&client);
+	return rc;
+}
+
 int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		struct sl_error *error)
 {
-	struct sl_join_client client;
 	int rc = SL_ERR_BUSY;
 	for (uint32_t i = 0; i < ask->address_count; i++) {
-		snprintf(ask->from, sizeof ask->from, "%s", ask->addresses[i]);
-		rc = sl_join_client_open(&client, ask->identity, ask->addresses[i], ANSWER_MS, error);
-		if (rc == SL_OK)
-			rc = ask_at(ask, &client, request, verdict, error);
-		else
-			rc = error->code = SL_ERR_BUSY;
-		sl_join_client_close(&client);
-		if (rc != SL_ERR_BUSY)
-			return rc;
+		uint32_t count = sl_roster_address_at(ask->addresses[i], 0, ask->from);
+		for (uint32_t k = 0; k < count; k++) {
+			sl_roster_address_at(ask->addresses[i], k, ask->from);
+			rc = ask_from(ask, request, verdict, error);
+			if (rc != SL_ERR_BUSY)
+				return rc;
+		}
 	}
 	return rc;
 }

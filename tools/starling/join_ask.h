@@ -11,7 +11,7 @@
 struct sl_join_ask {
 	const char *group;
 	const uint8_t *admin; /* that must be an admin of the roster; NULL: `roster` is there at the start */
-	const char *addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order */
+	const char *addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order; each may be several */
 	uint32_t address_count;
 	const struct sl_identity *identity;
 	/* Complete the request, for this connection. */
@@ -21,7 +21,7 @@ struct sl_join_ask {
 	struct sl_group roster; /* the newest that was checked; owned */
 	bool has_roster;
 	uint64_t time;		     /* of the last answer: the clock of the other end */
-	char from[SL_ADDRESS_BYTES]; /* .. its address */
+	char from[SL_ADDRESS_BYTES]; /* .. the address that gave it */
 };
 
 /* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */

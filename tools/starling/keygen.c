@@ -24,7 +24,7 @@ static const struct sl_option own[] = {
 	{"name", 0, "NAME", "name of this learner: letters, digits, '.', '_' and '-'",
 	 SL_SETS(struct keygen, member.name), .check = sl_roster_name_check},
 	{"address", 0, "HOST:PORT", "address at which the other learners reach it",
-	 SL_SETS(struct keygen, member.address), .check = sl_roster_address_check},
+	 SL_SETS(struct keygen, member.address), .check = sl_roster_addresses_check},
 	{"dir", 0, "DIR", "folder of the identity (identity)", SL_SETS(struct keygen, folder)},
 	{"show", 0, NULL, "print the roster line of the existing identity in DIR",
 	 SL_SETS(struct keygen, show)},
