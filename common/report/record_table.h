@@ -248,6 +248,9 @@
 	X(COMMAND_OUTPUT, "command", SL_INFO, "reason", "command: |{reason}")                                \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
+	X(LISTENING_ON_ALL, "listening", SL_INFO, "address incarnation",                                     \
+	  "listening on {address}, all addresses, as {reason} of the roster is not one address of this "     \
+	  "machine; set listen to choose one; start number {incarnation} of this learner")                   \
 	X(NO_ADDRESS, "no_address", SL_WARN, "reason",                                                       \
 	  "{reason}; this learner goes on as soon as it can listen there")                                   \
 	X(HTTP, "http", SL_INFO, "address", "metrics, health and records are at {address}")                  \

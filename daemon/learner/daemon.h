@@ -207,6 +207,8 @@ struct sl_daemon {
 	struct sl_wait_log wait;
 	struct sl_obstacles obstacles;
 	uint32_t passed; /* failpoints (as bits) to reach once everything queued has been flushed */
+	char listen[SL_ADDRESS_BYTES]; /* the address at which it listens */
+	bool listens_on_all; /* .. all addresses, as that of the roster is not one of this machine */
 	bool stopping, closed;
 	sl_ms farewell_ms; /* when the last round was served; 0: it is not yet */
 	int status;	   /* exit status */

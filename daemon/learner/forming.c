@@ -95,8 +95,7 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 		sl_record_words(&record,
 				"listening on %s; group %s has %u of %u learners: this learner waits for the "
 				"others to join",
-				sl_validate_address(daemon->settings, &daemon->roster, daemon->self),
-				daemon->group.name, daemon->roster.size, daemon->group.start);
+				daemon->listen, daemon->group.name, daemon->roster.size, daemon->group.start);
 	sl_report_log_record(daemon, &record);
 	return SL_OK;
 }

@@ -18,7 +18,6 @@
 #include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
-#include "daemon/learner/validate.h"
 #include "daemon/learner/wait_log.h"
 
 #define LOOK_MS 500u	/* for waits, durable writes and progress */
@@ -185,14 +184,13 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 
 int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error)
 {
-	struct sl_links_config config = {
-		.loop = &daemon->loop,
-		.roster = &daemon->roster,
-		.self = daemon->self,
-		.tls = &daemon->tls,
-		.listen = sl_validate_address(daemon->settings, &daemon->roster, daemon->self),
-		.crypto = is_large(daemon) ? &daemon->crypto : NULL,
-		.handler = *handler};
+	struct sl_links_config config = {.loop = &daemon->loop,
+					 .roster = &daemon->roster,
+					 .self = daemon->self,
+					 .tls = &daemon->tls,
+					 .listen = daemon->listen,
+					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
+					 .handler = *handler};
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
 	if (rc == SL_OK)
 		rc = sl_joining_open(daemon, &config, error);
@@ -213,8 +211,9 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
-	sl_record_init(&record, SL_RECORD_LISTENING);
-	record.address = sl_validate_address(s, &daemon->roster, daemon->self);
+	sl_record_init(&record, daemon->listens_on_all ? SL_RECORD_LISTENING_ON_ALL : SL_RECORD_LISTENING);
+	record.address = daemon->listen;
+	record.reason = daemon->roster.members[daemon->self].address;
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(daemon, &record);
 	if (daemon->http != NULL) {

@@ -26,6 +26,7 @@
 #include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
 #include "daemon/learner/vectors.h"
+#include "daemon/net/listen.h"
 #include "daemon/runtime/descriptors.h"
 #include "daemon/runtime/service.h"
 
@@ -62,6 +63,8 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 				  "%s: the line of id %u pins another key than the one in %s; `starling "
 				  "keygen --show` prints the right one",
 				  settings->roster, settings->id, settings->identity);
+	daemon->listens_on_all =
+		sl_listen_choose(settings->listen, daemon->roster.members[self].address, daemon->listen);
 	return SL_OK;
 }
 
@@ -207,14 +210,13 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 	return sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error);
 }
 
-/* Wait until the address to listen on is there: this learner may start before the network does. SL_PENDING:
- * told to end meanwhile. */
+/* Wait until the address of the setting `listen` is there: this learner may start before the network does.
+ * SL_PENDING: told to end meanwhile. */
 static int await_address(struct sl_daemon *daemon, struct sl_error *error)
 {
-	const char *address = sl_validate_address(daemon->settings, &daemon->roster, daemon->self);
 	bool said = false;
 	int rc;
-	while ((rc = sl_links_check_address(address, error)) == SL_PENDING && !daemon->stopping) {
+	while ((rc = sl_listen_check(daemon->listen, error)) == SL_PENDING && !daemon->stopping) {
 		if (!said)
 			sl_report_log_reason(daemon, SL_RECORD_NO_ADDRESS, error->text);
 		said = true;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/learner/monitor.h"
-#include "daemon/net/links.h"
+#include "daemon/net/listen.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */
 static int check_size(const struct sl_settings *s, uint32_t size, struct sl_error *error)
@@ -81,14 +81,10 @@ static int check_folders(const struct sl_settings *s, struct sl_error *error)
 	return rc == SL_OK && logs ? check_parent(s, "log", s->log, error) : rc;
 }
 
-const char *sl_validate_address(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self)
-{
-	return s->listen[0] != '\0' ? s->listen : roster->members[self].address;
-}
-
 int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self,
 		struct sl_error *error)
 {
+	char address[SL_ADDRESS_BYTES];
 	uint32_t quorum;
 	int rc = sl_settings_quorum(s, roster->size, &quorum, error);
 	if (rc == SL_OK)
@@ -99,5 +95,6 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 		rc = check_command(s, error);
 	if (rc == SL_OK)
 		rc = sl_monitor_check(s, error);
-	return rc == SL_OK ? sl_links_check_address(sl_validate_address(s, roster, self), error) : rc;
+	sl_listen_choose(s->listen, roster->members[self].address, address);
+	return rc == SL_OK ? sl_listen_check(address, error) : rc;
 }

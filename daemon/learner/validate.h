@@ -5,9 +5,6 @@
 #include "common/config/roster.h"
 #include "common/config/settings.h"
 
-/* Return the address to listen on. */
-const char *sl_validate_address(const struct sl_settings *settings, const struct sl_roster *roster,
-				uint32_t self);
 /* Check `settings` for the member at index `self` of `roster`. SL_PENDING: they can be used once the address
  * to listen on is there; the text says why it is not. */
 int sl_validate(const struct sl_settings *settings, const struct sl_roster *roster, uint32_t self,

@@ -77,11 +77,16 @@ static int connect_any(struct sl_join_client *client, const char *address, struc
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", address, gai_strerror(rc));
 	for (const struct addrinfo *to = found; to != NULL; to = to->ai_next)
 		left++;
-	for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next)
+	const char *fault = NULL;
+	for (const struct addrinfo *to = found; to != NULL && client->fd < 0; to = to->ai_next) {
 		why = connect_to(client, to, left--);
+		fault = sl_address_family_fault(to->ai_family, why);
+	}
 	freeaddrinfo(found);
 	client->why = why;
-	return client->fd >= 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", address, strerror(why));
+	return client->fd >= 0 ? SL_OK
+			       : sl_err_set(error, SL_ERR_IO, "%s: %s", address,
+					    fault != NULL ? fault : strerror(why));
 }
 
 static void note_local(struct sl_join_client *client)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "daemon/runtime/address.h"
+
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 {
 	struct sl_link *link = calloc(1, sizeof *link);
@@ -304,22 +306,30 @@ void sl_link_begin(struct sl_link *link)
 		handshake(link);
 }
 
+/* Close a link whose connect has failed, by an error of libuv. */
+static void fail_connect(struct sl_link *link, int rc)
+{
+	const char *fault = sl_address_family_fault(link->family, -rc);
+	sl_link_close(link, fault != NULL ? fault : uv_strerror(rc));
+}
+
 static void on_connect(uv_connect_t *request, int status)
 {
 	struct sl_link *link = request->handle->data;
 	if (link->state == SL_LINK_CLOSED)
 		return;
 	if (status < 0)
-		sl_link_close(link, uv_strerror(status));
+		fail_connect(link, status);
 	else
 		sl_link_begin(link);
 }
 
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address)
 {
+	link->family = address->sa_family;
 	int rc = uv_tcp_connect(&link->connect, &link->tcp, address, on_connect);
 	if (rc < 0)
-		sl_link_close(link, uv_strerror(rc));
+		fail_connect(link, rc);
 }
 
 static void forget(struct sl_links *links, struct sl_link *link)

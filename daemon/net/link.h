@@ -99,6 +99,7 @@ struct sl_link {
 	uint64_t number; /* counts links in the order in which they were dialled or accepted */
 	uv_tcp_t tcp;
 	uv_connect_t connect;
+	int family; /* of the address that it dials */
 	uv_getaddrinfo_t resolve;
 	bool resolving;
 	struct sl_tls_session session;

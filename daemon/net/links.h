@@ -70,7 +70,7 @@ struct sl_links_config {
 	const struct sl_roster *roster;
 	uint32_t self;
 	const struct sl_tls *tls;
-	const char *listen;
+	const char *listen;	  /* one address */
 	struct sl_worker *crypto; /* worker for TLS offload, closed after sl_links_close; NULL: all TLS work
 				     runs on the loop thread */
 	struct sl_links_handler handler;
@@ -78,10 +78,6 @@ struct sl_links_config {
 };
 
 struct sl_links;
-
-/* Check that `listen` can be resolved to an address of this machine. SL_PENDING: not now, but it may be
- * later: no name server answers, or this machine does not have the address. */
-int sl_links_check_address(const char *listen, struct sl_error *error);
 
 /* Listen. SL_ERR_BUSY: the port is in use; SL_ERR_INVALID: the address cannot be bound. */
 int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);

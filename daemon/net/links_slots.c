@@ -2,13 +2,12 @@
 #include "daemon/net/link.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "daemon/net/listen.h"
 #include "daemon/net/tcp_info.h"
 #include "daemon/runtime/address.h"
 
@@ -486,54 +485,6 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 
 /* ---- opening and closing ---- */
 
-/* Resolve the address to listen on; `port` NULL: the port of `listen`. The caller frees the result. */
-static int resolve(const char *listen, const char *port, struct addrinfo **found, struct sl_error *error)
-{
-	char first[SL_ADDRESS_BYTES], host[SL_ADDRESS_BYTES], own[SL_ADDRESS_PORT_BYTES];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
-	sl_roster_address_at(listen, 0, first);
-	sl_address_split(first, host, own);
-	int rc = getaddrinfo(host, port ? port : own, &hints, found);
-	return rc == 0 ? SL_OK
-		       : sl_err_set(error, rc == EAI_AGAIN ? SL_PENDING : SL_ERR_INVALID,
-				    "cannot listen on %s: %s", listen, gai_strerror(rc));
-}
-
-int sl_links_check_address(const char *listen, struct sl_error *error)
-{
-	struct addrinfo *found;
-	int rc = resolve(listen, "0", &found, error); /* any port: a running learner has its own in use */
-	if (rc != SL_OK)
-		return rc;
-	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0)
-		rc = sl_err_set(error, errno == EADDRNOTAVAIL ? SL_PENDING : SL_ERR_IO,
-				"cannot listen on %s: %s", listen, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	freeaddrinfo(found);
-	return rc;
-}
-
-static int bind_listener(struct sl_links *links, struct sl_error *error)
-{
-	struct addrinfo *found;
-	int rc = resolve(links->config.listen, NULL, &found, error);
-	if (rc != SL_OK)
-		return rc == SL_PENDING ? SL_ERR_IO : rc;
-	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
-	freeaddrinfo(found);
-	if (rc == 0)
-		rc = uv_listen((uv_stream_t *)&links->listener, 512, on_accept);
-	if (rc == UV_EADDRINUSE)
-		return sl_err_set(error, SL_ERR_BUSY,
-				  "cannot listen on %s: the port is in use by another program",
-				  links->config.listen);
-	return rc == 0 ? SL_OK
-		       : sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen,
-				    uv_strerror(rc));
-}
-
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
 {
 	struct sl_links *links = calloc(1, sizeof *links);
@@ -549,7 +500,7 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	links->listener.data = links->tick.data = links;
 	if (links->slots == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = bind_listener(links, error);
+	int rc = sl_listen_open(&links->listener, config->listen, on_accept, error);
 	if (rc == SL_OK)
 		uv_timer_start(&links->tick, on_tick, links->config.timing->tick, links->config.timing->tick);
 	return rc;

@@ -1,5 +1,6 @@
 #include "daemon/runtime/address.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,4 +26,11 @@ const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t tu
 	for (turn %= *count; turn > 0; turn--)
 		found = found->ai_next;
 	return found;
+}
+
+const char *sl_address_family_fault(int family, int why)
+{
+	if (family != AF_INET6 || (why != ENETUNREACH && why != EAFNOSUPPORT && why != EADDRNOTAVAIL))
+		return NULL;
+	return "this machine has no IPv6 route to it; that learner needs an IPv4 address in the roster, too";
 }

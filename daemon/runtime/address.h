@@ -13,3 +13,7 @@ void sl_address_split(const char *address, char host[static SL_ADDRESS_BYTES],
 
 /* Return number `turn`, modulo their count, of the addresses that a name has; `count`: how many it has. */
 const struct addrinfo *sl_address_pick(const struct addrinfo *found, uint32_t turn, uint32_t *count);
+
+/* Return what is wrong if a connection failed by `why`, an errno, because this machine has no way to
+ * addresses of `family`; NULL: it failed by something else. */
+const char *sl_address_family_fault(int family, int why);

@@ -273,6 +273,11 @@ TEST(the_second_waits)
 	pair_end(pair);
 }
 
+static bool has_failed(void *argument)
+{
+	return ((const struct pair *)argument)->ends[0].failed > 0;
+}
+
 /* The first address is refused: the second one is tried next. */
 TEST(the_second_address)
 {
@@ -284,5 +289,17 @@ TEST(the_second_address)
 	pair_await(pair, WAIT_MS, pair_settled);
 	assert_true(end_link(&pair->ends[0])->dialled);
 	assert_int_equal(pair->ends[0].failed, 1);
+	pair_end(pair);
+}
+
+/* The dialler has no way to addresses of this family. No machine connects to a multicast address. */
+TEST(no_route_of_this_family)
+{
+	struct pair *pair = pair_alone();
+	strcpy(pair->members[1].address, "[ff02::1]:7400");
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, has_failed);
+	assert_string_equal(pair->ends[0].why, "this machine has no IPv6 route to it; that learner needs an "
+					       "IPv4 address in the roster, too");
 	pair_end(pair);
 }

@@ -1,4 +1,5 @@
 /* Addresses: their parts, and which of a name's is dialled. */
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/runtime/address.h"
@@ -32,4 +33,12 @@ TEST(each_address_in_its_turn)
 	}
 	assert_ptr_equal(sl_address_pick(&third, 5, &count), &third);
 	assert_int_equal(count, 1);
+}
+
+TEST(families)
+{
+	assert_non_null(sl_address_family_fault(AF_INET6, ENETUNREACH));
+	assert_non_null(sl_address_family_fault(AF_INET6, EAFNOSUPPORT));
+	assert_null(sl_address_family_fault(AF_INET6, ECONNREFUSED));
+	assert_null(sl_address_family_fault(AF_INET, ENETUNREACH));
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/net/listen.h"
 #include "tools/lib/learners.h"
 #include "tools/starling/doctor.h"
 #include "tools/starling/try_listen.h"
@@ -30,11 +31,10 @@ static const char *listen_remedy(int why)
 
 static void check_listen(struct sl_doctor *d)
 {
-	const char *address = d->settings.listen;
-	if (address[0] == '\0' && d->self >= 0)
-		address = d->group.roster.members[d->self].address;
-	if (address[0] == '\0')
+	char address[SL_ADDRESS_BYTES];
+	if (d->self < 0)
 		return;
+	bool all = sl_listen_choose(d->settings.listen, d->group.roster.members[d->self].address, address);
 	int why = sl_try_listen(address, d->status != NULL);
 	if (why < 0) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", "correct the name, or set 'listen'", "%s: %s",
@@ -45,7 +45,8 @@ static void check_listen(struct sl_doctor *d)
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", listen_remedy(why), "%s: %s", address,
 			      strerror(why));
 	else
-		sl_doctor_add(d, SL_DOCTOR_OK, "address", NULL, "%s, %s", address,
+		sl_doctor_add(d, SL_DOCTOR_OK, "address", NULL, "%s%s, %s", address,
+			      all ? ", all addresses, as that of the roster is not one of this machine" : "",
 			      d->status != NULL ? "held by the running learner" : "free");
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/config/invitation.h"
+#include "daemon/net/listen.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
@@ -16,8 +17,9 @@
 #include "tools/starling/wait_report.h"
 
 #define PORT "7400"
-#define REACH_S 30u  /* in which the inviting machine must answer for the first time */
-#define REPORT_S 10u /* between two reports of what is waited for */
+#define LISTEN "listen=" /* this setting of the machine */
+#define REACH_S 30u	 /* in which the inviting machine must answer for the first time */
+#define REPORT_S 10u	 /* between two reports of what is waited for */
 
 struct join {
 	struct sl_group_sets sets; /* first */
@@ -132,10 +134,15 @@ static int check_folder(const struct join *j, struct sl_error *error)
 			  path);
 }
 
-/* Refuse a port of this machine that another program has. An address that is not this machine's, as behind a
- * port forwarding, says nothing. */
-static int check_port(const char *address, struct sl_error *error)
+/* Refuse a port that another program of this machine has, at the addresses of this learner. */
+static int check_port(const struct join *j, struct sl_error *error)
 {
+	char address[SL_ADDRESS_BYTES];
+	const char *given = "";
+	for (size_t i = 0; i < j->sets.count; i++)
+		if (strncmp(j->sets.items[i], LISTEN, strlen(LISTEN)) == 0)
+			given = j->sets.items[i] + strlen(LISTEN);
+	sl_listen_choose(given, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, address);
 	return sl_try_listen(address, false) != EADDRINUSE
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_BUSY,
@@ -268,7 +275,7 @@ static int join(struct join *j, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = set_name(j, error);
 	if (rc == SL_OK)
-		rc = check_port(j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, error);
+		rc = check_port(j, error);
 	if (rc == SL_OK)
 		rc = open_identity(j, error);
 	if (rc == SL_OK)
