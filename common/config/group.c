@@ -190,6 +190,18 @@ int sl_group_add(struct sl_group *group, const struct sl_member *member, struct 
 	return SL_OK;
 }
 
+int sl_group_set_address(struct sl_group *group, uint32_t index, const char *address, struct sl_error *error)
+{
+	struct sl_member *members = group->roster.members;
+	assert(index < group->roster.size && strlen(address) < SL_ADDRESS_BYTES);
+	for (uint32_t i = 0; i < group->roster.size; i++)
+		if (i != index && strcmp(members[i].address, address) == 0)
+			return sl_err_set(error, SL_ERR_INVALID, "learner %s (%u) has the address %s",
+					  members[i].name, members[i].id, address);
+	strcpy(members[index].address, address);
+	return SL_OK;
+}
+
 void sl_group_remove(struct sl_group *group, uint32_t index)
 {
 	struct sl_roster *roster = &group->roster;

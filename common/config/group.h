@@ -63,6 +63,8 @@ char *sl_group_text(const struct sl_group *group, size_t *bytes);
 /* Add a learner under the next id. SL_ERR_INVALID: its name, address or key is that of another learner;
  * SL_ERR_FULL. */
 int sl_group_add(struct sl_group *group, const struct sl_member *member, struct sl_error *error);
+/* Give the learner at `index` other addresses. SL_ERR_INVALID: another learner has them. */
+int sl_group_set_address(struct sl_group *group, uint32_t index, const char *address, struct sl_error *error);
 /* Remove the learner at `index`. */
 void sl_group_remove(struct sl_group *group, uint32_t index);
 /* Replace all signatures by that of the admin with the secret key `key`. */

@@ -337,6 +337,37 @@ CLUSTER_TEST(wrong_machines)
 	assert_int_equal(cluster_count(c, 1, "\"level\":\"error\""), 0);
 }
 
+/* The admin names another address of a learner, which takes it up and listens there. */
+CLUSTER_TEST(another_address)
+{
+	char arguments[256], taken[64];
+	create(c, 4, "--members 9");
+	join(c, 2);
+	expect_refused(c, "group address nobody 127.0.0.1:1 --folder learner-01", 2,
+		       "group ward has no learner nobody; 'starling group list' shows them");
+	expect_refused(c, "group address learner-02 127.0.0.1 --folder learner-01", 2,
+		       "'127.0.0.1' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_refused(c, "group address learner-02 --folder learner-01", 2, "no address given");
+	expect_refused(c, "group address learner-02 127.0.0.1:1 --folder learner-02", 2, "has no admin key");
+	snprintf(arguments, sizeof arguments, "group address learner-02 127.0.0.1:%u --folder learner-01",
+		 c->ports[0]);
+	snprintf(taken, sizeof taken, "learner learner-01 (1) has the address 127.0.0.1:%u", c->ports[0]);
+	expect_refused(c, arguments, 2, taken);
+	snprintf(arguments, sizeof arguments, "group address learner-02 127.0.0.1:%u --folder learner-01",
+		 c->ports[3]);
+	expect_done(c, arguments);
+	snprintf(taken, sizeof taken, "listening on 127.0.0.1:%u;", c->ports[3]);
+	cluster_expect(c, 2, taken);
+	snprintf(arguments, sizeof arguments,
+		 "group update --address 127.0.0.1:1,127.0.0.1:%u --folder learner-02", c->ports[0]);
+	expect_done(c, arguments);
+	expect_done(c, "group invite --address '[ff02::1]:7400' --folder learner-01 >invitation");
+	expect_refused(c, JOIN " --timeout 1", 1,
+		       "[ff02::1]:7400: this machine has no IPv6 route to it; that learner needs an IPv4 "
+		       "address in the roster, too: the inviting machine cannot be reached");
+	cluster_stop(c);
+}
+
 /* A second group of the same name on machine 4, and one of another name on machine 3. */
 static void create_others(struct cluster *c)
 {

@@ -243,6 +243,20 @@ TEST_WITH(two_of_three_admins, enter, folder_leave)
 	sl_group_close(&group);
 }
 
+TEST_WITH(another_address, enter, folder_leave)
+{
+	struct sl_group group;
+	struct sl_error error = {0};
+	make(&group);
+	assert_int_equal(sl_group_set_address(&group, 1, group.roster.members[0].address, &error),
+			 SL_ERR_INVALID);
+	assert_non_null(strstr(error.text, "learner anna (1) has the address "));
+	assert_int_equal(sl_group_set_address(&group, 1, "h:1,[::1]:2", &error), SL_OK);
+	assert_int_equal(sl_group_set_address(&group, 1, "h:1,[::1]:2", &error), SL_OK);
+	assert_string_equal(group.roster.members[1].address, "h:1,[::1]:2");
+	sl_group_close(&group);
+}
+
 TEST_WITH(newcomers_get_new_ids, enter, folder_leave)
 {
 	struct sl_group group;

@@ -20,8 +20,11 @@ STARLING, STARLINGD, SOURCE, UNIT = (Path(path).resolve() for path in sys.argv[1
 PATIENCE = 120
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
-# systemctl enable --now|start|stop starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
-[ "$1 $2" != "enable --now" ] || shift
+# systemctl enable --now|start|stop|disable --now starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
+case "$1 $2" in
+"enable --now") shift ;;
+"disable --now") shift 2 && set -- stop "$@" ;;
+esac
 group=${{2#starlingd@}}
 case "$1 $2" in
 "--now starlingd@$group" | "start starlingd@$group") ;;
@@ -114,12 +117,13 @@ def waits(joiner):
 	return 'Waiting for the admin' in joiner.said()[joiner.before:] or joiner.running.poll() is not None
 
 
+
 def replay(machines, chapter, invitations, part=slice(None), host=None):
-	"""Run the blocks of a chapter, or a part of them; those of any machine on `host`. One that waits for the admin goes on beside the others,
-	until its machine's next one."""
+	"""Run the blocks of a chapter, or a part of them; those of any machine, or a new one, on `host`. One that waits for the admin goes on beside
+	the others, until its machine's next one."""
 	begin = time.monotonic()
 	for name, commands in blocks(SOURCE / 'deploy/README.md', chapter)[part]:
-		machine = machines[host if name == 'host' else name]
+		machine = machines[host if name in ('host', 'new') else name]
 		machine.wait()
 		joins = 'starling join' in commands
 		before = len(INVITATION.findall(machine.said()))
@@ -162,7 +166,8 @@ def main():
 		stub.chmod(0o755)
 		(stub.parent / 'chown').symlink_to('/bin/true') # a user name space has no user starling
 		names = [f'laptop-{i}' for i in (1, 2, 3, 4, 6)]
-		addresses = {f'{n}.example.org:7400': f'127.0.0.1:{port}' for n, port in zip(names, free_ports(len(names)))}
+		ports = free_ports(len(names) + 1)
+		addresses = {f'{n}.example.org:7400': f'127.0.0.1:{port}' for n, port in zip(names + ['laptop-5'], ports)}
 		machines = {n: Machine(n, folder, addresses) for n in names}
 		first, invitations = list(machines.values())[:3], []
 		try:
@@ -187,6 +192,9 @@ def main():
 			replay(machines, 'Add or remove a learner', invitations, slice(4, None))
 			replay(machines, 'Re-key', invitations)
 			expect_rounds('rounds after the new key', named('laptop-1', 'laptop-2', 'laptop-6'))
+			replay(machines, 'Move a learner', invitations, host='laptop-2')
+			expect('the new address', lambda: f'listening on 127.0.0.1:{ports[-1]};' in (machines['laptop-2'].folder / 'log').read_text())
+			expect_rounds('rounds after the move', named('laptop-1', 'laptop-2', 'laptop-6'))
 			expect_same_models(machines.values())
 			for machine in machines.values():
 				assert '"event":"fatal"' not in (machine.folder / 'log').read_text(), machine.name

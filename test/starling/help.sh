@@ -11,7 +11,7 @@ commands=$(awk '/^Commands:/ { of = 1; next } /^$/ { of = 0 } of { print $1 }' o
 for name in $commands; do
 	case $name in
 	topology) names='generate import analyze audit augment' ;;
-	group) names='create invite list remove rotate update export' ;;
+	group) names='create invite list remove address rotate update export' ;;
 	*) names= ;;
 	esac
 	for part in ${names:-""}; do

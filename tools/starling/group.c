@@ -17,6 +17,7 @@ static const struct verb {
 	{"invite", sl_cmd_group_invite, "[--expires DURATION] [--uses N]", "print a further invitation"},
 	{"list", sl_cmd_group_list, "[--json]", "show the learners of the group and those that wait"},
 	{"remove", sl_cmd_group_remove, "NAME", "remove a learner"},
+	{"address", sl_cmd_group_address, "NAME ADDRESS", "give a learner another address"},
 	{"rotate", sl_cmd_group_rotate, "[--address HOST:PORT]",
 	 "give the learner of this machine another key"},
 	{"update", sl_cmd_group_update, "[--address HOST:PORT]",

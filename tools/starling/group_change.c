@@ -91,6 +91,16 @@ int sl_group_change_begin(struct sl_group_change *change, const char *folder, bo
 	return rc == SL_OK ? await(change, no_wait, error) : rc;
 }
 
+int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
+{
+	const struct sl_group *group = &change->own.group;
+	for (uint32_t i = 0; i < group->roster.size; i++)
+		if (strcmp(group->roster.members[i].name, name) == 0)
+			return (int)i;
+	return sl_err_set(error, SL_ERR_NOTFOUND,
+			  "group %s has no learner %s; 'starling group list' shows them", group->name, name);
+}
+
 static int write_roster(const struct sl_group_own *own, const char *folder, const struct sl_group *group,
 			struct sl_error *error)
 {

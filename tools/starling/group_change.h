@@ -19,6 +19,8 @@ struct sl_group_change {
  * SL_ERR_REFUSED: this machine has no admin key. Close it in any case. */
 int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
 			  struct sl_error *error);
+/* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
+int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
 /* Sign change->own.group as the next version, write it, and make the running learner of this machine take it.
  */
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);

@@ -42,29 +42,24 @@ static const struct sl_usage usage = {
 	       "there is no such learner."};
 
 /* Return the index of the learner to remove. */
-static int find(const struct remove_command *command, const struct sl_group_own *learner,
+static int find(const struct remove_command *command, const struct sl_group_change *change,
 		struct sl_error *error)
 {
-	const struct sl_group *group = &learner->group;
-	int at = -1;
-	for (uint32_t i = 0; i < group->roster.size; i++)
-		if (strcmp(group->roster.members[i].name, command->name) == 0)
-			at = (int)i;
+	const struct sl_group *group = &change->own.group;
+	int at = sl_group_change_find(change, command->name, error);
 	if (at < 0)
-		return sl_err_set(error, SL_ERR_NOTFOUND,
-				  "group %s has no learner %s; 'starling group list' shows them", group->name,
-				  command->name);
-	if (&group->roster.members[at] == learner->member)
+		return at;
+	if (&group->roster.members[at] == change->own.member)
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"%s is the learner of this machine, whose admin key signs the roster: it stays",
 			command->name);
-	if (!sl_group_is_forming(group) && group->roster.size <= learner->settings.tolerance + 2)
+	if (!sl_group_is_forming(group) && group->roster.size <= change->own.settings.tolerance + 2)
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"group %s has %u learners, and a round with tolerance: %u needs as many; admit "
 			"another one first",
-			group->name, group->roster.size, learner->settings.tolerance);
+			group->name, group->roster.size, change->own.settings.tolerance);
 	return at;
 }
 
@@ -86,7 +81,7 @@ int sl_cmd_group_remove(int argc, char **argv)
 	int rc = sl_group_folder_find(command.given_folder, command.folder, &error);
 	if (rc == SL_OK)
 		rc = sl_group_change_begin(&change, command.folder, command.no_wait, &error);
-	int at = rc == SL_OK ? find(&command, &change.own, &error) : rc;
+	int at = rc == SL_OK ? find(&command, &change, &error) : rc;
 	if (rc == SL_OK)
 		rc = at < 0 ? at : SL_OK;
 	if (rc == SL_OK) {

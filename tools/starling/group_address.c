@@ -1,0 +1,99 @@
+/* `starling group address`: give a learner of the group another address. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+
+struct address_command {
+	const char *name, *address, *given_folder;
+	bool json, no_wait;
+	char folder[PATH_MAX];
+};
+
+static const struct sl_option own[] = {
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct address_command, given_folder)},
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	 SL_SETS(struct address_command, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct address_command, json)},
+	{0}};
+
+static void take(struct argp_state *state, const char *argument, void *options)
+{
+	struct address_command *command = options;
+	struct sl_error error;
+	if (state->arg_num == 0) {
+		command->name = argument;
+		return;
+	}
+	if (state->arg_num > 1)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "'%s' is one argument too many; put commas between addresses", argument);
+	if (sl_roster_addresses_check(argument, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s", error.text);
+	command->address = argument;
+}
+
+static void check(struct argp_state *state, const void *options)
+{
+	(void)options;
+	if (state->arg_num < 2)
+		argp_failure(state, SL_EXIT_USAGE, 0, "no address given; it is HOST:PORT or [IPV6]:PORT");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "NAME ADDRESS",
+	.missing = "no learner given; 'starling group list' shows them",
+	.take = take,
+	.check = check,
+	.doc = "Give the learner NAME another address: sign the next version of the roster with it.\v"
+	       "ADDRESS is HOST:PORT or [IPV6]:PORT, or up to four of them with commas. The learner keeps "
+	       "its id "
+	       "and its key, by which the others know it; no round is lost. The learners of a group that "
+	       "runs "
+	       "change one at a time: between two changes a round commits, for which this command waits.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group address clinic-c clinic-c.example.org:7400\n"
+	       "  starling group address clinic-c 10.0.0.3:7400,[2001:db8::3]:7400\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
+	       "usage, or there is no such learner."};
+
+static int change(struct address_command *command, struct sl_group_change *c, struct sl_error *error)
+{
+	int rc = sl_group_folder_find(command->given_folder, command->folder, error);
+	if (rc == SL_OK)
+		rc = sl_group_change_begin(c, command->folder, command->no_wait, error);
+	if (rc != SL_OK)
+		return rc;
+	int at = sl_group_change_find(c, command->name, error);
+	if (at < 0)
+		return at;
+	rc = sl_group_set_address(&c->own.group, (uint32_t)at, command->address, error);
+	return rc == SL_OK ? sl_group_change_end(c, error) : rc;
+}
+
+int sl_cmd_group_address(int argc, char **argv)
+{
+	struct address_command command = {0};
+	struct sl_group_change c = {.lock = -1};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &command);
+	int rc = change(&command, &c, &error);
+	if (rc == SL_OK && command.json)
+		printf("{\"name\": \"%s\", \"address\": \"%s\", \"version\": %" PRIu64 "}\n", command.name,
+		       command.address, c.own.group.version);
+	else if (rc == SL_OK)
+		printf("Changed: %s has the address %s; version %" PRIu64 " of the roster of %s.\n",
+		       command.name, command.address, c.own.group.version, c.own.group.name);
+	else
+		fprintf(stderr, "starling group address: %s\n", error.text);
+	sl_group_change_close(&c);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
