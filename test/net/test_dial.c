@@ -273,6 +273,22 @@ TEST(the_second_waits)
 	pair_end(pair);
 }
 
+/* The look-up of a name is given up with its dial. */
+TEST(a_name)
+{
+	struct pair *pair = pair_alone();
+	char address[SL_ADDRESS_BYTES];
+	snprintf(address, sizeof address, "localhost%.64s", strrchr(pair->members[1].address, ':'));
+	memcpy(pair->members[1].address, address, sizeof address);
+	pair_want(pair, 0, true);
+	pair_want(pair, 0, false);
+	assert_null(end_dial(&pair->ends[0]));
+	net_elapse(pair->net, QUIET_MS);
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, pair_settled);
+	pair_end(pair);
+}
+
 static bool has_failed(void *argument)
 {
 	return ((const struct pair *)argument)->ends[0].failed > 0;
