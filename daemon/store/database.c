@@ -415,7 +415,7 @@ int sl_database_settle(struct sl_database *database)
 
 int sl_database_open(struct sl_database *database)
 {
-	int format, rc = open_file(database);
+	int format = FORMAT, rc = open_file(database);
 	if (rc == SL_OK)
 		rc = check_header(database, &format);
 	if (rc == SL_OK && format < FORMAT)
