@@ -156,14 +156,23 @@ static bool may_abort(const struct sl_core *core)
 	return heard && !sl_core_has(core->at.known, core->view.self);
 }
 
-/* Return the time at which the link to a neighbour whose Ready is missing has been down for too long; *who:
- * that neighbour. */
+/* Return true if no Ready of `peer` can be expected: its link is down, or it has come back and has forgotten
+ * the attempt (PROTOCOL.md §12.4 Disks that forget). */
+static bool is_lost(const struct sl_core *core, uint32_t peer)
+{
+	const struct sl_peer *p = &core->peers[peer];
+	bool forgot = p->hello && (p->t < core->t || p->status == SL_PEER_STATUS_ABSTAINS);
+	return !sl_bit(core->linked, peer) || forgot;
+}
+
+/* Return the time at which a neighbour whose Ready is missing has been lost for too long; *who: that
+ * neighbour. */
 static sl_ms lost_at(const struct sl_core *core, uint32_t *who)
 {
 	sl_ms due = SL_NEVER;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
 		uint32_t peer = sl_view_peer(&core->view, r);
-		if (core->at.ready_here[core->view.neighbours[r]] || sl_bit(core->linked, peer))
+		if (core->at.ready_here[core->view.neighbours[r]] || !is_lost(core, peer))
 			continue;
 		sl_ms down = core->peers[peer].down_since > core->since ? core->peers[peer].down_since
 									: core->since;

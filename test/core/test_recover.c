@@ -90,6 +90,23 @@ CASE(a_link_comes_back, driver_ready(driver_new(3, 4)),
      "check done\n"
      "check done -> persist released t1 a1, RELEASE")
 
+/* With another disk: it has forgotten the attempt, and no Ready of it will come. */
+CASE(a_link_comes_back_and_abstains, driver_ready(driver_new(3, 4)),
+     "link down 3 ->\n"
+     "deadline +1000 ->\n"
+     "link up 3 -> *ready of 1 a1 to 3*\n"
+     "hello t1 abstains from 3 ->\n"
+     "deadline +999 ->\n"
+     "deadline +1 -> persist aborted t1 a1, RECOVERING link 3, RECOVER, *")
+
+CASE(a_peer_that_abstains_is_not_needed, driver_ready(driver_new(3, 4)),
+     "hello t1 abstains from 3 ->\n"
+     "deadline +1000 ->\n"
+     "ready from 2\n"
+     "ready of 3 a1 from 2\n"
+     "check done\n"
+     "check done -> persist released t1 a1, RELEASE")
+
 CASE(a_link_is_not_needed, driver_ready(driver_new(3, 4)),
      "link down 3\n"
      "ready of 3 a1 from 2\n"
