@@ -28,7 +28,7 @@ PATIENCE = 90 if NIGHTLY else 30  # seconds for anything that is expected
 RETURN = 20  # seconds in which a host takes part again
 DECIMALS = 4
 SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=750', 'values=model', f'decimals={DECIMALS}', 'hello_timeout=2', 'stall_timeout=3',
-	'agreement_timeout=5', 'straggler_timeout=1')
+	'agreement_timeout=5', 'straggler_timeout=5')
 OWN = ('--set', 'unsafe_dump_model=true')
 FAR_MS = 50
 # Nothing answers at 10.77.0.20x. Host 4 has another address, too; the others cannot dial host 6, as behind NAT.
