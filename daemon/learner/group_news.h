@@ -15,7 +15,8 @@ struct sl_group_update {
 		uint64_t told,
 			sent; /* version that the peer told, and that was sent to it; of the present link */
 		char program[SL_GROUP_PROGRAM_BYTES]; /* version of its program; "": not told */
-	} * peers;				      /* by index in the roster that the learner runs under */
+		uint64_t quiet_until; /* loop time, ms, before which no roster of the peer is read */
+	} * peers;		      /* by index in the roster that the learner runs under */
 	uint32_t peer_count;
 	struct sl_group_parts { /* a roster that arrives */
 		uint32_t peer;

@@ -91,7 +91,7 @@ void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 	if (u->text == NULL)
 		return;
 	assert(peer < u->peer_count);
-	u->peers[peer] = (struct sl_group_peer){0};
+	u->peers[peer] = (struct sl_group_peer){.quiet_until = u->peers[peer].quiet_until};
 	sl_bytes_put_u64(&w, u->version);
 	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
 	send_frame(daemon, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
@@ -213,10 +213,14 @@ static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *pa
 {
 	struct sl_group_update *u = &daemon->group_update;
 	struct sl_error error;
-	if (size <= PART_HEAD_BYTES || !add_part(u, peer, payload, size, uv_now(&daemon->loop)))
+	uint64_t now = uv_now(&daemon->loop);
+	if (size <= PART_HEAD_BYTES || now < u->peers[peer].quiet_until ||
+	    !add_part(u, peer, payload, size, now))
 		return;
-	if (sl_group_update_text(daemon, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK)
+	if (sl_group_update_text(daemon, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK) {
+		u->peers[peer].quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
 		sl_report_log_warn(daemon, peer, error.text);
+	}
 	drop_parts(u);
 }
 

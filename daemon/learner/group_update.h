@@ -18,6 +18,7 @@ struct sl_daemon;
 #define SL_GROUP_UPDATE_WAIT_MS 30000u
 #define SL_GROUP_PART_BYTES 60000u /* of a part of a roster in a frame */
 #define SL_GROUP_PARTS_MS 10000u   /* after which another peer may begin to send a roster */
+#define SL_GROUP_QUIET_MS 60000u   /* for which no roster of a peer is read after one that was refused */
 
 /* Begin with the roster of `daemon`. */
 int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);

@@ -278,3 +278,21 @@ TEST_WITH(a_roster_of_another_admin, enter, leave)
 	assert_int_equal(warnings, 1);
 	assert_int_equal(news, 0);
 }
+
+/* After a roster that was refused, the peer is not heard for a while, on its next link either. */
+TEST_WITH(a_peer_with_a_wrong_roster_is_not_heard, enter, leave)
+{
+	static const uint8_t wrong[] = {0, 0, 0, 0, 1, 0, 0, 0, 'x'};
+	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, wrong, sizeof wrong);
+	assert_int_equal(warnings, 1);
+	tell(&older, &newer);
+	for (uint32_t i = 0; i < frame_count; i++)
+		hand(&older, i);
+	assert_int_equal(older.daemon->group_update.version, 1);
+	assert_null(older.daemon->group_update.parts.bytes);
+	older.daemon->group_update.peers[0].quiet_until = 0;
+	for (uint32_t i = 0; i < frame_count; i++)
+		hand(&older, i);
+	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(warnings, 1);
+}
