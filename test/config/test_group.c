@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/config/group.h"
+#include "common/config/yaml_text.h"
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
 
@@ -173,6 +174,20 @@ TEST_WITH(errors_have_places, enter, folder_leave)
 	expect_error("signatures:\n", "signatures: 3\nmore:\n", SL_ERR_INVALID,
 		     "'signatures' must be a list");
 	expect_error("signatures:\n", "more: 3\nsignatures:\n", SL_ERR_INVALID, "nothing else");
+}
+
+/* The time to read anchors grows with the square of their number. */
+TEST_WITH(many_anchors_are_refused, enter, folder_leave)
+{
+	struct sl_group group;
+	struct sl_error error = {0};
+	const uint32_t lines = SL_YAML_AMPERSANDS_MAX + 1;
+	char *text = malloc(16 * (size_t)lines), *at = text;
+	for (uint32_t i = 0; i < lines; i++)
+		at += sprintf(at, "- &a%u 1\n", i);
+	assert_int_equal(read_text(text, &group, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text, "r.yaml:1001:3: more than 1000 '&'");
+	free(text);
 }
 
 /* A file that was cut off anywhere is refused. */
