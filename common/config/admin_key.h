@@ -15,3 +15,8 @@ int sl_admin_key_create(const char *folder, uint8_t public_key[static SL_KEY_BYT
  * this is not the machine of an admin. */
 uint8_t *sl_admin_key_load(const char *folder, struct sl_error *error);
 void sl_admin_key_close(uint8_t *key);
+/* Return the public key that belongs to a secret one. */
+static inline const uint8_t *sl_admin_key_public(const uint8_t key[static SL_SECRET_KEY_BYTES])
+{
+	return key + SL_SECRET_KEY_BYTES - SL_KEY_BYTES;
+}

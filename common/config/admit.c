@@ -1,6 +1,9 @@
 #include "common/config/admit.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/config/invitation_file.h"
 
 static int add(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error)
 {
@@ -30,4 +33,26 @@ static int renew(struct sl_group *group, const struct sl_waiting *waiting, struc
 int sl_admit(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error)
 {
 	return waiting->renews == 0 ? add(group, waiting, error) : renew(group, waiting, error);
+}
+
+static int forget(const char *folder, const struct sl_waiting *waiting, struct sl_error *error)
+{
+	int rc = SL_OK;
+	if (waiting->renews == 0)
+		rc = sl_invitation_file_admit(folder, waiting->invitation, waiting->pin, error);
+	return rc == SL_OK ? sl_waiting_remove(folder, waiting->name, error) : rc;
+}
+
+int sl_admit_forget(const char *folder, const struct sl_roster *roster, struct sl_error *error)
+{
+	struct sl_waiting *all = calloc(SL_WAITING_MAX, sizeof *all);
+	if (all == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	uint32_t count = sl_waiting_list(folder, all);
+	int rc = SL_OK;
+	for (uint32_t i = 0; rc == SL_OK && i < count; i++)
+		if (sl_roster_find_pin(roster, all[i].pin) >= 0)
+			rc = forget(folder, &all[i], error);
+	free(all);
+	return rc;
 }

@@ -117,21 +117,50 @@ static bool has_signed(const struct sl_group *group, const uint8_t *admin,
 	return false;
 }
 
-/* Return true if enough admins of `judge` have signed `group`. */
-static bool is_signed_by(const struct sl_group *group, const struct sl_group *judge)
+/* Return how many admins of `judge` have signed `group`. */
+static uint32_t signers(const struct sl_group *group, const struct sl_group *judge)
 {
 	uint8_t digest[SL_HASH_BYTES];
 	uint32_t count = 0;
 	if (!digest_of(group, digest))
-		return false;
+		return 0;
 	for (uint32_t i = 0; i < judge->admin_count; i++)
 		count += has_signed(group, judge->admins[i], digest);
-	return count >= judge->required;
+	return count;
 }
 
 bool sl_group_verify(const struct sl_group *group)
 {
-	return is_signed_by(group, group);
+	return signers(group, group) >= group->required;
+}
+
+bool sl_group_has_signed(const struct sl_group *group, const uint8_t admin[static SL_KEY_BYTES])
+{
+	uint8_t digest[SL_HASH_BYTES];
+	return digest_of(group, digest) && has_signed(group, admin, digest);
+}
+
+bool sl_group_signature_fits(const struct sl_group *group, const struct sl_group_signature *signature)
+{
+	uint8_t digest[SL_HASH_BYTES];
+	return digest_of(group, digest) &&
+	       crypto_sign_verify_detached(signature->bytes, digest, SL_HASH_BYTES, signature->admin) == 0;
+}
+
+int sl_group_find_admin(const struct sl_group *group, const uint8_t admin[static SL_KEY_BYTES])
+{
+	for (uint32_t i = 0; i < group->admin_count; i++)
+		if (memcmp(group->admins[i], admin, SL_KEY_BYTES) == 0)
+			return (int)i;
+	return -1;
+}
+
+uint32_t sl_group_missing(const struct sl_group *now, const struct sl_group *next)
+{
+	uint32_t have = signers(next, now), own = signers(next, next);
+	uint32_t missing = have < now->required ? now->required - have : 0;
+	uint32_t missing_own = own < next->required ? next->required - own : 0;
+	return missing > missing_own ? missing : missing_own;
 }
 
 int sl_group_follows(const struct sl_group *now, const struct sl_group *next, struct sl_error *error)
@@ -143,7 +172,7 @@ int sl_group_follows(const struct sl_group *now, const struct sl_group *next, st
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "the roster has version %" PRIu64 ", and this learner has version %" PRIu64,
 				  next->version, now->version);
-	if (!is_signed_by(next, now) || !sl_group_verify(next))
+	if (sl_group_missing(now, next) > 0)
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "version %" PRIu64 " of the roster is not signed by %u of the admins of "
 				  "version %" PRIu64,
@@ -153,13 +182,19 @@ int sl_group_follows(const struct sl_group *now, const struct sl_group *next, st
 
 void sl_group_sign(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES])
 {
+	group->signature_count = 0;
+	sl_group_sign_too(group, key);
+}
+
+void sl_group_sign_too(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES])
+{
 	uint8_t digest[SL_HASH_BYTES];
-	struct sl_group_signature *s = &group->signatures[0];
 	bool made = digest_of(group, digest);
 	assert(made); /* a text of 1 MiB */
+	assert(group->signature_count < SL_ADMINS_MAX);
+	struct sl_group_signature *s = &group->signatures[group->signature_count++];
 	memcpy(s->admin, key + SL_SECRET_KEY_BYTES - SL_KEY_BYTES, SL_KEY_BYTES);
 	crypto_sign_detached(s->bytes, NULL, digest, SL_HASH_BYTES, key);
-	group->signature_count = 1;
 }
 
 /* ---- changes ---- */

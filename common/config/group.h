@@ -24,7 +24,7 @@ struct sl_group {
 	uint64_t version;	  /* 1 for the first */
 	uint32_t start;		  /* learners with which the first round begins */
 	sl_id next_id;		  /* of the next newcomer; ids are never used twice */
-	uint32_t required;	  /* admins that must sign */
+	uint32_t required;	  /* admins that must sign: more than half of them */
 	uint32_t admin_count, signature_count, setting_count;
 	uint8_t admins[SL_ADMINS_MAX][SL_KEY_BYTES]; /* Ed25519 public keys */
 	struct sl_group_signature signatures[SL_ADMINS_MAX];
@@ -38,6 +38,8 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 /* The same for `bytes` bytes of text that a peer sent, which must be signed; `name` is for errors. */
 int sl_group_read(const char *name, const char *text, size_t bytes, struct sl_group *group,
 		  struct sl_error *error);
+/* Read a roster that is a proposal: too few admins may have signed it. */
+int sl_group_load_proposal(const char *path, struct sl_group *group, struct sl_error *error);
 void sl_group_close(struct sl_group *group);
 static inline bool sl_group_is_signed(const struct sl_group *group)
 {
@@ -51,6 +53,14 @@ static inline bool sl_group_is_forming(const struct sl_group *group)
 
 /* Return true if `required` admins of the group have signed it. */
 bool sl_group_verify(const struct sl_group *group);
+/* Return true if the admin with this public key has signed it. */
+bool sl_group_has_signed(const struct sl_group *group, const uint8_t admin[static SL_KEY_BYTES]);
+/* Return true if the signature is one of this roster. */
+bool sl_group_signature_fits(const struct sl_group *group, const struct sl_group_signature *signature);
+/* Return the index of the admin with this public key, or -1. */
+int sl_group_find_admin(const struct sl_group *group, const uint8_t admin[static SL_KEY_BYTES]);
+/* Return how many further admins, at least, must sign `next` before it may take the place of `now`. */
+uint32_t sl_group_missing(const struct sl_group *now, const struct sl_group *next);
 /* Check that `next` may take the place of `now`: the same group, a later version, signed by `required` admins
  * of both. SL_ERR_REFUSED. */
 int sl_group_follows(const struct sl_group *now, const struct sl_group *next, struct sl_error *error);
@@ -69,3 +79,6 @@ int sl_group_set_address(struct sl_group *group, uint32_t index, const char *add
 void sl_group_remove(struct sl_group *group, uint32_t index);
 /* Replace all signatures by that of the admin with the secret key `key`. */
 void sl_group_sign(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES]);
+/* Add the signature of the admin with the secret key `key` to those of others, of which there are fewer than
+ * SL_ADMINS_MAX. */
+void sl_group_sign_too(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES]);

@@ -14,6 +14,7 @@ struct reading {
 	const struct sl_yaml *yaml;
 	struct sl_group *group;
 	uint32_t seen; /* bits over the keys of a mapping */
+	bool proposal; /* too few admins may have signed it */
 };
 
 static int fail(const struct reading *r, const struct sl_yaml_pair *pair, const char *text,
@@ -137,19 +138,37 @@ static int read_settings(struct reading *r, struct fy_node *mapping, struct sl_e
 	return count == 0 ? SL_OK : sl_yaml_each(r->yaml, mapping, visit_setting, r, error);
 }
 
+/* Check the admins. If more than half of them must sign, no two rosters of a version are signed unless an
+ * admin signs both. */
+static int check_admins(const struct reading *r, struct sl_error *error)
+{
+	const struct sl_group *group = r->group;
+	for (uint32_t i = 0; i < group->admin_count; i++)
+		if (sl_group_find_admin(group, group->admins[i]) != (int)i)
+			return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_INVALID, "two admins have one key");
+	if (group->required > group->admin_count)
+		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE,
+				    "%u admins are required to sign, and there are %u", group->required,
+				    group->admin_count);
+	if (2 * group->required <= group->admin_count)
+		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE,
+				    "%u admins are required to sign; of %u, it must be more than half",
+				    group->required, group->admin_count);
+	return SL_OK;
+}
+
 /* Check what several parts say together. */
 static int check(const struct reading *r, struct sl_error *error)
 {
 	const struct sl_group *group = r->group;
 	const struct sl_member *last = &group->roster.members[group->roster.size - 1];
-	if (group->required > group->admin_count)
-		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE,
-				    "%u admins are required to sign, and there are %u", group->required,
-				    group->admin_count);
+	int code = check_admins(r, error);
+	if (code != SL_OK)
+		return code;
 	if (last->id >= group->next_id)
 		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE, "learner %u is not below next_id %u",
 				    last->id, group->next_id);
-	if (!sl_group_verify(group))
+	if (!r->proposal && !sl_group_verify(group))
 		return sl_err_set(
 			error, SL_ERR_CRYPTO,
 			"%s: not signed by its admin; a change by hand invalidates the signature: use "
@@ -190,9 +209,10 @@ static int read_parts(struct reading *r, struct sl_error *error)
 	return code == SL_OK ? check(r, error) : code;
 }
 
-static int read_signed(const struct sl_yaml *yaml, struct sl_group *group, struct sl_error *error)
+static int read_signed(const struct sl_yaml *yaml, struct sl_group *group, bool proposal,
+		       struct sl_error *error)
 {
-	struct reading r = {.yaml = yaml, .group = group};
+	struct reading r = {.yaml = yaml, .group = group, .proposal = proposal};
 	int code = read_parts(&r, error);
 	if (code != SL_OK)
 		sl_group_close(group);
@@ -207,7 +227,7 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 	if (code != SL_OK)
 		return code;
 	if (fy_node_is_mapping(yaml.root))
-		code = read_signed(&yaml, group, error);
+		code = read_signed(&yaml, group, false, error);
 	else
 		code = sl_roster_read(&yaml, yaml.root, &group->roster, 2, SL_LEARNERS_MAX, error);
 	sl_yaml_close(&yaml);
@@ -223,9 +243,24 @@ int sl_group_read(const char *name, const char *text, size_t bytes, struct sl_gr
 	if (code != SL_OK)
 		return code;
 	if (fy_node_is_mapping(yaml.root))
-		code = read_signed(&yaml, group, error);
+		code = read_signed(&yaml, group, false, error);
 	else
 		code = sl_err_set(error, SL_ERR_INVALID, "%s: not a signed roster", name);
+	sl_yaml_close(&yaml);
+	return code;
+}
+
+int sl_group_load_proposal(const char *path, struct sl_group *group, struct sl_error *error)
+{
+	struct sl_yaml yaml;
+	*group = (struct sl_group){0};
+	int code = sl_yaml_open(&yaml, path, error);
+	if (code != SL_OK)
+		return code;
+	if (fy_node_is_mapping(yaml.root))
+		code = read_signed(&yaml, group, true, error);
+	else
+		code = sl_err_set(error, SL_ERR_INVALID, "%s: not the roster of a group", path);
 	sl_yaml_close(&yaml);
 	return code;
 }

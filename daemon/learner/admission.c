@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/config/admin_key.h"
+#include "common/config/admit.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/renewal.h"
 
@@ -58,7 +58,7 @@ static int refresh(struct sl_admission *admission, struct sl_error *error)
 	admission->group = fresh;
 	admission->roster = text;
 	admission->roster_bytes = bytes;
-	return SL_OK;
+	return sl_admit_forget(admission->folder, &fresh.roster, error);
 }
 
 /* ---- wrong proofs ---- */
@@ -144,6 +144,13 @@ static enum sl_join_verdict check_use(const struct sl_admission *a, int use)
 	return a->invitation.used >= a->invitation.uses ? SL_JOIN_USED : SL_JOIN_WAITING;
 }
 
+/* Return true if the learner that uses the invitation is admitted without a question: if the one admin of
+ * this machine can sign for it. */
+static bool is_automatic(const struct sl_admission *a)
+{
+	return a->invitation.automatic && a->group.required == 1;
+}
+
 /* Return true if the learner waits already, with this name, address and key. */
 static bool waits(const struct sl_admission *a, const struct sl_waiting *waiting)
 {
@@ -165,7 +172,7 @@ static enum sl_join_verdict let_wait(struct sl_admission *a, const struct sl_wai
 		return SL_JOIN_FAILED;
 	if (sl_waiting_save(a->folder, waiting, NULL) != SL_OK)
 		return SL_JOIN_FAILED;
-	if (!a->invitation.automatic)
+	if (!is_automatic(a))
 		a->handler.say(a->handler.context, address, waiting, NULL);
 	return SL_JOIN_WAITING;
 }
@@ -211,7 +218,7 @@ static enum sl_join_verdict use_invitation(struct sl_admission *a, const struct 
 	enum sl_join_verdict verdict = check_use(a, use);
 	if (verdict == SL_JOIN_WAITING && (use < 0 || !waits(a, &waiting)))
 		verdict = begin_to_wait(a, &waiting, use >= 0, peer->address);
-	if (verdict != SL_JOIN_WAITING || !a->invitation.automatic)
+	if (verdict != SL_JOIN_WAITING || !is_automatic(a))
 		return verdict;
 	a->handler.admit(a->handler.context, &waiting);
 	refresh(a, NULL);
@@ -239,11 +246,14 @@ static enum sl_join_verdict join(struct sl_admission *a, const struct sl_join_pe
 
 /* ---- a member with another key ---- */
 
+/* Return true if this is the machine of an admin. */
 static bool has_admin_key(const struct sl_admission *a)
 {
-	char path[SL_PATH_BYTES + 16];
-	snprintf(path, sizeof path, "%s/" SL_ADMIN_KEY_FILE, a->folder);
-	return access(path, F_OK) == 0;
+	uint8_t *key = sl_admin_key_load(a->folder, NULL);
+	bool has = key != NULL && sl_group_find_admin(&a->group, sl_admin_key_public(key)) >= 0;
+	if (key != NULL)
+		sl_admin_key_close(key);
+	return has;
 }
 
 static enum sl_join_verdict renew(struct sl_admission *a, const struct sl_join_peer *peer,

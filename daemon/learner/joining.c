@@ -64,10 +64,7 @@ static int add(struct sl_daemon *daemon, const struct sl_waiting *waiting, struc
 		if (rc == SL_OK)
 			rc = sign(daemon, &group, error);
 		if (rc == SL_OK)
-			rc = sl_invitation_file_admit(admission->folder, waiting->invitation, waiting->pin,
-						      error);
-		if (rc == SL_OK)
-			rc = sl_waiting_remove(admission->folder, waiting->name, error);
+			rc = sl_admit_forget(admission->folder, &group.roster, error);
 	}
 	sl_group_close(&group);
 	return rc;

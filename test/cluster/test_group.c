@@ -255,6 +255,96 @@ CLUSTER_TEST(one_change_between_two_rounds)
 	cluster_stop(c);
 }
 
+/* ---- several admins ---- */
+
+/* Print in the run folder what `starling group sign` of machine i says to the proposal of machine `author`.
+ */
+static void sign(const struct cluster *c, uint32_t i, uint32_t author)
+{
+	char arguments[160];
+	snprintf(arguments, sizeof arguments,
+		 "group sign learner-%02u/proposal.yaml --yes --folder learner-%02u >said", author, i);
+	expect_done(c, arguments);
+}
+
+static void expect_printed(const struct cluster *c, const char *text)
+{
+	char path[PATH_MAX + 32], said[4096];
+	snprintf(path, sizeof path, "%s/said", c->run.path);
+	process_read(path, said, sizeof said);
+	if (strstr(said, text) == NULL)
+		fail_msg("no '%s' in: %s", text, said);
+}
+
+/* Have learners 1, 2 and 3 as admins, of whom two must sign. */
+static void make_three_admins(struct cluster *c)
+{
+	create(c, 4, "--members 3 --auto-admit 2");
+	pid_t second = begin_join(c, 2), third = begin_join(c, 3);
+	end_join(c, 2, second);
+	end_join(c, 3, third);
+	expect_done(c, "group invite --folder learner-01 >invitation");
+	expect_all_rounds(c, 3, 1);
+	expect_done(c, "group admins --key --folder learner-02 >key-2");
+	expect_done(c, "group admins --key --folder learner-03 >key-3");
+	expect_refused(c, "group remove learner-03 --folder learner-02", 2,
+		       "the admin key of this machine is none of group ward");
+	expect_refused(c, "group admins --add $(cat key-2) --add $(cat key-3) --folder learner-01", 2,
+		       "of 3 admins, 1 cannot be required to sign: it must be more than half of them");
+	expect_refused(c, "group admins --add $(cat learner-02/admin.key) --folder learner-01", 2,
+		       "not the public key of an admin");
+	expect_done(
+		c,
+		"group admins --add $(cat key-2) --add $(cat key-3) --required 2 --folder learner-01 >said");
+	expect_printed(c, "Signed, to have 2 of 3 admins sign; needs 1 more signature: send ");
+	expect_printed(c, "learner-01/proposal.yaml to another admin, who runs: starling group sign FILE");
+	sign(c, 2, 1);
+	expect_printed(c, "  2 of 3 admins must sign, not 1 of 1\nSigned; it is in force; version 4");
+	expect_all_rounds(c, 3, 2);
+}
+
+/* What `group sign` refuses, of the proposal of learner 1 that needs one more signature. */
+static void expect_not_signed(const struct cluster *c)
+{
+	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-01", 2,
+		       "this admin has signed it already; it needs 1 more: send it to another admin");
+	expect_refused(c, "group rotate --folder learner-01", 2,
+		       "this admin has signed another roster of version 5");
+	cluster_shell(c, "sed s/127.0.0.1/127.0.0.2/ learner-01/proposal.yaml >changed");
+	expect_refused(c, "group sign changed --yes --folder learner-02", 2,
+		       "changed: was changed after admin:");
+	expect_refused(c, "group sign learner-01/proposal.yaml --folder learner-02 </dev/null", 2,
+		       "nothing is signed; to sign it without a question, give --yes");
+	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-04", 2, "learner-04");
+	expect_refused(c, "group invite --auto-admit --folder learner-01", 2,
+		       "--auto-admit: 2 admins of group ward must sign");
+}
+
+CLUSTER_TEST(two_of_three_admins)
+{
+	make_three_admins(c);
+	pid_t fourth = begin_join(c, 4);
+	expect_said(c, 4, "Waiting for the admin of ward to run: starling admit");
+	expect_done(c, "admit learner-04 --folder learner-01 >said");
+	expect_printed(c, "Signed, to admit learner-04; needs 1 more signature: send ");
+	expect_not_signed(c);
+	cluster_shell(c, "cp learner-01/proposal.yaml old; grep -q 'version: 4' learner-0[123]/roster.yaml");
+	sign(c, 3, 1);
+	expect_printed(c, "  added: learner-04 (4), 127.0.0.1:");
+	end_join(c, 4, fourth);
+	cluster_expect(c, 4, "committed: 4 learners");
+	expect_all_rounds(c, 4, 2);
+	expect_refused(c, "group sign old --yes --folder learner-02", 2, "and version 5 is in force");
+	cluster_shell(c, "! ls learner-01/waiting | grep .; ls learner-01/proposal.yaml && ! ls "
+			 "learner-03/proposal.yaml");
+	expect_done(c, "group rotate --folder learner-01");
+	sign(c, 2, 1);
+	expect_printed(c, "  new key: learner-01 (1) has sha256:");
+	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) >= 5);
+}
+
 /* ---- what can be wrong ---- */
 
 #define JOIN "join - --name x --address 127.0.0.1:1 --folder x <invitation"
@@ -400,6 +490,30 @@ static void invite_to(struct cluster *c, uint32_t i)
 	expect_done(c, arguments);
 }
 
+/* Machine 4 lists the admin of the invitation beside two of its own, which sign. */
+static void expect_made_up_roster(struct cluster *c)
+{
+	cluster_shell(
+		c, "mkdir twin; cp -r learner-04/starlingd.yaml learner-04/roster.yaml learner-04/identity "
+		   "learner-03/admin.key twin/");
+	expect_done(c,
+		    "group admins --folder learner-01 | sed -n 's/  \\(admin:[0-9a-f]*\\).*/\\1/p' >key-1");
+	expect_done(c, "group admins --key --folder twin >key-2");
+	expect_done(c, "group admins --add $(cat key-1) --add $(cat key-2) --required 2 --folder learner-04");
+	expect_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
+	cluster_shell(c, "cp twin/roster.yaml learner-04/");
+	invite_to(c, 4);
+	pid_t pid = begin_join(c, 2);
+	expect_said(c, 2, "Waiting for the admin of ward to run: starling admit");
+	expect_done(c, "admit learner-02 --folder learner-04");
+	expect_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
+	cluster_shell(c, "cp twin/roster.yaml learner-04/");
+	assert_int_equal(process_wait(pid, JOIN_S), 2);
+	expect_said(c, 2,
+		    "it was not signed by the admin that the invitation names: it may be of an impostor");
+	cluster_shell(c, "rm -r learner-02 join-02");
+}
+
 /* The other end knows the invitation, and is not what the invitation says. */
 CLUSTER_TEST(impostors)
 {
@@ -412,6 +526,7 @@ CLUSTER_TEST(impostors)
 	expect_refused(
 		c, JOIN, 2,
 		"answers with a roster of another admin than the invitation names: it may be an impostor");
+	expect_made_up_roster(c);
 	/* a learner that was removed and does not know it yet */
 	expect_done(c, "group invite --folder learner-01 >invitation");
 	join(c, 2);

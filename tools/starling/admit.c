@@ -105,16 +105,18 @@ static int refuse(const struct admit *admit, const struct sl_waiting *waiting, s
 	return rc;
 }
 
-/* Forget a learner that is in the signed roster. */
-static int forget(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
+static void print_change(const struct sl_group_change *change, const struct sl_waiting *waiting)
 {
-	int rc = SL_OK;
-	if (waiting->renews == 0)
-		rc = sl_invitation_file_admit(admit->folder, waiting->invitation, waiting->pin, error);
-	return rc == SL_OK ? sl_waiting_remove(admit->folder, waiting->name, error) : rc;
+	const char *key = waiting->renews != 0 ? " with its new key" : "";
+	char done[SL_NAME_BYTES + 40], proposed[SL_NAME_BYTES + 40];
+	snprintf(done, sizeof done, "Admitted: %s%s", waiting->name, key);
+	snprintf(proposed, sizeof proposed, "to admit %s%s", waiting->name, key);
+	sl_group_change_print(change, done, proposed);
 }
 
-static int change(const struct admit *admit, const struct sl_waiting *waiting, struct sl_error *error)
+/* Sign it. A learner waits until enough admins have. */
+static int change(const struct admit *admit, const struct sl_waiting *waiting, json_t *object,
+		  struct sl_error *error)
 {
 	struct sl_group_change change;
 	int rc = sl_group_change_begin(&change, admit->folder, admit->no_wait, error);
@@ -122,12 +124,14 @@ static int change(const struct admit *admit, const struct sl_waiting *waiting, s
 		rc = sl_admit(&change.own.group, waiting, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_end(&change, error);
-	if (rc == SL_OK && !admit->json)
-		printf("Admitted: %s%s; version %" PRIu64 " of the roster of %s.\n", waiting->name,
-		       waiting->renews != 0 ? " with its new key" : "", change.own.group.version,
-		       change.own.group.name);
+	if (rc == SL_OK && change.missing == 0)
+		rc = sl_admit_forget(admit->folder, &change.own.group.roster, error);
+	if (rc == SL_OK && admit->json)
+		sl_group_change_json(&change, object);
+	else if (rc == SL_OK)
+		print_change(&change, waiting);
 	sl_group_change_close(&change);
-	return rc == SL_OK ? forget(admit, waiting, error) : rc;
+	return rc;
 }
 
 /* Say why no learner of this name waits. */
@@ -164,14 +168,15 @@ static int admit_one(const struct admit *admit, struct sl_error *error)
 		return rc;
 	if (!admit->json)
 		show(stdout, &waiting);
-	rc = admit->refuse ? refuse(admit, &waiting, error) : change(admit, &waiting, error);
+	json_t *object = json_of(&waiting);
+	rc = admit->refuse ? refuse(admit, &waiting, error) : change(admit, &waiting, object, error);
 	if (rc == SL_OK && admit->json) {
-		json_t *object = json_of(&waiting);
-		json_object_set_new(object, "admitted", json_boolean(!admit->refuse));
+		bool admitted = !admit->refuse && json_object_get(object, "needs") == NULL;
+		json_object_set_new(object, "admitted", json_boolean(admitted));
 		json_dumpf(object, stdout, 0);
 		putchar('\n');
-		json_decref(object);
 	}
+	json_decref(object);
 	return rc;
 }
 

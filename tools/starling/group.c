@@ -22,6 +22,9 @@ static const struct verb {
 	 "give the learner of this machine another key"},
 	{"update", sl_cmd_group_update, "[--address HOST:PORT]",
 	 "get the newest roster, if this learner has no links"},
+	{"admins", sl_cmd_group_admins, "[--key] [--add KEY] [--remove KEY] [--required K]",
+	 "show or change the admins, and how many must sign"},
+	{"sign", sl_cmd_group_sign, "FILE", "sign the change that another admin has proposed"},
 	{"export", sl_cmd_group_export, "", "print the signed roster"},
 };
 

@@ -11,6 +11,8 @@ int sl_cmd_group_create(int argc, char **argv);
 int sl_cmd_group_list(int argc, char **argv);
 int sl_cmd_group_remove(int argc, char **argv);
 int sl_cmd_group_address(int argc, char **argv);
+int sl_cmd_group_admins(int argc, char **argv);
+int sl_cmd_group_sign(int argc, char **argv);
 int sl_cmd_group_export(int argc, char **argv);
 
 /* Read a duration such as 30m, 24h or 7d, of at most a year. */

@@ -79,6 +79,22 @@ static int change(struct address_command *command, struct sl_group_change *c, st
 	return rc == SL_OK ? sl_group_change_end(c, error) : rc;
 }
 
+static void print(const struct address_command *command, const struct sl_group_change *c)
+{
+	char done[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32], proposed[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32];
+	if (command->json) {
+		json_t *object = json_pack("{s:s, s:s}", "name", command->name, "address", command->address);
+		sl_group_change_json(c, object);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	snprintf(done, sizeof done, "Changed: %s has the address %s", command->name, command->address);
+	snprintf(proposed, sizeof proposed, "to give %s the address %s", command->name, command->address);
+	sl_group_change_print(c, done, proposed);
+}
+
 int sl_cmd_group_address(int argc, char **argv)
 {
 	struct address_command command = {0};
@@ -86,12 +102,8 @@ int sl_cmd_group_address(int argc, char **argv)
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &command);
 	int rc = change(&command, &c, &error);
-	if (rc == SL_OK && command.json)
-		printf("{\"name\": \"%s\", \"address\": \"%s\", \"version\": %" PRIu64 "}\n", command.name,
-		       command.address, c.own.group.version);
-	else if (rc == SL_OK)
-		printf("Changed: %s has the address %s; version %" PRIu64 " of the roster of %s.\n",
-		       command.name, command.address, c.own.group.version, c.own.group.name);
+	if (rc == SL_OK)
+		print(&command, &c);
 	else
 		fprintf(stderr, "starling group address: %s\n", error.text);
 	sl_group_change_close(&c);

@@ -3,13 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 #include "common/config/private_file.h"
+#include "common/config/proposal.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
@@ -35,16 +35,19 @@ static json_t *query(const struct sl_group_own *own, const char *op)
 	return one.reply;
 }
 
-/* Return NULL if the group may change now, else what it waits for. */
-static const char *obstacle(const struct sl_group_own *own)
+/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.
+ */
+static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 {
+	*version = 0;
 	if (own->group.roster.size < own->group.start)
 		return NULL;
 	json_t *reply = query(own, "group");
 	const char *why = NULL;
+	*version = (uint64_t)json_integer_value(json_object_get(reply, "version"));
 	if (reply == NULL)
 		why = "the learner of this machine is not running; start it";
-	else if ((uint64_t)json_integer_value(json_object_get(reply, "version")) != own->group.version)
+	else if (*version != own->group.version)
 		why = "the learner of this machine has not taken up the last change yet";
 	else if (!json_is_true(json_object_get(reply, "settled")))
 		why = "no round has committed since the last change of the roster";
@@ -61,34 +64,56 @@ static int lock(struct sl_group_change *change, struct sl_error *error)
 	return SL_OK;
 }
 
-static int await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
+int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
-	for (const char *why; (why = obstacle(&change->own)) != NULL; sleep(PAUSE_S)) {
+	uint64_t version, own = change->now.version;
+	for (const char *why; (why = obstacle(&change->own, &version)) != NULL; sleep(PAUSE_S)) {
+		if (version > own)
+			return sl_err_set(error, SL_ERR_BUSY,
+					  "version %" PRIu64
+					  " of the roster, of another admin, is in force now: "
+					  "run this command again",
+					  version);
 		if (no_wait)
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "version %" PRIu64 " of the roster cannot be signed yet: %s",
-					  change->own.group.version + 1, why);
+					  own + 1, why);
 		if (sl_wait_report_due(&report, why, REPORT_S))
 			fprintf(stderr, "Waiting: %s.\n", why);
 	}
 	return SL_OK;
 }
 
-int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
-			  struct sl_error *error)
+/* Lock the folder and read it. */
+static int open_folder(struct sl_group_change *change, const char *folder, struct sl_error *error)
 {
 	*change = (struct sl_group_change){.lock = -1};
 	snprintf(change->folder, sizeof change->folder, "%s", folder);
 	int rc = lock(change, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(folder, &change->own, error);
+	return rc == SL_OK ? sl_group_load(change->own.settings.roster, &change->now, error) : rc;
+}
+
+int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
+			  struct sl_error *error)
+{
+	int rc = open_folder(change, folder, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_need_admin(folder, &change->own, error);
+	return rc == SL_OK ? sl_group_change_await(change, no_wait, error) : rc;
+}
+
+int sl_group_change_open(struct sl_group_change *change, const char *folder, struct sl_error *error)
+{
+	int rc = open_folder(change, folder, error);
 	if (rc == SL_OK && change->own.admin == NULL)
-		rc = sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s has no admin key: run this command on the machine on which the group was created",
-			folder);
-	return rc == SL_OK ? await(change, no_wait, error) : rc;
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"%s has no admin key: make one with starling group admins --key, and have it "
+				"added",
+				folder);
+	return rc;
 }
 
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
@@ -120,11 +145,23 @@ static int write_roster(const struct sl_group_own *own, const char *folder, cons
 	return SL_OK;
 }
 
+int sl_group_change_give(struct sl_group_change *change, const struct sl_group *next, struct sl_error *error)
+{
+	change->missing = sl_group_missing(&change->now, next);
+	if (change->missing > 0)
+		return sl_proposal_save(change->folder, next, error);
+	int rc = write_roster(&change->own, change->folder, next, error);
+	return rc == SL_OK ? sl_private_file_remove(change->folder, SL_PROPOSAL_FILE, error) : rc;
+}
+
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
 {
-	change->own.group.version++;
-	sl_group_sign(&change->own.group, change->own.admin);
-	return write_roster(&change->own, change->folder, &change->own.group, error);
+	struct sl_group *next = &change->own.group;
+	uint32_t had;
+	next->version++;
+	sl_group_sign(next, change->own.admin);
+	int rc = sl_proposal_merge(change->folder, next, &had, error);
+	return rc == SL_OK ? sl_group_change_give(change, next, error) : rc;
 }
 
 void sl_group_change_close(struct sl_group_change *change)
@@ -132,7 +169,32 @@ void sl_group_change_close(struct sl_group_change *change)
 	if (change->lock >= 0)
 		close(change->lock);
 	sl_group_folder_close(&change->own);
+	sl_group_close(&change->now);
 	change->lock = -1;
+}
+
+/* ---- what the command says ---- */
+
+void sl_group_change_print(const struct sl_group_change *change, const char *done, const char *proposed)
+{
+	const struct sl_group *now = &change->now;
+	if (change->missing == 0)
+		printf("%s; version %" PRIu64 " of the roster of %s.\n", done, now->version + 1, now->name);
+	else
+		printf("Signed, %s; needs %" PRIu32 " more signature%s: send %s/" SL_PROPOSAL_FILE
+		       " to another admin, who runs: starling group sign FILE\n",
+		       proposed, change->missing, change->missing > 1 ? "s" : "", change->folder);
+}
+
+void sl_group_change_json(const struct sl_group_change *change, json_t *object)
+{
+	char path[PATH_MAX + sizeof SL_PROPOSAL_FILE];
+	json_object_set_new(object, "version", json_integer((json_int_t)change->now.version + 1));
+	if (change->missing == 0)
+		return;
+	snprintf(path, sizeof path, "%s/" SL_PROPOSAL_FILE, change->folder);
+	json_object_set_new(object, "needs", json_integer(change->missing));
+	json_object_set_new(object, "proposal", json_string(path));
 }
 
 int sl_group_change_take(const char *folder, const struct sl_group *group, struct sl_error *error)

@@ -1,4 +1,4 @@
-/* group_change.h - one change of a signed roster, on the machine with the admin key (PROTOCOL.md §12.1 Roster
+/* group_change.h - one change of a signed roster, on the machine of an admin (PROTOCOL.md §12.1 Roster
  * changes).
  *
  * The next version may be signed once the learner of this machine has committed a round under the present
@@ -7,24 +7,42 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "tools/starling/group_folder.h"
 
 struct sl_group_change {
 	char folder[PATH_MAX];
 	struct sl_group_own own; /* own.group is changed by the caller, between begin and end */
-	int lock;		 /* descriptor; -1: none */
+	struct sl_group now;	 /* the roster in force */
+	uint32_t missing; /* set by sl_group_change_end: admins that must sign further, before it is in force
+			   */
+	int lock;	  /* descriptor; -1: none */
 };
 
 /* Read the folder and wait until its group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set.
- * SL_ERR_REFUSED: this machine has no admin key. Close it in any case. */
+ * SL_ERR_REFUSED: this is not the machine of an admin. Close it in any case. */
 int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
 			  struct sl_error *error);
+/* The same without waiting, on a machine with an admin key, of an admin or not. */
+int sl_group_change_open(struct sl_group_change *change, const char *folder, struct sl_error *error);
+/* Wait until the group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set, or another admin has
+ * changed it meanwhile. */
+int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error);
 /* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
-/* Sign change->own.group as the next version, write it, and make the running learner of this machine take it.
- */
+/* Sign change->own.group as the next version. If enough admins have signed it, write it, and make the running
+ * learner of this machine take it; else keep it as a proposal. */
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);
+/* Do what sl_group_change_end does after signing, with the roster `next`. */
+int sl_group_change_give(struct sl_group_change *change, const struct sl_group *next, struct sl_error *error);
 void sl_group_change_close(struct sl_group_change *change);
+
+/* Print that a change was made, "Removed: clinic-c", or that it needs further signatures, "to remove
+ * clinic-c". */
+void sl_group_change_print(const struct sl_group_change *change, const char *done, const char *proposed);
+/* Add to `object` what it needs: "version", and "needs" and "proposal" if that is not 0. */
+void sl_group_change_json(const struct sl_group_change *change, json_t *object);
 
 /* Write a newer version that another machine has signed, and make the learner of this machine take it. */
 int sl_group_change_take(const char *folder, const struct sl_group *group, struct sl_error *error);

@@ -293,3 +293,24 @@ void sl_group_folder_close(struct sl_group_own *own)
 	own->admin = NULL;
 	own->member = NULL;
 }
+
+bool sl_group_folder_is_admin(const struct sl_group_own *own)
+{
+	return own->admin != NULL && sl_group_find_admin(&own->group, sl_admin_key_public(own->admin)) >= 0;
+}
+
+int sl_group_folder_need_admin(const char *folder, const struct sl_group_own *own, struct sl_error *error)
+{
+	if (own->admin == NULL)
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s has no admin key: run this command on the machine of an admin, such as the "
+			"one on which the group was created",
+			folder);
+	if (!sl_group_folder_is_admin(own))
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: the admin key of this machine is none of group %s; an admin adds it: "
+				  "starling group admins",
+				  folder, own->group.name);
+	return SL_OK;
+}

@@ -55,8 +55,12 @@ struct sl_group_own {
 	struct sl_settings settings;
 	struct sl_group group;
 	const struct sl_member *member; /* of the roster */
-	uint8_t *admin;			/* secret key of the admin; NULL: this is not the admin's machine */
+	uint8_t *admin;			/* secret key in admin.key; NULL: there is none */
 };
 /* Read the folder. Close it in any case. */
 int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl_error *error);
 void sl_group_folder_close(struct sl_group_own *own);
+/* Return true if this is the machine of an admin of the group. */
+bool sl_group_folder_is_admin(const struct sl_group_own *own);
+/* Refuse what only an admin may do. SL_ERR_REFUSED. */
+int sl_group_folder_need_admin(const char *folder, const struct sl_group_own *own, struct sl_error *error);

@@ -137,19 +137,19 @@ static int print_one(const struct invite *invite, struct sl_error *error)
 	struct sl_group_own own_learner;
 	char text[SL_INVITATION_TEXT_BYTES];
 	int rc = sl_group_folder_open(invite->folder, &own_learner, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_need_admin(invite->folder, &own_learner, error);
+	if (rc == SL_OK && invite->automatic && own_learner.group.required > 1)
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"--auto-admit: %" PRIu32
+				" admins of group %s must sign, and a learner signs for "
+				"one",
+				own_learner.group.required, own_learner.group.name);
 	if (rc != SL_OK) {
 		sl_group_folder_close(&own_learner);
 		return rc;
 	}
-	if (own_learner.admin == NULL) {
-		sl_group_folder_close(&own_learner);
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s has no admin key: run this command on the machine on which the group was created",
-			invite->folder);
-	}
-	rc = sl_group_invite(invite->folder, &own_learner.group,
-			     own_learner.admin + SL_SECRET_KEY_BYTES - SL_KEY_BYTES,
+	rc = sl_group_invite(invite->folder, &own_learner.group, sl_admin_key_public(own_learner.admin),
 			     invite->address[0] != '\0' ? invite->address : own_learner.member->address,
 			     invite->expires_s, invite->uses, invite->automatic, text, error);
 	if (rc == SL_OK && invite->json)

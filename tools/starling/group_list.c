@@ -62,8 +62,8 @@ static void print_json(const struct sl_group_own *o, const struct sl_waiting *wa
 				      json_member(waiting[i].name, waiting[i].address, waiting[i].pin));
 	json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:s, s:o, s:o}", "group", group->name, "version",
 				   (json_int_t)group->version, "start", (json_int_t)group->start, "admin",
-				   (int)(o->admin != NULL), "self", o->member->name, "members", members,
-				   "waiting", waits);
+				   (int)sl_group_folder_is_admin(o), "self", o->member->name, "members",
+				   members, "waiting", waits);
 	json_dumpf(object, stdout, 0);
 	putchar('\n');
 	json_decref(object);
@@ -113,7 +113,8 @@ int sl_cmd_group_list(int argc, char **argv)
 		rc = sl_group_folder_open(list.folder, &learner, &error);
 	if (rc == SL_OK) {
 		struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
-		uint32_t count = learner.admin != NULL ? sl_waiting_list(list.folder, waiting) : 0;
+		uint32_t count =
+			sl_group_folder_is_admin(&learner) ? sl_waiting_list(list.folder, waiting) : 0;
 		(list.json ? print_json : print_text)(&learner, waiting, count);
 		free(waiting);
 	}

@@ -72,6 +72,22 @@ static void take_out(struct sl_group *group, uint32_t at)
 		group->start = group->roster.size;
 }
 
+static void print(const struct remove_command *command, const struct sl_group_change *change)
+{
+	char done[SL_NAME_BYTES + 16], proposed[SL_NAME_BYTES + 16];
+	if (command->json) {
+		json_t *object = json_pack("{s:s}", "removed", command->name);
+		sl_group_change_json(change, object);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	snprintf(done, sizeof done, "Removed: %.*s", (int)SL_NAME_BYTES, command->name);
+	snprintf(proposed, sizeof proposed, "to remove %.*s", (int)SL_NAME_BYTES, command->name);
+	sl_group_change_print(change, done, proposed);
+}
+
 int sl_cmd_group_remove(int argc, char **argv)
 {
 	struct remove_command command = {0};
@@ -88,12 +104,8 @@ int sl_cmd_group_remove(int argc, char **argv)
 		take_out(&change.own.group, (uint32_t)at);
 		rc = sl_group_change_end(&change, &error);
 	}
-	if (rc == SL_OK && command.json)
-		printf("{\"removed\": \"%s\", \"version\": %" PRIu64 "}\n", command.name,
-		       change.own.group.version);
-	else if (rc == SL_OK)
-		printf("Removed: %s; version %" PRIu64 " of the roster of %s.\n", command.name,
-		       change.own.group.version, change.own.group.name);
+	if (rc == SL_OK)
+		print(&command, &change);
 	else
 		fprintf(stderr, "starling group remove: %s\n", error.text);
 	sl_group_change_close(&change);

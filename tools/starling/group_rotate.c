@@ -90,6 +90,26 @@ static int open_keys(struct rotate *r, struct sl_error *error)
 	return rc == SL_OK ? sl_identity_load(next, &r->next, error) : rc;
 }
 
+static void print(const struct rotate *r, const struct sl_group_change *change)
+{
+	char pin[SL_PIN_TEXT_BYTES], proposed[SL_PIN_TEXT_BYTES + 24];
+	sl_roster_pin_text(r->next.pin, pin);
+	snprintf(proposed, sizeof proposed, "to take the key %s", pin);
+	if (r->json) {
+		json_t *object = json_pack("{s:s, s:s}", "name", r->own.member->name, "key", pin);
+		if (change != NULL)
+			sl_group_change_json(change, object);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+	} else if (change != NULL && change->missing > 0) {
+		sl_group_change_print(change, NULL, proposed);
+	} else {
+		printf("Rotated: %s has the key %s. It takes it up between two rounds.\n",
+		       r->own.member->name, pin);
+	}
+}
+
 /* Sign the change with the admin key of this machine. */
 static int change_here(struct rotate *r, struct sl_error *error)
 {
@@ -101,6 +121,8 @@ static int change_here(struct rotate *r, struct sl_error *error)
 		rc = sl_admit(&change.own.group, &waiting, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_end(&change, error);
+	if (rc == SL_OK)
+		print(r, &change);
 	sl_group_change_close(&change);
 	return rc;
 }
@@ -206,26 +228,23 @@ static int rotate(struct rotate *r, struct sl_error *error)
 		rc = open_keys(r, error);
 	if (rc != SL_OK)
 		return rc;
-	if (r->own.admin != NULL)
+	if (sl_group_folder_is_admin(&r->own))
 		return change_here(r, error);
 	rc = ask(r, error);
-	return rc == SL_OK ? sl_group_change_take(r->folder, &r->ask.roster, error) : rc;
+	if (rc == SL_OK)
+		rc = sl_group_change_take(r->folder, &r->ask.roster, error);
+	if (rc == SL_OK)
+		print(r, NULL);
+	return rc;
 }
 
 int sl_cmd_group_rotate(int argc, char **argv)
 {
 	static struct rotate r;
 	struct sl_error error = {0};
-	char pin[SL_PIN_TEXT_BYTES];
 	sl_option_parse(&usage, argc, argv, &r);
 	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
 				   : rotate(&r, &error);
-	if (rc == SL_OK) {
-		sl_roster_pin_text(r.next.pin, pin);
-		printf(r.json ? "{\"name\": \"%s\", \"key\": \"%s\"}\n"
-			      : "Rotated: %s has the key %s. It takes it up between two rounds.\n",
-		       r.own.member->name, pin);
-	}
 	sl_join_ask_close(&r.ask);
 	sl_identity_close(&r.present);
 	sl_identity_close(&r.next);

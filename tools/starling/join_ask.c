@@ -26,18 +26,23 @@ static int check_clock(const struct sl_join_ask *ask, struct sl_error *error)
 		shown[0], ask->from, shown[1]);
 }
 
-static bool has_admin(const struct sl_group *group, const uint8_t *admin)
-{
-	for (uint32_t i = 0; i < group->admin_count; i++)
-		if (memcmp(group->admins[i], admin, SL_KEY_BYTES) == 0)
-			return true;
-	return false;
-}
-
 static const struct sl_member *member_with(const struct sl_group *group, const uint8_t *pin)
 {
 	int at = sl_roster_find_pin(&group->roster, pin);
 	return at >= 0 ? &group->roster.members[at] : NULL;
+}
+
+/* Decide on a first roster that other admins than that of the invitation have signed: an impostor could make
+ * it up. SL_PENDING: do not keep it, and go on asking; the roster by which that admin admits this learner has
+ * its signature. */
+static int check_first(const struct sl_join_ask *ask, const struct sl_group *fresh, struct sl_error *error)
+{
+	if (member_with(fresh, ask->identity->pin) == NULL)
+		return SL_PENDING;
+	return sl_err_set(
+		error, SL_ERR_CRYPTO,
+		"it was not signed by the admin that the invitation names: it may be of an impostor; ask "
+		"an admin that has signed it for an invitation");
 }
 
 /* Check a roster that has just been received against the invitation, or the roster of before. */
@@ -50,17 +55,19 @@ static int check_roster(const struct sl_join_ask *ask, const struct sl_group *fr
 			"%s answers with the roster of group %s, not of %s: ask the admin for the right "
 			"address",
 			ask->from, fresh->name, ask->group);
-	if (ask->admin != NULL && !has_admin(fresh, ask->admin))
+	if (ask->admin != NULL && sl_group_find_admin(fresh, ask->admin) < 0)
 		return sl_err_set(
 			error, SL_ERR_CRYPTO,
 			"%s answers with a roster of another admin than the invitation names: it may be an "
 			"impostor; ask the admin for a new invitation",
 			ask->from);
 	int rc = SL_OK;
-	if (ask->has_roster && fresh->version != ask->roster.version)
+	if (ask->has_roster)
 		rc = sl_group_follows(&ask->roster, fresh, error);
+	else if (ask->admin != NULL && !sl_group_has_signed(fresh, ask->admin))
+		rc = check_first(ask, fresh, error);
 	if (rc != SL_OK)
-		return sl_err_wrap(error, "the roster of %s", ask->from);
+		return rc == SL_PENDING ? rc : sl_err_wrap(error, "the roster of %s", ask->from);
 	if (member_with(fresh, pin) == NULL)
 		return sl_err_set(
 			error, SL_ERR_CRYPTO,
@@ -70,23 +77,29 @@ static int check_roster(const struct sl_join_ask *ask, const struct sl_group *fr
 	return SL_OK;
 }
 
+/* Check that the other end is a member of the roster that is here, whose version it has. */
+static int check_member(const struct sl_join_ask *ask, const uint8_t *pin, struct sl_error *error)
+{
+	return ask->has_roster && member_with(&ask->roster, pin) != NULL
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_CRYPTO, "%s answers without a roster that has its key",
+				    ask->from);
+}
+
 static int take_roster(struct sl_join_ask *ask, const struct sl_join_answer *answer, const uint8_t *pin,
 		       struct sl_error *error)
 {
 	struct sl_group fresh;
-	if (answer->roster == NULL) {
-		bool known = ask->has_roster && member_with(&ask->roster, pin) != NULL;
-		return known ? SL_OK
-			     : sl_err_set(error, SL_ERR_CRYPTO,
-					  "%s answers without a roster that has its key", ask->from);
-	}
+	if (answer->roster == NULL)
+		return check_member(ask, pin, error);
 	int rc = sl_group_read(ask->from, (const char *)answer->roster, answer->roster_bytes, &fresh, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = check_roster(ask, &fresh, pin, error);
-	if (rc != SL_OK) {
+	bool same = ask->has_roster && fresh.version == ask->roster.version;
+	rc = same ? check_member(ask, pin, error) : check_roster(ask, &fresh, pin, error);
+	if (rc != SL_OK || same) {
 		sl_group_close(&fresh);
-		return rc;
+		return rc == SL_PENDING ? SL_OK : rc;
 	}
 	if (ask->has_roster)
 		sl_group_close(&ask->roster);

@@ -1,0 +1,33 @@
+/* proposal.h - the next version of a signed roster, which needs the signatures of further admins (PROTOCOL.md
+ * §12.1 Roster changes).
+ *
+ * A proposal is the text of that version with the signatures that it has. It holds no secret, and goes from
+ * admin to admin as a file. FOLDER/proposal.yaml is what the admin of the folder has signed last: it signs
+ * nothing else of that version.
+ */
+#pragma once
+
+#include "common/config/group.h"
+
+#define SL_PROPOSAL_FILE "proposal.yaml"
+
+/* Read the proposal in `path`, which is to follow `now`. SL_ERR_REFUSED: it is of another group or version,
+ * or changes several learners of a group whose rounds go on. SL_ERR_CRYPTO: a signature is invalid, of no
+ * admin, or there twice. */
+int sl_proposal_load(const char *path, const struct sl_group *now, struct sl_group *proposal,
+		     struct sl_error *error);
+/* Take over the signatures that FOLDER/proposal.yaml has for `proposal`, and write their number.
+ * SL_ERR_REFUSED: the admin of the folder has signed another roster of this version. */
+int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *had, struct sl_error *error);
+/* Write FOLDER/proposal.yaml. */
+int sl_proposal_save(const char *folder, const struct sl_group *proposal, struct sl_error *error);
+
+/* Describe all that is different in `next`, a line each, as text on the heap; NULL: out of memory. */
+char *sl_proposal_changes(const struct sl_group *now, const struct sl_group *next);
+
+#define SL_ADMIN_PREFIX "admin:" /* of the public key of an admin, as text */
+#define SL_ADMIN_TEXT_BYTES (sizeof SL_ADMIN_PREFIX + 2 * SL_KEY_BYTES)
+/* Write the public key of an admin as "admin:" and 64 hexadecimal digits. */
+void sl_proposal_admin_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES]);
+/* Read such a text. SL_ERR_INVALID. */
+int sl_proposal_admin_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error);

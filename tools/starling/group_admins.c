@@ -1,0 +1,249 @@
+/* `starling group admins`: show the admins of a group, make the key of another one, change them. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/config/proposal.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+
+struct admins {
+	const char *given_folder;
+	bool key, json, no_wait;
+	uint32_t required; /* 0: not given */
+	uint32_t added, removed;
+	uint8_t add[SL_ADMINS_MAX][SL_KEY_BYTES], remove[SL_ADMINS_MAX][SL_KEY_BYTES];
+	char folder[PATH_MAX];
+};
+
+static void take_key(struct argp_state *state, const char *option, const char *value,
+		     uint8_t keys[SL_ADMINS_MAX][SL_KEY_BYTES], uint32_t *count)
+{
+	struct sl_error error;
+	if (*count == SL_ADMINS_MAX)
+		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u %s", SL_ADMINS_MAX, option);
+	if (sl_proposal_admin_parse(value, keys[*count], &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s: %s", option, error.text);
+	++*count;
+}
+
+static void take_add(struct argp_state *state, const char *value, void *options)
+{
+	struct admins *a = options;
+	take_key(state, "--add", value, a->add, &a->added);
+}
+
+static void take_remove(struct argp_state *state, const char *value, void *options)
+{
+	struct admins *a = options;
+	take_key(state, "--remove", value, a->remove, &a->removed);
+}
+
+static const struct sl_option own[] = {
+	{"key", 0, NULL, "print the public admin key of this machine, made if there is none",
+	 SL_SETS(struct admins, key)},
+	{"add", 0, "KEY", "add the admin with this public key; may be repeated", .take = take_add},
+	{"remove", 0, "KEY", "remove the admin with this public key; may be repeated", .take = take_remove},
+	{"required", 0, "K", "admins that must sign a change: more than half of them",
+	 SL_SETS(struct admins, required), 1, SL_ADMINS_MAX},
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct admins, given_folder)},
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	 SL_SETS(struct admins, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admins, json)},
+	{0}};
+
+static bool changes(const struct admins *a)
+{
+	return a->required > 0 || a->added > 0 || a->removed > 0;
+}
+
+static void check(struct argp_state *state, const void *options)
+{
+	const struct admins *a = options;
+	if (a->key && changes(a))
+		argp_failure(
+			state, SL_EXIT_USAGE, 0,
+			"--key is for the machine of the new admin, and --add, --remove and --required for "
+			"that of a present one");
+}
+
+static const struct sl_usage usage = {
+	.options = own,
+	.check = check,
+	.doc = "Show the admins of the group, and how many of them must sign a change; or change that.\v"
+	       "A group begins with one admin, on the machine on which it was created. Another learner's "
+	       "machine "
+	       "makes "
+	       "its admin key with --key, and a present admin adds it. From then on, a change by one admin "
+	       "is a "
+	       "proposal, which others sign: starling group sign.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group admins\n"
+	       "  starling group admins --key                      (on the machine of the new admin)\n"
+	       "  starling group admins --add admin:9f86d0... --add admin:60303a... --required 2\n"
+	       "\n"
+	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
+	       "usage, "
+	       "or admins that a group cannot have."};
+
+/* ---- showing ---- */
+
+static int give_key(const char *folder, struct sl_error *error)
+{
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof path, "%s/" SL_ADMIN_KEY_FILE, folder);
+	return sl_group_folder_give(path, folder, error);
+}
+
+static int print_key(const struct admins *a, struct sl_error *error)
+{
+	struct sl_group_own learner;
+	uint8_t made[SL_KEY_BYTES];
+	char text[SL_ADMIN_TEXT_BYTES];
+	int rc = sl_group_folder_open(a->folder, &learner, error);
+	bool is_new = rc == SL_OK && learner.admin == NULL;
+	if (is_new)
+		rc = sl_admin_key_create(a->folder, made, error);
+	if (is_new && rc == SL_OK)
+		rc = give_key(a->folder, error);
+	if (rc == SL_OK) {
+		sl_proposal_admin_text(is_new ? made : sl_admin_key_public(learner.admin), text);
+		printf(a->json ? "{\"key\": \"%s\"}\n" : "%s\n", text);
+	}
+	sl_group_folder_close(&learner);
+	return rc;
+}
+
+static int list(const struct admins *a, struct sl_error *error)
+{
+	struct sl_group_own learner;
+	char text[SL_ADMIN_TEXT_BYTES];
+	int rc = sl_group_folder_open(a->folder, &learner, error);
+	const struct sl_group *group = &learner.group;
+	json_t *array = json_array();
+	int here = rc == SL_OK && learner.admin != NULL
+			   ? sl_group_find_admin(group, sl_admin_key_public(learner.admin))
+			   : -1;
+	if (rc == SL_OK && !a->json)
+		printf("%" PRIu32 " of %" PRIu32 " admins of group %s must sign a change\n", group->required,
+		       group->admin_count, group->name);
+	for (uint32_t i = 0; rc == SL_OK && i < group->admin_count; i++) {
+		sl_proposal_admin_text(group->admins[i], text);
+		json_array_append_new(array, json_string(text));
+		if (!a->json)
+			printf("  %s%s\n", text, here == (int)i ? "  this machine" : "");
+	}
+	if (rc == SL_OK && a->json) {
+		json_t *object = json_pack("{s:s, s:I, s:O}", "group", group->name, "required",
+					   (json_int_t)group->required, "admins", array);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+	}
+	json_decref(array);
+	sl_group_folder_close(&learner);
+	return rc;
+}
+
+/* ---- changing ---- */
+
+static int remove_one(struct sl_group *group, const uint8_t key[static SL_KEY_BYTES], struct sl_error *error)
+{
+	char text[SL_ADMIN_TEXT_BYTES];
+	int at = sl_group_find_admin(group, key);
+	sl_proposal_admin_text(key, text);
+	if (at < 0)
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is no admin of group %s", text, group->name);
+	memmove(group->admins[at], group->admins[at + 1],
+		(group->admin_count - (uint32_t)at - 1) * sizeof *group->admins);
+	group->admin_count--;
+	return SL_OK;
+}
+
+static int add_one(struct sl_group *group, const uint8_t key[static SL_KEY_BYTES], struct sl_error *error)
+{
+	char text[SL_ADMIN_TEXT_BYTES];
+	sl_proposal_admin_text(key, text);
+	if (sl_group_find_admin(group, key) >= 0)
+		return sl_err_set(error, SL_ERR_REFUSED, "%s is an admin of group %s already", text,
+				  group->name);
+	if (group->admin_count == SL_ADMINS_MAX)
+		return sl_err_set(error, SL_ERR_FULL, "group %s has %u admins, and no more are possible",
+				  group->name, SL_ADMINS_MAX);
+	memcpy(group->admins[group->admin_count++], key, SL_KEY_BYTES);
+	return SL_OK;
+}
+
+static int change_admins(const struct admins *a, struct sl_group *group, struct sl_error *error)
+{
+	int rc = SL_OK;
+	for (uint32_t i = 0; rc == SL_OK && i < a->removed; i++)
+		rc = remove_one(group, a->remove[i], error);
+	for (uint32_t i = 0; rc == SL_OK && i < a->added; i++)
+		rc = add_one(group, a->add[i], error);
+	if (rc != SL_OK)
+		return rc;
+	if (a->required > 0)
+		group->required = a->required;
+	if (group->required > group->admin_count || 2 * group->required <= group->admin_count)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "of %" PRIu32 " admins, %" PRIu32
+				  " cannot be required to sign: it must be more "
+				  "than half of them; give --required",
+				  group->admin_count, group->required);
+	return SL_OK;
+}
+
+static void print_change(const struct admins *a, const struct sl_group_change *change)
+{
+	const struct sl_group *next = &change->own.group;
+	char done[64], proposed[64];
+	if (a->json) {
+		json_t *object =
+			json_pack("{s:s, s:I, s:I}", "group", next->name, "required",
+				  (json_int_t)next->required, "count", (json_int_t)next->admin_count);
+		sl_group_change_json(change, object);
+		json_dumpf(object, stdout, 0);
+		putchar('\n');
+		json_decref(object);
+		return;
+	}
+	snprintf(done, sizeof done, "Done: %" PRIu32 " of %" PRIu32 " admins must sign", next->required,
+		 next->admin_count);
+	snprintf(proposed, sizeof proposed, "to have %" PRIu32 " of %" PRIu32 " admins sign", next->required,
+		 next->admin_count);
+	sl_group_change_print(change, done, proposed);
+}
+
+static int change(const struct admins *a, struct sl_error *error)
+{
+	struct sl_group_change change;
+	int rc = sl_group_change_begin(&change, a->folder, a->no_wait, error);
+	if (rc == SL_OK)
+		rc = change_admins(a, &change.own.group, error);
+	if (rc == SL_OK)
+		rc = sl_group_change_end(&change, error);
+	if (rc == SL_OK)
+		print_change(a, &change);
+	sl_group_change_close(&change);
+	return rc;
+}
+
+int sl_cmd_group_admins(int argc, char **argv)
+{
+	struct admins a = {0};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &a);
+	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
+				   : sl_group_folder_find(a.given_folder, a.folder, &error);
+	if (rc == SL_OK)
+		rc = a.key ? print_key(&a, &error) : changes(&a) ? change(&a, &error) : list(&a, &error);
+	if (rc != SL_OK)
+		fprintf(stderr, "starling group admins: %s\n", error.text);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}

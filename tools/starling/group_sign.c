@@ -1,0 +1,155 @@
+/* `starling group sign`: show what a proposal of another admin changes, and sign it. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/config/admit.h"
+#include "common/config/proposal.h"
+#include "tools/lib/option.h"
+#include "tools/starling/group.h"
+#include "tools/starling/group_change.h"
+
+struct sign {
+	const char *file, *given_folder;
+	bool yes, json, no_wait;
+	char folder[PATH_MAX];
+};
+
+static const struct sl_option own[] = {
+	{"yes", 'y', NULL, "sign without a question", SL_SETS(struct sign, yes)},
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",
+	 SL_SETS(struct sign, given_folder)},
+	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	 SL_SETS(struct sign, no_wait)},
+	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct sign, json)},
+	{0}};
+
+static const struct sl_usage usage = {
+	.options = own,
+	.arguments = "FILE",
+	.missing = "name the file that another admin has sent",
+	.argument = offsetof(struct sign, file),
+	.doc = "Show all that the proposal FILE of another admin changes in the roster, and sign it with the "
+	       "admin "
+	       "key of this machine.\v"
+	       "With the last signature that is required, the learner of this machine takes it and passes it "
+	       "on. "
+	       "With fewer, the command says which file to send to the next admin.\n"
+	       "\n"
+	       "Examples:\n"
+	       "  starling group sign proposal.yaml\n"
+	       "\n"
+	       "Exit status: 0 signed, 1 a file could not be written or a round has not committed, 2 wrong "
+	       "usage, "
+	       "or a proposal that cannot be signed."};
+
+/* Return true if the user agrees. */
+static bool agrees(const struct sign *s)
+{
+	char line[16];
+	if (s->yes)
+		return true;
+	if (!isatty(STDIN_FILENO))
+		return false;
+	fputs("Sign it with the admin key of this machine? [y/N] ", stderr);
+	return fgets(line, sizeof line, stdin) != NULL && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static void show(const struct sign *s, const struct sl_group *proposal, const char *changes)
+{
+	if (s->json)
+		return;
+	printf("Version %" PRIu64 " of the roster of %s:\n", proposal->version, proposal->name);
+	for (const char *at = changes; *at != '\0';) {
+		int size = (int)strcspn(at, "\n");
+		printf("  %.*s\n", size, at);
+		at += size + (at[size] == '\n');
+	}
+	if (*changes == '\0')
+		puts("  nothing but the version");
+	fflush(stdout);
+}
+
+static void print(const struct sign *s, const struct sl_group_change *change, const char *changes)
+{
+	if (!s->json) {
+		sl_group_change_print(change, "Signed; it is in force", "as above");
+		return;
+	}
+	json_t *object = json_pack("{s:s, s:s}", "group", change->now.name, "changes", changes);
+	sl_group_change_json(change, object);
+	json_dumpf(object, stdout, 0);
+	putchar('\n');
+	json_decref(object);
+}
+
+/* Add the signature. An admin that has signed already may still add those of others. */
+static int add_signature(struct sl_group_change *change, struct sl_group *proposal, struct sl_error *error)
+{
+	const uint8_t *admin = sl_admin_key_public(change->own.admin);
+	uint32_t had;
+	if (sl_group_find_admin(&change->now, admin) < 0 && sl_group_find_admin(proposal, admin) < 0)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "the admin key of this machine is none of group %s; an admin adds it: "
+				  "starling group admins",
+				  change->now.name);
+	int rc = sl_proposal_merge(change->folder, proposal, &had, error);
+	if (rc != SL_OK)
+		return rc;
+	if (!sl_group_has_signed(proposal, admin))
+		sl_group_sign_too(proposal, change->own.admin);
+	else if (proposal->signature_count == had && sl_group_missing(&change->now, proposal) > 0)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "this admin has signed it already; it needs %" PRIu32
+				  " more: send it to another admin",
+				  sl_group_missing(&change->now, proposal));
+	return SL_OK;
+}
+
+static int sign(const struct sign *s, struct sl_group_change *change, struct sl_group *proposal,
+		struct sl_error *error)
+{
+	char *changes = sl_proposal_changes(&change->now, proposal);
+	if (changes == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int rc = add_signature(change, proposal, error);
+	if (rc == SL_OK)
+		show(s, proposal, changes);
+	if (rc == SL_OK && !agrees(s))
+		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
+				isatty(STDIN_FILENO) ? "" : "; to sign it without a question, give --yes");
+	if (rc == SL_OK)
+		rc = sl_group_change_await(change, s->no_wait, error);
+	if (rc == SL_OK)
+		rc = sl_group_change_give(change, proposal, error);
+	if (rc == SL_OK && change->missing == 0)
+		rc = sl_admit_forget(s->folder, &proposal->roster, error);
+	if (rc == SL_OK)
+		print(s, change, changes);
+	free(changes);
+	return rc;
+}
+
+int sl_cmd_group_sign(int argc, char **argv)
+{
+	struct sign s = {0};
+	struct sl_group_change change = {.lock = -1};
+	struct sl_group proposal = {.version = 0};
+	struct sl_error error = {0};
+	sl_option_parse(&usage, argc, argv, &s);
+	int rc = sl_group_folder_find(s.given_folder, s.folder, &error);
+	if (rc == SL_OK)
+		rc = sl_group_change_open(&change, s.folder, &error);
+	if (rc == SL_OK)
+		rc = sl_proposal_load(s.file, &change.now, &proposal, &error);
+	if (rc == SL_OK)
+		rc = sign(&s, &change, &proposal, &error);
+	if (rc != SL_OK)
+		fprintf(stderr, "starling group sign: %s\n", error.text);
+	sl_group_close(&proposal);
+	sl_group_change_close(&change);
+	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
