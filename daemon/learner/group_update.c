@@ -154,13 +154,17 @@ static int store(const struct sl_daemon *daemon, const char *text, size_t bytes,
 	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, text, bytes, error);
 }
 
-int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+/* Take a roster that the peer at index `from` has sent; SL_LEARNERS_MAX: none has. */
+static int take_text(struct sl_daemon *daemon, uint32_t from, const char *text, size_t bytes,
+		     struct sl_error *error)
 {
 	struct sl_group group;
 	int rc = sl_group_read("the roster of a peer", text, bytes, &group, error);
 	if (rc != SL_OK)
 		return rc;
 	rc = check(daemon, &group, error);
+	if ((rc == SL_OK || rc == SL_PENDING) && from < daemon->group_update.peer_count)
+		daemon->group_update.peers[from].told = group.version;
 	size_t size = 0;
 	char *own = rc == SL_OK ? sl_group_text(&group, &size) : NULL;
 	if (rc == SL_OK && own == NULL)
@@ -173,6 +177,11 @@ int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t byte
 		free(own);
 	sl_group_close(&group);
 	return rc == SL_PENDING ? SL_OK : rc;
+}
+
+int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+{
+	return take_text(daemon, SL_LEARNERS_MAX, text, bytes, error);
 }
 
 void sl_group_update_look(struct sl_daemon *daemon, bool committed)
@@ -217,7 +226,7 @@ static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *pa
 	if (size <= PART_HEAD_BYTES || now < u->peers[peer].quiet_until ||
 	    !add_part(u, peer, payload, size, now))
 		return;
-	if (sl_group_update_text(daemon, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK) {
+	if (take_text(daemon, peer, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK) {
 		u->peers[peer].quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
 		sl_report_log_warn(daemon, peer, error.text);
 	}

@@ -180,6 +180,22 @@ TEST_WITH(parts_make_the_roster, enter, leave)
 	assert_true(older.daemon->stopping && older.daemon->restart_requested);
 }
 
+/* The peer told its version before it had the newer one. */
+TEST_WITH(not_sent_back, enter, leave)
+{
+	static const uint8_t first[8] = {1};
+	tell(&older, &newer);
+	uint32_t parts = frame_count;
+	for (uint32_t peer = 0; peer < 2; peer++)
+		sl_group_update_frame(older.daemon, peer, SL_FRAME_ROSTER_VERSION, first, sizeof first);
+	for (uint32_t i = 0; i < parts; i++)
+		hand(&older, i);
+	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->group_update.peers[0].sent, 0);
+	assert_int_equal(older.daemon->group_update.peers[1].sent, 4);
+	assert_int_equal(frame_count, 2 * parts);
+}
+
 TEST_WITH(a_peer_that_has_it_gets_nothing, enter, leave)
 {
 	tell(&newer, &older);
