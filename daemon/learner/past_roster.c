@@ -11,6 +11,7 @@
 #include "common/protocol/view_codec.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
+#include "daemon/learner/roster_change.h"
 
 #define COPY_FILE "roster.yaml"
 
@@ -29,26 +30,54 @@ bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *ope
 
 /* ---- the copy ---- */
 
-static int load_copy(const struct sl_daemon *daemon, struct sl_roster *copy)
+static int load_copy(const struct sl_daemon *daemon, struct sl_group *copy)
 {
 	char path[SL_FOLDER_PATH_BYTES];
 	struct sl_error ignored;
 	sl_folder_path(daemon->settings->state, COPY_FILE, path);
-	return sl_roster_load(path, copy, &ignored);
+	return sl_group_load(path, copy, &ignored);
+}
+
+static bool was_plain(const struct sl_daemon *daemon)
+{
+	struct sl_group copy;
+	bool plain = load_copy(daemon, &copy) == SL_OK && !sl_group_is_signed(&copy);
+	sl_group_close(&copy);
+	return plain;
+}
+
+/* The admins sign no second change before a round of the first one, which says nothing of a plain roster
+ * before. */
+int sl_past_roster_check(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	if (sl_group_is_signed(&daemon->group) && !was_plain(daemon))
+		return SL_OK;
+	return sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error);
+}
+
+static void put_roster(FILE *file, const struct sl_daemon *daemon)
+{
+	char line[SL_MEMBER_TEXT_BYTES];
+	size_t bytes;
+	char *text = sl_group_is_signed(&daemon->group) ? sl_group_text(&daemon->group, &bytes) : NULL;
+	if (text != NULL)
+		fputs(text, file);
+	for (uint32_t i = 0; text == NULL && i < daemon->roster.size; i++) {
+		sl_roster_member_text(&daemon->roster.members[i], line);
+		fprintf(file, "%s\n", line);
+	}
+	free(text);
 }
 
 static int write_copy(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	const char *folder = daemon->settings->state;
-	char path[SL_FOLDER_PATH_BYTES], line[SL_MEMBER_TEXT_BYTES];
+	char path[SL_FOLDER_PATH_BYTES];
 	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
 	FILE *file = fopen(path, "we");
 	if (file == NULL)
 		return sl_disk_error(error, path, errno);
-	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		sl_roster_member_text(&daemon->roster.members[i], line);
-		fprintf(file, "%s\n", line);
-	}
+	put_roster(file, daemon);
 	bool failed = ferror(file) != 0;
 	if (fclose(file) != 0 || failed)
 		return sl_disk_error(error, path, errno);
@@ -57,10 +86,11 @@ static int write_copy(const struct sl_daemon *daemon, struct sl_error *error)
 
 static int renew_copy(const struct sl_daemon *daemon, struct sl_error *error)
 {
-	struct sl_roster copy;
+	struct sl_group copy;
 	bool same = load_copy(daemon, &copy) == SL_OK;
-	same = same && memcmp(copy.hash, daemon->roster.hash, SL_HASH_BYTES) == 0;
-	sl_roster_close(&copy);
+	same = same && memcmp(copy.roster.hash, daemon->roster.hash, SL_HASH_BYTES) == 0 &&
+	       sl_group_is_signed(&copy) == sl_group_is_signed(&daemon->group);
+	sl_group_close(&copy);
 	return same ? SL_OK : write_copy(daemon, error);
 }
 
@@ -94,21 +124,21 @@ static void log_attempt(struct sl_daemon *daemon, enum sl_record_kind kind)
  * the attempt is restored. */
 static void go_back(struct sl_daemon *daemon, struct sl_scope scope, const struct sl_open *open, sl_round t)
 {
-	struct sl_roster past;
+	struct sl_group past;
 	if (load_copy(daemon, &past) != SL_OK)
 		return;
-	int self = sl_roster_find(&past, daemon->settings->id);
-	memcpy(scope.roster, past.hash, sizeof scope.roster);
-	if (self < 0 || !sl_past_roster_fits(&scope, open)) {
-		sl_roster_close(&past);
-		return;
+	int self = sl_roster_find(&past.roster, daemon->settings->id);
+	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);
+	if (self >= 0 && sl_past_roster_fits(&scope, open)) {
+		bring_up_to_date(daemon, &past.roster, (uint32_t)self);
+		sl_roster_close(&daemon->roster);
+		daemon->roster = past.roster;
+		past.roster = (struct sl_roster){.members = NULL};
+		daemon->self = (uint32_t)self;
+		daemon->past = (struct sl_durable){.t = t, .a = open->a};
+		log_attempt(daemon, SL_RECORD_PAST_ROSTER);
 	}
-	bring_up_to_date(daemon, &past, (uint32_t)self);
-	sl_roster_close(&daemon->roster);
-	daemon->roster = past;
-	daemon->self = (uint32_t)self;
-	daemon->past = (struct sl_durable){.t = t, .a = open->a};
-	log_attempt(daemon, SL_RECORD_PAST_ROSTER);
+	sl_group_close(&past);
 }
 
 int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error)

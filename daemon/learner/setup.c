@@ -23,7 +23,6 @@
 #include "daemon/learner/progress.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/restore.h"
-#include "daemon/learner/roster_change.h"
 #include "daemon/learner/validate.h"
 #include "daemon/learner/vectors.h"
 #include "daemon/net/listen.h"
@@ -205,9 +204,7 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 				     error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
-	if (rc != SL_OK || sl_group_is_signed(&daemon->group))
-		return rc; /* the admin signs no second change before a round of the first one */
-	return sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error);
+	return rc == SL_OK ? sl_past_roster_check(daemon, error) : rc;
 }
 
 /* Wait until the address of the setting `listen` is there: this learner may start before the network does.

@@ -3,8 +3,13 @@
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "daemon/learner/past_roster.h"
+#include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
 
 TEST_WITH(one_change_is_said, learner_setup, folder_teardown)
@@ -61,6 +66,55 @@ TEST_WITH(two_changes_are_confirmed, learner_setup, folder_teardown)
 		learner_configure(&l, *state);
 		strcpy(l.settings.accept_roster, given[i]);
 		assert_int_equal(learner_start(&l, &error), i < 2 ? SL_OK : SL_ERR_REFUSED);
+		learner_finish(&l);
+	}
+}
+
+/* Write the copy of the last start: the members as a plain list or signed. */
+static void put_copy(const char *folder, bool is_signed)
+{
+	struct sl_group group = {
+		.name = "ward", .version = 1, .start = 2, .next_id = 1, .required = 1, .admin_count = 1};
+	uint8_t key[SL_SECRET_KEY_BYTES];
+	char line[SL_MEMBER_TEXT_BYTES];
+	size_t bytes;
+	crypto_sign_keypair(group.admins[0], key);
+	FILE *file = fopen(folder_path(folder, "roster.yaml"), "we");
+	assert_non_null(file);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct sl_member m = learner_members[i];
+		snprintf(m.address, sizeof m.address, "h:%u", i + 1);
+		assert_int_equal(sl_group_add(&group, &m, NULL), SL_OK);
+		sl_roster_member_text(&m, line);
+		if (!is_signed)
+			fprintf(file, "%s\n", line);
+	}
+	sl_group_sign(&group, key);
+	char *text = sl_group_text(&group, &bytes);
+	if (is_signed)
+		fputs(text, file);
+	free(text);
+	fclose(file);
+	sl_group_close(&group);
+}
+
+/* Admins sign one change after the other; between a plain roster and a signed one, there may be several. */
+TEST_WITH(signed_after_a_plain_one, learner_setup, folder_teardown)
+{
+	struct learner l;
+	struct sl_error error;
+	learner_commit(*state, 1);
+	learner_member_count = 4;
+	learner_members[1].pin[5] ^= 1;
+	for (int i = 0; i < 3; i++) {
+		if (i < 2)
+			put_copy(*state, i == 0);
+		else
+			remove(folder_path(*state, "roster.yaml"));
+		learner_configure(&l, *state);
+		strcpy(l.daemon.group.name, "ward");
+		assert_int_equal(sl_restore_store(&l.daemon, false, &error), SL_OK);
+		assert_int_equal(sl_past_roster_check(&l.daemon, &error), i == 1 ? SL_ERR_REFUSED : SL_OK);
 		learner_finish(&l);
 	}
 }
