@@ -1,19 +1,23 @@
 #include "common/config/invitation_file.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/base/number.h"
 #include "common/config/private_file.h"
+#include "common/config/waiting.h"
 #include "common/config/yaml.h"
 
 #define NAME_BYTES (sizeof "invitations/" + 2 * SL_INVITATION_ID_BYTES)
 #define SECRET_DIGITS (2 * SL_INVITATION_SECRET_BYTES)
 #define PIN_DIGITS (2 * SL_HASH_BYTES)
-#define WAITS 'w' /* before a key */
+#define KEPT_S 86400u /* after it has expired, so that a learner that comes late is told so */
+#define WAITS 'w'     /* before a key */
 #define ADMITTED 'a'
 #define ENTRY_BYTES (1 + PIN_DIGITS + 1)
 #define TEXT_BYTES (512 + SL_INVITATION_USES_MAX * ENTRY_BYTES)
@@ -58,6 +62,7 @@ int sl_invitation_file_create(const char *folder, struct sl_invitation *invitati
 	struct sl_invitation_file *file = calloc(1, sizeof *file);
 	if (file == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	sl_invitation_file_sweep(folder);
 	randombytes_buf(invitation->id, sizeof invitation->id);
 	randombytes_buf(invitation->secret, sizeof invitation->secret);
 	memcpy(file->secret, invitation->secret, sizeof file->secret);
@@ -180,6 +185,48 @@ int sl_invitation_file_remove(const char *folder, const uint8_t id[static SL_INV
 	char name[NAME_BYTES];
 	file_name(id, name);
 	return sl_private_file_remove(folder, name, error);
+}
+
+/* ---- expired ones ---- */
+
+/* Return true if a learner in FOLDER/waiting has used the invitation. */
+static bool is_waited_with(const struct sl_waiting *waiting, uint32_t count, const uint8_t *id)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (memcmp(waiting[i].invitation, id, SL_INVITATION_ID_BYTES) == 0)
+			return true;
+	return false;
+}
+
+/* Remove the invitation if it is old. One that cannot be read stays, for the error that names it. */
+static void sweep_one(const char *folder, const uint8_t *id, const struct sl_waiting *waiting, uint32_t count,
+		      struct sl_invitation_file *file)
+{
+	if (sl_invitation_file_load(folder, id, file, NULL) == SL_OK &&
+	    (uint64_t)time(NULL) > file->expires + KEPT_S && !is_waited_with(waiting, count, id))
+		sl_invitation_file_remove(folder, id, NULL);
+	sl_invitation_file_close(file);
+}
+
+void sl_invitation_file_sweep(const char *folder)
+{
+	char path[SL_PRIVATE_FILE_PATH_BYTES];
+	uint8_t id[SL_INVITATION_ID_BYTES];
+	size_t bytes;
+	struct sl_waiting *waiting = calloc(SL_WAITING_MAX, sizeof *waiting);
+	struct sl_invitation_file *file = calloc(1, sizeof *file);
+	snprintf(path, sizeof path, "%s/invitations", folder);
+	DIR *all = waiting != NULL && file != NULL ? opendir(path) : NULL;
+	uint32_t count = all != NULL ? sl_waiting_list(folder, waiting) : 0;
+	for (const struct dirent *entry; all != NULL && (entry = readdir(all)) != NULL;)
+		if (strlen(entry->d_name) == 2 * sizeof id &&
+		    sodium_hex2bin(id, sizeof id, entry->d_name, 2 * sizeof id, NULL, &bytes, NULL) == 0 &&
+		    bytes == sizeof id)
+			sweep_one(folder, id, waiting, count, file);
+	if (all != NULL)
+		closedir(all);
+	free(file);
+	free(waiting);
 }
 
 void sl_invitation_file_close(struct sl_invitation_file *file)

@@ -17,7 +17,8 @@ struct sl_invitation_file {
 	bool admitted[SL_INVITATION_USES_MAX];		     /* .. it is a member, or was one */
 };
 
-/* Draw id and secret of `invitation`, whose other fields the caller has set, and write its file. SL_ERR_IO.
+/* Remove old files, draw id and secret of `invitation`, whose other fields the caller has set, and write its
+ * file. SL_ERR_IO.
  */
 int sl_invitation_file_create(const char *folder, struct sl_invitation *invitation, uint32_t uses,
 			      bool automatic, struct sl_error *error);
@@ -37,4 +38,6 @@ int sl_invitation_file_admit(const char *folder, const uint8_t id[static SL_INVI
 /* Withdraw the invitation. */
 int sl_invitation_file_remove(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			      struct sl_error *error);
+/* Remove the invitations that have expired a day before, and with which no learner waits. */
+void sl_invitation_file_sweep(const char *folder);
 void sl_invitation_file_close(struct sl_invitation_file *file);

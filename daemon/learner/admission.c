@@ -308,6 +308,8 @@ int sl_admission_open(struct sl_admission *admission, const char *path,
 	if (rc == SL_OK)
 		rc = refresh(admission, error);
 	admission->begun = admission->group.version;
+	if (admission->roster != NULL)
+		sl_invitation_file_sweep(admission->folder);
 	return rc;
 }
 

@@ -3,6 +3,7 @@
 #include "test/lib/test.h"
 
 #include <sodium.h>
+#include <time.h>
 
 #include "common/config/invitation_file.h"
 #include "common/config/waiting.h"
@@ -154,6 +155,38 @@ TEST_WITH(used_as_often_as_it_may_be, folder_enter, folder_leave)
 	assert_int_equal(sl_invitation_file_load(".", i.id, &file, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_invitation_file_remove(".", i.id, &error), SL_OK);
 	assert_int_equal(sl_invitation_file_admit(".", i.id, pins[1], &error), SL_OK);
+}
+
+static bool is_there(const struct sl_invitation *i)
+{
+	bool there = sl_invitation_file_load(".", i->id, &file, NULL) == SL_OK;
+	sl_invitation_file_close(&file);
+	return there;
+}
+
+/* A day after it has expired, unless a learner still waits with it. */
+TEST_WITH(old_ones_are_removed, folder_enter, folder_leave)
+{
+	const uint32_t day = 86400, now = (uint32_t)time(NULL);
+	struct sl_invitation all[4];
+	struct sl_waiting bo = {.name = "bo", .address = "h:1", .since = 1, .pin = {1}};
+	for (int i = 0; i < 4; i++) {
+		all[i] = sample();
+		all[i].expires = i == 0 ? now + day : i == 1 ? now - day / 2 : now;
+		assert_int_equal(sl_invitation_file_create(".", &all[i], 1, false, NULL), SL_OK);
+	}
+	for (int i = 2; i < 4; i++) { /* as if they had been made long ago */
+		char command[160], id[17];
+		sodium_bin2hex(id, sizeof id, all[i].id, sizeof all[i].id);
+		snprintf(command, sizeof command, "sed -i 's/^expires: .*/expires: %u/' invitations/%s",
+			 now - day - 10, id);
+		assert_int_equal(system(command), 0);
+	}
+	memcpy(bo.invitation, all[3].id, sizeof bo.invitation);
+	assert_int_equal(sl_waiting_save(".", &bo, NULL), SL_OK);
+	sl_invitation_file_sweep(".");
+	assert_true(is_there(&all[0]) && is_there(&all[1]) && is_there(&all[3]));
+	assert_false(is_there(&all[2]));
 }
 
 TEST_WITH(damaged, folder_enter, folder_leave)
