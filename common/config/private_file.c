@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +90,22 @@ int sl_private_file_write(const char *folder, const char *name, const void *byte
 	if (rc != SL_OK)
 		unlink(temporary);
 	return rc == SL_OK ? sync_folder(place, error) : rc;
+}
+
+int sl_private_file_lock(const char *folder, bool wait, struct sl_error *error)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(error, folder);
+	while (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) != 0) {
+		if (errno == EINTR)
+			continue;
+		int rc = errno == EWOULDBLOCK ? SL_ERR_BUSY : SL_ERR_IO;
+		sl_err_set(error, rc, "%s: %s", folder, strerror(errno));
+		close(fd);
+		return rc;
+	}
+	return fd;
 }
 
 int sl_private_file_remove(const char *folder, const char *name, struct sl_error *error)

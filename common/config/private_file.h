@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/err.h"
@@ -17,5 +18,8 @@ int sl_private_file_write(const char *folder, const char *name, const void *byte
 			  struct sl_error *error);
 /* Write all bytes and make them durable. Return 0, or -1 with errno. */
 int sl_private_file_put(int fd, const char *bytes, size_t size);
+/* Let one program at a time change the group of the folder: return a descriptor, which is closed to unlock
+ * it, or a negative code. SL_ERR_BUSY: another program has the lock, and this one does not `wait`. */
+int sl_private_file_lock(const char *folder, bool wait, struct sl_error *error);
 /* Remove FOLDER/NAME, which need not be there, and make that durable. SL_ERR_IO. */
 int sl_private_file_remove(const char *folder, const char *name, struct sl_error *error);

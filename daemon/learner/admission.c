@@ -216,13 +216,12 @@ static enum sl_join_verdict use_invitation(struct sl_admission *a, const struct 
 	memcpy(waiting.invitation, request->invitation, sizeof waiting.invitation);
 	int use = sl_invitation_file_find(&a->invitation, peer->pin);
 	enum sl_join_verdict verdict = check_use(a, use);
-	if (verdict == SL_JOIN_WAITING && (use < 0 || !waits(a, &waiting)))
+	if (verdict == SL_JOIN_WAITING && (use < 0 || !waits(a, &waiting))) {
 		verdict = begin_to_wait(a, &waiting, use >= 0, peer->address);
-	if (verdict != SL_JOIN_WAITING || !is_automatic(a))
-		return verdict;
-	a->handler.admit(a->handler.context, &waiting);
-	refresh(a, NULL);
-	return member_with(a, peer->pin) != NULL ? SL_JOIN_ADMITTED : SL_JOIN_WAITING;
+		a->fresh = true;
+	}
+	a->due |= verdict == SL_JOIN_WAITING && is_automatic(a);
+	return verdict;
 }
 
 static enum sl_join_verdict join(struct sl_admission *a, const struct sl_join_peer *peer,

@@ -22,8 +22,6 @@ struct sl_admission_handler {
 	/* Tell the operator: `refused` NULL: the learner waits for `starling admit`. */
 	void (*say)(void *context, const char *address, const struct sl_waiting *waiting,
 		    const char *refused);
-	/* Admit the waiting learner now, if a version may be signed; the group then changes at a restart. */
-	void (*admit)(void *context, const struct sl_waiting *waiting);
 };
 
 struct sl_admission {
@@ -35,6 +33,8 @@ struct sl_admission {
 	char *roster; /* its text; owned */
 	size_t roster_bytes;
 	struct sl_admission_handler handler;
+	bool due;		    /* a learner waits that is admitted without a question */
+	bool fresh;		    /* .. and another one has come since the last look */
 	struct sl_admission_tries { /* wrong proofs, and changes of what waits, of an invitation or a member
 				     */
 		uint8_t id[SL_INVITATION_ID_BYTES];

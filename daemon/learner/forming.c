@@ -8,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
+#include "daemon/learner/joining.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/report_log.h"
@@ -45,6 +46,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 static void on_look(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
+	sl_joining_look(daemon);
 	sl_group_update_look(daemon, true);
 	sl_progress_wait(daemon, "the group is forming");
 }

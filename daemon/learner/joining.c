@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/config/admin_key.h"
 #include "common/config/admit.h"
+#include "common/config/private_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"
@@ -52,31 +54,64 @@ static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_erro
 	return rc;
 }
 
-/* Sign the next version with the learner in it, unless the file has a later one than this learner runs under.
- */
-static int add(struct sl_daemon *daemon, const struct sl_waiting *waiting, struct sl_error *error)
+/* Return true if the invitation of a waiting learner admits it without a question. */
+static bool is_automatic(struct sl_admission *admission, const struct sl_waiting *waiting)
 {
-	const struct sl_admission *admission = daemon->admission;
-	struct sl_group group;
+	struct sl_invitation_file *file = &admission->invitation; /* large */
+	bool automatic =
+		waiting->renews == 0 &&
+		sl_invitation_file_load(admission->folder, waiting->invitation, file, NULL) == SL_OK &&
+		file->automatic;
+	sl_invitation_file_close(file);
+	return automatic;
+}
+
+/* Add one learner that waits, or all while the group is forming: no round goes on that could fork. Return how
+ * many. */
+static uint32_t add(struct sl_admission *admission, struct sl_group *group, struct sl_error *error)
+{
+	struct sl_waiting *all = calloc(SL_WAITING_MAX, sizeof *all);
+	bool forming = sl_group_is_forming(group);
+	uint32_t count = all == NULL ? 0 : sl_waiting_list(admission->folder, all), added = 0;
+	for (uint32_t i = 0; i < count && (forming || added == 0); i++)
+		if (is_automatic(admission, &all[i]))
+			added += sl_admit(group, &all[i], error) == SL_OK;
+	free(all);
+	return added;
+}
+
+/* Sign the next version with learners that wait, unless the file has a later one than this learner runs
+ * under. The lock is that of the commands. */
+static int admit_waiting(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_admission *admission = daemon->admission;
+	struct sl_group group = {.version = 0};
+	int lock = sl_private_file_lock(admission->folder, false, error);
+	if (lock < 0)
+		return lock;
 	int rc = sl_group_load(admission->path, &group, error);
-	if (rc == SL_OK && group.version == admission->begun) {
-		rc = sl_admit(&group, waiting, error);
-		if (rc == SL_OK)
-			rc = sign(daemon, &group, error);
+	if (rc == SL_OK && group.version == admission->begun && group.required == 1 &&
+	    add(admission, &group, error) > 0) {
+		rc = sign(daemon, &group, error);
 		if (rc == SL_OK)
 			rc = sl_admit_forget(admission->folder, &group.roster, error);
 	}
 	sl_group_close(&group);
+	close(lock);
 	return rc;
 }
 
-static void admit(void *context, const struct sl_waiting *waiting)
+void sl_joining_look(struct sl_daemon *daemon)
 {
-	struct sl_daemon *daemon = context;
+	struct sl_admission *admission = daemon->admission;
 	struct sl_error error;
-	if (!sl_joining_settled(daemon) || daemon->stopping)
-		return; /* it asks again */
-	if (add(daemon, waiting, &error) != SL_OK)
+	bool fresh = admission->fresh && sl_group_is_forming(&admission->group);
+	admission->fresh = false;
+	if (!admission->due || fresh || daemon->stopping || !sl_joining_settled(daemon))
+		return;
+	int rc = admit_waiting(daemon, &error);
+	admission->due = rc == SL_ERR_BUSY; /* a command changes the group: look again */
+	if (rc != SL_OK && rc != SL_ERR_BUSY)
 		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
 }
 
@@ -84,7 +119,7 @@ static void admit(void *context, const struct sl_waiting *waiting)
 
 int sl_joining_open(struct sl_daemon *daemon, struct sl_links_config *config, struct sl_error *error)
 {
-	const struct sl_admission_handler handler = {daemon, say, admit};
+	const struct sl_admission_handler handler = {daemon, say};
 	struct sl_roster_change change;
 	struct sl_store_round last;
 	daemon->admission = calloc(1, sizeof *daemon->admission);

@@ -14,6 +14,10 @@ struct sl_daemon;
  * opened after it. TLS is open; the store is, or is NULL while the group is forming. */
 int sl_joining_open(struct sl_daemon *daemon, struct sl_links_config *config, struct sl_error *error);
 void sl_joining_close(struct sl_daemon *daemon);
+/* Admit the learners that wait and are admitted without a question, if the group may change. While it is
+ * forming, one version admits all of them, once no further one has come since the last look; afterwards each
+ * version admits one. */
+void sl_joining_look(struct sl_daemon *daemon);
 /* Return true if the group may change: it is forming, or a round has committed under its roster. */
 bool sl_joining_settled(const struct sl_daemon *daemon);
 /* Answer the control request "group". */

@@ -111,6 +111,7 @@ static void on_watchdog(uv_timer_t *timer)
 	uint64_t seconds;
 	if (!daemon->stopping)
 		sl_wait_log_look(daemon);
+	sl_joining_look(daemon);
 	sl_group_update_look(daemon, false);
 	sl_progress_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);

@@ -1,11 +1,8 @@
 #include "tools/starling/group_change.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "common/config/private_file.h"
@@ -55,15 +52,6 @@ static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 	return why;
 }
 
-/* Let one command at a time change the group. */
-static int lock(struct sl_group_change *change, struct sl_error *error)
-{
-	change->lock = open(change->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (change->lock < 0 || flock(change->lock, LOCK_EX) != 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", change->folder, strerror(errno));
-	return SL_OK;
-}
-
 int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
@@ -90,7 +78,8 @@ static int open_folder(struct sl_group_change *change, const char *folder, struc
 {
 	*change = (struct sl_group_change){.lock = -1};
 	snprintf(change->folder, sizeof change->folder, "%s", folder);
-	int rc = lock(change, error);
+	change->lock = sl_private_file_lock(folder, true, error);
+	int rc = change->lock >= 0 ? SL_OK : change->lock;
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(folder, &change->own, error);
 	return rc == SL_OK ? sl_group_load(change->own.settings.roster, &change->now, error) : rc;

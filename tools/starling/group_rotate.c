@@ -186,7 +186,7 @@ static int ask(struct rotate *r, struct sl_error *error)
 	r->ask.address_count = 1;
 	r->ask.prove = prove;
 	r->ask.context = r;
-	for (;; sleep(SL_JOIN_ASK_PAUSE_S)) {
+	for (;; sl_join_ask_pause(&r->ask)) {
 		enum sl_join_verdict verdict = SL_JOIN_LATER;
 		int rc = ask_once(r, &request, &verdict, error);
 		uint64_t waited = sl_wait_report_now() - begun;

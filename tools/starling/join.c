@@ -222,7 +222,7 @@ static int ask(struct join *j, struct sl_error *error)
 	uint64_t begun = sl_wait_report_now(), limit = j->timeout_s == 0 ? UINT64_MAX : j->timeout_s;
 	bool reached = false;
 	begin(j, &request);
-	for (;; sleep(SL_JOIN_ASK_PAUSE_S)) {
+	for (;; sl_join_ask_pause(&j->ask)) {
 		enum sl_join_verdict verdict = SL_JOIN_LATER;
 		int rc = sl_join_ask(&j->ask, &request, &verdict, error);
 		uint64_t waited = sl_wait_report_now() - begun;

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #define ANSWER_MS 10000u
+#define PAUSE_MS 500u
+#define PAUSE_MS_MAX 2000u
 #define CLOCK_S 86400u /* by which two clocks may differ */
 
 static int check_clock(const struct sl_join_ask *ask, struct sl_error *error)
@@ -155,6 +157,14 @@ int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum s
 		}
 	}
 	return rc;
+}
+
+void sl_join_ask_pause(struct sl_join_ask *ask)
+{
+	uint32_t next = ask->pause_ms == 0 ? PAUSE_MS : 2 * ask->pause_ms;
+	ask->pause_ms = next < PAUSE_MS_MAX ? next : PAUSE_MS_MAX;
+	struct timespec pause = {ask->pause_ms / 1000, (long)(ask->pause_ms % 1000) * 1000000};
+	nanosleep(&pause, NULL);
 }
 
 void sl_join_ask_close(struct sl_join_ask *ask)

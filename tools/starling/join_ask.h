@@ -6,8 +6,6 @@
 #include "common/config/invitation.h"
 #include "daemon/net/join_client.h"
 
-#define SL_JOIN_ASK_PAUSE_S 2u /* between two questions */
-
 struct sl_join_ask {
 	const char *group;
 	const uint8_t *admin; /* that must be an admin of the roster; NULL: `roster` is there at the start */
@@ -20,6 +18,7 @@ struct sl_join_ask {
 
 	struct sl_group roster; /* the newest that was checked; owned */
 	bool has_roster;
+	uint32_t pause_ms;	     /* the last one between two questions */
 	uint64_t time;		     /* of the last answer: the clock of the other end */
 	char from[SL_ADDRESS_BYTES]; /* .. the address that gave it */
 };
@@ -27,6 +26,8 @@ struct sl_join_ask {
 /* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */
 int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		struct sl_error *error);
+/* Wait until the next question: 0.5 s at first, then 1 s, then 2 s. */
+void sl_join_ask_pause(struct sl_join_ask *ask);
 void sl_join_ask_close(struct sl_join_ask *ask);
 
 /* Return the member of the roster that has the key, or NULL. */
