@@ -1,5 +1,4 @@
 /* `starling group address`: give a learner of the group another address. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
