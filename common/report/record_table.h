@@ -286,6 +286,7 @@
 	X(PAST_ROSTER_ENDED, "again", SL_INFO, "round attempt",                                              \
 	  "round {round} attempt {attempt} of the previous roster has ended: this learner restarts by "      \
 	  "itself, under the present roster")                                                                \
+	X(TAKING_ROSTER, "again", SL_INFO, "reason", "{reason}")                                             \
 	X(NEW_ROSTER, "new_roster", SL_INFO, "reason", "{reason}")                                           \
 	X(FORMING, "forming", SL_INFO, "reason", "{reason}")                                                 \
 	X(RELOADED, "reloaded", SL_INFO, "reason", "{reason}")                                               \

@@ -189,6 +189,13 @@ void sl_group_update_look(struct sl_daemon *daemon, bool committed)
 	const struct sl_group_update *u = &daemon->group_update;
 	if (u->take_at == 0 || daemon->stopping || (!committed && uv_now(&daemon->loop) < u->take_at))
 		return;
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_TAKING_ROSTER);
+	record.reason = sl_record_words(&record,
+					"this learner restarts by itself, with version %" PRIu64
+					" of the roster of group %s",
+					u->version, daemon->group.name);
+	sl_report_log_record(daemon, &record);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }

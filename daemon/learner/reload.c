@@ -175,6 +175,8 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	else
 		sl_report_log_reason(daemon, SL_RECORD_RELOADED_NOTHING, error->text);
 	if (rc == SL_OK && outcome == SL_RELOAD_RESTART) {
+		sl_report_log_reason(daemon, SL_RECORD_TAKING_ROSTER,
+				     "this learner restarts by itself, with the changed roster");
 		daemon->restart_requested = true;
 		sl_daemon_stop(daemon, 0);
 	} else {

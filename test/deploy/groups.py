@@ -1,11 +1,12 @@
 """The chapters of deploy/README.md on groups: groups.py STARLING STARLINGD SOURCE UNIT
 
 Each machine of the page is a mount name space with a /var/lib/starling of its own; all are on loopback. `systemctl` is a stub
-that starts the command line of the unit. Only the commands of the page make the group: no file is copied or edited. Says how
+that starts the command line of the unit, `journalctl` one that shows its log. Only the commands of the page make the group: no file is copied or edited. Says how
 many commands a machine needed and how long it took to the first round. Skipped where name spaces are refused.
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ PATIENCE = 120
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
 # systemctl enable --now|start|stop|disable --now starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
+[ "$1" != status ] || exit 0
 case "$1 $2" in
 "enable --now") shift ;;
 "disable --now") shift 2 && set -- stop "$@" ;;
@@ -72,7 +74,7 @@ class Machine:
 		commands = commands.replace('--set rounds=1000', '--set rounds=1000 --set hidden_units=1') # less training
 		self.commands += len([line for line in commands.splitlines() if line and not line.startswith('#')])
 		script = f'mount -t tmpfs tmpfs /var/lib\nmkdir /var/lib/starling\nmount --bind {self.folder} /var/lib/starling\ncd {self.home}\n{commands}'
-		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation)
+		environment = dict(os.environ, PATH=f'{self.bin}:{STARLING.parent}:{os.environ["PATH"]}', INVITATION=invitation, MACHINE=self.name)
 		self.before = len(self.said())
 		self.running = subprocess.Popen(['unshare', '-rm', 'sh', '-euc', script], env=environment, stdin=subprocess.DEVNULL,
 			stdout=open(self.output, 'a'), stderr=subprocess.STDOUT)
@@ -145,6 +147,18 @@ def expect_rounds(what, machines):
 	expect(what, lambda: all(machine.committed() > after + 1 for machine in machines))
 
 
+def expect_one_stream(machines, running):
+	"""The logs of all machines are brought together, as the page says."""
+	together = running[0].home / 'logs'
+	for machine in running:
+		replay(machines, 'Look', [], slice(0, 2), machine.name)
+		if machine is not running[0]:
+			shutil.copytree(machine.home / 'logs', together, dirs_exist_ok=True)
+	replay(machines, 'Look', [], slice(2, None))
+	assert 'all learners have the same models' in running[0].said(), running[0].said()
+	assert (together / 'report.html').exists() and len(list(together.glob('*/log.jsonl'))) == len(running)
+
+
 def expect_same_models(machines):
 	"""The committed models that machines have of one round are the same file."""
 	of_round = {}
@@ -164,6 +178,9 @@ def main():
 		stub.parent.mkdir()
 		stub.write_text(STUB.format(unit=UNIT, starlingd=STARLINGD))
 		stub.chmod(0o755)
+		for name, commands in (('journalctl', 'cat /var/lib/starling/log'), ('hostname', 'echo "$MACHINE"')):
+			(stub.parent / name).write_text(f'#!/bin/sh\n{commands}\n')
+			(stub.parent / name).chmod(0o755)
 		(stub.parent / 'chown').symlink_to('/bin/true') # a user name space has no user starling
 		names = [f'laptop-{i}' for i in (1, 2, 3, 4, 6)]
 		ports = free_ports(len(names) + 1)
@@ -178,6 +195,7 @@ def main():
 			print(f'two laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
 			expect('five rounds', lambda: all(m.committed() >= 5 for m in first))
 			expect_same_models(first)
+			expect_one_stream(machines, first)
 			named = lambda *names: [machines[name] for name in names]
 			replay(machines, 'Add or remove a learner', invitations, slice(0, 4))
 			four = named('laptop-1', 'laptop-2', 'laptop-3', 'laptop-4')

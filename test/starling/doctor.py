@@ -309,6 +309,10 @@ def look_at_group(ports):
 	run('group', 'remove', 'b', '--folder', 'ga')
 	becomes('the roster without it', 'FAIL', 'peer a (1)', 'not a member', 'join again')
 	end(first)
+	kept = Path('gb/roster.yaml').read_bytes()
+	shutil.copy('ga/roster.yaml', 'gb/roster.yaml')
+	Doctor('--folder', 'gb', status=1).says('FAIL', 'own line', 'has no learner 2', 'join with a new invitation')
+	Path('gb/roster.yaml').write_bytes(kept)
 
 	first, third = Asked(ports[3], 'ga/identity'), Asked(ports[5], 'gc/identity')
 	shutil.copy('gc/roster.yaml', 'gb/roster.yaml') # the version of three

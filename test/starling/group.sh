@@ -44,6 +44,11 @@ ends 1 status ga
 has out ' a  ' ' forming ' 'it has 1 of the 3 learners with which rounds begin' '1 learner: 1 forming'
 timeout 60 "$program" join - --name b --address "127.0.0.1:$2" --folder gb <invitation >out 2>err || fail 'join'
 has out "starlingd --config $folder/gb/starlingd.yaml"
+for _ in $(seq 100); do
+	! grep -q '"again".*with version 2 of the roster of group ward' log || break
+	sleep 0.1
+done
+grep -q '"again".*with version 2 of the roster of group ward' log || fail "the log: $(cat log)"
 grep -q '"new_roster".*this learner takes it and restarts by itself' log || fail "the log: $(cat log)"
 refused '--no-wait is for the machine with the admin key' group rotate --no-wait --folder gb
 

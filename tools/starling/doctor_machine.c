@@ -46,7 +46,9 @@ static bool check_key(struct sl_doctor *d)
 	d->self = sl_roster_find(&d->group.roster, d->settings.id);
 	if (d->self < 0) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "own line",
-			      "correct 'id', or have this learner added to the roster",
+			      sl_group_is_signed(&d->group)
+				      ? "it was removed; to take part again, join with a new invitation"
+				      : "correct 'id', or have this learner added to the roster",
 			      "%s has no learner %" PRIu32, d->settings.roster, d->settings.id);
 		return false;
 	}

@@ -43,7 +43,8 @@ static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 	const char *why = NULL;
 	*version = (uint64_t)json_integer_value(json_object_get(reply, "version"));
 	if (reply == NULL)
-		why = "the learner of this machine is not running; start it";
+		why = "the learner of this machine does not answer: it is just starting again, or it does "
+		      "not run";
 	else if (*version != own->group.version)
 		why = "the learner of this machine has not taken up the last change yet";
 	else if (!json_is_true(json_object_get(reply, "settled")))

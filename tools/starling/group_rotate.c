@@ -179,6 +179,7 @@ static int ask(struct rotate *r, struct sl_error *error)
 	struct sl_join_request request = {.kind = SL_JOIN_RENEW};
 	struct sl_wait_report reported = {0};
 	uint64_t begun = sl_wait_report_now(), limit = r->timeout_s == 0 ? UINT64_MAX : r->timeout_s;
+	uint32_t failed = 0;
 	bool reached = false;
 	memcpy(request.key, r->next.public_key, sizeof request.key);
 	r->ask.group = r->own.group.name;
@@ -209,7 +210,9 @@ static int ask(struct rotate *r, struct sl_error *error)
 					  reached ? "the new key is not admitted"
 						  : "the admin's machine does not answer",
 					  waited);
-		report(r, &reported, rc == SL_OK ? NULL : error->text);
+		failed = rc == SL_OK ? 0 : failed + 1;
+		if (failed == 0 || !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
+			report(r, &reported, rc == SL_OK ? NULL : error->text);
 	}
 }
 

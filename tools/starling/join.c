@@ -220,6 +220,7 @@ static int ask(struct join *j, struct sl_error *error)
 	struct sl_join_request request;
 	struct sl_wait_report reported = {0};
 	uint64_t begun = sl_wait_report_now(), limit = j->timeout_s == 0 ? UINT64_MAX : j->timeout_s;
+	uint32_t failed = 0;
 	bool reached = false;
 	begin(j, &request);
 	for (;; sl_join_ask_pause(&j->ask)) {
@@ -242,7 +243,9 @@ static int ask(struct join *j, struct sl_error *error)
 					  " s; the request stands: run this command "
 					  "again after the admin has run starling admit %s",
 					  limit, j->name);
-		report(j, &reported, rc == SL_OK ? NULL : error->text);
+		failed = rc == SL_OK ? 0 : failed + 1;
+		if (failed == 0 || !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
+			report(j, &reported, rc == SL_OK ? NULL : error->text);
 	}
 }
 

@@ -6,6 +6,10 @@
 #include "common/config/invitation.h"
 #include "daemon/net/join_client.h"
 
+/* A machine that has answered before may just start again, with another roster: failures in a row that are
+ * not reported. */
+#define SL_JOIN_ASK_SILENT_TRIES 3u
+
 struct sl_join_ask {
 	const char *group;
 	const uint8_t *admin; /* that must be an admin of the roster; NULL: `roster` is there at the start */
