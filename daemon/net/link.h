@@ -129,9 +129,11 @@ struct sl_slot {
 	uint64_t retry_at, dialled_at;
 	uint64_t alone_since; /* time since which the peer is wanted without a link */
 	uint32_t failures;
-	uint32_t tries;		    /* failed dials: each goes to the next address */
-	uint32_t ways;		    /* addresses that the peer has, as far as its names are resolved */
-	struct sl_link_bytes bytes; /* of all its links */
+	uint32_t tries;		      /* failed dials: each goes to the next address */
+	uint32_t ways;		      /* addresses that the peer has, as far as its names are resolved */
+	struct sl_link_bytes bytes;   /* of all its links */
+	char hints[SL_ADDRESS_BYTES]; /* addresses beside those of the roster; "": none */
+	uint64_t hinted_at;	      /* when a new one ended the back-off; 0: never */
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */

@@ -62,6 +62,7 @@ struct sl_links_timing {
 		retry_most;  /* pause after the first failed dial, doubled with each further one */
 	uint32_t head_start; /* in which only the end with the smaller index dials */
 	uint32_t steady;     /* after which the loss of a link is not a failure in the back-off */
+	uint32_t hint;	     /* in which only the first new hint for a peer ends the back-off */
 };
 
 struct sl_links_config {
@@ -84,6 +85,9 @@ int sl_links_open(struct sl_links **links, const struct sl_links_config *config,
 /* Keep links to the peers of `set`, bits over the roster: dial missing ones, close links to other peers that
  * this end dialled. */
 void sl_links_want(struct sl_links *links, const uint64_t *set);
+/* Set the addresses at which `peer` was found, in the form of a roster's, "": none. They are hints: dialled
+ * after those of the roster. A new one ends the back-off. Return true if one is new. */
+bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses);
 /* Queue `frame` for `peer`, with a reference of its own. A peer without a link is skipped. A link on which
  * more than SL_LINK_WAITING_BYTES wait is closed instead: its peer does not read. */
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);

@@ -18,7 +18,8 @@ static const struct sl_links_timing usual = {.tick = 100,
 					     .retry_least = 250,
 					     .retry_most = 15000,
 					     .head_start = 1000,
-					     .steady = 2000};
+					     .steady = 2000,
+					     .hint = 10000};
 
 /* ---- dialling ---- */
 
@@ -32,6 +33,20 @@ static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *
 		pause = timing->retry_most;
 	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
 	return pause - jitter;
+}
+
+/* Copy the address of `peer` whose turn it is. Return the number of its addresses. */
+static uint32_t take_turn(const struct sl_links *links, uint32_t peer, char one[static SL_ADDRESS_BYTES])
+{
+	const struct sl_slot *slot = &links->slots[peer];
+	const char *listed = links->config.roster->members[peer].address;
+	uint32_t n = sl_roster_address_at(listed, slot->tries, one), found = 0;
+	if (slot->hints[0] == '\0')
+		return n;
+	found = sl_roster_address_at(slot->hints, 0, one);
+	uint32_t turn = slot->tries % (n + found);
+	sl_roster_address_at(turn < n ? listed : slot->hints, turn < n ? turn : turn - n, one);
+	return n + found;
 }
 
 /* Connect to the address whose turn it is of those that a name has. */
@@ -74,7 +89,7 @@ static void dial(struct sl_links *links, uint32_t peer)
 	slot->dialled_at = uv_now(links->config.loop);
 	links->dials++;
 	links->begun++;
-	slot->ways = sl_roster_address_at(links->config.roster->members[peer].address, slot->tries, one);
+	slot->ways = take_turn(links, peer, one);
 	sl_address_split(one, host, port);
 	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
 		sl_link_connect(link, (const struct sockaddr *)&v4);
@@ -128,6 +143,42 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 		if (has_room(links))
 			dial(links, i);
 	}
+}
+
+/* Return true if `addresses`, "" or a list, has `one`. */
+static bool has_address(const char *addresses, const char *one)
+{
+	char other[SL_ADDRESS_BYTES];
+	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, other);
+	for (uint32_t i = 0; i < count; i++) {
+		sl_roster_address_at(addresses, i, other);
+		if (strcmp(one, other) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
+{
+	struct sl_slot *slot = &links->slots[peer];
+	uint64_t now = uv_now(links->config.loop);
+	char one[SL_ADDRESS_BYTES];
+	uint32_t count = addresses[0] == '\0' ? 0 : sl_roster_address_at(addresses, 0, one);
+	bool news = false;
+	for (uint32_t i = 0; i < count; i++) {
+		sl_roster_address_at(addresses, i, one);
+		news = news || !has_address(slot->hints, one);
+	}
+	slot->tries %= take_turn(links, peer, one); /* those of the roster keep their turn */
+	snprintf(slot->hints, sizeof slot->hints, "%s", addresses);
+	if (news && (slot->hinted_at == 0 || now >= slot->hinted_at + links->config.timing->hint)) {
+		slot->hinted_at = now;
+		slot->failures = 0;
+		slot->retry_at = now;
+	}
+	if (news && slot->ways == 1)
+		slot->ways = 1 + count; /* a connect under way that gets no answer ends early */
+	return news;
 }
 
 /* ---- reports of links ---- */
@@ -412,7 +463,7 @@ size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
 
 void sl_links_address(const struct sl_links *links, uint32_t peer, char address[static SL_ADDRESS_BYTES])
 {
-	sl_roster_address_at(links->config.roster->members[peer].address, links->slots[peer].tries, address);
+	take_turn(links, peer, address);
 }
 
 bool sl_links_reads(const struct sl_links *links, uint32_t peer)

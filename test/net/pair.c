@@ -146,7 +146,8 @@ void net_open(struct net *net)
 					       .retry_least = 25,
 					       .retry_most = 1500,
 					       .head_start = 100,
-					       .steady = 200};
+					       .steady = 200,
+					       .hint = 1000};
 	net->roster = (struct sl_roster){.members = net->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++)
 		identify(net, i);
