@@ -308,6 +308,9 @@
 	X(LINK_FAILED, "link_down", SL_WARN, "peer reason", "link to {who}, {address}, failed: {reason}")    \
 	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason",                                           \
 	  "link to {who}, {address}, failed: {reason}")                                                      \
+	X(FOUND, "found", SL_INFO, "peer address", "{who} is announced at {address} by mDNS")                \
+	X(DISCOVERY, "discovery", SL_INFO, "reason", "{reason}")                                             \
+	X(DISCOVERY_FAILED, "discovery", SL_WARN, "reason", "{reason}")                                      \
 	X(JOINING, "joining", SL_INFO, "reason", "{reason}")                                                 \
 	X(JOIN_REFUSED, "joining", SL_WARN, "address reason",                                                \
 	  "{address} wanted to join and was refused: {reason}")                                              \

@@ -33,6 +33,7 @@
 #include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
 #include "daemon/net/links.h"
+#include "daemon/net/mdns.h"
 #include "daemon/net/tls.h"
 #include "daemon/runtime/http.h"
 #include "daemon/runtime/log.h"
@@ -151,6 +152,7 @@ struct sl_daemon {
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;
+	struct sl_mdns *mdns;		/* NULL: `discover: none` */
 	struct sl_admission *admission; /* of learners that join */
 	struct sl_join_handler join;
 	struct sl_control *control;

@@ -9,6 +9,7 @@
 
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/discovery.h"
 #include "daemon/learner/events.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/learner/joining.h"
@@ -195,7 +196,9 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
 	if (rc == SL_OK)
 		rc = sl_joining_open(daemon, &config, error);
-	return rc == SL_OK ? sl_links_open(&daemon->links, &config, error) : rc;
+	if (rc == SL_OK)
+		rc = sl_links_open(&daemon->links, &config, error);
+	return rc == SL_OK ? sl_discovery_open(daemon, error) : rc;
 }
 
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
@@ -260,6 +263,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->control != NULL)
 		sl_control_close(daemon->control);
 	sl_monitor_close(daemon);
+	if (daemon->mdns != NULL)
+		sl_mdns_close(daemon->mdns);
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
 	if (daemon->crypto.back.loop != NULL)

@@ -10,7 +10,8 @@ struct sl_links_handler;
 void sl_loop_signals(struct sl_daemon *daemon);
 /* Start the other handles and the workers. */
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error);
-/* Listen for peers and for learners that join: TLS, admission and links, with the callbacks of `handler`. */
+/* Listen for peers and for learners that join: TLS, admission, links with the callbacks of `handler`, and
+ * discovery of peers. */
 int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error);
 /* Listen for them and for control clients. */
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);

@@ -16,8 +16,8 @@ static bool is_limited(const struct sl_record *record)
 		return record->attempt > USUAL_ATTEMPTS;
 	if (record->kind == SL_RECORD_REJECTED || record->kind == SL_RECORD_REJECTED_MORE)
 		return false;
-	return level == SL_WARN || record->kind == SL_RECORD_JOINING || record->kind == SL_RECORD_LINK_DOWN ||
-	       record->kind == SL_RECORD_LINK_FAILED_AGAIN;
+	return level == SL_WARN || record->kind == SL_RECORD_JOINING || record->kind == SL_RECORD_FOUND ||
+	       record->kind == SL_RECORD_LINK_DOWN || record->kind == SL_RECORD_LINK_FAILED_AGAIN;
 }
 
 bool sl_record_limit_passes(struct sl_record_limit *limit, const struct sl_record *record, sl_ms now,

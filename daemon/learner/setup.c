@@ -62,8 +62,8 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 				  "%s: the line of id %u pins another key than the one in %s; `starling "
 				  "keygen --show` prints the right one",
 				  settings->roster, settings->id, settings->identity);
-	daemon->listens_on_all =
-		sl_listen_choose(settings->listen, daemon->roster.members[self].address, daemon->listen);
+	daemon->listens_on_all = sl_listen_choose(settings->listen, daemon->roster.members[self].address,
+						  settings->discover != SL_DISCOVER_NONE, daemon->listen);
 	return SL_OK;
 }
 
@@ -428,6 +428,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 {
 	sl_loop_close(daemon);
 	sl_control_free(daemon->control);
+	sl_mdns_free(daemon->mdns);
 	sl_links_free(daemon->links);
 	sl_joining_close(daemon);
 	sl_tls_close(&daemon->tls);

@@ -95,6 +95,6 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 		rc = check_command(s, error);
 	if (rc == SL_OK)
 		rc = sl_monitor_check(s, error);
-	sl_listen_choose(s->listen, roster->members[self].address, address);
+	sl_listen_choose(s->listen, roster->members[self].address, s->discover != SL_DISCOVER_NONE, address);
 	return rc == SL_OK ? sl_listen_check(address, error) : rc;
 }

@@ -39,17 +39,17 @@ static bool is_here(const char *address)
 	return here;
 }
 
-bool sl_listen_choose(const char *given, const char *own, char address[static SL_ADDRESS_BYTES])
+bool sl_listen_choose(const char *given, const char *own, bool moves, char address[static SL_ADDRESS_BYTES])
 {
 	char first[SL_ADDRESS_BYTES];
-	bool is_single = sl_roster_address_at(own, 0, first) == 1;
-	if (given[0] != '\0' || (is_single && is_here(first))) {
+	bool is_own = sl_roster_address_at(own, 0, first) == 1 && is_here(first);
+	if (given[0] != '\0' || (is_own && !moves)) {
 		snprintf(address, SL_ADDRESS_BYTES, "%s", given[0] != '\0' ? given : first);
 		return false;
 	}
 	snprintf(address, SL_ADDRESS_BYTES, "%s%s", is_here("[::]:0") ? "[::]" : "0.0.0.0",
 		 strrchr(first, ':'));
-	return true;
+	return !is_own;
 }
 
 /* Return the error `why` of an attempt to listen. */

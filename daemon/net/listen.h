@@ -2,7 +2,8 @@
  *
  * It is the setting `listen`, or else the address of the learner's roster line, if that is one address of
  * this machine. With a name there, several addresses, or one that this machine does not have, behind a port
- * forwarding or before its network is up, the learner listens on all addresses, IPv6 and IPv4, at that port.
+ * forwarding or before its network is up, the learner listens on all addresses, IPv6 and IPv4, at that port;
+ * also if the others find it at whatever address it has (setting `discover`).
  */
 #pragma once
 
@@ -12,9 +13,10 @@
 #include "common/base/err.h"
 #include "common/base/limits.h"
 
-/* Write where to listen. `given`: the setting, or ""; `own`: the addresses of the roster line. Return true if
- * these are all addresses because `own` is not one address of this machine. */
-bool sl_listen_choose(const char *given, const char *own, char address[static SL_ADDRESS_BYTES]);
+/* Write where to listen. `given`: the setting, or ""; `own`: the addresses of the roster line; `moves`: the
+ * learner is found wherever it is. Return true if these are all addresses because `own` is not one address of
+ * this machine. */
+bool sl_listen_choose(const char *given, const char *own, bool moves, char address[static SL_ADDRESS_BYTES]);
 
 /* Check that `address` can be resolved to one of this machine. SL_PENDING: not now, but it may be later: no
  * name server answers, or this machine does not have it. */

@@ -35,7 +35,7 @@ static bool has_ipv6(void)
 static void expect_chosen(const char *given, const char *own, const char *expected, bool all)
 {
 	char address[SL_ADDRESS_BYTES];
-	assert_int_equal(sl_listen_choose(given, own, address), all);
+	assert_int_equal(sl_listen_choose(given, own, false, address), all);
 	assert_string_equal(address, expected);
 }
 
@@ -55,6 +55,18 @@ TEST(all_addresses)
 	expect_chosen("", "[2001:db8::1]:7401", "[::]:7401", true);
 	expect_chosen("", "clinic-a.example.org:7400", "[::]:7400", true);
 	expect_chosen("", "127.0.0.1:7400,[::1]:7401", "[::]:7400", true);
+}
+
+/* A learner that the others find wherever it is may get another address at any time. */
+TEST(a_learner_that_moves)
+{
+	char address[SL_ADDRESS_BYTES];
+	if (!has_ipv6())
+		skip();
+	assert_false(sl_listen_choose("", "127.0.0.1:7400", true, address));
+	assert_string_equal(address, "[::]:7400");
+	assert_false(sl_listen_choose("127.0.0.1:7401", "127.0.0.1:7400", true, address));
+	assert_string_equal(address, "127.0.0.1:7401");
 }
 
 TEST(a_machine_without_ipv6)

@@ -34,7 +34,8 @@ static void check_listen(struct sl_doctor *d)
 	char address[SL_ADDRESS_BYTES];
 	if (d->self < 0)
 		return;
-	bool all = sl_listen_choose(d->settings.listen, d->group.roster.members[d->self].address, address);
+	bool all = sl_listen_choose(d->settings.listen, d->group.roster.members[d->self].address,
+				    d->settings.discover != SL_DISCOVER_NONE, address);
 	int why = sl_try_listen(address, d->status != NULL);
 	if (why < 0) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "address", "correct the name, or set 'listen'", "%s: %s",

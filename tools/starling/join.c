@@ -142,7 +142,7 @@ static int check_port(const struct join *j, struct sl_error *error)
 	for (size_t i = 0; i < j->sets.count; i++)
 		if (strncmp(j->sets.items[i], LISTEN, strlen(LISTEN)) == 0)
 			given = j->sets.items[i] + strlen(LISTEN);
-	sl_listen_choose(given, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, address);
+	sl_listen_choose(given, j->address[0] != '\0' ? j->address : "0.0.0.0:" PORT, false, address);
 	return sl_try_listen(address, false) != EADDRINUSE
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_BUSY,

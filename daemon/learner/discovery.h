@@ -1,0 +1,9 @@
+/* discovery.h - members found by multicast DNS, for the links and the log; setting `discover`. */
+#pragma once
+
+#include "common/base/err.h"
+
+struct sl_daemon;
+
+/* Announce this learner and look for the members, if it is set; the links are open. */
+int sl_discovery_open(struct sl_daemon *daemon, struct sl_error *error);
