@@ -410,12 +410,22 @@ def rotated(group):
 		assert not missed, f'{h.name} has missed rounds {sorted(missed)} while a key was renewed'
 
 
-def inside():
-	"""Play all scenes, in the name spaces of this test."""
+def lay_bridges():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	for bridge in ('bridge0', 'bridge1'):
 		ip('link', 'add', 'dev', bridge, 'type', 'bridge')
 		ip('link', 'set', 'dev', bridge, 'up')
+
+
+def tell(hosts):
+	"""Print what the hosts have logged, when a test has failed."""
+	for host in hosts:
+		print(f'--- {host.name}: rounds {host.rounds[-5:]}, caught up {host.caught_up[-5:]}\n{host.log.read_text()[-6000:]}')
+
+
+def inside():
+	"""Play all scenes, in the name spaces of this test."""
+	lay_bridges()
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
 		group, folder = Group(), Path(name)
 		try:
@@ -433,8 +443,7 @@ def inside():
 				assert '"event":"fatal"' not in host.log.read_text(), host.name
 				assert host.daemon.poll() is None, f'{host.name} has ended'
 		except BaseException:
-			for host in group.hosts:
-				print(f'--- {host.name}: rounds {host.rounds[-5:]}, caught up {host.caught_up[-5:]}\n{host.log.read_text()[-6000:]}')
+			tell(group.hosts)
 			raise
 		finally:
 			for host in group.hosts:
@@ -459,7 +468,8 @@ tc qdisc add dev probe1 root {' '.join(LOSE_ALL)}'''
 	return f'name spaces, bridges or queues are refused: {tried.stderr.strip()}' if tried.returncode != 0 else None
 
 
-def main():
+def main(inside):
+	"""Run `inside` in name spaces of its own; return the exit status."""
 	if INSIDE in os.environ:
 		return inside()
 	own = ['unshare', *(['-r'] if os.geteuid() != 0 else []), '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
@@ -471,4 +481,5 @@ def main():
 	os.execvp(own[0], [*own, sys.executable, *sys.argv])
 
 
-sys.exit(main())
+if __name__ == '__main__':
+	sys.exit(main(inside))
