@@ -100,7 +100,7 @@ def make(group, folder):
 	first, others = group.hosts[0], group.hosts[1:]
 	settings = ('discover=mdns', *hosts.SETTINGS)
 	said = first.done(first.starling('group', 'create', 'ward', '--learner', first.name, '--address', f'{first.address}:7400', '--members', str(HOSTS),
-		'--auto-admit', str(HOSTS - 1), *(word for setting in settings for word in ('--set', setting))))
+		'--auto-admit', str(HOSTS - 1), *hosts.OWN, *(word for setting in settings for word in ('--set', setting))))
 	first.start()
 	for host, joining in join(others, invitation(said)):
 		host.done(joining)
