@@ -66,9 +66,10 @@ void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const c
 static const char *const words[] = {
 	[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};
 
-static void print_text(const struct sl_doctor *doctor)
+/* Print the findings from number `first` on. */
+static void print_text(const struct sl_doctor *doctor, size_t first)
 {
-	for (size_t i = 0; i < doctor->count; i++) {
+	for (size_t i = first; i < doctor->count; i++) {
 		const struct sl_doctor_finding *f = &doctor->findings[i];
 		printf("%-4s  %s: %s%s%s\n", words[f->level], f->about, f->text,
 		       f->remedy[0] != '\0' ? "; " : "", f->remedy);
@@ -107,6 +108,23 @@ static int find_config(const struct options *o, char config[static PATH_MAX + 32
 	return rc;
 }
 
+/* Look at this machine, then at the peers. What is found here is printed before the peers have answered.
+ * Return false if a name server does not answer. */
+static bool look(struct sl_doctor *doctor, bool json)
+{
+	bool ask = sl_doctor_machine(doctor);
+	size_t shown = json ? 0 : doctor->count;
+	if (!json)
+		print_text(doctor, 0);
+	fflush(stdout);
+	bool done = !ask || sl_doctor_peers(doctor);
+	if (json)
+		print_json(doctor);
+	else
+		print_text(doctor, shown);
+	return done;
+}
+
 static void close_doctor(struct sl_doctor *doctor)
 {
 	if (doctor->has_key)
@@ -127,12 +145,11 @@ int sl_cmd_doctor(int argc, char **argv)
 		fprintf(stderr, "starling doctor: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}
-	bool done = !sl_doctor_machine(&doctor) || sl_doctor_peers(&doctor);
-	(o.json ? print_json : print_text)(&doctor);
+	bool done = look(&doctor, o.json);
 	for (size_t i = 0; i < doctor.count; i++)
 		if (doctor.findings[i].level == SL_DOCTOR_FAIL)
 			status = SL_EXIT_FAILED;
-	if (!done) { /* a name server does not answer */
+	if (!done) {
 		fflush(stdout);
 		_exit(status);
 	}
