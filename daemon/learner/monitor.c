@@ -139,6 +139,15 @@ static void serve_records(struct sl_daemon *daemon, struct sl_http_request *requ
 		sl_http_send(stream, NULL, line, size);
 }
 
+/* Answer a request for anything else with what there is. */
+static void serve_hint(struct sl_http_request *request)
+{
+	static const char text[] =
+		"A learner. It has /healthz, /metrics and /records. The page of its rounds: "
+		"'starling watch' with this address, on your machine.\n";
+	sl_http_reply(request, 404, "text/plain; charset=utf-8", text, sizeof text - 1);
+}
+
 static void serve(void *context, struct sl_http_request *request)
 {
 	struct sl_daemon *daemon = context;
@@ -149,6 +158,8 @@ static void serve(void *context, struct sl_http_request *request)
 		serve_health(daemon, request);
 	else if (strcmp(path, "/records") == 0)
 		serve_records(daemon, request);
+	else
+		serve_hint(request);
 }
 
 static void on_record(void *context, const char *json_line, size_t bytes)

@@ -56,7 +56,7 @@ def check(run, port):
     expect(ask(port, '/metrics'), 200, 'text/plain; version=0.0.4; charset=utf-8', f'starling_roster_learners{{learner="learner-01"}} {LEARNERS}\n')
     expect(ask(port, '/metrics', method='HEAD'), 200)
     expect(ask(port, '/metrics', method='POST'), 405)
-    expect(ask(port, '/'), 404)
+    expect(ask(port, '/'), 404, 'text/plain; charset=utf-8', 'starling watch')
     last = records(port, lambda found: len(found) == 20)
     again = records(port, lambda found: last[-1] in found or len(found) == 5000, '?recent=1')
     assert again[-20:] == last and len(again) > 20, 'the last records are not sent again'
