@@ -131,6 +131,7 @@ struct sl_daemon {
 	struct sl_settings_source source; /* where they are from; path NULL: they are not read again */
 	struct sl_group group; /* the present roster, with its signatures; `roster` may be a past one */
 	struct sl_group_update group_update;
+	struct sl_roster_fetch roster_fetch;
 	struct sl_roster roster;
 	struct sl_identity identity;
 	struct sl_store

@@ -13,6 +13,7 @@
 #include "daemon/learner/progress.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
+#include "daemon/learner/roster_fetch.h"
 #include "daemon/learner/validate.h"
 #include "daemon/runtime/service.h"
 
@@ -47,6 +48,7 @@ static void on_look(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
 	sl_joining_look(daemon);
+	sl_roster_fetch_look(daemon);
 	sl_group_update_look(daemon, true);
 	sl_progress_wait(daemon, "the group is forming");
 }

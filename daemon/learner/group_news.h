@@ -1,4 +1,5 @@
-/* group_news.h - what a learner keeps of newer versions of a signed roster (group_update.h). */
+/* group_news.h - what a learner keeps of newer versions of a signed roster (group_update.h), and of questions
+ * for them (roster_fetch.h). */
 #pragma once
 
 #include "common/base/types.h"
@@ -31,3 +32,10 @@ static inline const char *sl_group_program(const struct sl_group_update *u, uint
 {
 	return u->text != NULL && u->peers[peer].program[0] != '\0' ? u->peers[peer].program : NULL;
 }
+
+struct sl_roster_fetch {
+	uint64_t linked_at; /* loop time, ms, when there was a link, or the first look; 0: no look yet */
+	uint64_t asked_at;
+	uint32_t count; /* questions so far */
+	bool busy;	/* a thread asks */
+};

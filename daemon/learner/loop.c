@@ -19,6 +19,7 @@
 #include "daemon/learner/reload.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
+#include "daemon/learner/roster_fetch.h"
 #include "daemon/learner/wait_log.h"
 
 #define LOOK_MS 500u	/* for waits, durable writes and progress */
@@ -113,6 +114,7 @@ static void on_watchdog(uv_timer_t *timer)
 	if (!daemon->stopping)
 		sl_wait_log_look(daemon);
 	sl_joining_look(daemon);
+	sl_roster_fetch_look(daemon);
 	sl_group_update_look(daemon, false);
 	sl_progress_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);

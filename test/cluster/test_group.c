@@ -137,7 +137,7 @@ static void begin_rotation(struct cluster *c, uint32_t i)
 {
 	char arguments[160], path[PATH_MAX + 32];
 	snprintf(arguments, sizeof arguments, "exec " STARLING_PATH " group rotate --folder learner-%02u", i);
-	snprintf(path, sizeof path, "%s/rotate", c->run.path);
+	snprintf(path, sizeof path, "%s/rotate-%02u", c->run.path, i);
 	pid_t pid = process_start(c->run.path, path, path,
 				  (const char *const[]){"/bin/sh", "-ec", arguments, NULL});
 	assert_true(process_expect(path, "Waiting for the admin of ward to run: starling admit", NULL, 20));
@@ -214,6 +214,21 @@ CLUSTER_TEST(away_while_all_keys_changed)
 	cluster_start(c, 3, "");
 	expect_done(c, "group update --folder learner-03");
 	cluster_shell(c, "grep -q 'version 5' learner-03/roster.yaml");
+	cluster_stop(c);
+}
+
+/* The same without a command: it asks by itself after 30 s. */
+CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
+{
+	create_all(c, 4, 4, "");
+	cluster_signal(c, 4, SIGTERM);
+	assert_int_equal(cluster_wait(c, 4), 0);
+	rotate(c, 2);
+	rotate(c, 3);
+	expect_done(c, "group rotate --folder learner-01");
+	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
+	cluster_start(c, 4, "");
+	expect_rounds(c, 4, 2);
 	cluster_stop(c);
 }
 
