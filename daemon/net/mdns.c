@@ -417,7 +417,7 @@ static void await(struct sl_mdns *mdns, bool more)
 /* Process what has arrived, up to a bound; after a fault, end the connection and try again later. */
 static void turn(struct sl_mdns *mdns)
 {
-	char text[SL_ERROR_BYTES + 96];
+	char text[SL_ERROR_BYTES + 128];
 	int rc = 1;
 	for (uint32_t i = 0; i < MESSAGES_PER_TURN && rc > 0 && mdns->fault[0] == '\0'; i++)
 		rc = sd_bus_process(mdns->bus, NULL);
@@ -427,8 +427,10 @@ static void turn(struct sl_mdns *mdns)
 		await(mdns, rc > 0);
 		return;
 	}
-	snprintf(text, sizeof text, "mDNS does not work: %s; tried again every %u s", mdns->fault,
-		 RETRY_MS / 1000);
+	snprintf(text, sizeof text,
+		 "no member is found by mDNS: %s; tried again every %u s: start D-Bus and avahi-daemon, or "
+		 "set discover: none",
+		 mdns->fault, RETRY_MS / 1000);
 	say(mdns, false, text);
 	disconnect(mdns);
 	forget(mdns);
@@ -466,7 +468,7 @@ static int watch(struct sl_mdns *mdns)
 /* Connect to D-Bus. Requests wait until the connection stands. */
 static void connect_bus(struct sl_mdns *mdns)
 {
-	int rc = sd_bus_open_system(&mdns->bus);
+	int rc = sd_bus_open_system(&mdns->bus); /* does not wait */
 	if (rc >= 0)
 		rc = watch(mdns);
 	if (rc >= 0)

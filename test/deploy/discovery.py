@@ -50,14 +50,13 @@ class Host(hosts.Host):
 	"""A host with the services of a desktop: D-Bus and avahi-daemon."""
 
 	def __init__(self, folder, number):
-		self.services, self.avahi = [], None
+		self.services, self.bus, self.avahi = [], None, None
 		super().__init__(folder, number)
 		run(*self.inside('mount', '-t', 'tmpfs', 'tmpfs', '/run'))
 		(self.folder / 'announced').mkdir()
 		run(*self.inside('mount', '--bind', self.folder / 'announced', '/etc/avahi/services'))
 		(self.folder / 'bus.conf').write_text(BUS.format(folder=self.folder))
-		self.serve('dbus-daemon', '--config-file', self.folder / 'bus.conf', '--nofork', '--nopidfile')
-		expect(f'{self.name} has D-Bus', (self.folder / 'bus').exists)
+		self.start_bus()
 		self.start_avahi()
 
 	def inside(self, *command):
@@ -67,6 +66,11 @@ class Host(hosts.Host):
 		with (self.folder / 'services.log').open('a') as log:
 			self.services.append(subprocess.Popen(self.inside(*command), stdin=subprocess.DEVNULL, stdout=log, stderr=log))
 		return self.services[-1]
+
+	def start_bus(self):
+		(self.folder / 'bus').unlink(missing_ok=True)
+		self.bus = self.serve('dbus-daemon', '--config-file', self.folder / 'bus.conf', '--nofork', '--nopidfile')
+		expect(f'{self.name} has D-Bus', (self.folder / 'bus').exists)
 
 	def start_avahi(self, ipv6='no'):
 		(self.folder / 'avahi.conf').write_text(AVAHI.format(name=self.name, ipv6=ipv6))
@@ -142,11 +146,26 @@ def services_hang(group):
 def avahi_away(group):
 	"""avahi-daemon ends on one host, and returns: one line for each, and the rounds go on."""
 	host = group.hosts[1]
-	lost, works = (lambda: host.lines('avahi-daemon does not run')), (lambda: host.lines('announces port 7400'))
+	lost, works = (lambda: host.lines('no member is found by mDNS')), (lambda: host.lines('announces port 7400'))
 	before = len(works())
 	host.stop_avahi()
 	expect('the learner notes that avahi-daemon is gone', lambda: len(lost()) == 1)
 	group.expect_rounds('without avahi-daemon on one host, all', group.hosts, 2)
+	host.start_avahi()
+	expect('the learner is announced again', lambda: len(works()) == before + 1)
+	assert len(lost()) == 1, lost()
+
+
+def bus_away(group):
+	"""D-Bus ends on one host, avahi-daemon with it, and both return: the learner connects again."""
+	host = group.hosts[0]
+	lost, works = (lambda: host.lines('no member is found by mDNS')), (lambda: host.lines('announces port 7400'))
+	before = len(works())
+	host.bus.terminate()
+	host.bus.wait(PATIENCE)
+	host.stop_avahi()
+	expect('the learner notes that D-Bus is gone', lambda: len(lost()) == 1)
+	host.start_bus()
 	host.start_avahi()
 	expect('the learner is announced again', lambda: len(works()) == before + 1)
 	assert len(lost()) == 1, lost()
@@ -170,7 +189,7 @@ def inside():
 		group, folder = Group(), Path(name)
 		try:
 			make(group, folder)
-			for scene in (all_move, all_start, avahi_away, services_hang, link_local):
+			for scene in (all_move, all_start, avahi_away, services_hang, bus_away, link_local):
 				scene(group)
 			for host in group.hosts:
 				assert host.daemon.poll() is None, f'{host.name} has ended'
