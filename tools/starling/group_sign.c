@@ -99,6 +99,9 @@ static int add_signature(struct sl_group_change *change, struct sl_group *propos
 	int rc = sl_proposal_merge(change->folder, proposal, &had, error);
 	if (rc != SL_OK)
 		return rc;
+	if (!sl_group_has_signed(proposal, admin) && proposal->signature_count == SL_ADMINS_MAX)
+		return sl_err_set(error, SL_ERR_FULL, "it has %u signatures, and no more are possible",
+				  SL_ADMINS_MAX);
 	if (!sl_group_has_signed(proposal, admin))
 		sl_group_sign_too(proposal, change->own.admin);
 	else if (proposal->signature_count == had && sl_group_missing(&change->now, proposal) > 0)
