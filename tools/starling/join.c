@@ -19,6 +19,7 @@
 #define PORT "7400"
 #define LISTEN "listen=" /* this setting of the machine */
 #define REACH_S 30u	 /* in which the inviting machine must answer for the first time */
+#define QUIET_S 1u	 /* in which an invitation with --auto-admit may be enough */
 #define REPORT_S 10u	 /* between two reports of what is waited for */
 
 struct join {
@@ -244,7 +245,7 @@ static int ask(struct join *j, struct sl_error *error)
 					  "again after the admin has run starling admit %s",
 					  limit, j->name);
 		failed = rc == SL_OK ? 0 : failed + 1;
-		if (failed == 0 || !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
+		if (rc == SL_OK ? waited >= QUIET_S : !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
 			report(j, &reported, rc == SL_OK ? NULL : error->text);
 	}
 }
