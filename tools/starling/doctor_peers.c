@@ -223,7 +223,8 @@ static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer
 		return;
 	case SL_JOIN_OTHER_GROUP:
 		find(f, SL_DOCTOR_FAIL, "end that learner, and start the one of this group",
-		     "other group: with the same key and address runs no learner of %s", d->group.name);
+		     "other group: the learner that answers, with the right key, is not of %s",
+		     d->group.name);
 		return;
 	case SL_JOIN_NO_MEMBER:
 		find(f, SL_DOCTOR_FAIL,
