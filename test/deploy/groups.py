@@ -189,7 +189,7 @@ def main():
 		first, invitations = list(machines.values())[:3], []
 		try:
 			begin = time.monotonic()
-			replay(machines, 'Two laptops', invitations)
+			replay(machines, 'Three laptops', invitations)
 			expect('the first round', lambda: all(m.committed() >= 1 for m in first))
 			took = time.monotonic() - begin
 			print(f'two laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
