@@ -307,7 +307,7 @@ static void make_three_admins(struct cluster *c)
 	expect_done(c, "group admins --key --folder learner-02 >key-2");
 	expect_done(c, "group admins --key --folder learner-03 >key-3");
 	expect_refused(c, "group remove learner-03 --folder learner-02", 2,
-		       "the admin key of this machine is none of group ward");
+		       "the admin key of this machine does not belong to an admin of group ward");
 	expect_refused(c, "group admins --add $(cat key-2) --add $(cat key-3) --folder learner-01", 2,
 		       "of 3 admins, 1 cannot be required to sign: it must be more than half of them");
 	expect_refused(c, "group admins --add $(cat learner-02/admin.key) --folder learner-01", 2,
@@ -326,7 +326,7 @@ static void make_three_admins(struct cluster *c)
 static void expect_not_signed(const struct cluster *c)
 {
 	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-01", 2,
-		       "this admin has signed it already; it needs 1 more: send it to another admin");
+		       "this admin has signed it already, and 1 more must: send it to another admin");
 	expect_refused(c, "group rotate --folder learner-01", 2,
 		       "this admin has signed another roster of version ");
 	cluster_shell(c, "sed s/127.0.0.1/127.0.0.2/ learner-01/proposal.yaml >changed");
@@ -434,12 +434,12 @@ CLUSTER_TEST(wrong_machines)
 		       "of this machine is in use by another program; choose another one with --address");
 	cluster_shell(c, "mkdir twin; cp -r learner-02/identity twin/");
 	expect_refused(c, "join - --name twin --address 127.0.0.1:1 --folder twin <invitation", 2,
-		       "two learners cannot have one key");
+		       "the group has the key of this machine under another name");
 	cluster_shell(c, "mkdir open; cp -r learner-02/identity open/; chmod 640 open/identity/key.pem");
 	expect_refused(c, "join - --name open --address 127.0.0.1:1 --folder open <invitation", 2,
 		       "lets others read the secret key; run chmod 600");
 	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder learner-02 <invitation", 2,
-		       "this machine has joined; start it with: starlingd --config");
+		       "; start its learner: starlingd --config");
 	expect_wrong_clock(c);
 	snprintf(arguments, sizeof arguments,
 		 "group invite --address 127.0.0.1:1,127.0.0.1:%u --folder learner-01 >invitation",
@@ -449,7 +449,7 @@ CLUSTER_TEST(wrong_machines)
 	cluster_expect(c, 3, "\"event\":\"forming\"");
 	cluster_stop(c);
 	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x --timeout 1 <invitation", 1,
-		       "the inviting machine cannot be reached; is starlingd running there");
+		       "the inviting machine cannot be reached; does starlingd run there");
 	assert_int_equal(cluster_count(c, 1, "\"level\":\"error\""), 0);
 }
 
@@ -532,7 +532,7 @@ static void expect_made_up_roster(struct cluster *c)
 	cluster_shell(c, "cp twin/roster.yaml learner-04/");
 	assert_int_equal(process_wait(pid, JOIN_S), 2);
 	expect_said(c, 2,
-		    "it was not signed by the admin that the invitation names: it may be of an impostor");
+		    "the admin that the invitation names has not signed it: it may come from an impostor");
 	cluster_shell(c, "rm -r learner-02 join-02");
 }
 
@@ -547,7 +547,7 @@ CLUSTER_TEST(impostors)
 	invite_to(c, 4);
 	expect_refused(
 		c, JOIN, 2,
-		"answers with a roster of another admin than the invitation names: it may be an impostor");
+		"answers with a roster without the admin that the invitation names: it may be an impostor");
 	expect_made_up_roster(c);
 	/* a learner that was removed and does not know it yet */
 	expect_done(c, "group invite --folder learner-01 >invitation");

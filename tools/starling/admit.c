@@ -21,8 +21,8 @@ struct admit {
 static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct admit, given_folder)},
-	{"refuse", 0, NULL, "do not admit it: withdraw its invitation", SL_SETS(struct admit, refuse)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before, instead of waiting",
+	{"refuse", 0, NULL, "do not admit it, and withdraw its invitation", SL_SETS(struct admit, refuse)},
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct admit, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admit, json)},
 	{0}};
@@ -31,24 +31,26 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "[NAME]",
 	.argument = offsetof(struct admit, name),
-	.doc = "Admit the learner NAME, which waits to join the group, or whose new key waits: sign the next "
-	       "version of "
-	       "the roster with the admin key of this machine. Without NAME: list what waits.\v"
-	       "Before that, compare the key with the one that 'starling join' shows on the other machine, "
-	       "for "
-	       "example by telephone: if they differ, another machine has used the invitation. The learners "
-	       "of a group that runs change one at a time: between "
-	       "two changes "
-	       "a round commits, for which this command waits.\n"
+	.doc = "Admit the learner NAME, which waits to join the group, or admit a member's new key: sign the "
+	       "next "
+	       "version of the roster with the admin key of this machine. Without NAME: list the learners "
+	       "that "
+	       "wait.\v"
+	       "First compare the key with the one that 'starling join' or 'starling group rotate' shows on "
+	       "the "
+	       "other machine, for example by telephone. If they differ, another machine has used the "
+	       "invitation: --refuse it. Once rounds have begun, the learners change one at a time: between "
+	       "two "
+	       "changes a round commits, for which this command waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling admit\n"
 	       "  starling admit clinic-b\n"
 	       "  starling admit clinic-b --refuse\n"
 	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or a round has not committed in time, 2 "
-	       "wrong "
-	       "usage, or no such learner waits."};
+	       "Exit status: 0 done, 1 a file could not be written or a round must commit first (--no-wait), "
+	       "2 "
+	       "wrong usage, or no such learner waits."};
 
 static int fail(const struct sl_error *error)
 {
@@ -101,7 +103,8 @@ static int refuse(const struct admit *admit, const struct sl_waiting *waiting, s
 	if (rc == SL_OK)
 		rc = sl_waiting_remove(admit->folder, waiting->name, error);
 	if (rc == SL_OK && !admit->json)
-		printf("Refused: %s; its invitation is withdrawn.\n", waiting->name);
+		printf("Refused: %s; %s.\n", waiting->name,
+		       waiting->renews == 0 ? "its invitation is withdrawn" : "it keeps its present key");
 	return rc;
 }
 
@@ -114,7 +117,7 @@ static void print_change(const struct sl_group_change *change, const struct sl_w
 	sl_group_change_print(change, done, proposed);
 }
 
-/* Sign it. A learner waits until enough admins have. */
+/* Sign the change. The learner goes on waiting until enough admins have signed it. */
 static int change(const struct admit *admit, const struct sl_waiting *waiting, json_t *object,
 		  struct sl_error *error)
 {

@@ -125,7 +125,8 @@ static void check_files(struct sl_doctor *d)
 			      (uintmax_t)limit.rlim_max, whose, (uintmax_t)need);
 }
 
-/* Return how much memory holds secrets: 8 bytes for each of the 4 of a parameter in a checkpoint. */
+/* Return about how much memory holds secrets: twice the size of the model, for the trained model and the
+ * masked state. Several exchanges take more. */
 static uint64_t secret_bytes(const struct sl_doctor *d)
 {
 	struct stat st;

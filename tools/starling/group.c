@@ -23,7 +23,7 @@ static const struct verb {
 	{"update", sl_cmd_group_update, "[--address HOST:PORT]",
 	 "get the newest roster, if this learner has no links"},
 	{"admins", sl_cmd_group_admins, "[--key] [--add KEY] [--remove KEY] [--required K]",
-	 "show or change the admins, and how many must sign"},
+	 "show or change the admins and how many of them must sign"},
 	{"sign", sl_cmd_group_sign, "FILE", "sign the change that another admin has proposed"},
 	{"export", sl_cmd_group_export, "", "print the signed roster"},
 };
@@ -37,9 +37,9 @@ static int usage(FILE *out)
 				  verbs[i].name, verbs[i].usage, verbs[i].summary);
 	sl_terminal_print(
 		out,
-		"\nA group is a roster that its admin has signed. The machine on which it was created has "
-		"the admin key, and admits learners; all learners take over what it signs. Each verb has "
-		"its own --help with examples.\n\n"
+		"\nA group is a set of learners with a roster that an admin has signed. The machine on which "
+		"it was created has the admin key, and admits learners. Each verb has its own --help with "
+		"examples.\n\n"
 		"Examples:\n"
 		"  starling group create ward --address clinic-a.example.org:7400\n"
 		"  starling join INVITATION          (on another machine)\n"

@@ -16,7 +16,7 @@ struct address_command {
 static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct address_command, given_folder)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct address_command, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct address_command, json)},
 	{0}};
@@ -52,10 +52,10 @@ static const struct sl_usage usage = {
 	.check = check,
 	.doc = "Give the learner NAME another address: sign the next version of the roster with it.\v"
 	       "ADDRESS is HOST:PORT or [IPV6]:PORT, or up to four of them with commas. The learner keeps "
-	       "its id "
-	       "and its key, by which the others know it; no round is lost. The learners of a group that "
-	       "runs "
-	       "change one at a time: between two changes a round commits, for which this command waits.\n"
+	       "its "
+	       "id and its key, by which the others know it; no round is lost. Once rounds have begun, the "
+	       "learners change one at a time: between two changes a round commits, for which this command "
+	       "waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group address clinic-c clinic-c.example.org:7400\n"

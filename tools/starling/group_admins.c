@@ -51,7 +51,7 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct admins, required), 1, SL_ADMINS_MAX},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct admins, given_folder)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct admins, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admins, json)},
 	{0}};
@@ -67,20 +67,19 @@ static void check(struct argp_state *state, const void *options)
 	if (a->key && changes(a))
 		argp_failure(
 			state, SL_EXIT_USAGE, 0,
-			"--key is for the machine of the new admin, and --add, --remove and --required for "
-			"that of a present one");
+			"give --key on the machine of the new admin; --add, --remove and --required on the "
+			"machine of a present admin");
 }
 
 static const struct sl_usage usage = {
 	.options = own,
 	.check = check,
-	.doc = "Show the admins of the group, and how many of them must sign a change; or change that.\v"
-	       "A group begins with one admin, on the machine on which it was created. Another learner's "
-	       "machine "
-	       "makes "
-	       "its admin key with --key, and a present admin adds it. From then on, a change by one admin "
-	       "is a "
-	       "proposal, which others sign: starling group sign.\n"
+	.doc = "Show or change the admins of the group and how many of them must sign a change.\v"
+	       "A group begins with one admin, on the machine on which it was created. To become an admin, "
+	       "another learner's machine makes an admin key with --key, and a present admin adds it. When "
+	       "several admins must sign, a change by one admin is a proposal, which the others sign: "
+	       "starling "
+	       "group sign.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group admins\n"
@@ -158,7 +157,8 @@ static int remove_one(struct sl_group *group, const uint8_t key[static SL_KEY_BY
 	int at = sl_group_find_admin(group, key);
 	sl_proposal_admin_text(key, text);
 	if (at < 0)
-		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is no admin of group %s", text, group->name);
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is not an admin of group %s", text,
+				  group->name);
 	memmove(group->admins[at], group->admins[at + 1],
 		(group->admin_count - (uint32_t)at - 1) * sizeof *group->admins);
 	group->admin_count--;
@@ -173,7 +173,7 @@ static int add_one(struct sl_group *group, const uint8_t key[static SL_KEY_BYTES
 		return sl_err_set(error, SL_ERR_REFUSED, "%s is an admin of group %s already", text,
 				  group->name);
 	if (group->admin_count == SL_ADMINS_MAX)
-		return sl_err_set(error, SL_ERR_FULL, "group %s has %u admins, and no more are possible",
+		return sl_err_set(error, SL_ERR_FULL, "group %s has %u admins, and cannot have more",
 				  group->name, SL_ADMINS_MAX);
 	memcpy(group->admins[group->admin_count++], key, SL_KEY_BYTES);
 	return SL_OK;
@@ -194,7 +194,7 @@ static int change_admins(const struct admins *a, struct sl_group *group, struct 
 		return sl_err_set(error, SL_ERR_RANGE,
 				  "of %" PRIu32 " admins, %" PRIu32
 				  " cannot be required to sign: it must be more "
-				  "than half of them; give --required",
+				  "than half of them; give another --required",
 				  group->admin_count, group->required);
 	return SL_OK;
 }

@@ -43,8 +43,7 @@ static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 	const char *why = NULL;
 	*version = (uint64_t)json_integer_value(json_object_get(reply, "version"));
 	if (reply == NULL)
-		why = "the learner of this machine does not answer: it is just starting again, or it does "
-		      "not run";
+		why = "the learner of this machine does not answer: it is restarting, or must be started";
 	else if (*version != own->group.version)
 		why = "the learner of this machine has not taken up the last change yet";
 	else if (!json_is_true(json_object_get(reply, "settled")))
@@ -60,9 +59,8 @@ int sl_group_change_await(const struct sl_group_change *change, bool no_wait, st
 	for (const char *why; (why = obstacle(&change->own, &version)) != NULL; sleep(PAUSE_S)) {
 		if (version > own)
 			return sl_err_set(error, SL_ERR_BUSY,
-					  "version %" PRIu64
-					  " of the roster, of another admin, is in force now: "
-					  "run this command again",
+					  "another admin has changed the roster, which has version %" PRIu64
+					  " now: run this command again",
 					  version);
 		if (no_wait)
 			return sl_err_set(error, SL_ERR_BUSY,

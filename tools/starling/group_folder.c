@@ -159,8 +159,8 @@ static int check_setting(const struct sl_group *group, const struct sl_group_set
 	if (!sl_group_folder_is_shared(setting->key))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
-			"the roster of %s sets '%s', which only each machine may set: ask the admin to make "
-			"the group without it",
+			"the roster of group %s sets '%s', which only a machine may set for itself: ask the "
+			"admin to make a group without it",
 			group->name, setting->key);
 	snprintf(assignment, sizeof assignment, "%s=%s", setting->key, setting->value);
 	return sl_settings_check(assignment, error);
@@ -270,11 +270,11 @@ int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl
 	if (rc == SL_OK)
 		rc = sl_group_load(own->settings.roster, &own->group, error);
 	if (rc == SL_OK && !sl_group_is_signed(&own->group))
-		rc = sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s is not signed: it is not the roster of a group that 'starling group create' has "
-			"made; change it by hand, see roster(5)",
-			own->settings.roster);
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"%s is not signed, so that 'starling group create' has not made it: change "
+				"it by hand, "
+				"see roster(5)",
+				own->settings.roster);
 	int at = rc == SL_OK ? sl_roster_find(&own->group.roster, own->settings.id) : -1;
 	if (rc == SL_OK && at < 0)
 		rc = sl_err_set(error, SL_ERR_REFUSED,
@@ -308,9 +308,10 @@ int sl_group_folder_need_admin(const char *folder, const struct sl_group_own *ow
 			"one on which the group was created",
 			folder);
 	if (!sl_group_folder_is_admin(own))
-		return sl_err_set(error, SL_ERR_REFUSED,
-				  "%s: the admin key of this machine is none of group %s; an admin adds it: "
-				  "starling group admins",
-				  folder, own->group.name);
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s: the admin key of this machine does not belong to an admin of group %s; "
+			"an admin can add it: starling group admins",
+			folder, own->group.name);
 	return SL_OK;
 }

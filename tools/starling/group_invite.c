@@ -141,9 +141,8 @@ static int print_one(const struct invite *invite, struct sl_error *error)
 		rc = sl_group_folder_need_admin(invite->folder, &own_learner, error);
 	if (rc == SL_OK && invite->automatic && own_learner.group.required > 1)
 		rc = sl_err_set(error, SL_ERR_REFUSED,
-				"--auto-admit: %" PRIu32
-				" admins of group %s must sign, and a learner signs for "
-				"one",
+				"--auto-admit is not possible: %" PRIu32
+				" admins of group %s must sign; admit each learner with starling admit",
 				own_learner.group.required, own_learner.group.name);
 	if (rc != SL_OK) {
 		sl_group_folder_close(&own_learner);

@@ -17,7 +17,7 @@ struct remove_command {
 static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct remove_command, given_folder)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before, instead of waiting",
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct remove_command, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct remove_command, json)},
 	{0}};
@@ -28,11 +28,11 @@ static const struct sl_usage usage = {
 	.missing = "no learner given; 'starling group list' shows them",
 	.argument = offsetof(struct remove_command, name),
 	.doc = "Remove the learner NAME from the group: sign the next version of the roster without it.\v"
-	       "The others go on without it after the present round, and it ends when it hears of that. Its "
-	       "id is not "
-	       "used again. The learners of a group that runs change one at a time: between two changes a "
-	       "round "
-	       "commits, for which this command waits.\n"
+	       "The others go on without it after the present round. It ends when it receives the new "
+	       "roster. "
+	       "Its id is not used again. Once rounds have begun, the learners change one at a time: between "
+	       "two "
+	       "changes a round commits, for which this command waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group remove clinic-c\n"
@@ -50,10 +50,11 @@ static int find(const struct remove_command *command, const struct sl_group_chan
 	if (at < 0)
 		return at;
 	if (&group->roster.members[at] == change->own.member)
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s is the learner of this machine, whose admin key signs the roster: it stays",
-			command->name);
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s is the learner of this machine, and its admin key signs the roster: "
+				  "only an admin on "
+				  "another machine can remove it",
+				  command->name);
 	if (!sl_group_is_forming(group) && group->roster.size <= change->own.settings.tolerance + 2)
 		return sl_err_set(
 			error, SL_ERR_REFUSED,

@@ -37,7 +37,7 @@ static const struct sl_option own_options[] = {
 	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
 	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
 	{"no-wait", 0, NULL,
-	 "on the admin's machine: end with status 1 if a round has to commit before, instead of waiting",
+	 "on the admin's machine: if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct rotate, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct rotate, json)},
 	{0}};
@@ -45,11 +45,11 @@ static const struct sl_option own_options[] = {
 static const struct sl_usage usage = {
 	.options = own_options,
 	.doc = "Give the learner of this machine another key: make it, prove it with the present one, and "
-	       "wait until the "
-	       "admin admits it.\v"
-	       "The learner goes on with its present key until the roster has the new one, and takes that up "
-	       "between two "
-	       "rounds; it misses none. The command may be ended and run again at any time.\n"
+	       "wait "
+	       "until the admin admits it.\v"
+	       "The learner uses its present key until the roster has the new one, which it takes up between "
+	       "two "
+	       "rounds: it misses none. The command may be ended and run again at any time.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group rotate\n"
@@ -71,15 +71,17 @@ static int open_keys(struct rotate *r, struct sl_error *error)
 	char next[PATH_MAX + 16];
 	int rc = sl_identity_load_pinned(r->own.settings.identity, r->own.member->pin, &r->present, error);
 	if (rc == SL_OK && memcmp(r->present.pin, r->own.member->pin, SL_HASH_BYTES) != 0)
-		rc = sl_err_set(error, SL_ERR_CRYPTO,
-				"%s: its key is not the one in the roster of this machine",
-				r->own.settings.identity);
+		rc = sl_err_set(
+			error, SL_ERR_CRYPTO,
+			"%s: this key is not the one that the roster of this machine has for this learner",
+			r->own.settings.identity);
 	if (rc != SL_OK)
 		return rc;
 	if (r->present.next)
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
-			"the last rotation is not complete: no round has committed under the new key yet");
+			"the last rotation is not complete: run this command again after the next round has "
+			"committed");
 	snprintf(next, sizeof next, "%s" SL_IDENTITY_NEXT, r->own.settings.identity);
 	rc = sl_identity_load(next, &r->next, error);
 	if (rc != SL_ERR_NOTFOUND)
@@ -105,7 +107,7 @@ static void print(const struct rotate *r, const struct sl_group_change *change)
 	} else if (change != NULL && change->missing > 0) {
 		sl_group_change_print(change, NULL, proposed);
 	} else {
-		printf("Rotated: %s has the key %s. It takes it up between two rounds.\n",
+		printf("Rotated: %s has the key %s, and uses it after the present round.\n",
 		       r->own.member->name, pin);
 	}
 }
@@ -223,10 +225,10 @@ static int rotate(struct rotate *r, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(r->folder, &r->own, error);
 	if (rc == SL_OK && r->no_wait && r->own.admin == NULL)
-		rc = sl_err_set(
-			error, SL_ERR_INVALID,
-			"--no-wait is for the machine with the admin key; here the admin is waited for, "
-			"at most --timeout SECONDS");
+		rc = sl_err_set(error, SL_ERR_INVALID,
+				"--no-wait is for the machine with the admin key; to limit the wait for the "
+				"admin, give "
+				"--timeout SECONDS");
 	if (rc == SL_OK)
 		rc = open_keys(r, error);
 	if (rc != SL_OK)

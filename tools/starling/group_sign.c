@@ -22,7 +22,7 @@ static const struct sl_option own[] = {
 	{"yes", 'y', NULL, "sign without a question", SL_SETS(struct sign, yes)},
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct sign, given_folder)},
-	{"no-wait", 0, NULL, "end with status 1 if a round has to commit before",
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
 	 SL_SETS(struct sign, no_wait)},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct sign, json)},
 	{0}};
@@ -30,14 +30,12 @@ static const struct sl_option own[] = {
 static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "FILE",
-	.missing = "name the file that another admin has sent",
+	.missing = "name the proposal: the file that another admin has sent",
 	.argument = offsetof(struct sign, file),
 	.doc = "Show all that the proposal FILE of another admin changes in the roster, and sign it with the "
-	       "admin "
-	       "key of this machine.\v"
-	       "With the last signature that is required, the learner of this machine takes it and passes it "
-	       "on. "
-	       "With fewer, the command says which file to send to the next admin.\n"
+	       "admin key of this machine.\v"
+	       "After the last signature, the learner of this machine takes the new roster and passes it on. "
+	       "Before that, the command says which file to send to the next admin.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group sign proposal.yaml\n"
@@ -93,8 +91,8 @@ static int add_signature(struct sl_group_change *change, struct sl_group *propos
 	uint32_t had;
 	if (sl_group_find_admin(&change->now, admin) < 0 && sl_group_find_admin(proposal, admin) < 0)
 		return sl_err_set(error, SL_ERR_REFUSED,
-				  "the admin key of this machine is none of group %s; an admin adds it: "
-				  "starling group admins",
+				  "the admin key of this machine does not belong to an admin of group %s; an "
+				  "admin can add it: starling group admins",
 				  change->now.name);
 	int rc = sl_proposal_merge(change->folder, proposal, &had, error);
 	if (rc != SL_OK)
@@ -106,8 +104,8 @@ static int add_signature(struct sl_group_change *change, struct sl_group *propos
 		sl_group_sign_too(proposal, change->own.admin);
 	else if (proposal->signature_count == had && sl_group_missing(&change->now, proposal) > 0)
 		return sl_err_set(error, SL_ERR_REFUSED,
-				  "this admin has signed it already; it needs %" PRIu32
-				  " more: send it to another admin",
+				  "this admin has signed it already, and %" PRIu32
+				  " more must: send it to another admin",
 				  sl_group_missing(&change->now, proposal));
 	return SL_OK;
 }

@@ -32,9 +32,9 @@ static const struct sl_option own_options[] = {
 static const struct sl_usage usage = {
 	.options = own_options,
 	.doc = "Get the newest roster of the group from a member.\v"
-	       "Learners pass newer rosters on by their links. A learner that was away while all others got "
-	       "other keys "
-	       "or addresses has no link; this command asks them with its own key.\n"
+	       "Learners pass newer rosters on over their links. A learner that was away while all others "
+	       "got "
+	       "other keys or addresses has no link; with this command it asks them.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group update\n"

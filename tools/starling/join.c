@@ -52,15 +52,16 @@ static const struct sl_option own[] = {
 static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "INVITATION",
-	.missing = "name the invitation: the line that 'starling group create' or 'starling group invite' "
+	.missing = "give the invitation: the line that 'starling group create' or 'starling group invite' "
 		   "printed",
 	.argument = offsetof(struct join, text),
 	.doc = "Become a learner of a group: make the key of this machine, prove that it was invited, and "
-	       "wait until "
-	       "the admin admits it.\v"
-	       "INVITATION is the line that the admin sends you; - reads it from standard input, where other "
-	       "users "
-	       "of this machine do not see it. The command may be ended and run again at any time.\n"
+	       "wait "
+	       "until the admin admits it.\v"
+	       "INVITATION is the line that the admin sends you. With - it is read from standard input, "
+	       "where "
+	       "other users of this machine do not see it. The command may be ended and run again at any "
+	       "time.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling join starling1-BHdhcmQ...\n"
@@ -131,8 +132,8 @@ static int check_folder(const struct join *j, struct sl_error *error)
 	if (access(path, F_OK) != 0)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
-			  "%s is there: this machine has joined; start it with: starlingd --config %s", path,
-			  path);
+			  "this machine has joined, as %s exists; start its learner: starlingd --config %s",
+			  path, path);
 }
 
 /* Refuse a port that another program of this machine has, at the addresses of this learner. */
@@ -148,8 +149,7 @@ static int check_port(const struct join *j, struct sl_error *error)
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_BUSY,
 				    "port %s of this machine is in use by another program; choose another "
-				    "one with "
-				    "--address HOST:PORT",
+				    "one with --address HOST:PORT",
 				    strrchr(address, ':') + 1);
 }
 
@@ -210,8 +210,8 @@ static int unreachable(struct sl_error *error)
 	snprintf(why, sizeof why, "%.255s", error->text);
 	return sl_err_set(
 		error, SL_ERR_IO,
-		"%s: the inviting machine cannot be reached; is starlingd running there, and the way to it "
-		"open?",
+		"%s: the inviting machine cannot be reached; does starlingd run there, and do firewalls let "
+		"the port through?",
 		why);
 }
 
@@ -241,8 +241,8 @@ static int ask(struct join *j, struct sl_error *error)
 		if (waited >= limit)
 			return sl_err_set(error, SL_ERR_IO,
 					  "not admitted within %" PRIu64
-					  " s; the request stands: run this command "
-					  "again after the admin has run starling admit %s",
+					  " s; run this command again after the admin has run "
+					  "starling admit %s",
 					  limit, j->name);
 		failed = rc == SL_OK ? 0 : failed + 1;
 		if (rc == SL_OK ? waited >= QUIET_S : !reached || failed > SL_JOIN_ASK_SILENT_TRIES)

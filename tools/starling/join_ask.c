@@ -43,8 +43,8 @@ static int check_first(const struct sl_join_ask *ask, const struct sl_group *fre
 		return SL_PENDING;
 	return sl_err_set(
 		error, SL_ERR_CRYPTO,
-		"it was not signed by the admin that the invitation names: it may be of an impostor; ask "
-		"an admin that has signed it for an invitation");
+		"the admin that the invitation names has not signed it: it may come from an impostor; ask an "
+		"admin that has signed the present roster for an invitation");
 }
 
 /* Check a roster that has just been received against the invitation, or the roster of before. */
@@ -60,7 +60,7 @@ static int check_roster(const struct sl_join_ask *ask, const struct sl_group *fr
 	if (ask->admin != NULL && sl_group_find_admin(fresh, ask->admin) < 0)
 		return sl_err_set(
 			error, SL_ERR_CRYPTO,
-			"%s answers with a roster of another admin than the invitation names: it may be an "
+			"%s answers with a roster without the admin that the invitation names: it may be an "
 			"impostor; ask the admin for a new invitation",
 			ask->from);
 	int rc = SL_OK;
@@ -73,8 +73,8 @@ static int check_roster(const struct sl_join_ask *ask, const struct sl_group *fr
 	if (member_with(fresh, pin) == NULL)
 		return sl_err_set(
 			error, SL_ERR_CRYPTO,
-			"%s answers with a key that is not in the roster of %s: it may be an impostor, or "
-			"was removed; ask the admin for a new invitation",
+			"%s answers with a key that is not in the roster of %s: it may be an impostor or a "
+			"learner that was removed; ask the admin for a new invitation",
 			ask->from, ask->group);
 	return SL_OK;
 }
@@ -195,8 +195,8 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	case SL_JOIN_USED:
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
-			"the invitation was used before, by another learner or by this one, which is no "
-			"member any more; %s",
+			"the invitation was used before, by another learner, or by this one before it was "
+			"removed; %s",
 			another);
 	case SL_JOIN_OTHER_GROUP:
 		return sl_err_set(
@@ -211,12 +211,11 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 				  "another learner has the address %s; choose another one with --address",
 				  request->address);
 	case SL_JOIN_KEY_TAKEN:
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"the key of this machine is that of a member with another name than %s: two "
-			"learners cannot have one key; give another folder with --folder, or the name of "
-			"that member",
-			request->name);
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "the group has the key of this machine under another name than %s: give "
+				  "that name, or "
+				  "another folder with --folder",
+				  request->name);
 	case SL_JOIN_NO_MEMBER:
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s: the key of this learner is not in the roster of %s", ask->from,
@@ -229,8 +228,10 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 		return sl_err_set(error, SL_ERR_IO,
 				  "%s cannot write to the folder of its group; its log says why", ask->from);
 	default:
-		return sl_err_set(error, SL_ERR_REFUSED,
-				  "%s does not understand this request: is it of the same version?",
-				  ask->from);
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s does not understand this request: upgrade Starling on the machine with the "
+			"older version",
+			ask->from);
 	}
 }
