@@ -33,6 +33,9 @@ has out '1 learner; rounds begin with 3'
 refused 'a is a member already, with the key sha256:' admit a --folder ga
 refused 'no learner bo waits' admit bo --folder ga
 
+# A setting of all learners is not one of a machine that joins.
+refused "'rounds' is a setting of all learners" join - --set rounds=5 --folder gb
+
 # While the group forms there is no round, and that is no fault.
 "$starlingd" --config ga/starlingd.yaml >log 2>&1 &
 pid=$!

@@ -23,10 +23,6 @@ struct sl_group_sets {
 	const char **items;
 	size_t count, room;
 };
-#define SL_GROUP_SETS(text)                                                                                  \
-	{                                                                                                    \
-		"set", 's', "KEY=VALUE", text, .take = sl_group_folder_take_set                              \
-	}
 void sl_group_folder_take_set(struct argp_state *state, const char *value, void *options);
 
 /* Write the folder of a group that this machine does not have yet: `given`, or the usual place; NULL: none is

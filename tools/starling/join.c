@@ -35,6 +35,20 @@ struct join {
 	struct sl_join_ask ask;
 };
 
+/* Take a setting of this machine. Those of all learners come with the roster. */
+static void take_setting(struct argp_state *state, const char *value, void *options)
+{
+	char key[SL_NAME_BYTES];
+	sl_group_folder_take_set(state, value, options);
+	snprintf(key, sizeof key, "%.*s", (int)strcspn(value, "="), value);
+	if (sl_group_folder_is_shared(key))
+		argp_failure(
+			state, SL_EXIT_USAGE, 0,
+			"--set: '%s' is a setting of all learners: the admin gives it to 'starling group "
+			"create'",
+			key);
+}
+
 static const struct sl_option own[] = {
 	{"name", 0, "NAME", "name of this learner (the name of this machine)", SL_SETS(struct join, name),
 	 .check = sl_roster_name_check},
@@ -45,7 +59,8 @@ static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group on this machine", SL_SETS(struct join, given_folder)},
 	{"timeout", 0, "SECONDS", "end with status 1 if the admin has not admitted it by then",
 	 SL_SETS(struct join, timeout_s), 1, UINT32_MAX},
-	SL_GROUP_SETS("a setting of this machine, such as data=DIR; may be repeated"),
+	{"set", 's', "KEY=VALUE", "a setting of this machine, such as data=DIR; may be repeated",
+	 .take = take_setting},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct join, json)},
 	{0}};
 
