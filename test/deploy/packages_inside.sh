@@ -82,6 +82,7 @@ proceeds
 echo "watchdog: passed"
 
 page Look
+starling logs logs --json | grep -q '"event": *"committed"' || fail "the log that the journal gives"
 page "Change a setting"
 page "Back up"
 proceeds
