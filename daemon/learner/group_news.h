@@ -15,16 +15,18 @@ struct sl_group_update {
 	struct sl_group_peer {
 		uint64_t told,
 			sent; /* version that the peer told, and that was sent to it; of the present link */
+		uint64_t sent_at;		      /* loop time, ms */
 		char program[SL_GROUP_PROGRAM_BYTES]; /* version of its program; "": not told */
-		uint64_t quiet_until; /* loop time, ms, before which no roster of the peer is read */
-	} * peers;		      /* by index in the roster that the learner runs under */
+		uint64_t quiet_until;	/* loop time, ms, before which no roster of the peer is read */
+		uint64_t again_at;	/* loop time, ms, at which it is told the version again; 0: never */
+		struct sl_group_parts { /* its roster that arrives */
+			uint8_t *bytes; /* owned; NULL: none */
+			size_t have, size;
+			uint64_t since; /* loop time, ms, of the first part */
+		} parts;
+	} * peers; /* by index in the roster that the learner runs under */
 	uint32_t peer_count;
-	struct sl_group_parts { /* a roster that arrives */
-		uint32_t peer;
-		uint8_t *bytes; /* owned; NULL: none */
-		size_t have, size;
-		uint64_t since;
-	} parts;
+	uint32_t arriving, arriving_max; /* rosters that arrive at a time */
 };
 
 /* Return the version of the program of `peer` as it told, or NULL. */

@@ -23,18 +23,21 @@ int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error)
 	u->version = daemon->group.version;
 	u->peer_count = daemon->roster.size;
 	u->peers = calloc(u->peer_count, sizeof *u->peers);
+	u->arriving_max = daemon->settings->tolerance + 1 > 2 ? daemon->settings->tolerance + 1 : 2;
 	return u->text != NULL && u->peers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
-static void drop_parts(struct sl_group_update *u)
+static void drop_parts(struct sl_group_update *u, struct sl_group_peer *peer)
 {
-	free(u->parts.bytes);
-	u->parts = (struct sl_group_parts){0};
+	u->arriving -= peer->parts.bytes != NULL;
+	free(peer->parts.bytes);
+	peer->parts = (struct sl_group_parts){0};
 }
 
 void sl_group_update_close(struct sl_daemon *daemon)
 {
-	drop_parts(&daemon->group_update);
+	for (uint32_t i = 0; daemon->group_update.peers != NULL && i < daemon->group_update.peer_count; i++)
+		drop_parts(&daemon->group_update, &daemon->group_update.peers[i]);
 	free(daemon->group_update.text);
 	free(daemon->group_update.peers);
 	daemon->group_update = (struct sl_group_update){0};
@@ -71,29 +74,53 @@ static void send_roster(struct sl_daemon *daemon, uint32_t peer)
 	}
 }
 
-/* Send the roster to a peer that has told an older version, once for each version and link. */
-static void send_if_older(struct sl_daemon *daemon, uint32_t peer)
+/* Send the roster to a peer that has told an older version: once for each version and link, and `again` if it
+ * has just told it once more, but not all the time. */
+static void send_if_older(struct sl_daemon *daemon, uint32_t peer, bool again)
 {
 	struct sl_group_update *u = &daemon->group_update;
 	struct sl_group_peer *p = &u->peers[peer];
-	if (p->told == 0 || p->told >= u->version || p->sent >= u->version)
+	uint64_t now = uv_now(&daemon->loop);
+	bool due = p->sent < u->version || (again && now >= p->sent_at + SL_GROUP_AGAIN_MS / 2);
+	if (p->told == 0 || p->told >= u->version || !due)
 		return;
 	p->sent = u->version;
+	p->sent_at = now;
 	send_roster(daemon, peer);
 	sl_links_flush(daemon->links);
+}
+
+static void tell_version(struct sl_daemon *daemon, uint32_t peer)
+{
+	uint8_t version[VERSION_BYTES];
+	struct sl_writer w = {.bytes = version, .size = sizeof version};
+	sl_bytes_put_u64(&w, daemon->group_update.version);
+	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
+}
+
+/* Tell the version once more to the peers whose parts were dropped: they send the roster again. */
+static void tell_again(struct sl_daemon *daemon)
+{
+	uint64_t now = uv_now(&daemon->loop);
+	for (uint32_t i = 0; i < daemon->group_update.peer_count; i++) {
+		struct sl_group_peer *p = &daemon->group_update.peers[i];
+		if (p->again_at == 0 || now < p->again_at || now < p->quiet_until)
+			continue;
+		p->again_at = 0;
+		tell_version(daemon, i);
+		sl_links_flush(daemon->links);
+	}
 }
 
 void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 {
 	struct sl_group_update *u = &daemon->group_update;
-	uint8_t version[VERSION_BYTES];
-	struct sl_writer w = {.bytes = version, .size = sizeof version};
 	if (u->text == NULL)
 		return;
 	assert(peer < u->peer_count);
+	drop_parts(u, &u->peers[peer]);
 	u->peers[peer] = (struct sl_group_peer){.quiet_until = u->peers[peer].quiet_until};
-	sl_bytes_put_u64(&w, u->version);
-	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
+	tell_version(daemon, peer);
 	send_frame(daemon, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
 	sl_links_flush(daemon->links);
 }
@@ -119,7 +146,7 @@ static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *
 					sl_group_is_forming(&daemon->group) ? "" : "after this round ");
 	sl_report_log_record(daemon, &record);
 	for (uint32_t i = 0; i < u->peer_count; i++)
-		send_if_older(daemon, i);
+		send_if_older(daemon, i, false);
 }
 
 static int check(const struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error)
@@ -154,7 +181,8 @@ static int store(const struct sl_daemon *daemon, const char *text, size_t bytes,
 	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, text, bytes, error);
 }
 
-/* Take a roster that the peer at index `from` has sent; SL_LEARNERS_MAX: none has. */
+/* Take a roster that the peer at index `from` has sent; SL_LEARNERS_MAX: none has. SL_PENDING: it is here
+ * already. */
 static int take_text(struct sl_daemon *daemon, uint32_t from, const char *text, size_t bytes,
 		     struct sl_error *error)
 {
@@ -176,17 +204,20 @@ static int take_text(struct sl_daemon *daemon, uint32_t from, const char *text, 
 	else
 		free(own);
 	sl_group_close(&group);
-	return rc == SL_PENDING ? SL_OK : rc;
+	return rc;
 }
 
 int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
 {
-	return take_text(daemon, SL_LEARNERS_MAX, text, bytes, error);
+	int rc = take_text(daemon, SL_LEARNERS_MAX, text, bytes, error);
+	return rc == SL_PENDING ? SL_OK : rc;
 }
 
 void sl_group_update_look(struct sl_daemon *daemon, bool committed)
 {
 	const struct sl_group_update *u = &daemon->group_update;
+	if (!daemon->stopping)
+		tell_again(daemon);
 	if (u->take_at == 0 || daemon->stopping || (!committed && uv_now(&daemon->loop) < u->take_at))
 		return;
 	struct sl_record record;
@@ -202,42 +233,63 @@ void sl_group_update_look(struct sl_daemon *daemon, bool committed)
 
 /* ---- receiving ---- */
 
-/* Add a part; true: the roster is complete. A part that does not continue the one under way is dropped:
- * another peer may begin when that one has had its time. */
-static bool add_part(struct sl_group_update *u, uint32_t peer, const uint8_t *payload, size_t size,
-		     uint64_t now)
+/* Return true if one more roster may arrive, maybe in place of one that has had its time. */
+static bool make_room(struct sl_group_update *u, uint64_t now)
 {
-	struct sl_group_parts *p = &u->parts;
+	for (uint32_t i = 0; i < u->peer_count && u->arriving == u->arriving_max; i++)
+		if (u->peers[i].parts.bytes != NULL && now >= u->peers[i].parts.since + SL_GROUP_PARTS_MS)
+			drop_parts(u, &u->peers[i]);
+	return u->arriving < u->arriving_max;
+}
+
+/* Begin with a roster of `whole` bytes. To begin again gives a peer no further time. */
+static bool begin(struct sl_group_update *u, struct sl_group_peer *peer, uint32_t whole, uint64_t now)
+{
+	uint64_t since = peer->parts.bytes != NULL ? peer->parts.since : now;
+	drop_parts(u, peer);
+	if (whole == 0 || whole > SL_GROUP_TEXT_MAX || !make_room(u, now))
+		return false;
+	peer->parts = (struct sl_group_parts){.bytes = malloc(whole), .size = whole, .since = since};
+	u->arriving += peer->parts.bytes != NULL;
+	return peer->parts.bytes != NULL;
+}
+
+/* Add a part; false: it is dropped. */
+static bool add_part(struct sl_group_update *u, struct sl_group_peer *peer, const uint8_t *payload,
+		     size_t size, uint64_t now)
+{
+	struct sl_group_parts *p = &peer->parts;
 	uint32_t at = sl_bytes_get_u32(payload), whole = sl_bytes_get_u32(payload + 4);
 	size_t count = size - PART_HEAD_BYTES;
-	bool stale = p->bytes != NULL && (p->peer == peer || now >= p->since + SL_GROUP_PARTS_MS);
-	if (at == 0 && (p->bytes == NULL || stale)) {
-		drop_parts(u);
-		if (whole == 0 || whole > SL_GROUP_TEXT_MAX || (p->bytes = malloc(whole)) == NULL)
-			return false;
-		*p = (struct sl_group_parts){.peer = peer, .bytes = p->bytes, .size = whole, .since = now};
-	}
-	if (p->bytes == NULL || p->peer != peer || at != p->have || whole != p->size ||
-	    count > p->size - p->have)
+	if (at == 0 && !begin(u, peer, whole, now))
+		return false;
+	if (p->bytes == NULL || at != p->have || whole != p->size || count > p->size - p->have)
 		return false;
 	memcpy(p->bytes + p->have, payload + PART_HEAD_BYTES, count);
 	p->have += count;
-	return p->have == p->size;
+	return true;
 }
 
 static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *payload, size_t size)
 {
 	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_peer *p = &u->peers[peer];
 	struct sl_error error;
 	uint64_t now = uv_now(&daemon->loop);
-	if (size <= PART_HEAD_BYTES || now < u->peers[peer].quiet_until ||
-	    !add_part(u, peer, payload, size, now))
+	if (size <= PART_HEAD_BYTES)
 		return;
-	if (take_text(daemon, peer, (const char *)u->parts.bytes, u->parts.size, &error) != SL_OK) {
-		u->peers[peer].quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
-		sl_report_log_warn(daemon, peer, error.text);
+	if (now < p->quiet_until || !add_part(u, p, payload, size, now)) {
+		p->again_at = now + SL_GROUP_AGAIN_MS;
+		return;
 	}
-	drop_parts(u);
+	if (p->parts.have < p->parts.size)
+		return;
+	int rc = take_text(daemon, peer, (const char *)p->parts.bytes, p->parts.size, &error);
+	if (rc != SL_OK)
+		p->quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
+	if (rc != SL_OK && rc != SL_PENDING)
+		sl_report_log_warn(daemon, peer, error.text);
+	drop_parts(u, p);
 }
 
 /* Keep the version of a peer's program, which is shown to the operator: printable ASCII without spaces. */
@@ -265,6 +317,6 @@ void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kin
 		take_program(&u->peers[peer], payload, size);
 	} else if (size == VERSION_BYTES) {
 		u->peers[peer].told = sl_bytes_get_u64(payload);
-		send_if_older(daemon, peer);
+		send_if_older(daemon, peer, true);
 	}
 }

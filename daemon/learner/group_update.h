@@ -17,8 +17,9 @@ struct sl_daemon;
 
 #define SL_GROUP_UPDATE_WAIT_MS 30000u
 #define SL_GROUP_PART_BYTES 60000u /* of a part of a roster in a frame */
-#define SL_GROUP_PARTS_MS 10000u   /* after which another peer may begin to send a roster */
-#define SL_GROUP_QUIET_MS 60000u   /* for which no roster of a peer is read after one that was refused */
+#define SL_GROUP_PARTS_MS 60000u   /* after which a roster that arrives gives way to that of another peer */
+#define SL_GROUP_AGAIN_MS 10000u   /* after a part was dropped, its peer is told the version again */
+#define SL_GROUP_QUIET_MS 60000u   /* for which no roster of a peer is read after one that was not taken */
 
 /* Begin with the roster of `daemon`. */
 int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error);

@@ -94,12 +94,17 @@ static void end_close(struct end *end)
 	free(end->daemon);
 }
 
+static void hand_from(struct end *to, uint32_t peer, uint32_t i)
+{
+	sl_group_update_frame(to->daemon, peer, sl_frame_kind(frames[i]->bytes),
+			      frames[i]->bytes + SL_FRAME_HEADER_BYTES,
+			      frames[i]->size - SL_FRAME_HEADER_BYTES);
+}
+
 /* Hand frame `i` to `to`, from peer 0. */
 static void hand(struct end *to, uint32_t i)
 {
-	sl_group_update_frame(to->daemon, 0, sl_frame_kind(frames[i]->bytes),
-			      frames[i]->bytes + SL_FRAME_HEADER_BYTES,
-			      frames[i]->size - SL_FRAME_HEADER_BYTES);
+	hand_from(to, 0, i);
 }
 
 static void drop(void)
@@ -261,7 +266,7 @@ static void expect_nothing(const uint8_t *payload, size_t size)
 {
 	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, payload, size);
 	assert_int_equal(older.daemon->group_update.version, 1);
-	assert_null(older.daemon->group_update.parts.bytes);
+	assert_null(older.daemon->group_update.peers[0].parts.bytes);
 }
 
 TEST_WITH(bad_sizes, enter, leave)
@@ -274,7 +279,7 @@ TEST_WITH(bad_sizes, enter, leave)
 	expect_nothing(huge, 0);
 	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_VERSION, huge, 7);
 	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, longer, sizeof longer);
-	assert_int_equal(older.daemon->group_update.parts.have, 0);
+	assert_int_equal(older.daemon->group_update.peers[0].parts.have, 0);
 	assert_int_equal(warnings, 0);
 }
 
@@ -305,10 +310,71 @@ TEST_WITH(a_peer_with_a_wrong_roster_is_not_heard, enter, leave)
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
 	assert_int_equal(older.daemon->group_update.version, 1);
-	assert_null(older.daemon->group_update.parts.bytes);
+	assert_null(older.daemon->group_update.peers[0].parts.bytes);
 	older.daemon->group_update.peers[0].quiet_until = 0;
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
 	assert_int_equal(older.daemon->group_update.version, 4);
 	assert_int_equal(warnings, 1);
+}
+
+/* Have peer 1 send no more than the beginning of a roster, again and again. */
+static void begin_again(void)
+{
+	static const uint8_t first[9] = {0, 0, 0, 0, 0, 0, 1, 0, 'x'};
+	sl_group_update_frame(older.daemon, 1, SL_FRAME_ROSTER_PART, first, sizeof first);
+}
+
+/* As many peers as the tolerance, and at least one, do not keep the roster of another peer out. */
+TEST_WITH(a_peer_that_begins_all_the_time, enter, leave)
+{
+	tell(&older, &newer);
+	for (uint32_t i = 0, count = frame_count; i < count; i++) {
+		begin_again();
+		hand(&older, i);
+	}
+	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->group_update.arriving, 1);
+}
+
+/* A peer whose roster was dropped is told the version again, and sends it again. */
+TEST_WITH(what_was_dropped_is_sent_again, enter, leave)
+{
+	older.daemon->group_update.arriving_max = 1;
+	begin_again();
+	tell(&older, &newer);
+	uint32_t parts = frame_count;
+	for (uint32_t i = 0; i < parts; i++)
+		hand(&older, i);
+	drop();
+	sl_group_update_look(older.daemon, false);
+	assert_int_equal(frame_count, 0);
+	older.daemon->loop.time += SL_GROUP_PARTS_MS;
+	newer.daemon->loop.time += SL_GROUP_PARTS_MS;
+	sl_group_update_look(older.daemon, false);
+	assert_int_equal(frame_count, 1);
+	for (uint32_t i = 0; i < 2; i++) /* the second time is too soon */
+		hand(&newer, 0);
+	assert_int_equal(frame_count, 1 + parts);
+	begin_again(); /* this gives it no further time */
+	for (uint32_t i = 1; i <= parts; i++)
+		hand(&older, i);
+	assert_int_equal(older.daemon->group_update.version, 4);
+	drop();
+	older.daemon->loop.time += SL_GROUP_PARTS_MS;
+	sl_group_update_look(older.daemon, false);
+	assert_int_equal(frame_count, 0);
+}
+
+/* Reading takes long: a roster that is here already is no reason to read the peer's next one at once. */
+TEST_WITH(a_peer_that_sends_the_same_again, enter, leave)
+{
+	tell(&older, &newer);
+	uint32_t parts = frame_count;
+	for (uint32_t from = 0; from < 2; from++)
+		for (uint32_t i = 0; i < parts; i++)
+			hand_from(&older, from, i);
+	assert_int_equal(older.daemon->group_update.peers[0].quiet_until, 0);
+	assert_true(older.daemon->group_update.peers[1].quiet_until > 0);
+	assert_int_equal(warnings, 0);
 }
