@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/clean.h"
+
 const char *sl_err_text(int code)
 {
 	switch (code) {
@@ -30,6 +32,7 @@ int sl_err_set(struct sl_error *e, int code, const char *format, ...)
 	e->code = code;
 	vsnprintf(e->text, sizeof e->text, format, args);
 	va_end(args);
+	sl_clean_text(e->text, false);
 	return code;
 }
 
@@ -40,6 +43,7 @@ int sl_err_wrap(struct sl_error *e, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(prefix, sizeof prefix, format, args);
 	va_end(args);
+	sl_clean_text(prefix, false);
 	memcpy(inner, e->text, sizeof inner);
 	size_t used = strlen(prefix);
 	if (used + 3 > sizeof e->text)

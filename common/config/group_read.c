@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/clean.h"
 #include "common/base/number.h"
 #include "common/config/group.h"
 #include "common/config/yaml.h"
@@ -96,13 +97,15 @@ static int visit_setting(void *context, const struct sl_yaml_pair *pair, struct 
 {
 	struct reading *r = context;
 	struct sl_group_setting *s = &r->group->settings[r->group->setting_count];
-	bool plain = pair->key[strspn(pair->key, "abcdefghijklmnopqrstuvwxyz_")] == '\0';
-	for (const char *c = pair->value; *c != '\0'; c++)
-		plain &= (unsigned char)*c >= ' ' && *c != 127;
-	if (!plain || strlen(pair->key) >= sizeof s->key || strlen(pair->value) >= sizeof s->value)
+	bool fits = pair->key[strspn(pair->key, "abcdefghijklmnopqrstuvwxyz_")] == '\0' &&
+		    strlen(pair->key) < sizeof s->key && strlen(pair->value) < sizeof s->value;
+	if (fits) {
+		strcpy(s->key, pair->key);
+		strcpy(s->value, pair->value);
+		sl_clean_text(s->value, false);
+	}
+	if (!fits || strcmp(s->value, pair->value) != 0) /* it is shown to an admin, who signs it */
 		return fail(r, pair, "not a setting and its value", error);
-	strcpy(s->key, pair->key);
-	strcpy(s->value, pair->value);
 	r->group->setting_count++;
 	return SL_OK;
 }

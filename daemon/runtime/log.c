@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/clean.h"
 #include "common/config/envelope.h"
 #include "daemon/runtime/log_journal.h"
 
@@ -293,23 +294,11 @@ static const char *get(const json_t *record, const char *key)
 	return s ? s : "";
 }
 
-void sl_log_clean(char *text, bool lines)
-{
-	unsigned char *to = (unsigned char *)text;
-	for (const unsigned char *c = to; *c != '\0'; c++) {
-		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-		bool control = (*c < 0x20 && !(lines && *c == '\n')) || *c == 0x7f || c1;
-		*to++ = control ? '?' : *c;
-		c += c1;
-	}
-	*to = '\0';
-}
-
 /* Copy a text of a record, as far as it fits. */
 static void copy(const json_t *record, const char *key, char *text, size_t size)
 {
 	snprintf(text, size, "%s", get(record, key));
-	sl_log_clean(text, false);
+	sl_clean_text(text, false);
 }
 
 static const char *level_colour(int level)
@@ -326,7 +315,7 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
 	const char *stamp = get(record, keys.time);
 	snprintf(time, sizeof time, "%.12s", strlen(stamp) >= 23 ? stamp + 11 : "");
-	sl_log_clean(time, false);
+	sl_clean_text(time, false);
 	copy(record, keys.name, name, sizeof name);
 	copy(record, keys.level, level, sizeof level);
 	copy(record, keys.event, event, sizeof event);

@@ -57,10 +57,6 @@ bool sl_log_colour(int fd);
 /* Write the present time as records have it, "2026-11-23T10:45:59.620Z". */
 void sl_log_now(char text[static SL_LOG_TIME_BYTES]);
 
-/* Make `text` fit for a terminal: control characters (ASCII and U+0080..U+009F) become '?', but not newlines
- * if it has `lines`. */
-void sl_log_clean(char *text, bool lines);
-
 /* Write the text form of `record` with its newline: "12:03:04.123 learner-03 info committed round 3
  * committed". Control characters become '?', an overlong text is cut. `size` is at least SL_LOG_LINE_BYTES.
  * Return the bytes written. */

@@ -176,6 +176,19 @@ TEST_WITH(errors_have_places, enter, folder_leave)
 	expect_error("signatures:\n", "more: 3\nsignatures:\n", SL_ERR_INVALID, "nothing else");
 }
 
+/* An admin sees the settings that it signs. */
+TEST_WITH(settings_are_what_they_look_like, enter, folder_leave)
+{
+	expect_error("settings: {", "settings: {a: \"\\e[2J\", ", SL_ERR_INVALID, "not a setting");
+	expect_error("settings: {", "settings: {a: \"x\\u202ey\", ", SL_ERR_INVALID, "not a setting");
+	expect_error("settings: {",
+		     "settings: {a: \"x\xc2\x9b"
+		     "31my\", ",
+		     SL_ERR_INVALID, "not a setting");
+	expect_error("settings: {", "settings: {\"a\\e\": 1, ", SL_ERR_INVALID, "not a setting");
+	expect_error("version: 2,", "version: 2, \"\\e[2J\": 2,", SL_ERR_INVALID, "unknown key '?[2J'");
+}
+
 /* The time to read anchors grows with the square of their number. */
 TEST_WITH(many_anchors_are_refused, enter, folder_leave)
 {

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "common/base/clean.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/command.h"
 
@@ -68,7 +69,7 @@ static void clean_text(json_t *value)
 	char *text = strdup(json_string_value(value));
 	if (text == NULL)
 		abort();
-	sl_log_clean(text, false);
+	sl_clean_text(text, false);
 	if (strcmp(text, json_string_value(value)) != 0)
 		json_string_set(value, text);
 	free(text);

@@ -21,7 +21,7 @@ struct sl_control_query {
 	json_t *reply;		  /* NULL: it did not answer in time */
 };
 
-/* Make all texts in `value` fit for a terminal (sl_log_clean): a learner says what it likes. */
+/* Make all texts in `value` fit for a terminal (sl_clean_text): a learner says what it likes. */
 void sl_control_query_clean(json_t *value);
 
 /* Set error and reply of all that are not skipped, after `wait_ms` at the latest; an earlier reply is

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
@@ -60,7 +61,7 @@ void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const c
 	va_start(list, format);
 	vsnprintf(f->text, sizeof f->text, format, list);
 	va_end(list);
-	sl_log_clean(f->text, false);
+	sl_clean_text(f->text, false);
 }
 
 static const char *const words[] = {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/clean.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/option.h"
 #include "tools/timeline/explain.h"
@@ -143,7 +144,7 @@ static void explain(const json_t *document, const json_t *run)
 	if (out != NULL)
 		sl_explain_round(out, document, run);
 	if (out != NULL && fclose(out) == 0) {
-		sl_log_clean(text, true); /* learners name themselves, and quote what they got */
+		sl_clean_text(text, true); /* learners name themselves, and quote what they got */
 		fputs(text, stdout);
 	}
 	free(text);

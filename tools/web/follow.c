@@ -7,6 +7,7 @@
 #include <string.h>
 #include <uv.h>
 
+#include "common/base/clean.h"
 #include "daemon/runtime/http_origin.h"
 #include "daemon/runtime/http_token.h"
 #include "daemon/runtime/log.h"
@@ -232,7 +233,7 @@ static void know(struct learner *l, const json_t *record)
 		return;
 	l->id = (uint64_t)id;
 	snprintf(l->name, sizeof l->name, "%s", name);
-	sl_log_clean(l->name, false);
+	sl_clean_text(l->name, false);
 }
 
 /* Take a line of the stream; return true if it was a new record. */

@@ -1,0 +1,36 @@
+#include "common/base/clean.h"
+
+#include <stddef.h>
+
+/* Return true if the UTF-8 sequence at `c` changes the direction of writing: what follows it could be shown
+ * in another order. */
+static bool turns(const unsigned char *c)
+{
+	if (c[0] == 0xd8)
+		return c[1] == 0x9c; /* U+061C */
+	if (c[0] != 0xe2)
+		return false;
+	return (c[1] == 0x80 && (c[2] == 0x8e || c[2] == 0x8f || (c[2] >= 0xaa && c[2] <= 0xae))) ||
+	       (c[1] == 0x81 && c[2] >= 0xa6 && c[2] <= 0xa9); /* U+200E, U+200F, U+202A..E, U+2066..9 */
+}
+
+/* Return the bytes of the character at `c` if it must not be shown, else 0. */
+static size_t hidden(const unsigned char *c, bool lines)
+{
+	if ((*c < 0x20 && !(lines && *c == '\n')) || *c == 0x7f)
+		return 1;
+	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+		return 2;
+	return !turns(c) ? 0 : c[0] == 0xd8 ? 2 : 3;
+}
+
+void sl_clean_text(char *text, bool lines)
+{
+	unsigned char *to = (unsigned char *)text;
+	for (const unsigned char *c = to; *c != '\0';) {
+		size_t bytes = hidden(c, lines);
+		*to++ = bytes > 0 ? '?' : *c;
+		c += bytes > 0 ? bytes : 1;
+	}
+	*to = '\0';
+}

@@ -1,0 +1,48 @@
+/* Text of peers for a terminal: what could control it, or show text in another order, is replaced. */
+#include <string.h>
+
+#include "common/base/clean.h"
+#include "common/base/err.h"
+#include "test/lib/test.h"
+
+static void expect(const char *text, bool lines, const char *want)
+{
+	char copy[64];
+	snprintf(copy, sizeof copy, "%s", text);
+	sl_clean_text(copy, lines);
+	assert_string_equal(copy, want);
+}
+
+TEST(control_characters)
+{
+	expect("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6", false,
+	       "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6");
+	expect("a\x1b[2Jb\tc\x7f", false, "a?[2Jb?c?");
+	expect("a\nb", false, "a?b");
+	expect("a\nb\r", true, "a\nb?");
+	expect("a\xc2\x9b"
+	       "31mb\xc2\xa0",
+	       false, "a?31mb\xc2\xa0");
+}
+
+TEST(characters_that_turn_text)
+{
+	expect("a\xe2\x80\xae"
+	       "b\xe2\x81\xa6"
+	       "c\xd8\x9c\xe2\x80\x8f",
+	       false, "a?b?c??");
+	expect("\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7", false, "\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7");
+	expect("\xe2\x80", false, "\xe2\x80"); /* cut */
+	expect("\xe2", false, "\xe2");
+	expect("\xd8", false, "\xd8");
+}
+
+/* An error quotes what a file or a peer has. */
+TEST(errors_are_clean)
+{
+	struct sl_error error;
+	sl_err_set(&error, SL_ERR_INVALID, "unknown key '%s'", "a\x1b[31m\n");
+	assert_string_equal(error.text, "unknown key 'a?[31m?'");
+	sl_err_wrap(&error, "%s", "b\x1b");
+	assert_string_equal(error.text, "b?: unknown key 'a?[31m?'");
+}
