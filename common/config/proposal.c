@@ -33,11 +33,13 @@ int sl_proposal_admin_parse(const char *text, uint8_t admin[static SL_KEY_BYTES]
 
 /* ---- reading ---- */
 
-/* Check that each signature is valid, and of another admin of one of the two rosters. */
+/* Check that each signature is valid, and of another admin of one of the two rosters; and that a present
+ * admin has signed: anyone may add an admin to a roster and sign it as that admin. */
 static int check_signatures(const char *path, const struct sl_group *now, const struct sl_group *proposal,
 			    struct sl_error *error)
 {
 	char text[SL_ADMIN_TEXT_BYTES];
+	bool known = false;
 	for (uint32_t i = 0; i < proposal->signature_count; i++) {
 		const uint8_t *admin = proposal->signatures[i].admin;
 		bool twice = false;
@@ -56,7 +58,32 @@ static int check_signatures(const char *path, const struct sl_group *now, const 
 		if (twice)
 			return sl_err_set(error, SL_ERR_CRYPTO, "%s: has the signature of %s twice", path,
 					  text);
+		known = known || sl_group_find_admin(now, admin) >= 0;
 	}
+	return known ? SL_OK
+		     : sl_err_set(error, SL_ERR_CRYPTO,
+				  "%s: no admin of group %s has signed it; ask an admin for its proposal",
+				  path, now->name);
+}
+
+/* Check what the commands of an honest admin never do. */
+static int check_numbers(const char *path, const struct sl_group *now, const struct sl_group *proposal,
+			 struct sl_error *error)
+{
+	bool again = proposal->next_id < now->next_id;
+	for (uint32_t i = 0; i < proposal->roster.size; i++)
+		again |= proposal->roster.members[i].id < now->next_id &&
+			 sl_roster_find(&now->roster, proposal->roster.members[i].id) < 0;
+	if (again)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: lets a learner have the id of one that was removed: an honest admin "
+				  "does not",
+				  path);
+	if (sl_group_is_forming(proposal) && !sl_group_is_forming(now))
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: lets the group wait for %u learners again, and rounds go on: an "
+				  "honest admin does not",
+				  path, proposal->start);
 	return SL_OK;
 }
 
@@ -96,7 +123,8 @@ static int check(const char *path, const struct sl_group *now, const struct sl_g
 				  " learners at once, and rounds go on: an honest admin "
 				  "changes one, and the next one when a round has committed",
 				  path, changes);
-	return check_signatures(path, now, proposal, error);
+	int rc = check_numbers(path, now, proposal, error);
+	return rc == SL_OK ? check_signatures(path, now, proposal, error) : rc;
 }
 
 int sl_proposal_load(const char *path, const struct sl_group *now, struct sl_group *proposal,
