@@ -31,7 +31,7 @@ has out '1 learner; rounds begin with 3'
 
 # Admitted already, or never heard of.
 refused 'a is a member already, with the key sha256:' admit a --folder ga
-refused 'no learner bo waits' admit bo --folder ga
+refused 'no learner bo waits here; ' admit bo --folder ga
 
 # A setting of all learners is not one of a machine that joins.
 refused "'rounds' is a setting of all learners" join - --set rounds=5 --folder gb
@@ -76,3 +76,9 @@ env -u XDG_DATA_HOME HOME="$folder/home" "$@" "$program" status >"$folder/out" 2
 cd "$folder"
 [ $code = 2 ] || fail "status of a user ends with $code"
 has out "run folder $folder/home/.local/share/starling" 'xlab '
+
+# A folder that the user cannot read is not called empty.
+if [ $# -gt 0 ]; then
+	"$@" "$program" group list --folder "$folder/ga" >out 2>err && fail 'group list of a folder of root' || :
+	has err 'ga: Permission denied; run this command as root'
+fi

@@ -110,6 +110,21 @@ int sl_learners_place(char path[static PATH_MAX], struct sl_error *error)
 		       : sl_err_set(error, SL_ERR_RANGE, "the path of the home folder is too long");
 }
 
+bool sl_learners_hidden(void)
+{
+	char path[PATH_MAX];
+	bool hidden = false;
+	DIR *all = opendir(SL_LEARNERS_FOLDER);
+	if (all == NULL)
+		return errno == EACCES;
+	for (const struct dirent *entry; !hidden && (entry = readdir(all)) != NULL;) {
+		snprintf(path, sizeof path, SL_LEARNERS_FOLDER "/%s", entry->d_name);
+		hidden = visible(entry) && access(path, R_OK | X_OK) != 0 && errno == EACCES;
+	}
+	closedir(all);
+	return hidden;
+}
+
 int sl_learners_usual(struct sl_learners *learners, struct sl_error *error)
 {
 	char folder[PATH_MAX] = ".";
@@ -124,11 +139,12 @@ int sl_learners_usual(struct sl_learners *learners, struct sl_error *error)
 	if (sl_learners_find(learners, folder, error) == SL_OK ||
 	    sl_learners_find(learners, SL_LEARNERS_FOLDER, error) == SL_OK)
 		return SL_OK;
-	bool two = strcmp(folder, SL_LEARNERS_FOLDER) != 0;
+	bool two = strcmp(folder, SL_LEARNERS_FOLDER) != 0, hidden = sl_learners_hidden();
 	return sl_err_set(error, SL_ERR_NOTFOUND,
 			  "the present folder is no run folder, there is no daemon at " SL_LEARNERS_SOCKET
-			  ", and no group in %.200s%s; name a run folder, or --control SOCKET",
-			  folder, two ? " or " SL_LEARNERS_FOLDER : "");
+			  ", and no group in %.200s%s; name a run folder, or --control SOCKET%s",
+			  folder, two && !hidden ? " or " SL_LEARNERS_FOLDER : "",
+			  hidden ? SL_LEARNERS_AS_ROOT : "");
 }
 
 void sl_learners_close(struct sl_learners *learners)

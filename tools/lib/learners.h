@@ -26,6 +26,11 @@ int sl_learners_find(struct sl_learners *learners, const char *folder, struct sl
 void sl_learners_add(struct sl_learners *learners, const char *path);
 /* Write the folder that has those of groups: SL_LEARNERS_FOLDER for root, else one in the home folder. */
 int sl_learners_place(char path[static PATH_MAX], struct sl_error *error);
+
+/* Return true if SL_LEARNERS_FOLDER has a folder that this user cannot read; say SL_LEARNERS_AS_ROOT. */
+bool sl_learners_hidden(void);
+#define SL_LEARNERS_AS_ROOT                                                                                  \
+	", or run this command as root: " SL_LEARNERS_FOLDER " has folders that this user cannot read"
 /* Find those of the present folder, or else the installed one, or else those of groups of this user or of
  * root. SL_ERR_NOTFOUND: none is there. */
 int sl_learners_usual(struct sl_learners *learners, struct sl_error *error);

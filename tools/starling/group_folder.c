@@ -78,20 +78,23 @@ int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct
 	char place[PATH_MAX], names[256];
 	if (given != NULL) {
 		int rc = take_given(given, folder, error);
-		return rc != SL_OK || has_config(folder)
-			       ? rc
-			       : sl_err_set(error, SL_ERR_NOTFOUND,
-					    "%s: there is no " SL_GROUP_FOLDER_CONFIG
-					    "; 'starling group create' and 'starling join' make the folder "
-					    "of a group",
-					    given);
+		if (rc != SL_OK || has_config(folder))
+			return rc;
+		if (errno == EACCES)
+			return sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s; run this command as root", given,
+					  strerror(errno));
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "%s: there is no " SL_GROUP_FOLDER_CONFIG
+				  "; 'starling group create' and 'starling join' make the folder of a group",
+				  given);
 	}
 	int rc = sl_learners_place(place, error);
 	uint32_t count = rc == SL_OK ? look_for(place, folder, names, sizeof names) : 0;
 	if (rc != SL_OK || count == 1)
 		return rc;
 	return count == 0 ? sl_err_set(error, SL_ERR_NOTFOUND,
-				       "%.200s has no group; name its folder with --folder DIR", place)
+				       "%.200s has no group; name its folder with --folder DIR%s", place,
+				       sl_learners_hidden() ? SL_LEARNERS_AS_ROOT : "")
 			  : sl_err_set(error, SL_ERR_NOTFOUND,
 				       "%.200s has several groups (%.120s); choose one with --folder DIR",
 				       place, names);
