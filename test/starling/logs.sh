@@ -86,7 +86,7 @@ mkdir empty
 says "starling logs: empty: no log.jsonl in it or in its folders; a learner writes one with the setting \`log: log.jsonl\`" logs empty
 says "starling logs: --level: 'loud' is not one of debug, info, warn, error" logs --level loud empty
 says 'starling logs: --round 0: must be a whole number from 1 to 4294967295' logs --round 0 empty
-says "starling logs: give a run folder or log files; see 'starling logs --help'" logs
+says "starling logs: give a run folder or log files; of a learner of systemd: journalctl -u starlingd@GROUP -o cat --output-fields=STARLING_JSON >log.jsonl; see 'starling logs --help'" logs
 
 # Records of another version are left out; a folder and files may be mixed, and name a log twice.
 mkdir -p other/a

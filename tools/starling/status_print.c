@@ -215,8 +215,9 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 			 sl_learners_text(row->last, "time"), sl_learners_text(row->last, "event"),
 			 sl_learners_text(row->last, "text"));
 	else
-		snprintf(text, size, "%s/%s: %s", row->asked->folder, row->asked->socket,
-			 strerror(row->asked->error));
+		snprintf(text, size,
+			 "does not run (%s/%s: %s); its last lines in the journal or on its terminal say why",
+			 row->asked->folder, row->asked->socket, strerror(row->asked->error));
 	return true;
 }
 
