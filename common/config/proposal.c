@@ -106,6 +106,10 @@ static int check(const char *path, const struct sl_group *now, const struct sl_g
 	if (strcmp(now->name, proposal->name) != 0)
 		return sl_err_set(error, SL_ERR_REFUSED, "%s: is of group %s, and this is group %s", path,
 				  proposal->name, now->name);
+	if (proposal->version == now->version && now->signature_count > 0 &&
+	    sl_group_signature_fits(proposal, &now->signatures[0]))
+		return sl_err_set(error, SL_ERR_REFUSED, "%s: is in force already; nothing is left to sign",
+				  path);
 	if (proposal->version <= now->version)
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s: is version %" PRIu64 " of the roster, and version %" PRIu64
@@ -171,10 +175,12 @@ int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *h
 	if (rc == SL_OK && kept.version == proposal->version) {
 		*had = kept.signature_count;
 		if (!add_signatures(proposal, &kept))
-			rc = sl_err_set(error, SL_ERR_REFUSED,
-					"this admin has signed another roster of version %" PRIu64
-					", %s; remove that file only if no admin completes it",
-					kept.version, path);
+			rc = sl_err_set(
+				error, SL_ERR_REFUSED,
+				"this admin has signed another roster of version %" PRIu64
+				", %s; to give that one up, remove the file at each admin that signed "
+				"it, and all copies",
+				kept.version, path);
 	}
 	sl_group_close(&kept);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;

@@ -43,11 +43,12 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	int self = sl_roster_find(&daemon->roster, settings->id);
 	if (self < 0 && settings->id < daemon->group.next_id)
-		return sl_err_set(
-			error, SL_ERR_INVALID,
-			"%s: learner %u is not in version %" PRIu64
-			" of group %s: it was removed; to take part again, join with a new invitation",
-			settings->roster, settings->id, daemon->group.version, daemon->group.name);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: learner %u is not in version %" PRIu64
+				  " of group %s: it was removed; to take part again, move its folder "
+				  "elsewhere, and join "
+				  "with a new invitation",
+				  settings->roster, settings->id, daemon->group.version, daemon->group.name);
 	if (self < 0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %u, which the configuration names", settings->roster,

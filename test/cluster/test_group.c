@@ -354,7 +354,7 @@ CLUSTER_TEST(two_of_three_admins)
 	cluster_expect(c, 4, "committed: 4 learners");
 	expect_all_rounds(c, 4, 2);
 	expect_refused(c, "group sign old --yes --folder learner-02", 2,
-		       " is in force: its author runs the command again");
+		       "old: is in force already; nothing is left to sign");
 	cluster_shell(c, "! ls learner-01/waiting | grep .; ls learner-01/proposal.yaml && ! ls "
 			 "learner-03/proposal.yaml");
 	expect_done(c, "group rotate --folder learner-01");
@@ -386,7 +386,8 @@ CLUSTER_TEST(wrong_invitations)
 	expect_done(c, "group invite --withdraw --folder learner-01");
 	expect_refused(
 		c, "join - --name x --address 127.0.0.1:1 --folder x <withdrawn", 2,
-		"does not know this invitation: it was withdrawn, or expired long ago; ask the admin for "
+		"does not know this invitation: it was withdrawn, or expired long ago, or that machine was "
+		"restored from a backup; ask the admin for "
 		"another one");
 	expect_done(c, "group invite --folder learner-01 >invitation");
 	pid_t third = begin_join(c, 3);

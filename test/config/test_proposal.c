@@ -166,8 +166,8 @@ TEST_WITH(signs_one_roster_of_a_version, enter, leave)
 	assert_int_equal(sl_proposal_merge(".", &other, &had, &error), SL_ERR_REFUSED);
 	assert_string_equal(
 		error.text,
-		"this admin has signed another roster of version 6, ./proposal.yaml; remove that file "
-		"only if no admin completes it");
+		"this admin has signed another roster of version 6, ./proposal.yaml; to give that one "
+		"up, remove the file at each admin that signed it, and all copies");
 	sl_group_sign(&other, keys[0]); /* nor if it signs before it looks */
 	assert_int_equal(sl_proposal_merge(".", &other, &had, &error), SL_ERR_REFUSED);
 	other.version = 7;
@@ -179,6 +179,7 @@ TEST_WITH(signs_one_roster_of_a_version, enter, leave)
 
 TEST_WITH(what_is_no_proposal_for_this_group, enter, leave)
 {
+	expect_refused(&now, SL_ERR_REFUSED, "p.yaml: is in force already; nothing is left to sign");
 	remove_member(&next, "cleo");
 	next.version = 5;
 	sl_group_sign(&next, keys[0]);

@@ -153,7 +153,10 @@ static int nothing_waits(const struct admit *admit, struct sl_error *error)
 				"%s is a member already, with the key %s; nothing waits", admit->name, pin);
 	} else if (rc == SL_OK) {
 		rc = sl_err_set(error, SL_ERR_NOTFOUND,
-				"no learner %s waits; 'starling admit' lists those that do", admit->name);
+				"no learner %s waits here; 'starling admit' lists those that do. A learner "
+				"waits on the "
+				"machine that printed its invitation",
+				admit->name);
 	}
 	sl_group_folder_close(&own_learner);
 	return rc;

@@ -146,9 +146,11 @@ static int check_folder(const struct join *j, struct sl_error *error)
 	snprintf(path, sizeof path, "%s/starlingd.yaml", j->folder);
 	if (access(path, F_OK) != 0)
 		return SL_OK;
-	return sl_err_set(error, SL_ERR_REFUSED,
-			  "this machine has joined, as %s exists; start its learner: starlingd --config %s",
-			  path, path);
+	return sl_err_set(
+		error, SL_ERR_REFUSED,
+		"this machine has joined, as %s exists; start its learner: starlingd --config %s; if it was "
+		"removed and is to join again, move %s elsewhere before",
+		path, path, j->folder);
 }
 
 /* Refuse a port that another program of this machine has, at the addresses of this learner. */
@@ -204,8 +206,8 @@ static void say_waiting(const struct join *j)
 	sl_roster_pin_text(j->identity.pin, pin);
 	fprintf(stderr,
 		"Waiting for the admin of %s to run: starling admit %s\n"
-		"  name %s, address %s, key %s\n",
-		j->invitation.group, j->name, j->name, j->address, pin);
+		"  on the machine of the invitation, %s; name %s, address %s, key %s\n",
+		j->invitation.group, j->name, j->ask.from, j->name, j->address, pin);
 }
 
 /* Report what is waited for: at once if that is news, else every few seconds. */

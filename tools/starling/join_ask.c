@@ -186,10 +186,11 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	static const char another[] = "ask the admin for another one: starling group invite";
 	switch (verdict) {
 	case SL_JOIN_UNKNOWN:
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s does not know this invitation: it was withdrawn, or expired long ago; %s",
-			ask->from, another);
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s does not know this invitation: it was withdrawn, or expired long ago, "
+				  "or that machine was "
+				  "restored from a backup; %s",
+				  ask->from, another);
 	case SL_JOIN_EXPIRED:
 		return sl_err_set(error, SL_ERR_REFUSED, "the invitation has expired; %s", another);
 	case SL_JOIN_USED:
