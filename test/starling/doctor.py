@@ -236,7 +236,7 @@ def look_at_links(ports):
 	doctor = Doctor('--config', 'm1/linked.yaml', status=1)
 	doctor.says('ok', 'address', 'held by the running learner')
 	assert 'learner: runs' in doctor.said, doctor.said
-	doctor.says('warn', 'peer m2 (2)', 'one direction only', 'Connection refused', 'firewall')
+	doctor.says('warn', 'peer m2 (2)', 'one direction only', 'Connection refused', 'firewall', 'starling group address')
 	doctor.says('FAIL', 'peer m3 (3)', 'another learner answers there, m4 (4)', 'correct the addresses')
 	doctor.says('ok', 'peer m4 (4)', 'holds a link')
 	doctor.says('FAIL', 'peer m5 (5)', 'other run', "set 'run'")
@@ -313,6 +313,9 @@ def look_at_group(ports):
 	shutil.copy('ga/roster.yaml', 'gb/roster.yaml')
 	Doctor('--folder', 'gb', status=1).says('FAIL', 'own line', 'has no learner 2', 'join with a new invitation')
 	Path('gb/roster.yaml').write_bytes(kept)
+	Path('gb/mdns.yaml').write_text(Path('gb/starlingd.yaml').read_text() + 'discover: mdns\n')
+	if not os.path.exists('/run/avahi-daemon/pid'):
+		Doctor('--config', 'gb/mdns.yaml', status=1).says('warn', 'discovery', 'needs avahi-daemon', 'apt install')
 
 	first, third = Asked(ports[3], 'ga/identity'), Asked(ports[5], 'gc/identity')
 	shutil.copy('gc/roster.yaml', 'gb/roster.yaml') # the version of three

@@ -6,12 +6,14 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "common/config/admin_key.h"
 #include "tools/lib/learners.h"
 #include "tools/starling/doctor.h"
 
 #define ANSWER_MS 2000
+#define AVAHI_PID "/run/avahi-daemon/pid"
 #define YEAR_FIRST 2025
 #define YEAR_LAST 2100
 #define FILE_AHEAD_S 60 /* that the date of a file may lie ahead, as on a network file system */
@@ -47,7 +49,9 @@ static bool check_key(struct sl_doctor *d)
 	if (d->self < 0) {
 		sl_doctor_add(d, SL_DOCTOR_FAIL, "own line",
 			      sl_group_is_signed(&d->group)
-				      ? "it was removed; to take part again, join with a new invitation"
+				      ? "it was removed; to take part again, move the folder of the group "
+					"elsewhere, "
+					"and join with a new invitation"
 				      : "correct 'id', or have this learner added to the roster",
 			      "%s has no learner %" PRIu32, d->settings.roster, d->settings.id);
 		return false;
@@ -119,6 +123,14 @@ static void check_clock(struct sl_doctor *d)
 		      shown, before);
 }
 
+/* With discover: mdns, look for a file that avahi-daemon has while it runs. */
+static void check_discovery(struct sl_doctor *d)
+{
+	if (d->settings.discover == SL_DISCOVER_MDNS && access(AVAHI_PID, F_OK) != 0)
+		sl_doctor_add(d, SL_DOCTOR_WARN, "discovery", "apt install avahi-daemon, or start it",
+			      "discover: mdns needs avahi-daemon, and there is no " AVAHI_PID);
+}
+
 /* Ask the learner of this machine for its status. */
 static void ask_learner(struct sl_doctor *d)
 {
@@ -133,7 +145,7 @@ static void ask_learner(struct sl_doctor *d)
 	char start[PATH_MAX + 96];
 	snprintf(start, sizeof start, "start it: starlingd --config %s, or its unit", d->config);
 	if (problem != NULL && sl_control_query_absent(one))
-		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", start, "it is not running");
+		sl_doctor_add(d, SL_DOCTOR_WARN, "learner", d->self >= 0 ? start : NULL, "it is not running");
 	else if (problem != NULL)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
 			      "run this command as the user of the learner, and see its log", "%s: %s",
@@ -158,6 +170,7 @@ bool sl_doctor_machine(struct sl_doctor *d)
 	bool good = check_key(d);
 	check_secrets(d);
 	check_clock(d);
+	check_discovery(d);
 	ask_learner(d);
 	sl_doctor_resources(d);
 	return good;

@@ -18,6 +18,7 @@
 #define CONNECTION_MS 2500u /* for the addresses of a peer together, each of at most two times */
 #define ALL_S 8		    /* for all peers: the resolver of names sets no limit of its own */
 #define CLOCK_S 300	    /* by which two clocks may differ without a word */
+#define CORRECT_ADDRESS "correct its address in the roster (in a group: starling group address)"
 
 struct peer {
 	bool done;			/* the finding is complete */
@@ -58,7 +59,8 @@ static void find_other_key(struct sl_doctor_finding *f, const struct sl_roster *
 	char text[SL_PIN_TEXT_BYTES];
 	int other = sl_roster_find_pin(roster, pin);
 	if (other >= 0) {
-		find(f, SL_DOCTOR_FAIL, "correct the addresses of the two in the roster",
+		find(f, SL_DOCTOR_FAIL,
+		     "correct the addresses of the two in the roster (in a group: starling group address)",
 		     "another learner answers there, %s (%" PRIu32 ")", roster->members[other].name,
 		     roster->members[other].id);
 		return;
@@ -77,18 +79,19 @@ static void find_unreachable(const struct peer *p, struct sl_doctor_finding *f,
 	const char *address = strstr(error->text, ": "), *why = address != NULL ? address + 2 : error->text;
 	if (p->has_link) {
 		find(f, SL_DOCTOR_WARN,
-		     "the link works; let this machine through the firewall there if it is to dial, too",
+		     "the link works; if this machine is to dial, too, let it through the firewall there, "
+		     "or " CORRECT_ADDRESS,
 		     "one direction only: it has dialled this machine, and cannot be dialled (%s)", why);
 		return;
 	}
 	if (client->failure == SL_JOIN_FAILURE_RESOLVE)
-		find(f, SL_DOCTOR_FAIL, "correct the address in the roster, or DNS or /etc/hosts here",
+		find(f, SL_DOCTOR_FAIL, CORRECT_ADDRESS ", or DNS or /etc/hosts here",
 		     "its name does not resolve (%s)", why);
 	else if (client->why == ENETUNREACH || client->why == EHOSTUNREACH)
 		find(f, SL_DOCTOR_FAIL, "look at the route and the VPN: ip route get HOST", "no route (%s)",
 		     why);
 	else if (client->why == ECONNREFUSED)
-		find(f, SL_DOCTOR_FAIL, "start its learner, or correct address and port in the roster",
+		find(f, SL_DOCTOR_FAIL, "start its learner, or " CORRECT_ADDRESS,
 		     "connection refused: no program listens there");
 	else if (client->why == ETIMEDOUT)
 		find(f, SL_DOCTOR_FAIL,
