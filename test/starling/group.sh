@@ -55,6 +55,19 @@ grep -q '"again".*with version 2 of the roster of group ward' log || fail "the l
 grep -q '"new_roster".*this learner takes it and restarts by itself' log || fail "the log: $(cat log)"
 refused '--no-wait is for the machine with the admin key' group rotate --no-wait --folder gb
 
+# An address that leads each machine to itself.
+cat >alone.sh <<'EOF'
+ip link set lo up && ip addr add 10.9.9.1/32 dev lo || exit 77
+"$1" group create x --learner a --address 10.9.9.1:7400 --folder gx >invitation
+"$2" --config gx/starlingd.yaml >gx.log 2>&1 &
+"$1" join - --name b --address localhost:7401 --folder gy --timeout 5 <invitation
+kill $!
+EOF
+if unshare -rn true 2>/dev/null; then
+	timeout 60 unshare -rn sh alone.sh "$program" "$starlingd" >out 2>err || :
+	has err 'no other machine can dial localhost:7401'
+fi
+
 # A learner that does not answer has the name of its folder.
 kill -STOP "$pid"
 ends 1 status ga

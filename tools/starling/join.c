@@ -29,6 +29,7 @@ struct join {
 	const char *given_folder;
 	uint64_t timeout_s; /* 0: none */
 	bool json;
+	bool only_here; /* the given address leads every machine to itself */
 	char folder[PATH_MAX], identity_folder[PATH_MAX];
 	struct sl_invitation invitation;
 	struct sl_identity identity;
@@ -172,6 +173,12 @@ static int check_port(const struct join *j, struct sl_error *error)
 
 /* ---- asking until it is admitted ---- */
 
+static bool is_loopback(const char *address)
+{
+	return strncmp(address, "127.", 4) == 0 || strncmp(address, "localhost:", 10) == 0 ||
+	       strncmp(address, "[::1]", 5) == 0 || strcmp(address, "::1") == 0;
+}
+
 static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
 {
 	struct join *j = context;
@@ -182,6 +189,7 @@ static void prove(void *context, const struct sl_join_client *client, struct sl_
 		snprintf(j->address, sizeof j->address, "%s%.100s%s:" PORT, v6 ? "[" : "", client->local,
 			 v6 ? "]" : "");
 	}
+	j->only_here = is_loopback(j->address) && !is_loopback(client->local);
 	memcpy(request->address, j->address, sizeof request->address);
 }
 
@@ -208,6 +216,11 @@ static void say_waiting(const struct join *j)
 		"Waiting for the admin of %s to run: starling admit %s\n"
 		"  on the machine of the invitation, %s; name %s, address %s, key %s\n",
 		j->invitation.group, j->name, j->ask.from, j->name, j->address, pin);
+	if (j->only_here)
+		fprintf(stderr,
+			"  no other machine can dial %s, which leads each to itself: to correct it, run this "
+			"command again with another --address\n",
+			j->address);
 }
 
 /* Report what is waited for: at once if that is news, else every few seconds. */
