@@ -48,7 +48,7 @@ static int check_signatures(const char *path, const struct sl_group *now, const 
 		sl_proposal_admin_text(admin, text);
 		if (sl_group_find_admin(now, admin) < 0 && sl_group_find_admin(proposal, admin) < 0)
 			return sl_err_set(error, SL_ERR_CRYPTO,
-					  "%s: %s has signed it and is no admin of group %s", path, text,
+					  "%s: signed by %s, which is not an admin of group %s", path, text,
 					  now->name);
 		if (!sl_group_has_signed(proposal, admin))
 			return sl_err_set(error, SL_ERR_CRYPTO,
@@ -113,7 +113,7 @@ static int check(const char *path, const struct sl_group *now, const struct sl_g
 	if (proposal->version <= now->version)
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s: is version %" PRIu64 " of the roster, and version %" PRIu64
-				  " is in force: its author runs the command again",
+				  " is in force: ask its author to run the command again",
 				  path, proposal->version, now->version);
 	if (proposal->version != now->version + 1)
 		return sl_err_set(error, SL_ERR_REFUSED,
@@ -124,8 +124,8 @@ static int check(const char *path, const struct sl_group *now, const struct sl_g
 	if (changes > 1 && !sl_group_is_forming(now))
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s: changes %" PRIu32
-				  " learners at once, and rounds go on: an honest admin "
-				  "changes one, and the next one when a round has committed",
+				  " learners at once, but while rounds run, one at a time may "
+				  "change: ask its author for one change",
 				  path, changes);
 	int rc = check_numbers(path, now, proposal, error);
 	return rc == SL_OK ? check_signatures(path, now, proposal, error) : rc;

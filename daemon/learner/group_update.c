@@ -127,7 +127,7 @@ void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 
 /* ---- a newer roster ---- */
 
-/* Keep the text of the newer roster, send it on, and have it taken after the next commit. */
+/* Keep the text of the newer roster, send it on, and take it after the next commit. */
 static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *text, size_t bytes)
 {
 	struct sl_group_update *u = &daemon->group_update;
@@ -139,8 +139,8 @@ static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *
 	u->take_at = uv_now(&daemon->loop) + SL_GROUP_UPDATE_WAIT_MS;
 	sl_record_init(&record, SL_RECORD_NEW_ROSTER);
 	record.reason = sl_record_words(&record,
-					"version %" PRIu64
-					" of the roster of group %s has come, of %u learners: this "
+					"received version %" PRIu64
+					" of the roster of group %s, with %u learners: this "
 					"learner takes it %sand restarts by itself",
 					group->version, group->name, group->roster.size,
 					sl_group_is_forming(&daemon->group) ? "" : "after this round ");

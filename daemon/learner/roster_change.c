@@ -48,7 +48,7 @@ bool sl_roster_change_accepted(const struct sl_settings *settings, const struct 
 	return given[0] != '\0' && strncmp(given, hash, strlen(given)) == 0;
 }
 
-/* Several changes at once are likely a mistake, and they are a way to single out one learner's model. */
+/* Several changes at once are likely a mistake, and can single out the model of one learner. */
 int sl_roster_change_check(struct sl_store *store, const struct sl_roster *roster,
 			   const struct sl_settings *settings, struct sl_error *error)
 {
@@ -57,8 +57,9 @@ int sl_roster_change_check(struct sl_store *store, const struct sl_roster *roste
 	if (rc == SL_OK && change.count > 1 && !sl_roster_change_accepted(settings, roster))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
-			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
-			" committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
+			"%s: %" PRIu32
+			" learners were added, removed or given another key since round %" PRIu32
+			" committed: %.160s; if this is meant, start once with --set accept_roster=%.*s",
 			settings->roster, change.count, change.since, change.members, (int)SL_ACCEPT_DIGITS,
 			change.hash);
 	return rc;

@@ -328,7 +328,7 @@ static void expect_not_signed(const struct cluster *c)
 	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-01", 2,
 		       "this admin has signed it already, and 1 more must: send it to another admin");
 	expect_refused(c, "group rotate --folder learner-01", 2,
-		       "this admin has signed another roster of version ");
+		       "this admin has signed another proposal of version ");
 	cluster_shell(c, "sed s/127.0.0.1/127.0.0.2/ learner-01/proposal.yaml >changed");
 	expect_refused(c, "group sign changed --yes --folder learner-02", 2,
 		       "changed: was changed after admin:");
@@ -336,7 +336,7 @@ static void expect_not_signed(const struct cluster *c)
 		       "nothing is signed; to sign it without a question, give --yes");
 	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-04", 2, "learner-04");
 	expect_refused(c, "group invite --auto-admit --folder learner-01", 2,
-		       "--auto-admit: 2 admins of group ward must sign");
+		       "--auto-admit is not possible: 2 admins of group ward must sign");
 }
 
 CLUSTER_TEST(two_of_three_admins)

@@ -183,10 +183,10 @@ TEST_WITH(what_is_no_proposal_for_this_group, enter, leave)
 	remove_member(&next, "cleo");
 	next.version = 5;
 	sl_group_sign(&next, keys[0]);
-	expect_refused(
-		&next, SL_ERR_REFUSED,
-		"p.yaml: is version 5 of the roster, and version 5 is in force: its author runs the command "
-		"again");
+	expect_refused(&next, SL_ERR_REFUSED,
+		       "p.yaml: is version 5 of the roster, and version 5 is in force: ask its author to run "
+		       "the command "
+		       "again");
 	next.version = 7;
 	expect_refused(&next, SL_ERR_REFUSED,
 		       "is version 7 of the roster, and this machine has version 5 yet");
@@ -195,7 +195,7 @@ TEST_WITH(what_is_no_proposal_for_this_group, enter, leave)
 	sl_group_sign_too(&next, keys[0]);
 	expect_refused(&next, SL_ERR_CRYPTO, "twice");
 	sl_group_sign(&next, keys[3]);
-	expect_refused(&next, SL_ERR_CRYPTO, "has signed it and is no admin of group ward");
+	expect_refused(&next, SL_ERR_CRYPTO, ", which is not an admin of group ward");
 	sl_group_sign(&next, keys[0]);
 	strcpy(next.roster.members[0].address, "evil.example.org:7400");
 	expect_refused(&next, SL_ERR_CRYPTO, "p.yaml: was changed after admin:");
@@ -249,7 +249,7 @@ TEST_WITH(several_learners_at_once, enter, leave)
 	remove_member(&next, "cleo");
 	assert_int_equal(sl_group_add(&next, &d, &error), SL_OK);
 	sl_group_sign(&next, keys[0]);
-	expect_refused(&next, SL_ERR_REFUSED, "changes 2 learners at once, and rounds go on");
+	expect_refused(&next, SL_ERR_REFUSED, "changes 2 learners at once, but while rounds run");
 	now.start = 9;
 	assert_int_equal(sl_proposal_load("p.yaml", &now, &read, &error), SL_OK);
 	sl_group_close(&read);

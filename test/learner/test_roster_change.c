@@ -58,9 +58,9 @@ TEST_WITH(two_changes_are_confirmed, learner_setup, folder_teardown)
 	learner_members[1].pin[5] ^= 1;
 	learner_expect_refused(
 		*state, SL_ERR_REFUSED,
-		"roster.yaml: 2 members came, went or have another key since round 1 committed: "
-		"site-2 (2), site-4 (4); if "
-		"that is meant, start once with --set accept_roster=12345678");
+		"roster.yaml: 2 learners were added, removed or given another key since round 1 committed: "
+		"site-2 (2), site-4 (4); if this "
+		"is meant, start once with --set accept_roster=12345678");
 	static const char *const given[] = {"12345678", "123456789a", "12345679"};
 	for (int i = 0; i < 3; i++) {
 		learner_configure(&l, *state);
@@ -138,9 +138,8 @@ TEST_WITH(a_check_finds_two_changes, learner_setup, folder_teardown)
 	learner_finish(&l);
 	learner_members[1].pin[5] ^= 1;
 	assert_int_equal(learner_look(&l, *state, &error), SL_ERR_REFUSED);
-	assert_non_null(strstr(
-		error.text,
-		"2 members came, went or have another key since round 1 committed: site-2 (2), site-4 (4)"));
+	assert_non_null(strstr(error.text, "2 learners were added, removed or given another key since round "
+					   "1 committed: site-2 (2), site-4 (4)"));
 	strcpy(l.settings.accept_roster, "12345678");
 	assert_int_equal(sl_roster_change_check(l.daemon.store, &l.daemon.roster, &l.settings, &error),
 			 SL_OK);

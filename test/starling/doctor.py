@@ -202,7 +202,7 @@ def look_at_peers(ports):
 	doctor.says('FAIL', 'peer m4 (4)', 'its name does not resolve', '/etc/hosts')
 	doctor.says('FAIL', 'peer m5 (5)', 'TLS failure', 'timed out')
 	doctor.says('FAIL', 'peer m6 (6)', 'TLS failure', 'another program')
-	doctor.says('FAIL', 'peer m7 (7)', 'another key answers, sha256:', 'keygen --show')
+	doctor.says('FAIL', 'peer m7 (7)', 'another key answers than the roster has, sha256:', 'keygen --show')
 	doctor.says('FAIL', 'peer m8 (8)', 'it refuses the key of this machine', 'starling reload')
 	doctor.says('FAIL', 'peer m9 (9)', 'other run', "set 'run'")
 	doctor.says('FAIL', 'peer m10 (10)', 'version differs', 'newer', 'upgrade Starling here')

@@ -67,9 +67,9 @@ static void find_other_key(struct sl_doctor_finding *f, const struct sl_roster *
 	}
 	sl_roster_pin_text(pin, text);
 	find(f, SL_DOCTOR_FAIL,
-	     "its key differs from the roster: compare with 'starling keygen --show' there, then correct the "
-	     "roster or the address",
-	     "another key answers, %s", text);
+	     "compare it with 'starling keygen --show' there, then correct the key or the address in the "
+	     "roster",
+	     "another key answers than the roster has, %s", text);
 }
 
 /* Say why no connection could be made. */
@@ -171,7 +171,7 @@ static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct 
 		     "it refuses the key of this machine, which is not in its roster");
 	else
 		find(f, SL_DOCTOR_FAIL, "see its log; is its machine overloaded?",
-		     "the handshake is done, and then nothing comes");
+		     "it completes the TLS handshake, and then sends nothing");
 }
 
 /* Begin a link as the learner would. */
@@ -239,7 +239,7 @@ static void judge(const struct sl_doctor *d, const struct sl_join_answer *answer
 	}
 }
 
-/* Ask as a learner that joins, which disturbs no link. Return true if the peer serves that. */
+/* Ask as a learner that joins does: this disturbs no link. Return true if the peer has a signed roster. */
 static bool try_join(const struct sl_doctor *d, uint32_t index, struct peer *p, struct sl_doctor_finding *f)
 {
 	const struct sl_member *m = &d->group.roster.members[index];
@@ -382,7 +382,7 @@ static void put_ahead(int64_t ahead_s, char text[static 48])
 		 ahead_s < 0 ? "behind" : "ahead of");
 }
 
-/* Say it in one line if it is the clock of this machine that is wrong. */
+/* Add one finding if the clock of this machine is the wrong one. */
 static void compare_clocks(struct sl_doctor *d, const struct asked *a)
 {
 	uint32_t known = 0, off = 0;
