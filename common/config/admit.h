@@ -5,8 +5,9 @@
 #include "common/config/group.h"
 #include "common/config/waiting.h"
 
-/* Apply it to `group`, which the caller signs afterwards. SL_ERR_INVALID: another member has name, address or
- * key; SL_ERR_REFUSED: the member to renew has gone, or the key is that of another one; SL_ERR_FULL. */
+/* Apply the change to `group`, which the caller signs afterwards. SL_ERR_INVALID: another member has the
+ * name, address or key; SL_ERR_REFUSED: the member that renews was removed, or another member has the key;
+ * SL_ERR_FULL. */
 int sl_admit(struct sl_group *group, const struct sl_waiting *waiting, struct sl_error *error);
 /* Forget the waiting learners in FOLDER that `roster` has, and note in their invitations that they were
  * admitted. */

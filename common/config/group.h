@@ -2,7 +2,7 @@
  * learners share (PROTOCOL.md §12.1 Roster changes).
  *
  * The file is YAML, as sl_group_text writes it; its signatures cover that text up to the line `signatures:`.
- * A roster may also be a plain list of learners (roster.h): that is a group without a name. A group owns its
+ * A roster that is a plain list of learners (roster.h) is read as a group without a name. A group owns its
  * roster and its settings.
  */
 #pragma once
@@ -20,10 +20,10 @@ struct sl_group_signature {
 	uint8_t admin[SL_KEY_BYTES], bytes[SL_SIG_BYTES];
 };
 struct sl_group {
-	char name[SL_NAME_BYTES]; /* "": the roster is a plain list, and nothing below but `roster` counts */
+	char name[SL_NAME_BYTES]; /* "": the roster is a plain list, and only `roster` is set */
 	uint64_t version;	  /* 1 for the first */
 	uint32_t start;		  /* learners with which the first round begins */
-	sl_id next_id;		  /* of the next newcomer; ids are never used twice */
+	sl_id next_id;		  /* id of the next newcomer; no id is used twice */
 	uint32_t required;	  /* admins that must sign: more than half of them */
 	uint32_t admin_count, signature_count, setting_count;
 	uint8_t admins[SL_ADMINS_MAX][SL_KEY_BYTES]; /* Ed25519 public keys */
@@ -79,6 +79,5 @@ int sl_group_set_address(struct sl_group *group, uint32_t index, const char *add
 void sl_group_remove(struct sl_group *group, uint32_t index);
 /* Replace all signatures by that of the admin with the secret key `key`. */
 void sl_group_sign(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES]);
-/* Add the signature of the admin with the secret key `key` to those of others, of which there are fewer than
- * SL_ADMINS_MAX. */
+/* Add the signature of the admin with the secret key `key` to the present ones, fewer than SL_ADMINS_MAX. */
 void sl_group_sign_too(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES]);

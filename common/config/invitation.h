@@ -4,7 +4,7 @@
  *   starling1-BASE64URL(u8 n | group | admin key | u8 count | (u8 n | address) ... | id | secret | u32
  * expires | checksum)
  *
- * The secret is shown to no one but the holder of the text: a learner proves that it has it. Owns nothing.
+ * The secret is never sent: a learner proves that it knows the secret. Owns nothing.
  */
 #pragma once
 
@@ -33,8 +33,8 @@ void sl_invitation_text(const struct sl_invitation *invitation, char text[static
 /* Read it; blanks around it do not matter. SL_ERR_INVALID: it was cut or mistyped. */
 int sl_invitation_parse(const char *text, struct sl_invitation *invitation, struct sl_error *error);
 
-/* Compute the proof that a learner with key `pin` has the secret, on the TLS connection that `exported` was
- * derived from. */
+/* Compute the proof that a learner with key `pin` knows the secret. `exported` is derived from the TLS
+ * connection on which the proof is sent. */
 void sl_invitation_prove(const uint8_t id[static SL_INVITATION_ID_BYTES],
 			 const uint8_t secret[static SL_INVITATION_SECRET_BYTES],
 			 const uint8_t exported[static SL_HASH_BYTES],

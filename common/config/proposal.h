@@ -1,9 +1,9 @@
 /* proposal.h - the next version of a signed roster, which needs the signatures of further admins (PROTOCOL.md
  * §12.1 Roster changes).
  *
- * A proposal is the text of that version with the signatures that it has. It holds no secret, and goes from
- * admin to admin as a file. FOLDER/proposal.yaml is what the admin of the folder has signed last: it signs
- * nothing else of that version.
+ * A proposal is the text of that version with the signatures that it has so far. It holds no secret, and goes
+ * from admin to admin as a file. FOLDER/proposal.yaml is the last proposal that the admin of the folder has
+ * signed: this admin signs no other one of that version.
  */
 #pragma once
 
@@ -22,12 +22,12 @@ int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *h
 /* Write FOLDER/proposal.yaml. */
 int sl_proposal_save(const char *folder, const struct sl_group *proposal, struct sl_error *error);
 
-/* Describe all that is different in `next`, a line each, as text on the heap; NULL: out of memory. */
+/* Describe each difference of `next` in a line. Return the text, on the heap; NULL: out of memory. */
 char *sl_proposal_changes(const struct sl_group *now, const struct sl_group *next);
 
 #define SL_ADMIN_PREFIX "admin:" /* of the public key of an admin, as text */
 #define SL_ADMIN_TEXT_BYTES (sizeof SL_ADMIN_PREFIX + 2 * SL_KEY_BYTES)
 /* Write the public key of an admin as "admin:" and 64 hexadecimal digits. */
 void sl_proposal_admin_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES]);
-/* Read such a text. SL_ERR_INVALID. */
+/* Read the text of a public key. SL_ERR_INVALID. */
 int sl_proposal_admin_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error);

@@ -1,7 +1,7 @@
 /* waiting.h - a learner that waits for its admission: FOLDER/waiting/NAME.yaml, mode 0600.
  *
- * Written by the daemon when a learner has proved that it has an invitation, or a member that it has a new
- * key; read and removed by `starling admit`. At most SL_WAITING_MAX wait.
+ * The daemon writes it when a learner has proved that it has an invitation, or when a member has proved that
+ * it has a new key. `starling admit` reads and removes it. At most SL_WAITING_MAX wait.
  */
 #pragma once
 
@@ -13,7 +13,7 @@ struct sl_waiting {
 	char name[SL_NAME_BYTES], address[SL_ADDRESS_BYTES];
 	uint8_t pin[SL_HASH_BYTES];
 	uint64_t since;				    /* seconds since 1970 */
-	uint8_t invitation[SL_INVITATION_ID_BYTES]; /* that it used; zeros: it is a member */
+	uint8_t invitation[SL_INVITATION_ID_BYTES]; /* that the learner used; zeros: it is a member */
 	sl_id renews; /* the member that is to have this key; 0: it is a new learner */
 };
 

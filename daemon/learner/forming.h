@@ -1,6 +1,6 @@
-/* forming.h - a learner of a group that has too few learners for its first round: it keeps links, takes newer
+/* forming.h - a learner whose group has too few learners for its first round. It keeps links, takes newer
  * rosters, and answers learners that join. It has no core: nothing is trained or shared. When the roster is
- * complete, the program starts again.
+ * complete, the program restarts.
  */
 #pragma once
 
@@ -8,5 +8,5 @@
 
 struct sl_daemon;
 
-/* Listen, in place of all that a round needs. The roster is read, and the loop is open. */
+/* Listen, and open nothing that a round needs. The roster is read, and the loop is open. */
 int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error);

@@ -1,9 +1,10 @@
 /* listen.h - the address at which a learner listens.
  *
- * It is the setting `listen`, or else the address of the learner's roster line, if that is one address of
- * this machine. With a name there, several addresses, or one that this machine does not have, behind a port
- * forwarding or before its network is up, the learner listens on all addresses, IPv6 and IPv4, at that port;
- * also if the others find it at whatever address it has (setting `discover`).
+ * It is the setting `listen`; without it, the address in the learner's roster line, if that is a single
+ * address of this machine. Otherwise the learner listens on all addresses, IPv6 and IPv4, at the port of the
+ * roster line: the line has a name, several addresses or an address that this machine does not have (behind a
+ * port forwarding, or before the network is up), or the others find the learner at any address (setting
+ * `discover`).
  */
 #pragma once
 
@@ -14,12 +15,12 @@
 #include "common/base/limits.h"
 
 /* Write where to listen. `given`: the setting, or ""; `own`: the addresses of the roster line; `moves`: the
- * learner is found wherever it is. Return true if these are all addresses because `own` is not one address of
- * this machine. */
+ * others find the learner at any address. Return true if it listens on all addresses because `own` is not a
+ * single address of this machine. */
 bool sl_listen_choose(const char *given, const char *own, bool moves, char address[static SL_ADDRESS_BYTES]);
 
-/* Check that `address` can be resolved to one of this machine. SL_PENDING: not now, but it may be later: no
- * name server answers, or this machine does not have it. */
+/* Check that `address` resolves to an address of this machine. SL_PENDING: it does not yet: no name server
+ * answers, or this machine does not have the address. */
 int sl_listen_check(const char *address, struct sl_error *error);
 
 /* Bind and listen. SL_ERR_BUSY: the port is in use; SL_ERR_INVALID: the address cannot be resolved;

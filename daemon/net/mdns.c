@@ -56,7 +56,7 @@ static void say(struct sl_mdns *mdns, bool works, const char *text)
 	mdns->said = said;
 }
 
-/* Have the connection end after this turn. */
+/* End the connection when the present event is handled. */
 static void fail(struct sl_mdns *mdns, const char *why)
 {
 	if (mdns->fault[0] == '\0')
@@ -352,7 +352,7 @@ static int on_has_owner(sd_bus_message *reply, void *argument, sd_bus_error *unu
 	return 0;
 }
 
-/* Take a signal. Its sender is not examined: what it claims could be announced on the network as well. */
+/* Take a signal. Its sender is not checked: any machine could announce the same on the network. */
 static int on_message(sd_bus_message *m, void *argument, sd_bus_error *unused)
 {
 	struct sl_mdns *mdns = argument;

@@ -2,13 +2,14 @@
  * Links).
  *
  * Owns a connection to the system's D-Bus, on which it talks to avahi-daemon, and the sightings of members.
- * All calls are asynchronous: neither a D-Bus nor an avahi-daemon that hangs can hold up the loop. (The
+ * All calls are asynchronous, so that a D-Bus or an avahi-daemon that hangs does not hold up the loop. (The
  * library avahi-client waits up to 25 s for each answer.)
  *
  *   connect --avahi-daemon is there--> announce, browse --a member--> resolve --address--> found
  *      ^------ 10 s after a fault; at once when avahi-daemon comes back
  *
- * What it finds is a hint. Anyone on the network can announce anything: the key tells who answers.
+ * An address that is found is a hint: any machine of the network can announce anything. The key shows which
+ * learner answers.
  */
 #pragma once
 
@@ -24,10 +25,10 @@ struct sl_mdns_config {
 	const char *run; /* its name */
 	uint16_t port;	 /* at which this learner listens */
 	void *context;
-	/* All addresses at which a member is announced now, in the form of a roster's; "": none. */
+	/* Report all addresses at which a member is announced now, in the form of a roster; "": none. */
 	void (*found)(void *context, uint32_t member, const char *addresses);
-	/* A sentence for the log. Works: this learner is announced. Otherwise why it is not; called once
-	 * until it works again. */
+	/* Log a sentence: that this learner is announced (`works`), or why it is not, once until it works
+	 * again. */
 	void (*say)(void *context, bool works, const char *text);
 };
 

@@ -14,7 +14,7 @@
 static_assert(SL_TAG_TEXT_BYTES == 2 * TAG_BYTES + 1, "a tag in hexadecimal digits");
 static_assert(SL_ADDRESSES_MAX * (SL_SIGHTING_BYTES - 1 + 2) < SL_ADDRESS_BYTES, "a list has room");
 
-/* Write the tag of the member with this pin: only who knows run and pin can tell whose it is. */
+/* Write the tag of the member with this pin: only a machine that knows run and pin can compute it. */
 static void write_tag(const char *run, const uint8_t *pin, char text[static SL_TAG_TEXT_BYTES])
 {
 	uint8_t id[SL_RUN_BYTES], tag[TAG_BYTES];

@@ -1,8 +1,8 @@
 /* sightings.h - the members of the roster that announce themselves by multicast DNS, and where (PROTOCOL.md
  * §6.2 Links). No I/O.
  *
- * A member announces a service whose name begins with its tag. It is seen once for each network interface of
- * this machine and each of IPv4 and IPv6: each is a sighting. Of a member, SL_ADDRESSES_MAX are kept.
+ * A member announces a service whose name begins with its tag. A sighting is such a service on one network
+ * interface of this machine, by IPv4 or IPv6. At most SL_ADDRESSES_MAX sightings of a member are kept.
  */
 #pragma once
 
@@ -34,20 +34,20 @@ struct sl_sightings {
 /* `run`: name of the run. */
 int sl_sightings_open(struct sl_sightings *sightings, const struct sl_roster *roster, uint32_t self,
 		      const char *run, struct sl_error *error);
-/* Return the member other than `self` that a service of this name belongs to; -1: none. */
+/* Return the member, other than `self`, to which a service of this name belongs; -1: none. */
 int sl_sightings_member(const struct sl_sightings *sightings, const char *name);
 /* Return the sighting; NULL: there is none. */
 struct sl_sighting *sl_sightings_find(struct sl_sightings *sightings, int32_t interface, int32_t protocol,
 				      const char *name);
-/* Add a sighting that is not there yet. NULL: the name is of no other member, or this member has enough
+/* Add a sighting that is not there yet. NULL: the name belongs to no other member, the member has enough
  * sightings, or out of memory. */
 struct sl_sighting *sl_sightings_add(struct sl_sightings *sightings, int32_t interface, int32_t protocol,
 				     const char *name);
 /* Remove `sighting` and free it. */
 void sl_sightings_remove(struct sl_sightings *sightings, struct sl_sighting *sighting);
-/* Set the address of a sighting from its text. SL_ERR_INVALID: it is none. */
+/* Set the address of a sighting. SL_ERR_INVALID: `address` is not an IP address. */
 int sl_sightings_locate(struct sl_sighting *sighting, const char *address, uint16_t port);
-/* Write the known addresses of a member, each once, in the form of a roster's; "": none. */
+/* Write the known addresses of a member, each once, in the form of a roster; "": none. */
 void sl_sightings_addresses(const struct sl_sightings *sightings, uint32_t member,
 			    char addresses[static SL_ADDRESS_BYTES]);
 /* Remove all. */

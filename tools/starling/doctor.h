@@ -1,4 +1,4 @@
-/* doctor.h - what `starling doctor` looks at, and its findings. */
+/* doctor.h - the checks of `starling doctor`, and their findings. */
 #pragma once
 
 #include <jansson.h>
@@ -12,7 +12,7 @@ enum sl_doctor_level { SL_DOCTOR_OK, SL_DOCTOR_WARN, SL_DOCTOR_FAIL };
 struct sl_doctor_finding {
 	enum sl_doctor_level level;
 	char about[96];
-	char text[512], remedy[512]; /* remedy "": none is needed */
+	char text[512], remedy[512]; /* remedy "": none */
 };
 
 struct sl_doctor {
@@ -34,9 +34,10 @@ struct sl_doctor {
 void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
 		   const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Look at this machine. Return true if the peers can be asked: configuration, roster and key are good. */
+/* Check this machine. Return true if configuration, roster and key are good, so that peers can be checked. */
 bool sl_doctor_machine(struct sl_doctor *doctor);
-/* Look at its address, disk and limits, which need a valid configuration. */
+/* Check address, disk and limits of this machine. The configuration must be valid. */
 void sl_doctor_resources(struct sl_doctor *doctor);
-/* Ask all peers at once. Return false if threads still ask: the program ends with _exit and frees nothing. */
+/* Check all peers at once. Return false if threads still run: the program must end with _exit and free
+ * nothing. */
 bool sl_doctor_peers(struct sl_doctor *doctor);

@@ -2,7 +2,7 @@
  * changes).
  *
  * The next version may be signed once the learner of this machine has committed a round under the present
- * one, or while the group is forming. Commands wait for that. Of two of them at a time, the second waits for
+ * one, or while the group is forming. Commands wait for that. Of two commands at a time, the second waits for
  * the first.
  */
 #pragma once
@@ -15,16 +15,15 @@ struct sl_group_change {
 	char folder[PATH_MAX];
 	struct sl_group_own own; /* own.group is changed by the caller, between begin and end */
 	struct sl_group now;	 /* the roster in force */
-	uint32_t missing; /* set by sl_group_change_end: admins that must sign further, before it is in force
-			   */
-	int lock;	  /* descriptor; -1: none */
+	uint32_t missing;	 /* set by sl_group_change_end: further admins that must sign */
+	int lock;		 /* descriptor; -1: none */
 };
 
 /* Read the folder and wait until its group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set.
  * SL_ERR_REFUSED: this is not the machine of an admin. Close it in any case. */
 int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
 			  struct sl_error *error);
-/* The same without waiting, on a machine with an admin key, of an admin or not. */
+/* Read the folder without waiting. Its admin key need not belong to an admin of the group. */
 int sl_group_change_open(struct sl_group_change *change, const char *folder, struct sl_error *error);
 /* Wait until the group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set, or another admin has
  * changed it meanwhile. */
@@ -41,7 +40,7 @@ void sl_group_change_close(struct sl_group_change *change);
 /* Print that a change was made, "Removed: clinic-c", or that it needs further signatures, "to remove
  * clinic-c". */
 void sl_group_change_print(const struct sl_group_change *change, const char *done, const char *proposed);
-/* Add to `object` what it needs: "version", and "needs" and "proposal" if that is not 0. */
+/* Add "version" to `object`, and "needs" and "proposal" if further admins must sign. */
 void sl_group_change_json(const struct sl_group_change *change, json_t *object);
 
 /* Write a newer version that another machine has signed, and make the learner of this machine take it. */

@@ -1,7 +1,8 @@
 /* group_folder.h - the folder of a group on one machine: starlingd.yaml, roster.yaml, identity/, state/; on
  * the admin's machine also admin.key, invitations/ and waiting/.
  *
- * Root has them in /var/lib/starling/GROUP, where starlingd@GROUP.service expects them; others in
+ * The usual place: for root /var/lib/starling/GROUP, where starlingd@GROUP.service expects it; for other
+ * users
  * ~/.local/share/starling/GROUP.
  */
 #pragma once
@@ -25,22 +26,21 @@ struct sl_group_sets {
 };
 void sl_group_folder_take_set(struct argp_state *state, const char *value, void *options);
 
-/* Write the folder of a group that this machine does not have yet: `given`, or the usual place; NULL: none is
- * given. */
+/* Write the path of the folder for a new group: `given`, or the usual place if it is NULL. */
 int sl_group_folder_new(const char *given, const char *group, char folder[static PATH_MAX],
 			struct sl_error *error);
-/* Find the folder of a group of this machine: `given`, or the only one in the usual place. SL_ERR_NOTFOUND:
- * there is none, or there are several. */
+/* Write the path of the folder of this machine's group: `given`, or the only one in the usual place.
+ * SL_ERR_NOTFOUND: there is none, or there are several. */
 int sl_group_folder_find(const char *given, char folder[static PATH_MAX], struct sl_error *error);
 /* Make the folder with mode 0700, and those above it. */
 int sl_group_folder_make(const char *folder, struct sl_error *error);
-/* Give what is at `path`, and what is in it, to the owner of `folder`, if this is root. */
+/* If this process is root, make the owner of `folder` the owner of `path` and all that is in it. */
 int sl_group_folder_give(const char *path, const char *folder, struct sl_error *error);
 /* Return true if a group may set `key` for all its learners: settings of the round, of its timeouts and of
  * the training, but no path, address or command of a machine. */
 bool sl_group_folder_is_shared(const char *key);
 /* Write roster.yaml and then starlingd.yaml for the member `id`, with the settings of the group and `own`
- * ones of this machine, and give the folder to its owner. SL_ERR_REFUSED: the group sets what it must not. */
+ * ones of this machine. SL_ERR_REFUSED: the group sets what only a machine may set. */
 int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
 			  const struct sl_group_sets *own, struct sl_error *error);
 /* Write the command that starts the learner of the folder. */

@@ -135,9 +135,9 @@ static void prove(void *context, const struct sl_join_client *client, struct sl_
 	sl_renewal_sign(&r->next, client->exported, r->present.pin, request->proof);
 }
 
-/* Ask the admin's machine: --address, or the members in turn until one has the admin key. Its address stays.
- * SL_ERR_BUSY: none of those that answer has it, and one does not answer: it may be the admin's, which starts
- * again. */
+/* Ask the admin's machine: --address, or the members in turn until one has the admin key. Keep its address in
+ * `r`. SL_ERR_BUSY: no member that answers has the admin key, and one does not answer: it may be the admin's,
+ * which may be restarting. */
 static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		    struct sl_error *error)
 {
@@ -218,7 +218,8 @@ static int ask(struct rotate *r, struct sl_error *error)
 	}
 }
 
-/* Write the roster in case the learner of this machine is not running; one that runs gets it by its links. */
+/* Rotate the key. Write the roster in case the learner of this machine does not run: a running one gets it
+ * over its links. */
 static int rotate(struct rotate *r, struct sl_error *error)
 {
 	int rc = sl_group_folder_find(r->given_folder, r->folder, error);

@@ -34,9 +34,9 @@ static const struct sl_member *member_with(const struct sl_group *group, const u
 	return at >= 0 ? &group->roster.members[at] : NULL;
 }
 
-/* Decide on a first roster that other admins than that of the invitation have signed: an impostor could make
- * it up. SL_PENDING: do not keep it, and go on asking; the roster by which that admin admits this learner has
- * its signature. */
+/* Decide on a first roster without the signature of the admin of the invitation: an impostor could have made
+ * it up. SL_PENDING: do not keep it, and go on asking, since the roster that admits this learner will have
+ * that signature. */
 static int check_first(const struct sl_join_ask *ask, const struct sl_group *fresh, struct sl_error *error)
 {
 	if (member_with(fresh, ask->identity->pin) == NULL)

@@ -1,4 +1,4 @@
-/* join_ask.h - a question to a learner of a group, and the checks of its answer (PROTOCOL.md §12.9 Joining).
+/* join_ask.h - a request to a learner of a group, and the checks of its answer (PROTOCOL.md §12.9 Joining).
  */
 #pragma once
 
@@ -6,23 +6,24 @@
 #include "common/config/invitation.h"
 #include "daemon/net/join_client.h"
 
-/* A machine that has answered before may just start again, with another roster: failures in a row that are
- * not reported. */
+/* Failures in a row that are not reported: a machine that has answered before may be restarting with another
+ * roster. */
 #define SL_JOIN_ASK_SILENT_TRIES 3u
 
 struct sl_join_ask {
 	const char *group;
-	const uint8_t *admin; /* that must be an admin of the roster; NULL: `roster` is there at the start */
-	const char *addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order; each may be several */
+	const uint8_t *admin; /* that the first roster must have; NULL: the caller has set `roster` */
+	const char
+		*addresses[SL_INVITATION_ADDRESSES_MAX]; /* tried in this order; each text may list several */
 	uint32_t address_count;
 	const struct sl_identity *identity;
 	/* Complete the request, for this connection. */
 	void (*prove)(void *context, const struct sl_join_client *client, struct sl_join_request *request);
 	void *context;
 
-	struct sl_group roster; /* the newest that was checked; owned */
+	struct sl_group roster; /* newest checked roster; owned */
 	bool has_roster;
-	uint32_t pause_ms;	     /* the last one between two questions */
+	uint32_t pause_ms;	     /* last pause between two requests */
 	uint64_t time;		     /* of the last answer: the clock of the other end */
 	char from[SL_ADDRESS_BYTES]; /* .. the address that gave it */
 };
@@ -30,7 +31,7 @@ struct sl_join_ask {
 /* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */
 int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		struct sl_error *error);
-/* Wait until the next question: 0.5 s at first, then 1 s, then 2 s. */
+/* Wait until the next request: 0.5 s at first, then 1 s, then 2 s. */
 void sl_join_ask_pause(struct sl_join_ask *ask);
 void sl_join_ask_close(struct sl_join_ask *ask);
 
