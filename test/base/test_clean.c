@@ -1,4 +1,5 @@
 /* Text of peers for a terminal: what could control it, or show text in another order, is replaced. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/clean.h"
