@@ -150,6 +150,14 @@ int sl_invitation_file_find(const struct sl_invitation_file *file, const uint8_t
 	return -1;
 }
 
+bool sl_invitation_file_is_automatic(const struct sl_invitation_file *file, const struct sl_roster *roster)
+{
+	for (uint32_t i = 0; i < file->used; i++)
+		if (file->admitted[i] && sl_roster_find_pin(roster, file->pins[i]) < 0)
+			return false;
+	return file->automatic;
+}
+
 int sl_invitation_file_use(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			   struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES],
 			   struct sl_error *error)

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/config/invitation.h"
+#include "common/config/roster.h"
 
 struct sl_invitation_file {
 	uint8_t secret[SL_INVITATION_SECRET_BYTES];
@@ -27,6 +28,9 @@ int sl_invitation_file_load(const char *folder, const uint8_t id[static SL_INVIT
 			    struct sl_invitation_file *file, struct sl_error *error);
 /* Return the index of a key that has used the invitation before, or -1. */
 int sl_invitation_file_find(const struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES]);
+/* Return true if the invitation admits without a question: not when a key that it admitted is in `roster` no
+ * more. A learner that was removed could make another key. */
+bool sl_invitation_file_is_automatic(const struct sl_invitation_file *file, const struct sl_roster *roster);
 /* Note durably that the key uses the invitation. SL_ERR_FULL: all its uses are taken. */
 int sl_invitation_file_use(const char *folder, const uint8_t id[static SL_INVITATION_ID_BYTES],
 			   struct sl_invitation_file *file, const uint8_t pin[static SL_HASH_BYTES],

@@ -149,7 +149,7 @@ static enum sl_join_verdict check_use(const struct sl_admission *a, int use)
  * this machine can sign for it. */
 static bool is_automatic(const struct sl_admission *a)
 {
-	return a->invitation.automatic && a->group.required == 1;
+	return sl_invitation_file_is_automatic(&a->invitation, &a->group.roster) && a->group.required == 1;
 }
 
 /* Return true if the learner waits already, with this name, address and key. */

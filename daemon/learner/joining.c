@@ -55,13 +55,14 @@ static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_erro
 }
 
 /* Return true if the invitation of a waiting learner admits it without a question. */
-static bool is_automatic(struct sl_admission *admission, const struct sl_waiting *waiting)
+static bool is_automatic(struct sl_admission *admission, const struct sl_group *group,
+			 const struct sl_waiting *waiting)
 {
 	struct sl_invitation_file *file = &admission->invitation; /* large */
 	bool automatic =
 		waiting->renews == 0 &&
 		sl_invitation_file_load(admission->folder, waiting->invitation, file, NULL) == SL_OK &&
-		file->automatic;
+		sl_invitation_file_is_automatic(file, &group->roster);
 	sl_invitation_file_close(file);
 	return automatic;
 }
@@ -74,7 +75,7 @@ static uint32_t add(struct sl_admission *admission, struct sl_group *group, stru
 	bool forming = sl_group_is_forming(group);
 	uint32_t count = all == NULL ? 0 : sl_waiting_list(admission->folder, all), added = 0;
 	for (uint32_t i = 0; i < count && (forming || added == 0); i++)
-		if (is_automatic(admission, &all[i]))
+		if (is_automatic(admission, group, &all[i]))
 			added += sl_admit(group, &all[i], error) == SL_OK;
 	free(all);
 	return added;

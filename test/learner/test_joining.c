@@ -147,6 +147,23 @@ TEST_WITH(one_by_one_while_rounds_go_on, folder_setup, folder_teardown)
 	end();
 }
 
+/* A learner that was removed could come back by the same invitation under another key. */
+TEST_WITH(not_after_a_removal, folder_setup, folder_teardown)
+{
+	static const uint8_t removed[SL_HASH_BYTES] = {9};
+	static struct sl_invitation_file file;
+	begin(*state, 2, 1);
+	struct sl_invitation automatic = invite(true);
+	assert_int_equal(sl_invitation_file_load(folder, automatic.id, &file, NULL), SL_OK);
+	assert_int_equal(sl_invitation_file_use(folder, automatic.id, &file, removed, NULL), SL_OK);
+	assert_int_equal(sl_invitation_file_admit(folder, automatic.id, removed, NULL), SL_OK);
+	ask(&automatic, 3);
+	expect(7, 2, 1);
+	learner->admission->due = true; /* as another invitation has it */
+	expect(7, 2, 1);
+	end();
+}
+
 TEST_WITH(not_beside_a_command, folder_setup, folder_teardown)
 {
 	begin(*state, 2, 1);
