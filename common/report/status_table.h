@@ -79,6 +79,4 @@
 	X(attempt, "second-hand: its attempt")                                                               \
 	X(state, "second-hand: its state: training, ready, open (in an attempt that it has to finish), "     \
 		 "done, abstains")                                                                           \
-	X(version,                                                                                           \
-	  "version of its program, which it told when the link came up; null: it did not, as without a "     \
-	  "signed roster")
+	X(version, "version of its program; null: not known, as without a signed roster")
