@@ -192,7 +192,7 @@ def main():
 			replay(machines, 'Three laptops', invitations)
 			expect('the first round', lambda: all(m.committed() >= 1 for m in first))
 			took = time.monotonic() - begin
-			print(f'two laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
+			print(f'three laptops: {took:.1f} s to the first round; commands: ' + ', '.join(f'{m.name} {m.commands}' for m in first) + '; files edited: 0')
 			expect('five rounds', lambda: all(m.committed() >= 5 for m in first))
 			expect_same_models(first)
 			expect_one_stream(machines, first)
