@@ -67,7 +67,7 @@ static uint16_t listen_silently(struct many *many)
 static struct sl_links *open_links(struct many *many, uint32_t self, struct sl_tls *tls,
 				   const struct sl_identity *identity)
 {
-	struct sl_links *links;
+	struct sl_links *links = NULL;
 	struct sl_error error = {0};
 	const struct sl_links_config config = {
 		.loop = &many->net.loop,
