@@ -177,7 +177,7 @@ int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *h
 		if (!add_signatures(proposal, &kept))
 			rc = sl_err_set(
 				error, SL_ERR_REFUSED,
-				"this admin has signed another roster of version %" PRIu64
+				"this admin has signed another proposal of version %" PRIu64
 				", %s; to give that one up, remove the file at each admin that signed "
 				"it, and all copies",
 				kept.version, path);

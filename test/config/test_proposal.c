@@ -166,7 +166,7 @@ TEST_WITH(signs_one_roster_of_a_version, enter, leave)
 	assert_int_equal(sl_proposal_merge(".", &other, &had, &error), SL_ERR_REFUSED);
 	assert_string_equal(
 		error.text,
-		"this admin has signed another roster of version 6, ./proposal.yaml; to give that one "
+		"this admin has signed another proposal of version 6, ./proposal.yaml; to give that one "
 		"up, remove the file at each admin that signed it, and all copies");
 	sl_group_sign(&other, keys[0]); /* nor if it signs before it looks */
 	assert_int_equal(sl_proposal_merge(".", &other, &had, &error), SL_ERR_REFUSED);
