@@ -130,6 +130,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
 	sl_report_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
+	daemon->restart_requested = false; /* if it was to start again */
 	sl_daemon_stop(daemon, 0);
 }
 
@@ -154,6 +155,18 @@ static bool is_large(const struct sl_daemon *daemon)
 	return daemon->workspace.n >= LARGE_FLOATS;
 }
 
+/* Hold signals back (SIG_BLOCK), or take those that have come (SIG_UNBLOCK). They stay held back over an
+ * exec: a learner that starts again would be killed by them until it handles them. */
+static void hold_signals(int how)
+{
+	sigset_t signals;
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	pthread_sigmask(how, &signals, NULL);
+}
+
 void sl_loop_signals(struct sl_daemon *daemon)
 {
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
@@ -163,6 +176,7 @@ void sl_loop_signals(struct sl_daemon *daemon)
 	uv_signal_start(&daemon->hangup, on_hangup, SIGHUP);
 	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
 	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+	hold_signals(SIG_UNBLOCK);
 }
 
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
@@ -252,6 +266,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 {
 	if (daemon->loop.data == NULL)
 		return; /* it was never opened */
+	if (daemon->restart_requested)
+		hold_signals(SIG_BLOCK);
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (sl_settings_has_application(daemon->settings) && daemon->trainer != NULL)
