@@ -100,3 +100,25 @@ void sl_admin_key_close(uint8_t *key)
 {
 	sodium_free(key);
 }
+
+/* ---- the public key as text ---- */
+
+void sl_admin_key_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES])
+{
+	memcpy(text, SL_ADMIN_PREFIX, sizeof SL_ADMIN_PREFIX);
+	sodium_bin2hex(text + sizeof SL_ADMIN_PREFIX - 1, 2 * SL_KEY_BYTES + 1, admin, SL_KEY_BYTES);
+}
+
+/* The text is not repeated in the error: it might be a secret key. */
+int sl_admin_key_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error)
+{
+	size_t prefix = sizeof SL_ADMIN_PREFIX - 1, bytes = 0;
+	if (strlen(text) == SL_ADMIN_TEXT_BYTES - 1 && strncmp(text, SL_ADMIN_PREFIX, prefix) == 0 &&
+	    sodium_hex2bin(admin, SL_KEY_BYTES, text + prefix, (size_t)2 * SL_KEY_BYTES, NULL, &bytes,
+			   NULL) == 0 &&
+	    bytes == SL_KEY_BYTES)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_INVALID,
+			  "not the public key of an admin, " SL_ADMIN_PREFIX
+			  " and 64 digits; 'starling group admins --key' prints it on the admin's machine");
+}

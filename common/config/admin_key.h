@@ -20,3 +20,10 @@ static inline const uint8_t *sl_admin_key_public(const uint8_t key[static SL_SEC
 {
 	return key + SL_SECRET_KEY_BYTES - SL_KEY_BYTES;
 }
+
+#define SL_ADMIN_PREFIX "admin:" /* of the public key of an admin, as text */
+#define SL_ADMIN_TEXT_BYTES (sizeof SL_ADMIN_PREFIX + 2 * SL_KEY_BYTES)
+/* Write the public key of an admin as "admin:" and 64 hexadecimal digits. */
+void sl_admin_key_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES]);
+/* Read the text of a public key. SL_ERR_INVALID. */
+int sl_admin_key_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error);

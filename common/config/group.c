@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/config/admin_key.h"
 #include "common/config/yaml_text.h"
 
 #define DOMAIN "starling group 1"
@@ -193,7 +194,7 @@ void sl_group_sign_too(struct sl_group *group, const uint8_t key[static SL_SECRE
 	assert(made); /* a text of 1 MiB */
 	assert(group->signature_count < SL_ADMINS_MAX);
 	struct sl_group_signature *s = &group->signatures[group->signature_count++];
-	memcpy(s->admin, key + SL_SECRET_KEY_BYTES - SL_KEY_BYTES, SL_KEY_BYTES);
+	memcpy(s->admin, sl_admin_key_public(key), SL_KEY_BYTES);
 	crypto_sign_detached(s->bytes, NULL, digest, SL_HASH_BYTES, key);
 }
 

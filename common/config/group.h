@@ -51,6 +51,13 @@ static inline bool sl_group_is_forming(const struct sl_group *group)
 	return sl_group_is_signed(group) && group->roster.size < group->start;
 }
 
+/* Return true if the group has the admins that must sign, and they are more than half: then no two rosters of
+ * a version are signed unless an admin signs both. */
+static inline bool sl_group_is_majority(const struct sl_group *group)
+{
+	return group->required <= group->admin_count && 2 * group->required > group->admin_count;
+}
+
 /* Return true if `required` admins of the group have signed it. */
 bool sl_group_verify(const struct sl_group *group);
 /* Return true if the admin with this public key has signed it. */

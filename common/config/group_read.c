@@ -141,8 +141,6 @@ static int read_settings(struct reading *r, struct fy_node *mapping, struct sl_e
 	return count == 0 ? SL_OK : sl_yaml_each(r->yaml, mapping, visit_setting, r, error);
 }
 
-/* Check the admins. If more than half of them must sign, no two rosters of a version are signed unless an
- * admin signs both. */
 static int check_admins(const struct reading *r, struct sl_error *error)
 {
 	const struct sl_group *group = r->group;
@@ -153,7 +151,7 @@ static int check_admins(const struct reading *r, struct sl_error *error)
 		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE,
 				    "%u admins are required to sign, and there are %u", group->required,
 				    group->admin_count);
-	if (2 * group->required <= group->admin_count)
+	if (!sl_group_is_majority(group))
 		return sl_yaml_fail(r->yaml, NULL, error, SL_ERR_RANGE,
 				    "%u admins are required to sign; of %u, it must be more than half",
 				    group->required, group->admin_count);
@@ -237,20 +235,24 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 	return code;
 }
 
+/* Read an open file that must be the roster of a group, and close it. `other`: what is wrong if it is not. */
+static int read_group(struct sl_yaml *yaml, struct sl_group *group, bool proposal, const char *other,
+		      struct sl_error *error)
+{
+	int code = fy_node_is_mapping(yaml->root)
+			   ? read_signed(yaml, group, proposal, error)
+			   : sl_err_set(error, SL_ERR_INVALID, "%s: %s", yaml->path, other);
+	sl_yaml_close(yaml);
+	return code;
+}
+
 int sl_group_read(const char *name, const char *text, size_t bytes, struct sl_group *group,
 		  struct sl_error *error)
 {
 	struct sl_yaml yaml;
 	*group = (struct sl_group){0};
 	int code = sl_yaml_read(&yaml, name, text, bytes, error);
-	if (code != SL_OK)
-		return code;
-	if (fy_node_is_mapping(yaml.root))
-		code = read_signed(&yaml, group, false, error);
-	else
-		code = sl_err_set(error, SL_ERR_INVALID, "%s: not a signed roster", name);
-	sl_yaml_close(&yaml);
-	return code;
+	return code == SL_OK ? read_group(&yaml, group, false, "not a signed roster", error) : code;
 }
 
 int sl_group_load_proposal(const char *path, struct sl_group *group, struct sl_error *error)
@@ -258,12 +260,5 @@ int sl_group_load_proposal(const char *path, struct sl_group *group, struct sl_e
 	struct sl_yaml yaml;
 	*group = (struct sl_group){0};
 	int code = sl_yaml_open(&yaml, path, error);
-	if (code != SL_OK)
-		return code;
-	if (fy_node_is_mapping(yaml.root))
-		code = read_signed(&yaml, group, true, error);
-	else
-		code = sl_err_set(error, SL_ERR_INVALID, "%s: not the roster of a group", path);
-	sl_yaml_close(&yaml);
-	return code;
+	return code == SL_OK ? read_group(&yaml, group, true, "not the roster of a group", error) : code;
 }

@@ -6,30 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/config/admin_key.h"
 #include "common/config/private_file.h"
 #include "common/config/yaml_text.h"
-
-/* ---- the key of an admin ---- */
-
-void sl_proposal_admin_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES])
-{
-	memcpy(text, SL_ADMIN_PREFIX, sizeof SL_ADMIN_PREFIX);
-	sodium_bin2hex(text + sizeof SL_ADMIN_PREFIX - 1, 2 * SL_KEY_BYTES + 1, admin, SL_KEY_BYTES);
-}
-
-/* The text is not repeated in the error: it might be a secret key. */
-int sl_proposal_admin_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error)
-{
-	size_t prefix = sizeof SL_ADMIN_PREFIX - 1, bytes = 0;
-	if (strlen(text) == SL_ADMIN_TEXT_BYTES - 1 && strncmp(text, SL_ADMIN_PREFIX, prefix) == 0 &&
-	    sodium_hex2bin(admin, SL_KEY_BYTES, text + prefix, (size_t)2 * SL_KEY_BYTES, NULL, &bytes,
-			   NULL) == 0 &&
-	    bytes == SL_KEY_BYTES)
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_INVALID,
-			  "not the public key of an admin, " SL_ADMIN_PREFIX
-			  " and 64 digits; 'starling group admins --key' prints it on the admin's machine");
-}
 
 /* ---- reading ---- */
 
@@ -45,7 +24,7 @@ static int check_signatures(const char *path, const struct sl_group *now, const 
 		bool twice = false;
 		for (uint32_t k = 0; k < i; k++)
 			twice |= memcmp(proposal->signatures[k].admin, admin, SL_KEY_BYTES) == 0;
-		sl_proposal_admin_text(admin, text);
+		sl_admin_key_text(admin, text);
 		if (sl_group_find_admin(now, admin) < 0 && sl_group_find_admin(proposal, admin) < 0)
 			return sl_err_set(error, SL_ERR_CRYPTO,
 					  "%s: signed by %s, which is not an admin of group %s", path, text,
@@ -252,7 +231,7 @@ static void put_admins(FILE *out, const char *what, const struct sl_group *group
 	for (uint32_t i = 0; i < group->admin_count; i++) {
 		if (sl_group_find_admin(other, group->admins[i]) >= 0)
 			continue;
-		sl_proposal_admin_text(group->admins[i], text);
+		sl_admin_key_text(group->admins[i], text);
 		fprintf(out, "%s: %s\n", what, text);
 	}
 }

@@ -12,22 +12,15 @@
 #define SL_PROPOSAL_FILE "proposal.yaml"
 
 /* Read the proposal in `path`, which is to follow `now`. SL_ERR_REFUSED: it is of another group or version,
- * or changes several learners of a group whose rounds go on. SL_ERR_CRYPTO: a signature is invalid, of no
- * admin, or there twice. */
+ * changes several learners of a group whose rounds go on, lets such a group form again, or uses an id again.
+ * SL_ERR_CRYPTO: a signature is invalid, of no admin, or there twice, or no present admin has signed. */
 int sl_proposal_load(const char *path, const struct sl_group *now, struct sl_group *proposal,
 		     struct sl_error *error);
 /* Take over the signatures that FOLDER/proposal.yaml has for `proposal`, and write their number.
- * SL_ERR_REFUSED: the admin of the folder has signed another roster of this version. */
+ * SL_ERR_REFUSED: the admin of the folder has signed another proposal of this version. */
 int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *had, struct sl_error *error);
 /* Write FOLDER/proposal.yaml. */
 int sl_proposal_save(const char *folder, const struct sl_group *proposal, struct sl_error *error);
 
 /* Describe each difference of `next` in a line. Return the text, on the heap; NULL: out of memory. */
 char *sl_proposal_changes(const struct sl_group *now, const struct sl_group *next);
-
-#define SL_ADMIN_PREFIX "admin:" /* of the public key of an admin, as text */
-#define SL_ADMIN_TEXT_BYTES (sizeof SL_ADMIN_PREFIX + 2 * SL_KEY_BYTES)
-/* Write the public key of an admin as "admin:" and 64 hexadecimal digits. */
-void sl_proposal_admin_text(const uint8_t admin[static SL_KEY_BYTES], char text[static SL_ADMIN_TEXT_BYTES]);
-/* Read the text of a public key. SL_ERR_INVALID. */
-int sl_proposal_admin_parse(const char *text, uint8_t admin[static SL_KEY_BYTES], struct sl_error *error);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/config/admin_key.h"
 #include "common/config/proposal.h"
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
@@ -309,7 +310,7 @@ TEST_WITH(all_changes_are_shown, enter, leave)
 	strcpy(next.settings[1].value, "1");
 	next.setting_count = 2;
 	for (uint32_t i = 0; i < 3; i++)
-		sl_proposal_admin_text(admins[1 + i], text[i]);
+		sl_admin_key_text(admins[1 + i], text[i]);
 	snprintf(expected, sizeof expected,
 		 "new admin: %s\nadmin removed: %s\nadmin removed: %s\n2 of 2 admins must sign, not 2 of 3\n"
 		 "setting: rounds: \"20\"\nsetting: tolerance: \"1\"\n",
@@ -326,11 +327,11 @@ TEST_WITH(keys_of_admins_as_text, enter, leave)
 	char text[SL_ADMIN_TEXT_BYTES + 1];
 	uint8_t read[SL_KEY_BYTES];
 	struct sl_error error;
-	sl_proposal_admin_text(admins[0], text);
-	assert_int_equal(sl_proposal_admin_parse(text, read, &error), SL_OK);
+	sl_admin_key_text(admins[0], text);
+	assert_int_equal(sl_admin_key_parse(text, read, &error), SL_OK);
 	assert_memory_equal(read, admins[0], SL_KEY_BYTES);
 	text[SL_ADMIN_TEXT_BYTES - 2] = 'x';
-	assert_int_equal(sl_proposal_admin_parse(text, read, &error), SL_ERR_INVALID);
-	assert_int_equal(sl_proposal_admin_parse("ed25519:" A8(A8("7")), read, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_admin_key_parse(text, read, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_admin_key_parse("ed25519:" A8(A8("7")), read, &error), SL_ERR_INVALID);
 	assert_null(strstr(error.text, "7777")); /* it may be a secret */
 }

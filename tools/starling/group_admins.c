@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/config/proposal.h"
+#include "common/config/admin_key.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
@@ -25,7 +25,7 @@ static void take_key(struct argp_state *state, const char *option, const char *v
 	struct sl_error error;
 	if (*count == SL_ADMINS_MAX)
 		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u %s", SL_ADMINS_MAX, option);
-	if (sl_proposal_admin_parse(value, keys[*count], &error) != SL_OK)
+	if (sl_admin_key_parse(value, keys[*count], &error) != SL_OK)
 		argp_failure(state, SL_EXIT_USAGE, 0, "%s: %s", option, error.text);
 	++*count;
 }
@@ -111,7 +111,7 @@ static int print_key(const struct admins *a, struct sl_error *error)
 	if (is_new && rc == SL_OK)
 		rc = give_key(a->folder, error);
 	if (rc == SL_OK) {
-		sl_proposal_admin_text(is_new ? made : sl_admin_key_public(learner.admin), text);
+		sl_admin_key_text(is_new ? made : sl_admin_key_public(learner.admin), text);
 		printf(a->json ? "{\"key\": \"%s\"}\n" : "%s\n", text);
 	}
 	sl_group_folder_close(&learner);
@@ -132,7 +132,7 @@ static int list(const struct admins *a, struct sl_error *error)
 		printf("%" PRIu32 " of %" PRIu32 " admins of group %s must sign a change\n", group->required,
 		       group->admin_count, group->name);
 	for (uint32_t i = 0; rc == SL_OK && i < group->admin_count; i++) {
-		sl_proposal_admin_text(group->admins[i], text);
+		sl_admin_key_text(group->admins[i], text);
 		json_array_append_new(array, json_string(text));
 		if (!a->json)
 			printf("  %s%s\n", text, here == (int)i ? "  this machine" : "");
@@ -155,7 +155,7 @@ static int remove_one(struct sl_group *group, const uint8_t key[static SL_KEY_BY
 {
 	char text[SL_ADMIN_TEXT_BYTES];
 	int at = sl_group_find_admin(group, key);
-	sl_proposal_admin_text(key, text);
+	sl_admin_key_text(key, text);
 	if (at < 0)
 		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is not an admin of group %s", text,
 				  group->name);
@@ -168,7 +168,7 @@ static int remove_one(struct sl_group *group, const uint8_t key[static SL_KEY_BY
 static int add_one(struct sl_group *group, const uint8_t key[static SL_KEY_BYTES], struct sl_error *error)
 {
 	char text[SL_ADMIN_TEXT_BYTES];
-	sl_proposal_admin_text(key, text);
+	sl_admin_key_text(key, text);
 	if (sl_group_find_admin(group, key) >= 0)
 		return sl_err_set(error, SL_ERR_REFUSED, "%s is an admin of group %s already", text,
 				  group->name);
@@ -190,7 +190,7 @@ static int change_admins(const struct admins *a, struct sl_group *group, struct 
 		return rc;
 	if (a->required > 0)
 		group->required = a->required;
-	if (group->required > group->admin_count || 2 * group->required <= group->admin_count)
+	if (!sl_group_is_majority(group))
 		return sl_err_set(error, SL_ERR_RANGE,
 				  "of %" PRIu32 " admins, %" PRIu32
 				  " cannot be required to sign: it must be more "
