@@ -334,6 +334,14 @@ int sl_roster_find(const struct sl_roster *roster, sl_id id)
 	return m ? (int)(m - roster->members) : -1;
 }
 
+int sl_roster_find_name(const struct sl_roster *roster, const char *name)
+{
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (strcmp(roster->members[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
 int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static SL_HASH_BYTES])
 {
 	for (uint32_t i = 0; i < roster->size; i++)

@@ -41,6 +41,9 @@ void sl_roster_arrange(struct sl_roster *roster);
 /* Return the index of `id` in `roster`, or -1. */
 int sl_roster_find(const struct sl_roster *roster, sl_id id);
 
+/* Return the index of the member with this name, or -1. */
+int sl_roster_find_name(const struct sl_roster *roster, const char *name);
+
 /* Return the index of the member with the key `pin`, or -1. */
 int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static SL_HASH_BYTES]);
 

@@ -141,14 +141,12 @@ static int change(const struct admit *admit, const struct sl_waiting *waiting, j
 static int nothing_waits(const struct admit *admit, struct sl_error *error)
 {
 	struct sl_group_own own_learner;
-	const struct sl_member *found = NULL;
+	const struct sl_roster *roster = &own_learner.group.roster;
 	char pin[SL_PIN_TEXT_BYTES];
 	int rc = sl_group_folder_open(admit->folder, &own_learner, error);
-	for (uint32_t i = 0; rc == SL_OK && i < own_learner.group.roster.size; i++)
-		if (strcmp(own_learner.group.roster.members[i].name, admit->name) == 0)
-			found = &own_learner.group.roster.members[i];
-	if (rc == SL_OK && found != NULL) {
-		sl_roster_pin_text(found->pin, pin);
+	int at = rc == SL_OK ? sl_roster_find_name(roster, admit->name) : -1;
+	if (at >= 0) {
+		sl_roster_pin_text(roster->members[at].pin, pin);
 		rc = sl_err_set(error, SL_ERR_NOTFOUND,
 				"%s is a member already, with the key %s; nothing waits", admit->name, pin);
 	} else if (rc == SL_OK) {

@@ -107,11 +107,11 @@ int sl_group_change_open(struct sl_group_change *change, const char *folder, str
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
 {
 	const struct sl_group *group = &change->own.group;
-	for (uint32_t i = 0; i < group->roster.size; i++)
-		if (strcmp(group->roster.members[i].name, name) == 0)
-			return (int)i;
-	return sl_err_set(error, SL_ERR_NOTFOUND,
-			  "group %s has no learner %s; 'starling group list' shows them", group->name, name);
+	int at = sl_roster_find_name(&group->roster, name);
+	return at >= 0 ? at
+		       : sl_err_set(error, SL_ERR_NOTFOUND,
+				    "group %s has no learner %s; 'starling group list' shows them",
+				    group->name, name);
 }
 
 static int write_roster(const struct sl_group_own *own, const char *folder, const struct sl_group *group,

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "common/config/private_file.h"
+#include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 #include "tools/lib/learners.h"
-#include "common/config/settings_table.h"
 
 /* Write the absolute path: it goes into commands that a user runs elsewhere. */
 static int take_given(const char *given, char folder[static PATH_MAX], struct sl_error *error)

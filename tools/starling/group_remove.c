@@ -64,7 +64,7 @@ static int find(const struct remove_command *command, const struct sl_group_chan
 	return at;
 }
 
-/* Remove the learner. Refuse to leave fewer learners than a round needs. */
+/* Remove the learner. If rounds go on, let them go on: the group does not wait for learners again. */
 static void take_out(struct sl_group *group, uint32_t at)
 {
 	bool forming = sl_group_is_forming(group);
