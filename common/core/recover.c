@@ -231,9 +231,9 @@ static bool all_are_stuck(const struct sl_core *core)
 	return stuck + signers >= need && stuck + need > core->view.n + f;
 }
 
-/* Sign that this learner is stuck, if it is, and has signed no Digest; give the attempt up if all are, and
- * stay so for stall_timeout: the words of learners that have just come back into reach are older than what
- * they can show (PROTOCOL.md §9.2 When an attempt is over). */
+/* Sign that this learner is stuck, if it is, and has signed no Digest. Give the attempt up if all are stuck,
+ * and stay so for stall_timeout: the words of learners that have just come back into reach are older than
+ * what they can show (PROTOCOL.md §9.2 When an attempt is over). */
 static void say_stuck(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -241,9 +241,10 @@ static void say_stuck(struct sl_core *core)
 		at->all_stuck = 0;
 		return;
 	}
-	if (!at->stuck && (!at->digested || at->recovers))
+	if (!at->stuck && (!at->digested || at->recovers)) {
 		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
-	at->stuck = true;
+		at->stuck = true;
+	}
 	if (!all_are_stuck(core))
 		return;
 	at->all_stuck = at->all_stuck == 0 ? core->now : at->all_stuck;
