@@ -1,9 +1,9 @@
 /* group_update.h - newer versions of a signed roster: how they spread over the links, and when this learner
  * takes one (PROTOCOL.md §12.1 Roster changes).
  *
- *   link up ---> each end tells the version of its roster ---> the end with the newer one sends the roster,
- * in parts newer roster: verified, written to the file of the setting `roster`, sent on at once, taken after
- * the next commit
+ *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
+ *   newer roster ---> verified ---> written to the file of the setting `roster` ---> sent on at once
+ *                ---> taken after the next commit
  *
  * Taking it is a restart of the program (reload.h). It waits for the next commit, so that no attempt and no
  * trained model are lost, but not longer than SL_GROUP_UPDATE_WAIT_MS.

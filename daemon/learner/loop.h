@@ -6,7 +6,8 @@
 struct sl_daemon;
 struct sl_links_handler;
 
-/* Have SIGINT and SIGTERM end the learner: from now on while the loop runs. */
+/* Have SIGINT and SIGTERM end the learner, from now on while the loop runs; those that sl_loop_close has held
+ * back before a restart are taken now. */
 void sl_loop_signals(struct sl_daemon *daemon);
 /* Start the other handles and the workers. */
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error);
@@ -18,5 +19,5 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
 /* Run until the learner has finished or was told to end; return the exit status. */
 int sl_loop_run(struct sl_daemon *daemon);
 /* Close whatever sl_loop_signals, sl_loop_open and sl_loop_listen opened; the workers have ended when it
- * returns. */
+ * returns. If the program is to start again, hold signals back. */
 void sl_loop_close(struct sl_daemon *daemon);
