@@ -187,10 +187,17 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 /* Name the parts of a model (autoencoder.h). */
 static void name_tensors(struct builtin *t)
 {
-	const struct sl_tensor tensors[] = {{"encoder.weight", SL_FLOAT32, 2, {t->hidden_units, SL_PIXELS}},
-					    {"encoder.bias", SL_FLOAT32, 1, {t->hidden_units}},
-					    {"decoder.weight", SL_FLOAT32, 2, {SL_PIXELS, t->hidden_units}},
-					    {"decoder.bias", SL_FLOAT32, 1, {SL_PIXELS}}};
+	const struct sl_tensor tensors[] = {
+		{.name = "encoder.weight",
+		 .dtype = SL_FLOAT32,
+		 .dimensions = 2,
+		 .shape = {t->hidden_units, SL_PIXELS}},
+		{.name = "encoder.bias", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {t->hidden_units}},
+		{.name = "decoder.weight",
+		 .dtype = SL_FLOAT32,
+		 .dimensions = 2,
+		 .shape = {SL_PIXELS, t->hidden_units}},
+		{.name = "decoder.bias", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {SL_PIXELS}}};
 	memcpy(t->tensors, tensors, sizeof tensors);
 	t->base.tensors = (struct sl_tensors){t->tensors, 4};
 }

@@ -77,7 +77,8 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->size = s->noise_parameters;
-	t->tensor = (struct sl_tensor){"model", SL_FLOAT32, 1, {t->size}};
+	t->tensor =
+		(struct sl_tensor){.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {t->size}};
 	t->base.tensors = (struct sl_tensors){&t->tensor, 1};
 	t->rank = rank;
 	t->seed = s->seed;

@@ -291,9 +291,10 @@ TEST_WITH(base_of_updates, attempt_setup, attempt_teardown)
  * place of that base by ACCEPT. Each is done by parts, which cut the tensors anywhere. */
 TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 {
-	static const struct sl_tensor items[] = {{"a", SL_FLOAT64, 1, {3001}},
-						 {"b", SL_INT64, 1, {2}},
-						 {"c", SL_FLOAT32, 1, {ELEMENTS - 1 - 3003}}};
+	static const struct sl_tensor items[] = {
+		{.name = "a", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3001}},
+		{.name = "b", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
+		{.name = "c", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS - 1 - 3003}}};
 	struct attempt *a = *state;
 	struct sl_workspace *w = &a->workspace;
 	size_t n = ELEMENTS - 1;

@@ -6,10 +6,11 @@
 #define LEARNERS 5u
 #define INTEGERS 3u
 
-static const struct sl_tensor items[] = {{"count", SL_INT64, 0, {0}},
-					 {"mean", SL_FLOAT64, 1, {2}},
-					 {"votes", SL_INT64, 1, {INTEGERS - 1}},
-					 {"w", SL_FLOAT32, 1, {3}}};
+static const struct sl_tensor items[] = {
+	{.name = "count", .dtype = SL_INT64},
+	{.name = "mean", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {2}},
+	{.name = "votes", .dtype = SL_INT64, .dimensions = 1, .shape = {INTEGERS - 1}},
+	{.name = "w", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {3}}};
 static const size_t places[INTEGERS] = {0, 3, 4}; /* of the integers, in units of 8 bytes */
 
 /* Return the integer nearest to sum / weight, ties to even. */

@@ -12,7 +12,8 @@
 
 typedef unsigned __int128 wide;
 
-static const struct sl_tensor one_double = {"d", SL_FLOAT64, 0, {0}}, one_integer = {"i", SL_INT64, 0, {0}};
+static const struct sl_tensor one_double = {.name = "d", .dtype = SL_FLOAT64},
+			      one_integer = {.name = "i", .dtype = SL_INT64};
 static const struct sl_tensors a_double = {&one_double, 1}, an_integer = {&one_integer, 1};
 
 static uint64_t ten_to(uint32_t digits)
@@ -254,7 +255,9 @@ TEST(means_of_doubles)
 TEST(a_mixed_model)
 {
 	static const struct sl_tensor items[] = {
-		{"i", SL_INT64, 1, {2}}, {"d", SL_FLOAT64, 1, {3}}, {"f", SL_FLOAT32, 2, {1, 3}}};
+		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
+		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
+		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0};
@@ -289,7 +292,9 @@ TEST(a_mixed_model)
 TEST(parts_of_a_mixed_model)
 {
 	static const struct sl_tensor items[] = {
-		{"i", SL_INT64, 1, {2}}, {"d", SL_FLOAT64, 1, {3}}, {"f", SL_FLOAT32, 2, {1, 3}}};
+		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
+		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
+		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {

@@ -191,8 +191,9 @@ TEST(bits_of_a_whole_model)
 
 TEST(range_of_an_update)
 {
-	const struct sl_tensor list[] = {
-		{"d", SL_FLOAT64, 1, {1}}, {"i", SL_INT64, 1, {1}}, {"f", SL_FLOAT32, 1, {2}}};
+	const struct sl_tensor list[] = {{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}},
+					 {.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {1}},
+					 {.name = "f", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {2}}};
 	const struct sl_tensors all = {list, 3};
 	struct {
 		double d;

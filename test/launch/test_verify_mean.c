@@ -9,8 +9,9 @@
 #include "tools/launch/launch.h"
 #include "tools/launch/verify_mean.h"
 
-static const struct sl_tensor items[] = {
-	{"i", SL_INT64, 0, {0}}, {"d", SL_FLOAT64, 0, {0}}, {"f", SL_FLOAT32, 0, {0}}};
+static const struct sl_tensor items[] = {{.name = "i", .dtype = SL_INT64},
+					 {.name = "d", .dtype = SL_FLOAT64},
+					 {.name = "f", .dtype = SL_FLOAT32}};
 static const struct sl_tensors tensors = {items, 3};
 
 struct model {

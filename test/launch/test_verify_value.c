@@ -36,7 +36,8 @@ TEST(decisive_values)
 
 TEST(the_same_as_the_encoding)
 {
-	static const struct sl_tensor items[] = {{"d", SL_FLOAT64, 0, {0}}, {"f", SL_FLOAT32, 0, {0}}};
+	static const struct sl_tensor items[] = {{.name = "d", .dtype = SL_FLOAT64},
+						 {.name = "f", .dtype = SL_FLOAT32}};
 	static const struct sl_tensors tensors = {items, 2};
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	uint64_t seed = 23;

@@ -28,7 +28,8 @@ static void initial(const struct sl_trainer *trainer, void *model)
 }
 
 static const struct sl_trainer_ops ops = {.initial = initial};
-static const struct sl_tensor tensor = {"model", SL_FLOAT32, 1, {ELEMENTS}};
+static const struct sl_tensor tensor = {
+	.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS}};
 const struct sl_tensors learner_tensors = {&tensor, 1};
 
 int learner_setup(void **state)

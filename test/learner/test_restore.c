@@ -83,7 +83,8 @@ TEST_WITH(another_model_is_the_configurations_fault, learner_setup, folder_teard
 	struct sl_error error;
 	learner_commit(*state, 1);
 	learner_configure(&l, *state);
-	static const struct sl_tensor other = {"model", SL_FLOAT32, 1, {ELEMENTS - 1}};
+	static const struct sl_tensor other = {
+		.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS - 1}};
 	l.daemon.workspace.n = ELEMENTS - 1;
 	l.daemon.workspace.tensors = (struct sl_tensors){&other, 1};
 	assert_int_equal(learner_start(&l, &error), SL_ERR_INVALID);
