@@ -61,9 +61,11 @@ bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tenso
 	}
 	for (; run->tensor < tensors->count; run->tensor++) {
 		const struct sl_tensor *tensor = &tensors->items[run->tensor];
-		if (run->count > 0 && tensor->dtype != run->dtype)
+		if (run->count > 0 &&
+		    (tensor->dtype != run->dtype || tensor->nonnegative != run->nonnegative))
 			break;
 		run->dtype = tensor->dtype;
+		run->nonnegative = tensor->nonnegative;
 		run->count += sl_tensor_elements(tensor);
 	}
 	assert(run->first + run->count <= n);

@@ -26,6 +26,7 @@ struct sl_tensor {
 	enum sl_dtype dtype;
 	uint32_t dimensions; /* 0: a single number */
 	uint64_t shape[SL_TENSOR_DIMENSIONS_MAX];
+	bool nonnegative; /* declared: committed values below 0 become 0 (PROTOCOL.md §4.6 Decoding) */
 };
 
 /* The tensors of a model in the order of their elements; the trainer owns `items`. Without items, a model is
@@ -35,12 +36,13 @@ struct sl_tensors {
 	uint32_t count;
 };
 
-/* Neighbouring tensors of one dtype. */
+/* Neighbouring tensors of one dtype and one declaration. */
 struct sl_tensor_run {
 	enum sl_dtype dtype;
 	size_t first, count; /* elements */
 	size_t offset;	     /* of the first element, in bytes */
 	uint32_t tensor;     /* the tensor after the run */
+	bool nonnegative;
 };
 
 /* Return the elements of a tensor. */

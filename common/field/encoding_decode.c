@@ -124,6 +124,20 @@ static void decode_integers(const struct decoder *d, const uint64_t *z, const in
 		theta[l] = (int64_t)((uint64_t)nearest(d, z[l]) + (base == NULL ? 0 : (uint64_t)base[l]));
 }
 
+/* Set the values of a non-negative tensor that are not above 0, -0.0 among them, to 0. */
+static void raise_run(const struct sl_tensor_run *run, void *theta)
+{
+	switch (run->dtype) {
+#define RAISE(dtype, name, file_name, type)                                                                  \
+	case dtype:                                                                                          \
+		for (type *v = theta, *end = v + run->count; v < end; v++)                                   \
+			*v = *v > 0 ? *v : 0;                                                                \
+		break;
+		SL_DTYPES(RAISE)
+#undef RAISE
+	}
+}
+
 static void decode_run(const struct decoder *d, const struct sl_tensor_run *run, const uint64_t *z,
 		       const void *base, bool update, void *theta)
 {
@@ -143,6 +157,8 @@ static void decode_run(const struct decoder *d, const struct sl_tensor_run *run,
 	case SL_INT64:
 		decode_integers(d, z, base, run->count, theta);
 	}
+	if (run->nonnegative)
+		raise_run(run, theta);
 }
 
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,

@@ -100,11 +100,12 @@ bool sl_checkpoint_delete(const char *folder, sl_round round)
 /* The functions that return a text return the flaw that they found, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
-	const char *format, *run, *round, *digest, *learners, *weight, *checksum;
+	const char *format, *run, *round, *digest, *learners, *weight, *checksum,
+		*nonnegative; /* tensor_header.h has read it */
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
-			"round", &round, "digest", &digest, "learners", &learners, "total_weight", &weight,
-			"checksum", &checksum) != 0)
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s!}", "format", &format, "run",
+			&run, "round", &round, "digest", &digest, "learners", &learners, "total_weight",
+			&weight, "checksum", &checksum, "nonnegative", &nonnegative) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -141,7 +142,9 @@ static const char *header_read(int fd, json_t **root, struct sl_tensors *tensors
 /* Return true if the file has exactly these tensors: same names, dtypes, shapes and order. */
 static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 {
-	json_t *wanted = sl_tensor_header_make(json_incref(json_object_get(root, "__metadata__")), tensors);
+	json_t *metadata = json_copy(json_object_get(root, "__metadata__"));
+	json_object_del(metadata, "nonnegative");
+	json_t *wanted = sl_tensor_header_make(metadata, tensors);
 	bool same = json_equal(root, wanted) != 0;
 	json_decref(wanted);
 	return same;

@@ -13,6 +13,7 @@
 #define ONE_BYTES (1 + SL_TENSOR_NAME_BYTES + 2 + 8 * SL_TENSOR_DIMENSIONS_MAX) /* of a tensor, at most */
 #define ONE_BYTES_LEAST (1 + 1 + 2)
 #define SHAPE_BYTES 192u
+#define NONNEGATIVE 0x80u /* bit of the byte that has the dtype */
 #define COUNT(...) +1
 #define DTYPES (0 SL_DTYPES(COUNT))
 
@@ -22,7 +23,8 @@ static size_t write_one(const struct sl_tensor *tensor, uint8_t bytes[static ONE
 {
 	struct sl_writer w = {.bytes = bytes, .size = ONE_BYTES};
 	uint8_t name = (uint8_t)strlen(tensor->name),
-		head[] = {(uint8_t)tensor->dtype, (uint8_t)tensor->dimensions};
+		head[] = {(uint8_t)(tensor->dtype | (tensor->nonnegative ? NONNEGATIVE : 0)),
+			  (uint8_t)tensor->dimensions};
 	sl_bytes_put(&w, &name, 1);
 	sl_bytes_put(&w, tensor->name, name);
 	sl_bytes_put(&w, head, sizeof head);
@@ -108,24 +110,25 @@ static bool read_one(struct reader *r, struct sl_tensor *tensor)
 {
 	uint8_t head[2];
 	memset(tensor, 0, sizeof *tensor);
-	if (!read_name(r, tensor) || !take(r, head, sizeof head) || head[0] >= DTYPES ||
+	if (!read_name(r, tensor) || !take(r, head, sizeof head) || (head[0] & ~NONNEGATIVE) >= DTYPES ||
 	    head[1] > SL_TENSOR_DIMENSIONS_MAX)
 		return false;
-	tensor->dtype = (enum sl_dtype)head[0];
+	tensor->dtype = (enum sl_dtype)(head[0] & ~NONNEGATIVE);
+	tensor->nonnegative = (head[0] & NONNEGATIVE) != 0;
 	tensor->dimensions = head[1];
 	return read_shape(r, tensor);
 }
 
 /* ---- in words ---- */
 
-/* "float32 [3,17]" */
+/* "float32 [3,17]", "float32 [3,17] non-negative" */
 static void shape_text(const struct sl_tensor *tensor, char text[static SHAPE_BYTES])
 {
 	size_t used = (size_t)snprintf(text, SHAPE_BYTES, "%s [", sl_tensors_dtype_name(tensor->dtype));
 	for (uint32_t d = 0; d < tensor->dimensions; d++)
 		used += (size_t)snprintf(text + used, SHAPE_BYTES - used, "%s%" PRIu64, d > 0 ? "," : "",
 					 tensor->shape[d]);
-	snprintf(text + used, SHAPE_BYTES - used, "]");
+	snprintf(text + used, SHAPE_BYTES - used, tensor->nonnegative ? "] non-negative" : "]");
 }
 
 /* Write the name without the bytes that a terminal or a log might not show. */
@@ -139,7 +142,7 @@ static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR
 
 static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)
 {
-	return a->dtype == b->dtype && a->dimensions == b->dimensions &&
+	return a->dtype == b->dtype && a->nonnegative == b->nonnegative && a->dimensions == b->dimensions &&
 	       memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
 }
 

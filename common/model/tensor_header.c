@@ -6,6 +6,7 @@
 #include "common/base/limits.h"
 
 #define METADATA "__metadata__"
+#define NONNEGATIVE "nonnegative" /* in the metadata: the names of such tensors, a JSON list */
 
 /* ---- writing ---- */
 
@@ -30,11 +31,28 @@ static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
 			 sl_tensors_dtype_file_name(tensor->dtype), "shape", shape);
 }
 
+/* Name the non-negative tensors in the metadata; without any, leave the metadata as they are. */
+static int put_nonnegative(json_t *metadata, const struct sl_tensors *tensors)
+{
+	json_t *names = json_array();
+	int rc = names == NULL ? -1 : 0;
+	for (uint32_t i = 0; i < tensors->count && rc == 0; i++)
+		if (tensors->items[i].nonnegative)
+			rc = json_array_append_new(names, json_string(tensors->items[i].name));
+	if (rc == 0 && json_array_size(names) > 0) {
+		char *text = json_dumps(names, JSON_COMPACT);
+		rc = json_object_set_new(metadata, NONNEGATIVE, json_string(text));
+		free(text);
+	}
+	json_decref(names);
+	return rc;
+}
+
 json_t *sl_tensor_header_make(json_t *metadata, const struct sl_tensors *tensors)
 {
 	json_t *header = json_pack("{s:o}", METADATA, metadata);
 	uint64_t begin = 0;
-	int rc = header == NULL ? -1 : 0;
+	int rc = header == NULL ? -1 : put_nonnegative(metadata, tensors);
 	for (uint32_t i = 0; i < tensors->count && rc == 0; i++) {
 		const struct sl_tensor *tensor = &tensors->items[i];
 		rc = json_object_set_new(header, tensor->name, entry_of(tensor, begin));
@@ -135,6 +153,25 @@ static const char *entries_parse(json_t *header, struct entry *entries, size_t *
 	return wrong;
 }
 
+/* Mark the tensors that the metadata name as non-negative. */
+static const char *nonnegative_parse(const json_t *header, struct sl_tensor *items, size_t count)
+{
+	const json_t *entry = json_object_get(json_object_get(header, METADATA), NONNEGATIVE);
+	json_t *names = entry != NULL && json_is_string(entry)
+				? json_loads(json_string_value(entry), JSON_REJECT_DUPLICATES, NULL)
+				: NULL;
+	size_t listed = json_array_size(names), marked = 0;
+	for (size_t i = 0; i < count && marked < listed; i++) {
+		const char *name = json_string_value(json_array_get(names, marked));
+		items[i].nonnegative = name != NULL && strcmp(items[i].name, name) == 0;
+		marked += items[i].nonnegative;
+	}
+	json_decref(names);
+	return entry == NULL || (listed > 0 && marked == listed)
+		       ? NULL
+		       : "the list of non-negative tensors does not fit the tensors";
+}
+
 const char *sl_tensor_header_read(json_t *header, struct sl_tensors *tensors, uint64_t *bytes)
 {
 	size_t count;
@@ -146,6 +183,8 @@ const char *sl_tensor_header_read(json_t *header, struct sl_tensors *tensors, ui
 		wrong = entries_join(entries, count, bytes);
 	for (size_t i = 0; wrong == NULL && i < count; i++)
 		items[i] = entries[i].tensor;
+	if (wrong == NULL)
+		wrong = nonnegative_parse(header, items, count);
 	free(entries);
 	*tensors = (struct sl_tensors){items, wrong == NULL ? (uint32_t)count : 0};
 	if (wrong != NULL) {

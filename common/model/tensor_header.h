@@ -2,7 +2,9 @@
  *
  *   {"__metadata__":{...},"weight":{"data_offsets":[0,12],"dtype":"F32","shape":[3]},...}
  *
- * The tensors are in the order of their bytes; neighbours without elements, in that of their names.
+ * The tensors are in the order of their bytes; neighbours without elements, in that of their names. If
+ * tensors are declared non-negative, the metadata have their names in the same order:
+ * "nonnegative":"[\"var\"]".
  */
 #pragma once
 

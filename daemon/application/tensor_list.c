@@ -45,6 +45,10 @@ static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_
 	if (dtype != NULL && !sl_tensors_dtype_parse(json_string_value(dtype), &tensor->dtype))
 		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: the dtype is float32, float64 or int64",
 				  name);
+	const json_t *nonnegative = json_object_get(entry, "nonnegative");
+	if (nonnegative != NULL && !json_is_boolean(nonnegative))
+		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: nonnegative is true or false", name);
+	tensor->nonnegative = json_is_true(nonnegative);
 	return SL_OK;
 }
 

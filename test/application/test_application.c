@@ -221,6 +221,8 @@ static const char *const bad_lines[][2] = {
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"\",\"shape\":[1]}]}",
 	 "a tensor needs a name of 1 to 127 bytes"},
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[-1]}]}", "tensor w:"},
+	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"nonnegative\":1}]}",
+	 "tensor w: nonnegative is true or false"},
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1]},{\"name\":"
 	 "\"w\",\"shape\":[1]}]}",
 	 "two tensors have the name w"},

@@ -1,27 +1,35 @@
-/* The layout of a model: runs of one dtype, their offsets, and the order of dtypes. */
+/* The layout of a model: runs of one dtype and declaration, their offsets, and the order of dtypes. */
 #include "common/base/tensors.h"
 #include "test/lib/test.h"
 
 static const struct sl_tensor items[] = {
-	{"none", SL_FLOAT32, 2, {0, 3}}, {"count", SL_INT64, 0, {0}}, {"mean", SL_FLOAT64, 1, {3}},
-	{"none", SL_INT64, 1, {0}},	 {"var", SL_FLOAT64, 1, {2}}, {"w", SL_FLOAT32, 2, {2, 3}},
-	{"b", SL_FLOAT32, 1, {1}},	 {"none", SL_INT64, 1, {0}},
+	{.name = "none", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {0, 3}},
+	{.name = "count", .dtype = SL_INT64},
+	{.name = "mean", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
+	{.name = "none", .dtype = SL_INT64, .dimensions = 1, .shape = {0}},
+	{.name = "var", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {2}},
+	{.name = "w", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {2, 3}},
+	{.name = "b", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {1}, .nonnegative = true},
+	{.name = "none", .dtype = SL_INT64, .dimensions = 1, .shape = {0}},
 };
 
 TEST(runs)
 {
-	static const struct sl_tensor_run expected[] = {{SL_INT64, 0, 1, 0, 2},
-							{SL_FLOAT64, 1, 3, 8, 3},
-							{SL_FLOAT64, 4, 2, 32, 5},
-							{SL_FLOAT32, 6, 7, 48, 7}};
+	static const struct sl_tensor_run expected[] = {
+		{.dtype = SL_INT64, .first = 0, .count = 1, .offset = 0},
+		{.dtype = SL_FLOAT64, .first = 1, .count = 3, .offset = 8},
+		{.dtype = SL_FLOAT64, .first = 4, .count = 2, .offset = 32},
+		{.dtype = SL_FLOAT32, .first = 6, .count = 6, .offset = 48},
+		{.dtype = SL_FLOAT32, .first = 12, .count = 1, .offset = 72, .nonnegative = true}};
 	struct sl_tensors tensors = {items, 8};
 	struct sl_tensor_run run = {0};
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		assert_true(sl_tensors_next(&tensors, 13, &run));
 		assert_int_equal(run.dtype, expected[i].dtype);
 		assert_int_equal(run.first, expected[i].first);
 		assert_int_equal(run.count, expected[i].count);
 		assert_int_equal(run.offset, expected[i].offset);
+		assert_int_equal(run.nonnegative, expected[i].nonnegative);
 	}
 	assert_false(sl_tensors_next(&tensors, 13, &run));
 	assert_int_equal(sl_tensors_bytes(&tensors, 13), 6 * 8 + 7 * 4);

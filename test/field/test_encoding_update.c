@@ -107,11 +107,44 @@ TEST(limits)
 	assert_true(sl_encoding_range(&e) == 0x1p1023);
 }
 
+/* A mean below 0 of a non-negative tensor becomes 0, and -0.0 becomes 0.0, with each dtype; others stay. */
+TEST(non_negative_tensors)
+{
+	const struct sl_tensor list[] = {
+		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {2}, .nonnegative = true},
+		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}, .nonnegative = true},
+		{.name = "v", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {3}, .nonnegative = true},
+		{.name = "w", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {1}}};
+	const struct sl_tensors tensors = {list, 4};
+	struct model {
+		double d[2];
+		int64_t i[2];
+		float v[3], w;
+	} base = {{0.125, 0.125}, {5, 5}, {1e-4f, 1, -0.0f}, 1e-4f}, mean;
+	struct sl_encoding e = update_of(1, 4, 1); /* steps of 1/16 */
+	const int64_t updates[] = {-3, 3, -6, 6, -1, -1, 0, -1};
+	uint64_t z[9];
+	for (size_t l = 0; l < 8; l++)
+		z[l] = updates[l] < 0 ? field.p - (uint64_t)-updates[l] : (uint64_t)updates[l];
+	z[8] = 1;
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, &base, 8, &mean), SL_OK);
+	assert_true(mean.d[0] == 0 && !signbit(mean.d[0]) && mean.d[1] == 0.3125);
+	assert_true(mean.i[0] == 0 && mean.i[1] == 11);
+	assert_true(mean.v[0] == 0 && mean.v[1] == 0.9375F && mean.v[2] == 0 && !signbit(mean.v[2]));
+	assert_true(mean.w < -0.06F);
+	e = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .values = SL_VALUES_MODEL, .decimals = 2, .weight = 1};
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, NULL, 8, &mean), SL_OK);
+	assert_true(mean.d[0] == 0 && mean.d[1] == 0.03 && mean.i[0] == 0 && mean.v[0] == 0 &&
+		    mean.w == -0.01F);
+}
+
 /* The error of the mean is at most half a step, and the roundings of three doubles and a float. */
 TEST(error_of_the_mean)
 {
-	const struct sl_tensor list[] = {
-		{"d", SL_FLOAT64, 1, {1}}, {"i", SL_INT64, 1, {1}}, {"f", SL_FLOAT32, 1, {2}}};
+	const struct sl_tensor list[] = {{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}},
+					 {.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {1}},
+					 {.name = "f", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {2}}};
 	const struct sl_tensors tensors = {list, 3};
 	struct model {
 		double d;

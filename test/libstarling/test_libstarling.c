@@ -24,8 +24,8 @@
 #define BYTES 20u      /* of the tensors below */
 
 static const uint64_t shape[] = {3};
-static const struct starling_tensor tensors[] = {{"count", STARLING_INT64, 0, NULL},
-						 {"w", STARLING_FLOAT32, 1, shape}};
+static const struct starling_tensor tensors[] = {{"count", STARLING_INT64, 0, NULL, 0},
+						 {"w", STARLING_FLOAT32, 1, shape, 0}};
 static const char *const metrics[] = {"loss", "accuracy", NULL};
 
 static time_t ahead; /* seconds: of the library's clock */
@@ -378,13 +378,13 @@ TEST(joins_that_cannot_be_made)
 		struct starling_tensor tensor;
 		const char *text;
 	} cases[] = {
-		{NULL, {"w", STARLING_FLOAT32, 0, NULL}, "STARLING_SOCKET is not set"},
-		{"x", {"w", STARLING_FLOAT32, 2, large}, "1 to 268435455 elements"},
-		{"x", {"w", STARLING_FLOAT32, 1, none}, "1 to 268435455 elements"},
-		{"x", {name, STARLING_FLOAT32, 0, NULL}, "a name of 1 to 127 bytes"},
-		{"x", {"\xff", STARLING_FLOAT32, 0, NULL}, "not UTF-8"},
-		{"x", {"w", STARLING_FLOAT32, 9, none}, "more than 8 dimensions"},
-		{"/dev/null/x", {"w", STARLING_FLOAT32, 0, NULL}, "/dev/null/x: Not a directory"},
+		{NULL, {"w", STARLING_FLOAT32, 0, NULL, 0}, "STARLING_SOCKET is not set"},
+		{"x", {"w", STARLING_FLOAT32, 2, large, 0}, "1 to 268435455 elements"},
+		{"x", {"w", STARLING_FLOAT32, 1, none, 0}, "1 to 268435455 elements"},
+		{"x", {name, STARLING_FLOAT32, 0, NULL, 0}, "a name of 1 to 127 bytes"},
+		{"x", {"\xff", STARLING_FLOAT32, 0, NULL, 0}, "not UTF-8"},
+		{"x", {"w", STARLING_FLOAT32, 9, none, 0}, "more than 8 dimensions"},
+		{"/dev/null/x", {"w", STARLING_FLOAT32, 0, NULL, 0}, "/dev/null/x: Not a directory"},
 	};
 	unsetenv("STARLING_SOCKET");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -401,7 +401,7 @@ TEST(a_description_that_is_too_long)
 	static char names[10000][NAME_BYTES];
 	for (size_t i = 0; i < 10000; i++) {
 		snprintf(names[i], NAME_BYTES, "%0*zu", NAME_BYTES - 1, i);
-		many[i] = (struct starling_tensor){names[i], STARLING_FLOAT32, 0, NULL};
+		many[i] = (struct starling_tensor){names[i], STARLING_FLOAT32, 0, NULL, 0};
 	}
 	struct starling *s = starling_join("x", many, 10000, NULL, STARLING_UPDATE);
 	expect_event(s, STARLING_ERROR);

@@ -17,7 +17,8 @@
 #define FIRST "round-000001.safetensors"
 
 static const float floats[N] = {0.5f, -2.0f, 1e-30f};
-static const struct sl_tensor parts[] = {{"w", SL_FLOAT32, 2, {1, 2}}, {"b", SL_FLOAT32, 0, {0}}};
+static const struct sl_tensor parts[] = {{.name = "w", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 2}},
+					 {.name = "b", .dtype = SL_FLOAT32}};
 static const struct sl_tensors tensors = {parts, 2};
 
 static struct sl_checkpoint checkpoint_of(const char *run, sl_round round)
@@ -97,12 +98,20 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
  */
 TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 {
-	static const struct sl_tensor items[] = {{"z", SL_INT64, 0, {0}},
-						 {"mean", SL_FLOAT64, 1, {2}},
-						 {"none", SL_INT64, 2, {0, 3}},
-						 {"a", SL_FLOAT32, 1, {3}}};
+	static const struct sl_tensor items[] = {
+		{.name = "z", .dtype = SL_INT64},
+		{.name = "mean", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {2}},
+		{.name = "none", .dtype = SL_INT64, .dimensions = 2, .shape = {0, 3}},
+		{.name = "a, \"var\"",
+		 .dtype = SL_FLOAT32,
+		 .dimensions = 1,
+		 .shape = {3},
+		 .nonnegative = true}};
 	static const struct sl_tensor_place places[] = {
-		{0, 8, SL_INT64}, {8, 16, SL_FLOAT64}, {24, 0, SL_INT64}, {24, 12, SL_FLOAT32}};
+		{.begin = 0, .bytes = 8, .dtype = SL_INT64},
+		{.begin = 8, .bytes = 16, .dtype = SL_FLOAT64},
+		{.begin = 24, .bytes = 0, .dtype = SL_INT64},
+		{.begin = 24, .bytes = 12, .dtype = SL_FLOAT32, .nonnegative = true}};
 	static const uint64_t model[5] = {UINT64_C(0xfffffffffffffffe), 0x3ff8000000000000, 1, 2, 3};
 	const struct sl_tensors mixed = {items, 4};
 	struct sl_checkpoint c = checkpoint_of("a", 1), read;
@@ -126,10 +135,32 @@ TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 		assert_int_equal(file.places[i].bytes, places[i].bytes);
 		if (places[i].bytes > 0)
 			assert_int_equal(file.places[i].dtype, places[i].dtype);
+		assert_int_equal(file.places[i].nonnegative, places[i].nonnegative);
 	}
 	assert_int_equal(fread(back, 1, sizeof back, file.file), sizeof back);
 	assert_memory_equal(back, model, sizeof back);
 	sl_checkpoint_check_close(&file);
+}
+
+/* A learner that starts again takes the declaration from its checkpoint; a checkpoint without it is of
+ * another model. */
+TEST_WITH(non_negative_tensors_are_kept, folder_setup, folder_teardown)
+{
+	struct sl_tensor items[] = {parts[0], parts[1]};
+	const struct sl_tensors declared = {items, 2};
+	struct sl_checkpoint c = checkpoint_of("a", 1);
+	struct sl_tensors found;
+	struct sl_error error = {0};
+	float model[N];
+	items[1].nonnegative = true;
+	assert_int_equal(sl_checkpoint_write(*state, &c, &declared, floats, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_tensors(*state, "a", 1, &found, &error), SL_OK);
+	assert_true(!found.items[0].nonnegative && found.items[1].nonnegative);
+	free((void *)found.items);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 1, &declared, &c, model, &error), SL_OK);
+	assert_int_not_equal(sl_checkpoint_read(*state, "a", 1, &tensors, &c, model, &error), SL_OK);
+	write_round(*state, "a", 1);
+	assert_int_not_equal(sl_checkpoint_read(*state, "a", 1, &declared, &c, model, &error), SL_OK);
 }
 
 TEST_WITH(the_link_leads_to_the_latest, folder_setup, folder_teardown)
@@ -279,10 +310,14 @@ TEST_WITH(damaged_floats_are_refused, folder_setup, folder_teardown)
 TEST_WITH(other_tensors_are_refused, folder_setup, folder_teardown)
 {
 	static const struct sl_tensor others[][2] = {
-		{{"w", SL_FLOAT32, 2, {1, 2}}, {"c", SL_FLOAT32, 0, {0}}},
-		{{"w", SL_FLOAT32, 2, {2, 1}}, {"b", SL_FLOAT32, 0, {0}}},
-		{{"b", SL_FLOAT32, 0, {0}}, {"w", SL_FLOAT32, 2, {1, 2}}},
-		{{"w", SL_FLOAT64, 1, {1}}, {"b", SL_FLOAT32, 0, {0}}},
+		{{.name = "w", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 2}},
+		 {.name = "c", .dtype = SL_FLOAT32}},
+		{{.name = "w", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {2, 1}},
+		 {.name = "b", .dtype = SL_FLOAT32}},
+		{{.name = "b", .dtype = SL_FLOAT32},
+		 {.name = "w", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 2}}},
+		{{.name = "w", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}},
+		 {.name = "b", .dtype = SL_FLOAT32}},
 	};
 	struct sl_checkpoint c;
 	struct sl_error error;

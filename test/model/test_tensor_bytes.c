@@ -18,20 +18,22 @@ static uint64_t hash_of(struct sl_tensor first)
 
 TEST(the_hash_counts_everything)
 {
-	struct sl_tensor turned = two[0], renamed = two[0], flat = two[0], wider = two[0];
+	struct sl_tensor turned = two[0], renamed = two[0], flat = two[0], wider = two[0], positive = two[0];
 	turned.shape[0] = 3, turned.shape[1] = 2;
 	renamed.name[0] = 'F';
 	flat.dimensions = 1, flat.shape[0] = 6;
 	wider.dtype = SL_FLOAT64;
+	positive.nonnegative = true;
 	const uint64_t hashes[] = {sl_tensor_bytes_hash(&own),
 				   hash_of(turned),
 				   hash_of(renamed),
 				   hash_of(flat),
 				   hash_of(wider),
+				   hash_of(positive),
 				   sl_tensor_bytes_hash(&(struct sl_tensors){two, 1})};
 	assert_int_equal(hash_of(two[0]), hashes[0]);
 	assert_true(hashes[0] == UINT64_C(0x3fc8ad6e1ad5c436)); /* by another program */
-	for (size_t i = 0; i < 6; i++)
+	for (size_t i = 0; i < 7; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_true(hashes[i] != hashes[j]);
 }
@@ -58,6 +60,12 @@ TEST(differences_are_named)
 	expect(theirs, 3, 40, "it has 3 tensors there and 2 here");
 	theirs[0].shape[0] = 3, theirs[0].shape[1] = 2;
 	expect(theirs, 2, 1024, "tensor fc.weight is float32 [3,2] there and float32 [2,3] here");
+	theirs[0] = two[0];
+	theirs[0].nonnegative = true;
+	expect(theirs, 2, 1024,
+	       "tensor fc.weight is float32 [2,3] non-negative there and float32 [2,3] here");
+	theirs[0].nonnegative = false;
+	theirs[0].shape[0] = 3, theirs[0].shape[1] = 2;
 	theirs[0] = two[0];
 	theirs[0].dtype = SL_INT64;
 	expect(theirs, 2, 1024, "tensor fc.weight is int64 [2,3] there and float32 [2,3] here");
@@ -108,7 +116,8 @@ TEST(impossible_tensors_are_refused)
 	static const struct {
 		size_t at;
 		uint8_t value;
-	} wrong[] = {{0, 0}, {0, 128}, {0, 255}, {1, 0}, {2, 3}, {3, 0}, {3, 9}, {3, 255}, {7, 16}, {11, 1}};
+	} wrong[] = {{0, 0},	{0, 128}, {0, 255}, {1, 0},   {2, 3},  {2, 0x83},
+		     {2, 0x40}, {3, 0},	  {3, 9},   {3, 255}, {7, 16}, {11, 1}};
 	const struct sl_tensor w = {.name = "w", .dimensions = 1, .shape = {1}};
 	uint8_t bytes[64];
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -35,6 +35,26 @@ class Values(unittest.TestCase):
             starling.join(np.zeros(1), "nowhere", values="sum")
 
 
+class NonNegative(unittest.TestCase):
+    def declared(self, model, **options):
+        with FakeLearner(lambda learner: learner.accept()) as learner:
+            starling.join(model, learner.path, **options).close()
+        return [tensor["name"] for tensor in learner.tensors if tensor.get("nonnegative")]
+
+    def test_names(self):
+        model = {"bn": {"running_var": np.ones(2), "running_mean": np.ones(2)}, "var": np.ones(1)}
+        self.assertEqual(self.declared(model), ["bn.running_var"])
+        self.assertEqual(self.declared(model, nonnegative=["v*"]), ["bn.running_var", "var"])
+        self.assertEqual(self.declared({"state": [{"exp_avg": np.ones(2), "exp_avg_sq": np.ones(2)}]}), ["state.0.exp_avg_sq"])
+        self.assertEqual(self.declared({"not_running_var": np.ones(2)}), [])
+
+    def test_a_pattern_without_a_tensor(self):
+        with self.assertRaisesRegex(ValueError, r"no averaged tensor has a name like \*.vra; the first is w"):
+            starling.join({"w": np.zeros(1)}, "nowhere", nonnegative=("*.vra",))
+        with self.assertRaisesRegex(ValueError, "a list of patterns"):
+            starling.join({"w": np.zeros(1)}, "nowhere", nonnegative="w")
+
+
 class Rounds(unittest.TestCase):
     def test_two_rounds(self):
         def script(learner):

@@ -157,22 +157,28 @@ static double update_mean(const struct sum *sum, size_t at)
 	return model;
 }
 
-static bool holds(const struct sum *sum, enum sl_dtype dtype, size_t at, const uint8_t *element)
+static bool holds(const struct sum *sum, const struct sl_tensor_place *place, size_t at,
+		  const uint8_t *element)
 {
+	enum sl_dtype dtype = place->dtype;
 	if (!sum->update)
-		return sl_verify_mean_holds(&sum->mean, dtype, sum->z[at], element);
+		return sl_verify_mean_holds(&sum->mean, dtype,
+					    place->nonnegative && sum->z[at] < 0 ? 0 : sum->z[at], element);
 	double wide = update_mean(sum, at);
+	if (place->nonnegative && wide <= 0)
+		wide = 0;
 	float single = (float)wide;
 	return memcmp(element, dtype == SL_FLOAT32 ? (const void *)&single : &wide, width(dtype)) == 0;
 }
 
 /* Compare `count` elements from `first` on. */
-static int compare_elements(const struct sum *sum, const char *path, enum sl_dtype dtype,
+static int compare_elements(const struct sum *sum, const char *path, const struct sl_tensor_place *place,
 			    const uint8_t *elements, size_t first, size_t count, struct sl_error *error)
 {
+	enum sl_dtype dtype = place->dtype;
 	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
 		int64_t coordinate = sum->z[first + i];
-		if (!holds(sum, dtype, first + i, elements))
+		if (!holds(sum, place, first + i, elements))
 			return sl_err_set(error, SL_ERR_INVALID,
 					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
 					  first + i, dtype == SL_FLOAT32 ? 9 : 17,
@@ -193,7 +199,7 @@ static int compare_tensor(const struct sum *sum, const char *path, FILE *file,
 		size_t count = bytes / width(place->dtype);
 		if (fread(read, 1, bytes, file) != bytes)
 			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
-		rc = compare_elements(sum, path, place->dtype, read, first, count, error);
+		rc = compare_elements(sum, path, place, read, first, count, error);
 		first += count;
 		at += bytes;
 	}

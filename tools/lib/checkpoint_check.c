@@ -66,23 +66,48 @@ static bool fill_file(const struct sl_tensor_file *tensors, uint64_t data_bytes)
 	return end > 0 && end == data_bytes;
 }
 
-static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_file *tensors)
+/* Return true if the list in the metadata has the name. */
+static bool is_nonnegative(const json_t *list, const char *name)
+{
+	size_t i;
+	json_t *entry;
+	json_array_foreach(list, i, entry)
+	{
+		const char *other = json_string_value(entry);
+		if (other != NULL && strcmp(other, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_tensor_file *tensors)
 {
 	const char *name;
 	json_t *entry;
 	uint64_t n = 0;
-	tensors->places = calloc(json_object_size(header) + 1, sizeof *tensors->places);
-	if (tensors->places == NULL)
-		return false;
 	json_object_foreach(header, name, entry)
 	{
+		struct sl_tensor_place *place = &tensors->places[tensors->count];
 		if (strcmp(name, "__metadata__") == 0)
 			continue;
-		if (!take_tensor(entry, &tensors->places[tensors->count++], &n) || n > SL_ELEMENTS_MAX)
+		tensors->count++;
+		place->nonnegative = is_nonnegative(nonnegative, name);
+		if (!take_tensor(entry, place, &n) || n > SL_ELEMENTS_MAX)
 			return false;
 	}
 	tensors->n = (size_t)n;
-	return fill_file(tensors, data_bytes);
+	return true;
+}
+
+static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_file *tensors)
+{
+	const char *list =
+		json_string_value(json_object_get(json_object_get(header, "__metadata__"), "nonnegative"));
+	json_t *nonnegative = list != NULL ? json_loads(list, 0, NULL) : NULL;
+	tensors->places = calloc(json_object_size(header) + 1, sizeof *tensors->places);
+	bool good = tensors->places != NULL && take_tensors(header, nonnegative, tensors);
+	json_decref(nonnegative);
+	return good && fill_file(tensors, data_bytes);
 }
 
 int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, struct sl_error *error)

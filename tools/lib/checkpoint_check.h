@@ -11,6 +11,7 @@
 struct sl_tensor_place {
 	uint64_t begin, bytes;
 	enum sl_dtype dtype;
+	bool nonnegative;
 };
 
 struct sl_tensor_file {

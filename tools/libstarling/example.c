@@ -31,8 +31,8 @@ static double step(struct line *line, const double *x, const double *y)
 
 int main(void)
 {
-	const struct starling_tensor tensors[] = {{"height", STARLING_FLOAT32, 0, NULL},
-						  {"slope", STARLING_FLOAT32, 0, NULL}};
+	const struct starling_tensor tensors[] = {{"height", STARLING_FLOAT32, 0, NULL, 0},
+						  {"slope", STARLING_FLOAT32, 0, NULL, 0}};
 	const char *const metrics[] = {"loss", NULL};
 	struct starling *s = starling_join(NULL, tensors, 2, metrics, STARLING_UPDATE);
 	struct line line = {0, 0};

@@ -350,8 +350,8 @@ static json_t *describe(struct handle *h, const struct starling_tensor *t)
 	}
 	h->base.elements += elements <= ELEMENTS_MAX ? elements : ELEMENTS_MAX + 1;
 	h->base.bytes = h->base.elements <= ELEMENTS_MAX ? h->base.bytes + sizes[t->dtype] * elements : 0;
-	json_t *entry =
-		json_pack("{s:s, s:o, s:s}", "name", t->name, "shape", shape, "dtype", dtypes[t->dtype]);
+	json_t *entry = json_pack("{s:s, s:o, s:s, s:o*}", "name", t->name, "shape", shape, "dtype",
+				  dtypes[t->dtype], "nonnegative", t->nonnegative ? json_true() : NULL);
 	if (entry == NULL)
 		set_text(h, "the name of a tensor is not UTF-8");
 	return entry;

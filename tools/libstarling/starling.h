@@ -17,6 +17,8 @@ struct starling_tensor { /* float64 and int64 before float32; dimensions 0: a si
 	enum starling_dtype dtype;
 	unsigned dimensions;
 	const uint64_t *shape;
+	int nonnegative; /* 1: committed values below 0 become 0, as variances need; the same at all learners
+			  */
 };
 enum starling_event {
 	STARLING_NONE,	  /* nothing: wait until starling_fd is readable */

@@ -18,7 +18,7 @@ static struct starling *join(const struct sl_ask_options *o, const struct sl_que
 		return NULL;
 	for (size_t i = 0; i < count; i++)
 		tensors[i] = (struct starling_tensor){q->cells[i].name, STARLING_FLOAT64, q->array.dimensions,
-						      q->array.shape};
+						      q->array.shape, 0};
 	s = starling_join(o->socket, tensors, count, NULL, STARLING_MODEL);
 	free(tensors);
 	return s;

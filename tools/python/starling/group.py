@@ -55,7 +55,8 @@ class Group:
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
-    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update") -> None:
+    def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
+                 nonnegative: Sequence[str] = ()) -> None:
         if values not in ("update", "model"):
             raise ValueError(f'values is "update" or "model", not {values!r}')
         self.learner = self.learners = self.rounds = 0
@@ -67,6 +68,8 @@ class Group:
         self._path = path
         self._names = list(metrics)
         self._values = values
+        self._patterns = nonnegative
+        self._nonnegative: set[str] = set()  # names of tensors
         self._template: Any = None  # the skeleton of the last model of the application
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
         self._connection: Connection | None = None
@@ -95,6 +98,7 @@ class Group:
         found = tree.tensors(model)
         if sum(tensor.bytes for tensor in found) == 0:
             raise ValueError("the model has no floats to average")
+        self._nonnegative = tree.nonnegative(found, self._patterns)
         self._template, self._tensors = tree.skeleton(model), found
         self._connect()
 
@@ -122,7 +126,8 @@ class Group:
 
     def _join(self) -> None:
         assert self._connection is not None
-        described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} for t in self._tensors]
+        described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} |
+                     ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._tensors]
         self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
                                "values": self._values})
         answer = self._connection.receive()
@@ -250,7 +255,8 @@ class Group:
         return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
 
-def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update") -> Group:
+def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
+         nonnegative: Sequence[str] = ()) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
@@ -258,8 +264,10 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
     2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits. "model", for numbers
     that do not begin with the last mean, averages them as they are, with as many decimals as keep float32. The same at all
-    learners. It counts with the setting `values: auto`. A model with averaged metrics is averaged as "model"."""
+    learners. It counts with the setting `values: auto`. A model with averaged metrics is averaged as "model".
+    `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
+    below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values)
+    return Group(path, model, metrics, values, nonnegative)

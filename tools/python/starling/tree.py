@@ -9,11 +9,15 @@ aligned, and each kind in the order of its names.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+
+# Variances and second moments of torch: an average below 0 would give NaN in a square root.
+NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "max_exp_avg_sq", "*.max_exp_avg_sq")
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,18 @@ def _averaged(model: Any) -> dict[str, tuple[Tensor, np.ndarray]]:
             raise ValueError(f"two tensors have the name {name}")
         found[name] = Tensor(name, array.shape, "float64" if array.dtype.itemsize >= 8 else "float32"), array
     return dict(sorted(found.items(), key=lambda item: (item[1][0].dtype != "float64", item[0])))
+
+
+def nonnegative(tensors: list[Tensor], patterns: Sequence[str]) -> set[str]:
+    """Return the names that match NONNEGATIVE or one of `patterns`, of the kind of shells: "*.var".
+
+    Raises ValueError for a pattern without a match."""
+    if isinstance(patterns, str):
+        raise ValueError(f'nonnegative is a list of patterns, such as ("{patterns}",)')
+    for pattern in patterns:
+        if not any(fnmatchcase(tensor.name, pattern) for tensor in tensors):
+            raise ValueError(f"nonnegative: no averaged tensor has a name like {pattern}; the first is {tensors[0].name}")
+    return {tensor.name for tensor in tensors if any(fnmatchcase(tensor.name, p) for p in (*NONNEGATIVE, *patterns))}
 
 
 def _places(tensors: list[Tensor], vector: np.ndarray) -> dict[str, np.ndarray]:
