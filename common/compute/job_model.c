@@ -82,11 +82,55 @@ static double largest_update(const struct sl_workspace *workspace)
 	return most;
 }
 
+/* A place in the model: the tensor, and what is known of it. */
+struct tensor_cursor {
+	uint32_t tensor;
+	size_t seen;   /* elements of it that were passed */
+	size_t offset; /* of its first element, in bytes */
+	bool kept;     /* one of them is not 0 in the encoding */
+};
+
+/* Return true if the trained values of the tensor at the cursor differ from `base`; NULL: zeros. */
+static bool has_changed(const struct sl_workspace *workspace, const void *base,
+			const struct tensor_cursor *cursor, size_t bytes)
+{
+	const uint8_t *trained = (const uint8_t *)workspace->trained + cursor->offset;
+	if (base == NULL)
+		return bytes > 0 && (*trained != 0 || memcmp(trained, trained + 1, bytes - 1) != 0);
+	return memcmp(trained, (const uint8_t *)base + cursor->offset, bytes) != 0;
+}
+
+/* Pass `count` elements of the encoding; count each tensor that ends, has changed and is 0 as a whole. */
+static void find_frozen(const struct sl_workspace *workspace, const void *base, const uint64_t *x,
+			size_t count, struct tensor_cursor *cursor, struct sl_job_result *result)
+{
+	const struct sl_tensors *tensors = &workspace->tensors;
+	while (cursor->tensor < tensors->count) {
+		const struct sl_tensor *tensor = &tensors->items[cursor->tensor];
+		size_t elements = sl_tensor_elements(tensor), part = min(elements - cursor->seen, count);
+		size_t bytes = elements * sl_tensors_dtype_bytes(tensor->dtype);
+		cursor->kept = cursor->kept || !sodium_is_zero((const uint8_t *)x, part * sizeof *x);
+		cursor->seen += part;
+		x += part;
+		count -= part;
+		if (cursor->seen < elements)
+			return;
+		if (!cursor->kept && has_changed(workspace, base, cursor, bytes)) {
+			result->first_frozen = result->frozen == 0 ? cursor->tensor : result->first_frozen;
+			result->frozen++;
+		}
+		*cursor = (struct tensor_cursor){.tensor = cursor->tensor + 1,
+						 .offset = cursor->offset + bytes};
+	}
+}
+
 int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_job_result *result)
 {
 	uint64_t x[BLOCK];
 	struct sl_encode_note *all = &result->note, part;
+	struct tensor_cursor cursor = {0};
+	const void *base = sl_encoding_updates(&view->encoding) ? base_of(workspace, view) : NULL;
 	int rc = SL_OK;
 	*all = (struct sl_encode_note){0};
 	for (size_t at = 0; rc == SL_OK && at < view->elements; at += BLOCK) {
@@ -96,6 +140,8 @@ int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_vie
 		all->clamped += part.clamped;
 		all->vanished += part.vanished;
 		all->rounding = fmax(all->rounding, part.rounding);
+		if (rc == SL_OK && workspace->weight > 0)
+			find_frozen(workspace, base, x, min(workspace->n - at, BLOCK), &cursor, result);
 	}
 	sodium_memzero(x, sizeof x);
 	result->update = rc == SL_OK && view->t > 1 ? largest_update(workspace) : NAN;

@@ -64,4 +64,6 @@ struct sl_job_result {
 	uint8_t strands[SL_STRANDS_BYTES]; /* CLOSE, SUM: of Z */
 	struct sl_encode_note note;	   /* ENCODE */
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
+	uint32_t frozen, first_frozen; /* ENCODE: tensors that changed and are 0 as a whole in the encoding;
+					  the index of the first */
 };

@@ -351,6 +351,8 @@ static void report_rounding(struct sl_core *core, const struct sl_job_result *re
 	report->encoded.vanished = result->note.vanished;
 	report->encoded.rounding = result->note.rounding;
 	report->encoded.update = result->update;
+	report->encoded.frozen = result->frozen;
+	report->encoded.first_frozen = result->first_frozen;
 }
 
 void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)

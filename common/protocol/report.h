@@ -148,6 +148,8 @@ struct sl_report {
 			uint64_t n, vanished; /* values of the model; those that were rounded to 0 */
 			double rounding,
 				update; /* largest error and largest update; NaN: no committed model */
+			uint32_t frozen, first_frozen; /* tensors that changed and are rounded to 0 as a
+							  whole; the index of the first */
 		} encoded;
 		struct {
 			uint64_t count; /* parameters */

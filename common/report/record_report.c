@@ -37,11 +37,13 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 	}
 }
 
-/* Warn if many values vanish, or if the rounding error is large beside the update: the mean would be that of
- * other models than were trained. */
+/* Warn if a tensor is rounded to 0 as a whole, if many values are, or if the rounding error is large beside
+ * the update: the mean would be that of other models than were trained. */
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
 {
 	bool update = report->encoded.values == SL_VALUES_UPDATE; /* the next round's step is finer */
+	if (report->encoded.frozen > 0)
+		return update ? SL_RECORD_ENCODED_FROZEN_UPDATE : SL_RECORD_ENCODED_FROZEN;
 	if (report->encoded.vanished * (update ? UPDATE_PARTS_MOST : PARTS_MOST) > report->encoded.n)
 		return update ? SL_RECORD_ENCODED_VANISHED_UPDATE : SL_RECORD_ENCODED_VANISHED;
 	return report->encoded.update > 0 && report->encoded.rounding * PARTS_MOST > report->encoded.update
@@ -146,6 +148,8 @@ static void set_encoded(struct sl_record *record, const struct sl_report *report
 	double rounding = report->encoded.rounding, update = report->encoded.update;
 	record->quantum = report->encoded.step;
 	record->vanished = report->encoded.vanished;
+	record->frozen = report->encoded.frozen;
+	record->tensor = sl_record_words(record, "%u", report->encoded.first_frozen + 1);
 	record->rounding = rounding;
 	if (update > 0)
 		record->error =

@@ -66,15 +66,17 @@
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
 	X(rounding, "rounding", REAL)		  /* largest error of a value by rounding */                 \
 	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
-	X(factor, "factor", REAL)		  /* growth of the largest value */                          \
-	X(count, "count", WHOLE)		  /* number of parameters that were clamped */               \
-	X(released, "released", FLAG)		  /* this learner had released its deposit key */            \
-	X(fetched, "fetched", WHOLE)		  /* deposits received from peers */                         \
-	X(operator_aborted, "by_operator", FLAG)  /* the operator aborted the attempt */                     \
-	X(signers, "signers", WHOLE)		  /* learners that signed the digest */                      \
-	X(came, "came", WHOLE)			  /* learners in this view and not in the last */            \
-	X(left, "left", WHOLE)			  /* learners in the last view and not in this */            \
-	X(unsaid, "unsaid", WHOLE)		  /* records like this one that were left out before it */   \
+	X(frozen, "frozen", WHOLE)		 /* tensors that changed and were rounded to 0 as a whole */ \
+	X(tensor, "tensor", TEXT)		 /* the first of them */                                     \
+	X(factor, "factor", REAL)		 /* growth of the largest value */                           \
+	X(count, "count", WHOLE)		 /* number of parameters that were clamped */                \
+	X(released, "released", FLAG)		 /* this learner had released its deposit key */             \
+	X(fetched, "fetched", WHOLE)		 /* deposits received from peers */                          \
+	X(operator_aborted, "by_operator", FLAG) /* the operator aborted the attempt */                      \
+	X(signers, "signers", WHOLE)		 /* learners that signed the digest */                       \
+	X(came, "came", WHOLE)			 /* learners in this view and not in the last */             \
+	X(left, "left", WHOLE)			 /* learners in the last view and not in this */             \
+	X(unsaid, "unsaid", WHOLE)		 /* records like this one that were left out before it */    \
 	/* the learner */                                                                                    \
 	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
 	X(changes, "changes", WHOLE)	     /* members of the roster that differ */                         \
@@ -141,6 +143,13 @@
 	X(ENCODED_VANISHED_UPDATE, "encoded", SL_WARN, "round attempt quantum rounding vanished",            \
 	  "round {round}: {vanished} values of the update that were not 0 are 0 at the quantization step "   \
 	  "{quantum}: raise update_bits")                                                                    \
+	X(ENCODED_FROZEN, "encoded", SL_WARN, "round attempt quantum rounding vanished frozen tensor",       \
+	  "round {round}: the trained tensor {tensor} is 0 as a whole at the quantization step {quantum} "   \
+	  "(such tensors: {frozen}): raise decimals, or set a number if it is auto")                         \
+	X(ENCODED_FROZEN_UPDATE, "encoded", SL_WARN,                                                         \
+	  "round attempt quantum rounding vanished frozen tensor",                                           \
+	  "round {round}: what training added to the tensor {tensor} is 0 as a whole at the quantization "   \
+	  "step {quantum} (such tensors: {frozen}): raise update_bits")                                      \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \

@@ -291,6 +291,8 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		return;
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = daemon->checkpoint;
+	} else if (r->kind == SL_REPORT_ENCODED && r->encoded.frozen > 0) {
+		record.tensor = daemon->trainer->tensors.items[r->encoded.first_frozen].name;
 	} else if (r->reason == SL_REASON_PARAMETER) {
 		name_tensor(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {

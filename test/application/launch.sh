@@ -94,6 +94,25 @@ with starling.join({'w': numpy.zeros(2)}, nonnegative=own) as group:
 grep -q 'trains another model: tensor w is float64 \[2\].* there and float64 \[2\].* here; start' err && grep -q 'non-negative' err ||
 	fail "a declaration at one learner only is not named"
 
+# A tensor of few values that rounding keeps where it is: named, again and again; the others are not.
+cat >frozen.py <<'END'
+import numpy as np
+import starling
+
+model = {"a": np.full(3, 0.5), "still": np.full(9000, 0.5), "w": np.full(3, 0.5), "x": np.full(9000, 0.5)}
+with starling.join(model) as group:
+    for t in group:
+        if t > 1:
+            model = {"a": model["a"] + 50, "still": model["still"], "w": model["w"] + 1e-4, "x": model["x"] + 1000}
+        model = group.mean(model)
+END
+run 0 --rounds 4 --verify -- "$python" frozen.py
+for round in 2 4; do
+	grep -q "round $round: what training added to the tensor w is 0 as a whole at .* (such tensors: 1): raise update_bits" out ||
+		fail "the tensor that stands still is not named in round $round"
+done
+grep -q '"tensor":"w"' run/learner-02/log.jsonl || fail "the log does not name the tensor"
+
 # Commands that cannot be used.
 run 1 -- ./no-such-command
 grep -q 'no-such-command: no such command' err || fail "a missing command is not named"

@@ -287,6 +287,49 @@ TEST_WITH(base_of_updates, attempt_setup, attempt_teardown)
 	free(x);
 }
 
+/* A tensor that changed by less than half a step is frozen; one that did not change, or kept a value, is not.
+ * Tensors and blocks end at different elements. */
+TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)
+{
+	static const struct sl_tensor items[] = {
+		{.name = "same", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3001}},
+		{.name = "none", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {0}},
+		{.name = "frozen", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {2500}},
+		{.name = "kept", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {2500}},
+		{.name = "last", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS - 1 - 8001}}};
+	struct attempt *a = *state;
+	struct sl_workspace *w = &a->workspace;
+	size_t n = ELEMENTS - 1;
+	w->tensors = (struct sl_tensors){items, 5};
+	size_t bytes = sl_tensors_bytes(&w->tensors, n);
+	free(w->trained);
+	free(w->committed);
+	w->trained = calloc(1, bytes);
+	w->committed = calloc(1, bytes);
+	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED,
+						.values = SL_VALUES_UPDATE,
+						.update_bits = 4, /* steps of 1/16 */
+						.clipping_range = 1,
+						.weight = 1};
+	((double *)w->trained)[3001 + 2499] = 1.0 / 40;
+	float *floats = (float *)((double *)w->trained + 5501);
+	floats[0] = 0.5F;
+	floats[2500 + 5] = -1.0F / 40;
+	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+	assert_int_equal(result.code, SL_OK);
+	assert_true(result.frozen == 2 && result.first_frozen == 2);
+	memcpy(w->committed, w->trained, bytes);
+	a->view.previous[0] = 1;
+	((double *)w->trained)[3001] += 1.0 / 40;
+	floats[2500 + 6] = 1;
+	result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+	assert_true(result.code == SL_OK && result.frozen == 1 && result.first_frozen == 2);
+	a->view.max_weight = 2;
+	w->weight = 0; /* all is 0 in the encoding of a model that does not count */
+	result = attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+	assert_true(result.code == SL_OK && result.frozen == 0);
+}
+
 /* The model of Z is hashed by CLOSE and SUM, which leave the base of its updates as it is, and takes the
  * place of that base by ACCEPT. Each is done by parts, which cut the tensors anywhere. */
 TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)

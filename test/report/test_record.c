@@ -152,6 +152,34 @@ static void expect_encoded(uint64_t vanished, double rounding, double update, co
 	assert_string_equal(sl_level_name(sl_record_level(&record)), level);
 }
 
+/* A tensor that is rounded to 0 as a whole is named, however few values it has. */
+TEST(test_frozen)
+{
+	struct sl_report report = {.kind = SL_REPORT_ENCODED,
+				   .t = 3,
+				   .encoded = {.values = SL_VALUES_UPDATE,
+					       .step = 0.25,
+					       .n = 1000,
+					       .vanished = 1,
+					       .frozen = 2,
+					       .first_frozen = 4}};
+	struct sl_record record;
+	sl_record_report(&record, &report, &roster);
+	assert_string_equal(record.tensor, "5");
+	record.tensor = "bias";
+	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
+	assert_string_equal(sentence,
+			    "round 3: what training added to the tensor bias is 0 as a whole at the "
+			    "quantization step 0.25 (such tensors: 2): raise update_bits");
+	assert_int_equal(sl_record_level(&record), SL_WARN);
+	report.encoded.values = SL_VALUES_MODEL;
+	sl_record_report(&record, &report, &roster);
+	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
+	assert_string_equal(sentence,
+			    "round 3: the trained tensor 5 is 0 as a whole at the quantization step 0.25 "
+			    "(such tensors: 2): raise decimals, or set a number if it is auto");
+}
+
 /* Small weights do not vanish silently: from more than 1 % on there is a warning. */
 TEST(test_encoded)
 {

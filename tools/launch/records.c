@@ -178,10 +178,15 @@ static void hear_model(struct sl_learner *l, struct sl_round_row *row, const str
 static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	bool *warned = &l->launch->warned[record->kind == SL_RECORD_GROWN];
+	bool frozen = record->has[SL_FIELD_frozen] && record->frozen > 0;
+	bool again = frozen ? record->round >= 2 * l->launch->frozen : !*warned; /* frozen: 1, 2, 4, 8 .. */
 	(void)row;
-	if (*warned || record->level == NULL || sl_level_find(record->level) != SL_WARN)
+	if (!again || record->level == NULL || sl_level_find(record->level) != SL_WARN)
 		return;
-	*warned = true;
+	if (frozen)
+		l->launch->frozen = (sl_round)record->round;
+	else
+		*warned = true;
 	sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
 }
 
