@@ -1,5 +1,6 @@
 """The application's side of the protocol, against a learner that follows a script."""
 import unittest
+import warnings
 
 import numpy as np
 import starling
@@ -159,6 +160,52 @@ class Rounds(unittest.TestCase):
         with FakeLearner(script) as learner, starling.join({"w": np.zeros(2)}, learner.path) as group:
             with self.assertRaisesRegex(ValueError, r"w float\d+ \[3\], was w float\d+ \[2\]"):
                 group.mean({"w": np.zeros(3)})
+
+    def test_float64_where_join_had_float32(self):
+        def script(learner):
+            learner.accept()
+            for t in (1, 2):
+                learner.train(t, t - 1)
+                learner.hear("trained")
+                self.assertEqual(list(learner.up), [t, t, 7])
+                learner.mean(t, [4, 5, 6])
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with starling.join({"b": np.zeros(2, np.float32), "w": np.zeros(1, np.float32)}, learner.path) as group:
+                for t in group:
+                    model = group.mean({"b": np.full(2, t, np.float32), "w": np.float64([7])})  # w would be the first
+                    self.assertEqual((model["b"].tolist(), model["w"].tolist()), ([4, 5], [6]))
+                    self.assertEqual((model["b"].dtype, model["w"].dtype), (np.float32, np.float32))
+        said = [warning for warning in warned if issubclass(warning.category, UserWarning)]
+        self.assertEqual(len(said), 1)
+        self.assertRegex(str(said[0].message), "^w came back as float64 and was float32 at join: .* numpy 2 ")
+        self.assertEqual(said[0].filename, __file__)
+
+    def test_float64_beyond_float32_is_refused(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            self.assertEqual(learner.up[0], np.inf)
+            learner.tell("refused", round=1, text="model[0] is not a finite number")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1, np.float32), learner.path) as group:
+            with self.assertWarns(UserWarning), self.assertRaisesRegex(starling.Refused, "finite"):
+                group.mean(np.array([1e300]))
+
+    def test_float32_where_join_had_float64(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 0.1)
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group, warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            model = group.mean(np.ones(1, np.float32))
+        self.assertEqual((model.dtype, model[0]), (np.float64, 0.1))
 
     def test_each_learner_keeps_its_own_counters(self):
         def script(learner):

@@ -71,8 +71,25 @@ class Tree(unittest.TestCase):
 
     def test_a_changed_model(self):
         known = tree.tensors({"w": np.zeros(2)})
-        with self.assertRaisesRegex(ValueError, "2 tensors, were 1"):
-            tree.flatten({"w": np.zeros(2), "x": np.zeros(1)}, known, np.zeros(16, np.uint8))
+        for model, text in (({"w": np.zeros(2), "x": np.zeros(1)}, r"x float64 \[1\] was missing"),
+                            ({"v": np.zeros(2)}, r"w float64 \[2\] is missing"),
+                            ({"w": np.zeros(2, int)}, r"w float64 \[2\] is missing or has no floats"),
+                            ({"w": np.zeros(3, np.float32)}, r"w float32 \[3\], was w float64 \[2\]")):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, "the model changed: " + text):
+                tree.flatten(model, known, np.zeros(16, np.uint8))
+
+    def test_other_dtypes_are_placed_by_name(self):
+        joined = {"a": np.zeros(2, np.float32), "b": np.zeros(1), "c": np.float32(0), "d": np.zeros(1, np.float16), "n": np.array([1, 2])}
+        known, vector = tree.tensors(joined), np.zeros(32, dtype=np.uint8)
+        model = {"a": np.float32([1, 2]), "b": np.float32([3]), "c": np.float64(4), "d": np.float64([5]), "n": np.array([3, 4])}
+        self.assertNotEqual([t.name for t in tree.tensors(model)], [t.name for t in known])
+        narrowed = tree.flatten(model, known, vector)
+        self.assertEqual([t.name for t in narrowed], ["c", "d"])
+        bare = tree.skeleton(model, known, tree.skeleton(joined))
+        self.assertEqual(tree.tensors(bare), known)
+        back = tree.unflatten(bare, vector)
+        self.assertEqual({name: np.ravel(back[name]).tolist() for name in back}, {"a": [1, 2], "b": [3], "c": [4], "d": [5], "n": [3, 4]})
+        self.assertEqual([back[name].dtype for name in "abcd"], [np.float32, np.float64, np.float32, np.float16])
 
     def test_torch_state_dict(self):
         try:

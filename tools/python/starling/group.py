@@ -70,13 +70,14 @@ class Group:
         self._values = values
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
-        self._template: Any = None  # the skeleton of the last model of the application
+        self._template: Any = None  # the skeleton of the last model of the application, with the dtypes of `_tensors`
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
         self._connection: Connection | None = None
         self._weighted = False
         self._state = State.SHARED
         self._held = 0  # the committed round whose model was given to the application
         self._calls = 0  # of mean
+        self._warned = False  # of tensors that came back as float64
         if model is not None:
             self._declare(model)
 
@@ -176,8 +177,8 @@ class Group:
 
     def _send(self, model: Any, weight: int, metrics: dict[str, float]) -> None:
         assert self._connection is not None
-        tree.flatten(model, self._tensors, self._up)
-        self._template = tree.skeleton(model)
+        self._warn_of_narrowed(tree.flatten(model, self._tensors, self._up))
+        self._template = tree.skeleton(model, self._tensors, self._template)
         self._state = State.SHARED
         try:
             self._connection.send({"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics})
@@ -220,7 +221,8 @@ class Group:
         If the learner asks for another training of this round, or goes on from a committed model that this application
         did not train from, the result is that committed model (before the first commit, `model` itself): the loop then
         yields the round again.
-        Raises Refused if a value is not finite or beyond `clipping_range`."""
+        The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
+        Raises Refused if a value is not finite or beyond `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
         if not self._tensors:
             self._declare(model)
@@ -241,6 +243,13 @@ class Group:
                 self._send(model, weight, numbers)  # the learner was started again before it had the vector
         return self.model
 
+    def _warn_of_narrowed(self, narrowed: list[tree.Tensor]) -> None:
+        if not narrowed or self._warned:
+            return
+        self._warned = True
+        warnings.warn(f"{narrowed[0].name} came back as float64 and was float32 at join: it is averaged as float32. numpy 2 makes "
+                      "float64 of float32 * np.float64; use Python floats or .astype(np.float32)", stacklevel=4)
+
     def _check_weight(self, weight: int) -> None:
         if weight != int(weight) or weight < 0:
             raise ValueError(f"a weight is a whole number from 0, not {weight}")
@@ -260,6 +269,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
+    A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
     2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits. "model", for numbers

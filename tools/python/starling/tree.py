@@ -9,7 +9,7 @@ aligned, and each kind in the order of its names.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -98,18 +98,30 @@ def tensors(model: Any) -> list[Tensor]:
     return [tensor for tensor, _ in _averaged(model).values()]
 
 
-def flatten(model: Any, known: list[Tensor], vector: np.ndarray) -> None:
-    """Copy the averaged leaves of `model`, which must be `known`, into `vector`."""
-    found = _averaged(model)
-    now = [tensor for tensor, _ in found.values()]
-    for old, new in zip(known, now):
-        if old != new:
+def _check_unchanged(found: dict[str, tuple[Tensor, np.ndarray]], known: list[Tensor]) -> None:
+    """Raise ValueError unless `found` has the names and shapes of `known`. The dtypes, and so the order, may differ."""
+    for old in known:
+        if old.name not in found:
+            raise ValueError(f"the model changed: {old} is missing or has no floats any more")
+        new, _ = found[old.name]
+        if new.shape != old.shape:
             raise ValueError(f"the model changed: {new}, was {old}")
-    if len(now) != len(known):
-        raise ValueError(f"the model changed: {len(now)} tensors, were {len(known)}")
+    names = {tensor.name for tensor in known}
+    for name, (new, _) in found.items():
+        if name not in names:
+            raise ValueError(f"the model changed: {new} was missing or had no floats")
+
+
+def flatten(model: Any, known: list[Tensor], vector: np.ndarray) -> list[Tensor]:
+    """Copy the averaged leaves of `model`, of the names and shapes of `known`, into `vector`, with the dtypes of `known`.
+
+    Returns the tensors of `known` that are float32 and of which `model` has float64."""
+    found = _averaged(model)
+    _check_unchanged(found, known)
     for name, place in _places(known, vector).items():
         with np.errstate(over="ignore"):  # the learner names the place of a value that is not finite
             place[...] = found[name][1]
+    return [old for old in known if old.dtype == "float32" and found[old.name][0].dtype == "float64"]
 
 
 def _like(leaf: Any, values: np.ndarray) -> Any:
@@ -141,13 +153,20 @@ def unflatten(model: Any, vector: np.ndarray) -> Any:
     return _rebuild(model, lambda name, leaf: _like(leaf, places[name]) if name in places else leaf)
 
 
-def skeleton(model: Any) -> Any:
-    """Return `model` with zeros that need no memory in its averaged leaves: all that `unflatten` needs of it."""
-    averaged = _averaged(model)
+def skeleton(model: Any, known: Collection[Tensor] = (), before: Any = None) -> Any:
+    """Return `model` with zeros that need no memory in its averaged leaves: all that `unflatten` needs of it.
+
+    `before`: a skeleton of the tensors `known`, which differ from those of `model` only in dtypes. Where they do, its leaf is
+    kept."""
+    averaged, same = _averaged(model), set(known)
+    kept = {} if before is None else {name: leaf for name, leaf in _leaves(before)
+                                      if name in averaged and averaged[name][0] not in same}
 
     def bare(name: str, leaf: Any) -> Any:
         if name not in averaged:
             return leaf
+        if name in kept:
+            return kept[name]
         if hasattr(leaf, "detach"):
             return leaf.new_zeros(()).expand(leaf.shape)
         return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if isinstance(leaf, np.ndarray) else leaf
