@@ -53,6 +53,20 @@ class Flower(unittest.TestCase):
         self.assertEqual(parameters[1].dtype, np.float32)
         self.assertEqual(printed, "round 2: evaluate_loss 0.1 evaluate_accuracy 0.5\n")
 
+    def test_a_quantized_client(self):
+        client = Client()
+        client.get_parameters = lambda config: [np.zeros(3, np.int8), np.zeros(1)]
+        with self.assertRaisesRegex(ValueError, 'integers="keep"'):
+            flower.run(client, "nowhere")
+
+        def script(learner):
+            learner.accept()
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, contextlib.redirect_stderr(io.StringIO()) as said:
+            flower.run(client, learner.path, integers="keep")
+        self.assertIn("75 % of the values", said.getvalue())
+
     def test_an_averaged_evaluation_is_there_in_every_round(self):
         client, _, _ = run(self, ["evaluate_accuracy"], [{"loss": 0.5, **EVALUATED}] * 2)
         self.assertEqual(client.calls[:2], [("evaluate", 0, 0), ("fit", 1, 0)])

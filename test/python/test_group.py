@@ -1,4 +1,6 @@
 """The application's side of the protocol, against a learner that follows a script."""
+import contextlib
+import io
 import unittest
 import warnings
 
@@ -54,6 +56,39 @@ class NonNegative(unittest.TestCase):
             starling.join({"w": np.zeros(1)}, "nowhere", nonnegative=("*.vra",))
         with self.assertRaisesRegex(ValueError, "a list of patterns"):
             starling.join({"w": np.zeros(1)}, "nowhere", nonnegative="w")
+
+
+class Integers(unittest.TestCase):
+    def told(self, model, **options):
+        """Return what a join with `model` prints."""
+        said = io.StringIO()
+        with FakeLearner(lambda learner: learner.accept()) as learner, contextlib.redirect_stderr(said):
+            starling.join(model, learner.path, **options).close()
+        return said.getvalue()
+
+    def test_what_is_not_averaged_is_told(self):
+        self.assertEqual(self.told({"w": np.zeros(99), "mask": np.ones((2, 2), bool), "count": np.array(3), "one": np.array([1])}),
+                         "starling: not averaged: 1 tensor of integers with 3 % of the values, each learner keeps its own (mask bool)\n")
+        model = {"w": np.zeros(1000), **{f"q{i}": np.zeros(2, np.int8) for i in range(4)}}
+        self.assertEqual(self.told(model), "starling: not averaged: 4 tensors of integers with less than 1 % of the values, "
+                                           "each learner keeps its own (q0 int8, q1 int8, q2 int8 and 1 more)\n")
+
+    def test_counters_are_not_told(self):
+        self.assertEqual(self.told({"w": np.zeros(1), "batches": [np.array(3), np.array([4]), 5, True]}), "")
+
+    def test_a_quantized_model(self):
+        model = {"scale": np.zeros(7), "layer.weight": np.zeros((31, 3), np.int8)}
+        text = r"not averaged: 1 tensor of integers with 93 % of the values, each learner keeps its own \(layer.weight int8\)"
+        with self.assertRaisesRegex(ValueError, f'^{text}; pass integers="keep" to join if .*, or dequantize the model$'):
+            starling.join(model, "nowhere")
+        with starling.join(path="nowhere") as group, self.assertRaisesRegex(ValueError, text):
+            group.mean(model)
+        self.assertRegex(self.told(model, integers="keep"), f"^starling: {text}\n$")
+        self.assertIn("with 50 % of", self.told({"w": np.zeros(2), "q": np.zeros(2, np.uint8)}))
+
+    def test_other_values(self):
+        with self.assertRaisesRegex(ValueError, 'None or "keep", not \'average\''):
+            starling.join(np.zeros(1), "nowhere", integers="average")
 
 
 class Rounds(unittest.TestCase):

@@ -33,15 +33,16 @@ def _evaluate(client: NumPyClient, parameters: Parameters, config: dict[str, Any
     return _numbers({"loss": loss, **metrics}, "evaluate_")
 
 
-def run(client: NumPyClient, path: str | None = None, metrics: Sequence[str] = (), values: str = "update") -> Parameters:
+def run(client: NumPyClient, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
+        integers: str | None = None) -> Parameters:
     """Train `client` in every round of the run and return the last common parameters.
 
     `fit` and `evaluate` get the configuration {"round": t, "server_round": t}. The number of examples that `fit` returns
     is the weight. The numbers among its metrics are logged with the model of round t. Those of `evaluate`, named
     evaluate_loss, evaluate_accuracy and so on, concern the mean of round t: they are logged with the model of round
     t+1, and after the last round they are printed.
-    `path`, `metrics`, `values`: see `starling.join`. If `metrics` names one of `evaluate`, the client evaluates also before the
-    first round, so that each round has it.
+    `path`, `metrics`, `values`, `integers`: see `starling.join`. If `metrics` names one of `evaluate`, the client evaluates also
+    before the first round, so that each round has it.
 
     There is no common initial model: in the first round each client trains from its own parameters, so give all clients
     the same ones."""
@@ -49,7 +50,7 @@ def run(client: NumPyClient, path: str | None = None, metrics: Sequence[str] = (
     if not parameters:
         raise ValueError("get_parameters must return the initial parameters: their shapes are the model")
     evaluated: dict[str, float] = {}
-    with join(parameters, path, metrics, values) as group:
+    with join(parameters, path, metrics, values, integers=integers) as group:
         for t in group:
             config = {"round": t, "server_round": t}
             if group.committed > 0:

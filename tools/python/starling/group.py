@@ -18,6 +18,7 @@ from starling.connection import Connection, Garbled
 VERSION = 1
 RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0
+NAMED = 3  # the most tensors of integers that a message names
 
 
 class Error(RuntimeError):
@@ -56,9 +57,11 @@ class Group:
     """
 
     def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
-                 nonnegative: Sequence[str] = ()) -> None:
+                 nonnegative: Sequence[str] = (), integers: str | None = None) -> None:
         if values not in ("update", "model"):
             raise ValueError(f'values is "update" or "model", not {values!r}')
+        if integers not in (None, "keep"):
+            raise ValueError(f'integers is None or "keep", not {integers!r}')
         self.learner = self.learners = self.rounds = 0
         self.round = self.committed = self.participants = self.total_weight = 0
         self.metrics: dict[str, float] = {}
@@ -70,6 +73,7 @@ class Group:
         self._values = values
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
+        self._keep = integers == "keep"
         self._template: Any = None  # the skeleton of the last model of the application, with the dtypes of `_tensors`
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
         self._connection: Connection | None = None
@@ -100,8 +104,23 @@ class Group:
         if sum(tensor.bytes for tensor in found) == 0:
             raise ValueError("the model has no floats to average")
         self._nonnegative = tree.nonnegative(found, self._patterns)
+        self._tell_of_integers(tree.integers(model), sum(tensor.elements for tensor in found))
         self._template, self._tensors = tree.skeleton(model), found
         self._connect()
+
+    def _tell_of_integers(self, kept: list[tree.Tensor], averaged: int) -> None:
+        """Print which tensors are not averaged. Raise ValueError if they have most values, unless the application knows it."""
+        if not kept:
+            return
+        values = sum(tensor.elements for tensor in kept)
+        percent = 100 * values // (values + averaged) or "less than 1"
+        names = ", ".join(f"{tensor.name} {tensor.dtype}" for tensor in kept[:NAMED])
+        more = f" and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
+        text = (f"not averaged: {len(kept)} tensor{'s' if len(kept) > 1 else ''} of integers with {percent} % of the values, "
+                f"each learner keeps its own ({names}{more})")
+        if values > averaged and not self._keep:
+            raise ValueError(f'{text}; pass integers="keep" to join if each learner is to keep its own, or dequantize the model')
+        print(f"starling: {text}", file=sys.stderr, flush=True)
 
     def _connect(self) -> None:
         """Connect and join; wait as long as the learner is not there."""
@@ -265,7 +284,7 @@ class Group:
 
 
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
-         nonnegative: Sequence[str] = ()) -> Group:
+         nonnegative: Sequence[str] = (), integers: str | None = None) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
@@ -276,8 +295,11 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     that do not begin with the last mean, averages them as they are, with as many decimals as keep float32. The same at all
     learners. It counts with the setting `values: auto`. A model with averaged metrics is averaged as "model".
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
-    below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners."""
+    below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
+    `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
+    are named on stderr. If they have more than half of the values, as in a quantized model, the result is a ValueError,
+    unless `integers` is "keep"."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values, nonnegative)
+    return Group(path, model, metrics, values, nonnegative, integers)

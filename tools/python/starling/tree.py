@@ -22,15 +22,19 @@ NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "ma
 
 @dataclass(frozen=True)
 class Tensor:
-    """Name, shape and dtype ("float64", "float32") of a leaf that is averaged."""
+    """Name, shape and dtype of a leaf: "float64" or "float32" if it is averaged, else that of its integers."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
 
     @property
+    def elements(self) -> int:
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
     def bytes(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+        return self.elements * np.dtype(self.dtype).itemsize
 
     def __str__(self) -> str:
         return f"{self.name} {self.dtype} {list(self.shape)}"
@@ -96,6 +100,12 @@ def _places(tensors: list[Tensor], vector: np.ndarray) -> dict[str, np.ndarray]:
 def tensors(model: Any) -> list[Tensor]:
     """Return the tensors of `model` that are averaged, in the order of the vector."""
     return [tensor for tensor, _ in _averaged(model).values()]
+
+
+def integers(model: Any) -> list[Tensor]:
+    """Return the tensors of `model` that are not averaged, without those of one element, such as counters."""
+    arrays = ((name, _array(leaf)) for name, leaf in _leaves(model))
+    return [Tensor(name, array.shape, str(array.dtype)) for name, array in arrays if array.dtype.kind in "iub" and array.size > 1]
 
 
 def _check_unchanged(found: dict[str, tuple[Tensor, np.ndarray]], known: list[Tensor]) -> None:
