@@ -5,9 +5,12 @@
  */
 #pragma once
 
-#include "common/config/group.h"
+#include "common/base/err.h"
+#include "common/base/limits.h"
+#include "common/base/types.h"
 
 #define SL_ADMIN_KEY_FILE "admin.key"
+#define SL_SECRET_KEY_BYTES 64u /* Ed25519 secret key of libsodium; its second half is the public key */
 
 /* Make a key in `folder`. SL_ERR_BUSY: there is one. */
 int sl_admin_key_create(const char *folder, uint8_t public_key[static SL_KEY_BYTES], struct sl_error *error);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/config/admin_key.h"
 #include "common/config/yaml_text.h"
 
 #define DOMAIN "starling group 1"

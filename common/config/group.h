@@ -7,11 +7,11 @@
  */
 #pragma once
 
+#include "common/config/admin_key.h"
 #include "common/config/roster.h"
 
 #define SL_ADMINS_MAX 16u
 #define SL_GROUP_SETTINGS_MAX 64u
-#define SL_SECRET_KEY_BYTES 64u /* Ed25519 secret key of libsodium; its second half is the public key */
 
 struct sl_group_setting {
 	char key[SL_NAME_BYTES], value[256];

@@ -1,8 +1,8 @@
 /* group_folder.h - the folder of a group on one machine: starlingd.yaml, roster.yaml, identity/, state/; on
  * the admin's machine also admin.key, invitations/ and waiting/.
  *
- * The usual place of root is /var/lib/starling/GROUP, where starlingd@GROUP.service expects the folder; that of
- * another user is ~/.local/share/starling/GROUP.
+ * The usual place of root is /var/lib/starling/GROUP, where starlingd@GROUP.service expects the folder;
+ * that of another user is ~/.local/share/starling/GROUP.
  */
 #pragma once
 
