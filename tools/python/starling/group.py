@@ -291,9 +291,10 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
-    2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits. "model", for numbers
-    that do not begin with the last mean, averages them as they are, with as many decimals as keep float32. The same at all
-    learners. It counts with the setting `values: auto`. A model with averaged metrics is averaged as "model".
+    2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits, and fewer if its values
+    are below 10^-6 of the largest. "model", for numbers that do not begin with the last mean, averages them as they are, with as
+    many decimals as keep float32. The same at all learners. It counts with the setting `values: auto`. A model with averaged
+    metrics is averaged as "model".
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
