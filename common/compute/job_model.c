@@ -90,6 +90,15 @@ struct tensor_cursor {
 	bool kept;     /* one of them is not 0 in the encoding */
 };
 
+/* Return true if one of the elements is not 0. */
+static bool any(const uint64_t *x, size_t count)
+{
+	size_t l = 0;
+	while (l < count && x[l] == 0)
+		l++;
+	return l < count;
+}
+
 /* Return true if the trained values of the tensor at the cursor differ from `base`; NULL: zeros. */
 static bool has_changed(const struct sl_workspace *workspace, const void *base,
 			const struct tensor_cursor *cursor, size_t bytes)
@@ -109,7 +118,7 @@ static void find_frozen(const struct sl_workspace *workspace, const void *base, 
 		const struct sl_tensor *tensor = &tensors->items[cursor->tensor];
 		size_t elements = sl_tensor_elements(tensor), part = min(elements - cursor->seen, count);
 		size_t bytes = elements * sl_tensors_dtype_bytes(tensor->dtype);
-		cursor->kept = cursor->kept || !sodium_is_zero((const uint8_t *)x, part * sizeof *x);
+		cursor->kept = cursor->kept || any(x, part);
 		cursor->seen += part;
 		x += part;
 		count -= part;
