@@ -57,7 +57,7 @@ class Flower(unittest.TestCase):
         client = Client()
         client.get_parameters = lambda config: [np.zeros(3, np.int8), np.zeros(1)]
         with self.assertRaisesRegex(ValueError, 'integers="keep"'):
-            flower.run(client, "nowhere")
+            flower.run(client, "/dev/null/x")
 
         def script(learner):
             learner.accept()

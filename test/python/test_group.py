@@ -35,7 +35,7 @@ class Values(unittest.TestCase):
                 starling.join(np.zeros(1), learner.path, **asked).close()
             self.assertEqual(learner.values, expected)
         with self.assertRaisesRegex(ValueError, '"update" or "model", not \'sum\''):
-            starling.join(np.zeros(1), "nowhere", values="sum")
+            starling.join(np.zeros(1), "/dev/null/x", values="sum")
 
 
 class NonNegative(unittest.TestCase):
@@ -53,9 +53,9 @@ class NonNegative(unittest.TestCase):
 
     def test_a_pattern_without_a_tensor(self):
         with self.assertRaisesRegex(ValueError, r"no averaged tensor has a name like \*.vra; the first is w"):
-            starling.join({"w": np.zeros(1)}, "nowhere", nonnegative=("*.vra",))
+            starling.join({"w": np.zeros(1)}, "/dev/null/x", nonnegative=("*.vra",))
         with self.assertRaisesRegex(ValueError, "a list of patterns"):
-            starling.join({"w": np.zeros(1)}, "nowhere", nonnegative="w")
+            starling.join({"w": np.zeros(1)}, "/dev/null/x", nonnegative="w")
 
 
 class Integers(unittest.TestCase):
@@ -80,15 +80,15 @@ class Integers(unittest.TestCase):
         model = {"scale": np.zeros(7), "layer.weight": np.zeros((31, 3), np.int8)}
         text = r"not averaged: 1 tensor of integers with 93 % of the values, each learner keeps its own \(layer.weight int8\)"
         with self.assertRaisesRegex(ValueError, f'^{text}; pass integers="keep" to join if .*, or dequantize the model$'):
-            starling.join(model, "nowhere")
-        with starling.join(path="nowhere") as group, self.assertRaisesRegex(ValueError, text):
+            starling.join(model, "/dev/null/x")
+        with starling.join(path="/dev/null/x") as group, self.assertRaisesRegex(ValueError, text):
             group.mean(model)
         self.assertRegex(self.told(model, integers="keep"), f"^starling: {text}\n$")
         self.assertIn("with 50 % of", self.told({"w": np.zeros(2), "q": np.zeros(2, np.uint8)}))
 
     def test_other_values(self):
         with self.assertRaisesRegex(ValueError, 'None or "keep", not \'average\''):
-            starling.join(np.zeros(1), "nowhere", integers="average")
+            starling.join(np.zeros(1), "/dev/null/x", integers="average")
 
 
 class Rounds(unittest.TestCase):
@@ -313,7 +313,7 @@ class Rounds(unittest.TestCase):
         with self.assertRaisesRegex(starling.Error, "STARLING_SOCKET"):
             starling.join(path="")
         with self.assertRaisesRegex(ValueError, "no floats"):
-            starling.join({"count": np.array(3)}, "nowhere")
+            starling.join({"count": np.array(3)}, "/dev/null/x")
 
 
 if __name__ == "__main__":
