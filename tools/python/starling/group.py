@@ -292,7 +292,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
     2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits, and fewer if its values
-    are below 10^-6 of the largest. "model", for numbers that do not begin with the last mean, averages them as they are, with as
+    are below 10^-5 of the largest (ten learners). "model", for numbers that do not begin with the last mean, averages them as they are, with as
     many decimals as keep float32. The same at all learners. It counts with the setting `values: auto`. A model with averaged
     metrics is averaged as "model".
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
