@@ -143,7 +143,6 @@ static const char *header_read(int fd, json_t **root, struct sl_tensors *tensors
 static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 {
 	json_t *metadata = json_copy(json_object_get(root, "__metadata__"));
-	json_object_del(metadata, "nonnegative");
 	json_t *wanted = sl_tensor_header_make(metadata, tensors);
 	bool same = json_equal(root, wanted) != 0;
 	json_decref(wanted);

@@ -31,11 +31,12 @@ static json_t *entry_of(const struct sl_tensor *tensor, uint64_t begin)
 			 sl_tensors_dtype_file_name(tensor->dtype), "shape", shape);
 }
 
-/* Name the non-negative tensors in the metadata; without any, leave the metadata as they are. */
+/* Name the non-negative tensors in the metadata; without any, there is no such entry. */
 static int put_nonnegative(json_t *metadata, const struct sl_tensors *tensors)
 {
 	json_t *names = json_array();
 	int rc = names == NULL ? -1 : 0;
+	json_object_del(metadata, NONNEGATIVE);
 	for (uint32_t i = 0; i < tensors->count && rc == 0; i++)
 		if (tensors->items[i].nonnegative)
 			rc = json_array_append_new(names, json_string(tensors->items[i].name));

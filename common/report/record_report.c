@@ -149,7 +149,8 @@ static void set_encoded(struct sl_record *record, const struct sl_report *report
 	record->quantum = report->encoded.step;
 	record->vanished = report->encoded.vanished;
 	record->frozen = report->encoded.frozen;
-	record->tensor = sl_record_words(record, "%u", report->encoded.first_frozen + 1);
+	if (record->frozen > 0) /* the learner, which knows the names, replaces the number */
+		record->tensor = sl_record_words(record, "%u", report->encoded.first_frozen + 1);
 	record->rounding = rounding;
 	if (update > 0)
 		record->error =

@@ -149,26 +149,29 @@ static int set_mean(struct sum *sum, const struct sl_verify *v, struct sl_error 
 		       : sl_err_set(error, SL_ERR_INVALID, "the models have no mean: the total weight is 0");
 }
 
+/* Return coordinate `at` of Z, or 0 if the mean of it would be below 0 in a non-negative tensor. */
+static int64_t coordinate(const struct sum *sum, const struct sl_tensor_place *place, size_t at)
+{
+	return place->nonnegative && sum->z[at] < 0 ? 0 : sum->z[at];
+}
+
 /* Return the value of coordinate `at` of the new model, as PROTOCOL.md §4.6 Decoding has it. */
-static double update_mean(const struct sum *sum, size_t at)
+static double update_mean(const struct sum *sum, const struct sl_tensor_place *place, size_t at)
 {
 	volatile double mean = (double)sum->z[at] / (double)sum->weight;
 	volatile double model = (sum->base == NULL ? 0 : sum->base[at]) + ldexp(mean, sum->step);
-	return model;
+	return place->nonnegative && model <= 0 ? 0 : model;
 }
 
 static bool holds(const struct sum *sum, const struct sl_tensor_place *place, size_t at,
 		  const uint8_t *element)
 {
-	enum sl_dtype dtype = place->dtype;
 	if (!sum->update)
-		return sl_verify_mean_holds(&sum->mean, dtype,
-					    place->nonnegative && sum->z[at] < 0 ? 0 : sum->z[at], element);
-	double wide = update_mean(sum, at);
-	if (place->nonnegative && wide <= 0)
-		wide = 0;
+		return sl_verify_mean_holds(&sum->mean, place->dtype, coordinate(sum, place, at), element);
+	double wide = update_mean(sum, place, at);
 	float single = (float)wide;
-	return memcmp(element, dtype == SL_FLOAT32 ? (const void *)&single : &wide, width(dtype)) == 0;
+	return memcmp(element, place->dtype == SL_FLOAT32 ? (const void *)&single : &wide,
+		      width(place->dtype)) == 0;
 }
 
 /* Compare `count` elements from `first` on. */
@@ -177,14 +180,14 @@ static int compare_elements(const struct sum *sum, const char *path, const struc
 {
 	enum sl_dtype dtype = place->dtype;
 	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
-		int64_t coordinate = sum->z[first + i];
 		if (!holds(sum, place, first + i, elements))
-			return sl_err_set(error, SL_ERR_INVALID,
-					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
-					  first + i, dtype == SL_FLOAT32 ? 9 : 17,
-					  sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
-					  sum->update ? update_mean(sum, first + i)
-						      : sl_verify_mean_about(&sum->mean, dtype, coordinate));
+			return sl_err_set(
+				error, SL_ERR_INVALID, "%s: parameter %zu is %.*g, the exact mean is %.*g",
+				path, first + i, dtype == SL_FLOAT32 ? 9 : 17,
+				sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
+				sum->update ? update_mean(sum, place, first + i)
+					    : sl_verify_mean_about(&sum->mean, dtype,
+								   coordinate(sum, place, first + i)));
 	}
 	return SL_OK;
 }
