@@ -135,7 +135,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 	if (action->send.payload.source != SL_SOURCE_NONE) {
 		send_chunk(daemon, to, &m, action->send.payload);
 	} else {
-		bool answer = m.kind == SL_MSG_DIGEST && !action->send.own; /* of a certificate */
+		bool answer = m.kind == SL_MSG_ROUND || (m.kind == SL_MSG_DIGEST && !action->send.own);
 		if (action->send.own)
 			sl_daemon_sign(daemon, &m);
 		if (!answer || reads(daemon, to))

@@ -157,11 +157,12 @@ static bool corrupt_share(struct insider *in, uint32_t peer, struct sl_message *
 	return true;
 }
 
-/* Corrupt one share, of one attempt. */
+/* Corrupt one share of each round: an attempt that ends for another reason hides the first one. */
 static bool corrupt_one_share(struct insider *in, uint32_t peer, struct sl_message *out)
 {
-	if (out->kind != SL_MSG_SHARE || out->chunk.index != 0 || in->counter++ > 0)
+	if (out->kind != SL_MSG_SHARE || out->chunk.index != 0 || in->round == out->chunk.t)
 		return true;
+	in->round = out->chunk.t;
 	return corrupt_share(in, peer, out);
 }
 
@@ -346,8 +347,8 @@ static bool invent_result(struct insider *in, uint32_t peer, struct sl_message *
 
 #define REQUESTS 400000u /* more than sockets hold */
 
-/* After the first round, read nothing any more, and request the last result again and again, 12 bytes a time.
- */
+/* After the first round, read nothing any more, and request the last result again and again, 12 bytes a time:
+ * nothing waits for this learner but answers, since it takes part in no further round. */
 static void request_much(struct insider *in)
 {
 	struct sl_message m = {.kind = SL_MSG_REQUEST};
@@ -366,6 +367,13 @@ static void request_much(struct insider *in)
 		in->round = 1;
 		fprintf(stderr, "it has requested much\n");
 	}
+}
+
+static bool only_request(struct insider *in, uint32_t peer, struct sl_message *out)
+{
+	(void)peer;
+	(void)out;
+	return insider_round(in) < 2;
 }
 
 /* Tell nothing but the truth, each message twice, and some late. */
@@ -404,7 +412,7 @@ static const struct lie lies[] = {
 	{.name = "other-digest", .send = other_digest},
 	{.name = "other-result", .send = other_result},
 	{.name = "invent-result", .send = invent_result},
-	{.name = "request-much", .tick = request_much},
+	{.name = "request-much", .tick = request_much, .send = only_request},
 	{.name = "repeat", .send = repeat},
 };
 

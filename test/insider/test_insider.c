@@ -29,7 +29,7 @@ struct trial {
 #if defined(__SANITIZE_ADDRESS__)
 #define MEMORY_MIB 400
 #else
-#define MEMORY_MIB 60 /* of a daemon: usually 20, and 64 more with a full queue */
+#define MEMORY_MIB 80 /* of a daemon: usually 45; a full queue has SL_LINK_WAITING_BYTES, 80 MiB, more */
 #endif
 
 #define EXACT "mixing=exact sharing=shamir"
