@@ -57,12 +57,13 @@ bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tenso
 	run->count = 0;
 	if (tensors == NULL || tensors->count == 0) {
 		run->count = n - run->first;
+		run->tensor = 1;
 		return run->count > 0;
 	}
 	for (; run->tensor < tensors->count; run->tensor++) {
 		const struct sl_tensor *tensor = &tensors->items[run->tensor];
-		if (run->count > 0 &&
-		    (tensor->dtype != run->dtype || tensor->nonnegative != run->nonnegative))
+		bool other = tensor->dtype != run->dtype || tensor->nonnegative != run->nonnegative;
+		if (run->count > 0 && (other || run->apart))
 			break;
 		run->dtype = tensor->dtype;
 		run->nonnegative = tensor->nonnegative;

@@ -43,6 +43,7 @@ struct sl_tensor_run {
 	size_t offset;	     /* of the first element, in bytes */
 	uint32_t tensor;     /* the tensor after the run */
 	bool nonnegative;
+	bool apart; /* set by the caller: a run for each tensor, tensor - 1 */
 };
 
 /* Return the elements of a tensor. */

@@ -32,11 +32,6 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_job *jo
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
-static size_t model_bytes(const struct sl_workspace *workspace)
-{
-	return sl_tensors_bytes(&workspace->tensors, workspace->n);
-}
-
 static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -54,6 +49,7 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_job *job,
 		result->code = sl_job_model_check(workspace, view, result);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
+	memcpy(workspace->encoded, view->h, SL_HASH_BYTES);
 	memset(workspace->s, 0, sl_state_packed(view));
 }
 
@@ -118,22 +114,43 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Return true if no coordinate of Z exceeds `limit`. */
+/* Return true if no coordinate of Z exceeds `limit`: of the values and their lower limbs. */
 static bool within(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t limit)
 {
+	uint64_t counts = sl_view_ranged(view) ? (uint64_t)SL_MAGNITUDES * workspace->ranges.count : 0;
+	uint64_t left = view->elements - 1 - counts;
 	bool within = true;
-	for (uint32_t m = 0; within && m < view->chunks; m++) {
-		size_t count = sl_view_chunk_elements(view, m);
+	for (uint32_t m = 0; within && left > 0; m++) {
+		size_t count = sl_view_chunk_elements(view, m), these = count < left ? count : (size_t)left;
 		const uint64_t *z = sl_state_take(workspace, view, (size_t)m * SL_CHUNK_ELEMENTS, count);
-		within = greatest(&view->field, z, m + 1 < view->chunks ? count : count - 1) <= limit;
+		within = greatest(&view->field, z, these) <= limit;
+		left -= these;
 	}
 	return within;
 }
 
+/* Return true if the counts of each tensor are those of N learners, each of which has one magnitude. */
+static bool counts_all(const struct sl_workspace *workspace, const struct sl_view *view)
+{
+	const struct sl_ranges *ranges = &workspace->ranges;
+	bool all = true;
+	for (uint32_t k = 0; all && sl_view_ranged(view) && k < ranges->count; k++) {
+		size_t first = sl_ranges_counts_at(ranges, workspace->n, k);
+		uint64_t sum = 0, most = 0;
+		for (uint32_t b = 0; b < SL_MAGNITUDES; b++) {
+			uint64_t count = sl_state_element(workspace, view, first + b);
+			most = count > most ? count : most;
+			sum += count;
+		}
+		all = most <= view->n && sum == view->n;
+	}
+	return all;
+}
+
 /* Return true if Z, with the total weight `z_n`, can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility
- * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1, and
- * no coordinate exceeds the largest element times that weight. All learners of a view come to the same
- * answer.
+ * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1, no
+ * coordinate exceeds the largest element times that weight, and the magnitudes of each tensor are those of N
+ * learners. All learners of a view come to the same answer.
  */
 static bool plausible(const struct sl_workspace *workspace, const struct sl_view *view, uint64_t z_n)
 {
@@ -141,7 +158,7 @@ static bool plausible(const struct sl_workspace *workspace, const struct sl_view
 	uint64_t total = weighted ? z_n : 1;
 	uint64_t least = !weighted ? 1 : view->max_weight == 1 ? view->n : 0;
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
-	if (total < least || total > most)
+	if (total < least || total > most || !counts_all(workspace, view))
 		return false;
 	uint64_t limit;
 	return __builtin_mul_overflow(sl_encoding_largest(&view->encoding), total, &limit) ||
@@ -162,7 +179,7 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
 	sl_job_model_hash(workspace, view, &model);
 	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, &model,
-			       model_bytes(workspace), result->hash);
+			       sl_workspace_bytes(workspace), result->hash);
 }
 
 static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -216,7 +233,7 @@ static void run_absorb(struct sl_workspace *workspace, const struct sl_job *job,
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	sl_canonical_result(&workspace->scope, job->view->h, job->round->total, job->round->strands,
-			    workspace->fetched, model_bytes(workspace), result->hash);
+			    workspace->fetched, sl_workspace_bytes(workspace), result->hash);
 	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0) {
 		result->code = SL_ERR_INVALID;
 		return;

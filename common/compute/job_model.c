@@ -7,28 +7,42 @@
 
 #include "common/base/bytes.h"
 #include "common/base/tensors.h"
+#include "common/compute/state.h"
 #include "common/field/vector.h"
 
 #define LANES 8u
-#define BLOCK 2048u /* elements on the stack */
+#define VISIBLE_BITS 13 /* a change that is smaller beside the values of its tensor worries nobody */
+#define BLOCK 2048u	/* elements on the stack */
 
 static size_t min(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
-/* Return B of the view: the model that `previous` names, NULL before the first commit. */
+/* Return B of the view: the model that `previous` or `initial` names; NULL: there is none. */
 static const void *base_of(const struct sl_workspace *workspace, const struct sl_view *view)
 {
-	return sodium_is_zero(view->previous, sizeof view->previous) ? NULL : workspace->committed;
+	bool none = sodium_is_zero(view->previous, sizeof view->previous) && view->agreed.initial == 0;
+	return none ? NULL : workspace->committed;
+}
+
+/* Return the encoding of the view with what this learner knows. */
+static struct sl_encoding encoding_of(const struct sl_workspace *workspace, const struct sl_view *view)
+{
+	struct sl_encoding encoding = view->encoding;
+	encoding.weight = workspace->weight;
+	encoding.clamp = workspace->clamp;
+	if (sl_view_ranged(view)) {
+		encoding.ranges = &workspace->ranges;
+		encoding.exponents = sl_workspace_exponents(workspace);
+	}
+	return encoding;
 }
 
 static int encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 		  size_t count, uint64_t *x, struct sl_encode_note *note)
 {
-	struct sl_encoding encoding = view->encoding;
-	encoding.weight = workspace->weight;
-	encoding.clamp = workspace->clamp;
+	struct sl_encoding encoding = encoding_of(workspace, view);
 	return sl_encoding_encode_part(&view->field, &encoding, &workspace->tensors, workspace->trained,
 				       base_of(workspace, view), workspace->n, first, count, x, note);
 }
@@ -41,107 +55,101 @@ void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_v
 	assert(rc == SL_OK); /* the model is as it was when it was checked */
 }
 
-/* Return the largest |a_l - b_l|. Independent maxima let the processor compare several at a time. */
+/* ---- what the trained model changes ---- */
+
+/* Return the largest |a_l - b_l|; b: NULL, zeros. Independent maxima let the processor compare several at a
+ * time. */
 static double float_update(const float *a, const float *b, size_t count)
 {
-	float most[LANES] = {0};
+	double most[LANES] = {0}, all = 0;
 	size_t l = 0;
 	for (; l + LANES <= count; l += LANES)
 		for (size_t k = 0; k < LANES; k++) {
-			float update = fabsf(a[l + k] - b[l + k]);
+			double update = fabs((double)a[l + k] - (b == NULL ? 0 : (double)b[l + k]));
 			most[k] = update > most[k] ? update : most[k];
 		}
 	for (; l < count; l++)
-		most[0] = fmaxf(most[0], fabsf(a[l] - b[l]));
-	for (size_t k = 1; k < LANES; k++)
-		most[0] = fmaxf(most[0], most[k]);
-	return (double)most[0];
+		most[0] = fmax(most[0], fabs((double)a[l] - (b == NULL ? 0 : (double)b[l])));
+	for (size_t k = 0; k < LANES; k++)
+		all = fmax(all, most[k]);
+	return all;
 }
 
 static double double_update(const double *a, const double *b, size_t count)
 {
 	double most = 0;
 	for (size_t l = 0; l < count; l++) {
-		double update = fabs(a[l] - b[l]);
+		double update = fabs(a[l] - (b == NULL ? 0 : b[l]));
 		most = update > most ? update : most;
 	}
 	return most;
 }
 
-static double largest_update(const struct sl_workspace *workspace)
+static double integer_update(const int64_t *a, const int64_t *b, size_t count)
 {
 	double most = 0;
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
-		const void *trained = (const uint8_t *)workspace->trained + run.offset;
-		const void *committed = (const uint8_t *)workspace->committed + run.offset;
-		if (run.dtype == SL_FLOAT32)
-			most = fmax(most, float_update(trained, committed, run.count));
-		else if (run.dtype == SL_FLOAT64)
-			most = fmax(most, double_update(trained, committed, run.count));
+	for (size_t l = 0; l < count; l++) {
+		int64_t from = b == NULL ? 0 : b[l];
+		uint64_t up = (uint64_t)a[l] - (uint64_t)from;
+		double update = (double)(a[l] < from ? -up : up);
+		most = update > most ? update : most;
 	}
 	return most;
 }
 
-/* A place in the model: the tensor, and what is known of it. */
-struct tensor_cursor {
-	uint32_t tensor;
-	size_t seen;   /* elements of it that were passed */
-	size_t offset; /* of its first element, in bytes */
-	bool kept;     /* one of them is not 0 in the encoding */
-};
-
-/* Return true if one of the elements is not 0. */
-static bool any(const uint64_t *x, size_t count)
+/* Return the largest difference of the values of a run of `model` to those of `base`; NULL: to zeros. */
+static double change_of(const struct sl_tensor_run *run, const void *model, const void *base)
 {
-	size_t l = 0;
-	while (l < count && x[l] == 0)
-		l++;
-	return l < count;
+	const void *trained = (const uint8_t *)model + run->offset;
+	const void *from = base == NULL ? NULL : (const uint8_t *)base + run->offset;
+	switch (run->dtype) {
+	case SL_FLOAT32:
+		return float_update(trained, from, run->count);
+	case SL_FLOAT64:
+		return double_update(trained, from, run->count);
+	case SL_INT64:
+		return integer_update(trained, from, run->count);
+	}
+	return 0;
 }
 
-/* Return true if the trained values of the tensor at the cursor differ from `base`; NULL: zeros. */
-static bool has_changed(const struct sl_workspace *workspace, const void *base,
-			const struct tensor_cursor *cursor, size_t bytes)
+/* Note the magnitude of the update of each tensor; or, without ranges, the tensors that change and are 0 as a
+ * whole in the encoding. */
+static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view *view,
+			    struct sl_job_result *result)
 {
-	const uint8_t *trained = (const uint8_t *)workspace->trained + cursor->offset;
-	if (base == NULL)
-		return bytes > 0 && (*trained != 0 || memcmp(trained, trained + 1, bytes - 1) != 0);
-	return memcmp(trained, (const uint8_t *)base + cursor->offset, bytes) != 0;
-}
-
-/* Pass `count` elements of the encoding; count each tensor that ends, has changed and is 0 as a whole. */
-static void find_frozen(const struct sl_workspace *workspace, const void *base, const uint64_t *x,
-			size_t count, struct tensor_cursor *cursor, struct sl_job_result *result)
-{
-	const struct sl_tensors *tensors = &workspace->tensors;
-	while (cursor->tensor < tensors->count) {
-		const struct sl_tensor *tensor = &tensors->items[cursor->tensor];
-		size_t elements = sl_tensor_elements(tensor), part = min(elements - cursor->seen, count);
-		size_t bytes = elements * sl_tensors_dtype_bytes(tensor->dtype);
-		cursor->kept = cursor->kept || any(x, part);
-		cursor->seen += part;
-		x += part;
-		count -= part;
-		if (cursor->seen < elements)
-			return;
-		if (!cursor->kept && has_changed(workspace, base, cursor, bytes)) {
-			result->first_frozen = result->frozen == 0 ? cursor->tensor : result->first_frozen;
+	bool update = sl_encoding_updates(&view->encoding), ranged = sl_view_ranged(view);
+	const void *base = base_of(workspace, view);
+	struct sl_encoding encoding = encoding_of(workspace, view);
+	result->update = base != NULL ? 0 : NAN;
+	for (struct sl_tensor_run run = {.apart = true};
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		uint32_t k = run.tensor - 1;
+		double change = change_of(&run, workspace->trained, base);
+		double most = update || base == NULL ? change : change_of(&run, workspace->trained, NULL);
+		if (run.dtype != SL_INT64 && base != NULL)
+			result->update = fmax(result->update, change);
+		double step = sl_encoding_step_of(&encoding, k, run.dtype);
+		if (ranged) { /* what rounding leaves out is in the next update */
+			workspace->ranges.own[k] = (uint8_t)sl_ranges_magnitude(
+				most, sl_encoding_range_of(&encoding, k, run.dtype));
+			result->far |= workspace->ranges.own[k] == SL_MAGNITUDES - 1 &&
+				       ldexp(most, VISIBLE_BITS) > change_of(&run, base, NULL);
+		} else if (most > 0 && most <= step / 2 && workspace->weight > 0) {
+			result->first_frozen = result->frozen == 0 ? k : result->first_frozen;
 			result->frozen++;
 		}
-		*cursor = (struct tensor_cursor){.tensor = cursor->tensor + 1,
-						 .offset = cursor->offset + bytes};
 	}
 }
 
-int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_view *view,
+int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_job_result *result)
 {
 	uint64_t x[BLOCK];
 	struct sl_encode_note *all = &result->note, part;
-	struct tensor_cursor cursor = {0};
-	const void *base = sl_encoding_updates(&view->encoding) ? base_of(workspace, view) : NULL;
 	int rc = SL_OK;
 	*all = (struct sl_encode_note){0};
+	look_at_tensors(workspace, view, result);
 	for (size_t at = 0; rc == SL_OK && at < view->elements; at += BLOCK) {
 		rc = encode(workspace, view, at, min(view->elements - at, BLOCK), x, &part);
 		all->index = part.index;
@@ -149,12 +157,93 @@ int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_vie
 		all->clamped += part.clamped;
 		all->vanished += part.vanished;
 		all->rounding = fmax(all->rounding, part.rounding);
-		if (rc == SL_OK && workspace->weight > 0)
-			find_frozen(workspace, base, x, min(workspace->n - at, BLOCK), &cursor, result);
 	}
 	sodium_memzero(x, sizeof x);
-	result->update = rc == SL_OK && view->t > 1 ? largest_update(workspace) : NAN;
+	result->update = rc == SL_OK ? result->update : NAN;
 	return rc;
+}
+
+/* ---- the initial model ---- */
+
+uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
+{
+	const struct sl_ranges *ranges = &workspace->ranges;
+	int16_t *exponents = sl_workspace_exponents(workspace);
+	bool zeros = true;
+	if (ranges->count == 0)
+		return 0;
+	for (uint32_t k = 0; k < ranges->count; k++)
+		exponents[k] = SL_RANGE_NONE;
+	for (struct sl_tensor_run run = {.apart = true};
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		double most = change_of(&run, workspace->committed, NULL);
+		exponents[run.tensor - 1] = sl_ranges_of_values(most);
+		zeros = zeros && most == 0;
+	}
+	sl_ranges_complete(ranges, exponents);
+	return zeros ? 0
+		     : sl_canonical_initial(&workspace->scope, workspace->committed,
+					    sl_workspace_bytes(workspace));
+}
+
+bool sl_job_model_far(const struct sl_workspace *workspace)
+{
+	const int16_t *exponents = sl_workspace_exponents(workspace);
+	bool far = false;
+	for (struct sl_tensor_run run = {.apart = true};
+	     !far && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		double most = change_of(&run, workspace->trained, workspace->committed);
+		far = run.dtype != SL_INT64 && most > ldexp(1, exponents[run.tensor - 1]);
+	}
+	return far;
+}
+
+/* ---- the committed model ---- */
+
+/* Note the largest sums of the tensors among the elements first .. first + count - 1 of Z. */
+static void note_most(const struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *sums,
+		      size_t first, size_t count)
+{
+	uint64_t p = view->field.p;
+	for (struct sl_tensor_run run = {.apart = true};
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		uint64_t *most = &workspace->ranges.most[run.tensor - 1];
+		for (size_t l = 0; l < some.count; l++) {
+			uint64_t z = sums[some.first - first + l], magnitude = z < p - z ? z : p - z;
+			*most = magnitude > *most ? magnitude : *most;
+		}
+	}
+}
+
+static int16_t next_exponent(const struct sl_workspace *workspace, const struct sl_view *view,
+			     const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+{
+	struct sl_range_sums sums = {.most = workspace->ranges.most[tensor],
+				     .weight = sl_state_element(workspace, view, (size_t)view->elements - 1),
+				     .learners = view->n,
+				     .backed = (uint32_t)view->agreed.tolerance + 1};
+	if (encoding->ranges == NULL)
+		return sl_ranges_first(&sums, ilogb(sl_encoding_step_of(encoding, tensor, dtype)));
+	for (uint32_t b = 0; b < SL_MAGNITUDES; b++)
+		sums.counts[b] = sl_state_element(
+			workspace, view, sl_ranges_counts_at(encoding->ranges, workspace->n, tensor) + b);
+	return sl_ranges_next(&sums, sl_encoding_range_of(encoding, tensor, dtype), encoding->update_bits);
+}
+
+/* Set the exponents that the model of Z has. */
+static void find_exponents(const struct sl_workspace *workspace, const struct sl_view *view)
+{
+	const struct sl_ranges *ranges = &workspace->ranges;
+	struct sl_encoding encoding = encoding_of(workspace, view);
+	for (uint32_t k = 0; k < ranges->count; k++) /* of tensors without elements, too */
+		ranges->next[k] = encoding.ranges == NULL ? SL_RANGE_NONE : encoding.exponents[k];
+	for (struct sl_tensor_run run = {.apart = true};
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);)
+		ranges->next[run.tensor - 1] =
+			next_exponent(workspace, view, &encoding, run.tensor - 1, run.dtype);
+	if (encoding.ranges == NULL)
+		sl_ranges_complete(ranges, ranges->next);
 }
 
 /* Decode the elements first .. first + count - 1 of Z to `model`, which has room for as many of 8 bytes.
@@ -166,10 +255,13 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 	uint64_t sums[BLOCK];
 	uint32_t bits = view->field.bits;
 	size_t n = workspace->n;
+	struct sl_encoding encoding = encoding_of(workspace, view);
 	sl_vector_unpack(&view->field, workspace->s + sl_packed_bytes(first, bits), count, sums);
-	int rc = sl_encoding_decode_part(&view->field, &view->encoding, tensors, sums,
-					 sl_bytes_element(workspace->s, n, bits), base_of(workspace, view), n,
-					 first, count, model);
+	if (workspace->ranges.count > 0)
+		note_most(workspace, view, sums, first, count);
+	int rc = sl_encoding_decode_part(&view->field, &encoding, tensors, sums, workspace->s,
+					 sl_state_element(workspace, view, (size_t)view->elements - 1),
+					 base_of(workspace, view), n, first, count, model);
 	assert(rc == SL_OK); /* the total weight is not 0 */
 	return sl_tensors_offset(tensors, n, first + count) - sl_tensors_offset(tensors, n, first);
 }
@@ -178,15 +270,39 @@ void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 		       struct sl_vector_hash *hash)
 {
 	uint64_t model[BLOCK];
+	const struct sl_ranges *ranges = &workspace->ranges;
 	sl_vector_hash_begin(hash);
+	memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
 		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
 		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
 	}
+	if (ranges->count == 0)
+		return;
+	find_exponents(workspace, view);
+	sl_vector_hash_add(hash, (const uint8_t *)ranges->next, sl_ranges_bytes(ranges));
 }
 
-void sl_job_model_accept(const struct sl_workspace *workspace, const struct sl_view *view)
+/* Keep the rest of the own update, if it is in Z and this process has encoded it. */
+static void keep_rest(struct sl_workspace *workspace, const struct sl_view *view)
 {
+	struct sl_encoding encoding = encoding_of(workspace, view);
+	bool own = memcmp(workspace->encoded, view->h, SL_HASH_BYTES) == 0 && workspace->weight > 0;
+	if (encoding.ranges != NULL && own && workspace->rest != NULL)
+		sl_encoding_rest_part(&encoding, &workspace->tensors, workspace->trained,
+				      workspace->committed, workspace->n, 0, workspace->n, workspace->rest);
+}
+
+void sl_job_model_add_rest(struct sl_workspace *workspace)
+{
+	memset(workspace->encoded, 0, SL_HASH_BYTES);
+	if (workspace->rest != NULL)
+		sl_encoding_add_rest(&workspace->tensors, workspace->trained, workspace->rest, workspace->n);
+}
+
+void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view)
+{
+	keep_rest(workspace, view);
 	uint64_t model[BLOCK];
 	uint8_t *committed = workspace->committed;
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
@@ -194,4 +310,5 @@ void sl_job_model_accept(const struct sl_workspace *workspace, const struct sl_v
 		memcpy(committed, model, bytes); /* B of these elements is not needed any more */
 		committed += bytes;
 	}
+	memcpy(committed, workspace->ranges.next, sl_ranges_bytes(&workspace->ranges));
 }

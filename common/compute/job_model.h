@@ -5,15 +5,24 @@
 
 #include "common/compute/job_types.h"
 
-/* Check that the trained model can be encoded, and fill in the note and the largest update. The errors are
+/* Set the exponents of the initial model, which is in the place of the committed one. Return its hash for the
+ * parameter `initial`; 0: it is zeros, or values: model. */
+uint64_t sl_job_model_begin(const struct sl_workspace *workspace);
+/* Return true if the trained model changes a tensor of the initial one beyond its range. */
+bool sl_job_model_far(const struct sl_workspace *workspace);
+/* Check that the trained model can be encoded, and fill in the note, the largest update and
+ * what is frozen. The errors are
  * those of sl_encoding_encode. */
-int sl_job_model_check(const struct sl_workspace *workspace, const struct sl_view *view,
+int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_job_result *result);
 /* Encode the elements first .. first + count - 1 of the trained model, which has been checked, into x. */
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 			 size_t count, uint64_t *x);
-/* Decode Z, in s, whose total weight is not 0, block by block. Hash the model, which is kept nowhere. */
+/* Decode Z, in s, whose total weight is not 0, block by block. Hash the model, which is kept nowhere, and the
+ * exponents of its ranges, which are kept. */
 void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_vector_hash *hash);
-/* Decode it once more, over the committed model. */
-void sl_job_model_accept(const struct sl_workspace *workspace, const struct sl_view *view);
+/* Decode it once more, over the committed model; and keep what the own update has more than its encoding. */
+void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view);
+/* Add that rest to the model that was trained since; no encoding is of it yet. */
+void sl_job_model_add_rest(struct sl_workspace *workspace);

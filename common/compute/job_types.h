@@ -64,6 +64,8 @@ struct sl_job_result {
 	uint8_t strands[SL_STRANDS_BYTES]; /* CLOSE, SUM: of Z */
 	struct sl_encode_note note;	   /* ENCODE */
 	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
+	bool far; /* ENCODE: of a tensor, the update is as far beyond its range as can be told, and not tiny
+		   */
 	uint32_t frozen, first_frozen; /* ENCODE: tensors that changed and are 0 as a whole in the encoding;
 					  the index of the first */
 };

@@ -22,11 +22,15 @@ struct sl_workspace {
 	size_t n;		   /* elements of the model */
 	struct sl_tensors tensors; /* of the model; without items: n float32 */
 	void *trained;		   /* theta_i, from the trainer; secret */
-	void *committed;	   /* the last committed model */
+	struct sl_ranges ranges;   /* values: update; count 0: values: model */
+	void *committed;	   /* the last committed model, and the exponents of its ranges */
 	void *fetched;		   /* a model from a peer's Result; needed from ABSORB to ADOPT alone */
-	uint64_t weight;	   /* m_i */
-	bool clamp;		   /* clip coordinates instead of failing */
-	bool randomness_from_os;   /* draw every random element from `source`, not from a PRG */
+	void *rest; /* of the own last update, like a model: what its encoding left out; secret. NULL: not
+		       kept. Lost with the process */
+	uint8_t encoded[SL_HASH_BYTES]; /* h of the view for which `trained` was encoded last */
+	uint64_t weight;		/* m_i */
+	bool clamp;			/* clip coordinates instead of failing */
+	bool randomness_from_os;	/* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
 
@@ -55,6 +59,22 @@ struct sl_workspace {
 	const uint8_t **states;	     /* by neighbour: the state that a MIX job works on */
 	double spread;		     /* of the last MIX (job_types.h) */
 };
+
+/* Return the bytes of a model. */
+static inline size_t sl_workspace_model_bytes(const struct sl_workspace *workspace)
+{
+	return sl_tensors_bytes(&workspace->tensors, workspace->n);
+}
+/* Return those of a result: of a model and the exponents of its ranges. */
+static inline size_t sl_workspace_bytes(const struct sl_workspace *workspace)
+{
+	return sl_workspace_model_bytes(workspace) + sl_ranges_bytes(&workspace->ranges);
+}
+/* Return the exponents that follow the committed model. */
+static inline int16_t *sl_workspace_exponents(const struct sl_workspace *workspace)
+{
+	return (int16_t *)(void *)((uint8_t *)workspace->committed + sl_workspace_model_bytes(workspace));
+}
 
 /* Return the bytes of scratch that an attempt on this view needs. */
 size_t sl_job_scratch(const struct sl_view *view);

@@ -304,6 +304,11 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->values == SL_VALUES_UPDATE && s->decimals != SL_DECIMALS_AUTO)
 		return fail_at(parse, SL_ROW_decimals, error,
 			       "decimals are those of values: model; values: update has update_bits");
+	if (s->values == SL_VALUES_UPDATE && s->clipping_range != SL_CLIPPING_RANGE_AUTO)
+		return fail_at(
+			parse, SL_ROW_clipping_range, error,
+			"clipping_range is that of values: model; with values: update, each tensor has its "
+			"own range, which the learners find together");
 	if (s->trainer == SL_TRAINER_EXEC && s->command[strspn(s->command, " \t\n")] == '\0')
 		return fail_at(parse, SL_ROW_trainer, error,
 			       "trainer: exec needs `command`, the command line that starts the application");

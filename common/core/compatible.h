@@ -8,7 +8,7 @@
 
 #include "common/core/state.h"
 
-enum sl_agreement { SL_AGREEMENT_SAME, SL_AGREEMENT_MOST, SL_AGREEMENT_BACKED };
+enum sl_agreement { SL_AGREEMENT_SAME, SL_AGREEMENT_MOST, SL_AGREEMENT_BACKED, SL_AGREEMENT_EQUAL };
 
 /* Return the rule of parameter `k`, a SL_PARAMETER_ number. */
 enum sl_agreement sl_compatible_rule(uint32_t k);

@@ -68,7 +68,8 @@ struct sl_core_config {
 	uint32_t roster_size;		 /* R */
 	const sl_id *ids;		 /* R ids, ascending; not owned */
 	struct sl_parameters parameters; /* decimals, clipping_range: also auto (precision.h) */
-	size_t model_bytes;		 /* of a model: what a Result has */
+	size_t model_bytes;		 /* what a Result has: a model and the exponents of its ranges */
+	uint64_t extra;			 /* elements that the ranges take in a vector (sl_ranges_extra) */
 	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */

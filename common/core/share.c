@@ -346,6 +346,7 @@ static void report_rounding(struct sl_core *core, const struct sl_job_result *re
 		return; /* its errors are not measured */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_ENCODED);
 	report->encoded.values = core->view.encoding.values;
+	report->encoded.ranged = sl_view_ranged(&core->view);
 	report->encoded.step = sl_encoding_step(&core->view.encoding);
 	report->encoded.n = core->view.agreed.n;
 	report->encoded.vanished = result->note.vanished;
@@ -366,10 +367,11 @@ void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 	report_rounding(core, result);
 	if (seeded(core))
 		shares_out(core, 0);
-	if (result->total == 0)
-		return;
+	if (result->total == 0 || (sl_view_ranged(&core->view) && !result->far))
+		return; /* the range follows */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CLAMPED);
 	report->clamped.count = result->total;
+	report->clamped.ranged = sl_view_ranged(&core->view);
 	report->clamped.clipping_range = core->view.encoding.clipping_range;
 }
 

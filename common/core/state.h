@@ -368,6 +368,8 @@ struct sl_core {
 	struct sl_certificate_store shown;  /* .. that a peer shows in CATCHUP */
 	uint8_t rival[SL_HASH_BYTES];	    /* a digest of the last committed view that is not the own */
 	uint64_t *rivals;		    /* .. participants that have signed it */
+	struct sl_need need;		    /* of the model that was trained last */
+	bool without_initial;		    /* the first round averages whole models */
 	uint64_t total_weight;		    /* of the round that is being committed */
 	bool took_part;	     /* this process took part in the last committed round, in `view_neighbours` */
 	sl_round members_of; /* the last committed round, if its certificate is at hand; 0: unknown */

@@ -76,10 +76,33 @@ static double double_of(uint64_t bits)
 	return value;
 }
 
-/* Choose the parameters that are auto for the trained model (PROTOCOL.md §4.8 Precision). */
+/* More bits than the setting while ranges are those of a model, .. */
+#define FRESH_ROUNDS 2u
+#define FRESH_BITS 18u
+/* .. and while they are known roughly. */
+#define EARLY_ROUNDS 4u
+#define EARLY_BITS 6u
+
+static uint64_t more_bits(sl_round committed)
+{
+	return committed < FRESH_ROUNDS ? FRESH_BITS : committed < EARLY_ROUNDS ? EARLY_BITS : 0;
+}
+
+/* Choose the parameters that are auto for the trained model (PROTOCOL.md §4.8 Precision). Of updates of a
+ * committed model nothing is told: their ranges are in its result. */
 static void set_precision(struct sl_core *core, const struct sl_need *need)
 {
 	const struct sl_parameters *set = &core->config.parameters;
+	bool common = core->committed == 0 && !core->without_initial && !need->far;
+	core->parameters.initial = common ? set->initial : 0;
+	if (set->values == SL_VALUES_UPDATE && (core->committed > 0 || core->parameters.initial != 0)) {
+		double unused = 1;
+		uint64_t bits = set->update_bits + (set->p == 0 ? more_bits(core->committed) : 0);
+		core->parameters.decimals = 0;
+		core->parameters.update_bits = bits < SL_UPDATE_BITS_MAX ? bits : SL_UPDATE_BITS_MAX;
+		memcpy(&core->parameters.clipping_range, &unused, sizeof unused);
+		return;
+	}
 	struct sl_precision own = {(enum sl_values)set->values, (uint32_t)set->decimals,
 				   (uint32_t)set->update_bits, double_of(set->clipping_range),
 				   core->committed == 0 &&
@@ -97,8 +120,15 @@ static void set_precision(struct sl_core *core, const struct sl_need *need)
 	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);
 }
 
+void sl_train_without_initial(struct sl_core *core)
+{
+	core->without_initial = true;
+	set_precision(core, &core->need);
+}
+
 void sl_train_done(struct sl_core *core, const struct sl_need *need)
 {
+	core->need = *need;
 	set_precision(core, need);
 	core->trained = true;
 	core->trained_at = core->now;

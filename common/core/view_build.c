@@ -5,6 +5,7 @@
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
+#include "common/core/train.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/view_codec.h"
 
@@ -146,6 +147,16 @@ static uint64_t largest_below(const struct sl_core *core, const struct sl_view *
 	return largest;
 }
 
+/* Return the value of parameter `k` that all participants have, or 0. */
+static uint64_t equal(const struct sl_core *core, const struct sl_view *view, uint32_t k)
+{
+	uint64_t value = value_of(core, view, 0, k);
+	for (uint32_t i = 1; i < view->n; i++)
+		if (value_of(core, view, i, k) != value)
+			return 0;
+	return value;
+}
+
 /* Set view->agreed: what is equal, the largest value, or the largest that c+1 participants reach. */
 static void agree_on_parameters(struct sl_core *core, struct sl_view *view)
 {
@@ -153,7 +164,9 @@ static void agree_on_parameters(struct sl_core *core, struct sl_view *view)
 	view->agreed = core->parameters;
 	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
 		enum sl_agreement rule = sl_compatible_rule(k);
-		if (rule == SL_AGREEMENT_SAME)
+		if (rule == SL_AGREEMENT_EQUAL)
+			agreed[k] = equal(core, view, k);
+		if (rule == SL_AGREEMENT_SAME || rule == SL_AGREEMENT_EQUAL)
 			continue;
 		uint64_t enough = rule == SL_AGREEMENT_MOST ? 1 : core->parameters.tolerance + 1, count = 0;
 		unsigned __int128 limit = (unsigned __int128)UINT64_MAX + 1;
@@ -459,7 +472,12 @@ static int find_participants(struct sl_core *core, struct sl_view *view)
 	agree_on_parameters(core, view);
 	if (!quorate(core, view))
 		return SL_ERR_REFUSED;
-	sl_view_set_encoding(view);
+	if (core->parameters.initial != view->agreed.initial) {
+		sl_train_without_initial(core);
+		sl_attempt_fail(core, SL_REASON_INITIAL, true);
+		return SL_ERR_REFUSED;
+	}
+	sl_view_set_encoding(view, core->config.extra);
 	return SL_OK;
 }
 
@@ -566,7 +584,7 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 	sl_arena_reset(&core->arena, 0);
 	if (sl_view_read_head(bytes, size, view, &p, &edges) != SL_OK || view->n > core->config.roster_size)
 		return false;
-	sl_view_set_encoding(view);
+	sl_view_set_encoding(view, core->config.extra);
 	bool whole = view->agreed.n == core->config.parameters.n &&
 		     view->agreed.model == core->config.parameters.model &&
 		     sl_field_init(&view->field, p) == SL_OK &&

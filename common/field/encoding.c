@@ -1,6 +1,7 @@
 #include "common/field/encoding.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 #include "common/field/encoding_scale.h"
@@ -24,6 +25,13 @@ static int range_exponent(const struct sl_encoding *encoding)
 	return exponent < EXPONENT_LEAST ? EXPONENT_LEAST : exponent > 1023 ? 1023 : exponent;
 }
 
+/* Return the grid of a tensor, with ranges. */
+static struct sl_grid grid_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+{
+	return sl_ranges_grid(encoding->ranges->limbs[tensor], encoding->exponents[tensor],
+			      encoding->update_bits, dtype);
+}
+
 double sl_encoding_range(const struct sl_encoding *encoding)
 {
 	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding)) : encoding->clipping_range;
@@ -33,6 +41,19 @@ double sl_encoding_step(const struct sl_encoding *encoding)
 {
 	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding) - (int)encoding->update_bits)
 					     : 1 / (double)sl_encoding_power_of_ten(encoding->decimals);
+}
+
+double sl_encoding_step_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+{
+	if (encoding->ranges != NULL)
+		return ldexp(1, grid_of(encoding, tensor, dtype).step);
+	return dtype == SL_INT64 ? 1 : sl_encoding_step(encoding);
+}
+
+int sl_encoding_range_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+{
+	struct sl_grid g = grid_of(encoding, tensor, dtype);
+	return g.step + (int)encoding->update_bits + (int)sl_limbs_below(&g.limbs, 0);
 }
 
 uint32_t sl_encoding_digits(const struct sl_encoding *encoding)
@@ -295,12 +316,19 @@ static int encode_floats(struct encoder *e, const float *theta, const float *bas
 	return err;
 }
 
+/* Return a - b; of finite numbers, a finite one. */
+static double difference(double a, double b)
+{
+	double u = a - b;
+	return isinf(u) && isfinite(a) && isfinite(b) ? copysign(DBL_MAX, u) : u;
+}
+
 static int encode_doubles(struct encoder *e, const double *theta, const double *base, size_t first,
 			  size_t count, uint64_t *x)
 {
 	int err = SL_OK;
 	for (size_t l = 0; l < count && err == SL_OK; l++)
-		err = encode_real(e, base == NULL ? theta[l] : theta[l] - base[l], e->range, first + l,
+		err = encode_real(e, difference(theta[l], base == NULL ? 0 : base[l]), e->range, first + l,
 				  &x[l]);
 	return err;
 }
@@ -328,14 +356,281 @@ static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const 
 	return SL_OK;
 }
 
+/* ---- with ranges ---- */
+
+/* Return the nearest to `difference` / 2^step, ties to even, at most `edge`. */
+static int64_t integer_steps(const struct sl_grid *g, uint64_t difference)
+{
+	uint64_t whole = g->step > 63 ? 0 : difference >> g->step;
+	uint64_t rest = g->step > 63 ? 0 : difference - (whole << g->step);
+	uint64_t half = g->step > 0 && g->step <= 63 ? UINT64_C(1) << (g->step - 1) : UINT64_MAX;
+	whole += rest > half || (rest == half && whole % 2 == 1);
+	return whole < (uint64_t)g->edge ? (int64_t)whole : g->edge;
+}
+
+static int64_t real_steps(const struct sl_grid *g, double u)
+{
+	double steps = rint(fabs(u) * ldexp(1, -g->step)); /* the product is exact, or beyond the edge */
+	return steps < (double)g->edge ? (int64_t)steps : g->edge;
+}
+
+/* Set *steps to the steps of element `l` of a run. `cut`: it was beyond the range. */
+static int steps_of(const struct sl_grid *g, const struct sl_tensor_run *run, const void *model,
+		    const void *base, size_t l, int64_t *steps, double *u)
+{
+	if (run->dtype == SL_INT64) {
+		int64_t value = ((const int64_t *)model)[l],
+			from = base == NULL ? 0 : ((const int64_t *)base)[l];
+		bool negative = value < from;
+		uint64_t up = (uint64_t)value - (uint64_t)from;
+		*steps = integer_steps(g, negative ? -up : up);
+		*steps = negative ? -*steps : *steps;
+		*u = (double)value - (double)from;
+		return SL_OK;
+	}
+	if (run->dtype == SL_FLOAT32)
+		*u = (double)((const float *)model)[l] -
+		     (base == NULL ? 0 : (double)((const float *)base)[l]);
+	else
+		*u = difference(((const double *)model)[l], base == NULL ? 0 : ((const double *)base)[l]);
+	if (!isfinite(*u))
+		return SL_ERR_INVALID;
+	*steps = signbit(*u) ? -real_steps(g, *u) : real_steps(g, *u);
+	return SL_OK;
+}
+
+/* Encode limb `limb` of a run, which is a part of a tensor. The first limb fills in the note. */
+static int encode_limb(struct encoder *e, const struct sl_grid *g, uint32_t limb,
+		       const struct sl_tensor_run *run, const void *model, const void *base, uint64_t *x)
+{
+	for (size_t l = 0; l < run->count; l++) {
+		int64_t steps;
+		double u;
+		int err = steps_of(g, run, model, base, l, &steps, &u);
+		if (err != SL_OK)
+			return refuse(e->note, run->first + l, u, err);
+		int64_t digit = sl_ranges_limb(&g->limbs, steps, limb);
+		uint64_t magnitude = weighted(e->encoding, (uint64_t)(digit < 0 ? -digit : digit));
+		if (magnitude > e->most)
+			return refuse(e->note, run->first + l, u, SL_ERR_RANGE);
+		x[l] = with_sign(e, magnitude, digit < 0);
+		if (limb > 0)
+			continue;
+		double loss = fabs(fabs(u) - ldexp(fabs((double)steps), g->step));
+		loss = run->dtype == SL_INT64 ? 0 : loss; /* u is not exact, but its steps are */
+		bool cut = fabs(u) > ldexp((double)g->edge, g->step);
+		e->note->clamped += cut;
+		e->note->rounding = cut ? e->note->rounding : fmax(e->note->rounding, loss);
+		e->note->vanished += steps == 0 && u != 0;
+	}
+	return SL_OK;
+}
+
+/* Encode a run, a part of tensor `run->tensor` - 1, whose values have one limb. */
+static int encode_on_grid(struct encoder *e, const struct sl_grid *g, const struct sl_tensor_run *run,
+			  const void *model, const void *base, uint64_t *x)
+{
+	e->scale = ldexp(1, -g->step);
+	e->range = e->edge = ldexp((double)g->edge, g->step);
+	e->loss = 0;
+	int err = encode_run(e, run, model, base, x);
+	e->note->rounding = fmax(e->note->rounding, e->loss / e->scale);
+	return err;
+}
+
+/* Encode those of the first limbs that are among the elements first .. first + count - 1. */
+static int encode_first_limbs(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			      const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+{
+	int err = SL_OK;
+	for (struct sl_tensor_run run = {.apart = true}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count == 0)
+			continue;
+		struct sl_grid g = grid_of(e->encoding, run.tensor - 1, run.dtype);
+		const void *from = sl_encoding_from(base, some.offset);
+		uint64_t *to = x + (some.first - first);
+		err = g.limbs.count == 1
+			      ? encode_on_grid(e, &g, &some, sl_encoding_from(model, some.offset), from, to)
+			      : encode_limb(e, &g, 0, &some, sl_encoding_from(model, some.offset), from, to);
+	}
+	return err;
+}
+
+/* The same of the lower limbs; `first` counts from the first of them. */
+static int encode_lower_limbs(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			      const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+{
+	int err = SL_OK;
+	size_t at = 0; /* of the lower limb that begins */
+	for (struct sl_tensor_run run = {.apart = true};
+	     at < first + count && sl_tensors_next(tensors, n, &run);) {
+		struct sl_grid g = grid_of(e->encoding, run.tensor - 1, run.dtype);
+		for (uint32_t limb = 1; err == SL_OK && limb < g.limbs.count; limb++, at += run.count) {
+			if (at + run.count <= first || at >= first + count)
+				continue;
+			size_t from = at < first ? first - at : 0;
+			struct sl_tensor_run some =
+				sl_tensors_part(&run, run.first + from, first + count - at - from);
+			err = encode_limb(e, &g, limb, &some, sl_encoding_from(model, some.offset),
+					  sl_encoding_from(base, some.offset), x + (at + from - first));
+		}
+	}
+	return err;
+}
+
+struct piece {
+	size_t first, count; /* within a part of the vector */
+	uint64_t *x;
+};
+
+/* Return the elements of the part of `size` elements from `part` on that are among first .. first + count
+ * - 1.
+ */
+static struct piece piece_of(size_t part, size_t size, size_t first, size_t count, uint64_t *x)
+{
+	size_t from = first > part ? first : part, end = first + count;
+	size_t to = end < part + size ? end : part + size;
+	return to <= from ? (struct piece){0} : (struct piece){from - part, to - from, x + (from - first)};
+}
+
+static int encode_ranged(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			 const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+{
+	const struct sl_ranges *ranges = e->encoding->ranges;
+	struct piece values = piece_of(0, n, first, count, x),
+		     lower = piece_of(n, (size_t)ranges->lower, first, count, x),
+		     counts = piece_of(n + (size_t)ranges->lower, SL_MAGNITUDES * (size_t)ranges->count,
+				       first, count, x);
+	int err = SL_OK;
+	if (values.count > 0)
+		err = encode_first_limbs(e, tensors, model, base, n, values.first, values.count, values.x);
+	if (err == SL_OK && lower.count > 0)
+		err = encode_lower_limbs(e, tensors, model, base, n, lower.first, lower.count, lower.x);
+	for (size_t i = 0; i < counts.count; i++) {
+		size_t at = counts.first + i;
+		counts.x[i] = at % SL_MAGNITUDES == ranges->own[at / SL_MAGNITUDES];
+	}
+	return err;
+}
+
+/* ---- what an encoding leaves out ---- */
+
+static void rest_of_floats(const struct sl_grid *g, const float *theta, const float *base, size_t count,
+			   float *rest)
+{
+	double scale = ldexp(1, -g->step), step = ldexp(1, g->step), edge = (double)g->edge;
+	for (size_t l = 0; l < count; l++) {
+		double u = (double)theta[l] - (double)base[l], steps = rint(u * scale);
+		rest[l] = fabs(steps) <= edge ? (float)(u - steps * step) : 0;
+	}
+}
+
+static void rest_of_doubles(const struct sl_grid *g, const double *theta, const double *base, size_t count,
+			    double *rest)
+{
+	double scale = ldexp(1, -g->step), step = ldexp(1, g->step), edge = (double)g->edge;
+	for (size_t l = 0; l < count; l++) {
+		double u = theta[l] - base[l], steps = rint(u * scale);
+		rest[l] = fabs(steps) <= edge ? u - steps * step : 0;
+	}
+}
+
+static void rest_of_integers(const struct sl_grid *g, const struct sl_tensor_run *run, const int64_t *theta,
+			     const int64_t *base, int64_t *rest)
+{
+	for (size_t l = 0; l < run->count; l++) {
+		int64_t steps = 0;
+		double u;
+		steps_of(g, run, theta, base, l, &steps, &u);
+		uint64_t taken = g->step > 63 ? 0 : (uint64_t)steps << g->step;
+		bool cut = steps == g->edge || steps == -g->edge;
+		rest[l] = cut ? 0 : (int64_t)((uint64_t)theta[l] - (uint64_t)base[l] - taken);
+	}
+}
+
+void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
+			   const void *model, const void *base, size_t n, size_t first, size_t count,
+			   void *rest)
+{
+	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		struct sl_grid g = grid_of(encoding, run.tensor - 1, run.dtype);
+		const void *theta = sl_encoding_from(model, some.offset),
+			   *from = sl_encoding_from(base, some.offset);
+		void *to = (uint8_t *)rest + some.offset;
+		if (some.dtype == SL_FLOAT32)
+			rest_of_floats(&g, theta, from, some.count, to);
+		else if (some.dtype == SL_FLOAT64)
+			rest_of_doubles(&g, theta, from, some.count, to);
+		else
+			rest_of_integers(&g, &some, theta, from, to);
+	}
+}
+
+static void add_floats(float *theta, const float *rest, size_t count)
+{
+	for (size_t l = 0; l < count; l++) {
+		float sum = theta[l] + rest[l];
+		theta[l] = isfinite(sum) ? sum : theta[l];
+	}
+}
+
+static void add_doubles(double *theta, const double *rest, size_t count)
+{
+	for (size_t l = 0; l < count; l++) {
+		double sum = theta[l] + rest[l];
+		theta[l] = isfinite(sum) ? sum : theta[l];
+	}
+}
+
+static void add_integers(int64_t *theta, const int64_t *rest, size_t count)
+{
+	int64_t sum;
+	for (size_t l = 0; l < count; l++)
+		theta[l] = __builtin_add_overflow(theta[l], rest[l], &sum) ? theta[l] : sum;
+}
+
+void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const void *rest, size_t n)
+{
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
+		void *theta = (uint8_t *)model + run.offset;
+		const void *from = sl_encoding_from(rest, run.offset);
+		if (run.dtype == SL_FLOAT32)
+			add_floats(theta, from, run.count);
+		else if (run.dtype == SL_FLOAT64)
+			add_doubles(theta, from, run.count);
+		else
+			add_integers(theta, from, run.count);
+	}
+}
+
+/* ---- without ranges ---- */
+
+static int encode_plain(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+{
+	int err = SL_OK;
+	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count > 0)
+			err = encode_run(e, &some, sl_encoding_from(model, some.offset),
+					 sl_encoding_from(base, some.offset), x + (some.first - first));
+	}
+	e->note->rounding = e->loss / e->scale;
+	return err;
+}
+
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
 {
 	bool update = sl_encoding_updates(encoding);
 	double range = sl_encoding_range(encoding);
+	struct sl_encoding cutting = *encoding;
+	cutting.clamp |= encoding->ranges != NULL;
 	struct encoder e = {.field = field,
-			    .encoding = encoding,
+			    .encoding = &cutting,
 			    .scale = scale_of(encoding),
 			    .range = range,
 			    .ten = update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
@@ -346,16 +641,12 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 			    .note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
-	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		if (some.count > 0)
-			err = encode_run(&e, &some, sl_encoding_from(model, some.offset),
-					 sl_encoding_from(update ? base : NULL, some.offset),
-					 x + (some.first - first));
-	}
-	note->rounding = e.loss / e.scale;
-	if (err == SL_OK && first + count == n + 1)
-		x[n - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
+	if (err == SL_OK)
+		err = (encoding->ranges == NULL ? encode_plain : encode_ranged)(
+			&e, tensors, model, update ? base : NULL, n, first, count, x);
+	size_t weight = (size_t)sl_encoding_elements(encoding, n) - 1;
+	if (err == SL_OK && first + count == weight + 1)
+		x[weight - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
 	return err;
 }
 
@@ -363,7 +654,8 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 		       uint64_t *x, struct sl_encode_note *note)
 {
-	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0, n + 1, x, note);
+	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0,
+				       (size_t)sl_encoding_elements(encoding, n), x, note);
 }
 
 /* ---- the modulus ---- */

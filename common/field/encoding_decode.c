@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "common/field/encoding.h"
 #include "common/field/encoding_scale.h"
 
@@ -81,10 +82,10 @@ static int64_t nearest(const struct decoder *d, uint64_t z)
 }
 
 /* Return B + u, each operation rounded once: two conversions and a division; the product by the step is
- * exact, so a machine that fuses it with the sum gets the same bits. */
+ * exact, so a machine that fuses it with the sum gets the same bits. Of u = 0, B, also if that is -0. */
 static double updated(const struct decoder *d, uint64_t z, double base)
 {
-	return base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
+	return z == 0 ? base : base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
 }
 
 /* As update_floats, for p < 2^52. */
@@ -93,9 +94,11 @@ static void update_quickly(const struct decoder *d, const uint64_t *z, const flo
 {
 	const struct sl_field field = *d->field; /* which no store to theta can change */
 	const double weight = (double)d->weight, step = d->step;
-	for (size_t l = 0; l < count; l++)
-		theta[l] = (float)((base == NULL ? 0 : (double)base[l]) +
-				   double_of(sl_field_centred(&field, z[l])) / weight * step);
+	for (size_t l = 0; l < count; l++) {
+		float from = base == NULL ? 0 : base[l];
+		float to = (float)((double)from + double_of(sl_field_centred(&field, z[l])) / weight * step);
+		theta[l] = z[l] == 0 ? from : to;
+	}
 }
 
 static void update_floats(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
@@ -161,15 +164,107 @@ static void decode_run(const struct decoder *d, const struct sl_tensor_run *run,
 		raise_run(run, theta);
 }
 
+/* ---- with ranges ---- */
+
+/* Return the grid of a tensor, with ranges. */
+static struct sl_grid grid_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+{
+	return sl_ranges_grid(encoding->ranges->limbs[tensor], encoding->exponents[tensor],
+			      encoding->update_bits, dtype);
+}
+
+/* Z, packed, from the element on that is the second limb of a tensor of `elements`. */
+struct lower {
+	const uint8_t *packed;
+	size_t first, elements;
+};
+
+/* Return the sum of element `l` of a tensor in units of the last limb: of the first limb, `z`, and the lower.
+ */
+static __int128 whole_sum(const struct decoder *d, const struct sl_limbs *limbs, const struct lower *lower,
+			  size_t l, uint64_t z)
+{
+	unsigned __int128 sum = (unsigned __int128)(__int128)sl_field_centred(d->field, z);
+	for (uint32_t limb = 1; limb < limbs->count; limb++) {
+		size_t at = lower->first + (limb - 1) * lower->elements + l;
+		uint64_t element = sl_bytes_element(lower->packed, at, d->field->bits);
+		sum = (sum << limbs->lower) +
+		      (unsigned __int128)(__int128)sl_field_centred(d->field, element);
+	}
+	return (__int128)sum;
+}
+
+/* Return the integer nearest to sum 2^step / weight, halves to even. */
+static int64_t nearest_whole(const struct decoder *d, __int128 sum, int step)
+{
+	wide top = sum < 0 ? -(wide)sum : (wide)sum;
+	top = step < 64 ? top << step : 0; /* of models, it is below 2^128 */
+	wide mean = top / d->weight, rest = top % d->weight, other = d->weight - rest;
+	mean += rest > other || (rest == other && mean % 2 == 1);
+	return sum < 0 ? (int64_t) - (uint64_t)mean : (int64_t)(uint64_t)mean;
+}
+
+/* Decode a part of a tensor of several limbs, from its element `at` on. */
+static void decode_limbs(const struct decoder *d, const struct sl_grid *g, const struct lower *lower,
+			 size_t at, const struct sl_tensor_run *run, const uint64_t *z, const void *base,
+			 void *theta)
+{
+	for (size_t l = 0; l < run->count; l++) {
+		__int128 sum = whole_sum(d, &g->limbs, lower, at + l, z[l]);
+		if (run->dtype == SL_INT64) {
+			uint64_t from = base == NULL ? 0 : ((const uint64_t *)base)[l];
+			((uint64_t *)theta)[l] = from + (uint64_t)nearest_whole(d, sum, g->step);
+			continue;
+		}
+		double mean = (double)sum / (double)d->weight * d->step, from;
+		if (run->dtype == SL_FLOAT32) {
+			from = base == NULL ? 0 : (double)((const float *)base)[l];
+			((float *)theta)[l] = (float)(sum == 0 ? from : from + mean);
+		} else {
+			from = base == NULL ? 0 : ((const double *)base)[l];
+			((double *)theta)[l] = sum == 0 ? from : from + mean;
+		}
+	}
+	if (run->nonnegative)
+		raise_run(run, theta);
+}
+
+static void decode_ranged(struct decoder *d, const struct sl_encoding *encoding,
+			  const struct sl_tensors *tensors, const uint64_t *z, const uint8_t *packed,
+			  const void *base, size_t n, size_t first, size_t count, uint8_t *part)
+{
+	struct lower lower = {packed, n, 0};
+	size_t before = sl_tensors_offset(tensors, n, first);
+	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		struct sl_grid g = grid_of(encoding, run.tensor - 1, run.dtype);
+		lower.elements = run.count;
+		d->step = ldexp(1, g.step);
+		const void *from = sl_encoding_from(base, some.offset);
+		uint8_t *to = part + (some.offset - before);
+		if (some.count > 0 && g.limbs.count == 1)
+			decode_run(d, &some, z + (some.first - first), from, true, to);
+		else if (some.count > 0)
+			decode_limbs(d, &g, &lower, some.first - run.first, &some, z + (some.first - first),
+				     from, to);
+		lower.first += (g.limbs.count - 1) * run.count;
+	}
+}
+
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
-			    const struct sl_tensors *tensors, const uint64_t *z, uint64_t total,
-			    const void *base, size_t n, size_t first, size_t count, void *part)
+			    const struct sl_tensors *tensors, const uint64_t *z, const uint8_t *packed,
+			    uint64_t total, const void *base, size_t n, size_t first, size_t count,
+			    void *part)
 {
 	bool update = sl_encoding_updates(encoding);
 	struct decoder d = {field, update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
 			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
+	if (encoding->ranges != NULL) {
+		decode_ranged(&d, encoding, tensors, z, packed, base, n, first, count, part);
+		return SL_OK;
+	}
 	size_t before = sl_tensors_offset(tensors, n, first);
 	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
@@ -185,5 +280,5 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
 		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
 		       void *model)
 {
-	return sl_encoding_decode_part(field, encoding, tensors, z, z[n], base, n, 0, n, model);
+	return sl_encoding_decode_part(field, encoding, tensors, z, NULL, z[n], base, n, 0, n, model);
 }

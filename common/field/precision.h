@@ -23,6 +23,7 @@ struct sl_need {
 			 and 40 in each of float64: a power of two; 0: any. Of an update, the least range of
 			 a tensor */
 	uint64_t whole; /* of int64: a power of two less one, at least the largest magnitude; 0: all are 0 */
+	bool far; /* the update of the initial model is beyond the range of a tensor (sl_job_model_far) */
 };
 
 struct sl_precision {

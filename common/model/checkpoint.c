@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/field/ranges.h"
 #include "common/model/tensor_header.h"
 
 #define FORMAT "starling-1"
@@ -27,9 +28,52 @@ void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES])
 	snprintf(name, SL_FILE_NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
 }
 
-static void sum_of(const void *model, size_t bytes, uint8_t checksum[static SL_HASH_BYTES])
+static void sum_of(const void *bytes, size_t size, uint8_t checksum[static SL_HASH_BYTES])
 {
-	crypto_generichash(checksum, SL_HASH_BYTES, model, bytes, NULL, 0);
+	crypto_generichash(checksum, SL_HASH_BYTES, bytes, size, NULL, 0);
+}
+
+static void sum_of_ranges(const struct sl_checkpoint *c, char text[static 2 * SL_HASH_BYTES + 1])
+{
+	uint8_t sum[SL_HASH_BYTES];
+	sum_of(c->exponents, c->ranges * sizeof *c->exponents, sum);
+	sodium_bin2hex(text, 2 * SL_HASH_BYTES + 1, sum, sizeof sum);
+}
+
+/* Add the exponents and their checksum to the metadata. */
+static void put_ranges(json_t *metadata, const struct sl_checkpoint *c)
+{
+	char sum[2 * SL_HASH_BYTES + 1];
+	if (c->ranges == 0)
+		return;
+	json_t *list = json_array();
+	for (uint32_t k = 0; k < c->ranges; k++)
+		json_array_append_new(list, json_integer(c->exponents[k]));
+	char *text = json_dumps(list, JSON_COMPACT);
+	sum_of_ranges(c, sum);
+	json_object_set_new(metadata, "ranges", json_string(text));
+	json_object_set_new(metadata, "ranges_checksum", json_string(sum));
+	json_decref(list);
+	free(text);
+}
+
+/* Set the exponents from their text, of which there must be as many, with this checksum. */
+static bool ranges_parse(const char *text, const char *checksum, const struct sl_checkpoint *c)
+{
+	char sum[2 * SL_HASH_BYTES + 1];
+	if (text == NULL || checksum == NULL)
+		return c->ranges == 0;
+	json_t *list = json_loads(text, 0, NULL);
+	bool good = json_array_size(list) == c->ranges;
+	for (uint32_t k = 0; good && k < c->ranges; k++) {
+		const json_t *value = json_array_get(list, k);
+		json_int_t exponent = json_integer_value(value);
+		good = json_is_integer(value) && exponent >= SL_RANGE_LEAST && exponent <= SL_RANGE_MOST;
+		c->exponents[k] = good ? (int16_t)exponent : 0;
+	}
+	json_decref(list);
+	sum_of_ranges(c, sum);
+	return good && strcmp(sum, checksum) == 0;
 }
 
 /* Return the header; NULL if the name of the run is not UTF-8 or memory is short. */
@@ -45,6 +89,8 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "checksum", checksum, "digest", digest,
 				     "format", FORMAT, "learners", learners, "round", round, "run", c->run,
 				     "total_weight", weight);
+	if (metadata != NULL)
+		put_ranges(metadata, c);
 	return metadata != NULL ? sl_tensor_header_make(metadata, tensors) : NULL;
 }
 
@@ -100,12 +146,13 @@ bool sl_checkpoint_delete(const char *folder, sl_round round)
 /* The functions that return a text return the flaw that they found, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
-	const char *format, *run, *round, *digest, *learners, *weight, *checksum,
-		*nonnegative; /* tensor_header.h has read it */
+	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *nonnegative, *ranges,
+		*sum; /* they are read elsewhere */
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s!}", "format", &format, "run",
-			&run, "round", &round, "digest", &digest, "learners", &learners, "total_weight",
-			&weight, "checksum", &checksum, "nonnegative", &nonnegative) != 0)
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s?:s,s?:s,s?:s!}", "format",
+			&format, "run", &run, "round", &round, "digest", &digest, "learners", &learners,
+			"total_weight", &weight, "checksum", &checksum, "nonnegative", &nonnegative, "ranges",
+			&ranges, "ranges_checksum", &sum) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -139,6 +186,11 @@ static const char *header_read(int fd, json_t **root, struct sl_tensors *tensors
 	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, bytes);
 }
 
+static const char *metadata_of(const json_t *root, const char *name)
+{
+	return json_string_value(json_object_get(json_object_get(root, "__metadata__"), name));
+}
+
 /* Return true if the file has exactly these tensors: same names, dtypes, shapes and order. */
 static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 {
@@ -150,9 +202,11 @@ static bool same_tensors(const json_t *root, const struct sl_tensors *tensors)
 }
 
 /* Read the model and compare it with the checksum. */
-static const char *model_read(int fd, const struct sl_checkpoint *c, const struct sl_tensors *tensors,
-			      void *model)
+static const char *model_read(int fd, const json_t *root, const struct sl_checkpoint *c,
+			      const struct sl_tensors *tensors, void *model)
 {
+	if (!ranges_parse(metadata_of(root, "ranges"), metadata_of(root, "ranges_checksum"), c))
+		return "its ranges are not those of its tensors";
 	uint8_t checksum[SL_HASH_BYTES];
 	size_t bytes = sl_tensors_bytes(tensors, c->n);
 	if (sl_safetensors_read(fd, model, bytes) < 0)
@@ -192,8 +246,11 @@ static int file_read(const char *path, const struct request *request, struct sl_
 	else if (request->model != NULL && !same_tensors(root, request->tensors))
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: its tensors are not those of this run's model",
 				path);
+	else if (request->model != NULL && (metadata_of(root, "ranges") != NULL) != (c->ranges > 0))
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: this run averages %s: `values` cannot change",
+				path, c->ranges > 0 ? "models" : "updates");
 	else if (request->model != NULL &&
-		 (wrong = model_read(fd, c, request->tensors, request->model)) != NULL)
+		 (wrong = model_read(fd, root, c, request->tensors, request->model)) != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	json_decref(root);
 	close(fd);
@@ -218,6 +275,10 @@ int sl_checkpoint_read(const char *folder, const char *run, sl_round round, cons
 		       struct sl_checkpoint *checkpoint, void *model, struct sl_error *error)
 {
 	struct sl_checkpoint read = {0};
+	if (model != NULL) {
+		read.exponents = checkpoint->exponents;
+		read.ranges = checkpoint->ranges;
+	}
 	struct sl_tensors found;
 	int rc = folder_read(folder, &(struct request){run, round, tensors, model}, &read, &found, error);
 	free((void *)found.items);

@@ -1,9 +1,10 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
  * state/checkpoints/round-000003.safetensors: the tensors of the trainer by name, with their dtypes, and
- * metadata {format, run, round, digest, learners, total_weight, checksum}, the same bytes at all learners. It
- * is written to a temporary file, synchronised and renamed, and the folder is synchronised: a file with this
- * name is complete. A failed fsync is never retried.
+ * metadata {format, run, round, digest, learners, total_weight, ranges, ranges_checksum, checksum}, the
+ * same bytes at all learners. ranges: the exponents as a JSON list, and their checksum, with values: update
+ * alone. It is written to a temporary file, synchronised and renamed, and the folder is synchronised: a file
+ * with this name is complete. A failed fsync is never retried.
  */
 #pragma once
 
@@ -21,6 +22,9 @@ struct sl_checkpoint {
 	uint64_t n;			 /* number of elements of the model */
 	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the model as it lies in the file; set by write
 					    and read */
+	int16_t *exponents; /* of the ranges of the tensors (common/field/ranges.h), set by the caller; read
+			       with the model, if it has as many */
+	uint32_t ranges;    /* number of exponents; 0: values: model */
 };
 
 /* Name of the folder in a state folder that holds the checkpoints and nothing else: their number does not

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include <stdatomic.h>
 
 #include "common/base/err.h"
@@ -47,6 +49,14 @@ struct sl_trainer_commit {
 static inline uint32_t sl_trainer_decimals(const struct sl_parameters *agreed)
 {
 	return agreed->values == SL_VALUES_UPDATE ? SL_DECIMALS_AUTO : (uint32_t)agreed->decimals;
+}
+
+/* Return the agreed clipping range; SL_CLIPPING_RANGE_AUTO of updates, whose tensors have their own. */
+static inline double sl_trainer_range(const struct sl_parameters *agreed)
+{
+	double range;
+	memcpy(&range, &agreed->clipping_range, sizeof range);
+	return agreed->values == SL_VALUES_UPDATE ? SL_CLIPPING_RANGE_AUTO : range;
 }
 
 struct sl_trainer_ops {

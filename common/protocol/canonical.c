@@ -203,7 +203,7 @@ void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[sta
 			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
-	begin_run(&v, "starling result 6", scope); /* h contains the roster: the result outlives it */
+	begin_run(&v, "starling result 7", scope); /* h contains the roster: the result outlives it */
 	feed(&v, view, SL_HASH_BYTES);
 	feed_u64(&v, total);
 	feed(&v, strands, SL_STRANDS_BYTES);
@@ -220,6 +220,22 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 	sl_vector_hash_begin(&vector);
 	sl_vector_hash_add(&vector, model, bytes);
 	sl_canonical_result_of(scope, view, total, strands, &vector, bytes, hash);
+}
+
+uint64_t sl_canonical_initial(const struct sl_scope *scope, const void *model, size_t bytes)
+{
+	struct hasher v;
+	struct sl_vector_hash vector;
+	uint8_t hash[SL_HASH_BYTES];
+	uint64_t number;
+	sl_vector_hash_begin(&vector);
+	sl_vector_hash_add(&vector, model, bytes);
+	begin_run(&v, "starling initial 1", scope); /* the roster may change before the first commit */
+	feed_u64(&v, bytes);
+	feed_vector(&v, &vector);
+	finish(&v, hash);
+	sl_bytes_unpack(&number, hash, 1, 64);
+	return number != 0 ? number : 1;
 }
 
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
@@ -248,7 +264,7 @@ void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head
 	struct hasher v;
 	memcpy(participants.roster, round->roster, sizeof participants.roster);
 	hash_members(&participants, round, members);
-	begin(&v, "starling view 5", &participants);
+	begin(&v, "starling view 6", &participants);
 	feed_u64(&v, round->t);
 	feed_u64(&v, round->a);
 	feed_u64(&v, round->p);

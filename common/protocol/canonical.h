@@ -1,8 +1,8 @@
 /* canonical.h - the bytes that are hashed or signed: fixed little-endian layouts, defined here alone.
  *
- * Every layout starts with its domain string and the run id; signed records and D go on without a roster
- * hash, all others with one. Protobuf output is never hashed. Signatures are Ed25519 over these 32-byte
- * hashes (BLAKE2b-256); the shell makes and checks them. PROTOCOL.md §6.14 What is hashed and signed.
+ * Every layout starts with its domain string and the run id; signed records, D and `initial` go on without a
+ * roster hash, all others with one. Protobuf output is never hashed. Signatures are Ed25519 over these
+ * 32-byte hashes (BLAKE2b-256); the shell makes and checks them. PROTOCOL.md §6.14 What is hashed and signed.
  */
 #pragma once
 
@@ -60,6 +60,8 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 void sl_canonical_result_of(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			    uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES],
 			    struct sl_vector_hash *model, size_t bytes, uint8_t hash[static SL_HASH_BYTES]);
+/* Return the hash of the model before the first round and of its exponents, `bytes` bytes: not 0. */
+uint64_t sl_canonical_initial(const struct sl_scope *scope, const void *model, size_t bytes);
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);

@@ -89,9 +89,9 @@ const char *sl_message_status_name(enum sl_peer_status status);
  * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least, most, flaw).
  * SAME: learners with different values are not in one view. MOST: the largest value counts (the paper's
  * maximum consensus). BACKED: the largest value that c+1 participants reach counts, so that no c of them
- * raise it alone.
+ * raise it alone. EQUAL: the value that all have, 0 if they differ.
  *
- *   n           floats of the model; the vectors have one element more, the weight
+ *   n           values of the model
  *   p           prime of the field; 0: auto
  *   rounds      T
  *   tolerance   c; at least two learners do not collude
@@ -106,7 +106,9 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
  *   hop_bytes   bytes that could be sent while a message crosses a link, 0: not measured; no setting
  *   values      enum sl_values: what is averaged
- *   update_bits bits below the clipping range that are kept of an update; unused with values: model
+ *   update_bits bits below its range that are kept of an update; unused with values: model
+ *   initial     hash of the model before the first round (canonical.h), from which updates are if all have
+ * it; 0: after the first commit, or whole models are averaged
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
@@ -130,7 +132,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")                                         \
 	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                       \
 	X(values, values, SAME, 0, SL_VALUES_UPDATE, "unknown values")                                       \
-	X(update_bits, update_bits, MOST, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")
+	X(update_bits, update_bits, MOST, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                 \
+	X(initial, initial, EQUAL, 0, UINT64_MAX, NULL)
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

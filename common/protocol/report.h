@@ -66,6 +66,7 @@ enum sl_report_kind {
 	X(WIDTH, "width")	    /* metropolis: too few fractional bits for this graph */                 \
 	X(ITERATIONS, "iterations") /* metropolis: this graph needs more iterations than the limit */        \
 	X(PARAMETER, "parameter")   /* `peer` has another value of a parameter */                            \
+	X(INITIAL, "initial")	    /* the participants begin with different models */                       \
 	X(ROSTER, "roster")	    /* `peer` has another roster */                                          \
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
@@ -144,7 +145,8 @@ struct sl_report {
 		} grown;
 		struct {
 			enum sl_values values;
-			double step;	      /* quantization step */
+			bool ranged; /* each tensor has its step, and what rounding leaves out is kept */
+			double step; /* quantization step */
 			uint64_t n, vanished; /* values of the model; those that were rounded to 0 */
 			double rounding,
 				update; /* largest error and largest update; NaN: no committed model */
@@ -153,6 +155,7 @@ struct sl_report {
 		} encoded;
 		struct {
 			uint64_t count; /* parameters */
+			bool ranged;	/* each tensor has its range: then clipping_range is of no meaning */
 			double clipping_range;
 		} clamped;
 		struct {
@@ -165,6 +168,7 @@ struct sl_report {
 			enum sl_engine engine;
 			enum sl_values values;
 			uint32_t decimals; /* as agreed */
+			bool ranged;	   /* each tensor has its range */
 			double mu, margin, clipping_range, step;
 			sl_ms elapsed; /* since this learner's model was trained */
 			uint8_t digest[SL_HASH_BYTES];

@@ -4,7 +4,14 @@
 
 #include "common/base/bytes.h"
 
-void sl_view_set_encoding(struct sl_view *view)
+bool sl_view_ranged(const struct sl_view *view)
+{
+	static const uint8_t none[SL_HASH_BYTES];
+	return view->agreed.values == SL_VALUES_UPDATE &&
+	       (view->agreed.initial != 0 || memcmp(view->previous, none, sizeof none) != 0);
+}
+
+void sl_view_set_encoding(struct sl_view *view, uint64_t extra)
 {
 	const struct sl_parameters *p = &view->agreed;
 	view->encoding = (struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
@@ -16,7 +23,7 @@ void sl_view_set_encoding(struct sl_view *view)
 	view->encoding.clipping_range = sl_encoding_range(&view->encoding);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
-	view->elements = p->n + 1;
+	view->elements = p->n + 1 + (sl_view_ranged(view) ? extra : 0);
 	view->chunks = (uint32_t)((view->elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS);
 }
 

@@ -41,7 +41,7 @@ struct sl_view {
 	struct sl_encoding encoding;
 	enum sl_sharing_kind sharing;
 	uint64_t max_weight;	 /* m_i <= max_weight */
-	uint64_t elements;	 /* n + 1 */
+	uint64_t elements;	 /* n + 1, and what the ranges take (common/field/ranges.h) */
 	uint32_t chunks;	 /* ceil(elements / SL_CHUNK_ELEMENTS) */
 	uint32_t state_elements; /* of each chunk of the States but the last; SL_CHUNK_ELEMENTS, but for
 				    forest */
@@ -158,8 +158,12 @@ static inline uint32_t sl_view_points(const struct sl_view *view)
 	return sl_checksum_points(&view->field);
 }
 
-/* Fill encoding, sharing, weights and sizes from view->agreed. */
-void sl_view_set_encoding(struct sl_view *view);
+/* Return true if each tensor has its range: updates of a committed model, or of the common initial one, are
+ * averaged. */
+bool sl_view_ranged(const struct sl_view *view);
+/* Fill encoding, sharing, weights and sizes from view->agreed and view->previous. extra: sl_ranges_extra of
+ * the model, of which a view without ranges has none. */
+void sl_view_set_encoding(struct sl_view *view, uint64_t extra);
 /* Choose engine and steps by view->costs, and the chunks of the States. */
 void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */

@@ -191,6 +191,10 @@ static const struct {
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
 	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
 				  " only: undo this change, or set membership_change: warn"},
+	[SL_REASON_INITIAL] =
+		{"the learners begin with different models: the first round averages whole models, "
+		 "and each learner tells the others the order of magnitude of its values",
+		 NONE, ""},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},

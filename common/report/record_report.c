@@ -42,6 +42,8 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
 {
 	bool update = report->encoded.values == SL_VALUES_UPDATE; /* the next round's step is finer */
+	if (report->encoded.ranged)
+		return SL_RECORD_ENCODED_RANGED;
 	if (report->encoded.frozen > 0)
 		return update ? SL_RECORD_ENCODED_FROZEN_UPDATE : SL_RECORD_ENCODED_FROZEN;
 	if (report->encoded.vanished * (update ? UPDATE_PARTS_MOST : PARTS_MOST) > report->encoded.n)
@@ -58,6 +60,8 @@ static enum sl_record_kind kind_of(const struct sl_report *report)
 		return failed_kind(report->reason);
 	case SL_REPORT_ENCODED:
 		return encoded_kind(report);
+	case SL_REPORT_CLAMPED:
+		return report->clamped.ranged ? SL_RECORD_CLAMPED_UPDATE : SL_RECORD_CLAMPED;
 	case SL_REPORT_RESUMED:
 		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
 						: SL_RECORD_ATTEMPT_RESUMED;
@@ -137,6 +141,7 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	record->quantum = report->committed.step;
 	record->decimals = report->committed.decimals;
 	record->clipping_range = report->committed.clipping_range;
+	record->ranged = report->committed.ranged;
 	record->aggregate_s = (double)report->committed.elapsed / 1000.0;
 	set_engine(record, report->committed.engine, report->committed.exchanges, report->committed.mu);
 	set_digest(record, report->committed.digest);

@@ -65,7 +65,9 @@
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
 	X(rounding, "rounding", REAL)		  /* largest error of a value by rounding */                 \
-	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
+	X(ranged, "ranged", FLAG) /* each tensor has its range; step and clipping_range are those of a range \
+				     of 1 */                                                                 \
+	X(vanished, "vanished", WHOLE)		 /* values that were rounded to 0 */                         \
 	X(frozen, "frozen", WHOLE)		 /* tensors that changed and were rounded to 0 as a whole */ \
 	X(tensor, "tensor", TEXT)		 /* the first of them */                                     \
 	X(factor, "factor", REAL)		 /* growth of the largest value */                           \
@@ -109,7 +111,7 @@
 
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight values decimals clipping_range "   \
-	"quantum digest checkpoint "                                                                         \
+	"quantum ranged digest checkpoint "                                                                  \
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"
 
@@ -133,6 +135,8 @@
 	  "the last round: has the training diverged?")                                                      \
 	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding vanished",                            \
 	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
+	X(ENCODED_RANGED, "encoded", SL_INFO, "round attempt rounding vanished",                             \
+	  "round {round}: largest rounding error {error}, which goes into the next update")                  \
 	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding vanished",                     \
 	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; "       \
 	  "either training has converged, or decimals is too low: then raise it, or set a number if it is "  \
@@ -152,6 +156,9 @@
 	  "step {quantum} (such tensors: {frozen}): raise update_bits")                                      \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
+	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \
+	  "round {round}: {count} values of the update are far beyond the ranges of their tensors and are "  \
+	  "cut: this learner changes more than the others, or all more than before; then the ranges follow") \
 	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \
 	  "round {round} attempt {attempt}: mixed; spread of the states {first} before exchange 1 and "      \
 	  "{last} before exchange {steps}, the last")                                                        \

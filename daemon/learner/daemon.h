@@ -140,6 +140,7 @@ struct sl_daemon {
 	struct sl_log *log;
 	struct sl_tls tls;
 	struct sl_trainer *trainer;
+	void *ranges; /* memory of workspace.ranges */
 
 	uv_loop_t loop;
 	uv_prepare_t before; /* drains the event queue before the loop sleeps */

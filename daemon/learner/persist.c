@@ -65,7 +65,7 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
 	return sl_result_write(daemon->settings->state, daemon->settings->run, certificate, workspace->n,
-			       workspace->committed, sl_tensors_bytes(&workspace->tensors, workspace->n),
+			       workspace->committed, sl_workspace_bytes(workspace),
 			       spare_result(daemon, certificate->t), checksum, error);
 }
 
@@ -76,6 +76,8 @@ static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_roun
 {
 	struct sl_checkpoint checkpoint;
 	sl_store_round_checkpoint(round, daemon->settings->run, daemon->workspace.n, &checkpoint);
+	checkpoint.exponents = sl_workspace_exponents(&daemon->workspace);
+	checkpoint.ranges = daemon->workspace.ranges.count;
 	int rc = sl_checkpoint_write_later(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
 					   daemon->workspace.committed, error);
 	memcpy(round->checkpoint_sum, checkpoint.checksum, SL_HASH_BYTES);
@@ -220,9 +222,8 @@ static void committed(struct record *record)
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
 					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,
-					   .decimals = sl_trainer_decimals(&record->round.parameters)};
-	memcpy(&commit.clipping_range, &record->round.parameters.clipping_range,
-	       sizeof commit.clipping_range);
+					   .decimals = sl_trainer_decimals(&record->round.parameters),
+					   .clipping_range = sl_trainer_range(&record->round.parameters)};
 	sl_tasks_evaluate(daemon, &commit);
 }
 

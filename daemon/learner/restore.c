@@ -105,7 +105,7 @@ static const char *flaw_of(struct sl_daemon *daemon, const struct sl_store_round
 	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(result->certificate.digest, round->digest, SL_HASH_BYTES) != 0)
 		return "its file is not the one that was committed";
-	if (result->bytes != sl_tensors_bytes(&daemon->workspace.tensors, daemon->workspace.n))
+	if (result->bytes != sl_workspace_bytes(&daemon->workspace))
 		return "its model has other tensors";
 	if (!shows_view(daemon, &result->certificate))
 		return "it does not show its view";
@@ -151,7 +151,7 @@ static void log_ignored(struct sl_daemon *daemon)
 	const struct dirent *entry;
 	sl_round t;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1)
+		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1 || t == 0)
 			continue;
 		snprintf(path, sizeof path, "%s/%.*s", daemon->checkpoints, SL_FILE_NAME_BYTES - 2,
 			 entry->d_name);
@@ -162,9 +162,31 @@ static void log_ignored(struct sl_daemon *daemon)
 		closedir(folder);
 }
 
-static void begin_anew(struct sl_daemon *daemon)
+/* Let the exponents of the checkpoint be those of the workspace. */
+static void set_exponents(const struct sl_daemon *daemon, struct sl_checkpoint *checkpoint)
 {
-	daemon->trainer->ops->initial(daemon->trainer, daemon->workspace.committed);
+	checkpoint->exponents = sl_workspace_exponents(&daemon->workspace);
+	checkpoint->ranges = daemon->workspace.ranges.count;
+}
+
+/* Begin with the initial model: with that of the last start, if it was kept, so that an attempt of the first
+ * round can be finished. */
+static int begin_anew(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_workspace *workspace = &daemon->workspace;
+	struct sl_checkpoint kept = {.n = workspace->n};
+	struct sl_error none;
+	snprintf(kept.run, sizeof kept.run, "%s", daemon->settings->run);
+	set_exponents(daemon, &kept);
+	if (workspace->ranges.count == 0 ||
+	    sl_checkpoint_read(daemon->checkpoints, kept.run, 0, &workspace->tensors, &kept,
+			       workspace->committed, &none) != SL_OK)
+		daemon->trainer->ops->initial(daemon->trainer, workspace->committed);
+	daemon->core_config.parameters.initial = sl_job_model_begin(workspace);
+	if (daemon->core_config.parameters.initial == 0)
+		return SL_OK;
+	return sl_checkpoint_write(daemon->checkpoints, &kept, &workspace->tensors, workspace->committed,
+				   error);
 }
 
 /* Read the model of `round` into the workspace. SL_ERR_FORMAT: the file is not the one that was committed;
@@ -173,6 +195,7 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint found;
+	set_exponents(daemon, &found);
 	int rc = sl_checkpoint_read(daemon->checkpoints, s->run, round->t, &daemon->workspace.tensors, &found,
 				    daemon->workspace.committed, error);
 	if (rc != SL_OK)
@@ -190,7 +213,7 @@ static int take_model(struct sl_daemon *daemon, const struct sl_result *result,
 {
 	struct sl_workspace *workspace = &daemon->workspace;
 	struct sl_checkpoint taken = *checkpoint;
-	if (result->bytes != sl_tensors_bytes(&workspace->tensors, workspace->n) ||
+	if (result->bytes != sl_workspace_bytes(workspace) ||
 	    memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0)
 		return SL_ERR_FORMAT;
 	memcpy(workspace->committed, result->model, result->bytes);
@@ -220,6 +243,7 @@ static int read_last(struct sl_daemon *daemon, const struct sl_store_round *roun
 	    sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &result, NULL) != SL_OK)
 		return rc;
 	sl_store_round_checkpoint(round, s->run, daemon->workspace.n, &checkpoint);
+	set_exponents(daemon, &checkpoint);
 	if (take_model(daemon, &result, &checkpoint, round) == SL_OK) {
 		log_taken(daemon, error->text, round->t);
 		rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->workspace.tensors,
@@ -297,8 +321,7 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	if (daemon->committed_through > 0)
 		log_damage(daemon, first.text, rc == SL_OK ? round.t : 0);
 	if (rc == SL_ERR_NOTFOUND) {
-		begin_anew(daemon);
-		return SL_OK;
+		return begin_anew(daemon, error);
 	}
 	begin_after(daemon, round.t, round.digest);
 	if (daemon->committed_through == 0)
@@ -322,7 +345,7 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view)
 	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||
 	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)
 		return SL_ERR_REFUSED;
-	view->elements = view->agreed.n + 1;
+	sl_view_set_encoding(view, config->extra);
 	for (view->self = 0; view->self < view->n; view->self++) {
 		sl_id id;
 		uint32_t incarnation;
@@ -430,7 +453,6 @@ int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
 	}
 	if (rc != SL_ERR_NOTFOUND)
 		return rc;
-	begin_anew(daemon); /* a file without a row does not count */
 	log_ignored(daemon);
-	return SL_OK;
+	return begin_anew(daemon, error); /* a file without a row does not count */
 }

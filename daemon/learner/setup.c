@@ -97,6 +97,28 @@ static int set_tensors(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
+/* Lay out the ranges of updates, and set what the core knows of them. */
+static int open_ranges(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_core_config *c = &daemon->core_config;
+	struct sl_ranges *ranges = &daemon->workspace.ranges;
+	const struct sl_tensors *tensors = &daemon->trainer->tensors;
+	c->model_bytes = sl_tensors_bytes(tensors, c->parameters.n);
+	if (c->parameters.values != SL_VALUES_UPDATE)
+		return SL_OK;
+	daemon->ranges = calloc(1, sl_ranges_memory(tensors));
+	if (daemon->ranges == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for %u tensors", tensors->count);
+	sl_ranges_set(ranges, tensors, c->parameters.n, daemon->ranges);
+	c->model_bytes += sl_ranges_bytes(ranges);
+	c->extra = sl_ranges_extra(ranges);
+	return c->parameters.n + 1 + c->extra <= SL_ELEMENTS_MAX
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_RANGE,
+				    "a model of %" PRIu64 " parameters in %u tensors is too large",
+				    c->parameters.n, ranges->count);
+}
+
 static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -120,7 +142,9 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	if (sl_settings_has_application(s))
 		c->parameters.values = sl_application_values(daemon->trainer);
-	c->model_bytes = sl_tensors_bytes(&daemon->trainer->tensors, c->parameters.n);
+	int ranges = open_ranges(daemon, error);
+	if (ranges != SL_OK)
+		return ranges;
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
@@ -146,11 +170,13 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
 	v->source = system_randomness;
 	v->weight = 1;
-	size_t bytes = sl_tensors_bytes(&v->tensors, v->n);
+	size_t bytes = sl_workspace_model_bytes(v);
 	v->trained =
 		sodium_malloc((bytes + 7) / 8 * 8); /* it ends at a page: so that it also begins aligned */
-	v->committed = calloc(1, bytes);
-	if (v->trained == NULL || v->committed == NULL)
+	v->committed = calloc(1, sl_workspace_bytes(v));
+	if (v->ranges.count > 0 && (v->rest = sodium_malloc((bytes + 7) / 8 * 8)) != NULL)
+		memset(v->rest, 0, bytes);
+	if (v->trained == NULL || v->committed == NULL || (v->ranges.count > 0 && v->rest == NULL))
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
@@ -313,8 +339,7 @@ static void show_model(struct sl_daemon *daemon)
 	const struct sl_certificate *known = daemon->core_config.certificate;
 	if (known != NULL && known->t == commit.round) {
 		commit.decimals = sl_trainer_decimals(&known->round->parameters);
-		memcpy(&commit.clipping_range, &known->round->parameters.clipping_range,
-		       sizeof commit.clipping_range);
+		commit.clipping_range = sl_trainer_range(&known->round->parameters);
 	}
 	ops->show(daemon->trainer, &commit, daemon->workspace.committed);
 }
@@ -449,9 +474,11 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->ids);
 	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);
+	sodium_free(daemon->workspace.rest);
 	free(daemon->training);
 	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
+	free(daemon->ranges);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/compute/job_model.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
@@ -64,7 +65,7 @@ static int model_dump(const struct sl_daemon *daemon, const struct sl_view *view
 	char path[SL_PATH_BYTES + 64];
 	snprintf(path, sizeof path, "%s/trained-%06u.model", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t bytes = sl_tensors_bytes(&workspace->tensors, workspace->n);
+	size_t bytes = sl_workspace_model_bytes(workspace);
 	bool good = fd >= 0 &&
 		    write(fd, &workspace->weight, sizeof workspace->weight) ==
 			    (ssize_t)sizeof workspace->weight &&
@@ -125,7 +126,7 @@ static void run_job(struct sl_task *base)
 /* Return true if `job` reads the trained model. */
 static bool encodes(const struct sl_job *job)
 {
-	return job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SHARE;
+	return job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_SHARE || job->kind == SL_JOB_ACCEPT;
 }
 
 static void job_done(struct sl_task *base)
@@ -257,7 +258,7 @@ static void run_train(struct sl_task *base)
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed,
-	       sl_tensors_bytes(&daemon->workspace.tensors, daemon->workspace.n));
+	       sl_workspace_model_bytes(&daemon->workspace));
 	atomic_store(&daemon->training_permille, 0);
 	struct sl_training_request request = {.round = task->t,
 					      .draw = task->draw,
@@ -266,11 +267,14 @@ static void run_train(struct sl_task *base)
 					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
+	enum sl_values values = (enum sl_values)daemon->core_config.parameters.values;
 	if (task->code == SL_OK)
-		sl_precision_measure((enum sl_values)daemon->core_config.parameters.values,
-				     &daemon->workspace.tensors, daemon->workspace.trained,
-				     task->based ? daemon->workspace.committed : NULL, daemon->workspace.n,
-				     &task->need);
+		sl_job_model_add_rest(&daemon->workspace);
+	if (task->code == SL_OK && !(values == SL_VALUES_UPDATE && task->based))
+		sl_precision_measure(values, &daemon->workspace.tensors, daemon->workspace.trained, NULL,
+				     daemon->workspace.n, &task->need);
+	if (task->code == SL_OK && !task->based && daemon->core_config.parameters.initial != 0)
+		task->need.far = sl_job_model_far(&daemon->workspace);
 }
 
 static void log_trained(struct sl_daemon *daemon, const struct task *task)

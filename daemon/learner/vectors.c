@@ -46,7 +46,7 @@ int sl_vectors_grow(struct sl_workspace *workspace, const struct sl_job *job)
 		small |= workspace->second == NULL;
 	}
 	if (job->kind == SL_JOB_ABSORB && workspace->fetched == NULL) {
-		workspace->fetched = malloc(sl_tensors_bytes(&workspace->tensors, workspace->n));
+		workspace->fetched = malloc(sl_workspace_bytes(workspace));
 		small = workspace->fetched == NULL;
 	}
 	return small ? SL_ERR_NOMEM : SL_OK;

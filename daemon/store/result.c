@@ -2,7 +2,7 @@
  *
  *   {"__metadata__":{...},"model":{"data_offsets":[0,b],"dtype":"U8","shape":[b]}}
  *
- * and then the model in b bytes, as base/tensors.h lays it out.
+ * and then the model, as base/tensors.h lays it out, and the exponents of its ranges: b bytes.
  *
  * "round" is the payload of the Round message in hexadecimal, "digests" that of each signer's Digest,
  * separated by spaces. The checksum is BLAKE2b-256 of the strands of the model (common/field/vector_hash.h)
@@ -28,7 +28,8 @@
 #include "common/wire/codec.h"
 #include "daemon/runtime/pages.h"
 
-#define FORMAT "starling-result-6"
+#define FORMAT "starling-result-7"
+#define EMPTY_TENSORS 65536u /* without elements, at most; each has an exponent */
 #define PATH_BYTES 4096u
 /* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -99,7 +100,8 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 		return "p is not a prime between 2 and 2^61";
 	if (n != certificate->round->parameters.n)
 		return "a result of another n";
-	return bytes >= 4 * n && bytes <= 8 * n ? NULL : "the model is not n elements";
+	return bytes >= 4 * n && bytes <= 8 * n + 2 * (n + EMPTY_TENSORS) ? NULL
+									  : "the model is not n elements";
 }
 
 /* Hash the model and `metadata`, which have no checksum yet; false: out of memory. */

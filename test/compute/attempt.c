@@ -28,7 +28,7 @@ static void source(void *context, uint8_t *bytes, size_t n)
 static void draw_states(struct attempt *a)
 {
 	for (uint32_t l = 0; l < ELEMENTS; l++) {
-		uint64_t first = draw(a) % PRIME, second = draw(a) % PRIME,
+		uint64_t first = draw(a) % a->view.field.p, second = draw(a) % a->view.field.p,
 			 total = l + 1 < ELEMENTS ? 0 : LEARNERS;
 		a->state[0][l] = first;
 		a->state[1][l] = second;
@@ -37,7 +37,7 @@ static void draw_states(struct attempt *a)
 	}
 }
 
-static void make_view(struct attempt *a, enum sl_sharing_kind kind)
+static void make_view(struct attempt *a, enum sl_sharing_kind kind, uint64_t p)
 {
 	static const struct sl_edge edges[] = {{0, 1}, {0, 2}, {1, 2}};
 	static sl_id ids[] = {1, 2, 3};
@@ -60,7 +60,7 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = LEARNERS};
 	a->view.agreed.tolerance = 1;
 	assert_int_equal(sl_graph_init(&a->view.graph, LEARNERS, edges, 3, &arena), SL_OK);
-	assert_int_equal(sl_field_init(&a->view.field, PRIME), SL_OK);
+	assert_int_equal(sl_field_init(&a->view.field, p), SL_OK);
 	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
 	a->view.neighbours = sl_graph_neighbours(&a->view.graph, 0);
 }
@@ -79,13 +79,13 @@ void attempt_run_well(struct attempt *a, enum sl_job_kind kind, uint32_t chunk)
 	assert_int_equal(attempt_run(a, (struct sl_job){.kind = kind, .chunk = chunk}).code, SL_OK);
 }
 
-static int setup_kind(void **state, enum sl_sharing_kind kind)
+static int setup_kind(void **state, enum sl_sharing_kind kind, uint64_t p)
 {
 	if (sodium_init() < 0)
 		return -1;
 	struct attempt *a = *state = calloc(1, sizeof *a);
 	struct sl_workspace *w = &a->workspace;
-	make_view(a, kind);
+	make_view(a, kind, p);
 	size_t scratch = sl_job_scratch(&a->view);
 	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
 	w->trained = calloc(ELEMENTS, sizeof(float));
@@ -109,12 +109,17 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 
 int attempt_setup(void **state)
 {
-	return setup_kind(state, SL_SHARING_SHAMIR);
+	return setup_kind(state, SL_SHARING_SHAMIR, PRIME);
 }
 
 int attempt_setup_seeded(void **state)
 {
-	return setup_kind(state, SL_SHARING_SEEDED);
+	return setup_kind(state, SL_SHARING_SEEDED, PRIME);
+}
+
+int attempt_setup_wide(void **state)
+{
+	return setup_kind(state, SL_SHARING_SHAMIR, WIDE_PRIME);
 }
 
 int attempt_teardown(void **state)
@@ -173,6 +178,12 @@ void attempt_fetch(struct attempt *a, uint32_t first, uint32_t last, uint32_t ch
 	assert_int_equal(attempt_run(a, job).code, SL_OK);
 	for (uint32_t i = first; i <= last; i++)
 		free(buffers[i].memory);
+}
+
+void attempt_add(struct attempt *a, size_t l, uint64_t change)
+{
+	const struct sl_field *field = &a->view.field;
+	a->state[0][l] = sl_field_add(field, a->state[0][l], sl_field_lift(field, change));
 }
 
 void attempt_fetch_all(struct attempt *a)

@@ -251,6 +251,7 @@ TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 	memcpy(committed, trained, ELEMENTS * sizeof *committed);
 	assert_true(isnan(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update));
 	a->view.t = 2;
+	a->view.previous[0] = 1;
 	assert_true(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).update == 0);
 	static const size_t places[] = {0, 9, ELEMENTS - 2}; /* the last one has no full group after it */
 	for (size_t i = 0; i < 3; i++) {

@@ -158,28 +158,67 @@ TEST(growth_is_reported)
 	sl_sim_free(sim);
 }
 
-/* The first update is the whole model: it keeps 8 bits more, if the modulus is chosen for them. */
+/* The first update is the whole model, and the ranges of the second are those of that model: they keep 8 and
+ * 18 bits more, if the modulus is chosen for them, and two more rounds 6. */
 TEST(precision_of_the_first_update)
 {
 	static const uint64_t moduli[] = {0, (UINT64_C(1) << 36) - 5};
+	static const double more[] = {0x1p8, 0x1p18, 0x1p6, 0x1p6, 1};
 	for (size_t k = 0; k < 2; k++) {
-		struct sl_sim_options o = {.seed = 41, .learners = 3, .parameters.rounds = 2};
+		struct sl_sim_options o = {.seed = 41, .learners = 3, .parameters.rounds = 5};
 		o.parameters.n = 100;
 		o.parameters.p = moduli[k];
 		o.parameters.values = SL_VALUES_UPDATE;
 		struct sl_sim *sim = sl_sim_new(&o);
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
-		const struct sl_report *first = said(sim, 0, SL_REPORT_COMMITTED);
-		const struct sl_sim_note *second = NULL;
-		sl_sim_count(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE, &second);
-		assert_int_equal(second->report.t, 2);
-		assert_true(first->committed.clipping_range ==
-			    first->committed.step * (moduli[k] == 0 ? 0x1p20 : 0x1p12));
-		assert_true(second->report.committed.clipping_range ==
-			    second->report.committed.step * 0x1p12);
+		uint32_t rounds = 0;
+		for (size_t i = 0; i < sim->note_count; i++) {
+			const struct sl_report *report = &sim->notes[i].report;
+			if (sim->notes[i].learner != 0 || report->kind != SL_REPORT_COMMITTED)
+				continue;
+			assert_true(report->committed.clipping_range ==
+				    report->committed.step * 0x1p12 * (moduli[k] == 0 ? more[rounds] : 1));
+			assert_int_equal(report->t, ++rounds);
+		}
+		assert_int_equal(rounds, 5);
 		sl_sim_free(sim);
 	}
+}
+
+static uint32_t link_states; /* of rounds with ranges */
+
+/* Every LinkState tells the same, whatever its sender has trained. */
+static bool expect_no_need(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	static const uint64_t one = UINT64_C(0x3ff0000000000000);
+	const struct sl_link_state *state = &m->link_state;
+	(void)i;
+	(void)j;
+	if (m->kind != SL_MSG_LINK_STATE || state->t < 2)
+		return true;
+	sim->options.clipping_range = state->t == 2 ? 1e-6 : 1e6; /* of what is trained next */
+	link_states++;
+	assert_int_equal(state->parameters.decimals, 0);
+	assert_int_equal(state->parameters.update_bits, state->t == 2 ? 30 : state->t < 5 ? 18 : 12);
+	assert_int_equal(state->parameters.clipping_range, one);
+	return true;
+}
+
+/* From the second round on, no LinkState depends on the updates (PROTOCOL.md §4.8 Precision), nor on the
+ * setting of their range. */
+TEST(ranges_are_not_told)
+{
+	struct sl_sim_options o = {.seed = 43, .learners = 3, .parameters.rounds = 4};
+	o.parameters.values = SL_VALUES_UPDATE;
+	struct sl_sim *sim = sl_sim_new(&o);
+	*parameter(sim, 1, SL_PARAMETER_clipping_range) = RANGE_32;
+	sim->tap = expect_no_need;
+	link_states = 0;
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	assert_true(link_states >= 9);
+	sl_sim_free(sim);
 }
 
 /* More decimals than 2^61-1 carries: all learners take the most that it does. */

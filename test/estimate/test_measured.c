@@ -122,11 +122,11 @@ TEST(stars_and_complete_graphs)
 	expect_bytes("complete", 5, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 }
 
-/* With the defaults, a learner takes less than 11 bytes for each float, beside a part for process and chunks:
- * 1.1 GB for 10^8. One model more than there has to be is too many. */
+/* With the defaults, a learner takes less than 17 bytes for each float, beside a part for process and chunks:
+ * 1.7 GB for 10^8, in the first round. One model more than there has to be is too many. */
 static void expect_small(double peak, double part)
 {
-	assert_true(peak < part + 10.75 * MANY_FLOATS);
+	assert_true(peak < part + 16.75 * MANY_FLOATS);
 }
 
 TEST(memory)
@@ -141,12 +141,12 @@ TEST(memory)
 	expect_peak("ring", 5, SL_ENGINE_METROPOLIS, SL_SHARING_SEEDED);
 }
 
-/* 400 MB of floats: at most 1.15 GB for each learner. */
+/* 400 MB of floats: at most 1.75 GB for each learner. */
 TEST_NIGHTLY(large_model)
 {
 	json_t *rows = run("complete", 3, 100000000, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 	double peak = number(rows, json_array_size(rows) - 1, "peak_bytes");
 	json_decref(rows);
 	print_message("100 million floats: memory %.0f\n", peak);
-	assert_true(peak < 1.15e9);
+	assert_true(peak < 1.75e9);
 }

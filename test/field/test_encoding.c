@@ -62,8 +62,16 @@ TEST(literal_against_integers)
 		uint32_t mantissa = (uint32_t)any64(&seed) >> 8, decimals = (uint32_t)(any64(&seed) % 13);
 		int exponent = -(int)(any64(&seed) % 30);
 		uint64_t total = 1 + (any64(&seed) >> 40), weight = any64(&seed) % (total + 1);
-		struct sl_encoding e = {SL_ENCODING_PAPER, SL_VALUES_MODEL, decimals, 0,
-					INFINITY,	   false,	    weight,   total};
+		struct sl_encoding e = {SL_ENCODING_PAPER,
+					SL_VALUES_MODEL,
+					decimals,
+					0,
+					INFINITY,
+					false,
+					weight,
+					total,
+					NULL,
+					NULL};
 		__int128 scaled = (__int128)mantissa * (__int128)llround(pow(10, decimals)) * weight;
 		__int128 want = scaled / ((__int128)total << -exponent);
 		if (want >= INT64_C(1) << 60)
@@ -72,7 +80,8 @@ TEST(literal_against_integers)
 		float theta = ldexpf(negative ? -(float)mantissa : (float)mantissa, exponent);
 		assert_int_equal(encode1(&field, e, theta), negative ? -(int64_t)want : (int64_t)want);
 	}
-	struct sl_encoding huge = {SL_ENCODING_PAPER, SL_VALUES_MODEL, 0, 0, INFINITY, false, 3, 1 << 20};
+	struct sl_encoding huge = {
+		SL_ENCODING_PAPER, SL_VALUES_MODEL, 0, 0, INFINITY, false, 3, 1 << 20, NULL, NULL};
 	assert_int_equal(encode1(&field, huge, 0x1.8p70f), 9 * (INT64_C(1) << 49));
 	assert_int_equal(encode1(&field, huge, 0x1p-149f), 0);
 }
@@ -109,7 +118,7 @@ TEST(refusals)
 	float one = 1;
 	e.weight_total = 0;
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 4, 0, 16, false, 2, 1};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 4, 0, 16, false, 2, 1, NULL, NULL};
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &one, NULL, 1, x, &note), SL_ERR_INVALID);
 }
 
@@ -131,8 +140,8 @@ TEST(never_wraps)
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){0}, NULL, 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10006;
 	assert_int_equal(sl_encoding_encode(&field, &e, NULL, &(float){1}, NULL, 1, x, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 12,	 0,
-				 HUGE_VAL,	    false,	     UINT64_MAX, UINT64_MAX};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 12,   0,	HUGE_VAL, false,
+				 UINT64_MAX,	    UINT64_MAX,	     NULL, NULL};
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(sl_encoding_encode(&field, &e, NULL, &large[i], NULL, 1, x, &note),
 				 SL_ERR_RANGE);
@@ -148,7 +157,7 @@ TEST(mean_comes_back)
 	double want[3] = {0}, total = 0;
 	for (uint64_t i = 0; i < 5; i++) {
 		struct sl_encoding e = {
-			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 16, false, 1 + i * 100, 0};
+			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 16, false, 1 + i * 100, 0, NULL, NULL};
 		for (size_t l = 0; l < 3; l++) {
 			theta[i][l] = (float)((int64_t)any64(&seed) >> 32) * 0x1p-28f;
 			want[l] += (double)e.weight * (double)theta[i][l];
@@ -188,7 +197,9 @@ TEST(blocks_against_elements)
 					16,
 					true,
 					1 + any64(&seed) % 1000,
-					0},
+					0,
+					NULL,
+					NULL},
 				   free = e;
 		free.clipping_range = HUGE_VAL;
 		for (size_t l = 0; l < N; l++)

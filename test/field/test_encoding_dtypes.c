@@ -69,7 +69,9 @@ TEST(doubles)
 					HUGE_VAL,
 					false,
 					cases[i].weight,
-					0};
+					0,
+					NULL,
+					NULL};
 		assert_int_equal(encode1(&a_double, &e, &cases[i].theta, &value, &note), SL_OK);
 		assert_int_equal(value, cases[i].encoded);
 	}
@@ -98,8 +100,16 @@ TEST(doubles_against_quadruples)
 		double theta = half / (double)scale;
 		for (uint64_t step = any64(&seed) % 3; step > 0; step--)
 			theta = nextafter(theta, n % 2 == 0 ? 0 : HUGE_VAL);
-		struct sl_encoding e = {
-			SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, decimals, 0, HUGE_VAL, false, 1, 0};
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,
+					SL_VALUES_MODEL,
+					decimals,
+					0,
+					HUGE_VAL,
+					false,
+					1,
+					0,
+					NULL,
+					NULL};
 		theta = n % 3 == 0 ? -theta : theta;
 		assert_int_equal(encode1(&a_double, &e, &theta, &value, &note), SL_OK);
 		assert_int_equal(value, product_of(theta, scale));
@@ -108,7 +118,7 @@ TEST(doubles_against_quadruples)
 
 TEST(range_of_doubles)
 {
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 0.3, false, 1, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 4, 0, 0.3, false, 1, 0, NULL, NULL};
 	struct sl_encode_note note;
 	int64_t value;
 	double most = 0.3, above = nextafter(0.3, 1), wild[] = {NAN, INFINITY, -INFINITY};
@@ -123,11 +133,12 @@ TEST(range_of_doubles)
 	assert_int_equal(note.clamped, 1);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(encode1(&a_double, &e, &wild[i], &value, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 12, 0, HUGE_VAL, false, 1, 0};
+	e = (struct sl_encoding){
+		SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 12, 0, HUGE_VAL, false, 1, 0, NULL, NULL};
 	const double large[] = {0x1p21, 0x1p60, 0x1p107, 0x1p1023}; /* nothing wraps */
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(encode1(&a_double, &e, &large[i], &value, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 1e6, false, 1, 100};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 1e6, false, 1, 100, NULL, NULL};
 	const double paper = -1.99;
 	assert_int_equal(encode1(&a_double, &e, &paper, &value, &note), SL_OK);
 	assert_int_equal(value, -1);
@@ -161,8 +172,16 @@ TEST(integers)
 	struct sl_encode_note note;
 	int64_t value;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED,	 SL_VALUES_MODEL, cases[i].decimals, 0,
-					cases[i].clipping_range, false,		  cases[i].weight,   0};
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED,
+					SL_VALUES_MODEL,
+					cases[i].decimals,
+					0,
+					cases[i].clipping_range,
+					false,
+					cases[i].weight,
+					0,
+					NULL,
+					NULL};
 		assert_int_equal(encode1(&an_integer, &e, &cases[i].value, &value, &note), cases[i].rc);
 		if (cases[i].rc == SL_OK)
 			assert_int_equal(value, cases[i].value * (int64_t)cases[i].weight);
@@ -170,11 +189,11 @@ TEST(integers)
 			assert_true(note.value == (double)cases[i].value);
 		assert_true(note.rounding == 0 && note.vanished == 0);
 	}
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 2, 0, 1.5, true, 3, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 2, 0, 1.5, true, 3, 0, NULL, NULL};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){INT64_MIN}, &value, &note), SL_OK);
 	assert_int_equal(value, -450);
 	assert_int_equal(note.clamped, 1);
-	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 16, false, 1, 100};
+	e = (struct sl_encoding){SL_ENCODING_PAPER, SL_VALUES_MODEL, 2, 0, 16, false, 1, 100, NULL, NULL};
 	assert_int_equal(encode1(&an_integer, &e, &(int64_t){1}, &value, &note), SL_ERR_INVALID);
 }
 
@@ -260,7 +279,7 @@ TEST(a_mixed_model)
 		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
 	const struct sl_tensors tensors = {items, 3};
 	struct sl_field field = field_of(P61);
-	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0};
+	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0, NULL, NULL};
 	struct {
 		int64_t i[2];
 		double d[3];
@@ -322,8 +341,8 @@ TEST(parts_of_a_mixed_model)
 	for (size_t size = 1; size <= 8; size++) {
 		memset(&mean, 0xa5, sizeof mean);
 		for (size_t at = 0; at < 8; at += size)
-			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, x[8], NULL, 8,
-								 at, 8 - at < size ? 8 - at : size,
+			assert_int_equal(sl_encoding_decode_part(&field, &e, &tensors, x + at, NULL, x[8],
+								 NULL, 8, at, 8 - at < size ? 8 - at : size,
 								 (uint8_t *)&mean +
 									 sl_tensors_offset(&tensors, 8, at)),
 					 SL_OK);

@@ -12,17 +12,17 @@ from rooms import symbols
 
 # What the compiler, its sanitizers and assert() put in.
 COMPILER = re.compile(r'__(assert_fail|stack_chk_fail|cpu_model|cpu_indicator_init|(asan|ubsan|sanitizer|gcov|llvm)_.*|'
-                      r'u?(div|mod|divmod|mul)ti[34]|popcountdi2)|_GLOBAL_OFFSET_TABLE_|abort')
+                      r'u?(div|mod|divmod|mul)ti[34]|popcountdi2|floattidf)|_GLOBAL_OFFSET_TABLE_|abort')
 MEMORY = 'memcpy memmove memset memcmp memchr bcmp strlen strcmp strncmp strchr strrchr strstr strspn strcspn'
 PLAIN = 'sl_arena_* sl_bytes_* sl_bit_* sl_tensors_* ' + MEMORY
 
 # The names that each room imports from outside itself.
 IMPORTS = {
-	'field': PLAIN + ' crypto_stream_chacha20* sodium_memzero frexp ldexp floor rint nextafter nextafterf',
+	'field': PLAIN + ' crypto_stream_chacha20* sodium_memzero fmax frexp ldexp floor rint nextafter nextafterf',
 	'graph': PLAIN + ' exp fmod ldexp log',
 	'mixing': PLAIN + ' sl_field_* sl_prg_* sl_augment* sl_connectivity* sl_prune* sl_graph_* sl_forest_* sl_blas_* fmax fmin floor frexp ldexp log log10 pow round',
 	'protocol': PLAIN + ' sl_encoding_range sl_engine_* sl_vector_hash_* crypto_generichash* sodium_memzero',
-	'compute': PLAIN + ' fmax fmaxf sl_encoding_* sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_analysis_*'
+	'compute': PLAIN + ' fmax ilogb ldexp sl_encoding_* sl_ranges_* sl_view_ranged sl_field_* sl_metropolis_* sl_prg_* sl_share* sl_vector_* sl_analysis_*'
 		   ' sl_checksum_* sl_key_* sl_engine_* sl_spectrum_* sl_minimal_polynomial_* sl_canonical_* sodium_is_zero sodium_memzero',
 	'core': PLAIN + ' sl_encoding_* sl_precision_* sl_field_* sl_graph_* sl_engine_* sl_spectrum_* sl_canonical_* sl_checksum_* sl_key_* sl_view_*'
 		' sl_phase_* sl_job_* crypto_generichash sodium_memzero ldexp',

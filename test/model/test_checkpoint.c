@@ -73,7 +73,7 @@ TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 
 TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
-	struct sl_checkpoint wrote = checkpoint_of("a run \"with\" \xc3\xa9", 1000000), read;
+	struct sl_checkpoint wrote = checkpoint_of("a run \"with\" \xc3\xa9", 1000000), read = {0};
 	struct sl_error error = {0};
 	float model[N] = {0};
 	char name[SL_FILE_NAME_BYTES];
@@ -114,7 +114,7 @@ TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 		{.begin = 24, .bytes = 12, .dtype = SL_FLOAT32, .nonnegative = true}};
 	static const uint64_t model[5] = {UINT64_C(0xfffffffffffffffe), 0x3ff8000000000000, 1, 2, 3};
 	const struct sl_tensors mixed = {items, 4};
-	struct sl_checkpoint c = checkpoint_of("a", 1), read;
+	struct sl_checkpoint c = checkpoint_of("a", 1), read = {0};
 	struct sl_error error = {0};
 	struct sl_tensor_file file;
 	uint8_t back[36], *bytes;
@@ -319,7 +319,7 @@ TEST_WITH(other_tensors_are_refused, folder_setup, folder_teardown)
 		{{.name = "w", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}},
 		 {.name = "b", .dtype = SL_FLOAT32}},
 	};
-	struct sl_checkpoint c;
+	struct sl_checkpoint c = {0};
 	struct sl_error error;
 	write_round(*state, "a", 1);
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -330,6 +330,148 @@ TEST_WITH(other_tensors_are_refused, folder_setup, folder_teardown)
 			folder_path(*state, FIRST ": its tensors are not those of this run's model"));
 	}
 	assert_int_equal(first(*state, &(struct sl_tensors){parts, 1}, &c, &error), SL_ERR_INVALID);
+}
+
+/* --- ranges --- */
+
+static int16_t some_ranges[] = {-40, 7};
+
+static void write_ranges(const char *folder)
+{
+	struct sl_checkpoint c = checkpoint_of("a", 1);
+	struct sl_error error = {0};
+	c.exponents = some_ranges;
+	c.ranges = 2;
+	assert_int_equal(sl_checkpoint_write(folder, &c, &tensors, floats, &error), SL_OK);
+}
+
+/* Read round 1 with so many exponents, to `exponents`. */
+static int read_ranges(const char *folder, uint32_t count, int16_t *exponents, struct sl_error *error)
+{
+	struct sl_checkpoint c = {.exponents = exponents, .ranges = count};
+	int rc = first(folder, &tensors, &c, error);
+	if (rc == SL_OK)
+		assert_true(c.exponents == exponents && c.ranges == count);
+	return rc;
+}
+
+TEST_WITH(ranges_are_read_back, folder_setup, folder_teardown)
+{
+	static const char text[] = "\"ranges\":\"[-40,7]\"",
+			  sum[] = "d2871f46bdd1947499fc079d836684262dd323ecadfefb1f3a4f8157a52e7edc";
+	struct sl_checkpoint c = checkpoint_of("a", 2), header = {0};
+	struct sl_tensor_file file;
+	struct sl_error error = {0};
+	int16_t exponents[3] = {0, 0, 99};
+	size_t size;
+	write_ranges(*state);
+	assert_int_equal(read_ranges(*state, 2, exponents, &error), SL_OK);
+	assert_true(exponents[0] == -40 && exponents[1] == 7 && exponents[2] == 99);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	assert_non_null(memmem(bytes, size, text, sizeof text - 1));
+	assert_non_null(memmem(bytes, size, sum, sizeof sum - 1)); /* of another program */
+	free(bytes);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 1, NULL, &header, NULL, &error), SL_OK);
+	assert_true(header.exponents == NULL && header.ranges == 0); /* of the header alone, none are read */
+	c.exponents = exponents;
+	c.ranges = 2;
+	exponents[0] = 1020; /* the ends */
+	exponents[1] = -960;
+	sl_checkpoint_sum(&c, &tensors, floats);
+	memcpy(header.checksum, c.checksum, sizeof c.checksum);
+	assert_int_equal(sl_checkpoint_write(*state, &c, &tensors, floats, &error), SL_OK);
+	assert_memory_equal(c.checksum, header.checksum, sizeof c.checksum);
+	assert_int_equal(
+		sl_checkpoint_check_open(folder_path(*state, "round-000002.safetensors"), &file, &error),
+		SL_OK);
+	assert_true(file.ranged && file.places[0].range == 1020 && file.places[1].range == -960);
+	sl_checkpoint_check_close(&file);
+	memset(exponents, 0, sizeof exponents);
+	float model[N];
+	assert_int_equal(sl_checkpoint_read(*state, "a", 2, &tensors, &c, model, &error), SL_OK);
+	assert_true(exponents[0] == 1020 && exponents[1] == -960);
+}
+
+/* As many as the model has tensors; with `values: model`, none. */
+TEST_WITH(ranges_of_another_number, folder_setup, folder_teardown)
+{
+	static const char *const texts[] = {": this run averages updates: `values` cannot change",
+					    ": its ranges are not those of its tensors", NULL,
+					    ": its ranges are not those of its tensors"};
+	struct sl_error error;
+	char text[128];
+	int16_t exponents[4] = {0};
+	write_ranges(*state);
+	for (uint32_t count = 0; count <= 3; count++) {
+		int want = count == 0 ? SL_ERR_INVALID : count == 2 ? SL_OK : SL_ERR_FORMAT;
+		assert_int_equal(read_ranges(*state, count, exponents, &error), want);
+		snprintf(text, sizeof text, FIRST "%s", count == 2 ? "" : texts[count]);
+		if (count != 2)
+			assert_string_equal(error.text, folder_path(*state, text));
+	}
+	write_round(*state, "a", 1);
+	assert_int_equal(read_ranges(*state, 0, NULL, &error), SL_OK);
+	assert_int_equal(read_ranges(*state, 2, exponents, &error), SL_ERR_INVALID);
+	assert_string_equal(error.text,
+			    folder_path(*state, FIRST ": this run averages models: `values` cannot change"));
+}
+
+TEST_WITH(ranges_that_are_none, folder_setup, folder_teardown)
+{
+	static const struct {
+		const char *list, *reason; /* in the place of [-40,7] */
+	} cases[] = {
+		{"[-40,8]", "its ranges are not those of its tensors"},
+		{"[-41,7]", "its ranges are not those of its tensors"},
+		{"[7,-40]", "its ranges are not those of its tensors"},
+		{"[1021,0]", "its ranges are not those of its tensors"},
+		{"[0,-961]", "its ranges are not those of its tensors"},
+		{"[65536,7]", "its ranges are not those of its tensors"},
+		{"[-4.0,7]", "its ranges are not those of its tensors"},
+		{"[true,7]", "its ranges are not those of its tensors"},
+		{"[[-40],7]", "its ranges are not those of its tensors"},
+		{"[-40,7", "its ranges are not those of its tensors"},
+		{"[-40,7,0]", "its ranges are not those of its tensors"},
+		{"{}", "its ranges are not those of its tensors"},
+		{"", "its ranges are not those of its tensors"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_error error;
+		char text[256];
+		int16_t exponents[2];
+		size_t size, cut = strlen("[-40,7]"), put = strlen(cases[i].list);
+		write_ranges(*state);
+		uint8_t *bytes = folder_get(*state, FIRST, &size);
+		uint8_t *at = memmem(bytes, size, "[-40,7]", cut), *end = bytes + size - sizeof floats;
+		assert_non_null(at);
+		if (put > cut) { /* the header ends with spaces */
+			memmove(at + put, at + cut, (size_t)(end - at) - put);
+		} else {
+			memmove(at + put, at + cut, (size_t)(end - at) - cut);
+			memset(end - (cut - put), ' ', cut - put);
+		}
+		memcpy(at, cases[i].list, put);
+		folder_put(*state, FIRST, bytes, size);
+		free(bytes);
+		snprintf(text, sizeof text, FIRST ": %s", cases[i].reason);
+		assert_int_equal(read_ranges(*state, 2, exponents, &error), SL_ERR_FORMAT);
+		assert_string_equal(error.text, folder_path(*state, text));
+	}
+}
+
+/* Such that every step is a double, whatever the checksum is. */
+TEST_WITH(ranges_within_their_ends, folder_setup, folder_teardown)
+{
+	static int16_t cases[][2] = {{1020, -960}, {1021, 0}, {0, -961}, {INT16_MAX, 0}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_checkpoint c = checkpoint_of("a", 1);
+		struct sl_error error = {0};
+		int16_t exponents[2];
+		c.exponents = cases[i];
+		c.ranges = 2;
+		assert_int_equal(sl_checkpoint_write(*state, &c, &tensors, floats, &error), SL_OK);
+		assert_int_equal(read_ranges(*state, 2, exponents, &error), i == 0 ? SL_OK : SL_ERR_FORMAT);
+	}
 }
 
 TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)

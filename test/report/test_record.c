@@ -307,6 +307,28 @@ static void expect_record(struct sl_report report, const char *event, enum sl_le
 	json_decref(object);
 }
 
+TEST(test_sentences_on_ranges)
+{
+	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, false, 0.5}}, "clamped",
+		      SL_WARN, "7 parameters were clamped to clipping_range 0.5");
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, true, 1}}, "clamped", SL_WARN,
+		"round 3: 7 values of the update are far beyond the ranges of their tensors and are cut: "
+		"this "
+		"learner changes more than the others, or all more than before; then the ranges follow");
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_ENCODED,
+				   .encoded = {.values = SL_VALUES_UPDATE,
+					       .ranged = true,
+					       .n = 10,
+					       .vanished = 9,
+					       .rounding = 0.25,
+					       .update = 0.5}},
+		"encoded", SL_INFO,
+		"round 3: largest rounding error 5e+01 % of the largest update, which goes into the next "
+		"update");
+}
+
 TEST(test_sentences)
 {
 	expect_record(
@@ -347,8 +369,6 @@ TEST(test_sentences)
 		      "round 3 attempt 1 ended in SHARE: weight 9 is above max_weight, 4; raise max_weight "
 		      "at every "
 		      "learner");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
-		      "7 parameters were clamped to clipping_range 0.5");
 	expect_record((struct sl_report){.kind = SL_REPORT_OVER, .peer = 2}, "attempt_over", SL_WARN,
 		      "round 3 attempt 1 is over: cy (9) and enough others have signed that they never "
 		      "complete it");

@@ -218,7 +218,9 @@ TEST_WITH(tensors_are_checked, folder_setup, folder_teardown)
 /* Shape, offsets and file agree with one another, but not with n. */
 TEST_WITH(sizes_are_those_of_n, folder_setup, folder_teardown)
 {
-	static const json_int_t sizes[] = {0, 4 * FLOATS - 1, 8 * FLOATS + 1, INT64_MAX, -16};
+	/* exponents are of n tensors, and of 65,536 without elements */
+	static const json_int_t sizes[] = {0, 4 * FLOATS - 1, 8 * FLOATS + 2 * (FLOATS + 65536) + 1,
+					   INT64_MAX, -16};
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 		size_t size;
 		uint8_t *bytes = third(*state, &size);
@@ -256,7 +258,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		   *list = "round or digests are not hexadecimal digits",
 		   *length = "hash, key, challenge or signature of a wrong length";
 	const char *const cases[][3] = {
-		{"format", "starling-result-5", "the format is not starling-result-6"},
+		{"format", "starling-result-6", "the format is not starling-result-7"},
 		{"n", "4", "a result of another n"},
 		{"n", "18446744073709551619", "n is no number"},
 		{"n", "0x3", "n is no number"},

@@ -56,7 +56,7 @@ const struct literal literals[] = {
 			 .signature = {0x12}}},
 	 "08071002180320ac022a2010" Z31 "322053" Z31 "38054244" PARAMETERS_BYTES "4a2011" Z31
 	 "52030102035a4012" Z63,
-	 "185b7b9d2d2a6e11c82ebf4c3147fc52fdc292e823ae8573a8aac49b8290b0c3"},
+	 "34cfde05a0c7ad42065d5c3d187d565e9b7ced427214d662b695ae285a5fba08"},
 	{{.kind = SL_MSG_READY,
 	  .ready = {.id = 7,
 		    .t = 3,

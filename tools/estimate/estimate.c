@@ -15,7 +15,8 @@
 #define RANGE_1 UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
 #define PROCESS_BYTES 18e6		     /* of a learner without a model */
 #define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
-#define MODELS_BYTES 8.0		     /* of the trained and the committed model, for each float */
+#define MODELS_BYTES                                                                                         \
+	12.0 /* of the trained and the committed model, and the rest of updates, for each float */
 
 /* ---- bytes ---- */
 

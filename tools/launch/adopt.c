@@ -6,6 +6,7 @@
  */
 #include <sodium.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
@@ -29,10 +30,12 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 
 /* The models of the round may still be there to recompute its mean: the learner says no more how they were
  * encoded. */
-static void adopt_encoding(struct sl_round_row *row, const struct sl_parameters *agreed)
+static void adopt_encoding(struct sl_round_row *row, const struct sl_round_head *round)
 {
-	struct sl_view view = {.n = row->learners, .agreed = *agreed};
-	sl_view_set_encoding(&view);
+	struct sl_view view = {.n = row->learners, .agreed = round->parameters};
+	memcpy(view.previous, round->previous, SL_HASH_BYTES);
+	sl_view_set_encoding(&view, 0);
+	row->ranged = sl_view_ranged(&view);
 	row->update = view.encoding.values == SL_VALUES_UPDATE;
 	row->decimals_known = !row->update;
 	row->decimals = view.encoding.decimals;
@@ -48,7 +51,7 @@ static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 	if (row->committed == 0) {
 		row->learners = sl_round_learners(certificate->round);
 		row->attempt = certificate->a;
-		adopt_encoding(row, &certificate->round->parameters);
+		adopt_encoding(row, certificate->round);
 	}
 	if (certificate->digests[0].id != l->index + 1) {
 		sl_round_table_shown(row, l->index, digest);

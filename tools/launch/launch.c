@@ -130,8 +130,13 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 		who[w] = row->who[w] | excused[w];
 		excused[w] |= row->passed[w];
 	}
-	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan, row), row->round,
-				    who, excused};
+	const struct sl_verify v = {&launch->plan->folder,
+				    sl_plan_encoding(launch->plan, row),
+				    (uint32_t)launch->plan->settings.tolerance,
+				    row->ranged,
+				    row->round,
+				    who,
+				    excused};
 	if (v.encoding.values == SL_VALUES_MODEL && v.encoding.decimals == SL_DECIMALS_AUTO)
 		return sl_err_set(error, SL_ERR_NOTFOUND, "not recomputed: its decimals are not known");
 	return sl_verify_round(&v, error);

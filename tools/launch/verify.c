@@ -1,6 +1,7 @@
 #include "tools/launch/verify.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 
 #include "common/base/bytes.h"
 #include "tools/launch/verify_mean.h"
+#include "tools/lib/range_check.h"
 #include "tools/launch/verify_value.h"
 #include "tools/lib/checkpoint_check.h"
 
@@ -18,10 +20,13 @@
 /* The sum of the models times their weights, times 10^decimals. */
 struct sum {
 	struct sl_tensor_file model; /* a checkpoint: dtypes in the order of the elements */
-	int64_t *z;		     /* n */
+	__int128 *z;		     /* n */
 	bool update;
-	double *base; /* update: n values of the last committed model; NULL: zeros */
-	int step;     /* update: log2 of the quantization step */
+	double *base;		      /* update: n values of the last committed model; NULL: zeros */
+	int64_t *first;		      /* update: n sums of first limbs */
+	struct sl_range_grid *grids;  /* update: by tensor */
+	struct sl_tensor_file before; /* update: the round before, with the exponents; empty in the first */
+	uint32_t learners;
 	uint64_t weight;
 	struct sl_verify_scale scale;
 	struct sl_verify_mean mean;
@@ -67,32 +72,48 @@ static int dump_open(struct dump *dump, const struct sl_verify *v, uint32_t lear
 			  dump->path);
 }
 
-/* Set *term to the integer of an update: the difference of two doubles, rounded to a multiple of the step. */
-static bool update_term(const struct sum *sum, size_t at, double value, int64_t *term)
+/* Add the integer of an update, times the weight: the difference of two doubles, rounded to a multiple of the
+ * step. Of an int64, both are exact up to 2^53. */
+static bool add_update(struct sum *sum, size_t tensor, size_t at, double value, uint64_t weight)
 {
+	struct sl_range_grid *grid = &sum->grids[tensor];
 	volatile double u = value - (sum->base == NULL ? 0 : sum->base[at]);
-	double scaled = nearbyint(ldexp(u, -sum->step)), most = ldexp(sum->scale.clip, -sum->step);
-	if (sum->scale.clip > 0 && fabs(scaled) > most)
+	double scaled = nearbyint(ldexp(u, -grid->step)), clip = ldexp(sum->scale.clip, -grid->step);
+	double most = grid->most < INFINITY || sum->scale.clip == 0 ? grid->most : clip;
+	if (fabs(scaled) > most)
 		scaled = copysign(most, scaled);
-	*term = (int64_t)scaled;
-	return fabs(scaled) < 0x1p62;
+	if (!(fabs(scaled) < 0x1p62))
+		return false;
+	grid->change = fmax(grid->change, fabs(u));
+	sum->z[at] += (__int128)scaled * (__int128)weight;
+	int64_t unit = INT64_C(1) << grid->lower, steps = (int64_t)scaled + unit / 2;
+	int64_t limb = steps / unit - (steps % unit < 0); /* rounded down */
+	return !__builtin_mul_overflow(limb, weight, &limb) &&
+	       !__builtin_add_overflow(sum->first[at], limb, &sum->first[at]);
 }
 
 /* Add the integer of one element, times the weight. Return false if it is no number or out of any range. */
-static bool add_element(struct sum *sum, size_t at, enum sl_dtype dtype, const uint8_t *element,
-			uint64_t weight)
+static bool add_element(struct sum *sum, size_t tensor, size_t at, enum sl_dtype dtype,
+			const uint8_t *element, uint64_t weight)
 {
 	double value = sl_verify_mean_value(dtype, element);
 	int64_t term;
 	if (sum->update)
-		return isfinite(value) && dtype != SL_INT64 && update_term(sum, at, value, &term) &&
-		       !__builtin_mul_overflow(term, weight, &term) &&
-		       !__builtin_add_overflow(sum->z[at], term, &sum->z[at]);
+		return isfinite(value) && add_update(sum, tensor, at, value, weight);
 	if (!isfinite(value) || (dtype != SL_INT64 && sum->scale.clip == 0 &&
 				 fabs(value) * pow(10, sum->scale.decimals) >= 0x1p62))
 		return false;
 	return !__builtin_mul_overflow(sl_verify_value(&sum->scale, dtype, element), weight, &term) &&
 	       !__builtin_add_overflow(sum->z[at], term, &sum->z[at]);
+}
+
+/* Return log2 of the range of a tensor; that of int64 has at least the bits of the limbs. */
+static int range_of(const struct sum *sum, size_t tensor)
+{
+	bool ranged = sum->before.count > 0 && sum->model.places[tensor].bytes > 0;
+	if (ranged)
+		return ilogb(sum->grids[tensor].most) + sum->grids[tensor].step;
+	return sum->before.count > 0 ? sum->before.places[tensor].range : 0;
 }
 
 static int add_elements(struct sum *sum, const struct dump *dump, struct sl_error *error)
@@ -104,10 +125,13 @@ static int add_elements(struct sum *sum, const struct dump *dump, struct sl_erro
 		for (uint64_t left = place->bytes; left > 0; left -= width(place->dtype), at++) {
 			if (fread(element, width(place->dtype), 1, dump->file) != 1)
 				return sl_err_set(error, SL_ERR_IO, "%s: ends early", dump->path);
-			if (dump->weight > 0 && !add_element(sum, at, place->dtype, element, dump->weight))
+			bool counts = sum->update || dump->weight > 0; /* its magnitude, if not its values */
+			if (counts && !add_element(sum, i, at, place->dtype, element, dump->weight))
 				return sl_err_set(error, SL_ERR_INVALID, "%s: element %zu is too large",
 						  dump->path, at);
 		}
+		if (sum->update)
+			sl_range_check_count(&sum->grids[i], range_of(sum, i));
 	}
 	return SL_OK;
 }
@@ -121,6 +145,7 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 	if (v->encoding.kind == SL_ENCODING_PAPER)
 		dump.weight = 1; /* Z_n is 0 */
 	sum->weight += dump.weight;
+	sum->learners++;
 	rc = add_elements(sum, &dump, error);
 	fclose(dump.file);
 	return rc;
@@ -131,7 +156,6 @@ static void set_scale(struct sum *sum, const struct sl_verify *v)
 {
 	bool paper = v->encoding.kind == SL_ENCODING_PAPER;
 	sum->update = v->encoding.values == SL_VALUES_UPDATE;
-	sum->step = sum->update ? ilogb(v->encoding.clipping_range) - (int)v->encoding.update_bits : 0;
 	sum->scale.decimals = v->encoding.decimals;
 	sum->scale.clip = v->encoding.clamp ? v->encoding.clipping_range : 0;
 	for (uint32_t i = 0; paper && i < v->folder->learners; i++)
@@ -152,47 +176,69 @@ static int set_mean(struct sum *sum, const struct sl_verify *v, struct sl_error 
 /* Return coordinate `at` of Z, or 0 if the mean of it would be below 0 in a non-negative tensor. */
 static int64_t coordinate(const struct sum *sum, const struct sl_tensor_place *place, size_t at)
 {
-	return place->nonnegative && sum->z[at] < 0 ? 0 : sum->z[at];
+	return place->nonnegative && sum->z[at] < 0 ? 0 : (int64_t)sum->z[at];
 }
 
 /* Return the value of coordinate `at` of the new model, as PROTOCOL.md §4.6 Decoding has it. */
-static double update_mean(const struct sum *sum, const struct sl_tensor_place *place, size_t at)
+static double update_mean(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place,
+			  size_t at)
 {
 	volatile double mean = (double)sum->z[at] / (double)sum->weight;
-	volatile double model = (sum->base == NULL ? 0 : sum->base[at]) + ldexp(mean, sum->step);
+	volatile double model =
+		(sum->base == NULL ? 0 : sum->base[at]) + ldexp(mean, sum->grids[tensor].step);
+	if (sum->z[at] == 0 && sum->base != NULL)
+		model = sum->base[at]; /* the sum of 0 and -0 would be 0 */
 	return place->nonnegative && model <= 0 ? 0 : model;
 }
 
-static bool holds(const struct sum *sum, const struct sl_tensor_place *place, size_t at,
+/* Return true if the integer is the nearest to B + sum 2^step / weight, a half to the even difference. */
+static bool integer_holds(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place,
+			  size_t at, const uint8_t *element)
+{
+	int64_t value;
+	memcpy(&value, element, sizeof value);
+	__int128 change = (__int128)value - (__int128)(sum->base == NULL ? 0 : sum->base[at]);
+	__int128 weight = (__int128)sum->weight,
+		 off = 2 * ((__int128)((unsigned __int128)sum->z[at] << sum->grids[tensor].step) -
+			    change * weight);
+	bool raised = place->nonnegative && value == 0 && off < 0;
+	return raised || (off < weight && off > -weight) ||
+	       ((off == weight || off == -weight) && change % 2 == 0);
+}
+
+static bool holds(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place, size_t at,
 		  const uint8_t *element)
 {
 	if (!sum->update)
 		return sl_verify_mean_holds(&sum->mean, place->dtype, coordinate(sum, place, at), element);
-	double wide = update_mean(sum, place, at);
+	if (place->dtype == SL_INT64)
+		return integer_holds(sum, tensor, place, at, element);
+	double wide = update_mean(sum, tensor, place, at);
 	float single = (float)wide;
 	return memcmp(element, place->dtype == SL_FLOAT32 ? (const void *)&single : &wide,
 		      width(place->dtype)) == 0;
 }
 
 /* Compare `count` elements from `first` on. */
-static int compare_elements(const struct sum *sum, const char *path, const struct sl_tensor_place *place,
-			    const uint8_t *elements, size_t first, size_t count, struct sl_error *error)
+static int compare_elements(const struct sum *sum, const char *path, size_t tensor,
+			    const struct sl_tensor_place *place, const uint8_t *elements, size_t first,
+			    size_t count, struct sl_error *error)
 {
 	enum sl_dtype dtype = place->dtype;
 	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
-		if (!holds(sum, place, first + i, elements))
+		if (!holds(sum, tensor, place, first + i, elements))
 			return sl_err_set(
 				error, SL_ERR_INVALID, "%s: parameter %zu is %.*g, the exact mean is %.*g",
 				path, first + i, dtype == SL_FLOAT32 ? 9 : 17,
 				sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
-				sum->update ? update_mean(sum, place, first + i)
+				sum->update ? update_mean(sum, tensor, place, first + i)
 					    : sl_verify_mean_about(&sum->mean, dtype,
 								   coordinate(sum, place, first + i)));
 	}
 	return SL_OK;
 }
 
-static int compare_tensor(const struct sum *sum, const char *path, FILE *file,
+static int compare_tensor(const struct sum *sum, const char *path, FILE *file, size_t tensor,
 			  const struct sl_tensor_place *place, size_t first, struct sl_error *error)
 {
 	uint8_t read[CHUNK * 8];
@@ -202,7 +248,7 @@ static int compare_tensor(const struct sum *sum, const char *path, FILE *file,
 		size_t count = bytes / width(place->dtype);
 		if (fread(read, 1, bytes, file) != bytes)
 			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
-		rc = compare_elements(sum, path, place, read, first, count, error);
+		rc = compare_elements(sum, path, tensor, place, read, first, count, error);
 		first += count;
 		at += bytes;
 	}
@@ -216,10 +262,58 @@ static int compare_model(const struct sum *sum, const char *path, const struct s
 	int rc = SL_OK;
 	for (size_t i = 0; rc == SL_OK && i < tensors->count; i++) {
 		const struct sl_tensor_place *place = &tensors->places[i];
-		rc = compare_tensor(sum, path, tensors->file, place, first, error);
+		rc = compare_tensor(sum, path, tensors->file, i, place, first, error);
 		first += place->bytes / width(place->dtype);
 	}
 	return rc;
+}
+
+/* Return the largest sum of the tensor in units of the first limb's step, rounded as the first limb is. */
+static double most_of(const struct sum *sum, size_t first, size_t count)
+{
+	double most = 0;
+	for (size_t l = first; l < first + count; l++)
+		most = fmax(most, fabs((double)sum->first[l]));
+	return most;
+}
+
+/* Compare the exponents with those that follow from the updates and their sum. */
+static int compare_ranges(const struct sum *sum, const struct sl_verify *v, const char *path,
+			  const struct sl_tensor_file *tensors, struct sl_error *error)
+{
+	bool first = sum->before.count == 0;
+	int largest = INT_MIN, exponent;
+	size_t at = 0;
+	if (!tensors->ranged)
+		return sl_err_set(error, SL_ERR_INVALID, "%s: without ranges", path);
+	for (int pass = 0; pass < 2; pass++, at = 0)
+		for (size_t i = 0; i < tensors->count; i++) {
+			const struct sl_tensor_place *place = &tensors->places[i];
+			size_t count = place->bytes / width(place->dtype);
+			struct sl_range_end end = {.first = first,
+						   .range = first ? sum->grids[i].step : range_of(sum, i),
+						   .bits = (int)v->encoding.update_bits,
+						   .learners = sum->learners,
+						   .backed = v->tolerance + 1,
+						   .most = most_of(sum, at, count),
+						   .weight = (double)sum->weight};
+			at += count;
+			exponent = sl_range_check_exponent(&sum->grids[i], &end);
+			if (pass == 0 && exponent != INT_MAX && exponent > largest)
+				largest = exponent;
+			bool zeros = exponent == INT_MAX;
+			if (zeros)
+				exponent = largest == INT_MIN ? 0 : largest;
+			if (first)
+				exponent += sl_range_check_room(tensors, place, zeros);
+			if (exponent > 1020)
+				exponent = 1020;
+			if (pass == 1 && place->range != exponent)
+				return sl_err_set(error, SL_ERR_INVALID,
+						  "%s: the range of tensor %zu is 2^%d, by the updates 2^%d",
+						  path, i, place->range, exponent);
+		}
+	return SL_OK;
 }
 
 static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner,
@@ -236,6 +330,8 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 				path, tensors.n, sum->model.n);
 	else
 		rc = compare_model(sum, path, &tensors, error);
+	if (rc == SL_OK && sum->update)
+		rc = compare_ranges(sum, v, path, &tensors, error);
 	sl_checkpoint_check_close(&tensors);
 	return rc;
 }
@@ -301,25 +397,37 @@ static int read_values(double *values, const char *path, const struct sl_tensor_
 	return SL_OK;
 }
 
-/* Read the model of the round before, from which the updates of this one are; before the first round it is
- * zeros. */
+/* Read the model of the round before, from which the updates of this one are: in the first round the initial
+ * one, if all began with it, or zeros. */
 static int read_base(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
 {
 	struct sl_verify before = *v;
-	struct sl_tensor_file tensors;
 	char path[PATH_MAX];
 	before.round--;
-	if (v->encoding.values != SL_VALUES_UPDATE || before.round == 0)
+	if (!v->ranged)
 		return SL_OK;
 	round_path(&before, first, "checkpoints/round", "safetensors", path);
-	int rc = sl_checkpoint_check_open(path, &tensors, error);
+	int rc = sl_checkpoint_check_open(path, &sum->before, error);
 	if (rc != SL_OK)
 		return rc;
-	sum->base = tensors.n == sum->model.n ? calloc(tensors.n, sizeof *sum->base) : NULL;
-	rc = sum->base == NULL ? sl_err_set(error, SL_ERR_FORMAT, "%s: a model of another size", path)
-			       : read_values(sum->base, path, &tensors, error);
-	sl_checkpoint_check_close(&tensors);
-	return rc;
+	bool same =
+		sum->before.n == sum->model.n && sum->before.count == sum->model.count && sum->before.ranged;
+	sum->base = same ? calloc(sum->before.n, sizeof *sum->base) : NULL;
+	return sum->base == NULL ? sl_err_set(error, SL_ERR_FORMAT, "%s: a model of another size", path)
+				 : read_values(sum->base, path, &sum->before, error);
+}
+
+/* Make room for the sums of updates, and find the steps. */
+static int set_grids(struct sum *sum, const struct sl_verify *v, struct sl_error *error)
+{
+	int bits = (int)v->encoding.update_bits;
+	sum->first = calloc(sum->model.n, sizeof *sum->first);
+	sum->grids = calloc(sum->model.count, sizeof *sum->grids);
+	if (sum->first == NULL || sum->grids == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	sl_range_check_grids(sum->grids, &sum->model, sum->before.count > 0 ? &sum->before : NULL, bits,
+			     ilogb(v->encoding.clipping_range) - bits);
+	return SL_OK;
 }
 
 static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
@@ -330,6 +438,8 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	set_scale(sum, v);
 	rc = read_base(sum, v, first, error);
+	if (rc == SL_OK && sum->update)
+		rc = set_grids(sum, v, error);
 	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++)
 		if (sl_bit(v->who, i))
 			rc = add_learner(sum, v, i, error);
@@ -338,7 +448,10 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 	if (rc == SL_OK)
 		rc = check_checkpoints(sum, v, first, error);
 	free(sum->z);
+	free(sum->first);
+	free(sum->grids);
 	free(sum->base);
+	sl_checkpoint_check_close(&sum->before);
 	return rc;
 }
 

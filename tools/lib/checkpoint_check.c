@@ -99,15 +99,28 @@ static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_te
 	return true;
 }
 
+/* Take the exponents, which are in the order of the data. */
+static bool take_ranges(const char *text, struct sl_tensor_file *tensors)
+{
+	json_t *list = text == NULL ? NULL : json_loads(text, 0, NULL);
+	tensors->ranged = list != NULL;
+	for (size_t i = 0; i < tensors->count && tensors->ranged; i++)
+		tensors->places[i].range = (int)json_integer_value(json_array_get(list, i));
+	bool good = text == NULL || json_array_size(list) == tensors->count;
+	json_decref(list);
+	return good;
+}
+
 static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_file *tensors)
 {
-	const char *list =
-		json_string_value(json_object_get(json_object_get(header, "__metadata__"), "nonnegative"));
+	const json_t *metadata = json_object_get(header, "__metadata__");
+	const char *list = json_string_value(json_object_get(metadata, "nonnegative"));
+	const char *ranges = json_string_value(json_object_get(metadata, "ranges"));
 	json_t *nonnegative = list != NULL ? json_loads(list, 0, NULL) : NULL;
 	tensors->places = calloc(json_object_size(header) + 1, sizeof *tensors->places);
 	bool good = tensors->places != NULL && take_tensors(header, nonnegative, tensors);
 	json_decref(nonnegative);
-	return good && fill_file(tensors, data_bytes);
+	return good && fill_file(tensors, data_bytes) && take_ranges(ranges, tensors);
 }
 
 int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, struct sl_error *error)

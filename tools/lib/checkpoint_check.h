@@ -12,6 +12,7 @@ struct sl_tensor_place {
 	uint64_t begin, bytes;
 	enum sl_dtype dtype;
 	bool nonnegative;
+	int range; /* exponent, if the file has any */
 };
 
 struct sl_tensor_file {
@@ -19,6 +20,7 @@ struct sl_tensor_file {
 	size_t n;
 	struct sl_tensor_place *places; /* in the order of the data, one after the other */
 	size_t count;
+	bool ranged; /* the metadata have the exponents of the ranges of all tensors */
 };
 
 /* Open a safetensors file whose tensors are F32, F64 or I64 and fill it. */

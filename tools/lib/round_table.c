@@ -181,6 +181,7 @@ static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 	row->decimals_known = record->has[SL_FIELD_decimals];
 	row->decimals = (uint32_t)record->decimals;
 	row->update = record->has[SL_FIELD_values] && strcmp(record->values, "update") == 0;
+	row->ranged = record->has[SL_FIELD_ranged] && record->ranged;
 	row->range = record->clipping_range;
 	row->quantum = record->quantum;
 	row->margin = fmax(row->margin, isnan(record->margin) ? 1 : record->margin); /* unknown: no claim */

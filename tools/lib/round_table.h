@@ -41,6 +41,7 @@ struct sl_round_row {
 	uint32_t decimals; /* as agreed */
 	bool decimals_known;
 	bool update;		     /* values: update; then range and quantum are set */
+	bool ranged;		     /* .. and each tensor has its range */
 	double range, quantum;	     /* clipping range as agreed; quantization step */
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes, bytes_most;  /* sent in this round: by all of them, by the busiest */

@@ -234,7 +234,7 @@ static void check_certificate(struct sl_sim *sim, uint32_t i, const struct sl_ce
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n);
+	size_t bytes = l->host.config.model_bytes;
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, commit->view);
 	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
 	if (l->liar)

@@ -5,6 +5,7 @@
 
 #include "common/base/bytes.h"
 #include "common/base/random.h"
+#include "common/compute/job_model.h"
 #include "common/compute/state.h"
 #include "tools/sim/heap.h"
 
@@ -30,7 +31,13 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	size_t n = config->parameters.n, bytes = sl_tensors_bytes(tensors, n);
 	struct sl_workspace *v = &l->workspace;
 	l->config = *config;
-	l->config.model_bytes = bytes;
+	l->ranges = sl_heap_zeroed(1, sl_ranges_memory(tensors));
+	if (l->ranges == NULL)
+		return SL_ERR_NOMEM;
+	if (config->parameters.values == SL_VALUES_UPDATE)
+		sl_ranges_set(&v->ranges, tensors, n, l->ranges);
+	l->config.extra = sl_ranges_extra(&v->ranges);
+	l->config.model_bytes = bytes + sl_ranges_bytes(&v->ranges);
 	l->random = random;
 	l->phase = SL_PHASE_TRAIN;
 	l->work_end = &l->work;
@@ -40,8 +47,9 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	v->source = random_bytes;
 	v->source_context = &l->random;
 	v->trained = sl_heap_zeroed(1, bytes);
-	v->committed = sl_heap_zeroed(1, bytes);
-	v->fetched = sl_heap_zeroed(1, bytes);
+	v->rest = v->ranges.count > 0 ? sl_heap_zeroed(1, bytes) : NULL;
+	v->committed = sl_heap_zeroed(1, l->config.model_bytes);
+	v->fetched = sl_heap_zeroed(1, l->config.model_bytes);
 	if (tensors != NULL)
 		v->tensors = *tensors;
 	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->fetched != NULL;
@@ -52,11 +60,16 @@ int sl_hosted_start(struct sl_hosted *l)
 {
 	size_t bytes = sl_core_bytes(&l->config);
 	struct sl_arena arena;
+	l->workspace.scope = l->config.scope;
+	if (l->initial != NULL) {
+		memcpy(l->workspace.committed, l->initial, l->config.model_bytes);
+		l->config.parameters.initial = sl_job_model_begin(&l->workspace);
+		memcpy(l->initial, l->workspace.committed, l->config.model_bytes);
+	}
 	sl_heap_give(l->arena);
 	l->arena = sl_heap_take(bytes);
 	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
 	l->core = sl_core_init(&l->config, &arena);
-	l->workspace.scope = l->config.scope;
 	l->committed = l->config.committed;
 	if (l->disk.model != NULL)
 		memcpy(l->workspace.committed, l->disk.model, l->config.model_bytes);
@@ -72,8 +85,8 @@ static void end_state_file(struct sl_workspace *workspace)
 void sl_hosted_close(struct sl_hosted *l)
 {
 	struct sl_workspace *v = &l->workspace;
-	void *owned[] = {l->arena,   l->wanted, v->trained, v->committed,
-			 v->fetched, v->s,	v->second,  v->scratch.base};
+	void *owned[] = {l->arena,  l->wanted,	     v->trained, v->committed, v->fetched, v->s,
+			 v->second, v->scratch.base, l->ranges,	 l->initial,   v->rest};
 	end_state_file(v);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)

@@ -34,6 +34,8 @@ struct sl_hosted {
 	uint64_t *wanted; /* links, as of the last LINKS: bit set over the roster */
 	uint64_t random;  /* of the workspace */
 	enum sl_phase phase;
+	void *ranges;  /* memory of workspace.ranges */
+	void *initial; /* model before the first round, with its exponents; owned; NULL: zeros */
 	sl_round committed;
 	bool stopped;
 };

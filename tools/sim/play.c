@@ -67,6 +67,9 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
 	if (p->encoding == SL_ENCODING_WEIGHTED && play->seed / 12 % 2 != 0)
 		p->values = SL_VALUES_UPDATE;
+	o.initial = play->seed / 24 % 3 == 0   ? SL_SIM_ZEROS
+		    : play->seed / 24 % 3 == 1 ? SL_SIM_COMMON
+					       : SL_SIM_DIFFERENT;
 	p->quorum = play->learners / 2 + 1 + PICK(random, 0, 0, 0, 1);
 	if (p->quorum > play->learners)
 		p->quorum = play->learners;

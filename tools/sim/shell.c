@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/compute/job_model.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
 
@@ -176,7 +177,7 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 
 /* --- training --- */
 
-static void set_element(const struct sl_tensor_run *run, void *model, size_t e, double value)
+void sl_sim_set_element(const struct sl_tensor_run *run, void *model, size_t e, double value)
 {
 	uint8_t *at = (uint8_t *)model + run->offset;
 	if (run->dtype == SL_FLOAT32)
@@ -198,8 +199,9 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 	     sl_tensors_next(&l->host.workspace.tensors, l->host.workspace.n, &run);)
 		for (size_t e = 0; e < run.count; e++) {
 			double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
-			set_element(&run, l->host.workspace.trained, e, unit * clipping_range);
+			sl_sim_set_element(&run, l->host.workspace.trained, e, unit * clipping_range);
 		}
+	sl_job_model_add_rest(&l->host.workspace);
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
 			    (struct sl_sim_event){

@@ -25,6 +25,9 @@
 
 #define SL_SIM_BUFFERS_MAX 4096u
 
+/* Models before the first round, of updates: zeros, a common one, or learner 1 has another. */
+enum sl_sim_initial { SL_SIM_ZEROS, SL_SIM_COMMON, SL_SIM_DIFFERENT };
+
 struct sl_sim_options {
 	uint64_t seed;
 	uint32_t learners;
@@ -35,8 +38,9 @@ struct sl_sim_options {
 	struct sl_tensors tensors;	 /* of the models; without items: float32 */
 	struct sl_parameters parameters; /* 0 where the default serves (see sl_sim_new) */
 	double clipping_range;		 /* 0: 16 */
-	uint32_t delay_ms;		 /* of links, jobs and disk, at most; 0: 20 */
-	bool signatures;		 /* real signatures; else an unchecked tag in their place */
+	enum sl_sim_initial initial;
+	uint32_t delay_ms; /* of links, jobs and disk, at most; 0: 20 */
+	bool signatures;   /* real signatures; else an unchecked tag in their place */
 };
 
 enum sl_sim_kind {
@@ -245,6 +249,8 @@ void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *message);
 
 /* Among the files. */
+/* shell.c: set element `e` of a run of `model`. */
+void sl_sim_set_element(const struct sl_tensor_run *run, void *model, size_t e, double value);
 static inline uint64_t sl_sim_random(uint64_t *state)
 {
 	return sl_random_next(state);

@@ -10,6 +10,7 @@
 #include "common/graph/generate.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
+#include "tools/sim/heap.h"
 #include "tools/sim/lie.h"
 
 #define SPINS_MAX 1000u
@@ -168,6 +169,20 @@ static void set_defaults(struct sl_sim *sim)
 	o->delay_ms = o->delay_ms != 0 ? o->delay_ms : 20;
 }
 
+/* Give learner i the initial model that all have, or learner 1 one of its own. */
+static void set_initial(struct sl_sim *sim, uint32_t i)
+{
+	struct sl_hosted *host = &sim->learners[i].host;
+	bool other = sim->options.initial == SL_SIM_DIFFERENT && i == 1;
+	uint64_t random = sim->options.seed + other;
+	host->initial = sl_heap_zeroed(1, host->config.model_bytes);
+	for (struct sl_tensor_run run = {0};
+	     sl_tensors_next(&host->workspace.tensors, host->workspace.n, &run);)
+		for (size_t e = 0; e < run.count; e++)
+			sl_sim_set_element(&run, host->initial, e,
+					   (double)(sl_sim_random(&random) >> 11) * 0x1p-53);
+}
+
 static void build_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -188,6 +203,8 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	if (sl_hosted_open(&l->host, &config, &sim->options.tensors, sim->options.seed * 1000003u + i) !=
 	    SL_OK)
 		abort();
+	if (sim->options.initial != SL_SIM_ZEROS && p->values == SL_VALUES_UPDATE)
+		set_initial(sim, i);
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
 	l->ready_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->ready_a);
@@ -296,6 +313,8 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 		memset(l->host.workspace.s, 0xa5, l->host.workspace.s_bytes); /* memory is lost */
 	memset(l->host.workspace.trained, 0xff,
 	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
+	if (l->host.workspace.rest != NULL)
+		memset(l->host.workspace.rest, 0, sl_workspace_model_bytes(&l->host.workspace));
 	sl_sim_disk_read(&l->host.disk, &l->host.config);
 }
 
