@@ -246,10 +246,13 @@ static size_t parameters(const struct sl_trainer *trainer)
 	return ((const struct sl_application *)trainer)->n;
 }
 
-/* Set zeros: the application has an initial model of its own. */
+/* Set the model that the application has sent, else zeros: it has an initial model of its own. */
 static void initial(const struct sl_trainer *trainer, void *model)
 {
-	memset(model, 0, model_bytes((const struct sl_application *)trainer));
+	const struct sl_application *a = (const struct sl_application *)trainer;
+	memset(model, 0, model_bytes(a));
+	if (a->initial != NULL)
+		memcpy((uint8_t *)model + (model_bytes(a) - a->bytes), a->initial, a->bytes);
 }
 
 static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
@@ -377,7 +380,7 @@ static int await_first(struct sl_application *a)
 	const struct sl_application_config *config = &a->config;
 	if (!a->opened)
 		sl_state_say(a, "waiting for an application on %s", config->settings->application);
-	while (!a->opened) {
+	while (!a->opened || sl_conversation_wants_initial(a)) {
 		if (config->stopped != NULL && config->stopped(config->context))
 			return SL_PENDING;
 		sl_conversation_serve(a, POLL_MS);

@@ -8,7 +8,8 @@
 #include "daemon/application/tensor_list.h"
 
 #define VERSION 1
-#define JOIN_MS 10000u /* until a connection must have joined */
+#define JOIN_MS 10000u	  /* until a connection must have joined */
+#define INITIAL_MS 60000u /* .. and have sent the initial model that it offers */
 
 static uint64_t now_ms(void)
 {
@@ -33,17 +34,24 @@ static json_t *range_of(double clipping_range)
 	return clipping_range == SL_CLIPPING_RANGE_AUTO ? json_null() : json_real(clipping_range);
 }
 
+bool sl_conversation_wants_initial(const struct sl_application *a)
+{
+	return a->joined && a->offers_initial && a->initial == NULL && !a->serving &&
+	       a->values == SL_VALUES_UPDATE;
+}
+
 static void send_joined(struct sl_application *a)
 {
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
 	json_t *object = json_pack(
-		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b}", "type", "joined", "version",
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o*}", "type", "joined", "version",
 		VERSION, "learner", (json_int_t)s->id, "name", a->config.roster->members[a->config.self].name,
 		"learners", (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
 		(json_int_t)(a->n - a->metrics_count), "bytes", (json_int_t)a->bytes, "clipping_range",
 		range_of(s->clipping_range), "decimals", decimals_of(s->decimals), "weighted",
-		s->weighting == SL_WEIGHTING_SAMPLES);
+		s->weighting == SL_WEIGHTING_SAMPLES, "initial",
+		sl_conversation_wants_initial(a) ? json_true() : NULL);
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
@@ -164,6 +172,7 @@ static void take_join(struct sl_application *a, const json_t *message)
 		refuse(a, error.text);
 	} else {
 		a->joined = true;
+		a->offers_initial = json_is_true(json_object_get(message, "initial"));
 		sl_state_say(a, "the application (process %d) has joined", (int)a->socket.pid);
 		send_joined(a);
 		send_standing(a);
@@ -260,6 +269,17 @@ static json_t *parse(const char *line, size_t size)
 		       : json_loadb(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
 }
 
+/* Take the initial model from `up`. Once the rounds have begun it is known, or not needed. */
+static void take_initial(struct sl_application *a)
+{
+	if (!sl_conversation_wants_initial(a))
+		return;
+	a->initial = malloc(a->bytes);
+	if (a->initial != NULL)
+		sl_shared_vector_read(&a->up, a->initial);
+	a->offers_initial = false;
+}
+
 static void take_line(struct sl_application *a, const char *line, size_t size)
 {
 	json_t *message = parse(line, size);
@@ -268,6 +288,8 @@ static void take_line(struct sl_application *a, const char *line, size_t size)
 		take_join(a, message);
 	else if (type != NULL && a->joined && strcmp(type, "trained") == 0)
 		take_trained(a, message);
+	else if (type != NULL && a->joined && strcmp(type, "initial") == 0)
+		take_initial(a);
 	else
 		refuse(a, "expected one JSON object per line: first join, then trained");
 	json_decref(message);
@@ -300,6 +322,10 @@ static void serve(struct sl_application *a)
 	}
 	if (!a->joined && a->socket.peer >= 0 && now_ms() - a->called_ms > JOIN_MS)
 		refuse(a, "expected join within 10 s");
+	if (sl_conversation_wants_initial(a) && now_ms() - a->called_ms > INITIAL_MS) {
+		refuse(a, "expected the initial model within 60 s");
+		a->joined = false;
+	}
 	if (line == NULL && called && sl_line_socket_accept(&a->socket)) {
 		a->called_ms = now_ms();
 		check_owned(a);

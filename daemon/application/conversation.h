@@ -7,6 +7,9 @@
  * thread, in turn. The mutex is held only while the line is handled. */
 void sl_conversation_serve(struct sl_application *a, int timeout_ms);
 
+/* Return true if the application that has joined offers its initial model, and the learner has use for it. */
+bool sl_conversation_wants_initial(const struct sl_application *a);
+
 /* The mutex is held by the callers of the following functions; without an application they do nothing. */
 
 /* Request the vector of a->wanted. */

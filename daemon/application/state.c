@@ -97,6 +97,7 @@ void sl_state_close(struct sl_application *a)
 	json_decref(a->metrics);
 	json_decref(a->means);
 	free((void *)a->base.tensors.items);
+	free(a->initial);
 	uv_cond_destroy(&a->answered);
 	uv_mutex_destroy(&a->mutex);
 	free(a);

@@ -23,11 +23,13 @@ struct sl_application {
 	atomic_bool ending; /* the thread is to end */
 
 	/* Set by the first application, or from the state folder, before there are other threads: */
-	bool opened;			  /* base.tensors and what follows is set */
-	enum sl_values values;		  /* that are averaged */
-	size_t n;			  /* elements of the model */
-	uint32_t metrics_count;		  /* of them, metrics that are averaged; they are the first */
-	size_t bytes;			  /* of a vector: of the model without its metrics */
+	bool opened;		/* base.tensors and what follows is set */
+	enum sl_values values;	/* that are averaged */
+	size_t n;		/* elements of the model */
+	uint32_t metrics_count; /* of them, metrics that are averaged; they are the first */
+	size_t bytes;		/* of a vector: of the model without its metrics */
+	bool offers_initial;	/* the application that has joined has said so in join */
+	void *initial;		/* model before the first round, as a vector; owned; NULL: not known */
 	struct sl_shared_vector up, down; /* from the application; to it: the last committed model */
 
 	/* Used by the training thread, and before there are other threads: */

@@ -52,7 +52,8 @@ class Group:
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
-        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: not known.
+        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: not known. With
+            `values: update` decimals is None, and clipping_range too.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
@@ -76,6 +77,7 @@ class Group:
         self._keep = integers == "keep"
         self._template: Any = None  # the skeleton of the last model of the application, with the dtypes of `_tensors`
         self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
+        self._initial: Any = None  # the model of join, until its values are told
         self._connection: Connection | None = None
         self._weighted = False
         self._state = State.SHARED
@@ -83,7 +85,9 @@ class Group:
         self._calls = 0  # of mean
         self._warned = False  # of tensors that came back as float64
         if model is not None:
+            self._initial = model
             self._declare(model)
+            self._initial = None
 
     def __enter__(self) -> Group:
         return self
@@ -149,13 +153,16 @@ class Group:
         described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} |
                      ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._tensors]
         self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
-                               "values": self._values})
+                               "values": self._values, "initial": self._initial is not None})
         answer = self._connection.receive()
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
         self._up, self._down = self._connection.vectors(sum(tensor.bytes for tensor in self._tensors))
+        if answer.get("initial", False):
+            tree.flatten(self._initial, self._tensors, self._up)
+            self._connection.send({"type": "initial"})
         self._state = State.SHARED
 
     def _next(self) -> dict[str, Any]:
@@ -241,7 +248,7 @@ class Group:
         did not train from, the result is that committed model (before the first commit, `model` itself): the loop then
         yields the round again.
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
-        Raises Refused if a value is not finite or beyond `clipping_range`, ValueError if names or shapes changed."""
+        Raises Refused if a value is not finite or, with `values: model`, beyond `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
         if not self._tensors:
             self._declare(model)
@@ -287,12 +294,15 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
          nonnegative: Sequence[str] = (), integers: str | None = None) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
-    `model` states names, shapes and dtypes; its values do not matter. Without it, the model of the first `mean` does.
+    `model` states names, shapes and dtypes. Its values are those before training: if they are the same at all learners, such
+    as with the same seed, the first round averages what training adds to them, else whole models. Without it, the model of
+    the first `mean` states the tensors.
     A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
-    `values`: "update", for models that are trained from the last mean, averages what each learner adds to it, rounded to
-    2^-12 of the largest change; in the first round the model itself, of which each tensor keeps 20 bits, and fewer if its values
-    are below 10^-5 of the largest (ten learners). "model", for numbers that do not begin with the last mean, averages them as they are, with as
+    `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
+    tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-24; what
+    rounding leaves out goes into the next change. A first round of whole models keeps 20 bits of each tensor, and fewer if its
+    values are below 10^-5 of the largest (ten learners). "model", for numbers that do not begin with the last mean, averages them as they are, with as
     many decimals as keep float32. The same at all learners. It counts with the setting `values: auto`. A model with averaged
     metrics is averaged as "model".
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
