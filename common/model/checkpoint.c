@@ -40,21 +40,22 @@ static void sum_of_ranges(const struct sl_checkpoint *c, char text[static 2 * SL
 	sodium_bin2hex(text, 2 * SL_HASH_BYTES + 1, sum, sizeof sum);
 }
 
-/* Add the exponents and their checksum to the metadata. */
-static void put_ranges(json_t *metadata, const struct sl_checkpoint *c)
+/* Add the exponents and their checksum to the metadata; false: out of memory. */
+static bool put_ranges(json_t *metadata, const struct sl_checkpoint *c)
 {
 	char sum[2 * SL_HASH_BYTES + 1];
 	if (c->ranges == 0)
-		return;
+		return true;
 	json_t *list = json_array();
 	for (uint32_t k = 0; k < c->ranges; k++)
 		json_array_append_new(list, json_integer(c->exponents[k]));
 	char *text = json_dumps(list, JSON_COMPACT);
 	sum_of_ranges(c, sum);
-	json_object_set_new(metadata, "ranges", json_string(text));
-	json_object_set_new(metadata, "ranges_checksum", json_string(sum));
+	bool put = json_object_set_new(metadata, "ranges", json_string(text)) == 0 &&
+		   json_object_set_new(metadata, "ranges_checksum", json_string(sum)) == 0;
 	json_decref(list);
 	free(text);
+	return put;
 }
 
 /* Set the exponents from their text, of which there must be as many, with this checksum. */
@@ -89,9 +90,10 @@ static json_t *header_of(const struct sl_checkpoint *c, const struct sl_tensors 
 	json_t *metadata = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "checksum", checksum, "digest", digest,
 				     "format", FORMAT, "learners", learners, "round", round, "run", c->run,
 				     "total_weight", weight);
-	if (metadata != NULL)
-		put_ranges(metadata, c);
-	return metadata != NULL ? sl_tensor_header_make(metadata, tensors) : NULL;
+	if (metadata != NULL && put_ranges(metadata, c))
+		return sl_tensor_header_make(metadata, tensors);
+	json_decref(metadata);
+	return NULL;
 }
 
 void sl_checkpoint_sum(struct sl_checkpoint *checkpoint, const struct sl_tensors *tensors, const void *model)

@@ -175,7 +175,8 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 
 /* ---- files of earlier rounds ---- */
 
-/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already. */
+/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already; and the
+ * initial model, which has served when one of these is to go. */
 static void forget_checkpoints(const struct sl_daemon *daemon)
 {
 	const struct sl_settings *settings = daemon->settings;
@@ -183,6 +184,8 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 	if (settings->keep_checkpoints == SL_CHECKPOINTS_ALL)
 		return;
 	int rc = sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL);
+	if (rc == SL_OK)
+		sl_checkpoint_delete(daemon->checkpoints, 0);
 	while (rc == SL_OK && sl_checkpoint_delete(daemon->checkpoints, round.t))
 		rc = sl_store_round_before(daemon->store, round.t, &round, NULL);
 }

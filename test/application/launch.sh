@@ -21,7 +21,7 @@ import starling
 
 me = int(os.environ["STARLING_LEARNER"])
 assert os.environ["STARLING_LEARNERS"] == "3" and os.path.isdir(os.environ["STARLING_RUN_DIR"])
-model = {"w": np.zeros((2, 2)), "steps": np.array(me)}
+model = {"w": np.ones((2, 2)), "steps": np.array(me)}
 with starling.join(model) as group:
     for t in group:
         model["w"] = np.full((2, 2), float(me + t))
