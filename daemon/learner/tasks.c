@@ -175,8 +175,8 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 
 /* ---- files of earlier rounds ---- */
 
-/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already; and the
- * initial model, which has served when one of these is to go. */
+/* Delete the checkpoints before the newest `keep_checkpoints`, back to the first that is gone already; and
+ * the initial model, which has served when one of these is to go. */
 static void forget_checkpoints(const struct sl_daemon *daemon)
 {
 	const struct sl_settings *settings = daemon->settings;
