@@ -286,7 +286,10 @@ TEST_WITH(a_write_that_hangs_is_reported, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, delete checkpoint 4, delete checkpoint 3, delete result 2, rest", 1);
+	expect("checkpoint, result, row, delete checkpoint 0, delete checkpoint 4, delete checkpoint 3, "
+	       "delete "
+	       "result 2, rest",
+	       1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
