@@ -272,7 +272,8 @@ void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	uint64_t model[BLOCK];
 	const struct sl_ranges *ranges = &workspace->ranges;
 	sl_vector_hash_begin(hash);
-	memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
+	if (ranges->count > 0)
+		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
 		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
 		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
@@ -310,5 +311,6 @@ void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *v
 		memcpy(committed, model, bytes); /* B of these elements is not needed any more */
 		committed += bytes;
 	}
-	memcpy(committed, workspace->ranges.next, sl_ranges_bytes(&workspace->ranges));
+	if (workspace->ranges.count > 0)
+		memcpy(committed, workspace->ranges.next, sl_ranges_bytes(&workspace->ranges));
 }
