@@ -11,7 +11,7 @@
 #include "common/field/vector.h"
 
 #define LANES 8u
-#define VISIBLE_BITS 13 /* a change that is smaller beside the values of its tensor worries nobody */
+#define VISIBLE_BITS 13 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
 #define BLOCK 2048u	/* elements on the stack */
 
 static size_t min(size_t a, size_t b)

@@ -63,7 +63,7 @@ struct sl_job_result {
 	uint64_t total;			   /* CLOSE, SUM: Z_n; ENCODE: coordinates clamped */
 	uint8_t strands[SL_STRANDS_BYTES]; /* CLOSE, SUM: of Z */
 	struct sl_encode_note note;	   /* ENCODE */
-	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN in round 1 */
+	double update; /* ENCODE: largest |trained - committed| of float32 and float64; NaN without a base */
 	bool far; /* ENCODE: of a tensor, the update is as far beyond its range as can be told, and not tiny
 		   */
 	uint32_t frozen, first_frozen; /* ENCODE: tensors that changed and are 0 as a whole in the encoding;

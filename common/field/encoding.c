@@ -18,15 +18,11 @@ typedef unsigned __int128 wide;
 /* Return e, of the range 2^e of updates. */
 static int range_exponent(const struct sl_encoding *encoding)
 {
-	int exponent;
-	double part =
-		frexp(encoding->clipping_range, &exponent); /* range = part 2^exponent, 1/2 <= part < 1 */
-	exponent -= part == 0.5;
+	int exponent = sl_ranges_above(encoding->clipping_range);
 	return exponent < EXPONENT_LEAST ? EXPONENT_LEAST : exponent > 1023 ? 1023 : exponent;
 }
 
-/* Return the grid of a tensor, with ranges. */
-static struct sl_grid grid_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
 {
 	return sl_ranges_grid(encoding->ranges->limbs[tensor], encoding->exponents[tensor],
 			      encoding->update_bits, dtype);
@@ -46,13 +42,13 @@ double sl_encoding_step(const struct sl_encoding *encoding)
 double sl_encoding_step_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
 {
 	if (encoding->ranges != NULL)
-		return ldexp(1, grid_of(encoding, tensor, dtype).step);
+		return ldexp(1, sl_encoding_grid(encoding, tensor, dtype).step);
 	return dtype == SL_INT64 ? 1 : sl_encoding_step(encoding);
 }
 
 int sl_encoding_range_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
 {
-	struct sl_grid g = grid_of(encoding, tensor, dtype);
+	struct sl_grid g = sl_encoding_grid(encoding, tensor, dtype);
 	return g.step + (int)encoding->update_bits + (int)sl_limbs_below(&g.limbs, 0);
 }
 
@@ -374,7 +370,7 @@ static int64_t real_steps(const struct sl_grid *g, double u)
 	return steps < (double)g->edge ? (int64_t)steps : g->edge;
 }
 
-/* Set *steps to the steps of element `l` of a run. `cut`: it was beyond the range. */
+/* Set *u to the update of element `l` of a run, and *steps to its steps, at most those of the range. */
 static int steps_of(const struct sl_grid *g, const struct sl_tensor_run *run, const void *model,
 		    const void *base, size_t l, int64_t *steps, double *u)
 {
@@ -447,7 +443,7 @@ static int encode_first_limbs(struct encoder *e, const struct sl_tensors *tensor
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count == 0)
 			continue;
-		struct sl_grid g = grid_of(e->encoding, run.tensor - 1, run.dtype);
+		struct sl_grid g = sl_encoding_grid(e->encoding, run.tensor - 1, run.dtype);
 		const void *from = sl_encoding_from(base, some.offset);
 		uint64_t *to = x + (some.first - first);
 		err = g.limbs.count == 1
@@ -465,7 +461,7 @@ static int encode_lower_limbs(struct encoder *e, const struct sl_tensors *tensor
 	size_t at = 0; /* of the lower limb that begins */
 	for (struct sl_tensor_run run = {.apart = true};
 	     at < first + count && sl_tensors_next(tensors, n, &run);) {
-		struct sl_grid g = grid_of(e->encoding, run.tensor - 1, run.dtype);
+		struct sl_grid g = sl_encoding_grid(e->encoding, run.tensor - 1, run.dtype);
 		for (uint32_t limb = 1; err == SL_OK && limb < g.limbs.count; limb++, at += run.count) {
 			if (at + run.count <= first || at >= first + count)
 				continue;
@@ -555,7 +551,7 @@ void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_t
 {
 	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		struct sl_grid g = grid_of(encoding, run.tensor - 1, run.dtype);
+		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1, run.dtype);
 		const void *theta = sl_encoding_from(model, some.offset),
 			   *from = sl_encoding_from(base, some.offset);
 		void *to = (uint8_t *)rest + some.offset;

@@ -97,7 +97,9 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 double sl_encoding_range(const struct sl_encoding *encoding);
 /* Return the quantization step, 1 / scale; with ranges, that of a tensor whose range is 1. */
 double sl_encoding_step(const struct sl_encoding *encoding);
-/* Return that of a tensor, of its last limb. */
+/* With ranges: return how the values of a tensor are encoded. */
+struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype);
+/* Return the quantization step of a tensor, of its last limb. */
 double sl_encoding_step_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype);
 /* With ranges: return the exponent of the range of a tensor; that of int64 has at least the bits of the
  * limbs.

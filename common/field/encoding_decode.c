@@ -166,13 +166,6 @@ static void decode_run(const struct decoder *d, const struct sl_tensor_run *run,
 
 /* ---- with ranges ---- */
 
-/* Return the grid of a tensor, with ranges. */
-static struct sl_grid grid_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
-{
-	return sl_ranges_grid(encoding->ranges->limbs[tensor], encoding->exponents[tensor],
-			      encoding->update_bits, dtype);
-}
-
 /* Z, packed, from the element on that is the second limb of a tensor of `elements`. */
 struct lower {
 	const uint8_t *packed;
@@ -237,7 +230,7 @@ static void decode_ranged(struct decoder *d, const struct sl_encoding *encoding,
 	size_t before = sl_tensors_offset(tensors, n, first);
 	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		struct sl_grid g = grid_of(encoding, run.tensor - 1, run.dtype);
+		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1, run.dtype);
 		lower.elements = run.count;
 		d->step = ldexp(1, g.step);
 		const void *from = sl_encoding_from(base, some.offset);

@@ -47,9 +47,7 @@ static uint64_t bits_of(const int64_t *values, const int64_t *base, size_t n)
  * for 0. */
 static double power_above(double magnitude, int above)
 {
-	int exponent;
-	double part = frexp(magnitude, &exponent); /* magnitude = part 2^exponent, 1/2 <= part < 1 */
-	exponent += above - (part == 0.5);
+	int exponent = sl_ranges_above(magnitude) + above;
 	return magnitude > 0 ? ldexp(1, exponent < DBL_MAX_EXP ? exponent : DBL_MAX_EXP - 1) : 0;
 }
 

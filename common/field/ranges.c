@@ -105,8 +105,7 @@ struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits, enum 
 
 /* ---- exponents ---- */
 
-/* Return the least e with |value| <= 2^e. */
-static int exponent_above(double value)
+int sl_ranges_above(double value)
 {
 	int exponent;
 	double part = frexp(value, &exponent); /* value = part 2^exponent, 1/2 <= part < 1 */
@@ -119,7 +118,7 @@ uint32_t sl_ranges_magnitude(double most, int range)
 		return 0;
 	if (!isfinite(most))
 		return SL_MAGNITUDES - 1;
-	int above = exponent_above(most) - range;
+	int above = sl_ranges_above(most) - range;
 	uint32_t magnitude = 1;
 	while (magnitude < SL_MAGNITUDES - 1 && above > edges[magnitude])
 		magnitude++;
@@ -180,7 +179,7 @@ int16_t sl_ranges_first(const struct sl_range_sums *sums, int step)
 
 int16_t sl_ranges_of_values(double most)
 {
-	return most > 0 && isfinite(most) ? within(exponent_above(most) + FIRST_ROOM) : SL_RANGE_NONE;
+	return most > 0 && isfinite(most) ? within(sl_ranges_above(most) + FIRST_ROOM) : SL_RANGE_NONE;
 }
 
 static int largest_of(const int16_t *exponents, uint32_t count)

@@ -2,9 +2,9 @@
  * (PROTOCOL.md §4.3 Ranges of the tensors).
  *
  * The committed result has, after the model, one exponent e for each tensor (int16, little-endian): the next
- * round encodes an update of that tensor in steps of 2^(e - bits), up to 2^e. Nobody announces a magnitude:
- * the vectors have SL_MAGNITUDES more elements for each tensor, in which each learner counts itself by the
- * size of its own update, and all compute the next exponents from the sum.
+ * round encodes an update of that tensor in steps of 2^(e - bits), up to 2^e. A vector
+ * has SL_MAGNITUDES more elements for each tensor. In one of them, chosen by the size of its update, a
+ * learner has 1; from the sums all learners compute the next exponents.
  *
  *   x = | n values | lower limbs of small tensors and of int64 | SL_MAGNITUDES counts by tensor | weight |
  */
@@ -80,6 +80,8 @@ struct sl_grid {
  * int64 is at least 1. */
 struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits, enum sl_dtype dtype);
 
+/* Return the least e with |value| <= 2^e; value: finite, not 0. */
+int sl_ranges_above(double value);
 /* Return the magnitude of an update, whose largest absolute value is `most`, relative to the range 2^range: 0
  * for 0, then 1 up to 2^(range - 24), and 15 above 2^(range + 2). */
 uint32_t sl_ranges_magnitude(double most, int range);

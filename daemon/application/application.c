@@ -252,7 +252,7 @@ static void initial(const struct sl_trainer *trainer, void *model)
 	const struct sl_application *a = (const struct sl_application *)trainer;
 	memset(model, 0, model_bytes(a));
 	if (a->initial != NULL)
-		memcpy((uint8_t *)model + (model_bytes(a) - a->bytes), a->initial, a->bytes);
+		memcpy(vector_of(a, model), a->initial, a->bytes);
 }
 
 static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, struct sl_error *error)
@@ -427,6 +427,8 @@ static void run(void *argument)
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error)
 {
 	struct sl_application *a = owned(trainer);
+	free(a->initial); /* the learner has its own copy */
+	a->initial = NULL;
 	a->serving = uv_thread_create(&a->thread, run, a) == 0;
 	return a->serving ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "cannot start a thread");
 }

@@ -178,12 +178,13 @@ static int begin_anew(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_error none;
 	snprintf(kept.run, sizeof kept.run, "%s", daemon->settings->run);
 	set_exponents(daemon, &kept);
-	if (workspace->ranges.count == 0 ||
-	    sl_checkpoint_read(daemon->checkpoints, kept.run, 0, &workspace->tensors, &kept,
-			       workspace->committed, &none) != SL_OK)
+	bool found = workspace->ranges.count > 0 &&
+		     sl_checkpoint_read(daemon->checkpoints, kept.run, 0, &workspace->tensors, &kept,
+					workspace->committed, &none) == SL_OK;
+	if (!found)
 		daemon->trainer->ops->initial(daemon->trainer, workspace->committed);
 	daemon->core_config.parameters.initial = sl_job_model_begin(workspace);
-	if (daemon->core_config.parameters.initial == 0)
+	if (found || daemon->core_config.parameters.initial == 0)
 		return SL_OK;
 	return sl_checkpoint_write(daemon->checkpoints, &kept, &workspace->tensors, workspace->committed,
 				   error);

@@ -305,7 +305,7 @@ static int compare_ranges(const struct sum *sum, const struct sl_verify *v, cons
 			if (zeros)
 				exponent = largest == INT_MIN ? 0 : largest;
 			if (first)
-				exponent += sl_range_check_room(tensors, place, zeros);
+				exponent += sl_range_check_room(sl_range_check_limbs(tensors, place), zeros);
 			if (exponent > 1020)
 				exponent = 1020;
 			if (pass == 1 && place->range != exponent)

@@ -23,18 +23,21 @@ static bool is_small(const struct sl_tensor_file *tensors, const struct sl_tenso
 	return sum <= (room > 1024 ? room : 1024);
 }
 
-/* Return the bits of all limbs of a value. */
-static int bits_of(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place, int bits)
+int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
 	bool fine = place->nonnegative || is_small(tensors, place);
-	int lower = place->dtype == SL_INT64 ? 3 : fine ? 1 : 0;
-	int each = lower == 0 ? 0 : (60 - bits) / lower;
-	return bits + lower * (each < bits ? each : bits);
+	return place->dtype == SL_INT64 ? 4 : fine ? 2 : 1;
 }
 
-int sl_range_check_room(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place, bool zeros)
+int sl_range_check_bits(int limbs, int bits)
 {
-	return bits_of(tensors, place, 1) == 1 ? 0 : zeros ? 12 : 30;
+	int each = limbs == 1 ? 0 : (60 - bits) / (limbs - 1);
+	return bits + (limbs - 1) * (each < bits ? each : bits);
+}
+
+int sl_range_check_room(int limbs, bool zeros)
+{
+	return limbs == 1 ? 0 : zeros ? 12 : 30;
 }
 
 void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
@@ -42,7 +45,7 @@ void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_fi
 {
 	for (size_t i = 0; i < tensors->count; i++) {
 		bool whole = tensors->places[i].dtype == SL_INT64;
-		int all = bits_of(tensors, &tensors->places[i], bits);
+		int all = sl_range_check_bits(sl_range_check_limbs(tensors, &tensors->places[i]), bits);
 		int step = before == NULL ? first_step : before->places[i].range - all;
 		grids[i] = (struct sl_range_grid){.step = whole && (before == NULL || step < 0) ? 0 : step,
 						  .lower = before == NULL ? 0 : all - bits,

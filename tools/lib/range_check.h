@@ -22,10 +22,12 @@ void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_fi
 /* Count the learner that was read, by grid->change, and begin the next one. */
 void sl_range_check_count(struct sl_range_grid *grid, int range);
 
-/* Return the bits that the exponent of a tensor after a first round has more, since its values have several
- * limbs. */
-int sl_range_check_room(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place,
-			bool zeros);
+/* Return the limbs of the values of a tensor. */
+int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
+/* Return the bits of all of them, if the first has `bits`. */
+int sl_range_check_bits(int limbs, int bits);
+/* Return the bits that the exponent of a tensor after a first round has more for them. */
+int sl_range_check_room(int limbs, bool zeros);
 
 /* Where a tensor stands at the end of a round. */
 struct sl_range_end {

@@ -45,8 +45,7 @@ struct starling {
 	int again;	       /* `round` needs another vector than before */
 	int weighted;	       /* weights count */
 	int decimals;	       /* that are kept of a value; -1: not known yet */
-	double clipping_range; /* limit of absolute values; 0: not known yet. STARLING_UPDATE: of the first
-				  round alone */
+	double clipping_range; /* limit of absolute values; 0: not known yet, and with STARLING_UPDATE */
 	const double *metrics; /* means of the round `committed`, in the order of join; NaN: not known */
 	size_t elements;       /* of a vector */
 	size_t bytes;	       /* of a vector */

@@ -118,9 +118,7 @@ static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
 		t->step = pow(10, -(double)agreed->decimals);
 		return;
 	}
-	int limbs = t->ranged ? workspace->ranges.limbs[k] : 1;
-	int each = limbs > 1 ? (60 - t->bits) / (limbs - 1) : 0;
-	t->lower = (limbs - 1) * (each < t->bits ? each : t->bits);
+	t->lower = t->ranged ? sl_range_check_bits(workspace->ranges.limbs[k], t->bits) - t->bits : 0;
 	t->range = t->ranged ? exponents[k] : ilogb(power);
 	t->step = ldexp(1, t->range - t->bits - t->lower);
 	if (t->run.dtype == SL_INT64 && (t->step < 1 || !t->ranged))
@@ -155,7 +153,7 @@ void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 			check_element(&t, i, workspace->committed, e);
 		int exponent = update ? exponent_of(&t, agreed) : 0;
 		if (update && !t.ranged && exponent != INT_MAX)
-			exponent += workspace->ranges.limbs[t.run.tensor - 1] > 1 ? 30 : 0;
+			exponent += sl_range_check_room(workspace->ranges.limbs[t.run.tensor - 1], false);
 		if (update && exponent != INT_MAX &&
 		    exponent != sl_workspace_exponents(workspace)[t.run.tensor - 1])
 			sl_sim_fail(sim, "learner %u: the range of tensor %u is 2^%d, by the models 2^%d",

@@ -53,7 +53,7 @@ class Group:
         participants: learners that took part in it; total_weight: the sum of their weights.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: not known. With
-            `values: update` decimals is None, and clipping_range too.
+            `values: update` both are None.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
