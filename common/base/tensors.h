@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "common/base/types.h"
 
 #define SL_TENSOR_NAME_BYTES 128u
@@ -45,6 +47,15 @@ struct sl_tensor_run {
 	bool nonnegative;
 	bool apart; /* set by the caller: a run for each tensor, tensor - 1 */
 };
+
+/* Tensors of this prefix are metrics that are averaged: a float64 each. */
+#define SL_METRIC_PREFIX "metric:"
+
+/* Return true if a tensor is a metric. */
+static inline bool sl_tensor_is_metric(const struct sl_tensor *tensor)
+{
+	return strncmp(tensor->name, SL_METRIC_PREFIX, sizeof SL_METRIC_PREFIX - 1) == 0;
+}
 
 /* Return the elements of a tensor. */
 static inline uint64_t sl_tensor_elements(const struct sl_tensor *tensor)

@@ -135,7 +135,7 @@ static bool counts_all(const struct sl_workspace *workspace, const struct sl_vie
 	const struct sl_ranges *ranges = &workspace->ranges;
 	bool all = true;
 	for (uint32_t k = 0; all && sl_view_ranged(view) && k < ranges->count; k++) {
-		size_t first = sl_ranges_counts_at(ranges, workspace->n, k);
+		size_t first = sl_ranges_counts_at(ranges, view->encoding.update_bits, k);
 		uint64_t sum = 0, most = 0;
 		for (uint32_t b = 0; b < SL_MAGNITUDES; b++) {
 			uint64_t count = sl_state_element(workspace, view, first + b);

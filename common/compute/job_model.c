@@ -32,10 +32,8 @@ static struct sl_encoding encoding_of(const struct sl_workspace *workspace, cons
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = workspace->weight;
 	encoding.clamp = workspace->clamp;
-	if (sl_view_ranged(view)) {
-		encoding.ranges = &workspace->ranges;
-		encoding.exponents = sl_workspace_exponents(workspace);
-	}
+	encoding.ranges = &workspace->ranges;
+	encoding.exponents = sl_view_ranged(view) ? sl_workspace_exponents(workspace) : NULL;
 	return encoding;
 }
 
@@ -113,30 +111,46 @@ static double change_of(const struct sl_tensor_run *run, const void *model, cons
 	return 0;
 }
 
-/* Note the magnitude of the update of each tensor; or, without ranges, the tensors that change and are 0 as a
- * whole in the encoding. */
+/* Note the magnitude of the update of a tensor. Return true if the range cuts it by what can be seen. */
+static bool note_magnitude(const struct sl_workspace *workspace, const struct sl_encoding *encoding,
+			   const struct sl_tensor_run *run, double change)
+{
+	uint32_t k = run->tensor - 1;
+	bool exact = sl_encoding_is_exact(encoding, k);
+	uint32_t magnitude = exact ? 0 : sl_ranges_magnitude(change, encoding->exponents[k]);
+	workspace->ranges.own[k] = (uint8_t)magnitude;
+	return magnitude == SL_MAGNITUDES - 1 &&
+	       ldexp(change, VISIBLE_BITS) > change_of(run, workspace->committed, NULL);
+}
+
+/* Return the quantization step of a tensor in a round of models. */
+static double step_of(const struct sl_encoding *encoding, const struct sl_tensor_run *run)
+{
+	if (sl_encoding_has_limbs(encoding))
+		return ldexp(1, sl_encoding_exact(encoding, run->tensor - 1).bottom);
+	return run->dtype == SL_INT64 ? 1 : sl_encoding_step(encoding);
+}
+
+/* Note what the model changes: the magnitudes of the updates, or, in a round of models, the tensors that are
+ * 0 as a whole in the encoding and should not. */
 static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view *view,
 			    struct sl_job_result *result)
 {
-	bool update = sl_encoding_updates(&view->encoding), ranged = sl_view_ranged(view);
 	const void *base = base_of(workspace, view);
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	result->update = base != NULL ? 0 : NAN;
 	for (struct sl_tensor_run run = {.apart = true};
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
-		uint32_t k = run.tensor - 1;
-		double change = change_of(&run, workspace->trained, base);
-		double most = update || base == NULL ? change : change_of(&run, workspace->trained, NULL);
+		double change = base == NULL ? 0 : change_of(&run, workspace->trained, base);
 		if (run.dtype != SL_INT64 && base != NULL)
 			result->update = fmax(result->update, change);
-		double step = sl_encoding_step_of(&encoding, k, run.dtype);
-		if (ranged) { /* what rounding leaves out is in the next update */
-			workspace->ranges.own[k] = (uint8_t)sl_ranges_magnitude(
-				most, sl_encoding_range_of(&encoding, k, run.dtype));
-			result->far |= workspace->ranges.own[k] == SL_MAGNITUDES - 1 &&
-				       ldexp(most, VISIBLE_BITS) > change_of(&run, base, NULL);
-		} else if (most > 0 && most <= step / 2 && workspace->weight > 0) {
-			result->first_frozen = result->frozen == 0 ? k : result->first_frozen;
+		if (sl_view_ranged(view)) { /* what rounding leaves out is in the next update */
+			result->far |= note_magnitude(workspace, &encoding, &run, change);
+			continue;
+		}
+		double most = change_of(&run, workspace->trained, NULL);
+		if (most > 0 && most <= step_of(&encoding, &run) / 2 && workspace->weight > 0) {
+			result->first_frozen = result->frozen == 0 ? run.tensor - 1 : result->first_frozen;
 			result->frozen++;
 		}
 	}
@@ -168,19 +182,17 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
 {
 	const struct sl_ranges *ranges = &workspace->ranges;
-	int16_t *exponents = sl_workspace_exponents(workspace);
 	bool zeros = true;
 	if (ranges->count == 0)
 		return 0;
-	for (uint32_t k = 0; k < ranges->count; k++)
-		exponents[k] = SL_RANGE_NONE;
+	memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
 	for (struct sl_tensor_run run = {.apart = true};
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		double most = change_of(&run, workspace->committed, NULL);
-		exponents[run.tensor - 1] = sl_ranges_of_values(most);
+		ranges->value[run.tensor - 1] = most;
 		zeros = zeros && most == 0;
 	}
-	sl_ranges_complete(ranges, exponents);
+	sl_ranges_first(ranges, ranges->value, sl_workspace_exponents(workspace));
 	return zeros ? 0
 		     : sl_canonical_initial(&workspace->scope, workspace->committed,
 					    sl_workspace_bytes(workspace));
@@ -192,8 +204,10 @@ bool sl_job_model_far(const struct sl_workspace *workspace)
 	bool far = false;
 	for (struct sl_tensor_run run = {.apart = true};
 	     !far && sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		uint32_t k = run.tensor - 1;
 		double most = change_of(&run, workspace->trained, workspace->committed);
-		far = run.dtype != SL_INT64 && most > ldexp(1, exponents[run.tensor - 1]);
+		far = !sl_ranges_always_exact((enum sl_tensor_class)workspace->ranges.class[k]) &&
+		      most > ldexp(1, exponents[k]);
 	}
 	return far;
 }
@@ -216,19 +230,32 @@ static void note_most(const struct sl_workspace *workspace, const struct sl_view
 	}
 }
 
+/* Note the largest values of the tensors among the decoded elements first .. first + count - 1. */
+static void note_values(const struct sl_workspace *workspace, const void *model, size_t first, size_t count)
+{
+	const struct sl_tensors *tensors = &workspace->tensors;
+	size_t before = sl_tensors_offset(tensors, workspace->n, first);
+	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, workspace->n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		double *most = &workspace->ranges.value[run.tensor - 1];
+		some.offset -= some.count > 0 ? before : 0;
+		if (some.count > 0)
+			*most = fmax(*most, change_of(&some, model, NULL));
+	}
+}
+
+/* Return the exponent of a tensor after a ranged round. */
 static int16_t next_exponent(const struct sl_workspace *workspace, const struct sl_view *view,
-			     const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+			     const struct sl_encoding *encoding, uint32_t tensor)
 {
 	struct sl_range_sums sums = {.most = workspace->ranges.most[tensor],
 				     .weight = sl_state_element(workspace, view, (size_t)view->elements - 1),
 				     .learners = view->n,
 				     .backed = (uint32_t)view->agreed.tolerance + 1};
-	if (encoding->ranges == NULL)
-		return sl_ranges_first(&sums, ilogb(sl_encoding_step_of(encoding, tensor, dtype)));
+	size_t first = sl_ranges_counts_at(encoding->ranges, encoding->update_bits, tensor);
 	for (uint32_t b = 0; b < SL_MAGNITUDES; b++)
-		sums.counts[b] = sl_state_element(
-			workspace, view, sl_ranges_counts_at(encoding->ranges, workspace->n, tensor) + b);
-	return sl_ranges_next(&sums, sl_encoding_range_of(encoding, tensor, dtype), encoding->update_bits);
+		sums.counts[b] = sl_state_element(workspace, view, first + b);
+	return sl_ranges_next(&sums, encoding->exponents[tensor], encoding->update_bits);
 }
 
 /* Set the exponents that the model of Z has. */
@@ -236,14 +263,14 @@ static void find_exponents(const struct sl_workspace *workspace, const struct sl
 {
 	const struct sl_ranges *ranges = &workspace->ranges;
 	struct sl_encoding encoding = encoding_of(workspace, view);
-	for (uint32_t k = 0; k < ranges->count; k++) /* of tensors without elements, too */
-		ranges->next[k] = encoding.ranges == NULL ? SL_RANGE_NONE : encoding.exponents[k];
-	for (struct sl_tensor_run run = {.apart = true};
-	     sl_tensors_next(&workspace->tensors, workspace->n, &run);)
-		ranges->next[run.tensor - 1] =
-			next_exponent(workspace, view, &encoding, run.tensor - 1, run.dtype);
-	if (encoding.ranges == NULL)
-		sl_ranges_complete(ranges, ranges->next);
+	if (encoding.exponents == NULL) {
+		sl_ranges_first(ranges, ranges->value, ranges->next);
+		return;
+	}
+	for (uint32_t k = 0; k < ranges->count; k++)
+		ranges->next[k] = sl_encoding_is_exact(&encoding, k)
+					  ? encoding.exponents[k]
+					  : next_exponent(workspace, view, &encoding, k);
 }
 
 /* Decode the elements first .. first + count - 1 of Z to `model`, which has room for as many of 8 bytes.
@@ -257,12 +284,14 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 	size_t n = workspace->n;
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	sl_vector_unpack(&view->field, workspace->s + sl_packed_bytes(first, bits), count, sums);
-	if (workspace->ranges.count > 0)
+	if (encoding.exponents != NULL)
 		note_most(workspace, view, sums, first, count);
 	int rc = sl_encoding_decode_part(&view->field, &encoding, tensors, sums, workspace->s,
 					 sl_state_element(workspace, view, (size_t)view->elements - 1),
 					 base_of(workspace, view), n, first, count, model);
 	assert(rc == SL_OK); /* the total weight is not 0 */
+	if (encoding.exponents == NULL && workspace->ranges.count > 0)
+		note_values(workspace, model, first, count);
 	return sl_tensors_offset(tensors, n, first + count) - sl_tensors_offset(tensors, n, first);
 }
 
@@ -272,8 +301,10 @@ void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	uint64_t model[BLOCK];
 	const struct sl_ranges *ranges = &workspace->ranges;
 	sl_vector_hash_begin(hash);
-	if (ranges->count > 0)
+	if (ranges->count > 0) {
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
+		memset(ranges->value, 0, ranges->count * sizeof *ranges->value);
+	}
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
 		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
 		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
@@ -289,7 +320,7 @@ static void keep_rest(struct sl_workspace *workspace, const struct sl_view *view
 {
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	bool own = memcmp(workspace->encoded, view->h, SL_HASH_BYTES) == 0 && workspace->weight > 0;
-	if (encoding.ranges != NULL && own && workspace->rest != NULL)
+	if (encoding.exponents != NULL && own && workspace->rest != NULL)
 		sl_encoding_rest_part(&encoding, &workspace->tensors, workspace->trained,
 				      workspace->committed, workspace->n, 0, workspace->n, workspace->rest);
 }

@@ -22,7 +22,7 @@ struct sl_workspace {
 	size_t n;		   /* elements of the model */
 	struct sl_tensors tensors; /* of the model; without items: n float32 */
 	void *trained;		   /* theta_i, from the trainer; secret */
-	struct sl_ranges ranges;   /* values: update; count 0: values: model */
+	struct sl_ranges ranges;   /* of rounds with limbs; count 0: models have decimals */
 	void *committed;	   /* the last committed model, and the exponents of its ranges */
 	void *fetched;		   /* a model from a peer's Result; needed from ABSORB to ADOPT alone */
 	void *rest; /* of the own last update, like a model: what its encoding left out; secret. NULL: not

@@ -12,6 +12,18 @@ static sl_ms ms(double seconds)
 	return (sl_ms)llround(seconds * 1000.0);
 }
 
+void sl_core_config_values(struct sl_core_config *config, const struct sl_settings *s, enum sl_values values)
+{
+	struct sl_parameters *p = &config->parameters;
+	double range = 1;
+	bool decimals = values == SL_VALUES_MODEL && s->decimals != SL_DECIMALS_AUTO;
+	p->values = values == SL_VALUES_MODEL && !decimals ? SL_VALUES_EXACT : values;
+	p->decimals = decimals ? s->decimals : 0;
+	p->update_bits = values == SL_VALUES_UPDATE ? s->update_bits : 0;
+	range = decimals ? s->clipping_range : range;
+	memcpy(&p->clipping_range, &range, sizeof range);
+}
+
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
 			uint64_t model, uint32_t quorum)
 {
@@ -21,9 +33,6 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .rounds = s->rounds,
 				       .quorum = quorum,
 				       .tolerance = s->tolerance,
-				       .values = s->values == SL_VALUES_UPDATE,
-				       .decimals = s->decimals,
-				       .update_bits = s->update_bits,
 				       .max_weight = s->max_weight,
 				       .encoding = (uint64_t)s->encoding,
 				       .sharing = (uint64_t)s->sharing,
@@ -34,7 +43,7 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .model = model,
 				       .forgetful = s->forgetful,
 				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
-	memcpy(&config->parameters.clipping_range, &s->clipping_range, sizeof s->clipping_range);
+	sl_core_config_values(config, s, s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
 	config->membership_change_waits = s->membership_change == SL_MEMBERSHIP_WAIT;
 	config->straggler_timeout_ms = ms(s->straggler_timeout);

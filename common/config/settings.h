@@ -10,7 +10,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 #include "common/field/encoding.h"
-#include "common/field/precision.h"
+#include "common/field/encoding.h"
 #include "common/field/share.h"
 #include "common/mixing/engine.h"
 
@@ -21,7 +21,9 @@
 #define SL_QUORUM_ALL 0u
 #define SL_QUORUM_MAJORITY UINT32_MAX
 #define SL_MODULUS_AUTO 0u
-#define SL_VALUES_AUTO 2u
+#define SL_DECIMALS_AUTO UINT32_MAX
+#define SL_CLIPPING_RANGE_AUTO 0.0
+#define SL_VALUES_AUTO UINT32_MAX
 
 enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE, SL_TRAINER_APPLICATION, SL_TRAINER_EXEC };
 #define SL_CHECKPOINTS_ALL 0u

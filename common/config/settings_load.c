@@ -309,6 +309,18 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			parse, SL_ROW_clipping_range, error,
 			"clipping_range is that of values: model; with values: update, each tensor has its "
 			"own range, which the learners find together");
+	bool decimals = s->decimals != SL_DECIMALS_AUTO, range = s->clipping_range != SL_CLIPPING_RANGE_AUTO;
+	if (sl_settings_has_application(s) && decimals && !range)
+		return fail_at(
+			parse, SL_ROW_decimals, error,
+			"decimals needs clipping_range, the largest absolute value of a model; leave both "
+			"out to average the values exactly");
+	if (sl_settings_has_application(s) && range && !decimals)
+		return fail_at(parse, SL_ROW_clipping_range, error,
+			       "clipping_range needs decimals; leave both out to average the values exactly");
+	if (sl_settings_has_application(s) && s->encoding == SL_ENCODING_PAPER && !decimals)
+		return fail_at(parse, SL_ROW_encoding, error,
+			       "encoding: paper needs decimals and clipping_range with an application");
 	if (s->trainer == SL_TRAINER_EXEC && s->command[strspn(s->command, " \t\n")] == '\0')
 		return fail_at(parse, SL_ROW_trainer, error,
 			       "trainer: exec needs `command`, the command line that starts the application");

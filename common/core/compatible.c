@@ -16,16 +16,6 @@ enum sl_agreement sl_compatible_rule(uint32_t k)
 	return parameters[k].rule;
 }
 
-bool sl_compatible_modulus(const struct sl_core *core, const struct sl_parameters *theirs)
-{
-	uint64_t p = theirs->p;
-	uint32_t R = core->config.roster_size;
-	if (p == 0 || p == core->config.parameters.p)
-		return true; /* the own one was checked before the start */
-	return p > R && p > core->config.ids[R - 1] &&
-	       p >> sl_engine_p_bits((enum sl_engine)theirs->mixing) == 0 && sl_field_is_prime(p);
-}
-
 /* Return the first parameter that differs and must not, or that no learner of this roster may have; or
  * SL_PARAMETER_COUNT. */
 static uint32_t odd_parameter(const struct sl_core *core, const struct sl_link_record *link)
@@ -37,7 +27,7 @@ static uint32_t odd_parameter(const struct sl_core *core, const struct sl_link_r
 			return k;
 	if (theirs->quorum > core->config.roster_size)
 		return SL_PARAMETER_quorum;
-	return link->modulus_possible ? (uint32_t)SL_PARAMETER_COUNT : (uint32_t)SL_PARAMETER_p;
+	return SL_PARAMETER_COUNT;
 }
 
 static struct sl_difference difference_of(const struct sl_core *core, const struct sl_link_record *link)

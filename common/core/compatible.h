@@ -13,9 +13,6 @@ enum sl_agreement { SL_AGREEMENT_SAME, SL_AGREEMENT_MOST, SL_AGREEMENT_BACKED, S
 /* Return the rule of parameter `k`, a SL_PARAMETER_ number. */
 enum sl_agreement sl_compatible_rule(uint32_t k);
 
-/* Return true if `theirs` has a modulus that a learner of this roster may have: auto, the own one, or a prime
- * of the right size. */
-bool sl_compatible_modulus(const struct sl_core *core, const struct sl_parameters *theirs);
 /* Return what keeps the signer of `link` from sharing an edge with this learner. */
 struct sl_difference sl_compatible_difference(const struct sl_core *core, const struct sl_link_record *link);
 /* Return true if the latest link state of peer `i`, in whichever attempt, differs from what this learner

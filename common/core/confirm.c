@@ -299,9 +299,8 @@ static void report_commit(struct sl_core *core)
 	report->committed.total_weight = core->total_weight;
 	report->committed.values = core->view.encoding.values;
 	report->committed.decimals = core->view.encoding.decimals;
-	report->committed.step = sl_encoding_step(&core->view.encoding);
+	report->committed.update_bits = core->view.encoding.update_bits;
 	report->committed.clipping_range = core->view.encoding.clipping_range;
-	report->committed.ranged = sl_view_ranged(&core->view);
 	report->committed.engine = core->view.engine;
 	report->committed.mu = core->view.mu;
 	report->committed.margin = core->at.margin;

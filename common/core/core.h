@@ -21,7 +21,6 @@
 #include "common/protocol/canonical.h"
 #include "common/compute/job.h"
 #include "common/compute/payload.h"
-#include "common/field/precision.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
@@ -67,9 +66,9 @@ struct sl_core_config {
 	uint32_t self;			 /* this learner's index in the roster */
 	uint32_t roster_size;		 /* R */
 	const sl_id *ids;		 /* R ids, ascending; not owned */
-	struct sl_parameters parameters; /* decimals, clipping_range: also auto (precision.h) */
+	struct sl_parameters parameters; /* the own ones */
 	size_t model_bytes;		 /* what a Result has: a model and the exponents of its ranges */
-	uint64_t extra;			 /* elements that the ranges take in a vector (sl_ranges_extra) */
+	struct sl_layout layout;	 /* of the vectors of rounds with limbs */
 	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
@@ -96,7 +95,7 @@ enum sl_event_kind {
 	SL_EVENT_LINK_UP,	 /* peer: an authenticated link is up */
 	SL_EVENT_LINK_DOWN,	 /* peer: the link fell, or dialling failed */
 	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; the signature is verified */
-	SL_EVENT_TRAINED,	 /* need, hop_bytes: the model of the round is in the workspace */
+	SL_EVENT_TRAINED,	 /* far, hop_bytes: the model of the round is in the workspace */
 	SL_EVENT_COMPUTED,	 /* result */
 	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
 	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
@@ -131,7 +130,7 @@ struct sl_event {
 	const struct sl_message *message;
 	struct sl_buffer *buffer; /* Share, State, Result, Deposit, KeyShare: size and bytes of the chunk */
 	const struct sl_job_result *result;
-	struct sl_need need;   /* for parameters that are auto */
+	bool far; /* the update of the initial model is beyond the range of a tensor (sl_job_model_far) */
 	uint64_t hop_bytes;    /* TRAINED: the parameter; 0: not measured */
 	const uint64_t *range; /* bit set over the roster */
 	struct sl_durable durable;

@@ -65,7 +65,6 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr,
 	core->flood_news = true;
 	lr->twice = false;
 	lr->state = *state;
-	lr->modulus_possible = sl_compatible_modulus(core, &state->parameters);
 	lr->state.candidates = lr->candidates;
 	return true;
 }

@@ -10,10 +10,23 @@ static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 	return SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 }
 
+#define EXACT_BITS_FEWEST 8u /* of a limb in an exact round: the memory is for as many limbs as that takes   \
+			      */
+
+/* Return the most elements of a vector. */
+static uint64_t elements_most(const struct sl_core_config *config)
+{
+	uint64_t n = config->parameters.n + 1, most = n;
+	if (config->parameters.values != SL_VALUES_MODEL)
+		most += sl_layout_extra(&config->layout, false, EXACT_BITS_FEWEST) +
+			sl_layout_extra(&config->layout, true, EXACT_BITS_FEWEST);
+	return most < SL_ELEMENTS_MAX || most == n ? most : SL_ELEMENTS_MAX;
+}
+
 static size_t attempt_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size;
-	size_t chunks = sl_view_state_chunks_most(config->parameters.n + 1);
+	size_t chunks = sl_view_state_chunks_most(elements_most(config));
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
 	size_t attempt = chunks * 16 +
 			 R * (sizeof(struct sl_exchange) + sizeof(struct sl_held_share) + chunks * 8 + 160) +

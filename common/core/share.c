@@ -335,6 +335,7 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 		report->why.model.index = result->note.index;
 		report->why.model.value = result->note.value;
 		report->why.model.clipping_range = core->view.encoding.clipping_range;
+		report->why.model.exact = sl_encoding_has_limbs(&core->view.encoding);
 	}
 	sl_emit_stop(core, SL_ERR_RANGE);
 }
@@ -346,7 +347,6 @@ static void report_rounding(struct sl_core *core, const struct sl_job_result *re
 		return; /* its errors are not measured */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_ENCODED);
 	report->encoded.values = core->view.encoding.values;
-	report->encoded.ranged = sl_view_ranged(&core->view);
 	report->encoded.step = sl_encoding_step(&core->view.encoding);
 	report->encoded.n = core->view.agreed.n;
 	report->encoded.vanished = result->note.vanished;

@@ -151,10 +151,9 @@ struct sl_record {
 struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
-	bool twice;	       /* the signer signed another link state for the same attempt */
-	bool modulus_possible; /* of `state`, as sl_compatible_modulus says: a test for a prime is slow */
-	sl_id *candidates;     /* memory of state.candidates */
-	uint64_t *named;       /* the candidates, as a bit set over the roster */
+	bool twice;	   /* the signer signed another link state for the same attempt */
+	sl_id *candidates; /* memory of state.candidates */
+	uint64_t *named;   /* the candidates, as a bit set over the roster */
 };
 struct sl_ready_record {
 	struct sl_record record;
@@ -368,7 +367,6 @@ struct sl_core {
 	struct sl_certificate_store shown;  /* .. that a peer shows in CATCHUP */
 	uint8_t rival[SL_HASH_BYTES];	    /* a digest of the last committed view that is not the own */
 	uint64_t *rivals;		    /* .. participants that have signed it */
-	struct sl_need need;		    /* of the model that was trained last */
 	bool without_initial;		    /* the first round averages whole models */
 	uint64_t total_weight;		    /* of the round that is being committed */
 	bool took_part;	     /* this process took part in the last committed round, in `view_neighbours` */

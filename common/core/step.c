@@ -299,7 +299,7 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		break;
 	case SL_EVENT_TRAINED:
 		core->parameters.hop_bytes = event->hop_bytes;
-		sl_train_done(core, &event->need);
+		sl_train_done(core, event->far);
 		break;
 	case SL_EVENT_COMPUTED:
 		computed(core, event->result);

@@ -1,15 +1,11 @@
 #include "common/core/train.h"
 
-#include <math.h>
-
 #include "common/core/aborts.h"
 #include "common/core/allowance.h"
 #include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
-
-#define GROWTH_MOST 1024 /* of the largest value from a committed round to the next: more is reported */
 
 void sl_train_begin(struct sl_core *core)
 {
@@ -69,67 +65,23 @@ enum sl_wait sl_train_awaits(const struct sl_core *core, uint64_t *set)
 	return SL_WAIT_TRAINING;
 }
 
-static double double_of(uint64_t bits)
+/* State the initial model, while updates are from it. */
+static void state_initial(struct sl_core *core)
 {
-	double value;
-	memcpy(&value, &bits, sizeof value);
-	return value;
-}
-
-/* More bits than the setting while ranges are those of a model, .. */
-#define FRESH_ROUNDS 2u
-#define FRESH_BITS 18u
-/* .. and while they are known roughly. */
-#define EARLY_ROUNDS 4u
-#define EARLY_BITS 6u
-
-static uint64_t more_bits(sl_round committed)
-{
-	return committed < FRESH_ROUNDS ? FRESH_BITS : committed < EARLY_ROUNDS ? EARLY_BITS : 0;
-}
-
-/* Choose the parameters that are auto for the trained model (PROTOCOL.md §4.8 Precision). Of updates of a
- * committed model nothing is told: their ranges are in its result. */
-static void set_precision(struct sl_core *core, const struct sl_need *need)
-{
-	const struct sl_parameters *set = &core->config.parameters;
-	bool common = core->committed == 0 && !core->without_initial && !need->far;
-	core->parameters.initial = common ? set->initial : 0;
-	if (set->values == SL_VALUES_UPDATE && (core->committed > 0 || core->parameters.initial != 0)) {
-		double unused = 1;
-		uint64_t bits = set->update_bits + (set->p == 0 ? more_bits(core->committed) : 0);
-		core->parameters.decimals = 0;
-		core->parameters.update_bits = bits < SL_UPDATE_BITS_MAX ? bits : SL_UPDATE_BITS_MAX;
-		memcpy(&core->parameters.clipping_range, &unused, sizeof unused);
-		return;
-	}
-	struct sl_precision own = {(enum sl_values)set->values, (uint32_t)set->decimals,
-				   (uint32_t)set->update_bits, double_of(set->clipping_range),
-				   core->committed == 0 &&
-					   set->p == 0 /* a modulus has room for the setting */};
-	const struct sl_certificate *last = &core->last.certificate;
-	double before = core->committed > 0 && last->t == core->committed &&
-					last->round->parameters.values == set->values
-				? double_of(last->round->parameters.clipping_range)
-				: (double)INFINITY;
-	if (own.clipping_range == SL_CLIPPING_RANGE_AUTO && need->range > GROWTH_MOST * before)
-		sl_emit_report(core, SL_REPORT_GROWN)->grown.factor = need->range / before;
-	sl_precision_fit(&own, need);
-	core->parameters.decimals = own.decimals;
-	core->parameters.update_bits = own.update_bits;
-	memcpy(&core->parameters.clipping_range, &own.clipping_range, sizeof own.clipping_range);
+	bool common = core->committed == 0 && !core->without_initial;
+	core->parameters.initial = common ? core->config.parameters.initial : 0;
 }
 
 void sl_train_without_initial(struct sl_core *core)
 {
 	core->without_initial = true;
-	set_precision(core, &core->need);
+	state_initial(core);
 }
 
-void sl_train_done(struct sl_core *core, const struct sl_need *need)
+void sl_train_done(struct sl_core *core, bool far)
 {
-	core->need = *need;
-	set_precision(core, need);
+	core->without_initial |= far;
+	state_initial(core);
 	core->trained = true;
 	core->trained_at = core->now;
 	sl_move_to(core, SL_PHASE_DISCOVER);

@@ -10,7 +10,8 @@ enum sl_wait sl_train_awaits(const struct sl_core *core, uint64_t *set);
 /* The learners begin with different models: average whole models in the first round, and announce what that
  * takes. */
 void sl_train_without_initial(struct sl_core *core);
-void sl_train_done(struct sl_core *core, const struct sl_need *need);
+/* far: see the event TRAINED. */
+void sl_train_done(struct sl_core *core, bool far);
 /* Reset the state to that of round committed + 1, of which nothing has happened yet. */
 void sl_train_round(struct sl_core *core);
 /* Ask for a model of round t. */

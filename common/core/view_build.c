@@ -1,7 +1,5 @@
 #include "common/core/view_build.h"
 
-#include <math.h>
-
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
@@ -223,12 +221,47 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	return false;
 }
 
-/* Resolve p: as configured, or the one that `auto` chooses for this view (PROTOCOL.md §4.5 Bounds on the
- * modulus), with fewer digits if it takes that (§4.8 Precision). Return false if no p meets the bound;
- * `report` gets the figures, if it is not NULL. */
-static bool resolve_p(struct sl_view *view, struct sl_report *report)
+/* More bits than the setting while ranges are those of a model, .. */
+#define FRESH_ROUNDS 2u
+#define FRESH_BITS 18u
+/* .. and while they are known roughly. */
+#define EARLY_ROUNDS 4u
+#define EARLY_BITS 6u
+
+/* Set the bits of the first limb of the round: of a ranged one, those of the setting, and more in the first
+ * rounds; of an exact one, those of a limb (PROTOCOL.md §4.8 Precision). */
+static void set_bits(struct sl_view *view)
 {
-	const struct sl_parameters *agreed = &view->agreed;
+	struct sl_parameters *agreed = &view->agreed;
+	uint64_t bits = SL_EXACT_BITS;
+	if (agreed->values == SL_VALUES_MODEL)
+		return;
+	if (sl_view_ranged(view)) {
+		uint32_t more = view->t <= FRESH_ROUNDS	  ? FRESH_BITS
+				: view->t <= EARLY_ROUNDS ? EARLY_BITS
+							  : 0;
+		bits = agreed->update_bits + (agreed->p == 0 ? more : 0);
+	}
+	agreed->update_bits = bits < SL_UPDATE_BITS_MAX ? bits : SL_UPDATE_BITS_MAX;
+}
+
+static void describe_bound(const struct sl_view *view, uint64_t p, uint64_t least, int digits_most,
+			   struct sl_report *report)
+{
+	report->why.p_bound.p = p;
+	report->why.p_bound.least = least;
+	report->why.p_bound.values = view->encoding.values;
+	report->why.p_bound.digits = sl_encoding_digits(&view->encoding);
+	report->why.p_bound.digits_most = digits_most;
+	report->why.p_bound.learners = view->n;
+	report->why.p_bound.bits_most = sl_engine_p_bits((enum sl_engine)view->agreed.mixing);
+}
+
+/* Resolve p: as configured, or the one that `auto` chooses for this view (PROTOCOL.md §4.5 Bounds on the
+ * modulus). Limbs get fewer bits if it takes that (§4.8 Precision). Return false if no p meets the bound. */
+static bool resolve_p(struct sl_core *core, struct sl_view *view)
+{
+	struct sl_parameters *agreed = &view->agreed;
 	const struct sl_addends addends = {.learners = view->n,
 					   .max_weight = agreed->max_weight,
 					   .n = agreed->n,
@@ -236,25 +269,25 @@ static bool resolve_p(struct sl_view *view, struct sl_report *report)
 	uint64_t least = 0, p = agreed->p;
 	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
 	int digits_most = -1;
-	if (p == 0) {
-		sl_encoding_set_digits(&view->encoding,
-				       sl_precision_lower(&view->encoding, &addends, bits_most));
-		view->agreed.decimals = view->encoding.decimals;
-		view->agreed.update_bits = view->encoding.update_bits;
-		p = sl_encoding_modulus(&view->encoding, &addends, bits_most);
+	sl_view_set_encoding(view, &core->config.layout);
+	if (sl_encoding_has_limbs(&view->encoding)) {
+		agreed->update_bits = sl_encoding_lower(p, &view->encoding, &addends, bits_most);
+		sl_view_set_encoding(view, &core->config.layout);
 	}
+	p = p == 0 ? sl_encoding_modulus(&view->encoding, &addends, bits_most) : p;
 	bool bound = sl_encoding_bound(p, &view->encoding, &addends, &least, &digits_most);
 	if (p != 0 && bound && sl_field_init(&view->field, p) == SL_OK && view->field.bits <= bits_most)
 		return true;
-	if (report != NULL) {
-		report->why.p_bound.p = p;
-		report->why.p_bound.least = least;
-		report->why.p_bound.values = view->encoding.values;
-		report->why.p_bound.digits = sl_encoding_digits(&view->encoding);
-		report->why.p_bound.digits_most = digits_most;
-		report->why.p_bound.learners = view->n;
-		report->why.p_bound.bits_most = bits_most;
-	}
+	describe_bound(view, p, least, digits_most, sl_attempt_fail(core, SL_REASON_P_BOUND, true));
+	return false;
+}
+
+/* Return true if a vector is within the limit: an exact round has several limbs for each value. */
+static bool fits(struct sl_core *core, const struct sl_view *view)
+{
+	if (view->elements <= SL_ELEMENTS_MAX)
+		return true;
+	sl_attempt_fail(core, SL_REASON_ELEMENTS, true)->why.elements.count = view->elements;
 	return false;
 }
 
@@ -268,72 +301,6 @@ static bool above_ids(struct sl_core *core, const struct sl_view *view)
 	report->why.p_ids.p = p;
 	report->why.p_ids.largest = largest > view->n ? largest : view->n;
 	return false;
-}
-
-/* Return the magnitude that the parameters `q` alone ask the modulus to hold. `modulus: auto` lowers decimals
- * and update_bits before it fails. */
-static double demand(const struct sl_parameters *q, bool automatic)
-{
-	double range, scale = 1;
-	if (q->values == SL_VALUES_UPDATE)
-		return ldexp((double)q->max_weight, automatic ? 0 : (int)q->update_bits);
-	memcpy(&range, &q->clipping_range, sizeof range);
-	for (uint64_t d = 0; !automatic && d < q->decimals; d++)
-		scale *= 10;
-	return scale * range * (double)q->max_weight;
-}
-
-/* Return the parameter in which the learner of link state `link` asks for more than this one. */
-static uint32_t excess(const struct sl_core *core, const struct sl_link_record *link, bool by_modulus)
-{
-	const struct sl_parameters *q = &link->state.parameters;
-	if (by_modulus)
-		return SL_PARAMETER_p;
-	if (q->max_weight > core->parameters.max_weight)
-		return SL_PARAMETER_max_weight;
-	if (q->update_bits > core->parameters.update_bits)
-		return SL_PARAMETER_update_bits;
-	return q->decimals > core->parameters.decimals ? SL_PARAMETER_decimals : SL_PARAMETER_clipping_range;
-}
-
-/* Exclude the participants whose demand is at least `most`, or those that have set the modulus, if others are
- * a quorum. Return false if they are none. */
-static bool exclude(struct sl_core *core, const struct sl_view *view, double most, bool by_modulus)
-{
-	uint32_t left = 0;
-	memcpy(core->eligible, core->excluded, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < view->n; i++) {
-		const struct sl_parameters *q = &link_of(core, view->members[i])->state.parameters;
-		if (by_modulus ? q->p == view->agreed.p : demand(q, view->agreed.p == 0) >= most)
-			sl_bit_set(core->eligible, view->members[i]);
-		else
-			left++;
-	}
-	if (left < 2 || left < view->agreed.quorum)
-		return false;
-	memcpy(core->excluded, core->eligible, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < view->n && !sl_bit(core->excluded, core->config.self); i++) {
-		uint32_t member = view->members[i];
-		if (sl_bit(core->excluded, member))
-			sl_compatible_report(
-				core, member,
-				(struct sl_difference){SL_REASON_PARAMETER,
-						       excess(core, link_of(core, member), by_modulus)});
-	}
-	return true;
-}
-
-/* No modulus holds the sum: exclude the participants that ask for the most, or else those that have set the
- * modulus. Return false if that does not leave a quorum. */
-static bool exclude_outliers(struct sl_core *core, const struct sl_view *view)
-{
-	double most = 0;
-	bool automatic = view->agreed.p == 0;
-	for (uint32_t i = 0; i < view->n; i++) {
-		double own = demand(&link_of(core, view->members[i])->state.parameters, automatic);
-		most = own > most ? own : most;
-	}
-	return exclude(core, view, most, false) || (!automatic && exclude(core, view, most, true));
 }
 
 static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
@@ -477,25 +444,16 @@ static int find_participants(struct sl_core *core, struct sl_view *view)
 		sl_attempt_fail(core, SL_REASON_INITIAL, true);
 		return SL_ERR_REFUSED;
 	}
-	sl_view_set_encoding(view, core->config.extra);
+	set_bits(view);
 	return SL_OK;
 }
 
-/* Find the participants and the modulus. Participants whose parameters no modulus can serve are excluded, if
- * that leaves a quorum. */
 static int find_view(struct sl_core *core, struct sl_view *view)
 {
-	for (;;) {
-		int rc = find_participants(core, view);
-		if (rc != SL_OK)
-			return rc;
-		if (resolve_p(view, NULL))
-			return above_ids(core, view) ? SL_OK : SL_ERR_REFUSED;
-		if (exclude_outliers(core, view) && !sl_bit(core->excluded, core->config.self))
-			continue;
-		resolve_p(view, sl_attempt_fail(core, SL_REASON_P_BOUND, true));
-		return SL_ERR_REFUSED;
-	}
+	int rc = find_participants(core, view);
+	if (rc != SL_OK)
+		return rc;
+	return resolve_p(core, view) && above_ids(core, view) && fits(core, view) ? SL_OK : SL_ERR_REFUSED;
 }
 
 static int build(struct sl_core *core)
@@ -584,7 +542,7 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 	sl_arena_reset(&core->arena, 0);
 	if (sl_view_read_head(bytes, size, view, &p, &edges) != SL_OK || view->n > core->config.roster_size)
 		return false;
-	sl_view_set_encoding(view, core->config.extra);
+	sl_view_set_encoding(view, &core->config.layout);
 	bool whole = view->agreed.n == core->config.parameters.n &&
 		     view->agreed.model == core->config.parameters.model &&
 		     sl_field_init(&view->field, p) == SL_OK &&

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/field/encoding_scale.h"
 #include "common/field/kernels/table.h"
@@ -13,60 +14,35 @@ typedef unsigned __int128 wide;
 
 /* ---- the scale ---- */
 
-#define EXPONENT_LEAST (-100) /* of the range of updates */
-
-/* Return e, of the range 2^e of updates. */
-static int range_exponent(const struct sl_encoding *encoding)
-{
-	int exponent = sl_ranges_above(encoding->clipping_range);
-	return exponent < EXPONENT_LEAST ? EXPONENT_LEAST : exponent > 1023 ? 1023 : exponent;
-}
-
-struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
-{
-	return sl_ranges_grid(encoding->ranges->limbs[tensor], encoding->exponents[tensor],
-			      encoding->update_bits, dtype);
-}
-
-double sl_encoding_range(const struct sl_encoding *encoding)
-{
-	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding)) : encoding->clipping_range;
-}
-
 double sl_encoding_step(const struct sl_encoding *encoding)
 {
-	return sl_encoding_updates(encoding) ? ldexp(1, range_exponent(encoding) - (int)encoding->update_bits)
-					     : 1 / (double)sl_encoding_power_of_ten(encoding->decimals);
+	bool ranged = encoding->values == SL_VALUES_UPDATE;
+	return ranged ? ldexp(1, -(int)encoding->update_bits)
+	       : encoding->values == SL_VALUES_EXACT
+		       ? 0
+		       : 1 / (double)sl_encoding_power_of_ten(encoding->decimals);
 }
 
-double sl_encoding_step_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor)
 {
-	if (encoding->ranges != NULL)
-		return ldexp(1, sl_encoding_grid(encoding, tensor, dtype).step);
-	return dtype == SL_INT64 ? 1 : sl_encoding_step(encoding);
+	bool fine = encoding->ranges->class[tensor] == SL_CLASS_FINE;
+	return sl_ranges_grid(fine ? SL_LIMBS_FINE : 1, encoding->exponents[tensor], encoding->update_bits);
 }
 
-int sl_encoding_range_of(const struct sl_encoding *encoding, uint32_t tensor, enum sl_dtype dtype)
+struct sl_exact sl_encoding_exact(const struct sl_encoding *encoding, uint32_t tensor)
 {
-	struct sl_grid g = sl_encoding_grid(encoding, tensor, dtype);
-	return g.step + (int)encoding->update_bits + (int)sl_limbs_below(&g.limbs, 0);
+	return sl_ranges_exact((enum sl_tensor_class)encoding->ranges->class[tensor],
+			       encoding -> ranges -> layout.n, encoding->update_bits);
 }
 
 uint32_t sl_encoding_digits(const struct sl_encoding *encoding)
 {
-	return sl_encoding_updates(encoding) ? encoding->update_bits : encoding->decimals;
+	return sl_encoding_has_limbs(encoding) ? encoding->update_bits : encoding->decimals;
 }
 
 void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits)
 {
-	*(sl_encoding_updates(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
-}
-
-/* Return the scale, which is a double: a power of two, or a power of ten up to 10^12. */
-static double scale_of(const struct sl_encoding *encoding)
-{
-	return sl_encoding_updates(encoding) ? ldexp(1, (int)encoding->update_bits - range_exponent(encoding))
-					     : (double)sl_encoding_power_of_ten(encoding->decimals);
+	*(sl_encoding_has_limbs(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
 }
 
 /* ---- exact arithmetic ---- */
@@ -184,7 +160,7 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 			struct sl_encode_note *note)
 {
 	bool paper = encoding->kind == SL_ENCODING_PAPER;
-	if (paper && sl_encoding_updates(encoding))
+	if (paper && sl_encoding_has_limbs(encoding))
 		return refuse(note, n, 0, SL_ERR_INVALID);
 	if (paper && (encoding->weight_total == 0 || encoding->weight > encoding->weight_total))
 		return refuse(note, n, (double)encoding->weight, SL_ERR_INVALID);
@@ -199,7 +175,7 @@ struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
 	double scale, range;   /* of u */
-	uint64_t ten;	       /* 10^decimals, with values: model */
+	uint64_t ten;	       /* 10^decimals; 0 with limbs */
 	uint64_t most;	       /* (p-1)/2, the largest magnitude that has a sign */
 	uint64_t integer_most; /* floor(range * scale) */
 	double edge;	       /* what a float32 beyond the range is cut to */
@@ -215,7 +191,7 @@ static uint64_t magnitude_of(struct encoder *e, double u)
 	double product = fabs(u) * e->scale, nearest = rint(product);
 	/* The error of the product, of 53 bits, cannot carry a sum below 2^40 over a half. */
 	bool clear =
-		sl_encoding_updates(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
+		sl_encoding_has_limbs(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
 	uint64_t whole = clear ? (uint64_t)nearest : rounded(e->ten, u);
 	double loss = fabs(product - (double)whole);
 	e->loss = loss > e->loss ? loss : e->loss;
@@ -247,11 +223,10 @@ static int encode_real(struct encoder *e, double u, double edge, size_t l, uint6
 	return SL_OK;
 }
 
-/* Encode `value` - `base`, which fits 64 bits and a sign. */
-static int encode_integer(struct encoder *e, int64_t value, int64_t base, size_t l, uint64_t *x)
+static int encode_integer(struct encoder *e, int64_t value, size_t l, uint64_t *x)
 {
-	bool negative = value < base;
-	uint64_t whole = negative ? (uint64_t)base - (uint64_t)value : (uint64_t)value - (uint64_t)base;
+	bool negative = value < 0;
+	uint64_t whole = negative ? -(uint64_t)value : (uint64_t)value;
 	if (e->encoding->kind == SL_ENCODING_PAPER)
 		return refuse(e->note, l, (double)value, SL_ERR_INVALID);
 	if (whole > e->integer_most) {
@@ -329,12 +304,11 @@ static int encode_doubles(struct encoder *e, const double *theta, const double *
 	return err;
 }
 
-static int encode_integers(struct encoder *e, const int64_t *theta, const int64_t *base, size_t first,
-			   size_t count, uint64_t *x)
+static int encode_integers(struct encoder *e, const int64_t *theta, size_t first, size_t count, uint64_t *x)
 {
 	int err = SL_OK;
 	for (size_t l = 0; l < count && err == SL_OK; l++)
-		err = encode_integer(e, theta[l], base == NULL ? 0 : base[l], first + l, &x[l]);
+		err = encode_integer(e, theta[l], first + l, &x[l]);
 	return err;
 }
 
@@ -347,52 +321,56 @@ static int encode_run(struct encoder *e, const struct sl_tensor_run *run, const 
 	case SL_FLOAT64:
 		return encode_doubles(e, model, base, run->first, run->count, x);
 	case SL_INT64:
-		return encode_integers(e, model, base, run->first, run->count, x);
+		return encode_integers(e, model, run->first, run->count, x);
 	}
 	return SL_OK;
 }
 
-/* ---- with ranges ---- */
+/* ---- exact tensors ---- */
 
-/* Return the nearest to `difference` / 2^step, ties to even, at most `edge`. */
-static int64_t integer_steps(const struct sl_grid *g, uint64_t difference)
+/* Encode limb `limb` of a run, which is a part of an exact tensor. The first limb fills in the note. */
+static int encode_exact(struct encoder *e, const struct sl_exact *exact, uint32_t limb,
+			const struct sl_tensor_run *run, const void *model, uint64_t *x)
 {
-	uint64_t whole = g->step > 63 ? 0 : difference >> g->step;
-	uint64_t rest = g->step > 63 ? 0 : difference - (whole << g->step);
-	uint64_t half = g->step > 0 && g->step <= 63 ? UINT64_C(1) << (g->step - 1) : UINT64_MAX;
-	whole += rest > half || (rest == half && whole % 2 == 1);
-	return whole < (uint64_t)g->edge ? (int64_t)whole : g->edge;
+	struct sl_exact_value value;
+	for (size_t l = 0; l < run->count; l++) {
+		double real = run->dtype == SL_FLOAT32	 ? (double)((const float *)model)[l]
+			      : run->dtype == SL_FLOAT64 ? ((const double *)model)[l]
+							 : 0;
+		if (!isfinite(real))
+			return refuse(e->note, run->first + l, real, SL_ERR_INVALID);
+		if (run->dtype == SL_INT64)
+			sl_exact_integer(((const int64_t *)model)[l], &value);
+		else if (!sl_exact_real(exact, real, &value))
+			return refuse(e->note, run->first + l, real, SL_ERR_RANGE);
+		uint64_t magnitude = weighted(e->encoding, sl_exact_limb(exact, &value, limb));
+		if (magnitude > e->most)
+			return refuse(e->note, run->first + l, real, SL_ERR_RANGE);
+		x[l] = with_sign(e, magnitude, value.negative);
+		if (limb > 0 || real == 0 || value.shift > 0)
+			continue;
+		e->note->vanished += value.mantissa == 0;
+		double whole = ldexp((double)value.mantissa, exact->bottom);
+		e->note->rounding = fmax(e->note->rounding, fabs(fabs(real) - whole));
+	}
+	return SL_OK;
 }
 
-static int64_t real_steps(const struct sl_grid *g, double u)
+/* ---- updates, by ranges ---- */
+
+static int64_t steps_of(const struct sl_grid *g, double u)
 {
 	double steps = rint(fabs(u) * ldexp(1, -g->step)); /* the product is exact, or beyond the edge */
-	return steps < (double)g->edge ? (int64_t)steps : g->edge;
+	int64_t whole = steps < (double)g->edge ? (int64_t)steps : g->edge;
+	return signbit(u) ? -whole : whole;
 }
 
-/* Set *u to the update of element `l` of a run, and *steps to its steps, at most those of the range. */
-static int steps_of(const struct sl_grid *g, const struct sl_tensor_run *run, const void *model,
-		    const void *base, size_t l, int64_t *steps, double *u)
+/* Return the update of element `l` of a run of floats. */
+static double update_of(const struct sl_tensor_run *run, const void *model, const void *base, size_t l)
 {
-	if (run->dtype == SL_INT64) {
-		int64_t value = ((const int64_t *)model)[l],
-			from = base == NULL ? 0 : ((const int64_t *)base)[l];
-		bool negative = value < from;
-		uint64_t up = (uint64_t)value - (uint64_t)from;
-		*steps = integer_steps(g, negative ? -up : up);
-		*steps = negative ? -*steps : *steps;
-		*u = (double)value - (double)from;
-		return SL_OK;
-	}
 	if (run->dtype == SL_FLOAT32)
-		*u = (double)((const float *)model)[l] -
-		     (base == NULL ? 0 : (double)((const float *)base)[l]);
-	else
-		*u = difference(((const double *)model)[l], base == NULL ? 0 : ((const double *)base)[l]);
-	if (!isfinite(*u))
-		return SL_ERR_INVALID;
-	*steps = signbit(*u) ? -real_steps(g, *u) : real_steps(g, *u);
-	return SL_OK;
+		return (double)((const float *)model)[l] - (double)((const float *)base)[l];
+	return difference(((const double *)model)[l], ((const double *)base)[l]);
 }
 
 /* Encode limb `limb` of a run, which is a part of a tensor. The first limb fills in the note. */
@@ -400,21 +378,18 @@ static int encode_limb(struct encoder *e, const struct sl_grid *g, uint32_t limb
 		       const struct sl_tensor_run *run, const void *model, const void *base, uint64_t *x)
 {
 	for (size_t l = 0; l < run->count; l++) {
-		int64_t steps;
-		double u;
-		int err = steps_of(g, run, model, base, l, &steps, &u);
-		if (err != SL_OK)
-			return refuse(e->note, run->first + l, u, err);
-		int64_t digit = sl_ranges_limb(&g->limbs, steps, limb);
+		double u = update_of(run, model, base, l);
+		if (!isfinite(u))
+			return refuse(e->note, run->first + l, u, SL_ERR_INVALID);
+		int64_t steps = steps_of(g, u), digit = sl_ranges_limb(&g->limbs, steps, limb);
 		uint64_t magnitude = weighted(e->encoding, (uint64_t)(digit < 0 ? -digit : digit));
 		if (magnitude > e->most)
 			return refuse(e->note, run->first + l, u, SL_ERR_RANGE);
 		x[l] = with_sign(e, magnitude, digit < 0);
 		if (limb > 0)
 			continue;
-		double loss = fabs(fabs(u) - ldexp(fabs((double)steps), g->step));
-		loss = run->dtype == SL_INT64 ? 0 : loss; /* u is not exact, but its steps are */
 		bool cut = fabs(u) > ldexp((double)g->edge, g->step);
+		double loss = fabs(u - ldexp((double)steps, g->step));
 		e->note->clamped += cut;
 		e->note->rounding = cut ? e->note->rounding : fmax(e->note->rounding, loss);
 		e->note->vanished += steps == 0 && u != 0;
@@ -422,7 +397,7 @@ static int encode_limb(struct encoder *e, const struct sl_grid *g, uint32_t limb
 	return SL_OK;
 }
 
-/* Encode a run, a part of tensor `run->tensor` - 1, whose values have one limb. */
+/* Encode a run of updates that have one limb. */
 static int encode_on_grid(struct encoder *e, const struct sl_grid *g, const struct sl_tensor_run *run,
 			  const void *model, const void *base, uint64_t *x)
 {
@@ -434,6 +409,30 @@ static int encode_on_grid(struct encoder *e, const struct sl_grid *g, const stru
 	return err;
 }
 
+/* ---- vectors with limbs ---- */
+
+static uint32_t limbs_of(const struct sl_encoding *encoding, uint32_t tensor)
+{
+	return sl_encoding_is_exact(encoding, tensor) ? sl_encoding_exact(encoding, tensor).count
+						      : sl_encoding_grid(encoding, tensor).limbs.count;
+}
+
+/* Encode limb `limb` of a run, a part of tensor run->tensor - 1 of `model`. */
+static int encode_part(struct encoder *e, uint32_t limb, const struct sl_tensor_run *run, const void *model,
+		       const void *base, uint64_t *x)
+{
+	uint32_t tensor = run->tensor - 1;
+	const void *values = sl_encoding_from(model, run->offset),
+		   *from = sl_encoding_from(base, run->offset);
+	if (sl_encoding_is_exact(e->encoding, tensor)) {
+		struct sl_exact exact = sl_encoding_exact(e->encoding, tensor);
+		return encode_exact(e, &exact, limb, run, values, x);
+	}
+	struct sl_grid g = sl_encoding_grid(e->encoding, tensor);
+	return g.limbs.count == 1 ? encode_on_grid(e, &g, run, values, from, x)
+				  : encode_limb(e, &g, limb, run, values, from, x);
+}
+
 /* Encode those of the first limbs that are among the elements first .. first + count - 1. */
 static int encode_first_limbs(struct encoder *e, const struct sl_tensors *tensors, const void *model,
 			      const void *base, size_t n, size_t first, size_t count, uint64_t *x)
@@ -441,14 +440,8 @@ static int encode_first_limbs(struct encoder *e, const struct sl_tensors *tensor
 	int err = SL_OK;
 	for (struct sl_tensor_run run = {.apart = true}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		if (some.count == 0)
-			continue;
-		struct sl_grid g = sl_encoding_grid(e->encoding, run.tensor - 1, run.dtype);
-		const void *from = sl_encoding_from(base, some.offset);
-		uint64_t *to = x + (some.first - first);
-		err = g.limbs.count == 1
-			      ? encode_on_grid(e, &g, &some, sl_encoding_from(model, some.offset), from, to)
-			      : encode_limb(e, &g, 0, &some, sl_encoding_from(model, some.offset), from, to);
+		if (some.count > 0)
+			err = encode_part(e, 0, &some, model, base, x + (some.first - first));
 	}
 	return err;
 }
@@ -461,15 +454,14 @@ static int encode_lower_limbs(struct encoder *e, const struct sl_tensors *tensor
 	size_t at = 0; /* of the lower limb that begins */
 	for (struct sl_tensor_run run = {.apart = true};
 	     at < first + count && sl_tensors_next(tensors, n, &run);) {
-		struct sl_grid g = sl_encoding_grid(e->encoding, run.tensor - 1, run.dtype);
-		for (uint32_t limb = 1; err == SL_OK && limb < g.limbs.count; limb++, at += run.count) {
+		uint32_t limbs = limbs_of(e->encoding, run.tensor - 1);
+		for (uint32_t limb = 1; err == SL_OK && limb < limbs; limb++, at += run.count) {
 			if (at + run.count <= first || at >= first + count)
 				continue;
 			size_t from = at < first ? first - at : 0;
 			struct sl_tensor_run some =
 				sl_tensors_part(&run, run.first + from, first + count - at - from);
-			err = encode_limb(e, &g, limb, &some, sl_encoding_from(model, some.offset),
-					  sl_encoding_from(base, some.offset), x + (at + from - first));
+			err = encode_part(e, limb, &some, model, base, x + (at + from - first));
 		}
 	}
 	return err;
@@ -490,13 +482,15 @@ static struct piece piece_of(size_t part, size_t size, size_t first, size_t coun
 	return to <= from ? (struct piece){0} : (struct piece){from - part, to - from, x + (from - first)};
 }
 
-static int encode_ranged(struct encoder *e, const struct sl_tensors *tensors, const void *model,
-			 const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+static int encode_with_limbs(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			     const void *base, size_t n, size_t first, size_t count, uint64_t *x)
 {
 	const struct sl_ranges *ranges = e->encoding->ranges;
+	bool ranged = e->encoding->exponents != NULL;
+	size_t lower_size = (size_t)sl_layout_lower(&ranges->layout, ranged, e->encoding->update_bits);
 	struct piece values = piece_of(0, n, first, count, x),
-		     lower = piece_of(n, (size_t)ranges->lower, first, count, x),
-		     counts = piece_of(n + (size_t)ranges->lower, SL_MAGNITUDES * (size_t)ranges->count,
+		     lower = piece_of(n, lower_size, first, count, x),
+		     counts = piece_of(n + lower_size, ranged ? SL_MAGNITUDES * (size_t)ranges->count : 0,
 				       first, count, x);
 	int err = SL_OK;
 	if (values.count > 0)
@@ -532,35 +526,24 @@ static void rest_of_doubles(const struct sl_grid *g, const double *theta, const 
 	}
 }
 
-static void rest_of_integers(const struct sl_grid *g, const struct sl_tensor_run *run, const int64_t *theta,
-			     const int64_t *base, int64_t *rest)
-{
-	for (size_t l = 0; l < run->count; l++) {
-		int64_t steps = 0;
-		double u;
-		steps_of(g, run, theta, base, l, &steps, &u);
-		uint64_t taken = g->step > 63 ? 0 : (uint64_t)steps << g->step;
-		bool cut = steps == g->edge || steps == -g->edge;
-		rest[l] = cut ? 0 : (int64_t)((uint64_t)theta[l] - (uint64_t)base[l] - taken);
-	}
-}
-
 void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
 			   const void *model, const void *base, size_t n, size_t first, size_t count,
 			   void *rest)
 {
 	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1, run.dtype);
 		const void *theta = sl_encoding_from(model, some.offset),
 			   *from = sl_encoding_from(base, some.offset);
 		void *to = (uint8_t *)rest + some.offset;
+		if (sl_encoding_is_exact(encoding, run.tensor - 1)) {
+			memset(to, 0, some.count * sl_tensors_dtype_bytes(some.dtype));
+			continue;
+		}
+		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1);
 		if (some.dtype == SL_FLOAT32)
 			rest_of_floats(&g, theta, from, some.count, to);
-		else if (some.dtype == SL_FLOAT64)
-			rest_of_doubles(&g, theta, from, some.count, to);
 		else
-			rest_of_integers(&g, &some, theta, from, to);
+			rest_of_doubles(&g, theta, from, some.count, to);
 	}
 }
 
@@ -580,13 +563,6 @@ static void add_doubles(double *theta, const double *rest, size_t count)
 	}
 }
 
-static void add_integers(int64_t *theta, const int64_t *rest, size_t count)
-{
-	int64_t sum;
-	for (size_t l = 0; l < count; l++)
-		theta[l] = __builtin_add_overflow(theta[l], rest[l], &sum) ? theta[l] : sum;
-}
-
 void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const void *rest, size_t n)
 {
 	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
@@ -594,24 +570,23 @@ void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const v
 		const void *from = sl_encoding_from(rest, run.offset);
 		if (run.dtype == SL_FLOAT32)
 			add_floats(theta, from, run.count);
-		else if (run.dtype == SL_FLOAT64)
+		else if (run.dtype == SL_FLOAT64) /* int64 are exact */
 			add_doubles(theta, from, run.count);
-		else
-			add_integers(theta, from, run.count);
 	}
 }
 
-/* ---- without ranges ---- */
+/* ---- with decimals ---- */
 
-static int encode_plain(struct encoder *e, const struct sl_tensors *tensors, const void *model,
-			const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+static int encode_decimals(struct encoder *e, const struct sl_tensors *tensors, const void *model,
+			   const void *base, size_t n, size_t first, size_t count, uint64_t *x)
 {
+	(void)base;
 	int err = SL_OK;
 	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
-			err = encode_run(e, &some, sl_encoding_from(model, some.offset),
-					 sl_encoding_from(base, some.offset), x + (some.first - first));
+			err = encode_run(e, &some, sl_encoding_from(model, some.offset), NULL,
+					 x + (some.first - first));
 	}
 	e->note->rounding = e->loss / e->scale;
 	return err;
@@ -621,25 +596,25 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note)
 {
-	bool update = sl_encoding_updates(encoding);
-	double range = sl_encoding_range(encoding);
+	bool limbs = sl_encoding_has_limbs(encoding);
+	uint64_t ten = limbs ? 0 : sl_encoding_power_of_ten(encoding->decimals);
 	struct sl_encoding cutting = *encoding;
-	cutting.clamp |= encoding->ranges != NULL;
+	cutting.clamp |= limbs;
 	struct encoder e = {.field = field,
 			    .encoding = &cutting,
-			    .scale = scale_of(encoding),
-			    .range = range,
-			    .ten = update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
+			    .scale = (double)ten,
+			    .range = encoding->clipping_range,
+			    .ten = ten,
 			    .most = (field->p - 1) / 2,
-			    .integer_most = update ? UINT64_C(1) << encoding->update_bits
-						   : twice_range(encoding->decimals, range) / 2,
-			    .edge = update ? range : (double)float_below(range),
+			    .integer_most =
+				    limbs ? 0 : twice_range(encoding->decimals, encoding->clipping_range) / 2,
+			    .edge = (double)float_below(encoding->clipping_range),
 			    .note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
 	if (err == SL_OK)
-		err = (encoding->ranges == NULL ? encode_plain : encode_ranged)(
-			&e, tensors, model, update ? base : NULL, n, first, count, x);
+		err = (limbs ? encode_with_limbs : encode_decimals)(&e, tensors, model, base, n, first, count,
+								    x);
 	size_t weight = (size_t)sl_encoding_elements(encoding, n) - 1;
 	if (err == SL_OK && first + count == weight + 1)
 		x[weight - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
@@ -659,7 +634,7 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
 {
 	double range = encoding->clipping_range;
-	if (sl_encoding_updates(encoding))
+	if (sl_encoding_has_limbs(encoding))
 		return UINT64_C(1) << encoding->update_bits;
 	uint64_t scale = sl_encoding_power_of_ten(encoding->decimals), largest;
 	if (!(range > 0) || !isfinite(range))
@@ -701,7 +676,7 @@ bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const str
 	if (least != NULL)
 		*least = need;
 	if (digits_most != NULL) {
-		*digits_most = (int)(sl_encoding_updates(encoding) ? SL_UPDATE_BITS_MAX : SL_DECIMALS_MAX);
+		*digits_most = (int)(sl_encoding_has_limbs(encoding) ? SL_UPDATE_BITS_MAX : SL_DECIMALS_MAX);
 		while (*digits_most >= 0 && p < least_p(encoding, (uint32_t)*digits_most, total))
 			--*digits_most;
 	}
@@ -736,4 +711,18 @@ uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, const struct sl
 			return p;
 	}
 	return p > addends->largest_id && sl_encoding_bound(p, encoding, addends, NULL, NULL) ? p : 0;
+}
+
+uint32_t sl_encoding_lower(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
+			   uint32_t bits_max)
+{
+	struct sl_encoding tried = *encoding;
+	for (uint32_t digits = sl_encoding_digits(encoding);; digits--) {
+		sl_encoding_set_digits(&tried, digits);
+		if (p == 0 ? sl_encoding_modulus(&tried, addends, bits_max) != 0
+			   : sl_encoding_bound(p, &tried, addends, NULL, NULL))
+			return digits;
+		if (digits == 0)
+			return sl_encoding_digits(encoding);
+	}
 }

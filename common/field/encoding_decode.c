@@ -81,6 +81,8 @@ static int64_t nearest(const struct decoder *d, uint64_t z)
 	return sum < 0 ? -(int64_t)mean : (int64_t)mean;
 }
 
+/* ---- updates of one limb ---- */
+
 /* Return B + u, each operation rounded once: two conversions and a division; the product by the step is
  * exact, so a machine that fuses it with the sum gets the same bits. Of u = 0, B, also if that is -0. */
 static double updated(const struct decoder *d, uint64_t z, double base)
@@ -95,7 +97,7 @@ static void update_quickly(const struct decoder *d, const uint64_t *z, const flo
 	const struct sl_field field = *d->field; /* which no store to theta can change */
 	const double weight = (double)d->weight, step = d->step;
 	for (size_t l = 0; l < count; l++) {
-		float from = base == NULL ? 0 : base[l];
+		float from = base[l];
 		float to = (float)((double)from + double_of(sl_field_centred(&field, z[l])) / weight * step);
 		theta[l] = z[l] == 0 ? from : to;
 	}
@@ -109,22 +111,20 @@ static void update_floats(const struct decoder *d, const uint64_t *z, const floa
 		return;
 	}
 	for (size_t l = 0; l < count; l++)
-		theta[l] = (float)updated(d, z[l], base == NULL ? 0 : (double)base[l]);
+		theta[l] = (float)updated(d, z[l], (double)base[l]);
 }
 
 static void update_doubles(const struct decoder *d, const uint64_t *z, const double *base, size_t count,
 			   double *theta)
 {
 	for (size_t l = 0; l < count; l++)
-		theta[l] = updated(d, z[l], base == NULL ? 0 : base[l]);
+		theta[l] = updated(d, z[l], base[l]);
 }
 
-/* A sum that is none of models may pass the ends of int64. */
-static void decode_integers(const struct decoder *d, const uint64_t *z, const int64_t *base, size_t count,
-			    int64_t *theta)
+static void decode_integers(const struct decoder *d, const uint64_t *z, size_t count, int64_t *theta)
 {
 	for (size_t l = 0; l < count; l++)
-		theta[l] = (int64_t)((uint64_t)nearest(d, z[l]) + (base == NULL ? 0 : (uint64_t)base[l]));
+		theta[l] = nearest(d, z[l]);
 }
 
 /* Set the values of a non-negative tensor that are not above 0, -0.0 among them, to 0. */
@@ -142,29 +142,23 @@ static void raise_run(const struct sl_tensor_run *run, void *theta)
 }
 
 static void decode_run(const struct decoder *d, const struct sl_tensor_run *run, const uint64_t *z,
-		       const void *base, bool update, void *theta)
+		       void *theta)
 {
 	switch (run->dtype) {
 	case SL_FLOAT32:
-		if (update)
-			update_floats(d, z, base, run->count, theta);
-		else
-			decode_floats(d, z, run->count, theta);
+		decode_floats(d, z, run->count, theta);
 		break;
 	case SL_FLOAT64:
-		if (update)
-			update_doubles(d, z, base, run->count, theta);
-		else
-			decode_doubles(d, z, run->count, theta);
+		decode_doubles(d, z, run->count, theta);
 		break;
 	case SL_INT64:
-		decode_integers(d, z, base, run->count, theta);
+		decode_integers(d, z, run->count, theta);
 	}
 	if (run->nonnegative)
 		raise_run(run, theta);
 }
 
-/* ---- with ranges ---- */
+/* ---- with limbs ---- */
 
 /* Z, packed, from the element on that is the second limb of a tensor of `elements`. */
 struct lower {
@@ -172,75 +166,108 @@ struct lower {
 	size_t first, elements;
 };
 
-/* Return the sum of element `l` of a tensor in units of the last limb: of the first limb, `z`, and the lower.
- */
+/* Return the sum of limb `limb` >= 1 of element `l` of the tensor. */
+static int64_t lower_sum(const struct decoder *d, const struct lower *lower, uint32_t limb, size_t l)
+{
+	size_t at = lower->first + (limb - 1) * lower->elements + l;
+	return sl_field_centred(d->field, sl_bytes_element(lower->packed, at, d->field->bits));
+}
+
+/* Return the sum of updates in units of the last limb: of the first limb, `z`, and the lower ones. */
 static __int128 whole_sum(const struct decoder *d, const struct sl_limbs *limbs, const struct lower *lower,
 			  size_t l, uint64_t z)
 {
-	unsigned __int128 sum = (unsigned __int128)(__int128)sl_field_centred(d->field, z);
-	for (uint32_t limb = 1; limb < limbs->count; limb++) {
-		size_t at = lower->first + (limb - 1) * lower->elements + l;
-		uint64_t element = sl_bytes_element(lower->packed, at, d->field->bits);
-		sum = (sum << limbs->lower) +
-		      (unsigned __int128)(__int128)sl_field_centred(d->field, element);
-	}
-	return (__int128)sum;
+	__int128 sum = sl_field_centred(d->field, z);
+	for (uint32_t limb = 1; limb < limbs->count; limb++)
+		sum = sum * ((__int128)1 << limbs->lower) + lower_sum(d, lower, limb, l);
+	return sum;
 }
 
-/* Return the integer nearest to sum 2^step / weight, halves to even. */
-static int64_t nearest_whole(const struct decoder *d, __int128 sum, int step)
-{
-	wide top = sum < 0 ? -(wide)sum : (wide)sum;
-	top = step < 64 ? top << step : 0; /* of models, it is below 2^128 */
-	wide mean = top / d->weight, rest = top % d->weight, other = d->weight - rest;
-	mean += rest > other || (rest == other && mean % 2 == 1);
-	return sum < 0 ? (int64_t) - (uint64_t)mean : (int64_t)(uint64_t)mean;
-}
-
-/* Decode a part of a tensor of several limbs, from its element `at` on. */
-static void decode_limbs(const struct decoder *d, const struct sl_grid *g, const struct lower *lower,
-			 size_t at, const struct sl_tensor_run *run, const uint64_t *z, const void *base,
-			 void *theta)
+/* Decode updates of several limbs, a part of a tensor from its element `at` on. */
+static void decode_updates(const struct decoder *d, const struct sl_grid *g, const struct lower *lower,
+			   size_t at, const struct sl_tensor_run *run, const uint64_t *z, const void *base,
+			   void *theta)
 {
 	for (size_t l = 0; l < run->count; l++) {
 		__int128 sum = whole_sum(d, &g->limbs, lower, at + l, z[l]);
-		if (run->dtype == SL_INT64) {
-			uint64_t from = base == NULL ? 0 : ((const uint64_t *)base)[l];
-			((uint64_t *)theta)[l] = from + (uint64_t)nearest_whole(d, sum, g->step);
-			continue;
-		}
 		double mean = (double)sum / (double)d->weight * d->step, from;
 		if (run->dtype == SL_FLOAT32) {
-			from = base == NULL ? 0 : (double)((const float *)base)[l];
+			from = (double)((const float *)base)[l];
 			((float *)theta)[l] = (float)(sum == 0 ? from : from + mean);
 		} else {
-			from = base == NULL ? 0 : ((const double *)base)[l];
+			from = ((const double *)base)[l];
 			((double *)theta)[l] = sum == 0 ? from : from + mean;
 		}
 	}
-	if (run->nonnegative)
-		raise_run(run, theta);
 }
 
-static void decode_ranged(struct decoder *d, const struct sl_encoding *encoding,
-			  const struct sl_tensors *tensors, const uint64_t *z, const uint8_t *packed,
-			  const void *base, size_t n, size_t first, size_t count, uint8_t *part)
+/* Decode exact values, a part of a tensor from its element `at` on. */
+static void decode_exact(const struct decoder *d, const struct sl_exact *exact, const struct lower *lower,
+			 size_t at, const struct sl_tensor_run *run, const uint64_t *z, void *theta)
+{
+	for (size_t l = 0; l < run->count; l++) {
+		struct sl_exact_sum sum = {0};
+		sl_exact_add(exact, &sum, 0, sl_field_centred(d->field, z[l]));
+		for (uint32_t limb = 1; limb < exact->count; limb++)
+			sl_exact_add(exact, &sum, limb, lower_sum(d, lower, limb, at + l));
+		if (run->dtype == SL_INT64)
+			((int64_t *)theta)[l] = sl_exact_mean_integer(&sum, d->weight);
+		else if (run->dtype == SL_FLOAT64)
+			((double *)theta)[l] = sl_exact_mean(exact, &sum, d->weight);
+		else
+			((float *)theta)[l] = (float)sl_exact_mean(exact, &sum, d->weight);
+	}
+}
+
+/* Decode `some` of the elements of a run, a tensor. Return the number of limbs of the tensor. */
+static uint32_t decode_tensor(struct decoder *d, const struct sl_encoding *encoding,
+			      const struct lower *lower, const struct sl_tensor_run *run,
+			      const struct sl_tensor_run *some, const uint64_t *z, const void *base, void *to)
+{
+	uint32_t tensor = run->tensor - 1;
+	size_t at = some->first - run->first;
+	if (sl_encoding_is_exact(encoding, tensor)) {
+		struct sl_exact exact = sl_encoding_exact(encoding, tensor);
+		decode_exact(d, &exact, lower, at, some, z, to);
+		return exact.count;
+	}
+	struct sl_grid g = sl_encoding_grid(encoding, tensor);
+	d->step = ldexp(1, g.step);
+	if (g.limbs.count > 1)
+		decode_updates(d, &g, lower, at, some, z, base, to);
+	else if (some->dtype == SL_FLOAT32)
+		update_floats(d, z, base, some->count, to);
+	else
+		update_doubles(d, z, base, some->count, to);
+	return g.limbs.count;
+}
+
+static void decode_with_limbs(struct decoder *d, const struct sl_encoding *encoding,
+			      const struct sl_tensors *tensors, const uint64_t *z, const uint8_t *packed,
+			      const void *base, size_t n, size_t first, size_t count, uint8_t *part)
 {
 	struct lower lower = {packed, n, 0};
 	size_t before = sl_tensors_offset(tensors, n, first);
 	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1, run.dtype);
-		lower.elements = run.count;
-		d->step = ldexp(1, g.step);
-		const void *from = sl_encoding_from(base, some.offset);
 		uint8_t *to = part + (some.offset - before);
-		if (some.count > 0 && g.limbs.count == 1)
-			decode_run(d, &some, z + (some.first - first), from, true, to);
-		else if (some.count > 0)
-			decode_limbs(d, &g, &lower, some.first - run.first, &some, z + (some.first - first),
-				     from, to);
-		lower.first += (g.limbs.count - 1) * run.count;
+		lower.elements = run.count;
+		uint32_t limbs = decode_tensor(d, encoding, &lower, &run, &some, z + (some.first - first),
+					       sl_encoding_from(base, some.offset), to);
+		if (some.nonnegative)
+			raise_run(&some, to);
+		lower.first += (limbs - 1) * run.count;
+	}
+}
+
+static void decode_decimals(const struct decoder *d, const struct sl_tensors *tensors, const uint64_t *z,
+			    size_t n, size_t first, size_t count, uint8_t *part)
+{
+	size_t before = sl_tensors_offset(tensors, n, first);
+	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
+		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
+		if (some.count > 0)
+			decode_run(d, &some, z + (some.first - first), part + (some.offset - before));
 	}
 }
 
@@ -249,29 +276,20 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 			    uint64_t total, const void *base, size_t n, size_t first, size_t count,
 			    void *part)
 {
-	bool update = sl_encoding_updates(encoding);
-	struct decoder d = {field, update ? 0 : sl_encoding_power_of_ten(encoding->decimals),
-			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, sl_encoding_step(encoding)};
+	bool limbs = sl_encoding_has_limbs(encoding);
+	struct decoder d = {field, limbs ? 0 : sl_encoding_power_of_ten(encoding->decimals),
+			    encoding->kind == SL_ENCODING_PAPER ? 1 : total, 0};
 	if (d.weight == 0)
 		return SL_ERR_INVALID;
-	if (encoding->ranges != NULL) {
-		decode_ranged(&d, encoding, tensors, z, packed, base, n, first, count, part);
-		return SL_OK;
-	}
-	size_t before = sl_tensors_offset(tensors, n, first);
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		if (some.count > 0)
-			decode_run(&d, &some, z + (some.first - first),
-				   sl_encoding_from(update ? base : NULL, some.offset), update,
-				   (uint8_t *)part + (some.offset - before));
-	}
+	if (limbs)
+		decode_with_limbs(&d, encoding, tensors, z, packed, base, n, first, count, part);
+	else
+		decode_decimals(&d, tensors, z, n, first, count, part);
 	return SL_OK;
 }
 
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, const void *base, size_t n,
-		       void *model)
+		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model)
 {
-	return sl_encoding_decode_part(field, encoding, tensors, z, NULL, z[n], base, n, 0, n, model);
+	return sl_encoding_decode_part(field, encoding, tensors, z, NULL, z[n], NULL, n, 0, n, model);
 }

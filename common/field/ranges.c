@@ -51,26 +51,69 @@ static uint64_t small_most(const struct sl_tensors *tensors, size_t n)
 
 size_t sl_ranges_memory(const struct sl_tensors *tensors)
 {
-	return sl_ranges_count(tensors) * (sizeof(uint64_t) + sizeof(int16_t) + 2 * sizeof(uint8_t));
+	return sl_ranges_count(tensors) *
+	       (sizeof(uint64_t) + sizeof(double) + sizeof(int16_t) + 2 * sizeof(uint8_t));
+}
+
+/* Return the class of tensor `k`; small tensors have at most `most` elements. */
+static enum sl_tensor_class class_of(const struct sl_tensors *tensors, size_t n, uint32_t k, uint64_t most)
+{
+	if (elements_of(tensors, n, k) <= most && (tensors == NULL || tensors->count == 0))
+		return SL_CLASS_FINE;
+	if (tensors == NULL || tensors->count == 0)
+		return SL_CLASS_PLAIN;
+	const struct sl_tensor *tensor = &tensors->items[k];
+	if (tensor->dtype == SL_INT64)
+		return SL_CLASS_INTEGER;
+	if (sl_tensor_is_metric(tensor))
+		return SL_CLASS_METRIC;
+	return tensor->nonnegative || elements_of(tensors, n, k) <= most ? SL_CLASS_FINE : SL_CLASS_PLAIN;
 }
 
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory)
 {
 	uint64_t most = small_most(tensors, n);
 	uint32_t count = sl_ranges_count(tensors);
-	*ranges = (struct sl_ranges){.count = count, .most = memory};
-	ranges->next = (int16_t *)(void *)(ranges->most + count);
-	ranges->limbs = (uint8_t *)(ranges->next + count);
-	ranges->own = ranges->limbs + count;
+	*ranges = (struct sl_ranges){.layout = {.n = n, .tensors = count}, .count = count, .most = memory};
+	ranges->value = (double *)(void *)(ranges->most + count);
+	ranges->next = (int16_t *)(void *)(ranges->value + count);
+	ranges->class = (uint8_t *)(ranges->next + count);
+	ranges->own = ranges->class + count;
 	for (uint32_t k = 0; k < count; k++) {
-		bool whole = tensors != NULL && tensors->count > 0 && tensors->items[k].dtype == SL_INT64;
-		bool variance = tensors != NULL && tensors->count > 0 && tensors->items[k].nonnegative;
-		uint64_t elements = elements_of(tensors, n, k);
-		ranges->limbs[k] = whole			  ? SL_LIMBS_INTEGER
-				   : variance || elements <= most ? SL_LIMBS_FINE
-								  : 1;
-		ranges->lower += elements * (ranges->limbs[k] - 1u);
+		ranges->class[k] = (uint8_t)class_of(tensors, n, k, most);
+		ranges->layout.elements[ranges->class[k]] += elements_of(tensors, n, k);
 	}
+}
+
+/* Bits of exact values: the more values a model has, the fewer a tensor that is not small gets. */
+#define SMALL_MODEL (UINT64_C(1) << 16)
+#define LARGE_MODEL (UINT64_C(1) << 24)
+
+struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits)
+{
+	bool deep = class != SL_CLASS_PLAIN || n <= SMALL_MODEL;
+	struct sl_exact exact = {.bits = 256, .bottom = -128, .limb_bits = limb_bits};
+	if (class == SL_CLASS_INTEGER)
+		exact = (struct sl_exact){.bits = 64, .limb_bits = limb_bits};
+	else if (!deep && n <= LARGE_MODEL)
+		exact = (struct sl_exact){.bits = 128, .bottom = -64, .limb_bits = limb_bits};
+	else if (!deep)
+		exact = (struct sl_exact){.bits = 64, .bottom = -40, .limb_bits = limb_bits};
+	exact.count = sl_exact_count(exact.bits, limb_bits);
+	return exact;
+}
+
+uint64_t sl_layout_lower(const struct sl_layout *layout, bool ranged, uint32_t bits)
+{
+	uint64_t lower = 0;
+	for (enum sl_tensor_class class = 0; class < SL_CLASS_COUNT; class ++) {
+		bool exact = !ranged || sl_ranges_always_exact(class);
+		uint32_t limbs = exact			  ? sl_ranges_exact(class, layout->n, bits).count
+				 : class == SL_CLASS_FINE ? SL_LIMBS_FINE
+							  : 1;
+		lower += layout->elements[class] * (limbs - 1);
+	}
+	return lower;
 }
 
 /* ---- limbs ---- */
@@ -93,12 +136,11 @@ int64_t sl_ranges_limb(const struct sl_limbs *limbs, int64_t whole, uint32_t lim
 	return taken;
 }
 
-struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits, enum sl_dtype dtype)
+struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits)
 {
 	struct sl_grid g = {.limbs = sl_ranges_limbs(limbs, bits)};
 	uint32_t all = bits + sl_limbs_below(&g.limbs, 0);
 	g.step = exponent - (int)all;
-	g.step = dtype == SL_INT64 && g.step < 0 ? 0 : g.step;
 	g.edge = INT64_C(1) << all;
 	return g;
 }
@@ -171,32 +213,24 @@ int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bit
 	return within(wanted < most ? wanted : most);
 }
 
-int16_t sl_ranges_first(const struct sl_range_sums *sums, int step)
+/* Return the largest exponent of the values up to `most` of all tensors but the exact ones; 0 of zeros. */
+static int largest_exponent(const struct sl_ranges *ranges, const double *most)
 {
-	return sums->most == 0 ? SL_RANGE_NONE
-			       : within(step + log2_above(sums->most, sums->weight) + FIRST_ROOM);
+	double largest = 0;
+	for (uint32_t k = 0; k < ranges->count; k++)
+		if (!sl_ranges_always_exact(ranges->class[k]) && most[k] > largest)
+			largest = most[k];
+	return largest > 0 ? sl_ranges_above(largest) + FIRST_ROOM : 0;
 }
 
-int16_t sl_ranges_of_values(double most)
+void sl_ranges_first(const struct sl_ranges *ranges, const double *most, int16_t *exponents)
 {
-	return most > 0 && isfinite(most) ? within(sl_ranges_above(most) + FIRST_ROOM) : SL_RANGE_NONE;
-}
-
-static int largest_of(const int16_t *exponents, uint32_t count)
-{
-	int largest = SL_RANGE_NONE;
-	for (uint32_t k = 0; k < count; k++)
-		if (exponents[k] != SL_RANGE_NONE && (largest == SL_RANGE_NONE || exponents[k] > largest))
-			largest = exponents[k];
-	return largest == SL_RANGE_NONE ? 0 : largest;
-}
-
-void sl_ranges_complete(const struct sl_ranges *ranges, int16_t *exponents)
-{
-	int largest = largest_of(exponents, ranges->count);
+	int largest = largest_exponent(ranges, most);
 	for (uint32_t k = 0; k < ranges->count; k++) {
-		bool zeros = exponents[k] == SL_RANGE_NONE, limbs = ranges->limbs[k] > 1;
-		int room = !limbs ? 0 : zeros ? ZEROS_ROOM : LIMBS_ROOM;
-		exponents[k] = within((zeros ? largest : exponents[k]) + room);
+		bool zeros = !(most[k] > 0);
+		int exponent = zeros ? largest : sl_ranges_above(most[k]) + FIRST_ROOM;
+		if (ranges->class[k] == SL_CLASS_FINE)
+			exponent += zeros ? ZEROS_ROOM : LIMBS_ROOM;
+		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);
 	}
 }

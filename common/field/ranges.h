@@ -1,30 +1,48 @@
-/* ranges.h - the range of each tensor, from which its quantization step follows, with values: update
- * (PROTOCOL.md §4.3 Ranges of the tensors).
+/* ranges.h - how each tensor of a model is encoded: the layout of vectors, and the ranges from which the
+ * quantization steps of updates follow (PROTOCOL.md §4.3 Limbs and ranges).
  *
- * The committed result has, after the model, one exponent e for each tensor (int16, little-endian): the next
- * round encodes an update of that tensor in steps of 2^(e - bits), up to 2^e. A vector
- * has SL_MAGNITUDES more elements for each tensor. In one of them, chosen by the size of its update, a
- * learner has 1; from the sums all learners compute the next exponents.
+ * Two kinds of rounds have limbs. In an exact round all values are sent as they are (exact.h). In a ranged
+ * round updates are: the committed result has, after the model, one exponent e for each tensor (int16,
+ * little-endian), and the next round encodes an update of that tensor in steps of 2^(e - bits), up to 2^e.
+ * Its vector has SL_MAGNITUDES more elements for each tensor. In one of them, chosen by the size of its
+ * update, a learner has 1; from the sums all learners compute the next exponents.
  *
- *   x = | n values | lower limbs of small tensors and of int64 | SL_MAGNITUDES counts by tensor | weight |
+ *   x = | n first limbs | lower limbs | SL_MAGNITUDES counts by tensor, of a ranged round | weight |
  */
 #pragma once
 
 #include "common/base/tensors.h"
+#include "common/field/exact.h"
 
 #define SL_MAGNITUDES 16u
 #define SL_RANGE_LEAST (-960) /* so that every step, and its inverse, is a double */
 #define SL_RANGE_MOST 1020
-#define SL_LIMBS_INTEGER 4u /* of int64 */
-#define SL_LIMBS_FINE 2u    /* of small tensors of floats, and of non-negative ones, such as variances */
-#define SL_LIMBS_BITS 60u   /* of all limbs of a value */
+#define SL_LIMBS_FINE 2u  /* of an update of the class FINE */
+#define SL_LIMBS_BITS 60u /* of all limbs of an update */
+#define SL_EXACT_BITS 32u /* of a limb in an exact round, if the modulus holds them */
+
+/* What the limbs of a tensor depend on. */
+enum sl_tensor_class {
+	SL_CLASS_PLAIN,	  /* floats */
+	SL_CLASS_FINE,	  /* small tensors of floats, and non-negative ones, such as variances */
+	SL_CLASS_METRIC,  /* numbers that are no updates: exact in each round */
+	SL_CLASS_INTEGER, /* int64: exact in each round */
+	SL_CLASS_COUNT
+};
 
 /* The layout of the vectors, which follows from the tensors alone. */
+struct sl_layout {
+	uint64_t n;
+	uint32_t tensors;		   /* 0: no round has limbs */
+	uint64_t elements[SL_CLASS_COUNT]; /* of all tensors of a class */
+};
+
 struct sl_ranges {
-	uint32_t count; /* of tensors; 0: values: model, without ranges */
-	uint8_t *limbs; /* by tensor, >= 1 */
-	uint64_t lower; /* elements of all lower limbs */
+	struct sl_layout layout;
+	uint32_t count; /* of tensors; 0: values: model, with decimals */
+	uint8_t *class; /* by tensor: enum sl_tensor_class */
 	uint64_t *most; /* by tensor: largest |centred(Z_l)| of the first limbs of the last Z */
+	double *value;	/* by tensor: largest absolute value that the last Z decodes to */
 	int16_t *next;	/* by tensor: exponent of the result that the last Z decodes to */
 	uint8_t *own;	/* by tensor: magnitude of the own update; secret */
 };
@@ -40,15 +58,26 @@ size_t sl_ranges_memory(const struct sl_tensors *tensors);
  * elements, as many as have together at most 1/64 of the model, or 1024 elements. */
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory);
 
-/* Return the elements that vectors have beside n values and the weight. */
-static inline uint64_t sl_ranges_extra(const struct sl_ranges *ranges)
+/* Return true if the tensors of `class` are exact in a ranged round, too. */
+static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
 {
-	return ranges->lower + (uint64_t)SL_MAGNITUDES * ranges->count;
+	return class == SL_CLASS_METRIC || class == SL_CLASS_INTEGER;
 }
-/* Return the element with the first count of tensor `k`, in vectors of n values. */
-static inline size_t sl_ranges_counts_at(const struct sl_ranges *ranges, size_t n, uint32_t k)
+/* Return how the exact values of a tensor of `class` are encoded, in a model of n elements. */
+struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits);
+/* Return the elements of all lower limbs, with `bits` in the first limb. */
+uint64_t sl_layout_lower(const struct sl_layout *layout, bool ranged, uint32_t bits);
+/* Return the elements that vectors have beside n values and the weight. */
+static inline uint64_t sl_layout_extra(const struct sl_layout *layout, bool ranged, uint32_t bits)
 {
-	return n + (size_t)ranges->lower + (size_t)SL_MAGNITUDES * k;
+	return sl_layout_lower(layout, ranged, bits) +
+	       (ranged ? (uint64_t)SL_MAGNITUDES * layout->tensors : 0);
+}
+/* Return the element with the first count of tensor `k` in vectors of a ranged round. */
+static inline size_t sl_ranges_counts_at(const struct sl_ranges *ranges, uint32_t bits, uint32_t k)
+{
+	return (size_t)(ranges->layout.n + sl_layout_lower(&ranges->layout, true, bits)) +
+	       (size_t)SL_MAGNITUDES * k;
 }
 /* Return the bytes of the exponents. */
 static inline size_t sl_ranges_bytes(const struct sl_ranges *ranges)
@@ -56,8 +85,8 @@ static inline size_t sl_ranges_bytes(const struct sl_ranges *ranges)
 	return ranges->count * sizeof(int16_t);
 }
 
-/* A value in limbs: an integer of `bits` + lower bits, of which the first limb has `bits` and each other one
- * `lower`. Each limb is the nearest to what is left, so that it may be negative. */
+/* An update in limbs: an integer of `bits` + lower bits, of which the first limb has `bits` and each other
+ * one `lower`. Each limb is the nearest to what is left, so that it may be negative. */
 struct sl_limbs {
 	uint32_t count, bits, lower;
 };
@@ -70,15 +99,14 @@ static inline uint32_t sl_limbs_below(const struct sl_limbs *limbs, uint32_t lim
 /* Return limb `limb` of `whole`, |whole| <= 2^SL_LIMBS_BITS. */
 int64_t sl_ranges_limb(const struct sl_limbs *limbs, int64_t whole, uint32_t limb);
 
-/* How the values of a tensor are encoded: in steps of 2^step, of which `edge` are the range. */
+/* How the updates of a tensor are encoded: in steps of 2^step, of which `edge` are the range. */
 struct sl_grid {
 	struct sl_limbs limbs;
 	int step;
 	int64_t edge;
 };
-/* Return that of a tensor with `limbs` limbs, the range 2^exponent and `bits` in the first limb. The step of
- * int64 is at least 1. */
-struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits, enum sl_dtype dtype);
+/* Return that of a tensor with the range 2^exponent and `bits` in the first of `limbs` limbs. */
+struct sl_grid sl_ranges_grid(uint32_t limbs, int exponent, uint32_t bits);
 
 /* Return the least e with |value| <= 2^e; value: finite, not 0. */
 int sl_ranges_above(double value);
@@ -94,15 +122,10 @@ struct sl_range_sums {
 	uint32_t learners;		/* N */
 	uint32_t backed;		/* c + 1 */
 };
-#define SL_RANGE_NONE INT16_MAX
 /* Return the exponent for the next round, of a tensor whose range was 2^range with `bits` bits. */
 int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bits);
-/* Return the exponent after a round of whole models with the step 2^step: 2^8 times the largest mean;
- * SL_RANGE_NONE if all are 0. */
-int16_t sl_ranges_first(const struct sl_range_sums *sums, int step);
-/* Return that of an initial tensor whose largest absolute value is `most`. */
-int16_t sl_ranges_of_values(double most);
-/* Complete the exponents of values: replace each SL_RANGE_NONE by the largest of the others, or by 0 if there
- * is none. Tensors with several limbs have bits to spare for updates that are larger than their values: 30,
- * as a variance of raw values may grow 2^32 times in the first round; 12 if they are zeros. */
-void sl_ranges_complete(const struct sl_ranges *ranges, int16_t *exponents);
+/* Set the exponents after an exact round, or of an initial model, from the largest absolute values `most` of
+ * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors of the
+ * class FINE have bits to spare for updates that are larger than their values: 30, as a variance of raw
+ * values may grow 2^32 times in the first round; 12 if they are zeros. Exact tensors have the exponent 0. */
+void sl_ranges_first(const struct sl_ranges *ranges, const double *most, int16_t *exponents);

@@ -13,7 +13,6 @@
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 #include "common/config/settings.h"
-#include "common/field/precision.h"
 #include "common/protocol/message.h"
 
 struct json_t;
@@ -45,18 +44,18 @@ struct sl_trainer_commit {
 	double clipping_range;
 };
 
-/* Return the decimals that `agreed` says; SL_DECIMALS_AUTO: it has none, since updates are averaged. */
+/* Return the decimals that `agreed` says; SL_DECIMALS_AUTO: it has none. */
 static inline uint32_t sl_trainer_decimals(const struct sl_parameters *agreed)
 {
-	return agreed->values == SL_VALUES_UPDATE ? SL_DECIMALS_AUTO : (uint32_t)agreed->decimals;
+	return agreed->values != SL_VALUES_MODEL ? SL_DECIMALS_AUTO : (uint32_t)agreed->decimals;
 }
 
-/* Return the agreed clipping range; SL_CLIPPING_RANGE_AUTO of updates, whose tensors have their own. */
+/* Return the agreed clipping range; SL_CLIPPING_RANGE_AUTO: there is none. */
 static inline double sl_trainer_range(const struct sl_parameters *agreed)
 {
 	double range;
 	memcpy(&range, &agreed->clipping_range, sizeof range);
-	return agreed->values == SL_VALUES_UPDATE ? SL_CLIPPING_RANGE_AUTO : range;
+	return agreed->values != SL_VALUES_MODEL ? SL_CLIPPING_RANGE_AUTO : range;
 }
 
 struct sl_trainer_ops {

@@ -95,7 +95,6 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   p           prime of the field; 0: auto
  *   rounds      T
  *   tolerance   c; at least two learners do not collude
- *   clipping_range  bits of a double
  *   max_weight  1: equal weights
  *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
  *   k           floor under K; with iterations_rule, K itself
@@ -106,20 +105,21 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
  *   hop_bytes   bytes that could be sent while a message crosses a link, 0: not measured; no setting
  *   values      enum sl_values: what is averaged
- *   update_bits bits below its range that are kept of an update; unused with values: model
+ *   decimals, clipping_range (bits of a double)  of values: model; else 0 and 1.0
+ *   update_bits bits below its range that are kept of an update; else 0
  *   initial     hash of the model before the first round (canonical.h), from which updates are if all have
  * it; 0: after the first commit, or whole models are averaged
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
-	X(p, modulus, MOST, 0, SL_P_LAST, "modulus out of range")                                            \
+	X(p, modulus, SAME, 0, SL_P_LAST, "modulus out of range")                                            \
 	X(rounds, rounds, BACKED, 1, SL_ROUNDS_MAX, "rounds out of range")                                   \
 	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                   \
 	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                      \
-	X(decimals, decimals, MOST, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
-	X(clipping_range, clipping_range, MOST, 1, SL_DOUBLE_LAST,                                           \
+	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
+	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST,                                           \
 	  "clipping_range is not a positive number")                                                         \
-	X(max_weight, max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                    \
+	X(max_weight, max_weight, SAME, 1, UINT64_MAX, "max_weight is 0")                                    \
 	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                \
 	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                   \
 	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                         \
@@ -131,8 +131,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")                      \
 	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")                                         \
 	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                       \
-	X(values, values, SAME, 0, SL_VALUES_UPDATE, "unknown values")                                       \
-	X(update_bits, update_bits, MOST, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                 \
+	X(values, values, SAME, 0, SL_VALUES_EXACT, "unknown values")                                        \
+	X(update_bits, update_bits, SAME, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                 \
 	X(initial, initial, EQUAL, 0, UINT64_MAX, NULL)
 
 #define X(name, ...) uint64_t name;

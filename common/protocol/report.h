@@ -15,14 +15,13 @@
 
 /* X(kind, name in traces) */
 #define SL_REPORTS(X)                                                                                        \
-	X(PHASE, "PHASE")	/* `phase` is entered */                                                     \
-	X(VIEW, "VIEW")		/* the view passed the privacy check; set: own neighbours */                 \
-	X(LEFT_OUT, "LEFT OUT") /* the view is agreed on without `peer`, or the learners of set; reason */   \
-	X(EXPOSED, "EXPOSED")	/* the privacy check failed and only warns; reason FEW or TOLERANCE */       \
-	X(GROWN, "GROWN")	/* the values of the trained model exceed the last committed ones by far */  \
-	X(ENCODED, "ENCODED")	/* the trained model is encoded, and some values were rounded */             \
-	X(CLAMPED, "CLAMPED")	/* parameters were cut to the clipping range */                              \
-	X(MIXED, "MIXED")	/* all states of metropolis are mixed */                                     \
+	X(PHASE, "PHASE")	  /* `phase` is entered */                                                   \
+	X(VIEW, "VIEW")		  /* the view passed the privacy check; set: own neighbours */               \
+	X(LEFT_OUT, "LEFT OUT")	  /* the view is agreed on without `peer`, or the learners of set; reason */ \
+	X(EXPOSED, "EXPOSED")	  /* the privacy check failed and only warns; reason FEW or TOLERANCE */     \
+	X(ENCODED, "ENCODED")	  /* the trained model is encoded, and some values were rounded */           \
+	X(CLAMPED, "CLAMPED")	  /* parameters were cut to the clipping range */                            \
+	X(MIXED, "MIXED")	  /* all states of metropolis are mixed */                                   \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
 				 learners whose masked state no linked learner has */                        \
@@ -67,6 +66,7 @@ enum sl_report_kind {
 	X(ITERATIONS, "iterations") /* metropolis: this graph needs more iterations than the limit */        \
 	X(PARAMETER, "parameter")   /* `peer` has another value of a parameter */                            \
 	X(INITIAL, "initial")	    /* the participants begin with different models */                       \
+	X(ELEMENTS, "elements")	    /* a vector of the view has too many elements */                         \
 	X(ROSTER, "roster")	    /* `peer` has another roster */                                          \
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
@@ -141,13 +141,9 @@ struct sl_report {
 			double mu;
 		} view;
 		struct {
-			double factor; /* clipping range that the model needs, over the last committed one */
-		} grown;
-		struct {
-			enum sl_values values;
-			bool ranged; /* each tensor has its step, and what rounding leaves out is kept */
-			double step; /* quantization step */
-			uint64_t n, vanished; /* values of the model; those that were rounded to 0 */
+			enum sl_values values; /* of the encoding */
+			double step;	       /* quantization step, with decimals */
+			uint64_t n, vanished;  /* values of the model; those that were rounded to 0 */
 			double rounding,
 				update; /* largest error and largest update; NaN: no committed model */
 			uint32_t frozen, first_frozen; /* tensors that changed and are rounded to 0 as a
@@ -166,10 +162,10 @@ struct sl_report {
 			uint32_t learners, edges;
 			uint64_t exchanges, total_weight;
 			enum sl_engine engine;
-			enum sl_values values;
-			uint32_t decimals; /* as agreed */
-			bool ranged;	   /* each tensor has its range */
-			double mu, margin, clipping_range, step;
+			enum sl_values values; /* of the encoding */
+			uint32_t decimals;     /* as agreed */
+			uint32_t update_bits;  /* of the first limb */
+			double mu, margin, clipping_range;
 			sl_ms elapsed; /* since this learner's model was trained */
 			uint8_t digest[SL_HASH_BYTES];
 		} committed;
@@ -237,6 +233,9 @@ struct sl_report {
 				bits_most; /* of the view; bits of the largest p that the engine takes */
 		} p_bound;
 		struct {
+			uint64_t count;
+		} elements;
+		struct {
 			uint64_t p, largest; /* largest: the larger of N and the largest id */
 		} p_ids;
 		struct {
@@ -271,7 +270,8 @@ struct sl_report {
 		struct {
 			uint64_t index;
 			double value, clipping_range;
-		} model; /* MODEL, CLIP */
+			bool exact; /* round: beyond its largest value */
+		} model;	    /* MODEL, CLIP */
 		struct {
 			uint64_t weight, most; /* a weight of 0 may be the total */
 		} weight;

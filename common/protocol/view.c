@@ -11,19 +11,23 @@ bool sl_view_ranged(const struct sl_view *view)
 	       (view->agreed.initial != 0 || memcmp(view->previous, none, sizeof none) != 0);
 }
 
-void sl_view_set_encoding(struct sl_view *view, uint64_t extra)
+void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout)
 {
 	const struct sl_parameters *p = &view->agreed;
-	view->encoding = (struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
-					      .values = (enum sl_values)p->values,
-					      .decimals = (uint32_t)p->decimals,
-					      .update_bits = (uint32_t)p->update_bits,
-					      .weight_total = view->n};
+	bool ranged = sl_view_ranged(view), limbs = p->values != SL_VALUES_MODEL;
+	view->encoding =
+		(struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
+				     .values = limbs && !ranged ? SL_VALUES_EXACT : (enum sl_values)p->values,
+				     .decimals = (uint32_t)p->decimals,
+				     .update_bits = (uint32_t)p->update_bits,
+				     .weight_total = view->n};
 	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
-	view->encoding.clipping_range = sl_encoding_range(&view->encoding);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
-	view->elements = p->n + 1 + (sl_view_ranged(view) ? extra : 0);
+	view->elements =
+		p->n + 1 +
+		(limbs && p->update_bits > 0 ? sl_layout_extra(layout, ranged, view->encoding.update_bits)
+					     : 0);
 	view->chunks = (uint32_t)((view->elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS);
 }
 

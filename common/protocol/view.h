@@ -161,9 +161,8 @@ static inline uint32_t sl_view_points(const struct sl_view *view)
 /* Return true if each tensor has its range: updates of a committed model, or of the common initial one, are
  * averaged. */
 bool sl_view_ranged(const struct sl_view *view);
-/* Fill encoding, sharing, weights and sizes from view->agreed and view->previous. extra: sl_ranges_extra of
- * the model, of which a view without ranges has none. */
-void sl_view_set_encoding(struct sl_view *view, uint64_t extra);
+/* Fill encoding, sharing, weights and sizes from view->agreed and view->previous. layout: of the model. */
+void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout);
 /* Choose engine and steps by view->costs, and the chunks of the States. */
 void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */

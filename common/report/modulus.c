@@ -2,16 +2,19 @@
 
 #include "common/report/reason.h"
 
-#define UNKNOWN 0x1p-60 /* a clipping range that every modulus holds: the view checks the agreed one */
+#define EXACT_BITS_LEAST 8u /* that the modulus holds of a limb; more, if it can */
 
 static struct sl_encoding encoding_of(const struct sl_settings *s)
 {
-	return (struct sl_encoding){
-		.kind = s->encoding,
-		.values = s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL,
-		.decimals = s->decimals == SL_DECIMALS_AUTO ? 0 : s->decimals,
-		.update_bits = s->update_bits,
-		.clipping_range = s->clipping_range == SL_CLIPPING_RANGE_AUTO ? UNKNOWN : s->clipping_range};
+	bool update = s->values == SL_VALUES_UPDATE,
+	     exact = s->decimals == SL_DECIMALS_AUTO || s->clipping_range == SL_CLIPPING_RANGE_AUTO;
+	return (struct sl_encoding){.kind = s->encoding,
+				    .values = update  ? SL_VALUES_UPDATE
+					      : exact ? SL_VALUES_EXACT
+						      : SL_VALUES_MODEL,
+				    .decimals = exact ? 0 : s->decimals,
+				    .update_bits = update ? s->update_bits : EXACT_BITS_LEAST,
+				    .clipping_range = s->clipping_range};
 }
 
 uint64_t sl_modulus_of(const struct sl_settings *settings, const struct sl_addends *addends)

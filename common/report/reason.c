@@ -87,7 +87,8 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 {
 	uint64_t p = r->why.p_bound.p, prime = sl_field_prime_from(r->why.p_bound.least);
 	uint32_t bits = r->why.p_bound.bits_most;
-	const char *digits = r->why.p_bound.values == SL_VALUES_UPDATE ? "update_bits" : "decimals";
+	bool model = r->why.p_bound.values == SL_VALUES_MODEL;
+	const char *digits = model ? "decimals" : "update_bits";
 	char fewer[64] = "", larger[64] = "";
 	if (r->why.p_bound.digits_most >= 0)
 		snprintf(fewer, sizeof fewer, "lower %s to %d", digits, r->why.p_bound.digits_most);
@@ -99,8 +100,9 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	else if (p == 0)
 		snprintf(text, size,
 			 "no prime below 2^%" PRIu32 " can hold the sum of %" PRIu32 " models with %" PRIu64
-			 " %s: lower %s, clipping_range or max_weight",
-			 bits, r->why.p_bound.learners, r->why.p_bound.digits, digits, digits);
+			 " %s: lower %s%s or max_weight",
+			 bits, r->why.p_bound.learners, r->why.p_bound.digits, digits, digits,
+			 model ? ", clipping_range" : "");
 	else
 		snprintf(text, size,
 			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32
@@ -192,9 +194,7 @@ static const struct {
 	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
 				  " only: undo this change, or set membership_change: warn"},
 	[SL_REASON_INITIAL] =
-		{"the learners begin with different models: the first round averages whole models, "
-		 "and each learner tells the others the order of magnitude of its values",
-		 NONE, ""},
+		{"the learners begin with different models: the first round averages whole models", NONE, ""},
 	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
@@ -225,10 +225,16 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 			 r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_CLIP:
-		snprintf(text, size,
-			 "the trained model exceeds clipping_range %g at parameter %" PRIu64
-			 ": %g; raise clipping_range, or set clipping: clamp",
-			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
+		if (r->why.model.exact)
+			snprintf(text, size,
+				 "the trained model has %g at parameter %" PRIu64
+				 ", which is too large to be averaged exactly: scale it down",
+				 r->why.model.value, r->why.model.index);
+		else
+			snprintf(text, size,
+				 "the trained model exceeds clipping_range %g at parameter %" PRIu64
+				 ": %g; raise clipping_range, or set clipping: clamp",
+				 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_WEIGHT:
 		if (r->why.weight.weight == 0)
@@ -268,6 +274,13 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 		break;
 	case SL_REASON_P_BOUND:
 		p_bound_text(r, text, size);
+		break;
+	case SL_REASON_ELEMENTS:
+		snprintf(text, size,
+			 "a round that averages whole models would send %" PRIu64
+			 " elements, more than %u: let all learners state the same initial model before they "
+			 "train",
+			 r->why.elements.count, SL_ELEMENTS_MAX);
 		break;
 	case SL_REASON_P_IDS:
 		snprintf(text, size,

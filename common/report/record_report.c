@@ -8,9 +8,8 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 
-#define VIEW_DIGITS 16u	    /* of the hash of a view */
-#define PARTS_MOST 100	    /* 1 % of the values may vanish, or of the update be lost, without a warning */
-#define UPDATE_PARTS_MOST 2 /* .. of an update, with values: update */
+#define VIEW_DIGITS 16u /* of the hash of a view */
+#define PARTS_MOST 100	/* 1 % of the values may vanish, or of the update be lost, without a warning */
 
 /* Reports whose record has another name. */
 #define SL_RECORD_FAILED SL_RECORD_ATTEMPT_FAILED
@@ -38,16 +37,19 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 }
 
 /* Warn if a tensor is rounded to 0 as a whole, if many values are, or if the rounding error is large beside
- * the update: the mean would be that of other models than were trained. */
+ * the update: the mean would be that of other models than were trained. Of updates, what is rounded comes
+ * with the next one. */
 static enum sl_record_kind encoded_kind(const struct sl_report *report)
 {
-	bool update = report->encoded.values == SL_VALUES_UPDATE; /* the next round's step is finer */
-	if (report->encoded.ranged)
+	bool decimals = report->encoded.values == SL_VALUES_MODEL;
+	if (report->encoded.values == SL_VALUES_UPDATE)
 		return SL_RECORD_ENCODED_RANGED;
 	if (report->encoded.frozen > 0)
-		return update ? SL_RECORD_ENCODED_FROZEN_UPDATE : SL_RECORD_ENCODED_FROZEN;
-	if (report->encoded.vanished * (update ? UPDATE_PARTS_MOST : PARTS_MOST) > report->encoded.n)
-		return update ? SL_RECORD_ENCODED_VANISHED_UPDATE : SL_RECORD_ENCODED_VANISHED;
+		return decimals ? SL_RECORD_ENCODED_FROZEN : SL_RECORD_ENCODED_FROZEN_EXACT;
+	if (!decimals)
+		return SL_RECORD_ENCODED_EXACT;
+	if (report->encoded.vanished * PARTS_MOST > report->encoded.n)
+		return SL_RECORD_ENCODED_VANISHED;
 	return report->encoded.update > 0 && report->encoded.rounding * PARTS_MOST > report->encoded.update
 		       ? SL_RECORD_ENCODED_COARSE
 		       : SL_RECORD_ENCODED;
@@ -133,15 +135,16 @@ static void set_mixed(struct sl_record *record, const struct sl_report *report)
 
 static void set_committed(struct sl_record *record, const struct sl_report *report)
 {
+	static const char *const names[] = {
+		[SL_VALUES_MODEL] = "model", [SL_VALUES_UPDATE] = "update", [SL_VALUES_EXACT] = "exact"};
 	record->learners = report->committed.learners;
 	record->edges = report->committed.edges;
 	record->margin = report->committed.margin;
 	record->total_weight = report->committed.total_weight;
-	record->values = report->committed.values == SL_VALUES_UPDATE ? "update" : "model";
-	record->quantum = report->committed.step;
+	record->values = names[report->committed.values];
 	record->decimals = report->committed.decimals;
 	record->clipping_range = report->committed.clipping_range;
-	record->ranged = report->committed.ranged;
+	record->bits = report->committed.update_bits;
 	record->aggregate_s = (double)report->committed.elapsed / 1000.0;
 	set_engine(record, report->committed.engine, report->committed.exchanges, report->committed.mu);
 	set_digest(record, report->committed.digest);
@@ -206,9 +209,6 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		break;
 	case SL_REPORT_ENCODED:
 		set_encoded(record, report);
-		break;
-	case SL_REPORT_GROWN:
-		record->factor = report->grown.factor;
 		break;
 	case SL_REPORT_CLAMPED:
 		record->count = report->clamped.count;

@@ -49,8 +49,8 @@
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
 	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
 	X(total_weight, "total_weight", WHOLE) /* sum of the weights */                                      \
-	X(values, "values", TEXT)	       /* what was averaged: model or update */                      \
-	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on; of updates 0 */              \
+	X(values, "values", TEXT)	       /* what was averaged: model, update, exact */                 \
+	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on, of models */                 \
 	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
 	X(digest, "digest", TEXT)		       /* of the committed model, hexadecimal */             \
 	X(checkpoint, "checkpoint", TEXT)	       /* file name of the checkpoint */                     \
@@ -65,12 +65,10 @@
 	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
 	X(quantum, "step", REAL)		  /* distance between two values that can be encoded */      \
 	X(rounding, "rounding", REAL)		  /* largest error of a value by rounding */                 \
-	X(ranged, "ranged", FLAG) /* each tensor has its range; step and clipping_range are those of a range \
-				     of 1 */                                                                 \
-	X(vanished, "vanished", WHOLE)		 /* values that were rounded to 0 */                         \
+	X(bits, "bits", WHOLE)			  /* of the first limb of a value; 0 with decimals */        \
+	X(vanished, "vanished", WHOLE)		  /* values that were rounded to 0 */                        \
 	X(frozen, "frozen", WHOLE)		 /* tensors that changed and were rounded to 0 as a whole */ \
 	X(tensor, "tensor", TEXT)		 /* the first of them */                                     \
-	X(factor, "factor", REAL)		 /* growth of the largest value */                           \
 	X(count, "count", WHOLE)		 /* number of parameters that were clamped */                \
 	X(released, "released", FLAG)		 /* this learner had released its deposit key */             \
 	X(fetched, "fetched", WHOLE)		 /* deposits received from peers */                          \
@@ -111,7 +109,7 @@
 
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight values decimals clipping_range "   \
-	"quantum ranged digest checkpoint "                                                                  \
+	"bits digest checkpoint "                                                                            \
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"
 
@@ -130,30 +128,24 @@
 	  "round {round} attempt {attempt} leaves learners out: {reason}")                                   \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
-	X(GROWN, "grown", SL_WARN, "round factor",                                                           \
-	  "round {round}: the values of the trained model are about {factor} times as large as those of "    \
-	  "the last round: has the training diverged?")                                                      \
 	X(ENCODED, "encoded", SL_INFO, "round attempt quantum rounding vanished",                            \
 	  "round {round}: quantization step {quantum}; largest rounding error {error}")                      \
 	X(ENCODED_RANGED, "encoded", SL_INFO, "round attempt rounding vanished",                             \
 	  "round {round}: largest rounding error {error}, which goes into the next update")                  \
 	X(ENCODED_COARSE, "encoded", SL_WARN, "round attempt quantum rounding vanished",                     \
 	  "round {round}: the quantization step {quantum} is coarse: largest rounding error {error}; "       \
-	  "either training has converged, or decimals is too low: then raise it, or set a number if it is "  \
-	  "auto")                                                                                            \
+	  "either training has converged, or decimals is too low: then raise it")                            \
 	X(ENCODED_VANISHED, "encoded", SL_WARN, "round attempt quantum rounding vanished",                   \
 	  "round {round}: {vanished} values of the model that were not 0 are 0 at the quantization step "    \
-	  "{quantum}: raise decimals, or set a number if it is auto")                                        \
-	X(ENCODED_VANISHED_UPDATE, "encoded", SL_WARN, "round attempt quantum rounding vanished",            \
-	  "round {round}: {vanished} values of the update that were not 0 are 0 at the quantization step "   \
-	  "{quantum}: raise update_bits")                                                                    \
+	  "{quantum}: raise decimals")                                                                       \
 	X(ENCODED_FROZEN, "encoded", SL_WARN, "round attempt quantum rounding vanished frozen tensor",       \
 	  "round {round}: the trained tensor {tensor} is 0 as a whole at the quantization step {quantum} "   \
-	  "(such tensors: {frozen}): raise decimals, or set a number if it is auto")                         \
-	X(ENCODED_FROZEN_UPDATE, "encoded", SL_WARN,                                                         \
-	  "round attempt quantum rounding vanished frozen tensor",                                           \
-	  "round {round}: what training added to the tensor {tensor} is 0 as a whole at the quantization "   \
-	  "step {quantum} (such tensors: {frozen}): raise update_bits")                                      \
+	  "(such tensors: {frozen}): raise decimals")                                                        \
+	X(ENCODED_FROZEN_EXACT, "encoded", SL_WARN, "round attempt rounding vanished frozen tensor",         \
+	  "round {round}: all values of the tensor {tensor} are too small for an exact round and are 0 in "  \
+	  "it (such tensors: {frozen}): scale them up")                                                      \
+	X(ENCODED_EXACT, "encoded", SL_INFO, "round attempt rounding vanished",                              \
+	  "round {round}: exact; largest rounding error {error}")                                            \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \

@@ -67,8 +67,7 @@ static void request_vector(struct sl_application *a, sl_round round, bool again,
 
 static int check_vector(const struct sl_application *a, const void *model, struct sl_error *error)
 {
-	return sl_vector_check(a->config.settings, a->values, a->config.roster->size, &a->base.tensors, model,
-			       a->n, error);
+	return sl_vector_check(a->config.settings, a->values, &a->base.tensors, model, a->n, error);
 }
 
 /* Take the answer to `model` and make it durable. SL_ERR_RANGE, SL_ERR_REFUSED: it cannot be used. */

@@ -129,7 +129,7 @@ static int compare(const struct sl_application *a, const struct sl_tensors *tens
 		   struct sl_error *error)
 {
 	static const char *const words[] = {[SL_VALUES_MODEL] = "model", [SL_VALUES_UPDATE] = "update"};
-	enum sl_values values = sl_state_values(a, tensors, asked);
+	enum sl_values values = sl_state_values(a, asked);
 	int rc = sl_tensor_list_compare(&a->base.tensors, tensors, error);
 	if (rc != SL_OK || values == a->values)
 		return rc;

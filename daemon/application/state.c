@@ -54,23 +54,16 @@ static int open_vectors(struct sl_application *a, struct sl_error *error)
 	return rc;
 }
 
-/* A step below the range of all updates would round integers, and metrics would set the range. */
-enum sl_values sl_state_values(const struct sl_application *a, const struct sl_tensors *tensors,
-			       enum sl_values asked)
+enum sl_values sl_state_values(const struct sl_application *a, enum sl_values asked)
 {
 	uint32_t set = a->config.settings->values;
-	bool fit = sl_tensor_list_metrics(tensors) == 0;
-	for (uint32_t i = 0; i < tensors->count; i++)
-		fit &= tensors->items[i].dtype != SL_INT64;
-	if (set != SL_VALUES_AUTO)
-		return set == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL;
-	return fit ? asked : SL_VALUES_MODEL;
+	return set == SL_VALUES_AUTO ? asked : (enum sl_values)set;
 }
 
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,
 		   struct sl_error *error)
 {
-	a->values = sl_state_values(a, tensors, asked);
+	a->values = sl_state_values(a, asked);
 	a->n = (size_t)sl_tensor_list_elements(tensors);
 	a->metrics_count = sl_tensor_list_metrics(tensors);
 	a->bytes = sl_tensors_bytes(tensors, a->n) - a->metrics_count * sizeof(double);

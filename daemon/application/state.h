@@ -60,9 +60,8 @@ void sl_state_say(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void sl_state_warn(const struct sl_application *a, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Return what is averaged of a model of `tensors` when the application has asked for `asked`. */
-enum sl_values sl_state_values(const struct sl_application *a, const struct sl_tensors *tensors,
-			       enum sl_values asked);
+/* Return what is averaged when the application has asked for `asked`. */
+enum sl_values sl_state_values(const struct sl_application *a, enum sl_values asked);
 /* Take `tensors`, with their items, as those of the model, and make the vectors. SL_ERR_NOMEM;
  * SL_ERR_INVALID: the setting `encoding` has no such dtype. */
 int sl_state_adopt(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values asked,

@@ -152,8 +152,7 @@ int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_ten
 uint32_t sl_tensor_list_metrics(const struct sl_tensors *tensors)
 {
 	uint32_t count = 0;
-	while (count < tensors->count &&
-	       strncmp(tensors->items[count].name, SL_METRIC_PREFIX, sizeof SL_METRIC_PREFIX - 1) == 0)
+	while (count < tensors->count && sl_tensor_is_metric(&tensors->items[count]))
 		count++;
 	return count;
 }

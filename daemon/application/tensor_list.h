@@ -6,8 +6,7 @@
 #include "common/base/err.h"
 #include "common/base/tensors.h"
 
-/* The tensors of metrics that are averaged: a float64 each, before those of the application. */
-#define SL_METRIC_PREFIX "metric:"
+/* The tensors of metrics that are averaged precede those of the application. */
 #define SL_METRIC_TENSOR_NAME(tensor) ((tensor)->name + sizeof SL_METRIC_PREFIX - 1)
 
 /* Read [{"name":..., "shape":[...], "dtype":...}, ...], and before them the names of `metrics`, NULL: none,

@@ -262,7 +262,8 @@ static void restore_values(const struct sl_daemon *daemon, sl_round t, struct sl
 	struct sl_result result;
 	uint64_t n = sl_tensor_list_elements(tensors);
 	if (sl_result_open(s->state, s->run, n, t, &result, NULL) == SL_OK) {
-		*values = (enum sl_values)result.certificate.round->parameters.values;
+		*values = result.certificate.round->parameters.values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE
+											  : SL_VALUES_MODEL;
 		sl_result_close(&result);
 	} else {
 		free((void *)tensors->items);
@@ -346,7 +347,7 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view)
 	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||
 	    view->agreed.model != config->parameters.model || view->t != config->committed + 1)
 		return SL_ERR_REFUSED;
-	sl_view_set_encoding(view, config->extra);
+	sl_view_set_encoding(view, &config->layout);
 	for (view->self = 0; view->self < view->n; view->self++) {
 		sl_id id;
 		uint32_t incarnation;

@@ -97,22 +97,24 @@ static int set_tensors(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Lay out the ranges of updates, and set what the core knows of them. */
+/* Lay out the vectors with limbs, and set what the core knows of them. */
 static int open_ranges(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *c = &daemon->core_config;
 	struct sl_ranges *ranges = &daemon->workspace.ranges;
 	const struct sl_tensors *tensors = &daemon->trainer->tensors;
 	c->model_bytes = sl_tensors_bytes(tensors, c->parameters.n);
-	if (c->parameters.values != SL_VALUES_UPDATE)
+	if (c->parameters.values == SL_VALUES_MODEL)
 		return SL_OK;
 	daemon->ranges = calloc(1, sl_ranges_memory(tensors));
 	if (daemon->ranges == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for %u tensors", tensors->count);
 	sl_ranges_set(ranges, tensors, c->parameters.n, daemon->ranges);
 	c->model_bytes += sl_ranges_bytes(ranges);
-	c->extra = sl_ranges_extra(ranges);
-	return c->parameters.n + 1 + c->extra <= SL_ELEMENTS_MAX
+	c->layout = ranges->layout;
+	bool updates = c->parameters.values == SL_VALUES_UPDATE;
+	uint32_t bits = updates ? (uint32_t)c->parameters.update_bits : SL_EXACT_BITS;
+	return c->parameters.n + 1 + sl_layout_extra(&c->layout, updates, bits) <= SL_ELEMENTS_MAX
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_RANGE,
 				    "a model of %" PRIu64 " parameters in %u tensors is too large",
@@ -141,7 +143,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	if (sl_settings_has_application(s))
-		c->parameters.values = sl_application_values(daemon->trainer);
+		sl_core_config_values(c, s, sl_application_values(daemon->trainer));
 	int ranges = open_ranges(daemon, error);
 	if (ranges != SL_OK)
 		return ranges;

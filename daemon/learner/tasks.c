@@ -29,7 +29,7 @@ struct task {
 	bool again; /* see struct sl_training_request */
 	bool based; /* a model was committed before */
 	struct sl_training training;
-	struct sl_need need; /* of the trained model */
+	bool far; /* of training: see the event TRAINED */
 	struct sl_trainer_commit commit;
 	double mse;
 	int code;
@@ -270,14 +270,11 @@ static void run_train(struct sl_task *base)
 					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
-	enum sl_values values = (enum sl_values)daemon->core_config.parameters.values;
-	if (task->code == SL_OK)
-		sl_job_model_add_rest(&daemon->workspace);
-	if (task->code == SL_OK && !(values == SL_VALUES_UPDATE && task->based))
-		sl_precision_measure(values, &daemon->workspace.tensors, daemon->workspace.trained, NULL,
-				     daemon->workspace.n, &task->need);
-	if (task->code == SL_OK && !task->based && daemon->core_config.parameters.initial != 0)
-		task->need.far = sl_job_model_far(&daemon->workspace);
+	if (task->code != SL_OK)
+		return;
+	sl_job_model_add_rest(&daemon->workspace);
+	task->far = !task->based && daemon->core_config.parameters.initial != 0 &&
+		    sl_job_model_far(&daemon->workspace);
 }
 
 static void log_trained(struct sl_daemon *daemon, const struct task *task)
@@ -311,7 +308,7 @@ static void take_training(struct sl_daemon *daemon, struct task *task)
 	daemon->metrics = training->metrics;
 	training->metrics = NULL;
 	struct sl_event *event = &sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED)->event;
-	event->need = task->need;
+	event->far = task->far;
 	event->hop_bytes = hop_bytes(daemon);
 }
 

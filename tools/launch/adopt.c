@@ -34,13 +34,11 @@ static void adopt_encoding(struct sl_round_row *row, const struct sl_round_head 
 {
 	struct sl_view view = {.n = row->learners, .agreed = round->parameters};
 	memcpy(view.previous, round->previous, SL_HASH_BYTES);
-	sl_view_set_encoding(&view, 0);
-	row->ranged = sl_view_ranged(&view);
-	row->update = view.encoding.values == SL_VALUES_UPDATE;
-	row->decimals_known = !row->update;
+	sl_view_set_encoding(&view, &(struct sl_layout){0});
+	row->values = view.encoding.values;
+	row->bits = view.encoding.update_bits;
+	row->decimals_known = row->values == SL_VALUES_MODEL;
 	row->decimals = view.encoding.decimals;
-	row->range = sl_encoding_range(&view.encoding);
-	row->quantum = sl_encoding_step(&view.encoding);
 }
 
 static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,

@@ -133,7 +133,6 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 	const struct sl_verify v = {&launch->plan->folder,
 				    sl_plan_encoding(launch->plan, row),
 				    (uint32_t)launch->plan->settings.tolerance,
-				    row->ranged,
 				    row->round,
 				    who,
 				    excused};

@@ -178,7 +178,7 @@ struct sl_launch {
 	uint32_t barren;	     /* steps in a row that passed without a commit */
 	double idle_s;		     /* under this step: no learner trained or was in a view */
 	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
-	bool warned[2];	 /* that models are encoded too coarsely; that their values have grown suddenly */
+	bool warned;		     /* that models are encoded too coarsely */
 	sl_round frozen; /* the last round for which a tensor was named that is rounded to 0 as a whole */
 	sl_round other_model_round; /* round in which learners were last said to train different models */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */

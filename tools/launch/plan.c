@@ -139,20 +139,13 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 
 /* ---- the field ---- */
 
-/* Return the bits that make a power of two of the step, which the log gives to some digits. */
-static uint32_t update_bits(const struct sl_round_row *row)
-{
-	return row->update ? (uint32_t)(ilogb(row->range) - (int)lround(log2(row->quantum))) : 0;
-}
-
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_round_row *row)
 {
 	return (struct sl_encoding){.kind = plan->settings.encoding,
-				    .values = row->update ? SL_VALUES_UPDATE : SL_VALUES_MODEL,
-				    .update_bits = update_bits(row),
+				    .values = row->values,
+				    .update_bits = row->bits,
 				    .decimals = row->decimals_known ? row->decimals : plan->settings.decimals,
-				    .clipping_range =
-					    row->update ? row->range : plan->settings.clipping_range,
+				    .clipping_range = plan->settings.clipping_range,
 				    .clamp = plan->settings.clipping == SL_CLIPPING_CLAMP,
 				    .weight = 1,
 				    .weight_total = plan->learners};

@@ -174,10 +174,10 @@ static void hear_model(struct sl_learner *l, struct sl_round_row *row, const str
 	launch->other_model_round = row->round;
 }
 
-/* Say once in a run, of each event, that the decimals or the range do not fit the models. */
+/* Say once in a run that the decimals do not fit the models. */
 static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	bool *warned = &l->launch->warned[record->kind == SL_RECORD_GROWN];
+	bool *warned = &l->launch->warned;
 	bool frozen = record->has[SL_FIELD_frozen] && record->frozen > 0;
 	bool again = frozen ? record->round >= 2 * l->launch->frozen : !*warned; /* frozen: 1, 2, 4, 8 .. */
 	(void)row;
@@ -194,13 +194,19 @@ static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_PHASE, hear_phase},	       {SL_RECORD_TRAINED, hear_trained},
-	{SL_RECORD_VIEW, hear_view},	       {SL_RECORD_COMMITTED, hear_committed},
-	{SL_RECORD_EVALUATED, hear_evaluated}, {SL_RECORD_ATTEMPT_FAILED, hear_failed},
-	{SL_RECORD_WAITING, hear_waiting},     {SL_RECORD_CLAMPED, hear_clamped},
-	{SL_RECORD_CAUGHT_UP, hear_caught_up}, {SL_RECORD_MODEL, hear_model},
-	{SL_RECORD_GROWN, hear_precision},     {SL_RECORD_ENCODED, hear_precision},
-	{SL_RECORD_RECOVERING, hear_moved},    {SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_PHASE, hear_phase},
+	{SL_RECORD_TRAINED, hear_trained},
+	{SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},
+	{SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
+	{SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},
+	{SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_ENCODED, hear_precision},
+	{SL_RECORD_RECOVERING, hear_moved},
+	{SL_RECORD_RECOVERED, hear_moved},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 

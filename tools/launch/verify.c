@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "tools/launch/verify_exact.h"
 #include "tools/launch/verify_mean.h"
 #include "tools/lib/range_check.h"
 #include "tools/launch/verify_value.h"
@@ -17,15 +18,16 @@
 
 #define CHUNK 8192u /* elements read at a time: memory stays at Z */
 
-/* The sum of the models times their weights, times 10^decimals. */
+/* The sum of the models times their weights. */
 struct sum {
-	struct sl_tensor_file model; /* a checkpoint: dtypes in the order of the elements */
-	__int128 *z;		     /* n */
-	bool update;
-	double *base;		      /* update: n values of the last committed model; NULL: zeros */
-	int64_t *first;		      /* update: n sums of first limbs */
-	struct sl_range_grid *grids;  /* update: by tensor */
-	struct sl_tensor_file before; /* update: the round before, with the exponents; empty in the first */
+	enum sl_values values;	      /* of the encoding */
+	struct sl_tensor_file model;  /* a checkpoint: dtypes in the order of the elements */
+	__int128 *z;		      /* n: with decimals, times 10^decimals; of updates, in steps */
+	struct bignum_st **exact;     /* n: of exact values; NULL where there are none */
+	double *base;		      /* updates: n values of the last committed model */
+	int64_t *first;		      /* updates: n sums of first limbs */
+	struct sl_range_grid *grids;  /* updates: by tensor */
+	struct sl_tensor_file before; /* updates: the round before, with the exponents */
 	uint32_t learners;
 	uint64_t weight;
 	struct sl_verify_scale scale;
@@ -72,18 +74,27 @@ static int dump_open(struct dump *dump, const struct sl_verify *v, uint32_t lear
 			  dump->path);
 }
 
+/* Return true if the values of a tensor are exact. */
+static bool is_exact(const struct sum *sum, size_t tensor)
+{
+	return sum->values == SL_VALUES_EXACT ||
+	       (sum->values == SL_VALUES_UPDATE && sl_range_check_always_exact(&sum->model.places[tensor]));
+}
+
+static int bottom_of(const struct sum *sum, size_t tensor)
+{
+	return sl_range_check_bottom(&sum->model, &sum->model.places[tensor]);
+}
+
 /* Add the integer of an update, times the weight: the difference of two doubles, rounded to a multiple of the
- * step. Of an int64, both are exact up to 2^53. */
+ * step. */
 static bool add_update(struct sum *sum, size_t tensor, size_t at, double value, uint64_t weight)
 {
 	struct sl_range_grid *grid = &sum->grids[tensor];
-	volatile double u = value - (sum->base == NULL ? 0 : sum->base[at]);
-	double scaled = nearbyint(ldexp(u, -grid->step)), clip = ldexp(sum->scale.clip, -grid->step);
-	double most = grid->most < INFINITY || sum->scale.clip == 0 ? grid->most : clip;
-	if (fabs(scaled) > most)
-		scaled = copysign(most, scaled);
-	if (!(fabs(scaled) < 0x1p62))
-		return false;
+	volatile double u = value - sum->base[at];
+	double scaled = nearbyint(ldexp(u, -grid->step));
+	if (fabs(scaled) > grid->most)
+		scaled = copysign(grid->most, scaled);
 	grid->change = fmax(grid->change, fabs(u));
 	sum->z[at] += (__int128)scaled * (__int128)weight;
 	int64_t unit = INT64_C(1) << grid->lower, steps = (int64_t)scaled + unit / 2;
@@ -92,28 +103,21 @@ static bool add_update(struct sum *sum, size_t tensor, size_t at, double value, 
 	       !__builtin_add_overflow(sum->first[at], limb, &sum->first[at]);
 }
 
-/* Add the integer of one element, times the weight. Return false if it is no number or out of any range. */
+/* Add one element, times the weight. Return false if it is no number or out of any range. */
 static bool add_element(struct sum *sum, size_t tensor, size_t at, enum sl_dtype dtype,
 			const uint8_t *element, uint64_t weight)
 {
 	double value = sl_verify_mean_value(dtype, element);
 	int64_t term;
-	if (sum->update)
+	if (is_exact(sum, tensor))
+		return sl_verify_exact_add(&sum->exact[at], bottom_of(sum, tensor), dtype, element, weight);
+	if (sum->values == SL_VALUES_UPDATE)
 		return isfinite(value) && add_update(sum, tensor, at, value, weight);
 	if (!isfinite(value) || (dtype != SL_INT64 && sum->scale.clip == 0 &&
 				 fabs(value) * pow(10, sum->scale.decimals) >= 0x1p62))
 		return false;
 	return !__builtin_mul_overflow(sl_verify_value(&sum->scale, dtype, element), weight, &term) &&
 	       !__builtin_add_overflow(sum->z[at], term, &sum->z[at]);
-}
-
-/* Return log2 of the range of a tensor; that of int64 has at least the bits of the limbs. */
-static int range_of(const struct sum *sum, size_t tensor)
-{
-	bool ranged = sum->before.count > 0 && sum->model.places[tensor].bytes > 0;
-	if (ranged)
-		return ilogb(sum->grids[tensor].most) + sum->grids[tensor].step;
-	return sum->before.count > 0 ? sum->before.places[tensor].range : 0;
 }
 
 static int add_elements(struct sum *sum, const struct dump *dump, struct sl_error *error)
@@ -125,13 +129,14 @@ static int add_elements(struct sum *sum, const struct dump *dump, struct sl_erro
 		for (uint64_t left = place->bytes; left > 0; left -= width(place->dtype), at++) {
 			if (fread(element, width(place->dtype), 1, dump->file) != 1)
 				return sl_err_set(error, SL_ERR_IO, "%s: ends early", dump->path);
-			bool counts = sum->update || dump->weight > 0; /* its magnitude, if not its values */
+			bool counts = sum->values != SL_VALUES_MODEL ||
+				      dump->weight > 0; /* its magnitude, if not its values */
 			if (counts && !add_element(sum, i, at, place->dtype, element, dump->weight))
 				return sl_err_set(error, SL_ERR_INVALID, "%s: element %zu is too large",
 						  dump->path, at);
 		}
-		if (sum->update)
-			sl_range_check_count(&sum->grids[i], range_of(sum, i));
+		if (sum->values == SL_VALUES_UPDATE && !is_exact(sum, i))
+			sl_range_check_count(&sum->grids[i], sum->before.places[i].range);
 	}
 	return SL_OK;
 }
@@ -155,7 +160,7 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 static void set_scale(struct sum *sum, const struct sl_verify *v)
 {
 	bool paper = v->encoding.kind == SL_ENCODING_PAPER;
-	sum->update = v->encoding.values == SL_VALUES_UPDATE;
+	sum->values = v->encoding.values;
 	sum->scale.decimals = v->encoding.decimals;
 	sum->scale.clip = v->encoding.clamp ? v->encoding.clipping_range : 0;
 	for (uint32_t i = 0; paper && i < v->folder->learners; i++)
@@ -180,43 +185,45 @@ static int64_t coordinate(const struct sum *sum, const struct sl_tensor_place *p
 }
 
 /* Return the value of coordinate `at` of the new model, as PROTOCOL.md §4.6 Decoding has it. */
-static double update_mean(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place,
-			  size_t at)
+static double update_mean(const struct sum *sum, size_t tensor, size_t at)
 {
 	volatile double mean = (double)sum->z[at] / (double)sum->weight;
-	volatile double model =
-		(sum->base == NULL ? 0 : sum->base[at]) + ldexp(mean, sum->grids[tensor].step);
-	if (sum->z[at] == 0 && sum->base != NULL)
-		model = sum->base[at]; /* the sum of 0 and -0 would be 0 */
-	return place->nonnegative && model <= 0 ? 0 : model;
+	volatile double model = sum->base[at] + ldexp(mean, sum->grids[tensor].step);
+	return sum->z[at] == 0 ? sum->base[at] : model; /* the sum of 0 and -0 would be 0 */
 }
 
-/* Return true if the integer is the nearest to B + sum 2^step / weight, a half to the even difference. */
-static bool integer_holds(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place,
-			  size_t at, const uint8_t *element)
+/* Write the mean of coordinate `at`, without decimals, to `element`. */
+static bool mean_of(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place, size_t at,
+		    uint8_t *element)
 {
-	int64_t value;
-	memcpy(&value, element, sizeof value);
-	__int128 change = (__int128)value - (__int128)(sum->base == NULL ? 0 : sum->base[at]);
-	__int128 weight = (__int128)sum->weight,
-		 off = 2 * ((__int128)((unsigned __int128)sum->z[at] << sum->grids[tensor].step) -
-			    change * weight);
-	bool raised = place->nonnegative && value == 0 && off < 0;
-	return raised || (off < weight && off > -weight) ||
-	       ((off == weight || off == -weight) && change % 2 == 0);
+	static const uint8_t zero[8];
+	if (is_exact(sum, tensor)) {
+		if (!sl_verify_exact_mean(sum->exact[at], bottom_of(sum, tensor), sum->weight, place->dtype,
+					  element))
+			return false;
+	} else {
+		double wide = update_mean(sum, tensor, at);
+		float single = (float)wide;
+		memcpy(element, place->dtype == SL_FLOAT32 ? (const void *)&single : &wide,
+		       width(place->dtype));
+	}
+	if (place->nonnegative && sl_verify_mean_value(place->dtype, element) <= 0)
+		memcpy(element, zero, width(place->dtype));
+	return true;
 }
 
 static bool holds(const struct sum *sum, size_t tensor, const struct sl_tensor_place *place, size_t at,
-		  const uint8_t *element)
+		  const uint8_t *element, double *about)
 {
-	if (!sum->update)
-		return sl_verify_mean_holds(&sum->mean, place->dtype, coordinate(sum, place, at), element);
-	if (place->dtype == SL_INT64)
-		return integer_holds(sum, tensor, place, at, element);
-	double wide = update_mean(sum, tensor, place, at);
-	float single = (float)wide;
-	return memcmp(element, place->dtype == SL_FLOAT32 ? (const void *)&single : &wide,
-		      width(place->dtype)) == 0;
+	uint8_t mean[8];
+	if (sum->values == SL_VALUES_MODEL) {
+		int64_t z = coordinate(sum, place, at);
+		*about = sl_verify_mean_about(&sum->mean, place->dtype, z);
+		return sl_verify_mean_holds(&sum->mean, place->dtype, z, element);
+	}
+	bool known = mean_of(sum, tensor, place, at, mean);
+	*about = known ? sl_verify_mean_value(place->dtype, mean) : NAN;
+	return known && memcmp(element, mean, width(place->dtype)) == 0;
 }
 
 /* Compare `count` elements from `first` on. */
@@ -225,15 +232,14 @@ static int compare_elements(const struct sum *sum, const char *path, size_t tens
 			    size_t count, struct sl_error *error)
 {
 	enum sl_dtype dtype = place->dtype;
+	int digits = dtype == SL_FLOAT32 ? 9 : 17;
+	double about;
 	for (size_t i = 0; i < count; i++, elements += width(dtype)) {
-		if (!holds(sum, tensor, place, first + i, elements))
-			return sl_err_set(
-				error, SL_ERR_INVALID, "%s: parameter %zu is %.*g, the exact mean is %.*g",
-				path, first + i, dtype == SL_FLOAT32 ? 9 : 17,
-				sl_verify_mean_value(dtype, elements), dtype == SL_FLOAT32 ? 9 : 17,
-				sum->update ? update_mean(sum, tensor, place, first + i)
-					    : sl_verify_mean_about(&sum->mean, dtype,
-								   coordinate(sum, place, first + i)));
+		if (!holds(sum, tensor, place, first + i, elements, &about))
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "%s: parameter %zu is %.*g, the exact mean is %.*g", path,
+					  first + i, digits, sl_verify_mean_value(dtype, elements), digits,
+					  about);
 	}
 	return SL_OK;
 }
@@ -277,43 +283,70 @@ static double most_of(const struct sum *sum, size_t first, size_t count)
 	return most;
 }
 
-/* Compare the exponents with those that follow from the updates and their sum. */
-static int compare_ranges(const struct sum *sum, const struct sl_verify *v, const char *path,
-			  const struct sl_tensor_file *tensors, struct sl_error *error)
+/* Return the exponent that a tensor has after a round of updates; its elements begin at `at`. */
+static int next_range(const struct sum *sum, const struct sl_verify *v, size_t tensor, size_t at)
 {
-	bool first = sum->before.count == 0;
-	int largest = INT_MIN, exponent;
+	const struct sl_tensor_place *place = &sum->model.places[tensor];
+	struct sl_range_end end = {.range = sum->before.places[tensor].range,
+				   .bits = (int)v->encoding.update_bits,
+				   .learners = sum->learners,
+				   .backed = v->tolerance + 1,
+				   .most = most_of(sum, at, place->bytes / width(place->dtype)),
+				   .weight = (double)sum->weight};
+	return sl_range_check_exponent(&sum->grids[tensor], &end);
+}
+
+/* Return the largest absolute value of a tensor in the file. */
+static double largest_value(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
+{
+	double most = 0;
+	uint8_t element[8];
+	for (uint64_t at = 0; at < place->bytes && fread(element, width(place->dtype), 1, tensors->file) == 1;
+	     at += width(place->dtype))
+		most = fmax(most, fabs(sl_verify_mean_value(place->dtype, element)));
+	return most;
+}
+
+/* Set `most` to the largest absolute values of the tensors; return that of all that are not always exact. */
+static double largest_values(struct sl_tensor_file *tensors, double *most)
+{
+	double all = 0;
+	for (size_t i = 0; i < tensors->count; i++) {
+		most[i] = largest_value(tensors, &tensors->places[i]);
+		all = sl_range_check_always_exact(&tensors->places[i]) ? all : fmax(all, most[i]);
+	}
+	return all;
+}
+
+/* Compare the exponents with those that follow from the updates and their sum; after a round of models, from
+ * the mean, at whose first element the file is. */
+static int compare_ranges(const struct sum *sum, const struct sl_verify *v, const char *path,
+			  struct sl_tensor_file *tensors, struct sl_error *error)
+{
+	double *most = calloc(tensors->count, sizeof *most), others = 0;
 	size_t at = 0;
+	int rc = SL_OK;
+	if (most == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (!tensors->ranged)
-		return sl_err_set(error, SL_ERR_INVALID, "%s: without ranges", path);
-	for (int pass = 0; pass < 2; pass++, at = 0)
-		for (size_t i = 0; i < tensors->count; i++) {
-			const struct sl_tensor_place *place = &tensors->places[i];
-			size_t count = place->bytes / width(place->dtype);
-			struct sl_range_end end = {.first = first,
-						   .range = first ? sum->grids[i].step : range_of(sum, i),
-						   .bits = (int)v->encoding.update_bits,
-						   .learners = sum->learners,
-						   .backed = v->tolerance + 1,
-						   .most = most_of(sum, at, count),
-						   .weight = (double)sum->weight};
-			at += count;
-			exponent = sl_range_check_exponent(&sum->grids[i], &end);
-			if (pass == 0 && exponent != INT_MAX && exponent > largest)
-				largest = exponent;
-			bool zeros = exponent == INT_MAX;
-			if (zeros)
-				exponent = largest == INT_MIN ? 0 : largest;
-			if (first)
-				exponent += sl_range_check_room(sl_range_check_limbs(tensors, place), zeros);
-			if (exponent > 1020)
-				exponent = 1020;
-			if (pass == 1 && place->range != exponent)
-				return sl_err_set(error, SL_ERR_INVALID,
-						  "%s: the range of tensor %zu is 2^%d, by the updates 2^%d",
-						  path, i, place->range, exponent);
-		}
-	return SL_OK;
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: without ranges", path);
+	if (sum->values == SL_VALUES_EXACT)
+		others = largest_values(tensors, most);
+	for (size_t i = 0; rc == SL_OK && i < tensors->count; i++) {
+		const struct sl_tensor_place *place = &tensors->places[i];
+		int exponent =
+			sl_range_check_always_exact(place) ? 0
+			: sum->values == SL_VALUES_EXACT
+				? sl_range_check_first(most[i], others, sl_range_check_fine(tensors, place))
+				: next_range(sum, v, i, at);
+		at += place->bytes / width(place->dtype);
+		if (place->range != exponent)
+			rc = sl_err_set(error, SL_ERR_INVALID,
+					"%s: the range of tensor %zu is 2^%d, by the updates 2^%d", path, i,
+					place->range, exponent);
+	}
+	free(most);
+	return rc;
 }
 
 static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner,
@@ -328,10 +361,13 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 	if (tensors.n != sum->model.n)
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, another learner committed %zu",
 				path, tensors.n, sum->model.n);
-	else
+	long begin = rc == SL_OK ? ftell(tensors.file) : 0;
+	if (rc == SL_OK)
 		rc = compare_model(sum, path, &tensors, error);
-	if (rc == SL_OK && sum->update)
-		rc = compare_ranges(sum, v, path, &tensors, error);
+	if (rc == SL_OK && sum->values != SL_VALUES_MODEL)
+		rc = fseek(tensors.file, begin, SEEK_SET) == 0
+			     ? compare_ranges(sum, v, path, &tensors, error)
+			     : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	sl_checkpoint_check_close(&tensors);
 	return rc;
 }
@@ -397,49 +433,50 @@ static int read_values(double *values, const char *path, const struct sl_tensor_
 	return SL_OK;
 }
 
-/* Read the model of the round before, from which the updates of this one are: in the first round the initial
- * one, if all began with it, or zeros. */
+/* Read the model of the round before, from which the updates of this one are, and find the steps; in the
+ * first round the initial one. */
 static int read_base(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
 {
 	struct sl_verify before = *v;
 	char path[PATH_MAX];
 	before.round--;
-	if (!v->ranged)
-		return SL_OK;
 	round_path(&before, first, "checkpoints/round", "safetensors", path);
 	int rc = sl_checkpoint_check_open(path, &sum->before, error);
 	if (rc != SL_OK)
 		return rc;
-	bool same =
-		sum->before.n == sum->model.n && sum->before.count == sum->model.count && sum->before.ranged;
-	sum->base = same ? calloc(sum->before.n, sizeof *sum->base) : NULL;
-	return sum->base == NULL ? sl_err_set(error, SL_ERR_FORMAT, "%s: a model of another size", path)
-				 : read_values(sum->base, path, &sum->before, error);
-}
-
-/* Make room for the sums of updates, and find the steps. */
-static int set_grids(struct sum *sum, const struct sl_verify *v, struct sl_error *error)
-{
-	int bits = (int)v->encoding.update_bits;
+	if (sum->before.n != sum->model.n || sum->before.count != sum->model.count || !sum->before.ranged)
+		return sl_err_set(error, SL_ERR_FORMAT, "%s: a model of another size", path);
+	sum->base = calloc(sum->before.n, sizeof *sum->base);
 	sum->first = calloc(sum->model.n, sizeof *sum->first);
 	sum->grids = calloc(sum->model.count, sizeof *sum->grids);
-	if (sum->first == NULL || sum->grids == NULL)
+	if (sum->base == NULL || sum->first == NULL || sum->grids == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	sl_range_check_grids(sum->grids, &sum->model, sum->before.count > 0 ? &sum->before : NULL, bits,
-			     ilogb(v->encoding.clipping_range) - bits);
-	return SL_OK;
+	sl_range_check_grids(sum->grids, &sum->model, &sum->before, (int)v->encoding.update_bits);
+	return read_values(sum->base, path, &sum->before, error);
+}
+
+static void forget(struct sum *sum)
+{
+	for (size_t l = 0; sum->exact != NULL && l < sum->model.n; l++)
+		sl_verify_exact_free(sum->exact[l]);
+	free(sum->exact);
+	free(sum->z);
+	free(sum->first);
+	free(sum->grids);
+	free(sum->base);
+	sl_checkpoint_check_close(&sum->before);
 }
 
 static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t first, struct sl_error *error)
 {
 	int rc = SL_OK;
 	sum->z = calloc(sum->model.n, sizeof *sum->z);
-	if (sum->z == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	sum->exact = calloc(sum->model.n, sizeof(struct bignum_st *));
+	if (sum->z == NULL || sum->exact == NULL)
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	set_scale(sum, v);
-	rc = read_base(sum, v, first, error);
-	if (rc == SL_OK && sum->update)
-		rc = set_grids(sum, v, error);
+	if (rc == SL_OK && sum->values == SL_VALUES_UPDATE)
+		rc = read_base(sum, v, first, error);
 	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++)
 		if (sl_bit(v->who, i))
 			rc = add_learner(sum, v, i, error);
@@ -447,11 +484,7 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 		rc = set_mean(sum, v, error);
 	if (rc == SL_OK)
 		rc = check_checkpoints(sum, v, first, error);
-	free(sum->z);
-	free(sum->first);
-	free(sum->grids);
-	free(sum->base);
-	sl_checkpoint_check_close(&sum->before);
+	forget(sum);
 	return rc;
 }
 

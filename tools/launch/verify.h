@@ -13,10 +13,9 @@
 
 struct sl_verify {
 	const struct sl_run_folder *folder;
-	struct sl_encoding encoding; /* kind, decimals, and with `clamp` the clipping range are used; of
-					updates, bits and clipping range */
+	struct sl_encoding encoding; /* kind, values and update_bits; decimals, and with `clamp` the clipping
+					range */
 	uint32_t tolerance;	     /* c */
-	bool ranged;		     /* each tensor has its range */
 	sl_round round;
 	const uint64_t *who; /* bit set over the roster: the learners of the view */
 	const uint64_t

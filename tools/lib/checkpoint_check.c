@@ -92,6 +92,7 @@ static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_te
 			continue;
 		tensors->count++;
 		place->nonnegative = is_nonnegative(nonnegative, name);
+		place->metric = strncmp(name, "metric:", 7) == 0;
 		if (!take_tensor(entry, place, &n) || n > SL_ELEMENTS_MAX)
 			return false;
 	}

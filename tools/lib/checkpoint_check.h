@@ -12,7 +12,8 @@ struct sl_tensor_place {
 	uint64_t begin, bytes;
 	enum sl_dtype dtype;
 	bool nonnegative;
-	int range; /* exponent, if the file has any */
+	bool metric; /* a number that is averaged beside the model */
+	int range;   /* exponent, if the file has any */
 };
 
 struct sl_tensor_file {

@@ -1,6 +1,5 @@
 #include "tools/lib/range_check.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,33 +22,38 @@ static bool is_small(const struct sl_tensor_file *tensors, const struct sl_tenso
 	return sum <= (room > 1024 ? room : 1024);
 }
 
-int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
+bool sl_range_check_always_exact(const struct sl_tensor_place *place)
 {
-	bool fine = place->nonnegative || is_small(tensors, place);
-	return place->dtype == SL_INT64 ? 4 : fine ? 2 : 1;
+	return place->dtype == SL_INT64 || place->metric;
 }
 
-int sl_range_check_bits(int limbs, int bits)
+bool sl_range_check_fine(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
-	int each = limbs == 1 ? 0 : (60 - bits) / (limbs - 1);
-	return bits + (limbs - 1) * (each < bits ? each : bits);
+	return !sl_range_check_always_exact(place) && (place->nonnegative || is_small(tensors, place));
 }
 
-int sl_range_check_room(int limbs, bool zeros)
+int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
-	return limbs == 1 ? 0 : zeros ? 12 : 30;
+	if (place->dtype == SL_INT64)
+		return 0;
+	if (place->metric || sl_range_check_fine(tensors, place) || tensors->n <= 65536)
+		return -128;
+	return tensors->n <= 16777216 ? -64 : -40;
+}
+
+int sl_range_check_lower(bool fine, int bits)
+{
+	return !fine ? 0 : 60 - bits < bits ? 60 - bits : bits;
 }
 
 void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
-			  const struct sl_tensor_file *before, int bits, int first_step)
+			  const struct sl_tensor_file *before, int bits)
 {
 	for (size_t i = 0; i < tensors->count; i++) {
-		bool whole = tensors->places[i].dtype == SL_INT64;
-		int all = sl_range_check_bits(sl_range_check_limbs(tensors, &tensors->places[i]), bits);
-		int step = before == NULL ? first_step : before->places[i].range - all;
-		grids[i] = (struct sl_range_grid){.step = whole && (before == NULL || step < 0) ? 0 : step,
-						  .lower = before == NULL ? 0 : all - bits,
-						  .most = before == NULL ? INFINITY : ldexp(1, all)};
+		int lower = sl_range_check_lower(sl_range_check_fine(tensors, &tensors->places[i]), bits);
+		grids[i] = (struct sl_range_grid){.step = before->places[i].range - bits - lower,
+						  .lower = lower,
+						  .most = ldexp(1, bits + lower)};
 	}
 }
 
@@ -73,31 +77,32 @@ static int above(double value)
 	return ldexp(1, e) < value ? e + 1 : e;
 }
 
+static int within(int exponent)
+{
+	return exponent < -960 ? -960 : exponent > 1020 ? 1020 : exponent;
+}
+
 int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_range_end *end)
 {
 	int place = SL_RANGE_CHECK_MAGNITUDES - 1, reached = 0, last = 0, g = 0;
-	double sum = end->most;
-	if (end->first) {
-		if (sum == 0)
-			return INT_MAX;
-		for (g = -1100; sum > ldexp(end->weight, g); g++)
-			;
-		g += end->range + 8;
-		return g < -960 ? -960 : g > 1020 ? 1020 : g;
-	}
+	double sum = fmax(end->most, end->weight);
 	for (; place > 0 && reached < (int)end->backed; place--) {
 		reached += (int)grid->counts[place];
 		last = grid->counts[place] > 0 ? place : last;
 	}
 	if (last == 0)
 		return end->range;
-	if (sum < end->weight)
-		sum = end->weight;
 	while (sum > ldexp(end->weight, g))
 		g++;
 	int wanted = end->range + largest[last] + 1,
 	    most = end->range - end->bits + g + above(4.0 * end->learners);
 	most = most > end->range + 2 ? most : end->range + 2;
-	wanted = wanted < most ? wanted : most;
-	return wanted < -960 ? -960 : wanted > 1020 ? 1020 : wanted;
+	return within(wanted < most ? wanted : most);
+}
+
+int sl_range_check_first(double most, double others, bool fine)
+{
+	if (most > 0)
+		return within(above(most) + 8 + (fine ? 30 : 0));
+	return within((others > 0 ? above(others) + 8 : 0) + (fine ? 12 : 0));
 }

@@ -1,5 +1,5 @@
-/* range_check.h - the step of each tensor, and the exponent that it has after the round, by PROTOCOL.md §4.3
- * Ranges of the tensors. It shares no code with the daemon's.
+/* range_check.h - how each tensor was encoded, and the exponent that it has after the round, by PROTOCOL.md
+ * §4.3 Limbs and ranges. It shares no code with the daemon's.
  */
 #pragma once
 
@@ -7,6 +7,7 @@
 
 #define SL_RANGE_CHECK_MAGNITUDES 16
 
+/* The updates of one tensor in a ranged round. */
 struct sl_range_grid {
 	int step;				    /* log2 of the quantization step, of the last limb */
 	int lower;				    /* bits of all limbs but the first */
@@ -15,26 +16,29 @@ struct sl_range_grid {
 	double change;				    /* largest update of the learner that is being read */
 };
 
-/* Set one grid for each tensor of `tensors`: in the first round of the step 2^first_step, without a range;
- * else by the exponents of `before`. */
+/* Set one grid for each tensor of `tensors` by the exponents of `before`. */
 void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
-			  const struct sl_tensor_file *before, int bits, int first_step);
+			  const struct sl_tensor_file *before, int bits);
 /* Count the learner that was read, by grid->change, and begin the next one. */
 void sl_range_check_count(struct sl_range_grid *grid, int range);
 
-/* Return the limbs of the values of a tensor. */
-int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
-/* Return the bits of all of them, if the first has `bits`. */
-int sl_range_check_bits(int limbs, int bits);
-/* Return the bits that the exponent of a tensor after a first round has more for them. */
-int sl_range_check_room(int limbs, bool zeros);
+/* Return true if the tensor is exact in ranged rounds, too. */
+bool sl_range_check_always_exact(const struct sl_tensor_place *place);
+/* Return true if its updates have two limbs. */
+bool sl_range_check_fine(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
+/* Return log2 of the unit of its exact values. */
+int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
+/* Return the bits of the limbs of an update below the first one, which has `bits`. */
+int sl_range_check_lower(bool fine, int bits);
 
-/* Where a tensor stands at the end of a round. */
+/* Where a tensor stands at the end of a ranged round. */
 struct sl_range_end {
-	bool first; /* round of whole models */
 	int range, bits;
 	unsigned learners, backed; /* N, c + 1 */
 	double most, weight;	   /* largest sum, in steps of the first limb; Z_n */
 };
-/* Return the exponent of a tensor after the round; INT_MAX: all sums are 0 in the first one. */
+/* Return the exponent of a tensor after it. */
 int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_range_end *end);
+/* Return the exponent after a round of models, of a tensor with values up to `most`; of zeros, with the
+ * largest value of the others. */
+int sl_range_check_first(double most, double others, bool fine);

@@ -180,10 +180,11 @@ static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 		row->bytes_most = record->round_bytes_sent;
 	row->decimals_known = record->has[SL_FIELD_decimals];
 	row->decimals = (uint32_t)record->decimals;
-	row->update = record->has[SL_FIELD_values] && strcmp(record->values, "update") == 0;
-	row->ranged = record->has[SL_FIELD_ranged] && record->ranged;
-	row->range = record->clipping_range;
-	row->quantum = record->quantum;
+	const char *values = record->has[SL_FIELD_values] ? record->values : "";
+	row->values = strcmp(values, "update") == 0  ? SL_VALUES_UPDATE
+		      : strcmp(values, "exact") == 0 ? SL_VALUES_EXACT
+						     : SL_VALUES_MODEL;
+	row->bits = (uint32_t)record->bits;
 	row->margin = fmax(row->margin, isnan(record->margin) ? 1 : record->margin); /* unknown: no claim */
 	row->train_s = fmax(row->train_s, record->train_s);
 	row->committed_ms = fmax(row->committed_ms, record->mono_ms);

@@ -40,9 +40,8 @@ struct sl_round_row {
 	double mu;	   /* NaN: the engine needs none */
 	uint32_t decimals; /* as agreed */
 	bool decimals_known;
-	bool update;		     /* values: update; then range and quantum are set */
-	bool ranged;		     /* .. and each tensor has its range */
-	double range, quantum;	     /* clipping range as agreed; quantization step */
+	enum sl_values values;	     /* of the encoding */
+	uint32_t bits;		     /* of the first limb of a value, without decimals */
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes, bytes_most;  /* sent in this round: by all of them, by the busiest */
 	uint64_t clamped;	     /* parameters that were clamped, of all learners */

@@ -1,5 +1,4 @@
 /* The committed model is the mean of the models that went in. */
-#include <limits.h>
 #include <math.h>
 
 #include "tools/lib/range_check.h"
@@ -25,11 +24,11 @@ struct tensor {
 	struct sl_sim *sim;
 	const struct sl_sim_attempt *page;
 	struct sl_tensor_run run;
-	const void *base; /* B of ranged updates; NULL: zeros */
-	int range;	  /* exponent; of a round of whole models, log2 of its step plus `bits` */
-	int bits, lower;  /* of the first limb, of the others */
-	double step;
-	bool ranged, literal;
+	const void *base; /* B of updates; NULL: values are averaged */
+	int range;	  /* exponent of updates */
+	int bits, lower;  /* of the first limb of an update, of the second */
+	double step;	  /* 0: exact */
+	bool literal;
 };
 
 static double weight_of(const struct tensor *t, uint32_t k)
@@ -41,10 +40,12 @@ static double weight_of(const struct tensor *t, uint32_t k)
  * rounded. */
 static double update_of(const struct tensor *t, uint32_t k, size_t e)
 {
-	double edge = ldexp(1, t->range);
-	double u = value_of(&t->run, t->page->of[t->page->members[k]].theta, e) -
-		   (t->base == NULL ? 0 : value_of(&t->run, t->base, e));
-	return !t->ranged || fabs(u) <= edge ? u : copysign(edge, u);
+	double edge = ldexp(1, t->range),
+	       value = value_of(&t->run, t->page->of[t->page->members[k]].theta, e);
+	if (t->base == NULL)
+		return value;
+	double u = value - value_of(&t->run, t->base, e);
+	return fabs(u) <= edge ? u : copysign(edge, u);
 }
 
 /* Return the largest sum of first limbs, in their steps. */
@@ -62,8 +63,7 @@ static double most_of(const struct tensor *t)
 	return most;
 }
 
-/* Return the exponent after the round, by the models that went in; INT_MAX: the sums of a first round are 0.
- */
+/* Return the exponent after the ranged round, by the models that went in. */
 static int exponent_of(const struct tensor *t, const struct sl_parameters *agreed)
 {
 	struct sl_range_grid grid = {0};
@@ -71,14 +71,13 @@ static int exponent_of(const struct tensor *t, const struct sl_parameters *agree
 	for (uint32_t k = 0; k < t->page->n; k++) {
 		for (size_t e = 0; e < t->run.count; e++) {
 			double u = value_of(&t->run, t->page->of[t->page->members[k]].theta, e) -
-				   (t->base == NULL ? 0 : value_of(&t->run, t->base, e));
+				   value_of(&t->run, t->base, e);
 			grid.change = fmax(grid.change, fabs(u));
 		}
 		weights += weight_of(t, k);
 		sl_range_check_count(&grid, t->range);
 	}
-	struct sl_range_end end = {.first = !t->ranged,
-				   .range = t->ranged ? t->range : ilogb(t->step),
+	struct sl_range_end end = {.range = t->range,
 				   .bits = t->bits,
 				   .learners = t->page->n,
 				   .backed = (unsigned)agreed->tolerance + 1,
@@ -96,35 +95,63 @@ static void check_element(const struct tensor *t, uint32_t i, const void *commit
 	}
 	double mean = (t->base == NULL ? 0 : value_of(&t->run, t->base, e)) + sum / weights;
 	double off = fabs(value_of(&t->run, committed, e) - mean);
-	double most = t->run.dtype == SL_INT64 ? 0.5 + t->step / 2 + 1e-9
-					       : t->step * (t->literal ? t->page->n : 0.5) +
-							 (t->run.dtype == SL_FLOAT64 ? 1e-13 : 1e-5);
-	if (!(off <= most))
+	double own = t->run.dtype == SL_INT64 ? 0.5 + 1e-9 : t->run.dtype == SL_FLOAT64 ? 1e-13 : 1e-5;
+	if (!(off <= own + t->step * (t->literal ? t->page->n : 0.5)))
 		sl_sim_fail(t->sim, "learner %u: coordinate %zu of the mean is off by %g", t->sim->ids[i],
 			    t->run.first + e, off);
 }
 
+static enum sl_tensor_class class_of(const struct sl_workspace *workspace, const struct tensor *t)
+{
+	return (enum sl_tensor_class)workspace->ranges.class[t->run.tensor - 1];
+}
+
 /* Fill in how the tensor of t->run was encoded. */
 static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
-		      const struct sl_parameters *agreed, const int16_t *exponents)
+		      const struct sl_parameters *agreed, const uint8_t *before)
 {
-	double range, power = 0x1p-100;
-	uint32_t k = t->run.tensor - 1;
-	memcpy(&range, &agreed->clipping_range, sizeof range);
-	while (power < range)
-		power *= 2;
-	t->bits = (int)agreed->update_bits;
-	if (agreed->values == SL_VALUES_MODEL) {
-		t->step = pow(10, -(double)agreed->decimals);
+	t->base = NULL;
+	t->step = agreed->values == SL_VALUES_MODEL && t->run.dtype != SL_INT64
+			  ? pow(10, -(double)agreed->decimals)
+			  : 0;
+	if (before == NULL || sl_ranges_always_exact(class_of(workspace, t)))
 		return;
-	}
-	t->lower = t->ranged ? sl_range_check_bits(workspace->ranges.limbs[k], t->bits) - t->bits : 0;
-	t->range = t->ranged ? exponents[k] : ilogb(power);
+	const int16_t *exponents =
+		(const int16_t *)(const void *)(before + sl_workspace_model_bytes(workspace));
+	t->base = before;
+	t->bits = (int)agreed->update_bits;
+	t->lower = sl_range_check_lower(class_of(workspace, t) == SL_CLASS_FINE, t->bits);
+	t->range = exponents[t->run.tensor - 1];
 	t->step = ldexp(1, t->range - t->bits - t->lower);
-	if (t->run.dtype == SL_INT64 && (t->step < 1 || !t->ranged))
-		t->step = 1;
-	if (t->ranged)
-		t->range = ilogb(t->step) + t->bits + t->lower;
+}
+
+/* Return the largest absolute value of the model, in a tensor, or in all that are not always exact. */
+static double largest_of(const struct sl_workspace *workspace, const void *model, uint32_t tensor)
+{
+	double most = 0;
+	for (struct sl_tensor_run run = {.apart = true};
+	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
+		bool exact =
+			sl_ranges_always_exact((enum sl_tensor_class)workspace->ranges.class[run.tensor - 1]);
+		for (size_t e = 0; e < run.count && (tensor == 0 ? !exact : tensor == run.tensor); e++)
+			most = fmax(most, fabs(value_of(&run, model, e)));
+	}
+	return most;
+}
+
+static void check_exponent(const struct tensor *t, uint32_t i, const struct sl_workspace *workspace,
+			   const struct sl_parameters *agreed, bool ranged)
+{
+	int found = sl_workspace_exponents(workspace)[t->run.tensor - 1], exponent = 0;
+	if (!sl_ranges_always_exact(class_of(workspace, t)))
+		exponent = ranged ? exponent_of(t, agreed)
+				  : sl_range_check_first(
+					    largest_of(workspace, workspace->committed, t->run.tensor),
+					    largest_of(workspace, workspace->committed, 0),
+					    class_of(workspace, t) == SL_CLASS_FINE);
+	if (exponent != found)
+		sl_sim_fail(t->sim, "learner %u: the range of tensor %u is 2^%d, by the models 2^%d",
+			    t->sim->ids[i], t->run.tensor - 1, found, exponent);
 }
 
 /* The model of this round and its exponents must follow from those of the last one. */
@@ -132,32 +159,22 @@ void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		       const struct sl_parameters *agreed)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
-	size_t bytes = sl_workspace_model_bytes(workspace);
-	bool update = agreed->values == SL_VALUES_UPDATE;
-	const uint8_t *before = !update		       ? NULL
-				: page->t > 1	       ? (const uint8_t *)sim->models[page->t - 1]
-				: agreed->initial != 0 ? sim->learners[i].host.initial
-						       : NULL;
+	const uint8_t *before = agreed->values != SL_VALUES_UPDATE ? NULL
+				: page->t > 1			   ? (const uint8_t *)sim->models[page->t - 1]
+				: agreed->initial != 0		   ? sim->learners[i].host.initial
+								   : NULL;
 	struct tensor t = {.sim = sim,
 			   .page = page,
 			   .run = {.apart = true},
-			   .base = before,
-			   .ranged = before != NULL,
 			   .literal = sim->options.parameters.encoding == SL_ENCODING_PAPER};
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->of[page->members[k]].altered)
 			return; /* a learner may choose any input */
 	while (sl_tensors_next(&workspace->tensors, workspace->n, &t.run)) {
-		set_steps(&t, workspace, agreed, (const int16_t *)(const void *)(before + bytes));
+		set_steps(&t, workspace, agreed, before);
 		for (size_t e = 0; e < t.run.count; e++)
 			check_element(&t, i, workspace->committed, e);
-		int exponent = update ? exponent_of(&t, agreed) : 0;
-		if (update && !t.ranged && exponent != INT_MAX)
-			exponent += sl_range_check_room(workspace->ranges.limbs[t.run.tensor - 1], false);
-		if (update && exponent != INT_MAX &&
-		    exponent != sl_workspace_exponents(workspace)[t.run.tensor - 1])
-			sl_sim_fail(sim, "learner %u: the range of tensor %u is 2^%d, by the models 2^%d",
-				    sim->ids[i], t.run.tensor - 1,
-				    sl_workspace_exponents(workspace)[t.run.tensor - 1], exponent);
+		if (agreed->values != SL_VALUES_MODEL)
+			check_exponent(&t, i, workspace, agreed, before != NULL);
 	}
 }

@@ -34,9 +34,9 @@ int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, con
 	l->ranges = sl_heap_zeroed(1, sl_ranges_memory(tensors));
 	if (l->ranges == NULL)
 		return SL_ERR_NOMEM;
-	if (config->parameters.values == SL_VALUES_UPDATE)
+	if (config->parameters.values != SL_VALUES_MODEL)
 		sl_ranges_set(&v->ranges, tensors, n, l->ranges);
-	l->config.extra = sl_ranges_extra(&v->ranges);
+	l->config.layout = v->ranges.layout;
 	l->config.model_bytes = bytes + sl_ranges_bytes(&v->ranges);
 	l->random = random;
 	l->phase = SL_PHASE_TRAIN;

@@ -164,10 +164,6 @@ static void work_once(struct sl_runner_worker *w, uint32_t i)
 	case SL_WORK_TRAIN:
 		event = (struct sl_event){.kind = SL_EVENT_TRAINED};
 		tell = train(w->runner, i, work) == SL_OK;
-		sl_precision_measure((enum sl_values)host->config.parameters.values, NULL,
-				     host->workspace.trained,
-				     host->committed > 0 ? host->workspace.committed : NULL,
-				     host->workspace.n, &event.need);
 		break;
 	case SL_WORK_PERSIST:
 		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_model.h"
 #include "common/graph/generate.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
@@ -154,15 +155,14 @@ static void set_defaults(struct sl_sim *sim)
 {
 	struct sl_sim_options *o = &sim->options;
 	struct sl_parameters *p = &o->parameters;
-	double clipping_range = o->clipping_range != 0 ? o->clipping_range : 16.0;
-	if (p->values == SL_VALUES_UPDATE && o->clipping_range == 0)
-		clipping_range = SL_CLIPPING_RANGE_AUTO;
+	bool model = p->values == SL_VALUES_MODEL;
+	double clipping_range = !model ? 1.0 : o->clipping_range != 0 ? o->clipping_range : 16.0;
 	memcpy(&p->clipping_range, &clipping_range, sizeof clipping_range);
 	p->n = p->n != 0 ? p->n : 8;
 	p->rounds = p->rounds != 0 ? p->rounds : 1;
 	p->quorum = p->quorum != 0 ? p->quorum : o->learners / 2 + 1;
-	p->decimals = p->decimals != 0 ? p->decimals : 4;
-	p->update_bits = p->update_bits != 0 ? p->update_bits : 12;
+	p->decimals = !model ? 0 : p->decimals != 0 ? p->decimals : 4;
+	p->update_bits = p->values != SL_VALUES_UPDATE ? 0 : p->update_bits != 0 ? p->update_bits : 12;
 	p->max_weight = p->max_weight != 0 ? p->max_weight : 1;
 	p->tolerance = p->tolerance != 0 ? p->tolerance : 1;
 	p->max_degree = p->max_degree != 0 ? p->max_degree : 16;
@@ -492,10 +492,8 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		if (event->generation != l->training)
 			return;
 		e.kind = SL_EVENT_TRAINED;
-		sl_precision_measure((enum sl_values)l->host.config.parameters.values,
-				     &l->host.workspace.tensors, l->host.workspace.trained,
-				     l->host.committed > 0 ? l->host.workspace.committed : NULL,
-				     l->host.workspace.n, &e.need);
+		e.far = l->host.initial != NULL && l->host.committed == 0 &&
+			sl_job_model_far(&l->host.workspace);
 		break;
 	case SL_SIM_WORK:
 		sl_sim_work_due(sim, event->learner);
