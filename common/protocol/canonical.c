@@ -264,7 +264,7 @@ void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head
 	struct hasher v;
 	memcpy(participants.roster, round->roster, sizeof participants.roster);
 	hash_members(&participants, round, members);
-	begin(&v, "starling view 6", &participants);
+	begin(&v, "starling view 7", &participants);
 	feed_u64(&v, round->t);
 	feed_u64(&v, round->a);
 	feed_u64(&v, round->p);

@@ -21,7 +21,7 @@ from ports import free_ports
 
 STARLING, STARLINGD = (str(Path(path).resolve()) for path in sys.argv[1:3])
 PATIENCE = 60
-FRAME_VERSION = 10
+FRAME_VERSION = 11
 VERDICTS = {'admitted': 1, 'other group': 6, 'no member': 10, 'later': 12}
 NAMES = {i: f'm{i}' for i in range(1, 17)}
 running = []

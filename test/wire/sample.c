@@ -205,7 +205,7 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_LINK_STATE, "parameters.privacy_check", 0, 1, "privacy_check is neither 0 nor 1"},
 	{SL_MSG_LINK_STATE, "parameters.failed", 0, 1, "failed is neither 0 nor 1"},
 	{SL_MSG_LINK_STATE, "parameters.hop_bytes", 0, UINT64_C(1) << 32, "hop_bytes out of range"},
-	{SL_MSG_LINK_STATE, "parameters.values", 0, 1, "unknown values"},
+	{SL_MSG_LINK_STATE, "parameters.values", 0, 2, "unknown values"},
 	{SL_MSG_LINK_STATE, "parameters.update_bits", 0, 48, "update_bits out of range"},
 	{SL_MSG_LINK_STATE, "parameters.initial", 0, UINT64_MAX, NULL},
 	{SL_MSG_READY, "k", 0, 1000001, "K out of range"},
