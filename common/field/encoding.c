@@ -487,7 +487,7 @@ static int encode_with_limbs(struct encoder *e, const struct sl_tensors *tensors
 {
 	const struct sl_ranges *ranges = e->encoding->ranges;
 	bool ranged = e->encoding->exponents != NULL;
-	size_t lower_size = (size_t)sl_layout_lower(&ranges->layout, ranged, e->encoding->update_bits);
+	size_t lower_size = (size_t)sl_ranges_lower(&ranges->layout, ranged, e->encoding->update_bits);
 	struct piece values = piece_of(0, n, first, count, x),
 		     lower = piece_of(n, lower_size, first, count, x),
 		     counts = piece_of(n + lower_size, ranged ? SL_MAGNITUDES * (size_t)ranges->count : 0,

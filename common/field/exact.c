@@ -15,8 +15,8 @@ static uint64_t rounded_down(uint64_t mantissa, int down)
 {
 	if (down > MANTISSA_BITS + 1) /* below a half */
 		return 0;
-	uint64_t whole = mantissa >> down, rest = mantissa - (whole << down), half = UINT64_C(1)
-										     << (down - 1);
+	uint64_t whole = mantissa >> down, rest = mantissa - (whole << down),
+		 half = UINT64_C(1) << (down - 1);
 	return whole + (rest > half || (rest == half && whole % 2 == 1));
 }
 
@@ -106,10 +106,11 @@ double sl_exact_mean(const struct sl_exact *exact, const struct sl_exact_sum *su
 		return 0;
 	uint64_t high = (uint64_t)(top >> WORD), low = (uint64_t)top;
 	int zeros = high != 0 ? __builtin_clzll(high) : (int)WORD + __builtin_clzll(low);
-	wide left = top << zeros; /* the highest bit is 1 */
+	wide left = top << zeros;						/* the highest bit is 1 */
 	uint64_t mantissa = (uint64_t)(left >> (2 * WORD - MANTISSA_BITS - 3)); /* 55 bits */
 	inexact |= left << (MANTISSA_BITS + 3) != 0;
-	double mean = ldexp((double)(mantissa | inexact), exponent + (int)(2 * WORD) - MANTISSA_BITS - 3 - zeros);
+	double mean =
+		ldexp((double)(mantissa | inexact), exponent + (int)(2 * WORD) - MANTISSA_BITS - 3 - zeros);
 	return negative ? -mean : mean;
 }
 

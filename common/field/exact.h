@@ -1,5 +1,5 @@
-/* exact.h - values of which nothing is lost: integers of 64 to 256 bits, in limbs (PROTOCOL.md §4.3 Exact
- * values).
+/* exact.h - values of which nothing is lost: integers of 64 to 256 bits, in limbs (PROTOCOL.md §4.3 Limbs and
+ * ranges).
  *
  * A value is sign * |q| * 2^bottom, |q| an integer below 2^bits. Limb j of it is sign * (bits of |q| from
  * limb_bits * (count - 1 - j) on). The sums of the limbs over the learners give the exact sum of the values,

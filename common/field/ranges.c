@@ -103,7 +103,7 @@ struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t
 	return exact;
 }
 
-uint64_t sl_layout_lower(const struct sl_layout *layout, bool ranged, uint32_t bits)
+uint64_t sl_ranges_lower(const struct sl_layout *layout, bool ranged, uint32_t bits)
 {
 	uint64_t lower = 0;
 	for (enum sl_tensor_class class = 0; class < SL_CLASS_COUNT; class ++) {

@@ -66,17 +66,17 @@ static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
 /* Return how the exact values of a tensor of `class` are encoded, in a model of n elements. */
 struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits);
 /* Return the elements of all lower limbs, with `bits` in the first limb. */
-uint64_t sl_layout_lower(const struct sl_layout *layout, bool ranged, uint32_t bits);
+uint64_t sl_ranges_lower(const struct sl_layout *layout, bool ranged, uint32_t bits);
 /* Return the elements that vectors have beside n values and the weight. */
 static inline uint64_t sl_layout_extra(const struct sl_layout *layout, bool ranged, uint32_t bits)
 {
-	return sl_layout_lower(layout, ranged, bits) +
+	return sl_ranges_lower(layout, ranged, bits) +
 	       (ranged ? (uint64_t)SL_MAGNITUDES * layout->tensors : 0);
 }
 /* Return the element with the first count of tensor `k` in vectors of a ranged round. */
 static inline size_t sl_ranges_counts_at(const struct sl_ranges *ranges, uint32_t bits, uint32_t k)
 {
-	return (size_t)(ranges->layout.n + sl_layout_lower(&ranges->layout, true, bits)) +
+	return (size_t)(ranges->layout.n + sl_ranges_lower(&ranges->layout, true, bits)) +
 	       (size_t)SL_MAGNITUDES * k;
 }
 /* Return the bytes of the exponents. */
