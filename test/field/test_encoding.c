@@ -168,14 +168,14 @@ TEST(mean_comes_back)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4};
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 3, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_OK);
 	for (size_t l = 0; l < 3; l++)
 		assert_true(fabs((double)mean[l] - want[l] / total) < 0.5001e-4);
 	z[3] = 0;
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 3, mean), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 3, mean), SL_ERR_INVALID);
 	e.kind = SL_ENCODING_PAPER;
 	z[0] = field.p - 12345;
-	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, NULL, 1, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, NULL, z, 1, mean), SL_OK);
 	assert_true(mean[0] == -1.2345f);
 }
 
@@ -338,4 +338,64 @@ TEST(p_automatic_is_above_every_id)
 	assert_int_equal(chosen(10, 1, 63, TWO(23) - 15, 61), TWO(24) - 3);
 	assert_int_equal(chosen(10, 1, 63, UINT32_MAX, 61), TWO(33) - 9);
 	assert_int_equal(chosen(10, 1, 63, UINT32_MAX, 32), 0);
+}
+
+/* ---- digits that a modulus holds ---- */
+
+static uint32_t lower(uint64_t p, struct sl_encoding encoding, uint64_t max_weight, uint32_t bits)
+{
+	const struct sl_addends addends = {.learners = 4, .max_weight = max_weight, .n = 1};
+	return sl_encoding_lower(p, &encoding, &addends, bits);
+}
+
+static struct sl_encoding decimals_of(uint32_t decimals, double range)
+{
+	return (struct sl_encoding){.decimals = decimals, .clipping_range = range};
+}
+
+/* 1 + 2 10^d range 4 max_weight is below 2^61 = 2.3 10^18, or 2^44 = 1.76 10^13. */
+TEST(decimals_are_lowered_as_far_as_need_be)
+{
+	assert_int_equal(lower(0, decimals_of(12, 16), 1, 61), 12);
+	assert_int_equal(lower(0, decimals_of(12, 16), 1000000, 61), 10);
+	assert_int_equal(lower(0, decimals_of(12, 16), 1, 44), 11);
+	assert_int_equal(lower(0, decimals_of(5, 16), 1, 44), 5);
+	assert_int_equal(lower(0, decimals_of(12, 0x1p57), 1, 61), 0);
+	assert_int_equal(lower(0, decimals_of(12, 0x1p58), 1, 61), 12); /* none will do */
+	assert_int_equal(lower(0, decimals_of(0, 16), 1, 61), 0);
+}
+
+/* The bits of limbs do not depend on a range: 1 + 8 max_weight 2^bits is below p. */
+TEST(bits_are_lowered_as_far_as_need_be)
+{
+	static const enum sl_values values[] = {SL_VALUES_UPDATE, SL_VALUES_EXACT};
+	for (size_t v = 0; v < 2; v++) {
+		struct sl_encoding e = {.values = values[v], .update_bits = 32};
+		assert_int_equal(lower(0, e, 1, 61), 32);
+		assert_int_equal(lower(0, e, 1, 36), 32); /* 1 + 2^35 */
+		assert_int_equal(lower(0, e, 1, 35), 31);
+		assert_int_equal(lower(0, e, 1000, 44), 31);
+		assert_int_equal(lower(0, e, UINT64_C(1) << 55, 61), 2);
+		assert_int_equal(lower(0, e, UINT64_C(1) << 60, 61), 32); /* none will do */
+	}
+}
+
+/* With a modulus that is set, those that it meets the bound for; `bits` are of no importance. */
+TEST(digits_of_a_given_modulus)
+{
+	struct sl_encoding e = {.values = SL_VALUES_EXACT, .update_bits = 32};
+	assert_int_equal(lower(UINT64_C(1) << 61, e, 1, 12), 32);
+	for (uint32_t bits = 1; bits < 32; bits++) {
+		uint64_t least = (UINT64_C(8) << bits) + 2;
+		assert_int_equal(lower(least, e, 1, 61), bits);
+		assert_int_equal(lower(least - 1, e, 1, 61), bits - 1);
+	}
+	assert_int_equal(lower(9, e, 1, 61), 32); /* none will do */
+	e.values = SL_VALUES_UPDATE;
+	e.update_bits = 5;
+	assert_int_equal(lower((UINT64_C(8) << 5) + 2, e, 1, 61), 5);
+	assert_int_equal(lower((UINT64_C(8) << 5) + 1, e, 1, 61), 4);
+	assert_int_equal(lower(12801, decimals_of(6, 16), 1, 61), 1); /* 1 + 1280 and 1 + 12800 are below */
+	assert_int_equal(lower(12802, decimals_of(6, 16), 1, 61), 2);
+	assert_int_equal(lower(12802, decimals_of(1, 16), 1, 61), 1);
 }

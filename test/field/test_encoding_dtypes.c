@@ -203,7 +203,7 @@ static int decode1(const struct sl_tensors *tensors, uint32_t decimals, int64_t 
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = decimals};
 	uint64_t z[] = {sum < 0 ? field.p - (uint64_t)-sum : (uint64_t)sum, weight};
-	return sl_encoding_decode(&field, &e, tensors, z, NULL, 1, mean);
+	return sl_encoding_decode(&field, &e, tensors, z, 1, mean);
 }
 
 TEST(means_of_integers)
@@ -293,7 +293,7 @@ TEST(a_mixed_model)
 		assert_int_equal(sl_field_centred(&field, x[l]), expected[l]);
 	assert_true(fabs(note.rounding - 0.0005) < 1e-15); /* of -0.0625; the means below are exact */
 	assert_int_equal(note.vanished, 2);
-	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, NULL, 8, &mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, 8, &mean), SL_OK);
 	assert_true(mean.i[0] == -70000 && mean.i[1] == 3 && mean.d[0] == 0.002 && mean.d[1] == -99.9);
 	assert_true(mean.d[2] == 0 && mean.f[0] == 0.5f && mean.f[1] == 0 && mean.f[2] == -0.062f);
 	model.f[1] = -100.5f;
@@ -326,7 +326,7 @@ TEST(parts_of_a_mixed_model)
 	struct sl_encode_note note, part;
 	uint64_t x[9];
 	assert_int_equal(sl_encoding_encode(&field, &e, &tensors, &model, NULL, 8, x, &note), SL_OK);
-	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, NULL, 8, &whole), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, &tensors, x, 8, &whole), SL_OK);
 	for (size_t first = 0; first < 9; first++)
 		for (size_t count = 1; first + count <= 9; count++) {
 			uint64_t y[10];

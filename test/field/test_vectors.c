@@ -428,7 +428,7 @@ static void check_decoding(struct round *v)
 		encoding.kind = SL_ENCODING_WEIGHTED;
 		z[v->n] = weight_total(v);
 	}
-	holds(v, "decode", 0, sl_encoding_decode(&v->field, &encoding, NULL, z, NULL, v->n, theta) == SL_OK);
+	holds(v, "decode", 0, sl_encoding_decode(&v->field, &encoding, NULL, z, v->n, theta) == SL_OK);
 	for (size_t l = 0; l < v->n; l++) {
 		wide num, den;
 		vector_ratio(vector_at(member(v, "theta_out"), l), &num, &den);
