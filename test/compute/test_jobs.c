@@ -261,34 +261,7 @@ TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 	}
 }
 
-/* Updates are differences to the committed model, once there is one, and are added to it. */
-TEST_WITH(base_of_updates, attempt_setup, attempt_teardown)
-{
-	struct attempt *a = *state;
-	struct sl_workspace *w = &a->workspace;
-	float *committed = w->committed;
-	uint64_t *x = calloc(ELEMENTS, sizeof *x), *want = calloc(ELEMENTS, sizeof *want);
-	struct sl_encode_note note;
-	a->view.encoding.values = SL_VALUES_UPDATE;
-	a->view.encoding.update_bits = 12;
-	for (size_t l = 0; l + 1 < ELEMENTS; l++)
-		committed[l] = 0.25f * (float)(l % 7);
-	struct sl_encoding encoding = a->view.encoding;
-	encoding.weight = w->weight;
-	for (int based = 0; based < 2; based++) {
-		a->view.previous[31] = (uint8_t)based;
-		assert_int_equal(attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).code, SL_OK);
-		assert_int_equal(sl_encoding_encode(&a->view.field, &encoding, NULL, w->trained,
-						    based != 0 ? committed : NULL, ELEMENTS - 1, want, &note),
-				 SL_OK);
-		sl_job_model_encode(w, &a->view, 0, ELEMENTS, x);
-		assert_memory_equal(x, want, ELEMENTS * sizeof *x);
-	}
-	free(want);
-	free(x);
-}
-
-/* A tensor that changed by less than half a step is frozen; one that did not change, or kept a value, is not.
+/* A tensor of values up to half a step is frozen; one of zeros, or that keeps a value, is not.
  * Tensors and blocks end at different elements. */
 TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)
 {
@@ -307,11 +280,8 @@ TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)
 	free(w->committed);
 	w->trained = calloc(1, bytes);
 	w->committed = calloc(1, bytes);
-	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED,
-						.values = SL_VALUES_UPDATE,
-						.update_bits = 4, /* steps of 1/16 */
-						.clipping_range = 1,
-						.weight = 1};
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 1, .clipping_range = 1, .weight = 1};
 	((double *)w->trained)[3001 + 2499] = 1.0 / 40;
 	float *floats = (float *)((double *)w->trained + 5501);
 	floats[0] = 0.5F;
@@ -331,8 +301,8 @@ TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)
 	assert_true(result.code == SL_OK && result.frozen == 0);
 }
 
-/* The model of Z is hashed by CLOSE and SUM, which leave the base of its updates as it is, and takes the
- * place of that base by ACCEPT. Each is done by parts, which cut the tensors anywhere. */
+/* The model of Z is hashed by CLOSE and SUM, which leave the committed model as it is, and takes the
+ * place of that by ACCEPT. Each is done by parts, which cut the tensors anywhere. */
 TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 {
 	static const struct sl_tensor items[] = {
@@ -352,8 +322,6 @@ TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 		((double *)w->committed)[l] = 0.5 * (double)l;
 	memcpy(base, w->committed, bytes);
 	a->view.previous[0] = 1;
-	a->view.encoding.values = SL_VALUES_UPDATE;
-	a->view.encoding.update_bits = 12;
 	for (size_t l = 0; l < n; l++) {
 		z[l] = sl_field_lift(&a->view.field, l % 2 == 0 ? l % 4000 : -(l % 4000));
 		a->state[0][l] = sl_field_add(&a->view.field, a->state[0][l], z[l]);
@@ -363,7 +331,7 @@ TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 	struct sl_job_result result = attempt_run(a, (struct sl_job){.kind = SL_JOB_SUM});
 	assert_int_equal(result.code, SL_OK);
 	assert_memory_equal(w->committed, base, bytes);
-	assert_int_equal(sl_encoding_decode(&a->view.field, &a->view.encoding, &w->tensors, z, base, n, want),
+	assert_int_equal(sl_encoding_decode(&a->view.field, &a->view.encoding, &w->tensors, z, n, want),
 			 SL_OK);
 	assert_memory_not_equal(want, base, bytes);
 	sl_canonical_result(&w->scope, a->view.h, LEARNERS, result.strands, want, bytes, hash);

@@ -174,7 +174,7 @@ static void mean(const struct fake *f, unsigned round, float model[PARAMETERS])
 		for (unsigned l = 0; l <= PARAMETERS; l++)
 			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
-	if (sl_encoding_decode(&field, &encoding, NULL, z, NULL, PARAMETERS, model) != SL_OK)
+	if (sl_encoding_decode(&field, &encoding, NULL, z, PARAMETERS, model) != SL_OK)
 		die("decode");
 }
 

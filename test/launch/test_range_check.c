@@ -1,6 +1,5 @@
 /* --verify comes to the steps, counts and exponents of the learners by code of its own (PROTOCOL.md §4.3
- * Ranges of the tensors). */
-#include <limits.h>
+ * Limbs and ranges). */
 #include <math.h>
 #include <string.h>
 
@@ -17,48 +16,73 @@ static uint64_t draw(uint64_t *seed, uint64_t below)
 	return sl_random_next(seed) % below;
 }
 
+/* Fill in any tensors, as the learners and as --verify have them. */
+static void draw_tensors(uint64_t *seed, struct sl_tensor *items, struct sl_tensor_file *file)
+{
+	static const size_t bytes[] = {[SL_FLOAT32] = 4, [SL_FLOAT64] = 8, [SL_INT64] = 8};
+	file->count = 1 + (size_t)draw(seed, TENSORS);
+	file->n = 0;
+	for (size_t k = 0; k < file->count; k++) {
+		uint64_t elements = draw(seed, UINT64_C(1) << draw(seed, draw(seed, 10) == 0 ? 26 : 18));
+		struct sl_tensor *item = &items[k];
+		*item = (struct sl_tensor){.dtype = (enum sl_dtype)draw(seed, 3), .dimensions = 1};
+		item->shape[0] = elements;
+		item->nonnegative = draw(seed, 4) == 0;
+		strcpy(item->name, draw(seed, 4) == 0 ? "metric:loss" : "w");
+		file->places[k] = (struct sl_tensor_place){.dtype = item->dtype,
+							   .bytes = elements * bytes[item->dtype],
+							   .nonnegative = item->nonnegative,
+							   .metric = sl_tensor_is_metric(item)};
+		file->n += elements;
+	}
+}
+
+static void expect_grid(const struct sl_range_grid *grid, const struct sl_encoding *encoding, uint32_t k)
+{
+	struct sl_grid want = sl_encoding_grid(encoding, k);
+	assert_int_equal(grid->step, want.step);
+	assert_int_equal(grid->lower, sl_limbs_below(&want.limbs, 0));
+	assert_true(grid->most == (double)want.edge);
+}
+
+/* Which tensors are exact or fine, the units of exact values and the steps of updates. */
 TEST(grids)
 {
 	uint64_t seed = 31;
 	for (int turn = 0; turn < 20000; turn++) {
 		static uint64_t memory[32];
-		static const size_t bytes[] = {[SL_FLOAT32] = 4, [SL_FLOAT64] = 8, [SL_INT64] = 8};
 		struct sl_tensor items[TENSORS];
-		struct sl_tensor_place places[TENSORS] = {0}, before[TENSORS] = {0};
-		struct sl_tensor_file file = {.places = places, .count = 1 + (size_t)draw(&seed, TENSORS)},
-				      old = {.places = before, .count = file.count};
-		struct sl_tensors tensors = {items, (uint32_t)file.count};
+		struct sl_tensor_place places[TENSORS], before[TENSORS] = {0};
+		struct sl_tensor_file file = {.places = places}, old = {.places = before};
 		struct sl_range_grid grids[TENSORS];
 		struct sl_ranges ranges;
 		int16_t exponents[TENSORS];
 		int bits = 1 + (int)draw(&seed, SL_UPDATE_BITS_MAX);
-		for (size_t k = 0; k < file.count; k++) {
-			uint64_t elements = draw(&seed, UINT64_C(1) << draw(&seed, 18));
-			items[k] =
-				(struct sl_tensor){.dtype = (enum sl_dtype)draw(&seed, 3), .dimensions = 1};
-			items[k].shape[0] = elements;
-			places[k].dtype = items[k].dtype;
-			places[k].bytes = elements * bytes[items[k].dtype];
+		draw_tensors(&seed, items, &file);
+		old.count = file.count;
+		struct sl_tensors tensors = {items, (uint32_t)file.count};
+		for (size_t k = 0; k < file.count; k++)
 			before[k].range = exponents[k] = (int16_t)((int)draw(&seed, 200) - 100);
-			file.n += elements;
-		}
+		assert_true(sl_ranges_memory(&tensors) <= sizeof memory);
 		sl_ranges_set(&ranges, &tensors, file.n, memory);
 		struct sl_encoding encoding = {.values = SL_VALUES_UPDATE,
 					       .update_bits = (uint32_t)bits,
 					       .ranges = &ranges,
 					       .exponents = exponents};
-		sl_range_check_grids(grids, &file, &old, bits, 5);
+		sl_range_check_grids(grids, &file, &old, bits);
 		for (uint32_t k = 0; k < file.count; k++) {
-			struct sl_limbs limbs = sl_ranges_limbs(ranges.limbs[k], (uint32_t)bits);
-			double step = sl_encoding_step_of(&encoding, k, items[k].dtype);
-			assert_true(ldexp(1, grids[k].step) == step);
-			assert_int_equal(grids[k].lower, sl_limbs_below(&limbs, 0));
-			assert_true(grids[k].most == ldexp(1, bits + grids[k].lower));
+			const struct sl_tensor_place *place = &places[k];
+			bool fine = ranges.class[k] == SL_CLASS_FINE;
+			assert_int_equal(sl_range_check_always_exact(place),
+					 sl_encoding_is_exact(&encoding, k));
+			assert_int_equal(sl_range_check_fine(&file, place), fine);
+			assert_int_equal(sl_range_check_bottom(&file, place),
+					 sl_encoding_exact(&encoding, k).bottom);
+			if (sl_encoding_is_exact(&encoding, k))
+				continue;
+			expect_grid(&grids[k], &encoding, k);
+			assert_int_equal(sl_range_check_lower(fine, bits), grids[k].lower);
 		}
-		sl_range_check_grids(grids, &file, NULL, bits, 5);
-		for (uint32_t k = 0; k < file.count; k++)
-			assert_true(grids[k].step == (items[k].dtype == SL_INT64 ? 0 : 5) &&
-				    grids[k].lower == 0 && grids[k].most > 1e300);
 	}
 }
 
@@ -107,9 +131,34 @@ TEST(exponents)
 					   .weight = (double)sums.weight};
 		assert_int_equal(sl_range_check_exponent(&grid, &end),
 				 sl_ranges_next(&sums, end.range, (uint32_t)end.bits));
-		end.first = true;
-		int first = sl_ranges_first(&sums, end.range);
-		assert_int_equal(sl_range_check_exponent(&grid, &end),
-				 first == SL_RANGE_NONE ? INT_MAX : first);
+	}
+}
+
+/* After an exact round, of zeros and of any values. */
+TEST(first_exponents)
+{
+	uint64_t seed = 34;
+	for (int turn = 0; turn < 100000; turn++) {
+		uint8_t classes[TENSORS];
+		double most[TENSORS], others = 0;
+		int16_t exponents[TENSORS];
+		const struct sl_ranges ranges = {.count = TENSORS, .class = classes};
+		for (uint32_t k = 0; k < TENSORS; k++) {
+			bool power = draw(&seed, 4) == 0;
+			double part = power ? 0.5 : 0.5 + (double)draw(&seed, UINT64_C(1) << 52) * 0x1p-53;
+			int exponent =
+				(int)draw(&seed, turn % 2 == 0 ? 20 : 2090) - (turn % 2 == 0 ? 0 : 1070);
+			most[k] = draw(&seed, 3) == 0 ? 0 : ldexp(part, exponent < 1024 ? exponent : 1024);
+			classes[k] = (uint8_t)draw(&seed, SL_CLASS_COUNT);
+			if (!sl_ranges_always_exact((enum sl_tensor_class)classes[k]))
+				others = fmax(others, most[k]);
+		}
+		sl_ranges_first(&ranges, most, exponents);
+		for (uint32_t k = 0; k < TENSORS; k++)
+			assert_int_equal(
+				exponents[k],
+				sl_ranges_always_exact((enum sl_tensor_class)classes[k])
+					? 0
+					: sl_range_check_first(most[k], others, classes[k] == SL_CLASS_FINE));
 	}
 }

@@ -1,6 +1,5 @@
 /* The check of committed values: it accepts what decoding makes of a sum, and neither of its neighbours. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/field/encoding.h"
@@ -48,7 +47,7 @@ TEST(the_mean_and_nothing_else)
 		uint64_t at = n % 2 == 0 || sum == 0 ? sum : field.p - sum;
 		uint64_t z[] = {at, at, at, mean.weight};
 		struct model model;
-		assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, NULL, 3, &model), SL_OK);
+		assert_int_equal(sl_encoding_decode(&field, &e, &tensors, z, 3, &model), SL_OK);
 		expect_only(&mean, sl_field_centred(&field, at), &model);
 	}
 }
@@ -70,19 +69,20 @@ TEST(halves)
 	assert_false(sl_verify_mean_holds(&mean, SL_FLOAT64, (INT64_C(1) << 54) + 2, &(double){0x1p54 + 4}));
 }
 
-/* The log gives the step of updates to 15 digits, which may be a little more than it is. */
-TEST(step_from_the_log)
+/* How a round was encoded is in its row; decimals that are not, in the settings. */
+TEST(encoding_of_a_round)
 {
-	static const struct sl_plan plan;
-	for (int exponent = -70; exponent < 10; exponent++) {
-		char text[32];
-		snprintf(text, sizeof text, "%.15g", ldexp(1, exponent));
-		struct sl_round_row row = {.update = true, .range = 0.5, .quantum = strtod(text, NULL)};
-		row.range = ldexp(row.range, exponent + 20);
-		struct sl_encoding encoding = sl_plan_encoding(&plan, &row);
-		assert_int_equal(encoding.update_bits, 19);
-		row.range = ldexp(1.5, exponent + 20); /* configured */
-		encoding = sl_plan_encoding(&plan, &row);
-		assert_int_equal(encoding.update_bits, 20);
-	}
+	struct sl_plan plan = {.learners = 5};
+	plan.settings.decimals = 6;
+	plan.settings.clipping = SL_CLIPPING_CLAMP;
+	plan.settings.clipping_range = 3;
+	struct sl_round_row row = {.values = SL_VALUES_UPDATE, .bits = 19, .decimals = 4};
+	struct sl_encoding encoding = sl_plan_encoding(&plan, &row);
+	assert_true(encoding.values == SL_VALUES_UPDATE && encoding.update_bits == 19);
+	assert_true(encoding.decimals == 6 && encoding.clamp && encoding.clipping_range == 3);
+	row.decimals_known = true;
+	row.values = SL_VALUES_EXACT;
+	encoding = sl_plan_encoding(&plan, &row);
+	assert_true(encoding.values == SL_VALUES_EXACT && encoding.decimals == 4);
+	assert_int_equal(encoding.weight_total, 5);
 }

@@ -96,7 +96,8 @@ static bool real_mean(const BIGNUM *sum, int bottom, uint64_t weight, double *me
 	if (done && !BN_is_zero(quotient)) {
 		up = 256 + BITS - BN_num_bits(quotient);
 		done = divide(quotient, sum, up, weight);
-		if (done && BN_num_bits(quotient) != BITS) { /* the first quotient was rounded up to a power of two */
+		if (done &&
+		    BN_num_bits(quotient) != BITS) { /* the first quotient was rounded up to a power of two */
 			up += BITS - BN_num_bits(quotient);
 			done = divide(quotient, sum, up, weight);
 		}

@@ -1,5 +1,5 @@
-/* verify_exact.h - means of values that nothing was rounded of (PROTOCOL.md §4.3 Exact values), in the big
- * integers of OpenSSL. It shares no code with the daemon's decoding.
+/* verify_exact.h - means of values that nothing was rounded of (PROTOCOL.md §4.3 Limbs and ranges), in the
+ * big integers of OpenSSL. It shares no code with the daemon's decoding.
  */
 #pragma once
 
