@@ -15,16 +15,20 @@ struct limits {
 };
 
 /* Return the largest absolute value that is encoded: with decimals, clipping_range, and of int64, which have
- * no decimals, that times 10^decimals; of exact values, what the limbs hold; of updates, any. */
+ * no decimals, that times 10^decimals; of exact values, what the limbs hold. The first round of updates may
+ * be exact, too; but in a model with the fewest bits, which is the largest, a later round takes more. */
 static struct limits limits_of(const struct sl_settings *s, enum sl_values values, size_t n)
 {
 	bool decimals = s->decimals != SL_DECIMALS_AUTO, bounded = s->clipping != SL_CLIPPING_CLAMP;
-	if (values == SL_VALUES_UPDATE || (decimals && !bounded))
-		return (struct limits){INFINITY, INT64_MAX};
-	if (!decimals) {
-		struct sl_exact exact = sl_ranges_exact(SL_CLASS_PLAIN, n, SL_EXACT_BITS);
+	if (values == SL_VALUES_UPDATE || !decimals) {
+		struct sl_exact plain = sl_ranges_exact(SL_CLASS_PLAIN, n, SL_EXACT_BITS),
+				fine = sl_ranges_exact(SL_CLASS_FINE, n, SL_EXACT_BITS);
+		bool large = values == SL_VALUES_UPDATE && plain.bits == 64;
+		struct sl_exact exact = large ? fine : plain;
 		return (struct limits){nextafter(ldexp(1, (int)exact.bits + exact.bottom), 0), INT64_MAX};
 	}
+	if (!bounded)
+		return (struct limits){INFINITY, INT64_MAX};
 	double most_int = floor(s->clipping_range * pow(10, s->decimals));
 	return (struct limits){s->clipping_range, most_int < 0x1p63 ? (int64_t)most_int : INT64_MAX};
 }
