@@ -45,7 +45,7 @@ grep -q '"w":{"data_offsets":\[0,32\],"dtype":"F64","shape":\[2,2\]}' run/learne
 run 0 --rounds 2 --verify -- "$python" train.py
 grep -q 'all exact' out || fail "not exact"
 
-# Updates, the default: in the first round each tensor keeps 20 bits below its own range. Then each has a range of its own,
+# Updates, the default: the first round, from zeros, is exact. Then each tensor has a range of its own,
 # 2^8 times its largest value with 30 bits, then by its updates, with 18 bits, and from the fifth round on with 12.
 cat >precise.py <<'END'
 import os
@@ -64,9 +64,9 @@ with starling.join(model) as group:
         mean = group.mean(trained[me - 1])
         for name in model:
             before = steps.get(name, 0)  # what the last encoding left out is in this one
-            step = steps[name] = 2.0 ** -28 if t == 1 else 2.0 ** (ranges[name][t - 2] - (0, 20, 30, 18, 18)[t])
+            step = steps[name] = 0 if t == 1 else 2.0 ** (ranges[name][t - 2] - (0, 20, 30, 18, 18)[t])
             error = np.abs(mean[name] - sum(other[name] for other in trained) / 3).max()
-            assert step / 16 < error <= (step + before) / 2 + 1e-15, (t, name, error)
+            assert step / 16 <= error <= (step + before) / 2 + 1e-15, (t, name, error)
         assert group.decimals is None and group.clipping_range is None, group.clipping_range
         model = mean
 END
@@ -124,10 +124,14 @@ import starling
 
 own = int(os.environ["STARLING_LEARNER"]) if "other" in sys.argv else 1
 model = {"a": np.full(9000, 1e12 * own), "still": np.full(9000, -0.0), "w": np.full(9000, 1e-12)}
+if "other" in sys.argv:
+    model["tiny"] = np.full(3, 1e-45)
 with starling.join(model) as group:
     for t in group:
         trained = {"a": model["a"] * 1.5, "still": model["still"], "w": model["w"] * 1.25}
-        mean = group.mean(trained)
+        mean = group.mean({**trained, "tiny": model["tiny"]} if "tiny" in model else trained)
+        if "tiny" in model and t == 1:
+            assert (mean["a"] == 3e12).all() and mean["w"].tobytes() == trained["w"].tobytes() and not mean["tiny"].any(), mean
         if own == 1 and "other" not in sys.argv:
             assert mean["still"].tobytes() == model["still"].tobytes()
             assert all(abs(mean[name] / trained[name] - 1).max() < (2**-20 if t == 1 else 2**-12) for name in ("a", "w")), mean
@@ -136,12 +140,56 @@ END
 run 0 --rounds 2 --verify -- "$python" first.py
 grep -q 'all exact' out || fail "not exact"
 grep -q 'begin with different models' run/learner-01/log.jsonl && fail "the models are the same"
-# Without one, whole models share a step of at most 48 bits: a tensor that it takes as a whole is named.
+# Without one, whole models are averaged exactly, whatever their magnitudes are, and nobody tells the others about them. Only
+# what is below 2^-128 is lost, and named.
 run 0 --rounds 2 --verify -- "$python" first.py other
+grep -q 'all exact' out || fail "not exact"
 grep -q 'begin with different models' run/learner-01/log.jsonl || fail "the models are not the same"
-grep -q 'round 1: what training added to the tensor w is 0 as a whole at .* (such tensors: 1): raise update_bits' out ||
+grep -q '"values":"exact".*"bits":32' run/learner-01/log.jsonl || fail "the first round is not exact"
+grep -q 'round 1: all values of the tensor tiny are too small for an exact round and are 0 in it (such tensors: 1): scale them up' out ||
 	fail "the tensor that is lost is not named"
-grep -q '"tensor":"w"' run/learner-02/log.jsonl || fail "the log does not name the tensor"
+grep -q '"tensor":"tiny"' run/learner-02/log.jsonl || fail "the log does not name the tensor"
+
+# Integers and metrics are exact in each round, and cost the model nothing; so are numbers that are no updates.
+cat >beside.py <<'END'
+import os
+import numpy as np
+import starling
+
+me = int(os.environ["STARLING_LEARNER"])
+with starling.join({"w": np.zeros(3, np.float32), "far": np.float64(0)}, metrics=["loss"]) as group:
+    w, far = np.zeros(3, np.float32), 0.0
+    for t in group:
+        mean = group.mean({"w": w + np.float32(1e-4), "far": np.float64(far + 1e12)}, metrics={"loss": (1e8, 1e-9, -3e30)[t - 1] * me})
+        w, far = mean["w"], mean["far"]
+        assert group.metrics["loss"] == (2e8, 2e-9, -6e30)[t - 1], group.metrics
+        assert abs(w / (t * 1e-4) - 1).max() < 1e-3 and abs(far / (t * 1e12) - 1) < 1e-3, mean
+END
+run 0 --rounds 3 --verify --set metrics=aggregate -- "$python" beside.py
+grep -q 'all exact' out || fail "not exact"
+cat >model.py <<'END'
+import os
+from fractions import Fraction
+import numpy as np
+import starling
+
+me = int(os.environ["STARLING_LEARNER"])
+own = lambda learner, t: np.random.default_rng([learner, t]).normal(size=64) * 10.0 ** np.linspace(-20, 30, 64)
+with starling.join(values="model") as group:
+    for t in group:
+        if t == 1:
+            try:
+                group.mean(np.append(own(me, t)[:63], 1e39))
+            except starling.Refused as refused:
+                assert str(refused).startswith("model[63] is 1e+39, too large to be averaged"), refused
+            else:
+                raise AssertionError("1e39 is taken")
+        mean = group.mean(own(me, t))
+        exact = [float(sum(map(Fraction, parts)) / 3) for parts in zip(*(own(learner, t).tolist() for learner in (1, 2, 3)))]
+        assert mean.tolist() == exact, mean - exact
+END
+run 0 --rounds 3 --verify -- "$python" model.py
+grep -q 'all exact' out || fail "not exact"
 
 # Commands that cannot be used.
 run 1 -- ./no-such-command

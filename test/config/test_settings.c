@@ -430,6 +430,9 @@ TEST_WITH(precision_is_automatic_for_applications, folder_enter, folder_leave)
 {
 	static const char *const models = "values=model";
 	static const char *const set[] = {"trainer=application", "decimals=7", "clipping_range=auto"};
+	static const char *const ranges[] = {"trainer=application", "clipping_range=8"};
+	static const char *const paper[] = {"trainer=application", "encoding=paper", "decimals=7",
+					    "clipping_range=16"};
 	struct sl_settings s;
 	struct sl_error error;
 	assert_int_equal(sl_settings_assign(&models, 1, &s, &error), SL_OK);
@@ -438,9 +441,15 @@ TEST_WITH(precision_is_automatic_for_applications, folder_enter, folder_leave)
 	assert_int_equal(sl_settings_assign(set, 1, &s, &error), SL_OK);
 	assert_int_equal(s.decimals, SL_DECIMALS_AUTO);
 	assert_true(s.clipping_range == SL_CLIPPING_RANGE_AUTO);
-	assert_int_equal(sl_settings_assign(set, 3, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_assign(set, 3, &s, &error), SL_ERR_INVALID);
+	assert_non_null(strstr(error.text, "decimals needs clipping_range"));
+	assert_int_equal(sl_settings_assign(ranges, 2, &s, &error), SL_ERR_INVALID);
+	assert_non_null(strstr(error.text, "clipping_range needs decimals"));
+	assert_int_equal(sl_settings_assign(paper, 2, &s, &error), SL_ERR_INVALID);
+	assert_non_null(strstr(error.text, "encoding: paper needs decimals and clipping_range"));
+	assert_int_equal(sl_settings_assign(paper, 4, &s, &error), SL_OK);
 	assert_int_equal(s.decimals, 7);
-	assert_true(s.clipping_range == SL_CLIPPING_RANGE_AUTO);
+	assert_true(s.clipping_range == 16);
 }
 
 /* The agreement of a setting is the rule of the parameter with its name. */

@@ -346,9 +346,8 @@ TEST(another_commit_in_between)
 TEST(agreed_without_it)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
-	sim->learners[0].host.config.parameters.max_weight = 500;
-	sim->learners[0].host.workspace.weight = 400;
-	sim->learners[1].host.config.parameters.p = (UINT64_C(1) << 44) - 17;
+	sim->learners[0].host.config.parameters.privacy_check = 1;
+	sim->learners[1].host.config.parameters.k = 7;
 	sl_sim_start(sim);
 	leave_behind(sim, 1, 2);
 	sl_sim_rejoin(sim, AWAY);

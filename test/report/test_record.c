@@ -155,29 +155,27 @@ static void expect_encoded(uint64_t vanished, double rounding, double update, co
 /* A tensor that is rounded to 0 as a whole is named, however few values it has. */
 TEST(test_frozen)
 {
-	struct sl_report report = {.kind = SL_REPORT_ENCODED,
-				   .t = 3,
-				   .encoded = {.values = SL_VALUES_UPDATE,
-					       .step = 0.25,
-					       .n = 1000,
-					       .vanished = 1,
-					       .frozen = 2,
-					       .first_frozen = 4}};
+	struct sl_report report = {
+		.kind = SL_REPORT_ENCODED,
+		.t = 3,
+		.encoded = {
+			.values = SL_VALUES_EXACT, .n = 1000, .vanished = 1, .frozen = 2, .first_frozen = 4}};
 	struct sl_record record;
 	sl_record_report(&record, &report, &roster);
 	assert_string_equal(record.tensor, "5");
 	record.tensor = "bias";
 	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
-	assert_string_equal(sentence,
-			    "round 3: what training added to the tensor bias is 0 as a whole at the "
-			    "quantization step 0.25 (such tensors: 2): raise update_bits");
+	assert_string_equal(
+		sentence, "round 3: all values of the tensor bias are too small for an exact round and are 0 "
+			  "in it (such tensors: 2): scale them up");
 	assert_int_equal(sl_record_level(&record), SL_WARN);
 	report.encoded.values = SL_VALUES_MODEL;
+	report.encoded.step = 0.25;
 	sl_record_report(&record, &report, &roster);
 	json_decref(sl_record_write(&record, &roster, sentence, sizeof sentence));
 	assert_string_equal(sentence,
 			    "round 3: the trained tensor 5 is 0 as a whole at the quantization step 0.25 "
-			    "(such tensors: 2): raise decimals, or set a number if it is auto");
+			    "(such tensors: 2): raise decimals");
 }
 
 /* Small weights do not vanish silently: from more than 1 % on there is a warning. */
@@ -194,23 +192,11 @@ TEST(test_encoded)
 	expect_encoded(0, 5e-8, 4e-6, "warn",
 		       "round 2: the quantization step 1e-07 is coarse: largest rounding error 1 % of the "
 		       "largest update; either training has converged, or decimals is too low: then raise "
-		       "it, or set a "
-		       "number if it is auto");
+		       "it");
 	expect_encoded(
 		11, 5e-8, 1, "warn",
 		"round 2: 11 values of the model that were not 0 are 0 at the quantization step 1e-07: "
-		"raise decimals, or set a number if it is auto");
-}
-
-TEST(test_grown)
-{
-	const struct sl_report report = {.kind = SL_REPORT_GROWN, .t = 4, .grown.factor = 4096};
-	struct sl_record read;
-	json_decref(written(&report, &read));
-	assert_string_equal(
-		sentence,
-		"round 4: the values of the trained model are about 4096 times as large as those of "
-		"the last round: has the training diverged?");
+		"raise decimals");
 }
 
 static void expect_waiting(enum sl_wait wait, const uint64_t *set, bool overdue, const char *obstacle,
@@ -319,7 +305,6 @@ TEST(test_sentences_on_ranges)
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_ENCODED,
 				   .encoded = {.values = SL_VALUES_UPDATE,
-					       .ranged = true,
 					       .n = 10,
 					       .vanished = 9,
 					       .rounding = 0.25,
