@@ -39,6 +39,8 @@ struct sl_sim_part {
 	uint64_t draw;				/* of the model that went in */
 	uint64_t *x;				/* its encoding; NULL: none yet */
 	void *theta;				/* its model */
+	bool lied; /* about its magnitudes: it states `magnitude` of each tensor */
+	uint8_t magnitude;
 	uint64_t weight;
 };
 

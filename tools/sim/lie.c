@@ -311,8 +311,7 @@ static int lie_jump(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messag
 		return true;                                                                                 \
 	}
 LIE_IN_LINK_STATE(quorum, state->parameters.quorum = SL_LEARNERS_MAX)
-LIE_IN_LINK_STATE(modulus, state->parameters.p = UINT64_C(1) << 60)
-LIE_IN_LINK_STATE(weight, state->parameters.max_weight = UINT64_C(1) << 60)
+LIE_IN_LINK_STATE(initial, state->parameters.initial ^= 1)
 LIE_IN_LINK_STATE(tolerance, state->parameters.tolerance++)
 LIE_IN_LINK_STATE(history, state->previous[0] ^= 1)
 LIE_IN_LINK_STATE(roster, state->roster[0] ^= 1)
@@ -419,8 +418,7 @@ static const struct {
 	[SL_SIM_LIE_ABSENT] = {KIND(LINK_STATE), lie_absent},
 	[SL_SIM_LIE_JUMP] = {KIND(LINK_STATE), lie_jump},
 	[SL_SIM_LIE_QUORUM] = {KIND(LINK_STATE), lie_quorum},
-	[SL_SIM_LIE_MODULUS] = {KIND(LINK_STATE), lie_modulus},
-	[SL_SIM_LIE_WEIGHT] = {KIND(LINK_STATE), lie_weight},
+	[SL_SIM_LIE_INITIAL] = {KIND(LINK_STATE), lie_initial},
 	[SL_SIM_LIE_TOLERANCE] = {KIND(LINK_STATE), lie_tolerance},
 	[SL_SIM_LIE_HISTORY] = {KIND(LINK_STATE), lie_history},
 	[SL_SIM_LIE_ROSTER] = {KIND(LINK_STATE), lie_roster},
@@ -471,6 +469,20 @@ static sl_round round_of(const struct sl_message *m)
 static bool lies_in(const struct sl_sim_lies *l, sl_round t)
 {
 	return (t * UINT64_C(0x9e3779b9) >> 8) % l->rarity == 0;
+}
+
+bool sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, sl_round t)
+{
+	struct sl_sim_lies *l = sim->lies;
+	struct sl_ranges *ranges = &sim->learners[i].host.workspace.ranges;
+	if (l == NULL || l->liar != i || l->over || (l->lies >> SL_SIM_LIE_MAGNITUDES & 1) == 0 ||
+	    ranges->count == 0 || !lies_in(l, t))
+		return false;
+	for (uint32_t k = 0; k < ranges->count; k++)
+		ranges->own[k] = l->differ ? 1 : SL_MAGNITUDES - 1;
+	l->told[SL_SIM_LIE_MAGNITUDES]++;
+	sl_sim_tell(sim, i, "LIES about magnitudes");
+	return true;
 }
 
 static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)

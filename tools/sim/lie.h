@@ -32,8 +32,8 @@
 	X(ABSENT, "absent", false, "names a learner that it has no link to")                                 \
 	X(JUMP, "jump", false, "numbers its attempts far ahead")                                             \
 	X(QUORUM, "quorum", true, "demands a quorum of 2000")                                                \
-	X(MODULUS, "modulus", true, "demands a composite modulus")                                           \
-	X(WEIGHT, "weight", true, "demands a huge max_weight")                                               \
+	X(INITIAL, "initial", true, "states another initial model")                                          \
+	X(MAGNITUDES, "magnitudes", true, "says that its updates are the largest, or the smallest")          \
 	X(TOLERANCE, "tolerance", true, "has another tolerance")                                             \
 	X(HISTORY, "history", true, "has another last result")                                               \
 	X(ROSTER, "roster", true, "has another roster")                                                      \
@@ -72,6 +72,8 @@ struct sl_sim_lies {
 	uint32_t told[SL_SIM_LIE_COUNT]; /* how often */
 };
 
+/* Change the magnitudes that learner i states in round t, if it lies about them, and return true. */
+bool sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, sl_round t);
 /* Change `message`, on its way from i to j, if it is a lie or has a flipped bit. Return false to drop it. */
 bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 /* Deliver a record that was flooded earlier once more, over any link. */

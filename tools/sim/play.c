@@ -65,8 +65,10 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
 	p->mixing = play->seed / 3 % 4; /* not drawn, so that the other options of a seed do not change */
 	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
-	if (p->encoding == SL_ENCODING_WEIGHTED && play->seed / 12 % 2 != 0)
-		p->values = SL_VALUES_UPDATE;
+	if (p->encoding == SL_ENCODING_WEIGHTED)
+		p->values = play->seed / 12 % 2 != 0   ? SL_VALUES_UPDATE
+			    : play->seed / 12 % 4 == 2 ? SL_VALUES_EXACT
+						       : SL_VALUES_MODEL;
 	o.initial = play->seed / 24 % 3 == 0   ? SL_SIM_ZEROS
 		    : play->seed / 24 % 3 == 1 ? SL_SIM_COMMON
 					       : SL_SIM_DIFFERENT;
@@ -111,6 +113,8 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 	struct sl_parameters *p = &o->parameters;
 	if (sl_sim_random(&random) % 8 == 0)
 		p->n = 1 + sl_sim_random(&random) % (5 * SL_CHUNK_ELEMENTS - 1);
+	if (p->values != SL_VALUES_MODEL) /* limbs: as many chunks as without them, or a slow liar takes hours */
+		p->n = 1 + p->n % (p->mixing == SL_ENGINE_METROPOLIS ? 4 : SL_CHUNK_ELEMENTS);
 	if (sl_sim_random(&random) % 8 == 0 && p->mixing != SL_ENGINE_METROPOLIS)
 		p->p = (UINT64_C(1) << 61) - 1;
 	if (sl_sim_random(&random) % 4 == 0 && p->encoding == SL_ENCODING_WEIGHTED &&
