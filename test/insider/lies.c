@@ -83,6 +83,23 @@ static void ask_weight(struct sl_core_config *config)
 	config->parameters.max_weight = UINT64_MAX;
 }
 
+static void ask_bits(struct sl_core_config *config)
+{
+	config->parameters.update_bits = SL_UPDATE_BITS_MAX;
+}
+
+static void ask_range(struct sl_core_config *config)
+{
+	const double range = 1e9;
+	memcpy(&config->parameters.clipping_range, &range, sizeof range);
+}
+
+/* The others then average whole models in the first round. */
+static void claim_initial(struct sl_core_config *config)
+{
+	config->parameters.initial ^= 1;
+}
+
 static void ask_rounds(struct sl_core_config *config)
 {
 	config->parameters.rounds = SL_ROUNDS_MAX;
@@ -393,6 +410,9 @@ static const struct lie lies[] = {
 	{.name = "quorum", .configure = ask_quorum},
 	{.name = "composite", .configure = ask_composite},
 	{.name = "max-weight", .configure = ask_weight},
+	{.name = "update-bits", .configure = ask_bits},
+	{.name = "clipping-range", .configure = ask_range},
+	{.name = "other-initial", .configure = claim_initial},
 	{.name = "rounds", .configure = ask_rounds},
 	{.name = "max-degree", .configure = ask_degree},
 	{.name = "history", .configure = claim_history},

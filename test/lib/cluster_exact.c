@@ -11,6 +11,8 @@ struct round {
 	bool committed, fatal;
 	uint64_t members, has_model; /* bit i - 1: learner i */
 	char digest[2 * SL_HASH_BYTES + 1];
+	enum sl_values values; /* of its encoding */
+	uint32_t bits;
 };
 
 struct history {
@@ -81,6 +83,13 @@ static void find_attempt(struct history *h, uint32_t i, struct round *round, con
 	if (!committed && strcmp(event, "caught_up") != 0)
 		return;
 	round->committed |= committed;
+	if (committed) {
+		const char *values = json_string_value(json_object_get(record, "values"));
+		round->values = strcmp(values, "update") == 0  ? SL_VALUES_UPDATE
+				: strcmp(values, "exact") == 0 ? SL_VALUES_EXACT
+							       : SL_VALUES_MODEL;
+		round->bits = (uint32_t)number(record, "bits");
+	}
 	round->has_model |= UINT64_C(1) << (i - 1);
 	uint32_t t = (uint32_t)(round - h->rounds) + 1;
 	h->last[i - 1] = t > h->last[i - 1] ? t : h->last[i - 1];
@@ -114,7 +123,13 @@ static void check(struct history *h, uint32_t t)
 	uint64_t excused = ~round->has_model | h->liars;
 	const struct sl_verify verify = {
 		.folder = &h->c->run,
-		.encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1},
+		.encoding = {.kind = SL_ENCODING_WEIGHTED,
+			     .values = round->values,
+			     .update_bits = round->bits,
+			     .decimals = 4,
+			     .clipping_range = 16,
+			     .weight = 1},
+		.tolerance = 1,
 		.round = t,
 		.who = &round->members,
 		.passed = &excused,
