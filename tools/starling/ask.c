@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,42 +57,63 @@ static int check_settings(const struct starling *s, const struct sl_question *q,
 
 /* ---- the answer ---- */
 
+#define DIGITS 15 /* that a double keeps of a total */
+
+/* Set *total to the total near `value`, with the decimals that the learners keep; exact values, with as many
+ * as make 15 digits. */
+static int set_total(const struct starling *s, const char *name, long double value, struct sl_decimal *total,
+		     struct sl_error *error)
+{
+	uint32_t decimals = 0;
+	if (s->decimals >= 0)
+		decimals = (uint32_t)s->decimals;
+	while (s->decimals < 0 && decimals < SL_DECIMALS_MAX &&
+	       fabsl(value) * powl(10, decimals + 1) < (long double)SL_DECIMAL_DIGITS_MAX)
+		decimals++;
+	long double digits = rintl(value * powl(10, decimals));
+	if (fabsl(digits) >= (long double)SL_DECIMAL_DIGITS_MAX)
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"%s: the total has more than %d digits, which is not exact: use a larger unit", name,
+			DIGITS);
+	*total = (struct sl_decimal){(int64_t)digits, decimals};
+	return SL_OK;
+}
+
 static int take_cells(const struct starling *s, const struct sl_question *q, struct sl_ask_answer *answer,
 		      struct sl_error *error)
 {
 	const double *means = s->down;
-	long double unit = powl(10, s->decimals) * (long double)s->total_weight;
+	int rc = SL_OK;
 	answer->totals = calloc(q->count, sizeof *answer->totals);
 	if (answer->totals == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	for (size_t i = 0; i < q->count; i++) {
-		long double digits = rintl((long double)means[i] * unit);
-		if (fabsl(digits) >= (long double)SL_DECIMAL_DIGITS_MAX)
-			return sl_err_set(
-				error, SL_ERR_RANGE,
-				"%s: the total has more than 15 digits with decimals: %d, which is not "
-				"exact: set fewer decimals, or use a larger unit",
-				q->cells[i].name, s->decimals);
-		answer->totals[i] = (struct sl_decimal){(int64_t)digits, (uint32_t)s->decimals};
-	}
-	return SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < q->count; i++)
+		rc = set_total(s, q->cells[i].name, (long double)means[i] * (long double)s->total_weight,
+			       &answer->totals[i], error);
+	return rc;
 }
 
-/* The sum of an array: a double near the exact one. */
+/* Return a total of an array: of exact values, rounded to as many digits as its mean has. */
+static double total_of(const struct starling *s, double mean)
+{
+	char text[32];
+	long double sum = (long double)mean * (long double)s->total_weight, unit = powl(10, s->decimals);
+	if (s->decimals >= 0)
+		return (double)(rintl(sum * unit) / unit);
+	snprintf(text, sizeof text, "%.*Lg", DIGITS, sum);
+	return strtod(text, NULL);
+}
+
 static int take_array(const struct starling *s, const struct sl_question *q, struct sl_ask_answer *answer,
 		      struct sl_error *error)
 {
 	const double *means = s->down;
-	long double unit = powl(10, s->decimals);
 	answer->array = malloc(s->bytes);
 	if (answer->array == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (size_t i = 0; i < s->elements; i++)
-		answer->array[i] = q->options.kind == SL_QUESTION_MEAN
-					   ? means[i]
-					   : (double)(rintl((long double)means[i] *
-							    (long double)s->total_weight * unit) /
-						      unit);
+		answer->array[i] = q->options.kind == SL_QUESTION_MEAN ? means[i] : total_of(s, means[i]);
 	return SL_OK;
 }
 
@@ -101,7 +123,7 @@ static int take_answer(const struct starling *s, const struct sl_question *q, st
 	int rc = check_settings(s, q, error); /* of settings that are agreed in the round */
 	if (rc != SL_OK)
 		return rc;
-	if (s->participants == 0 || s->decimals < 0)
+	if (s->participants == 0)
 		return sl_err_set(
 			error, SL_ERR_NOTFOUND,
 			"round %u is committed, but the learner was started again and no longer knows "

@@ -1,7 +1,6 @@
 /* --local: a cluster on this machine that lasts for one round, in a folder that is removed. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,10 +16,7 @@
 
 struct local {
 	const struct sl_ask_options *options;
-	const char *name; /* of the command */
-	uint32_t decimals;
-	double largest;
-	bool fractions;	       /* an input is an array of floats: its decimals are not known */
+	const char *name;      /* of the command */
 	char form[FORM_BYTES]; /* of the first input */
 	char folder[PATH_MAX];
 };
@@ -37,8 +33,8 @@ static void form_of(const struct sl_question *q, char form[static FORM_BYTES])
 	snprintf(form + used, FORM_BYTES - used, "%s", array->values != NULL ? "]" : "");
 }
 
-/* Add what input `i` needs to what all of them need. */
-static int take_needs(struct local *l, size_t i, const struct sl_question *q, struct sl_error *error)
+/* Check that input `i` has the form of the first one. */
+static int check_form(struct local *l, size_t i, const struct sl_question *q, struct sl_error *error)
 {
 	const struct sl_question_input *inputs = l->options->inputs;
 	char form[FORM_BYTES];
@@ -50,9 +46,6 @@ static int take_needs(struct local *l, size_t i, const struct sl_question *q, st
 				  "%s gives %s, and %s %s: all learners must give arrays of the same shape, "
 				  "or none",
 				  inputs[0].text, l->form, inputs[i].text, form);
-	l->decimals = q->decimals > l->decimals ? q->decimals : l->decimals;
-	l->largest = fmax(l->largest, sl_question_largest(q));
-	l->fractions |= q->array.values != NULL && !q->array.whole;
 	if (q->skipped > 0)
 		fprintf(stderr, "%s: %s: %" PRIu64 " empty cell%s skipped\n", l->name, inputs[i].text,
 			q->skipped, q->skipped == 1 ? "" : "s");
@@ -69,29 +62,10 @@ static int survey(struct local *l, struct sl_error *error)
 		if ((rc = sl_question_open(&q, &o->question, error)) != SL_OK)
 			break;
 		if ((rc = sl_question_add(&q, &o->inputs[i], error)) == SL_OK)
-			rc = take_needs(l, i, &q, error);
+			rc = check_form(l, i, &q, error);
 		sl_question_close(&q);
 	}
 	return rc;
-}
-
-/* Return the power of ten that no answer exceeds. */
-static double range_of(const struct local *l)
-{
-	double range = 1;
-	while (range < l->largest)
-		range *= 10;
-	return range;
-}
-
-/* Return the decimals that were typed; for arrays of floats, as many as keep their sum exact. */
-static uint32_t decimals_of(const struct local *l, double range)
-{
-	uint32_t decimals = l->decimals;
-	double room = (double)SL_DECIMAL_DIGITS_MAX / (range * (double)l->options->count);
-	while (l->fractions && decimals < SL_DECIMALS_MAX && (room /= 10) >= 1)
-		decimals++;
-	return decimals;
 }
 
 static int copy_to(FILE *out, const char *path)
@@ -146,8 +120,8 @@ static int launch(const struct local *l, const struct sl_launch_options *options
 /* Launch with this command and --pick as the trainer. */
 static int launch_with(const struct local *l, char **arguments, int count)
 {
-	char self[PATH_MAX], decimals[32], range[48], run[PATH_BYTES];
-	const char *set[] = {decimals, range, "weighting=equal", "max_weight=1", "log_level=info"};
+	char self[PATH_MAX], run[PATH_BYTES];
+	const char *set[] = {"weighting=equal", "max_weight=1", "log_level=info"};
 	char **command = calloc((size_t)count + 4, sizeof *command);
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (command == NULL || length < 0) {
@@ -161,8 +135,6 @@ static int launch_with(const struct local *l, char **arguments, int count)
 	command[2] = "--pick";
 	memcpy(command + 3, arguments, (size_t)count * sizeof *arguments);
 	snprintf(run, sizeof run, "%s/run", l->folder);
-	snprintf(decimals, sizeof decimals, "decimals=%u", decimals_of(l, range_of(l)));
-	snprintf(range, sizeof range, "clipping_range=%.15g", range_of(l));
 	const struct sl_launch_options options = {.program = "starling",
 						  .learners = (uint32_t)l->options->count,
 						  .rounds = 1,

@@ -8,8 +8,6 @@
 #include "common/base/suggest.h"
 #include "tools/starling/csv.h"
 
-#define LARGEST 1e9 /* that clipping_range can be */
-
 const char *const sl_question_names[] = {[SL_QUESTION_MEAN] = "mean",
 					 [SL_QUESTION_SUM] = "sum",
 					 [SL_QUESTION_COUNT] = "count",
@@ -191,11 +189,9 @@ static int add_row(struct sl_question *q, const char *text, bool in_file, struct
 	}
 	q->decimals = value.decimals > q->decimals ? value.decimals : q->decimals;
 	q->cells[1].value.digits++;
-	if (sl_decimal_add(&q->cells[0].value, &value) &&
-	    fabs(sl_decimal_double(&q->cells[0].value)) <= LARGEST)
+	if (sl_decimal_add(&q->cells[0].value, &value))
 		return SL_OK;
-	return sl_err_set(error, SL_ERR_RANGE,
-			  "the sum is beyond 10^9 or has more than 15 digits: use a larger unit");
+	return sl_err_set(error, SL_ERR_RANGE, "the sum has more than 15 digits: use a larger unit");
 }
 
 static int add_csv(struct sl_question *q, const char *path, struct sl_error *error)
@@ -223,11 +219,7 @@ static int add_npy(struct sl_question *q, const char *path, struct sl_error *err
 	if (q->array.values != NULL || q->cells[1].value.digits > 0)
 		return sl_err_set(error, SL_ERR_INVALID, "--npy %s: a learner gives numbers or one array",
 				  path);
-	int rc = sl_npy_read(path, &q->array, error);
-	if (rc == SL_OK && sl_question_largest(q) > LARGEST)
-		rc = sl_err_set(error, SL_ERR_RANGE, "%s: an element is beyond 10^9: use a larger unit",
-				path);
-	return rc;
+	return sl_npy_read(path, &q->array, error);
 }
 
 int sl_question_add(struct sl_question *question, const struct sl_question_input *input,
