@@ -49,6 +49,7 @@ struct learner {
 	size_t shared; /* of its descriptors, the number that is sent */
 	int fds[2];
 	char *up, *down;
+	bool initial; /* the program states a model before training */
 };
 
 static void learner_open(struct learner *l)
@@ -126,8 +127,14 @@ static void send_with_fds(struct learner *l, const char *text)
 	assert_int_equal(sendmsg(l->peer, &message, MSG_NOSIGNAL), (ssize_t)part.iov_len);
 }
 
-#define JOINED(bytes)                                                                                        \
-	"{\"type\":\"joined\",\"version\":1,\"learner\":7,\"name\":\"g\",\"learners\":3,\"rounds\":2,"       \
+#define JOIN                                                                                                 \
+	"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"count\",\"shape\":[],\"dtype\":"          \
+	"\"int64\"},"                                                                                        \
+	"{\"name\":\"w\",\"shape\":[3],\"dtype\":\"float32\"}],\"values\":\"update\",\"metrics\":[\"loss\"," \
+	"\"accuracy\"]"
+#define JOINED(bytes) "{" JOINED_FIELDS(bytes)
+#define JOINED_FIELDS(bytes)                                                                                 \
+	"\"type\":\"joined\",\"version\":1,\"learner\":7,\"name\":\"g\",\"learners\":3,\"rounds\":2,"        \
 	"\"elements\":4,\"bytes\":" bytes ",\"clipping_range\":null,\"decimals\":null,\"weighted\":true}"
 
 /* Accept a connection, expect the join and send the answer, in two parts. */
@@ -137,9 +144,7 @@ static void answer(struct learner *l, const char *joined)
 	assert_true(l->peer >= 0);
 	l->lines = fdopen(l->peer, "r");
 	assert_non_null(l->lines);
-	expect(l, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"count\",\"shape\":[],\"dtype\":"
-		  "\"int64\"},{\"name\":\"w\",\"shape\":[3],\"dtype\":\"float32\"}],\"values\":\"update\","
-		  "\"metrics\":[\"loss\",\"accuracy\"]}");
+	expect(l, l->initial ? JOIN ",\"initial\":true}" : JOIN "}");
 	l->up = share(&l->fds[0], l->bytes, l->seals);
 	l->down = share(&l->fds[1], l->bytes, l->seals);
 	send_with_fds(l, joined);
@@ -191,6 +196,32 @@ static enum starling_event joined_by(struct learner *l, struct starling **s, con
 }
 
 /* ---- events ---- */
+
+/* The model before training is sent if the learner asks for it, and not else. */
+TEST(initial_model)
+{
+	for (int asks = 0; asks < 2; asks++) {
+		struct learner l;
+		char model[BYTES] = "a model of 20 bytes";
+		learner_open(&l);
+		l.initial = true;
+		struct starling *s = starling_join(l.path, tensors, 2, metrics, STARLING_UPDATE);
+		starling_initial(s, model);
+		assert_int_equal(starling_wait(s, 10), STARLING_NONE);
+		answer(&l, asks ? "{\"initial\":true," JOINED_FIELDS("20") : JOINED("20"));
+		expect_event(s, STARLING_JOINED);
+		if (asks) {
+			expect(&l, "{\"type\":\"initial\"}");
+			assert_memory_equal(l.up, model, BYTES);
+		}
+		train(&l, 1, 0, false);
+		expect_event(s, STARLING_TRAIN);
+		assert_int_equal(starling_trained(s, 3, NULL), 0);
+		expect_trained(&l, 1, 3);
+		starling_leave(s);
+		learner_close(&l);
+	}
+}
 
 TEST(a_round_as_events)
 {

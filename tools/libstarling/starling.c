@@ -40,8 +40,9 @@ struct handle {
 	struct starling base; /* first member: converted by pointer */
 	enum stage stage;
 	struct sl_connection link;
-	json_t *join;	  /* the message */
-	int64_t since_ms; /* when the learner was last there, or its absence was last said */
+	json_t *join;	     /* the message */
+	const void *initial; /* the model before training, of the caller; NULL: none */
+	int64_t since_ms;    /* when the learner was last there, or its absence was last said */
 	bool asked, done;
 	bool invalid; /* the join failed: the next event is an error */
 	size_t metric_count;
@@ -243,6 +244,10 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	snprintf(h->name, sizeof h->name, "%s", name);
 	s->name = h->name;
 	take_encoding(s, message);
+	if (h->initial != NULL && json_is_true(json_object_get(message, "initial"))) {
+		memcpy(s->up, h->initial, s->bytes);
+		sl_connection_send(&h->link, "{\"type\":\"initial\"}");
+	}
 	h->stage = JOINED;
 	sl_connection_set_timer(&h->link, 0, 0);
 	return STARLING_JOINED;
@@ -414,6 +419,13 @@ static bool prepare(struct handle *h, const char *path, const struct starling_te
 		return false;
 	}
 	return describe_all(h, list, tensors, count) && add_metrics(h, metrics) && fits_a_line(h);
+}
+
+void starling_initial(struct starling *s, const void *model)
+{
+	struct handle *h = owned(s);
+	h->initial = model;
+	json_object_set_new(h->join, "initial", json_true());
 }
 
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,

@@ -9,8 +9,8 @@ extern "C" {
 #endif
 enum starling_dtype { STARLING_FLOAT32, STARLING_FLOAT64, STARLING_INT64 };
 enum starling_values {
-	STARLING_UPDATE, /* what training adds to the last mean: fewer bits; with integers as MODEL */
-	STARLING_MODEL	 /* the vectors themselves: for numbers that do not begin with the last mean */
+	STARLING_UPDATE, /* what training adds to the last mean: fewer bits */
+	STARLING_MODEL /* the vectors themselves, exactly: for numbers that do not begin with the last mean */
 };
 struct starling_tensor { /* float64 and int64 before float32; dimensions 0: a single number */
 	const char *name;
@@ -44,8 +44,8 @@ struct starling {
 	uint64_t total_weight; /* sum of the weights of the participants */
 	int again;	       /* `round` needs another vector than before */
 	int weighted;	       /* weights count */
-	int decimals;	       /* that are kept of a value; -1: not known yet */
-	double clipping_range; /* limit of absolute values; 0: not known yet, and with STARLING_UPDATE */
+	int decimals;	       /* that are kept of a value; -1: all, or not known yet */
+	double clipping_range; /* limit of absolute values; 0: none, or not known yet */
 	const double *metrics; /* means of the round `committed`, in the order of join; NaN: not known */
 	size_t elements;       /* of a vector */
 	size_t bytes;	       /* of a vector */
@@ -58,6 +58,10 @@ struct starling {
  * learner leave it open. */
 struct starling *starling_join(const char *path, const struct starling_tensor *tensors, size_t count,
 			       const char *const *metrics, enum starling_values values);
+/* Right after starling_join: state the model before training, of the bytes of a vector, which the caller
+ * keeps until the first round is committed. If all learners have the same, the first round averages what
+ * training adds to it; else, and without it, whole models, with about four times as many bytes. */
+void starling_initial(struct starling *s, const void *model);
 void starling_leave(struct starling *s);
 int starling_fd(const struct starling *s);
 enum starling_event starling_next(struct starling *s);		       /* never waits */
