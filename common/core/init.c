@@ -10,8 +10,9 @@ static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 	return SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 }
 
-#define EXACT_BITS_FEWEST 8u /* of a limb in an exact round: the memory is for as many limbs as that takes   \
-			      */
+#define EXACT_BITS_FEWEST                                                                                    \
+	8u /* of a limb in an exact round: the memory is for as many limbs as that takes                     \
+	    */
 
 /* Return the most elements of a vector. */
 static uint64_t elements_most(const struct sl_core_config *config)

@@ -52,8 +52,7 @@ class Group:
         committed: the last committed round that this application has heard of; 0: none.
         participants: learners that took part in it; total_weight: the sum of their weights.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
-        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: not known. With
-            `values: update` both are None.
+        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: they were not.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
@@ -248,7 +247,7 @@ class Group:
         did not train from, the result is that committed model (before the first commit, `model` itself): the loop then
         yields the round again.
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
-        Raises Refused if a value is not finite or, with `values: model`, beyond `clipping_range`, ValueError if names or shapes changed."""
+        Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
         if not self._tensors:
             self._declare(model)
@@ -301,10 +300,9 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
     tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-24; what
-    rounding leaves out goes into the next change. A first round of whole models keeps 20 bits of each tensor, and fewer if its
-    values are below 10^-5 of the largest (ten learners). "model", for numbers that do not begin with the last mean, averages them as they are, with as
-    many decimals as keep float32. The same at all learners. It counts with the setting `values: auto`. A model with averaged
-    metrics is averaged as "model".
+    rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
+    exactly, whatever their magnitudes are, and rounds the mean once; it takes about eight times as many bytes. The same at all
+    learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
