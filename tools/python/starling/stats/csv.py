@@ -1,0 +1,230 @@
+"""The data of the own site: columns of a file of separated values, or of arrays."""
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from starling.stats.sums import InputError
+
+MISSING = ("", "NA", "N/A", "nan", "null", ".")  # words for a missing value, in upper or lower case
+SEPARATORS = ",;\t"
+SHOWN = 3  # rows of a preview
+LOOKED_AT = 100  # records that tell the separator
+SPACES = " \u00a0\u202f"  # between thousands
+csv.field_size_limit(1 << 27)
+
+
+def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
+    """Return the text of `data` and the name of its encoding."""
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError) as flaw:
+            raise InputError(f"{name} cannot be unpacked: {flaw}") from None
+    if encoding is None:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            encoding = "utf-16"
+        elif data[1:2] == b"\0" or data[:1] == b"\0":
+            encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
+        else:
+            encoding = "utf-8"
+            try:
+                data.decode(encoding)
+            except UnicodeDecodeError:
+                encoding = "latin-1"
+    try:
+        return data.decode(encoding).removeprefix("\ufeff"), encoding
+    except (UnicodeDecodeError, LookupError) as flaw:
+        raise InputError(f"{name} is not text in {encoding}: {flaw}") from None
+
+
+def _records(text: str, separator: str) -> Iterable[tuple[int, list[str]]]:
+    """Yield (first line, fields) of each record that is not empty."""
+    reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1
+    for record in reader:
+        if record and any(field.strip() for field in record):
+            yield line, record
+        line = reader.line_num + 1
+
+
+def _separator(text: str) -> str:
+    """Return the separator with which the first records have most fields, the same number in each; else of the first."""
+    best = (0, 0, SEPARATORS[0])
+    for place, separator in enumerate(SEPARATORS):
+        widths = []
+        for (_, record), _ in zip(_records(text, separator), range(LOOKED_AT)):
+            widths.append(len(record))
+        same = len(set(widths)) == 1
+        if widths and widths[0] > 1:
+            best = max(best, (2 if same else 1, widths[0], separator), key=lambda found: found[:2])
+    return best[2]
+
+
+def _decimal(cells: Iterable[str]) -> str:
+    """Return "." or ",", as the cells show; "?" if each number with a comma may also be one with thousands."""
+    unclear = False
+    for cell in cells:
+        cell = re.sub(rf"(?<=\d)[{SPACES}'](?=\d{{3}})", "", cell)
+        if re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d+,(\d{1,2}|\d{4,})|[+-]?(\d{4,}|0),\d+", cell):
+            return ","
+        if re.fullmatch(r"[+-]?[\d,]*\d\.\d*", cell) and not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", cell):
+            return "."
+        if re.fullmatch(r"[+-]?\d{1,3}(,\d{3}){2,}", cell):
+            return "."
+        unclear |= re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell) is not None
+    return "?" if unclear else "."
+
+
+class Columns:
+    """Columns by name; a cell is a word of a file or a value of an array.
+
+    Numbers of words: `decimal` is "." or ",", `thousands` stands between groups of three digits."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], source: str = "the data", missing: Sequence[str] = MISSING,
+                 decimal: str = ".", thousands: str | None = None, lines: Sequence[int] = ()) -> None:
+        self.source, self.described = source, f"{source}: {len(columns)} columns"
+        self._columns = {str(name): columns[name] for name in columns}
+        self._missing = {word.strip().lower() for word in missing}
+        self._decimal, self._lines = decimal, lines
+        groups = thousands if thousands is not None else SPACES + "'" + ("" if decimal == "?" else ",.".replace(decimal, ""))
+        point = re.escape("." if decimal == "?" else decimal)
+        between = f"[{re.escape(groups)}]" if groups else "(?!)"
+        self._number = re.compile(rf"[+-]?(\d{{1,3}}({between}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?")
+        self._groups = re.compile(between)
+        sizes = {len(column) for column in self._columns.values()}
+        if len(sizes) > 1:
+            raise InputError(f"{source}: the columns have different lengths: {sorted(sizes)}")
+        self.rows, self.names = sizes.pop() if sizes else 0, list(self._columns)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._columns
+
+    def _cells(self, name: str) -> Sequence[Any]:
+        if name not in self._columns:
+            raise InputError(f"{self.source} has no column {name!r}: it has {', '.join(self.names[:12])}"
+                             f"{', ...' if len(self.names) > 12 else ''}")
+        return self._columns[name]
+
+    def _is_missing(self, cell: Any) -> bool:
+        if isinstance(cell, str):
+            return cell.strip().lower() in self._missing
+        return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")
+
+    def _at(self, row: int) -> str:
+        return f"line {self._lines[row]}" if len(self._lines) else f"row {row + 1}"
+
+    def _parse(self, name: str, row: int, cell: Any) -> float:
+        if self._is_missing(cell):
+            return np.nan
+        if not isinstance(cell, str):
+            try:
+                return float(cell)
+            except (TypeError, ValueError):
+                raise InputError(f"{self.source}, {self._at(row)}: {name} is {cell!r}, which is no number") from None
+        word = cell.strip()
+        if self._decimal == "?" and re.fullmatch(r"[+-]?\d{1,3},\d{3}", word):
+            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}: the file does not show whether this comma stands "
+                             "before decimals or thousands; give --decimal , or --decimal .")
+        if not re.search(r"\d", word) or self._number.fullmatch(word) is None:
+            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}, which is no number; name the categories of a column "
+                             f"of words (--levels {name}=A,B), or the word as missing (--missing)")
+        return float(self._groups.sub("", word).replace(self._decimal, "."))
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Return the column as float64 of shape [rows], NaN where a value is missing. InputError names a cell that is no number."""
+        cells = self._cells(name)
+        values = np.array([self._parse(name, row, cell) for row, cell in enumerate(cells)], dtype=np.float64)
+        if np.isinf(values).any():
+            raise InputError(f"{self.source}: {name} has an infinite value")
+        return values
+
+    def codes(self, name: str, levels: Sequence[Any]) -> np.ndarray:
+        """Return the places of the cells in `levels` as float64 of shape [rows], NaN where a value is missing.
+
+        Levels and cells that are numbers are compared as numbers. InputError names a cell that is no level."""
+        places = {self._key(level): place for place, level in enumerate(levels)}
+        if len(places) < 2 or len(places) < len(levels):
+            raise InputError(f"the levels of {name} must be at least two different words, not {', '.join(map(str, levels))}")
+        codes = np.full(self.rows, np.nan)
+        for row, cell in enumerate(self._cells(name)):
+            place = places.get(self._key(cell))  # a word for missing values may be a level
+            if place is None and not self._is_missing(cell):
+                raise InputError(f"{self.source}, {self._at(row)}: {name} is {str(cell).strip()!r}, which is not among its levels "
+                                 f"{', '.join(map(str, levels))}")
+            codes[row] = np.nan if place is None else place
+        return codes
+
+    def _key(self, cell: Any) -> Any:
+        word = str(cell).strip()
+        try:
+            return float(word)
+        except ValueError:
+            return word
+
+    def words(self, name: str) -> np.ndarray:
+        """Return the column as it is, an array of objects of shape [rows]; None where a value is missing."""
+        cells = np.empty(self.rows, dtype=object)
+        for row, cell in enumerate(self._cells(name)):
+            cells[row] = None if self._is_missing(cell) else cell.strip() if isinstance(cell, str) else cell
+        return cells
+
+    def preview(self, names: Sequence[str]) -> str:
+        """Return how the file is understood, and its first rows in the columns `names`."""
+        kept = [name for name in dict.fromkeys(names) if name in self._columns]
+        rows = [kept] + [["missing" if self._is_missing(self._columns[name][row]) else str(self._columns[name][row]).strip()
+                          for name in kept] for row in range(min(SHOWN, self.rows))]
+        return "\n".join([f"{self.described}, {self.rows} rows"] + ["  " + " | ".join(row) for row in rows])
+
+
+def read(path: str | os.PathLike[str], separator: str | None = None, decimal: str | None = None, thousands: str | None = None,
+         encoding: str | None = None, missing: Sequence[str] = MISSING) -> Columns:
+    """Read a file of separated values, plain or .gz, whose first record has the names.
+
+    What is not given is found: the separator among comma, semicolon and tab; UTF-8, UTF-16 or Latin-1; whether decimals follow
+    a point or a comma. Fields may be quoted and then have several lines.
+    InputError: the file cannot be read, is empty, or a record has another number of fields."""
+    name = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except OSError as flaw:
+        raise InputError(f"{name}: {flaw.strerror}") from None
+    text, encoding = _decode(data, encoding, name)
+    if text[:4].lower() == "sep=" and separator is None:  # as spreadsheets write it
+        separator, text = text[4:5], text.partition("\n")[2]
+    separator = separator or _separator(text)
+    try:
+        records = list(_records(text, separator))
+    except csv.Error as flaw:
+        raise InputError(f"{name} is no file of separated values: {flaw}") from None
+    if len(records) < 2:
+        raise InputError(f"{name} is empty" if not records else f"{name} has names and no rows")
+    names = [field.strip() for field in records[0][1]]
+    doubled = [field for field in dict.fromkeys(names) if names.count(field) > 1 and field]
+    if doubled:
+        raise InputError(f"{name} has two columns {doubled[0]!r}")
+    for line, record in records:
+        if len(record) != len(names):
+            raise InputError(f"{name}, line {line}: {len(record)} fields, and the first line has {len(names)}; "
+                             f"is {separator!r} the separator? (--separator)")
+    found = decimal or _decimal(field.strip() for _, record in records[1:] for field in record)
+    columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
+                      found, thousands, [line for line, _ in records[1:]])
+    shown = {"\t": "tab"}.get(separator, separator)
+    columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {'a point' if found != ',' else 'a comma'}, "
+                         f"{len(names)} columns")
+    return columns
+
+
+def columns_of(data: Any) -> Columns:
+    """Return `data`, a Columns, the path of a file, a pandas DataFrame or a dict of arrays, as Columns."""
+    if isinstance(data, Columns):
+        return data
+    return read(data) if isinstance(data, (str, os.PathLike)) else Columns({name: data[name] for name in data})
