@@ -37,6 +37,7 @@ int sl_cmd_mean(int argc, char **argv);
 int sl_cmd_backup(int argc, char **argv);
 int sl_cmd_reload(int argc, char **argv);
 int sl_cmd_report(int argc, char **argv);
+int sl_cmd_stats(int argc, char **argv);
 int sl_cmd_status(int argc, char **argv);
 int sl_cmd_stop(int argc, char **argv);
 int sl_cmd_sum(int argc, char **argv);

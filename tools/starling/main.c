@@ -17,6 +17,7 @@ static const struct sl_command commands[] = {
 	{"sum", "their exact sum", sl_cmd_sum},
 	{"count", "how often all learners give each category", sl_cmd_count},
 	{"histogram", "how many of their numbers fall into each bin", sl_cmd_histogram},
+	{"stats", "statistics over the rows of all sites: tests, regressions, survival", sl_cmd_stats},
 	{"export", "write a committed model for other programs", sl_cmd_export},
 	{"evidence", "verify the proof that a learner broke the protocol", sl_cmd_evidence},
 	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
