@@ -202,16 +202,15 @@ def site(o: argparse.Namespace) -> int:
         return fail("no learner is named: give the socket of yours with --socket PATH or STARLING_SOCKET, or try the command with "
                     "--local and at least 3 files", USAGE)
 
-    def progress(t: int) -> None:
+    def say(text: str) -> None:
         if terminal:
-            print(f"\rround {t} ", end="", file=sys.stderr, flush=True)
+            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
     try:
-        with stats.Sums(o.socket, on_round=progress) as sums:
+        with stats.Sums(o.socket, on_round=lambda t: say(f"round {t}"), on_wait=say) as sums:
             result = ANALYSES[o.analysis][2](sums, o, data)
     finally:
-        if terminal:
-            print("\r          \r", end="", file=sys.stderr, flush=True)
+        say("")
     print(answer(o, result), flush=True)
     return 0
 

@@ -21,7 +21,7 @@ FAMILIES = ("gaussian", "binomial", "poisson")
 STEPS_MOST = 25
 HALVINGS_MOST = 20
 DECREMENT = 1e-16  # g'H^-1 g at the end: the last step is 10^-8 standard errors
-ROUNDED = 1e-9  # the same where rounding keeps it from falling further
+PERFECT = 1e-10  # the residual sum of squares in units of the total one, below which it is rounding
 SINGULAR = 1e-10  # the least eigenvalue of the information, scaled to a diagonal of ones
 CONSTANT = 1e-14  # the least squared coefficient of variation of a column
 EXPONENT_MOST = 50.0  # of a linear predictor on the way to the estimate
@@ -43,13 +43,13 @@ def inverse(H: np.ndarray, names: list[str]) -> np.ndarray:
     return (vectors / values) @ vectors.T / np.outer(scale, scale)
 
 
-def newton(evaluate: Callable[[np.ndarray], Evaluated], b: np.ndarray, names: list[str], unit: Callable[[float], float],
+def newton(evaluate: Callable[[np.ndarray], Evaluated], b: np.ndarray, names: list[str], unit: Callable[[float, float], float],
            diverges: str) -> tuple[np.ndarray, float, float, np.ndarray, int]:
     """Return the estimate, the first and the last value, the inverse information and the number of steps.
 
-    unit: of g'H^-1 g, from the value. diverges: the error if no estimate is found."""
+    unit: of g'H^-1 g, from the value and the first one. diverges: the error if no estimate is found."""
     value, g, H = evaluate(b)
-    first, before = value, np.inf
+    first = value
     for step in range(1, STEPS_MOST + 1):
         try:
             V = inverse(H, names)
@@ -58,10 +58,9 @@ def newton(evaluate: Callable[[np.ndarray], Evaluated], b: np.ndarray, names: li
                 raise
             raise NoResult(diverges) from None
         delta = V @ g
-        decrement = float(g @ delta) / unit(value)
-        if decrement <= DECREMENT or (decrement <= ROUNDED and decrement >= before / 4):
+        decrement = float(g @ delta) / unit(value, first)
+        if decrement <= DECREMENT:
             return b + delta, first, value, V, step
-        before = decrement
         for _ in range(HALVINGS_MOST):
             tried, g, H = evaluate(b + delta)
             if tried <= value + 1e-9 * (abs(value) + 1):
@@ -215,16 +214,18 @@ def _fit(sums: Sums, d: Design, y: np.ndarray, offset: np.ndarray, family: str, 
         summed = sums.sum({"information": (X.T @ (X * weights[:, None]))[upper], "gradient": X.T @ (y - mu), "deviance": parts.sum()})
         H = np.zeros((p, p))
         H[upper] = summed["information"]
+        if (b == start).all() and family == "gaussian":
+            check_constant(d.responses, start[:1] if d.intercept else np.zeros(1), np.array([summed["deviance"]]), n)
         if (b == start).all() and d.intercept:
             check_constant(d.names[1:], mean[1:], np.diag(H)[1:] * n / H[0, 0], n)
         return float(summed["deviance"]), summed["gradient"], H + np.triu(H, 1).T
 
-    def unit(value: float) -> float:
-        return max(value / (n - p), 1e-300) if family == "gaussian" else 1.0
+    def unit(value: float, first: float) -> float:
+        return max(value, PERFECT * first) / (n - p) if family == "gaussian" else 1.0
 
     b, first, deviance, V, steps = newton(evaluate, start, d.names, unit, f"no finite estimates after {STEPS_MOST} steps: " + (
         f"the columns separate the rows with {d.responses[0]} = 1 from those with 0 (perfect or quasi-complete separation)"
-        if family == "binomial" else "the counts are 0 wherever a column has certain values, or the columns are too large"))
+        if family == "binomial" else "the counts are 0 wherever a column has certain values, or digits were lost in columns of large values"))
     constant = float(sums.sum({"constant": _saturated(family, y)})["constant"]) if family == "poisson" else 0.0
     T = np.eye(p)  # from the centred columns to those as they are
     T[0] -= mean if d.intercept else 0

@@ -2,16 +2,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from starling.group import Error, Group, join
+from starling.group import Error, Group
 
 ROOM = 4096  # values of a round
 SMALL = 5  # rows: smaller counts are refused or merged
 PIECES = 4  # 16-bit numbers that stand for the question and the step
+PROBE = 1.234567e-3  # beside them, to notice settings that drop digits
 
 
 class InputError(ValueError):
@@ -22,18 +24,35 @@ class NoResult(Error):
     """The data of all sites do not allow the analysis: small counts, a constant column, no finite estimate."""
 
 
+class _Group(Group):
+    """A group that tells what a round waits for: `told` is called with a sentence of the learner."""
+
+    told: Callable[[str], None] | None = None
+
+    def _take(self, message: dict[str, Any]) -> None:
+        super()._take(message)
+        if message["type"] != "waiting":
+            return
+        if "trains another model" in self.waiting:
+            raise Error(f"{self.waiting}: all sites must run starling.stats, of the same version; then start all daemons with another "
+                        "run: and another state:")
+        if self.told is not None:
+            self.told(self.waiting)
+
+
 class Sums:
     """Sums of arrays over all sites, each exact to the precision of the group (values: model), of weight 1 each.
 
     All analyses of a run use tensors of the same shapes, so a run may answer one question after the other. A round holds
     `room` values; a larger sum takes several rounds, and the rest of a round is zeros. `path`: see `starling.join`.
-    `on_round`: is called with the number of each round before it.
+    `on_round`: is called with the number of each round before it; `on_wait`: with a sentence on what a round waits for.
 
     What leaves a site are its arrays, as part of the private sum. All sites learn the sum."""
 
-    def __init__(self, path: str | None = None, room: int = ROOM, on_round: Callable[[int], None] | None = None) -> None:
+    def __init__(self, path: str | None = None, room: int = ROOM, on_round: Callable[[int], None] | None = None,
+                 on_wait: Callable[[str], None] | None = None) -> None:
         self.participants = 0  # sites of the last sum
-        self._path, self._room, self._on_round = path, room, on_round
+        self._path, self._room, self._on_round, self._on_wait = path, room, on_round, on_wait
         self._group: Group | None = None
         self._rounds: Iterator[int] = iter(())
         self._question, self._step = "", 0
@@ -56,7 +75,11 @@ class Sums:
         This round has no data. Everything that must be the same at all sites is part of `question`.
         Error: the sites ask different questions."""
         if self._group is None:
-            self._group = join({"question": np.zeros(PIECES), "sums": np.zeros(self._room)}, self._path, values="model")
+            path = self._path or os.environ.get("STARLING_SOCKET")
+            if not path:
+                raise Error("no learner is named: set STARLING_SOCKET, or give Sums the path of a socket")
+            self._group = _Group(path, {"question": np.zeros(PIECES + 1), "sums": np.zeros(self._room)}, values="model")
+            self._group.told = self._on_wait
             self._rounds = iter(self._group)
         self._question, self._step = question, 0
         self.sum({})
@@ -82,10 +105,12 @@ class Sums:
     def _round(self, part: np.ndarray, shapes: str) -> np.ndarray:
         """Return the sum of `part` over all sites, in one round."""
         said = hashlib.blake2b(f"{self._question}\n{self._step}\n{shapes}".encode(), digest_size=2 * PIECES).digest()
-        own = np.frombuffer(said, dtype="<u2").astype(np.float64)
+        own = np.append(np.frombuffer(said, dtype="<u2").astype(np.float64), PROBE)
         padded = np.zeros(self._room)
         padded[:part.size] = part
         mean = self._exchange({"question": own, "sums": padded})
+        if self._step == 0 and abs(mean["question"][-1] - PROBE) > 1e-3 * PROBE:
+            raise Error("the learners drop digits: leave out the settings values, decimals, clipping_range, modulus and encoding at all sites")
         tolerated = max(0.01, 1e-9 * np.abs(mean["sums"]).max())
         if np.abs(mean["question"] - own).max() > tolerated:
             raise Error("the sites do not ask the same question: nothing was shared; compare command, formula, levels and "
@@ -121,7 +146,7 @@ def begin(sums: Sums, question: dict[str, Any], threshold: int, rows: int, dropp
     """Agree on `question`, then return the facts that each result has: sites, rows and dropped rows of all sites.
 
     Only these counts have left the sites by then. NoResult: there are fewer rows than `threshold`."""
-    sums.agree(repr(sorted({**question, "threshold": threshold}.items())))
+    sums.agree("".join(repr(sorted({**question, "threshold": threshold}.items())).split()))
     total = sums.sum({"rows": rows, "dropped": dropped})
     facts = {"sites": sums.participants, "rows": int(np.rint(total["rows"])), "dropped": int(np.rint(total["dropped"]))}
     refuse_small(facts["rows"], threshold, "all sites together have")

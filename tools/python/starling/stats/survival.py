@@ -217,5 +217,5 @@ def _cox_fit(sums: Sums, d: Design, t: _Times) -> tuple[np.ndarray, float, float
         value = -2 * (pooled["events"] @ b - deaths @ np.log(summed["s0"]))
         return float(value), pooled["events"] - deaths @ mean_at, H + np.triu(H, 1).T
 
-    return newton(evaluate, np.zeros(p), d.names, lambda _: 1.0, "no finite estimates: a column orders the rows by their events "
+    return newton(evaluate, np.zeros(p), d.names, lambda *_: 1.0, "no finite estimates: a column orders the rows by their events "
                   "(all events have its highest or its lowest values among the rows at risk)")
