@@ -1,0 +1,169 @@
+"""`starling stats` with real daemons: command_stats.py STARLING
+
+The data are those of test_stats.py, dealt out to five sites; the references are pooled results of test_stats.py's libraries, or
+of numpy where these are missing."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "tools" / "python"
+sys.path[:0] = [str(HERE), str(PACKAGE)]
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not installed (Debian: python3-numpy)")
+    sys.exit(77)
+
+from fake_sites import pooled  # noqa: E402
+from starling import stats  # noqa: E402
+from test_stats import ALL, COMPLETE, LEVELS, PARTS, worst  # noqa: E402
+
+STARLING = str(Path(sys.argv.pop(1)).resolve())
+RELATIVE = 1e-6
+
+# Two questions in one run, then one of another site.
+SCRIPT = """
+import os, sys
+from starling import Error, stats
+me = int(os.environ["STARLING_LEARNER"])
+data = {"x": [1.0 * me, 2.5, -3.0 * me], "g": ["a", "b", "b"]}
+with stats.Sums() as sums:
+    print("mean", *stats.describe(sums, ["x"], data)["mean"])
+with stats.Sums() as sums:
+    print("counts", *stats.crosstab(sums, ["g"], data, {"g": ["a", "b"]}, threshold=1)["counts"].ravel())
+    try:
+        stats.describe(sums, ["x"] if me > 1 else ["x", "x"], data)
+    except Error as failure:
+        print(failure)
+    try:
+        while True:
+            sums.agree("until the end")
+    except Error as failure:
+        print(failure)
+"""
+
+
+class Command(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.files = []
+        for place, part in enumerate(PARTS):
+            part = {**part, "score": 2 * part["died"] + 1}
+            cls.files.append(f"site-{place + 1}.csv")
+            with open(Path(cls.folder.name, cls.files[-1]), "w", newline="") as file:
+                writer = csv.writer(file)
+                writer.writerow(part)
+                writer.writerows(["NA" if value != value else value for value in row] for row in zip(*part.values()))
+
+    def run_it(self, *arguments, status=0, **environment):
+        done = subprocess.run([STARLING, *arguments], cwd=self.folder.name, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env={"PATH": os.path.dirname(sys.executable) + ":" + os.environ["PATH"], "TMPDIR": self.folder.name, **environment})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def local(self, *arguments):
+        done = self.run_it("stats", *arguments, "--json", "--local", *self.files)
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), sorted(self.files))
+        return json.loads(done.stdout)
+
+    def same(self, what, got, expected):
+        difference = worst(got, expected)
+        print(f"{what}: relative difference {difference:.1e}", file=sys.stderr)
+        self.assertLess(difference, RELATIVE)
+
+    def refused(self, text, *arguments, status=2):
+        done = self.run_it("stats", *arguments, status=status)
+        self.assertEqual((done.stdout, done.stderr.count("\n")), ("", 1), done.stderr)
+        self.assertIn(text, done.stderr)
+
+    def test_summaries(self):
+        got = self.local("describe", "age,bmi")
+        self.assertEqual((got["sites"], got["table"]["count"]), (5, [293, 300]))
+        self.same("mean", got["table"]["mean"], [np.nanmean(ALL["age"]), ALL["bmi"].mean()])
+        self.same("variance", got["table"]["variance"], [np.nanvar(ALL["age"], ddof=1), ALL["bmi"].var(ddof=1)])
+        got = self.local("quantile", "bmi", "--resolution", "0.25")
+        self.same("quantiles", got["table"]["value"], np.quantile(np.rint(ALL["bmi"] * 4) / 4, (0.25, 0.5, 0.75)))
+        got = self.local("crosstab", "sex,grade", "--levels", "sex=f,m", "--levels", "grade=1,2,3")
+        self.assertEqual(got["counts"], [[int(((ALL["sex"] == a) & (ALL["grade"] == b)).sum()) for b in (1, 2, 3)] for a in "fm"])
+        names = ("age", "bmi", "visits", "years")
+        got = self.local("pca", ",".join(names))
+        self.same("PCA", got["table"]["variance"], np.linalg.eigvalsh(np.corrcoef([COMPLETE[name] for name in names]))[::-1])
+        got = self.local("corr", ",".join(names))
+        self.same("correlation", got["matrix"], np.corrcoef([COMPLETE[name] for name in names]))
+
+    def compare(self, what, analyse, *arguments):
+        """Compare with the sites in this process, which test_stats.py compares with statsmodels and scipy."""
+        expected, got = pooled(analyse, PARTS).as_dict(), self.local(*arguments)
+        table, facts = expected.pop("table"), [name for name, value in expected.items() if isinstance(value, float)]
+        for name, values in table.items():
+            if isinstance(values[0], str):
+                self.assertEqual(got["table"][name], values)
+            else:
+                self.same(f"{what}, {name}", got["table"][name], values)
+        self.same(f"{what}, {', '.join(facts)}", [got[name] for name in facts], [expected[name] for name in facts])
+
+    def test_tests(self):
+        sex, smoker = ("--levels", "sex=f,m"), ("--levels", "smoker=no,yes")
+        self.compare("t-test", lambda s, part: stats.ttest(s, "age ~ sex", part, LEVELS), "ttest", "age ~ sex", *sex)
+        self.compare("chi-squared", lambda s, part: stats.chi2(s, ("sex", "smoker"), part, LEVELS), "chi2", "sex,smoker", *sex, *smoker)
+
+    def test_regressions(self):
+        for outcome, family in (("years", "gaussian"), ("died", "binomial"), ("visits", "poisson")):
+            self.compare(family, lambda s, part: stats.glm(s, outcome + " ~ age + sex + bmi", part, family, LEVELS),
+                         "glm", outcome + " ~ age + sex + bmi", "--family", family, "--levels", "sex=f,m")
+
+    def test_survival(self):
+        sex = ("--levels", "sex=f,m")
+        self.compare("Kaplan-Meier", lambda s, part: stats.kaplan_meier(s, "Surv(time, event) ~ sex", part, levels=LEVELS),
+                     "km", "Surv(time, event) ~ sex", *sex)
+        self.compare("log-rank", lambda s, part: stats.logrank(s, "Surv(time, event) ~ sex", part, LEVELS, until=50),
+                     "logrank", "Surv(time, event) ~ sex", *sex, "--until", "50")
+        self.compare("Cox", lambda s, part: stats.cox(s, "Surv(time, event) ~ age + sex + bmi", part, until=50, levels=LEVELS),
+                     "cox", "Surv(time, event) ~ age + sex + bmi", *sex, "--until", "50")
+
+    def test_a_table(self):
+        done = self.run_it("stats", "glm", "died ~ age", "--family", "binomial", "--local", *self.files)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "Logistic regression of died ~ age")
+        self.assertEqual(lines[3].split(), ["term", "coef", "std", "err", "z", "p", "low", "high"])
+        self.assertIn("--local A.csv B.csv C.csv", self.run_it("stats", "--help").stdout)
+
+    def test_two_questions_in_one_run(self):
+        Path(self.folder.name, "two.py").write_text(SCRIPT)
+        done = self.run_it("launch", "-n", "3", "--rounds", "9", "--run-dir", "run", "--set", "quorum=all", "--", sys.executable, "two.py",
+                           PYTHONPATH=str(PACKAGE))
+        for said in (f"mean {np.mean([1, 2, 3, -3, -6, -9, 2.5, 2.5, 2.5])}", "counts 3 6",
+                     "the sites do not ask the same question: nothing was shared", "the run is over: all of its 9 rounds are used"):
+            self.assertEqual(done.stdout.count(said), 3, said + "\n" + done.stdout)
+        for name in ("two.py", "run"):
+            subprocess.run(["rm", "-r", name], cwd=self.folder.name, check=True)
+
+    def test_one_clear_line(self):
+        first, *_ = self.files
+        self.refused("site-1.csv has no column 'size': it has age, sex", "describe", "size", first)
+        self.refused("site-1.csv, line 2: sex is 'f', which is no number", "glm", "died ~ sex", first)
+        self.refused("no learner is named", "describe", "age", first)
+        self.refused("--local needs at least 3 files", "describe", "age", "--local", *self.files[:2])
+        self.refused("unexpected file site-2.csv", "describe", "age", *self.files[:2])
+        self.refused("invalid choice: 'anova'", "anova", "age", first)
+        self.refused("'sex' is not of the form sex=f,m", "chi2", "sex,smoker", first, "--levels", "sex")
+        self.refused("give the resolution", "quantile", "age", first)
+        self.refused("none.csv: No such file or directory", "describe", "age", "none.csv")
+        self.refused("(perfect or quasi-complete separation)", "glm", "died ~ score", "--family",
+                     "binomial", "--local", *self.files, status=1)
+        self.refused("a count is below 200", "crosstab", "sex", "--levels", "sex=f,m", "--small", "200", "--local", *self.files, status=1)
+        done = self.run_it("stats", "describe", "age,sex", first, "--dry-run", status=2)
+        self.assertIn("site-1.csv: utf-8, separator ,, decimals after a point, 11 columns, 12 rows\n  age | sex\n  missing | f\n", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
