@@ -93,7 +93,10 @@ class Csv(unittest.TestCase):
 
     def test_a_comma_that_may_be_either(self):
         data = 'a;b\n1,234;x\n2,500;y\n'
-        self.refused("line 2: a is '1,234': the file does not show whether this comma stands before decimals or thousands", data, "a")
+        self.refused("line 2: a is '1,234': the file does not show whether decimals or thousands follow", data, "a")
+        both = 'a;b;c\n1.234;1,5;x\n2.500;2,5;0.5\n'
+        self.refused("line 2: a is '1.234': the file does not show", both, "a")
+        self.assertEqual(self.read(both, decimal=".").numbers("a").tolist(), [1.234, 2.5])
         self.assertEqual(self.read(data, decimal=",").numbers("a").tolist(), [1.234, 2.5])
         self.assertEqual(self.read(data, decimal=".").numbers("a").tolist(), [1234, 2500])
         self.assertEqual(self.read(data + "0,5;z\n").numbers("a").tolist(), [1.234, 2.5, 0.5])
@@ -113,6 +116,7 @@ class Csv(unittest.TestCase):
         self.refused("has two columns 'a'", "a,a\n1,2\n")
         self.refused("has no column 'c': it has a, b", "a,b\n1,2\n", "c")
         self.refused("line 4: a is 'old', which is no number; name the categories", 'a,b\n1,"x\ny"\nold,2\n', "a")
+        self.refused("a has a value beyond 1e+15", "a,b\n1e16,1\n", "a")
         self.refused("is not text in ascii", "ä\n1\n", encoding="ascii")
         self.refused("is not text in klingon", "a\n1\n", encoding="klingon")
         with self.assertRaisesRegex(InputError, "No such file"):

@@ -16,7 +16,7 @@ if importlib.util.find_spec("ensurepip") is None:
     MISSING.append("python3-venv")
 
 PROGRAM = """
-import numpy as np, starling, starling.flower, starling.sklearn
+import numpy as np, starling, starling.flower, starling.sklearn, starling.stats
 with starling.join({"w": np.zeros(2)}) as group:
     for t in group:
         print(group.mean({"w": np.ones(2)})["w"], starling.__file__)

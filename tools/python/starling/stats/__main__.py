@@ -254,6 +254,7 @@ def local(o: argparse.Namespace, arguments: list[str]) -> int:
     if program is None:
         return fail("--local starts 'starling launch': install starling, or put it on PATH", FAILED)
     settings = [f"--set={setting}" for setting in ("weighting=equal", "max_weight=1", "quorum=all", "log_level=info")]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the launcher, too
     with tempfile.TemporaryDirectory(prefix="starling-") as base:
         folder, said = Path(base, "run"), Path(base, "said")
         command = [program, "launch", "-n", str(len(o.files)), "--rounds", str(ROUNDS), "--topology", "complete", "--run-dir", str(folder), *settings, "--",

@@ -15,7 +15,9 @@ from starling.stats.sums import InputError
 
 MISSING = ("", "NA", "N/A", "nan", "null", ".")  # words for a missing value, in upper or lower case
 SEPARATORS = ",;\t"
+DECIMALS = {".": "a point", ",": "a comma", "?": "a point or a comma"}
 SHOWN = 3  # rows of a preview
+LARGEST = 1e15  # the squares of so many rows as there may be stay in the range of a private sum
 LOOKED_AT = 100  # records that tell the separator
 SPACES = " \u00a0\u202f"  # between thousands
 csv.field_size_limit(1 << 27)
@@ -68,18 +70,19 @@ def _separator(text: str) -> str:
 
 
 def _decimal(cells: Iterable[str]) -> str:
-    """Return "." or ",", as the cells show; "?" if each number with a comma may also be one with thousands."""
-    unclear = False
+    """Return "." or ",", as the cells show; "?" if they show both, or if each number with a comma may be one with thousands."""
+    found, unclear = set(), False
     for cell in cells:
         cell = re.sub(rf"(?<=\d)[{SPACES}'](?=\d{{3}})", "", cell)
         if re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+,\d+|[+-]?\d+,(\d{1,2}|\d{4,})|[+-]?(\d{4,}|0),\d+", cell):
-            return ","
-        if re.fullmatch(r"[+-]?[\d,]*\d\.\d*", cell) and not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", cell):
-            return "."
-        if re.fullmatch(r"[+-]?\d{1,3}(,\d{3}){2,}", cell):
-            return "."
-        unclear |= re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell) is not None
-    return "?" if unclear else "."
+            found.add(",")
+        elif re.fullmatch(r"[+-]?[\d,]*\d\.\d*", cell) and not re.fullmatch(r"[+-]?\d{1,3}(\.\d{3})+", cell):
+            found.add(".")
+        elif re.fullmatch(r"[+-]?\d{1,3}(,\d{3}){2,}", cell):
+            found.add(".")
+        else:
+            unclear |= re.fullmatch(r"[+-]?\d{1,3},\d{3}", cell) is not None
+    return found.pop() if len(found) == 1 else "?" if found or unclear else "."
 
 
 class Columns:
@@ -129,9 +132,9 @@ class Columns:
             except (TypeError, ValueError):
                 raise InputError(f"{self.source}, {self._at(row)}: {name} is {cell!r}, which is no number") from None
         word = cell.strip()
-        if self._decimal == "?" and re.fullmatch(r"[+-]?\d{1,3},\d{3}", word):
-            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}: the file does not show whether this comma stands "
-                             "before decimals or thousands; give --decimal , or --decimal .")
+        if self._decimal == "?" and re.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}", word):
+            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}: the file does not show whether decimals or thousands "
+                             "follow; give --decimal , or --decimal .")
         if not re.search(r"\d", word) or self._number.fullmatch(word) is None:
             raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}, which is no number; name the categories of a column "
                              f"of words (--levels {name}=A,B), or the word as missing (--missing)")
@@ -141,8 +144,8 @@ class Columns:
         """Return the column as float64 of shape [rows], NaN where a value is missing. InputError names a cell that is no number."""
         cells = self._cells(name)
         values = np.array([self._parse(name, row, cell) for row, cell in enumerate(cells)], dtype=np.float64)
-        if np.isinf(values).any():
-            raise InputError(f"{self.source}: {name} has an infinite value")
+        if (np.abs(values) > LARGEST).any():
+            raise InputError(f"{self.source}: {name} has a value beyond {LARGEST:g}: use a larger unit")
         return values
 
     def codes(self, name: str, levels: Sequence[Any]) -> np.ndarray:
@@ -218,7 +221,7 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
     columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
                       found, thousands, [line for line, _ in records[1:]])
     shown = {"\t": "tab"}.get(separator, separator)
-    columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {'a point' if found != ',' else 'a comma'}, "
+    columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {DECIMALS[found]}, "
                          f"{len(names)} columns")
     return columns
 

@@ -25,11 +25,12 @@ def _plain(value: Any) -> Any:
 def _cell(heading: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if heading == "p" and value < 1e-4:
+    probability = "p" in heading.split()
+    if probability and value < 1e-4:
         return "<0.0001"
     if isinstance(value, (int, np.integer)) or (float(value).is_integer() and abs(value) < 1e15):
         return f"{value:.0f}"
-    return f"{value:.4f}" if heading == "p" or 0.01 <= abs(value) < 1000 else f"{value:.6g}"
+    return f"{value:.4f}" if probability or 0.01 <= abs(value) < 1000 else f"{value:.6g}"
 
 
 @dataclass
