@@ -162,7 +162,7 @@ class Command(unittest.TestCase):
                      "binomial", "--local", *self.files, status=1)
         self.refused("a count is below 200", "crosstab", "sex", "--levels", "sex=f,m", "--small", "200", "--local", *self.files, status=1)
         done = self.run_it("stats", "describe", "age,sex", first, "--dry-run", status=2)
-        self.assertIn("site-1.csv: utf-8, separator ,, decimals after a point, 11 columns, 12 rows\n  age | sex\n  missing | f\n", done.stderr)
+        self.assertIn("site-1.csv: utf-8, separator comma, decimals after a point, 11 columns, 12 rows\n  age | sex\n  missing | f\n", done.stderr)
 
 
 if __name__ == "__main__":

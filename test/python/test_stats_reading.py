@@ -125,7 +125,7 @@ class Csv(unittest.TestCase):
     def test_preview(self):
         got = self.read(text(";", lambda number: number.replace(".", ",")).encode("latin-1"))
         self.assertEqual(got.preview(["age", "income"]).splitlines()[0].partition(": ")[2],
-                         "latin-1, separator ;, decimals after a comma, 3 columns, 3 rows")
+                         "latin-1, separator semicolon, decimals after a comma, 3 columns, 3 rows")
         self.assertIn("  36,5 | 1234,25", got.preview(["age", "income"]))
         self.assertIn("  missing | -7", got.preview(["age", "income"]))
 

@@ -24,7 +24,7 @@ from starling.stats.sums import SMALL
 
 FAILED, USAGE = 1, 2
 SITES_LEAST = 3
-ROUNDS = 400  # of --local; a run ends when the result is there
+ROUNDS = 10_000  # of --local; a run ends when the result is there
 LOOK_SECONDS = 0.05
 PICK = "--pick"  # of a learner of --local: take the file of the learner's number
 
@@ -174,6 +174,12 @@ def fail(text: str, status: int) -> int:
     return status
 
 
+def say(text: str) -> None:
+    """Show `text` on a terminal, in place of what was shown last."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
 # ---- one site ----
 
 def check(o: argparse.Namespace, path: str, show: bool) -> stats.Columns:
@@ -194,17 +200,12 @@ def answer(o: argparse.Namespace, result: stats.Result) -> str:
 
 def site(o: argparse.Namespace) -> int:
     """Take part with one file, and print the result."""
-    terminal = sys.stderr.isatty()
-    data = check(o, o.files[0], terminal or o.dry_run)
+    data = check(o, o.files[0], sys.stderr.isatty() or o.dry_run)
     if o.dry_run:
         return 0
     if not (o.socket or os.environ.get("STARLING_SOCKET")):
         return fail("no learner is named: give the socket of yours with --socket PATH or STARLING_SOCKET, or try the command with "
                     "--local and at least 3 files", USAGE)
-
-    def say(text: str) -> None:
-        if terminal:
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
     try:
         with stats.Sums(o.socket, on_round=lambda t: say(f"round {t}"), on_wait=say) as sums:
@@ -260,9 +261,11 @@ def local(o: argparse.Namespace, arguments: list[str]) -> int:
         command = [program, "launch", "-n", str(len(o.files)), "--rounds", str(ROUNDS), "--topology", "complete", "--run-dir", str(folder), *settings, "--",
                    program, "stats", PICK, *arguments]
         with open(said, "w") as output, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output) as launcher:
+            say(f"{len(o.files)} sites run on this machine")
             try:
                 given = answers(folder, len(o.files), launcher)
             finally:
+                say("")
                 if launcher.poll() is None:
                     launcher.send_signal(signal.SIGINT)
                     launcher.wait()

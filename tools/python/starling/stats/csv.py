@@ -220,7 +220,7 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
     found = decimal or _decimal(field.strip() for _, record in records[1:] for field in record)
     columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
                       found, thousands, [line for line, _ in records[1:]])
-    shown = {"\t": "tab"}.get(separator, separator)
+    shown = {",": "comma", ";": "semicolon", "\t": "tab"}.get(separator, separator)
     columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {DECIMALS[found]}, "
                          f"{len(names)} columns")
     return columns

@@ -137,7 +137,8 @@ def kaplan_meier(sums: Sums, formula: str, data: Any, resolution: float = 1.0, u
     table = np.concatenate(parts, axis=1)
     columns = dict(zip(("time", "at risk", "events", "survival", "std err", "low", "high"), table[1:]))
     grouped = {"group": [names[int(place)] for place in table[0]]} if len(names) > 1 else {}
-    notes = [f"The curve ends at {t.facts['until']:g}: fewer than {threshold} rows are followed longer."] if t.lost else []
+    ended = t.lost > 0 or ((t.deaths > 0) & (t.risk < threshold)).any()
+    notes = [f"A curve ends where fewer than {threshold} rows are followed longer: later events are not shown."] if ended else []
     return Result(f"Kaplan-Meier estimate of {formula}", t.facts, {**grouped, **columns}, notes=notes)
 
 

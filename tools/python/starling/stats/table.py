@@ -30,7 +30,9 @@ def _cell(heading: str, value: Any) -> str:
         return "<0.0001"
     if isinstance(value, (int, np.integer)) or (float(value).is_integer() and abs(value) < 1e15):
         return f"{value:.0f}"
-    return f"{value:.4f}" if probability or 0.01 <= abs(value) < 1000 else f"{value:.6g}"
+    if probability or 0.01 <= abs(value) < 1000:
+        return f"{value:.4f}"
+    return f"{value:.4g}" if abs(value) < 1 else f"{value:.6g}"
 
 
 @dataclass
