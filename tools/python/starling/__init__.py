@@ -9,7 +9,7 @@
 
 `model` is an array, a torch ``state_dict``, or any nesting of dicts, lists and tuples of arrays. The mean has the same
 structure, order, shapes and dtypes. `starling.load` reads a committed model from a file. `starling.flower` runs a Flower
-client, `starling.sklearn` trains an estimator. The protocol is proto/APPLICATION.md of the source.
+client, `starling.sklearn` trains an estimator, `starling.stats` computes statistics. The protocol is proto/APPLICATION.md of the source.
 """
 from starling.checkpoint import Checkpoint, load
 from starling.group import Error, Group, Refused, join

@@ -187,9 +187,12 @@ def check(o: argparse.Namespace, path: str, show: bool) -> stats.Columns:
     data = read(o, path)
     if show:
         print(data.preview(mentioned(o, data)), file=sys.stderr)
+    nothing = Nothing()
     try:
-        ANALYSES[o.analysis][2](Nothing(), o, data)
+        ANALYSES[o.analysis][2](nothing, o, data)
     except DryRun:
+        if nothing.own_dropped > 0:
+            print(f"{path}: {nothing.own_rows} rows are used, {nothing.own_dropped} have a missing value", file=sys.stderr)
         return data
     raise AssertionError("an analysis did not begin with agree")
 

@@ -24,7 +24,7 @@ DECREMENT = 1e-16  # g'H^-1 g at the end: the last step is 10^-8 standard errors
 PERFECT = 1e-10  # the residual sum of squares in units of the total one, below which it is rounding
 SINGULAR = 1e-10  # the least eigenvalue of the information, scaled to a diagonal of ones
 CONSTANT = 1e-14  # the least squared coefficient of variation of a column
-EXPONENT_MOST = 50.0  # of a linear predictor on the way to the estimate
+EXPONENT_MOST = 30.0  # of a linear predictor on the way to the estimate
 
 Evaluated = tuple[float, np.ndarray, np.ndarray]  # minus twice the log-likelihood (or so), gradient [p], information [p, p]
 

@@ -52,6 +52,7 @@ class Sums:
     def __init__(self, path: str | None = None, room: int = ROOM, on_round: Callable[[int], None] | None = None,
                  on_wait: Callable[[str], None] | None = None) -> None:
         self.participants = 0  # sites of the last sum
+        self.own_rows = self.own_dropped = 0  # of the last analysis: rows of this site that are used, and left out
         self._path, self._room, self._on_round, self._on_wait = path, room, on_round, on_wait
         self._group: Group | None = None
         self._rounds: Iterator[int] = iter(())
@@ -146,6 +147,7 @@ def begin(sums: Sums, question: dict[str, Any], threshold: int, rows: int, dropp
     """Agree on `question`, then return the facts that each result has: sites, rows and dropped rows of all sites.
 
     Only these counts have left the sites by then. NoResult: there are fewer rows than `threshold`."""
+    sums.own_rows, sums.own_dropped = rows, dropped
     sums.agree("".join(repr(sorted({**question, "threshold": threshold}.items())).split()))
     total = sums.sum({"rows": rows, "dropped": dropped})
     facts = {"sites": sums.participants, "rows": int(np.rint(total["rows"])), "dropped": int(np.rint(total["dropped"]))}

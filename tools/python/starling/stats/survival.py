@@ -17,7 +17,7 @@ import numpy as np
 from starling.stats import special
 from starling.stats.csv import Columns, columns_of
 from starling.stats.formula import Design, Levels, design, split
-from starling.stats.glm import Evaluated, check_categories, check_constant, coefficients, newton
+from starling.stats.glm import EXPONENT_MOST, Evaluated, check_categories, check_constant, coefficients, newton
 from starling.stats.summary import on_grid, search
 from starling.stats.sums import SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
@@ -210,7 +210,7 @@ def _cox_fit(sums: Sums, d: Design, t: _Times) -> tuple[np.ndarray, float, float
         return np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])[place]
 
     def evaluate(b: np.ndarray) -> Evaluated:
-        r = np.exp(np.clip(X @ b, -50, 50))[:, None]
+        r = np.exp(np.clip(X @ b, -EXPONENT_MOST, EXPONENT_MOST))[:, None]
         summed = sums.sum({"s0": over_risk(r)[:, 0], "s1": over_risk(r * X), "s2": over_risk(r * X[:, upper[0]] * X[:, upper[1]])})
         mean_at = summed["s1"] / summed["s0"][:, None]
         H = np.zeros((p, p))
