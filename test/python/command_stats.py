@@ -150,6 +150,16 @@ class Command(unittest.TestCase):
         Path(self.folder.name, "two.py").unlink()
         shutil.rmtree(Path(self.folder.name, "run"))
 
+    def test_a_site_with_its_own_learner(self):
+        # describe takes five rounds: the question, the rows, counts, sums, squares
+        done = self.run_it("launch", "-n", "3", "--rounds", "5", "--run-dir", "run", "--", "sh", "-c",
+                           f'exec "{STARLING}" stats describe bmi "site-$STARLING_LEARNER.csv"')
+        shutil.rmtree(Path(self.folder.name, "run"))
+        rows = np.concatenate([part["bmi"] for part in PARTS[:3]])
+        self.assertEqual(done.stdout.count("Summary"), 3)
+        shown = [line.split()[-3:] for line in done.stdout.splitlines() if ": bmi " in line]
+        self.assertEqual(shown, [[f"{value:.4f}" for value in (rows.mean(), rows.var(ddof=1), rows.std(ddof=1))]] * 3)
+
     def test_files_of_other_dialects(self):
         with tempfile.TemporaryDirectory() as folder:
             example = subprocess.run([sys.executable, str(PACKAGE / "examples" / "stats_five_sites.py"), folder], capture_output=True,
