@@ -35,6 +35,36 @@ class Load(unittest.TestCase):
         self.assertEqual(model.metadata["round"], "3")
         model["w"] += 1  # the arrays are the caller's
 
+    def test_a_model_like_another(self):
+        header = {**self.header, "metric:loss": {"dtype": "F64", "shape": [], "data_offsets": [8, 16]}}
+        write(self.path, header, self.data)
+        like = {"b": [np.zeros(2)], "w": np.zeros((2, 3), np.float16), "batches": np.array(7)}
+        with self.assertRaisesRegex(ValueError, "has another model than `like`: b.0 has the shape none, in `like` .2.$"):
+            starling.load(self.path, like=like)
+        like["b"], like["w"] = like["b"][0], like["w"].T
+        with self.assertRaisesRegex(ValueError, r"w has the shape \[2, 3\], in `like` \[3, 2\]$"):
+            starling.load(self.path, like=like)
+        with self.assertRaisesRegex(ValueError, r"w has the shape \[2, 3\], in `like` none$"):
+            starling.load(self.path, like={"b": np.zeros(2)})
+        like["w"] = like["w"].T
+        model = starling.load(self.path, like=like)
+        self.assertEqual((list(model), model["batches"], model["w"].dtype), (["b", "w", "batches"], 7, np.float16))
+        self.assertEqual((model["b"].tolist(), model["w"].tolist()), ([0, 1], [[0, 1, 2], [3, 4, 5]]))
+
+    def test_a_strict_state_dict(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not installed")
+        net = torch.nn.BatchNorm1d(2)
+        net(torch.ones(3, 2))
+        names = ("bias", "running_mean", "running_var", "weight")
+        write(self.path, {name: {"dtype": "F32", "shape": [2], "data_offsets": [8 * i, 8 * i + 8]} for i, name in enumerate(names)},
+              np.arange(8, dtype="<f4").tobytes())
+        fresh = torch.nn.BatchNorm1d(2)
+        fresh.load_state_dict(starling.load(self.path, like=net), strict=True)
+        self.assertEqual((fresh.weight.tolist(), int(fresh.num_batches_tracked)), ([6, 7], 1))
+
     def test_damaged_files(self):
         flaws = {"checksum": (self.header, self.data[:-1] + b"\1"),
                  "outside the file": (self.header, self.data[:-4]),

@@ -28,6 +28,31 @@ class Unusable(unittest.TestCase):
                 starling.join({f"{i:0100}": 0.0 for i in range(10000)}, learner.path)
 
 
+class Names(unittest.TestCase):
+    def test_a_prefix_of_all_names(self):
+        for prefix, cause in (("module", "DataParallel"), ("_orig_mod", "torch.compile")):
+            with FakeLearner(lambda learner: learner.accept()) as learner:
+                with self.assertWarnsRegex(UserWarning, rf"begin with {prefix}\., which {cause} adds: .* net\.{prefix}$") as warned:
+                    starling.join({f"{prefix}.w": 1.0, f"{prefix}.b": 2.0}, learner.path).close()
+            self.assertEqual(warned.filename, __file__)
+        with FakeLearner(lambda learner: learner.accept()) as learner, warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            starling.join({"module.w": 1.0, "b": 2.0}, learner.path).close()
+
+    def test_names_that_the_learner_would_refuse(self):
+        for name, text in (("n" * 128, "at most 127 bytes, not 128: n+$"), ("\u20ac" * 43, "at most 127 bytes, not 129"),
+                           ("a\0b", r"text without NUL, not 'a\\x00b'"), ("\ud800", "text without NUL, not")):
+            with self.subTest(text), self.assertRaisesRegex(ValueError, "the name of a tensor .*" + text):
+                starling.join({name: 1.0}, "/dev/null/x")
+        with FakeLearner(lambda learner: learner.accept()) as learner:
+            starling.join({"n" * 127: 1.0}, learner.path).close()
+
+    def test_nine_thousand_tensors(self):
+        with FakeLearner(lambda learner: learner.accept()) as learner:
+            starling.join([0.0] * 9000, learner.path).close()
+        self.assertEqual(len(learner.tensors), 9000)
+
+
 class Values(unittest.TestCase):
     def test_what_is_averaged(self):
         for asked, expected in (({}, "update"), ({"values": "update"}, "update"), ({"values": "model"}, "model")):

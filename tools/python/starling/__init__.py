@@ -7,8 +7,9 @@
             train(model)
             model = group.mean(model, weight=len(data))
 
-`model` is an array, a torch ``state_dict``, or any nesting of dicts, lists and tuples of arrays. The mean has the same
-structure, order, shapes and dtypes. `starling.load` reads a committed model from a file. `starling.flower` runs a Flower
+`model` is an array, a torch module or ``state_dict``, or any nesting of dicts, lists, tuples and dataclasses of arrays of any
+library. The mean has the same structure, order, shapes, dtypes and devices; of a module it is the ``state_dict``.
+`starling.load` reads a committed model from a file. `starling.flower` runs a Flower
 client, `starling.sklearn` trains an estimator, `starling.stats` computes statistics. The protocol is proto/APPLICATION.md of the source.
 """
 from starling.checkpoint import Checkpoint, load

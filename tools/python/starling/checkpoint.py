@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from starling import tree
+
 _DTYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+METRIC = "metric:"  # begins the names of averaged metrics, which are no part of the model
 
 
 class Checkpoint(dict[str, np.ndarray]):
@@ -29,10 +32,30 @@ def _tensor(name: str, described: dict[str, Any], data: np.ndarray) -> np.ndarra
     return data[begin:end].view(kind).reshape(described["shape"])
 
 
-def load(path: str | os.PathLike[str]) -> Checkpoint:
+def _as(like: Any, path: str | os.PathLike[str], found: Checkpoint) -> Any:
+    template, _ = tree.take_apart(like)
+    shapes = {tensor.name: tensor.shape for tensor in template.tensors}
+    for name in [*shapes, *(name for name in found if name not in template.ties and not name.startswith(METRIC))]:
+        there, asked = (list(part[name]) if name in part else "none" for part in ({n: a.shape for n, a in found.items()}, shapes))
+        if there != asked:
+            raise ValueError(f"{os.fspath(path)} has another model than `like`: {name} has the shape {there}, in `like` {asked}")
+    return template.build(found)
+
+
+def load(path: str | os.PathLike[str], like: Any = None) -> Any:
     """Read the checkpoint `path`, such as state/checkpoints/latest.safetensors, or another safetensors file.
 
-    ValueError: the file is damaged; the text names it and the flaw."""
+    Returns a Checkpoint: the tensors by name, without the integers of a model, which are not averaged. With `like`, a model
+    of the structure that was given to `join`, the result is such a model, with the integers of `like`:
+
+        net.load_state_dict(starling.load(path, like=net))
+
+    ValueError: the file is damaged, or has other tensors than `like`; the text names it and the flaw."""
+    found = _read(path)
+    return found if like is None else _as(like, path, found)
+
+
+def _read(path: str | os.PathLike[str]) -> Checkpoint:
     data = np.fromfile(path, dtype=np.uint8)
     try:
         size = int.from_bytes(data[:8].tobytes(), "little")

@@ -13,6 +13,7 @@ import numpy as np
 
 
 LINE_BYTES_MAX = 1 << 20
+NAME_BYTES_MAX = 127  # of a tensor
 VECTORS = 2
 
 
@@ -45,7 +46,7 @@ class Connection:
         self._fds = []
 
     def send(self, message: dict[str, Any]) -> None:
-        line = json.dumps(message, allow_nan=False).encode() + b"\n"
+        line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES_MAX:
             raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 1 MiB: "
                           "use fewer tensors or shorter names")

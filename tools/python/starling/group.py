@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from starling import tree
-from starling.connection import Connection, Garbled
+from starling.connection import NAME_BYTES_MAX, Connection, Garbled
 
 VERSION = 1
 RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0
+PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of names of tensors, and what adds them
 NAMED = 3  # the most tensors of integers that a message names
 
 
@@ -74,9 +75,8 @@ class Group:
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
         self._keep = integers == "keep"
-        self._template: Any = None  # the skeleton of the last model of the application, with the dtypes of `_tensors`
-        self._tensors: list[tree.Tensor] = []  # of the template; empty: none is declared
-        self._initial: Any = None  # the model of join, until its values are told
+        self._template: tree.Template | None = None  # of the last model of the application; None: none is declared
+        self._initial: tree.Arrays | None = None  # the values of the model of join, until they are told
         self._connection: Connection | None = None
         self._weighted = False
         self._state = State.SHARED
@@ -84,9 +84,7 @@ class Group:
         self._calls = 0  # of mean
         self._warned = False  # of tensors that came back as float64
         if model is not None:
-            self._initial = model
-            self._declare(model)
-            self._initial = None
+            self._declare(model, initial=True)
 
     def __enter__(self) -> Group:
         return self
@@ -102,14 +100,18 @@ class Group:
 
     # ---- the connection ----
 
-    def _declare(self, model: Any) -> None:
-        found = tree.tensors(model)
-        if sum(tensor.bytes for tensor in found) == 0:
+    def _declare(self, model: Any, initial: bool = False) -> None:
+        """Join with the tensors of `model`. `initial`: its values are those before training."""
+        template, arrays = tree.take_apart(model)
+        if template.bytes == 0:
             raise ValueError("the model has no floats to average")
-        self._nonnegative = tree.nonnegative(found, self._patterns)
-        self._tell_of_integers(tree.integers(model), sum(tensor.elements for tensor in found))
-        self._template, self._tensors = tree.skeleton(model), found
+        self._nonnegative = tree.nonnegative(template.tensors, self._patterns)
+        self._tell_of_integers(template.integers, sum(tensor.elements for tensor in template.tensors))
+        _check_names([tensor.name for tensor in template.tensors])
+        template.check(arrays)  # a model that could not come back would lose a round of all
+        self._template, self._initial = template, arrays if initial else None
         self._connect()
+        self._initial = None
 
     def _tell_of_integers(self, kept: list[tree.Tensor], averaged: int) -> None:
         """Print which tensors are not averaged. Raise ValueError if they have most values, unless the application knows it."""
@@ -148,9 +150,9 @@ class Group:
         return Error(f"{self._path}: " + (f"a message of the learner has no {wrong}" if isinstance(wrong, KeyError) else str(wrong)))
 
     def _join(self) -> None:
-        assert self._connection is not None
+        assert self._connection is not None and self._template is not None
         described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} |
-                     ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._tensors]
+                     ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._template.tensors]
         self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
                                "values": self._values, "initial": self._initial is not None})
         answer = self._connection.receive()
@@ -158,9 +160,9 @@ class Group:
             raise Error(answer.get("text", "the learner refused the application"))
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
-        self._up, self._down = self._connection.vectors(sum(tensor.bytes for tensor in self._tensors))
-        if answer.get("initial", False):
-            tree.flatten(self._initial, self._tensors, self._up)
+        self._up, self._down = self._connection.vectors(self._template.bytes)
+        if answer.get("initial", False) and self._initial is not None:
+            tree.fill(self._up, self._template.tensors, self._initial)
             self._connection.send({"type": "initial"})
         self._state = State.SHARED
 
@@ -201,9 +203,13 @@ class Group:
             self._next()
 
     def _send(self, model: Any, weight: int, metrics: dict[str, float]) -> None:
-        assert self._connection is not None
-        self._warn_of_narrowed(tree.flatten(model, self._tensors, self._up))
-        self._template = tree.skeleton(model, self._tensors, self._template)
+        assert self._connection is not None and self._template is not None
+        template, arrays = tree.take_apart(model, self._template)
+        if not template.has_types_of(self._template):
+            template.check(arrays)
+        self._warn_of_narrowed(template.narrowed)
+        self._template = template
+        tree.fill(self._up, template.tensors, arrays)
         self._state = State.SHARED
         try:
             self._connection.send({"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics})
@@ -217,7 +223,7 @@ class Group:
 
         A round comes again if its attempt failed in a way that forbids to use the same model twice."""
         while True:
-            if self._tensors:
+            if self._template is not None:
                 self._await_request()
             if self._state is State.DONE:
                 return
@@ -231,10 +237,10 @@ class Group:
         """The last committed model, of the structure of the application's; None before the first commit.
 
         Leaves that are not averaged, such as integers, are those of the model that was given to `mean` last."""
-        if self.committed == 0:
+        if self.committed == 0 or self._template is None:
             return None
         self._held = self.committed
-        return tree.unflatten(self._template, self._down)
+        return self._template.build(tree.places(self._template.tensors, self._down))
 
     def mean(self, model: Any, weight: int = 1, metrics: dict[str, float] | None = None) -> Any:
         """Return the weighted mean of the models of all learners, as soon as the round is committed.
@@ -249,7 +255,7 @@ class Group:
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
         Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
-        if not self._tensors:
+        if self._template is None:
             self._declare(model)
         self._check_weight(weight)
         numbers = self._numbers(metrics or {})
@@ -289,6 +295,20 @@ class Group:
         return {name: float(value) for name, value in metrics.items() if math.isfinite(value)}
 
 
+def _check_names(names: list[str]) -> None:
+    """Raise ValueError for a name that the learner would refuse; warn of names that the other learners may not have."""
+    for name in names:
+        size = len(name.encode(errors="surrogatepass"))
+        if size > NAME_BYTES_MAX:
+            raise ValueError(f"the name of a tensor has at most {NAME_BYTES_MAX} bytes, not {size}: {name}")
+        if any(c == "\0" or "\ud800" <= c <= "\udfff" for c in name):
+            raise ValueError(f"the name of a tensor is text without NUL, not {name!r}")
+    for prefix, cause in PREFIXES.items():
+        if all(name.startswith(prefix) for name in names):
+            warnings.warn(f"all names of tensors begin with {prefix}, which {cause} adds: learners without it have other names. "
+                          f"Give the model inside, net.{prefix[:-1]}", stacklevel=5)
+
+
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
          nonnegative: Sequence[str] = (), integers: str | None = None) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
@@ -296,6 +316,10 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `model` states names, shapes and dtypes. Its values are those before training: if they are the same at all learners, such
     as with the same seed, the first round averages what training adds to them, else whole models. Without it, the model of
     the first `mean` states the tensors.
+    Its leaves are arrays of numpy, torch, JAX, TensorFlow, MLX, CuPy and pandas, and numbers. What is no float is not averaged: each
+    learner keeps its own integers, None, and the `param_groups` of a torch optimizer. Masked arrays are refused. A module counts
+    as its `state_dict()`; tied tensors of torch, the same memory under two names, are sent once. A model that could not be built again
+    from its mean is refused with a TypeError before anything is shared.
     A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each

@@ -1,23 +1,31 @@
-"""Models as nested containers of arrays, and as the bytes of one vector.
+"""Models as nested containers of leaves, and as the bytes of one vector.
 
-Leaves are numpy arrays, torch tensors (anything with ``detach``), and Python numbers. Floats of 8 bytes and more, Python's
-among them, are averaged as float64; shorter ones as float32. Leaves of integers and booleans, such as the batch counters of
-torch, are not averaged: each learner keeps its own.
+Containers are dicts, lists, tuples, dataclasses, DataFrames and what has a `state_dict`, which is then taken. Leaves are those
+of leaves.py. Floats of 8 bytes and more, Python's among them, are averaged as float64; shorter ones as float32. Other leaves
+are not averaged, each learner keeps its own: integers and booleans, such as the batch counters of torch, None, and the
+`param_groups` of a torch optimizer, which are its settings.
 
 A vector is one array of uint8 that holds the averaged leaves without gaps: those of float64 first, so that each is
-aligned, and each kind in the order of its names.
+aligned, and each kind in the order of its names. Tensors of torch that are the same memory are in it once.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import copy
+import dataclasses
+from collections import UserDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
 
+from starling import leaves
+
 # Variances and second moments of torch: an average below 0 would give NaN in a square root.
 NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "max_exp_avg_sq", "*.max_exp_avg_sq")
+
+Arrays = dict[str, np.ndarray]  # by the names of tensors
 
 
 @dataclass(frozen=True)
@@ -40,54 +48,214 @@ class Tensor:
         return f"{self.name} {self.dtype} {list(self.shape)}"
 
 
-def _array(leaf: Any) -> np.ndarray:
-    """Return the values of a leaf as an array; the memory is shared where possible."""
-    if hasattr(leaf, "detach"):
-        leaf = leaf.detach().cpu()
-        leaf = (leaf.float() if str(leaf.dtype) == "torch.bfloat16" else leaf).numpy()
-    return np.asarray(leaf)
+# ---- containers ----
+
+# The parts of a container by name, and the function that joins new ones, which holds none of the old.
+Split = tuple[list[tuple[str, Any]], Callable[[list[Any]], Any]]
 
 
-def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Yield (name, leaf); a name joins the keys and places on the way with dots."""
+def _emptied(value: Mapping[Any, Any]) -> Any:
+    """Return a copy of a dict without its parts, but with what a subclass has besides, such as the default of a defaultdict.
+
+    None: it can only be made anew."""
+    if not isinstance(value, (dict, UserDict)):
+        return None  # its copy may have the same parts
+    try:
+        empty = copy.copy(value)
+        empty.clear()
+    except Exception:  # of any subclass, such as an immutable one
+        return None
+    return empty
+
+
+def _split_mapping(value: Mapping[Any, Any]) -> Split:
+    keys, kind, empty = list(value), type(value), _emptied(value)
+
+    def join(made: list[Any]) -> Any:
+        if empty is None:
+            return kind(dict(zip(keys, made)))
+        whole = copy.copy(empty)
+        for key, part in zip(keys, made):
+            whole[key] = part
+        return whole
+
+    return [(str(key), value[key]) for key in keys], join
+
+
+def _split_sequence(value: Any) -> Split:
+    kind = type(value)
+    return [(str(place), part) for place, part in enumerate(value)], kind._make if hasattr(kind, "_make") else kind
+
+
+def _split_dataclass(value: Any) -> Split:
+    names, empty = [field.name for field in dataclasses.fields(value)], copy.copy(value)
+
+    def join(made: list[Any]) -> Any:
+        whole = copy.copy(empty)
+        for name, part in zip(names, made):
+            object.__setattr__(whole, name, part)  # also in a frozen one
+        return whole
+
+    parts = [(name, getattr(value, name)) for name in names]
+    for name in names:
+        object.__setattr__(empty, name, None)
+    return parts, join
+
+
+def _split_frame(value: Any) -> Split:
+    kind, index, columns = type(value), value.index, value.columns
+
+    def join(made: list[Any]) -> Any:
+        whole = kind(dict(enumerate(made)), index=index)
+        whole.columns = columns
+        return whole
+
+    return [(str(column), value.iloc[:, place]) for place, column in enumerate(columns)], join
+
+
+def _split(value: Any) -> Split | None:
+    """Return the parts of a container; None: `value` is none."""
+    if hasattr(type(value), "iloc") and hasattr(type(value), "columns"):
+        return _split_frame(value)
     if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _leaves(part, (*path, str(key)))
-    elif isinstance(value, (list, tuple)):
-        for place, part in enumerate(value):
-            yield from _leaves(part, (*path, str(place)))
-    else:
-        yield ".".join(path) or "model", value
+        return _split_mapping(value)
+    if isinstance(value, (list, tuple)):
+        return _split_sequence(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and leaves.kind_of(value) is None:
+        return _split_dataclass(value)
+    return None
 
 
-def _averaged(model: Any) -> dict[str, tuple[Tensor, np.ndarray]]:
-    """Return the averaged leaves by name, in the order of the vector: the same whatever the order of the dicts."""
-    found = {}
-    for name, leaf in _leaves(model):
-        array = _array(leaf)
-        if array.dtype.kind in "iub":
-            continue
+# ---- a model, taken apart ----
+
+class _Walk:
+    """What is found on the way through a model."""
+
+    def __init__(self) -> None:
+        self.arrays: Arrays = {}  # of the averaged leaves
+        self.makes: dict[str, leaves.Make] = {}
+        self.memories: dict[Hashable, list[str]] = {}  # names of the leaves that are the same memory
+        self.integers: list[Tensor] = []
+        self.types: list[type] = []
+
+    def take(self, value: Any, path: tuple[str, ...] = ()) -> Callable[[dict[str, Any]], Any]:
+        """Take `value` apart; return the function that builds it from new leaves by name."""
+        if callable(getattr(value, "state_dict", None)) and not isinstance(value, type):
+            value = value.state_dict()
+        self.types.append(type(value))
+        split = _split(value)
+        if split is None:
+            return self._leaf(".".join(path) or "model", value)
+        parts, join = split
+        settings = isinstance(value, Mapping) and "state" in value and "param_groups" in value
+        builds = [(lambda made, part=part: part) if settings and key == "param_groups" else self.take(part, (*path, key))
+                  for key, part in parts]
+        return lambda made: join([build(made) for build in builds])
+
+    def _leaf(self, name: str, leaf: Any) -> Callable[[dict[str, Any]], Any]:
+        kind = leaves.kind_of(leaf)
+        if leaf is None:
+            return lambda made: None
+        if kind is None:
+            raise TypeError(f"{name} is a {type(leaf).__name__}, which cannot be averaged: leave it out of the model")
+        array = leaves.read(name, kind, leaf)
         if array.dtype.kind != "f":
-            raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged")
-        if name in found:
+            if array.size > 1:
+                self.integers.append(Tensor(name, array.shape, str(array.dtype)))
+            return lambda made: leaf
+        if name in self.arrays:
             raise ValueError(f"two tensors have the name {name}")
-        found[name] = Tensor(name, array.shape, "float64" if array.dtype.itemsize >= 8 else "float32"), array
-    return dict(sorted(found.items(), key=lambda item: (item[1][0].dtype != "float64", item[0])))
+        self.arrays[name], self.makes[name] = array, kind.make(leaf)
+        self.memories.setdefault(leaves.memory(leaf) or name, []).append(name)
+        return lambda made: made[name]
 
 
-def nonnegative(tensors: list[Tensor], patterns: Sequence[str]) -> set[str]:
-    """Return the names that match NONNEGATIVE or one of `patterns`, of the kind of shells: "*.var".
-
-    Raises ValueError for a pattern without a match."""
-    if isinstance(patterns, str):
-        raise ValueError(f'nonnegative is a list of patterns, such as ("{patterns}",)')
-    for pattern in patterns:
-        if not any(fnmatchcase(tensor.name, pattern) for tensor in tensors):
-            raise ValueError(f"nonnegative: no averaged tensor has a name like {pattern}; the first is {tensors[0].name}")
-    return {tensor.name for tensor in tensors if any(fnmatchcase(tensor.name, p) for p in (*NONNEGATIVE, *patterns))}
+def _tensor(name: str, array: np.ndarray) -> Tensor:
+    return Tensor(name, array.shape, "float64" if array.dtype.itemsize >= 8 else "float32")
 
 
-def _places(tensors: list[Tensor], vector: np.ndarray) -> dict[str, np.ndarray]:
+class Template:
+    """How to build a model of one structure from the values of its tensors. It holds none of the averaged values.
+
+    tensors: those that are averaged, in the order of the vector, which is the same whatever the order of dicts.
+    integers: those that are not averaged, without those of one element, such as counters.
+    ties: by the name of each leaf that is the memory of a tensor: the name of the tensor.
+    narrowed: the tensors of `before` that were float32 and have come as float64."""
+
+    def __init__(self, walk: _Walk, build: Callable[[dict[str, Any]], Any], before: Template | None) -> None:
+        self.integers, self._makes, self._build, self._types = walk.integers, walk.makes, build, walk.types
+        self.narrowed: list[Tensor] = []
+        if before is None:
+            self.ties = {name: min(names) for names in walk.memories.values() for name in names if name != min(names)}
+            found = [_tensor(name, array) for name, array in walk.arrays.items() if name not in self.ties]
+            self.tensors = sorted(found, key=lambda tensor: (tensor.dtype != "float64", tensor.name))
+        else:
+            self.ties, self.tensors = before.ties, before.tensors
+            self._check_unchanged(walk.arrays)
+            self._keep_dtypes(walk.arrays, before)
+
+    def _keep_dtypes(self, arrays: Arrays, before: Template) -> None:
+        for old in self.tensors:
+            new = _tensor(old.name, arrays[old.name])
+            if new != old:
+                self._makes[old.name] = before._makes[old.name]
+                self.narrowed += [old] if new.dtype == "float64" else []
+
+    def _check_unchanged(self, arrays: Arrays) -> None:
+        """Raise ValueError unless `arrays` have the names, shapes and ties of the tensors. The dtypes may differ."""
+        for old in self.tensors:
+            if old.name not in arrays:
+                raise ValueError(f"the model changed: {old} is missing or has no floats any more")
+            if arrays[old.name].shape != old.shape:
+                raise ValueError(f"the model changed: {_tensor(old.name, arrays[old.name])}, was {old}")
+        names = {tensor.name for tensor in self.tensors}
+        for name, array in arrays.items():
+            if name not in names and name not in self.ties:
+                raise ValueError(f"the model changed: {_tensor(name, array)} was missing or had no floats")
+        for name, tied in self.ties.items():
+            if name in arrays and not np.array_equal(arrays[name], arrays[tied], equal_nan=True):
+                raise ValueError(f"the model changed: {name} and {tied} were the same memory and have different values now")
+
+    @property
+    def bytes(self) -> int:
+        return sum(tensor.bytes for tensor in self.tensors)
+
+    def has_types_of(self, other: Template) -> bool:
+        return self._types == other._types
+
+    def build(self, arrays: Mapping[str, np.ndarray]) -> Any:
+        """Return a model with the values of `arrays`, which are copied. Leaves that are not averaged are those of the model."""
+        made = {tensor.name: self._makes[tensor.name](arrays[tensor.name]) for tensor in self.tensors}
+        made.update({name: made[tied] for name, tied in self.ties.items()})
+        return self._build(made)
+
+    def check(self, arrays: Arrays) -> None:
+        """Raise TypeError unless a model that is built from `arrays` has their values."""
+        try:
+            _, again = take_apart(self.build(arrays), self)
+        except Exception as flaw:  # of any library
+            raise TypeError(f"the model cannot be built from its mean: {flaw}") from flaw
+        for tensor in self.tensors:
+            if _tensor(tensor.name, arrays[tensor.name]) != tensor:
+                continue  # its values are those of another dtype
+            one, other = (part[tensor.name].astype(tensor.dtype) for part in (arrays, again))
+            if not np.array_equal(one, other, equal_nan=True):
+                raise TypeError(f"the model cannot be built from its mean: {tensor.name} then has other values")
+
+
+def take_apart(model: Any, before: Template | None = None) -> tuple[Template, Arrays]:
+    """Return what builds `model`, and the arrays of its averaged leaves; their memory is shared with `model` where possible.
+
+    `before`: the template of the model that it must be like, except for float dtypes, which remain those of `before`.
+    TypeError: a leaf cannot be averaged. ValueError: names collide, or the model differs from `before`."""
+    walk = _Walk()
+    build = walk.take(model)
+    return Template(walk, build, before), walk.arrays
+
+
+# ---- the vector ----
+
+def places(tensors: Sequence[Tensor], vector: np.ndarray) -> Arrays:
     """Return views of the parts of `vector`, by name."""
     views, begin = {}, 0
     for tensor in tensors:
@@ -97,88 +265,20 @@ def _places(tensors: list[Tensor], vector: np.ndarray) -> dict[str, np.ndarray]:
     return views
 
 
-def tensors(model: Any) -> list[Tensor]:
-    """Return the tensors of `model` that are averaged, in the order of the vector."""
-    return [tensor for tensor, _ in _averaged(model).values()]
-
-
-def integers(model: Any) -> list[Tensor]:
-    """Return the tensors of `model` that are not averaged, without those of one element, such as counters."""
-    arrays = ((name, _array(leaf)) for name, leaf in _leaves(model))
-    return [Tensor(name, array.shape, str(array.dtype)) for name, array in arrays if array.dtype.kind in "iub" and array.size > 1]
-
-
-def _check_unchanged(found: dict[str, tuple[Tensor, np.ndarray]], known: list[Tensor]) -> None:
-    """Raise ValueError unless `found` has the names and shapes of `known`. The dtypes, and so the order, may differ."""
-    for old in known:
-        if old.name not in found:
-            raise ValueError(f"the model changed: {old} is missing or has no floats any more")
-        new, _ = found[old.name]
-        if new.shape != old.shape:
-            raise ValueError(f"the model changed: {new}, was {old}")
-    names = {tensor.name for tensor in known}
-    for name, (new, _) in found.items():
-        if name not in names:
-            raise ValueError(f"the model changed: {new} was missing or had no floats")
-
-
-def flatten(model: Any, known: list[Tensor], vector: np.ndarray) -> list[Tensor]:
-    """Copy the averaged leaves of `model`, of the names and shapes of `known`, into `vector`, with the dtypes of `known`.
-
-    Returns the tensors of `known` that are float32 and of which `model` has float64."""
-    found = _averaged(model)
-    _check_unchanged(found, known)
-    for name, place in _places(known, vector).items():
+def fill(vector: np.ndarray, tensors: Sequence[Tensor], arrays: Arrays) -> None:
+    """Copy `arrays` into `vector`, with the dtypes of `tensors`."""
+    for name, place in places(tensors, vector).items():
         with np.errstate(over="ignore"):  # the learner names the place of a value that is not finite
-            place[...] = found[name][1]
-    return [old for old in known if old.dtype == "float32" and found[old.name][0].dtype == "float64"]
+            place[...] = arrays[name]
 
 
-def _like(leaf: Any, values: np.ndarray) -> Any:
-    """Return a copy of `values` of the type of `leaf`."""
-    if hasattr(leaf, "detach"):
-        import torch
+def nonnegative(tensors: Sequence[Tensor], patterns: Sequence[str]) -> set[str]:
+    """Return the names that match NONNEGATIVE or one of `patterns`, of the kind of shells: "*.var".
 
-        return torch.from_numpy(values.copy()).to(dtype=leaf.dtype, device=leaf.device)
-    if isinstance(leaf, (np.ndarray, np.generic)):
-        return values.astype(leaf.dtype) if isinstance(leaf, np.ndarray) else leaf.dtype.type(values)
-    return float(values)
-
-
-def _rebuild(value: Any, leaf: Callable[[str, Any], Any], path: tuple[str, ...] = ()) -> Any:
-    """Return `value` with leaf(name, old leaf) for each leaf."""
-    if isinstance(value, Mapping):
-        return type(value)((key, _rebuild(part, leaf, (*path, str(key)))) for key, part in value.items())
-    if isinstance(value, (list, tuple)):
-        parts = [_rebuild(part, leaf, (*path, str(place))) for place, part in enumerate(value)]
-        if isinstance(value, list):
-            return parts
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return leaf(".".join(path) or "model", value)
-
-
-def unflatten(model: Any, vector: np.ndarray) -> Any:
-    """Return a copy of `model` with the values of `vector` in its averaged leaves. Other leaves are those of `model`."""
-    places = _places(tensors(model), vector)
-    return _rebuild(model, lambda name, leaf: _like(leaf, places[name]) if name in places else leaf)
-
-
-def skeleton(model: Any, known: Collection[Tensor] = (), before: Any = None) -> Any:
-    """Return `model` with zeros that need no memory in its averaged leaves: all that `unflatten` needs of it.
-
-    `before`: a skeleton of the tensors `known`, which differ from those of `model` only in dtypes. Where they do, its leaf is
-    kept."""
-    averaged, same = _averaged(model), set(known)
-    kept = {} if before is None else {name: leaf for name, leaf in _leaves(before)
-                                      if name in averaged and averaged[name][0] not in same}
-
-    def bare(name: str, leaf: Any) -> Any:
-        if name not in averaged:
-            return leaf
-        if name in kept:
-            return kept[name]
-        if hasattr(leaf, "detach"):
-            return leaf.new_zeros(()).expand(leaf.shape)
-        return np.broadcast_to(np.zeros((), leaf.dtype), leaf.shape) if isinstance(leaf, np.ndarray) else leaf
-
-    return _rebuild(model, bare)
+    Raises ValueError for a pattern without a match."""
+    if isinstance(patterns, str):
+        raise ValueError(f'nonnegative is a list of patterns, such as ("{patterns}",)')
+    for pattern in patterns:
+        if not any(fnmatchcase(tensor.name, pattern) for tensor in tensors):
+            raise ValueError(f"nonnegative: no averaged tensor has a name like {pattern}; the first is {tensors[0].name}")
+    return {tensor.name for tensor in tensors if any(fnmatchcase(tensor.name, p) for p in (*NONNEGATIVE, *patterns))}
