@@ -1,4 +1,5 @@
-"""Run the tests of the Python package; status 77 where numpy is missing."""
+"""Run the tests of the Python package: run.py [STARLING]. Status 77 where numpy is missing; without STARLING no daemons run."""
+import os
 import sys
 import unittest
 from pathlib import Path
@@ -10,6 +11,8 @@ try:
 except ImportError:
     print("numpy is not installed (Debian: python3-numpy)")
     sys.exit(77)
+if len(sys.argv) > 1:
+    os.environ["STARLING_PROGRAM"] = os.path.abspath(sys.argv[1])
 result = unittest.TextTestRunner().run(unittest.defaultTestLoader.discover(str(HERE)))
 for case, reason in result.skipped:
     print(f"[  SKIPPED ] {case.id()}: {reason}")  # as tools/test reads it

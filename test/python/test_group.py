@@ -1,8 +1,11 @@
 """The application's side of the protocol, against a learner that follows a script."""
 import contextlib
 import io
+import os
+import signal
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 import starling
@@ -114,6 +117,127 @@ class Integers(unittest.TestCase):
     def test_other_values(self):
         with self.assertRaisesRegex(ValueError, 'None or "keep", not \'average\''):
             starling.join(np.zeros(1), "/dev/null/x", integers="average")
+
+
+class Life(unittest.TestCase):
+    """Of a group in a notebook: cells are interrupted and run again."""
+
+    def test_repr(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.tell("waiting", text="round 1: waiting for ana (1)")
+            learner.tell("refused", round=1, text="no")
+            learner.hear("trained")
+            learner.mean(1, 7)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner:
+            with starling.join(path=learner.path) as group:
+                self.assertEqual(repr(group), "<starling.Group: learner 0 of 0, round 0 of 0, not joined>")
+                for t in group:
+                    with self.assertRaises(starling.Refused):
+                        group.mean(np.zeros(1))
+                    self.assertEqual(repr(group), "<starling.Group: learner 2 of 3, round 1 of 5, to be trained>")
+                    group._state = starling.group.State.SHARED
+                    self.assertIn("round 1 of 5, round 1: waiting for ana (1)>", repr(group))
+                    group._state = starling.group.State.ASKED
+                    group.mean(np.zeros(1))
+                    self.assertIn(", waiting for the learner>", repr(group))
+                self.assertIn(", done>", repr(group))
+            self.assertIn(", closed>", repr(group))
+
+    def test_a_closed_group(self):
+        with FakeLearner(lambda learner: learner.accept()) as learner:
+            group = starling.join(np.zeros(1), learner.path)
+            group.close()
+            with self.assertRaisesRegex(starling.Error, "this group is closed: join again"):
+                group.mean(np.zeros(1))
+            with self.assertRaisesRegex(starling.Error, "this group is closed: join again"):
+                next(iter(group))
+
+    def test_a_group_that_another_thread_closes(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            groups[0].close()
+
+        with FakeLearner(script) as learner:
+            groups = [starling.join(np.zeros(1), learner.path)]
+            with self.assertRaisesRegex(starling.Error, "this group is closed"):
+                groups[0].mean(np.zeros(1))
+
+    def test_a_cell_that_is_run_again(self):
+        def script(learner):
+            learner.accept()
+            self.assertEqual(learner._lines.readline(), "")  # the older group leaves before the newer comes
+            learner.drop()
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 7)
+
+        with FakeLearner(script) as learner:
+            older = starling.join(np.zeros(1), learner.path)
+            newer = starling.join(np.zeros(1), learner.path)
+            self.assertIn("closed", repr(older))
+            self.assertEqual(newer.mean(np.zeros(1)).tolist(), [7])
+            older.close()
+            newer.close()
+
+    def test_an_interrupted_mean(self):
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            os.kill(os.getpid(), signal.SIGINT)
+            learner.drop()
+            learner.accept()
+            learner.mean(1, 7)
+            learner.train(2, 1)
+            self.assertEqual(learner.hear("trained")["round"], 2)
+            learner.mean(2, 8)
+
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            with self.assertRaises(KeyboardInterrupt):
+                group.mean(np.ones(1))
+            self.assertEqual([group.mean(np.ones(1)).tolist() for _ in range(2)], [[7], [8]])
+
+    def test_an_interrupted_join(self):
+        class Interrupted(starling.connection.Connection):
+            def receive(self):
+                raise KeyboardInterrupt
+
+        def script(learner):
+            peer, _ = learner._listener.accept()
+            with peer:
+                while peer.recv(65536):  # to the end of the connection
+                    pass
+
+        with FakeLearner(script) as learner, mock.patch.object(starling.group, "Connection", Interrupted):
+            with self.assertRaises(KeyboardInterrupt):
+                starling.join(np.zeros(1), learner.path)
+
+    def test_a_learner_that_is_not_there(self):
+        silent = FakeLearner(None)
+        self.addCleanup(silent.folder.cleanup)
+        self.addCleanup(silent._listener.close)
+        for path in ("/dev/null/../x", silent.path):
+            with self.subTest(path), self.assertRaisesRegex(starling.Timeout, f"^{path}: no learner within 0.3 s: start it"):
+                starling.join(np.zeros(1), path, timeout=0.3)
+        self.assertTrue(issubclass(starling.Timeout, TimeoutError) and issubclass(starling.Timeout, starling.Error))
+
+    def test_a_wait_is_told(self):
+        said, clock = io.StringIO(), mock.Mock(monotonic=mock.Mock(side_effect=range(100)))
+        with mock.patch.object(starling.group, "time", clock), contextlib.redirect_stderr(said):
+            with self.assertRaises(starling.Timeout):
+                starling.join(np.zeros(1), "/no/such/socket", timeout=21)
+        waits = said.getvalue().splitlines()
+        self.assertEqual(waits[0], "starling: waiting for a learner on /no/such/socket, 5 s so far")
+        self.assertEqual(len(waits), 4)
 
 
 class Rounds(unittest.TestCase):
@@ -327,12 +451,46 @@ class Rounds(unittest.TestCase):
             learner.train(1, 0)
 
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
-            for weight in (-3, 1.5):
-                with self.assertRaisesRegex(ValueError, "whole number"):
+            for weight in (-3, 1.5, float("nan"), float("inf"), None, "5", [5]):
+                with self.subTest(weight=weight), self.assertRaisesRegex(ValueError, "^a weight is a whole number from 0, .*, not "):
                     group.mean(np.ones(1), weight=weight)
             with self.assertRaisesRegex(starling.Error, "must call mean"):
                 for _ in group:
                     pass
+
+    def test_other_types_after_join(self):
+        """A round is not lost by a leaf that could not come back."""
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 7)
+
+        class Read:
+            shape, dtype = (1,), "float64"
+
+            def __array__(self, dtype=None, copy=None):
+                return np.ones(1)
+
+        with FakeLearner(script) as learner, starling.join({"w": np.zeros(1)}, learner.path) as group:
+            with self.assertRaisesRegex(TypeError, "nothing makes a .*Read from a numpy array"):
+                group.mean({"w": Read()})
+            self.assertEqual(group.mean({"w": np.zeros(1)})["w"].tolist(), [7])
+
+    def test_special_values_pass(self):
+        least, half = np.finfo(np.float32).smallest_subnormal, np.float16(65504)
+
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            self.assertEqual(learner.up.tobytes(), np.float32([half, -0.0, least, 0, 0]).tobytes())
+            learner.mean(1, learner.up)
+
+        model = {"a": np.array([half, -0.0], np.float16), "b": np.array([least]), "zeros": np.zeros(2, np.float32)}
+        with FakeLearner(script) as learner, starling.join(model, learner.path) as group:
+            back = group.mean(model)
+        self.assertEqual({name: array.tobytes() for name, array in back.items()}, {name: array.tobytes() for name, array in model.items()})
 
     def test_no_socket(self):
         with self.assertRaisesRegex(starling.Error, "STARLING_SOCKET"):

@@ -106,6 +106,7 @@ class Tree(unittest.TestCase):
         self.assertEqual((back["s"], back["s"].note, back["u"]["w"], back["u"].label), ({"w": 2}, "kept", 3, "kept"))
         self.assertEqual((back["p"], back["l"], back["n"]), ({"w": 4}, [5], None))
         self.assertEqual((back["c"].x.tolist(), back["c"].y, back["c"].seen), ([1, 1], 6, 7))
+        self.assertEqual((model["c"].y, model["c"].seen), (6, 7))
         back["d"]["w"][0] = back["s"]["w"] = 9
         self.assertEqual((model["d"]["w"], model["s"]["w"]), ([1, None], 2))
 

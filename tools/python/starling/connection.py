@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import fcntl
 import json
 import mmap
@@ -35,15 +36,21 @@ class Connection:
                 self._socket.connect(f"/proc/self/fd/{at}/{name}")
             finally:
                 os.close(at)
-        except OSError:
+        except BaseException:  # KeyboardInterrupt, too
             self.close()
             raise
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes another thread that receives
         self._socket.close()
         for fd in self._fds:
             os.close(fd)
         self._fds = []
+
+    def set_timeout(self, seconds: float | None) -> None:
+        """End a later `send` or `receive` with TimeoutError after so many seconds. None: never."""
+        self._socket.settimeout(None if seconds is None else max(seconds, 0.001))
 
     def send(self, message: dict[str, Any]) -> None:
         line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"

@@ -4,9 +4,11 @@ from __future__ import annotations
 import enum
 import math
 import os
+import socket
 import sys
 import time
 import warnings
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -26,6 +28,10 @@ class Error(RuntimeError):
     """The learner cannot be used, or ended the connection; the text says why."""
 
 
+class Timeout(Error, TimeoutError):
+    """No learner was there in time; the text says what to do."""
+
+
 class Refused(ValueError):
     """The learner did not accept the model, its weight or its metrics; the text says why. `mean` may be called again."""
 
@@ -43,6 +49,9 @@ class State(enum.Enum):
     DONE = enum.auto()  # nothing more
 
 
+_open: weakref.WeakValueDictionary[str, Group] = weakref.WeakValueDictionary()  # those of this program, by the path of the socket
+
+
 class Group:
     """The group of learners, seen by one application. Use `join` to make one.
 
@@ -58,7 +67,7 @@ class Group:
     """
 
     def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
-                 nonnegative: Sequence[str] = (), integers: str | None = None) -> None:
+                 nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None) -> None:
         if values not in ("update", "model"):
             raise ValueError(f'values is "update" or "model", not {values!r}')
         if integers not in (None, "keep"):
@@ -70,19 +79,26 @@ class Group:
         self.clipping_range: float | None = None
         self.waiting = ""
         self._path = path
+        self._check_learner = getattr(path, "check", lambda: None)  # of a local group: raises Error if no learner will come
         self._names = list(metrics)
         self._values = values
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
         self._keep = integers == "keep"
+        self._timeout = timeout
         self._template: tree.Template | None = None  # of the last model of the application; None: none is declared
         self._initial: tree.Arrays | None = None  # the values of the model of join, until they are told
         self._connection: Connection | None = None
+        self._closed = False
         self._weighted = False
         self._state = State.SHARED
         self._held = 0  # the committed round whose model was given to the application
         self._calls = 0  # of mean
         self._warned = False  # of tensors that came back as float64
+        older = _open.pop(os.path.realpath(path), None)
+        if older is not None:  # of a cell of a notebook that is run again
+            older.close()
+        _open[os.path.realpath(path)] = self
         if model is not None:
             self._declare(model, initial=True)
 
@@ -92,11 +108,21 @@ class Group:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        if self._closed:
+            state = "closed"
+        elif self._template is None:
+            state = "not joined"
+        elif self._state is State.SHARED:
+            state = self.waiting or "waiting for the learner"
+        else:
+            state = "to be trained" if self._state is State.ASKED else "done"
+        return f"<starling.Group: learner {self.learner} of {self.learners}, round {self.round} of {self.rounds}, {state}>"
+
     def close(self) -> None:
         """Leave. The learner goes on without an application until one joins again."""
-        if self._connection is not None:
-            self._connection.close()
-        self._connection = None
+        self._closed = True
+        self._drop()
 
     # ---- the connection ----
 
@@ -110,8 +136,7 @@ class Group:
         _check_names([tensor.name for tensor in template.tensors])
         template.check(arrays)  # a model that could not come back would lose a round of all
         self._template, self._initial = template, arrays if initial else None
-        self._connect()
-        self._initial = None
+        self._connect(self._timeout)
 
     def _tell_of_integers(self, kept: list[tree.Tensor], averaged: int) -> None:
         """Print which tensors are not averaged. Raise ValueError if they have most values, unless the application knows it."""
@@ -127,24 +152,45 @@ class Group:
             raise ValueError(f'{text}; pass integers="keep" to join if each learner is to keep its own, or dequantize the model')
         print(f"starling: {text}", file=sys.stderr, flush=True)
 
-    def _connect(self) -> None:
-        """Connect and join; wait as long as the learner is not there."""
-        self.close()
-        begun = time.monotonic()
+    def _connect(self, timeout: float | None = None) -> None:
+        """Connect and join; wait as long as the learner is not there, at most `timeout` seconds."""
+        self._drop()
+        begun = said = time.monotonic()
         while True:
+            self._check_open()
+            self._check_learner()
             try:
                 self._connection = Connection(self._path)
+                self._connection.set_timeout(None if timeout is None else begun + timeout - time.monotonic())
                 self._join()
+                self._connection.set_timeout(None)
                 return
             except (Garbled, KeyError) as wrong:
-                self.close()
+                self._drop()
                 raise self._unusable(wrong) from None
-            except (ConnectionError, FileNotFoundError):
-                self.close()
-                if time.monotonic() - begun > SAY_SECONDS:
-                    print(f"starling: waiting for a learner on {self._path}", file=sys.stderr, flush=True)
-                    begun = float("inf")
-                time.sleep(RETRY_SECONDS)
+            except (ConnectionError, FileNotFoundError, TimeoutError, socket.timeout):
+                self._drop()
+            except BaseException:
+                self._drop()
+                raise
+            now = time.monotonic()
+            if timeout is not None and now - begun >= timeout:
+                raise Timeout(f"{self._path}: no learner within {timeout:g} s: start it, by `starling launch` or starlingd with "
+                              "`trainer: application`, or give join the path of its socket")
+            if now - said >= SAY_SECONDS:
+                print(f"starling: waiting for a learner on {self._path}, {now - begun:.0f} s so far", file=sys.stderr, flush=True)
+                said = now
+            time.sleep(RETRY_SECONDS)
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Error("this group is closed: join again")
+
+    def _drop(self) -> None:
+        """End the connection. The next use of the group connects again."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
 
     def _unusable(self, wrong: Garbled | KeyError) -> Error:
         return Error(f"{self._path}: " + (f"a message of the learner has no {wrong}" if isinstance(wrong, KeyError) else str(wrong)))
@@ -164,18 +210,26 @@ class Group:
         if answer.get("initial", False) and self._initial is not None:
             tree.fill(self._up, self._template.tensors, self._initial)
             self._connection.send({"type": "initial"})
+        self._initial = None
         self._state = State.SHARED
 
     def _next(self) -> dict[str, Any]:
-        """Receive one message and return it. If the connection is lost, connect again and return {"type": "lost"}."""
-        assert self._connection is not None
+        """Receive one message and return it. If there is no connection, or it is lost, connect and return {"type": "lost"}."""
         try:
+            if self._connection is None:
+                raise ConnectionError
             message = self._connection.receive()
-            self._take(message)
-        except ConnectionError:
+        except OSError:
             self._connect()
             return {"type": "lost"}
-        except (Garbled, KeyError) as wrong:
+        except Garbled as wrong:
+            raise self._unusable(wrong) from None
+        except BaseException:  # KeyboardInterrupt: a message may be lost, and is sent again to a program that joins
+            self._drop()
+            raise
+        try:
+            self._take(message)
+        except KeyError as wrong:
             raise self._unusable(wrong) from None
         return message
 
@@ -213,8 +267,11 @@ class Group:
         self._state = State.SHARED
         try:
             self._connection.send({"type": "trained", "round": self.round, "weight": int(weight), "metrics": metrics})
-        except ConnectionError:
+        except OSError:
             self._connect()
+        except BaseException:  # KeyboardInterrupt: half of a line may be sent
+            self._drop()
+            raise
 
     # ---- for applications ----
 
@@ -223,7 +280,8 @@ class Group:
 
         A round comes again if its attempt failed in a way that forbids to use the same model twice."""
         while True:
-            if self._template is not None:
+            if self._template is not None and self._state is not State.DONE:
+                self._check_open()
                 self._await_request()
             if self._state is State.DONE:
                 return
@@ -255,6 +313,7 @@ class Group:
         The mean has the dtypes of the model that was declared; float64 is narrowed to its float32, with one warning.
         Raises Refused if a value is not finite, or beyond the setting `clipping_range`, ValueError if names or shapes changed."""
         self._calls += 1
+        self._check_open()
         if self._template is None:
             self._declare(model)
         self._check_weight(weight)
@@ -282,8 +341,12 @@ class Group:
                       "float64 of float32 * np.float64; use Python floats or .astype(np.float32)", stacklevel=4)
 
     def _check_weight(self, weight: int) -> None:
-        if weight != int(weight) or weight < 0:
-            raise ValueError(f"a weight is a whole number from 0, not {weight}")
+        try:
+            whole = weight == int(weight) and weight >= 0
+        except (TypeError, ValueError, OverflowError):  # None, NaN, infinity
+            whole = False
+        if not whole:
+            raise ValueError(f"a weight is a whole number from 0, such as len(data), not {weight!r}")
         if weight != 1 and not self._weighted:
             warnings.warn("the weight does not count: the learner has not set weighting: samples", stacklevel=3)
 
@@ -310,7 +373,7 @@ def _check_names(names: list[str]) -> None:
 
 
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
-         nonnegative: Sequence[str] = (), integers: str | None = None) -> Group:
+         nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes. Its values are those before training: if they are the same at all learners, such
@@ -331,8 +394,10 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
     are named on stderr. If they have more than half of the values, as in a quantized model, the result is a ValueError,
-    unless `integers` is "keep"."""
+    unless `integers` is "keep".
+    `timeout`: seconds until a learner that is not there is a Timeout. Without it, `join` waits, and says so from time to time.
+    A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values, nonnegative, integers)
+    return Group(path, model, metrics, values, nonnegative, integers, timeout)
