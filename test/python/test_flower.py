@@ -1,7 +1,10 @@
 """A Flower client, unchanged, against a learner that follows a script."""
 import contextlib
 import io
+import sys
+import types
 import unittest
+from unittest import mock
 
 import numpy as np
 from fake_learner import FakeLearner
@@ -70,6 +73,113 @@ class Flower(unittest.TestCase):
     def test_an_averaged_evaluation_is_there_in_every_round(self):
         client, _, _ = run(self, ["evaluate_accuracy"], [{"loss": 0.5, **EVALUATED}] * 2)
         self.assertEqual(client.calls[:2], [("evaluate", 0, 0), ("fit", 1, 0)])
+
+
+class Documented(unittest.TestCase):
+    """Clients as the documents of Flower show them today."""
+
+    def averaged(self, client, weight, heard, **options):
+        """Run one round, in which the learner hears the tensors `heard`; return the parameters."""
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+            self.assertEqual(learner.hear("trained")["weight"], weight)
+            self.assertEqual(learner.up.tolist(), heard)
+            learner.mean(1, 7)
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, contextlib.redirect_stdout(io.StringIO()) as said:
+            return flower.run(client, learner.path, **options), said.getvalue()
+
+    def test_a_client_without_get_parameters(self):
+        class Base:
+            def get_parameters(self, config):
+                return []
+
+            def to_client(self):
+                wrapped = type("Wrapped", (), {})()
+                wrapped.numpy_client = self
+                return wrapped
+
+        class FlowerClient(Base):
+            def fit(self, parameters, config):
+                return [p + config["lr"] * config["epochs"] for p in parameters], 30, {"train_loss": 0.5}
+
+        with self.assertRaisesRegex(ValueError, "initial parameters are missing: give them as `initial`"):
+            flower.run(FlowerClient(), "/dev/null/x")
+        initial = [np.zeros(2), np.ones(1)]
+        options = {"initial": initial, "config": lambda t: {"lr": 0.5 * t, "epochs": 4}}
+        for client in (FlowerClient(), FlowerClient().to_client()):
+            parameters, _ = self.averaged(client, 30, [2, 2, 3], **options)
+            self.assertEqual([p.tolist() for p in parameters], [[7, 7], [7]])
+
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+
+        with FakeLearner(script) as learner, self.assertRaisesRegex(KeyError, "lr: what a server .* is the argument config"):
+            flower.run(FlowerClient(), learner.path, initial=initial)
+
+    def test_a_client_app(self):
+        def train(message, context):
+            config, arrays = message.content["config"], message.content["arrays"]
+            self.assertEqual((config["server-round"], message.metadata.message_type), (1, "train"))
+            self.assertEqual((context.node_config, context.run_config), ({"partition-id": 1, "num-partitions": 3}, {"epochs": 2}))
+            trained = {name: flwr.Array(array.numpy() + config["lr"]) for name, array in arrays.items()}
+            content = flwr.RecordDict({"model": flwr.ArrayRecord(trained), "metrics": flwr.MetricRecord({"loss": 1.5, "num-examples": 30})})
+            return flwr.Message(content, reply_to=message)
+
+        def evaluate(message, context):
+            self.assertEqual(message.content["arrays"]["b"].numpy().tolist(), [7])
+            return flwr.Message(flwr.RecordDict({"m": flwr.MetricRecord({"eval_acc": 0.75, "num-examples": 5})}), reply_to=message)
+
+        def app(functions):
+            def call(message, context):
+                if message.metadata.message_type not in functions:
+                    raise ValueError("No evaluate function registered with name 'default'")
+                return functions[message.metadata.message_type](message, context)
+            return call
+
+        flwr = stand_in()
+        options = {"initial": {"w": np.zeros(2), "b": np.ones(1)}, "config": {"lr": 0.5}, "run_config": {"epochs": 2}}
+        with mock.patch.dict(sys.modules, {"flwr": types.ModuleType("flwr"), "flwr.app": flwr}):
+            sys.modules["flwr"].app = flwr
+            parameters, said = self.averaged(app({"train": train, "evaluate": evaluate}), 30, [1.5, 0.5, 0.5], **options)
+            self.assertEqual({name: array.tolist() for name, array in parameters.items()}, {"w": [7, 7], "b": [7]})
+            self.assertEqual(said, "round 1: evaluate_eval_acc 0.75\n")
+            _, said = self.averaged(app({"train": train}), 30, [1.5, 0.5, 0.5], **options)
+            self.assertEqual(said, "")
+            with self.assertRaisesRegex(ValueError, "initial parameters are missing"):
+                flower.run(app({}), "/dev/null/x")
+
+
+def stand_in():
+    """Return a module with the classes of flwr.app that clients use."""
+    class Record(dict):
+        pass
+
+    class RecordDict(dict):
+        array_records = property(lambda self: {name: part for name, part in self.items() if type(part) is made.ArrayRecord})
+        metric_records = property(lambda self: {name: part for name, part in self.items() if type(part) is made.MetricRecord})
+
+    class Message:
+        def __init__(self, content, dst_node_id=None, message_type=None, *, reply_to=None):
+            assert isinstance(content, RecordDict) and (reply_to is None) == isinstance(message_type, str)
+            self.content, self.metadata = content, reply_to.metadata if reply_to else types.SimpleNamespace(message_type=message_type)
+
+    class Array:
+        def __init__(self, ndarray):
+            assert isinstance(ndarray, np.ndarray)
+            self._array = ndarray
+
+        def numpy(self):
+            return self._array
+
+    made = types.ModuleType("flwr.app")
+    made.RecordDict, made.Message, made.Array, made.Context = RecordDict, Message, Array, types.SimpleNamespace
+    for name in ("ArrayRecord", "MetricRecord", "ConfigRecord"):
+        setattr(made, name, type(name, (Record,), {}))
+    return made
 
 
 if __name__ == "__main__":

@@ -149,8 +149,13 @@ class Life(unittest.TestCase):
             self.assertIn(", closed>", repr(group))
 
     def test_a_closed_group(self):
-        with FakeLearner(lambda learner: learner.accept()) as learner:
+        def script(learner):
+            learner.accept()
+            learner.train(1, 0)
+
+        with FakeLearner(script) as learner:
             group = starling.join(np.zeros(1), learner.path)
+            self.assertEqual(next(iter(group)), 1)
             group.close()
             with self.assertRaisesRegex(starling.Error, "this group is closed: join again"):
                 group.mean(np.zeros(1))
@@ -181,7 +186,7 @@ class Life(unittest.TestCase):
 
         with FakeLearner(script) as learner:
             older = starling.join(np.zeros(1), learner.path)
-            newer = starling.join(np.zeros(1), learner.path)
+            newer = starling.join(np.zeros(1), learner.path, timeout=60)
             self.assertIn("closed", repr(older))
             self.assertEqual(newer.mean(np.zeros(1)).tolist(), [7])
             older.close()
@@ -193,6 +198,7 @@ class Life(unittest.TestCase):
             learner.train(1, 0)
             learner.hear("trained")
             os.kill(os.getpid(), signal.SIGINT)
+            self.assertEqual(learner._lines.readline(), "")
             learner.drop()
             learner.accept()
             learner.mean(1, 7)
@@ -207,19 +213,21 @@ class Life(unittest.TestCase):
             self.assertEqual([group.mean(np.ones(1)).tolist() for _ in range(2)], [[7], [8]])
 
     def test_an_interrupted_join(self):
-        class Interrupted(starling.connection.Connection):
-            def receive(self):
-                raise KeyboardInterrupt
-
         def script(learner):
-            peer, _ = learner._listener.accept()
-            with peer:
-                while peer.recv(65536):  # to the end of the connection
-                    pass
+            learner.say(b"")
+            os.kill(os.getpid(), signal.SIGINT)
+            self.assertEqual(learner._lines.readline(), "")
+            learner.drop()
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 7)
 
-        with FakeLearner(script) as learner, mock.patch.object(starling.group, "Connection", Interrupted):
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        with FakeLearner(script) as learner, starling.join(path=learner.path) as group:
             with self.assertRaises(KeyboardInterrupt):
-                starling.join(np.zeros(1), learner.path)
+                group.mean(np.zeros(1))
+            self.assertEqual(group.mean(np.ones(1)).tolist(), [7])
 
     def test_a_learner_that_is_not_there(self):
         silent = FakeLearner(None)
@@ -229,6 +237,20 @@ class Life(unittest.TestCase):
             with self.subTest(path), self.assertRaisesRegex(starling.Timeout, f"^{path}: no learner within 0.3 s: start it"):
                 starling.join(np.zeros(1), path, timeout=0.3)
         self.assertTrue(issubclass(starling.Timeout, TimeoutError) and issubclass(starling.Timeout, starling.Error))
+
+    def test_a_model_that_the_learner_refuses(self):
+        def script(learner):
+            learner.say(b'{"type":"error","text":"two tensors have the name w"}\n')
+            learner.drop()
+            learner.accept()
+            learner.train(1, 0)
+            learner.hear("trained")
+            learner.mean(1, 7)
+
+        with FakeLearner(script) as learner, starling.join(path=learner.path) as group:
+            with self.assertRaisesRegex(starling.Error, "^two tensors have the name w$"):
+                group.mean({"w": np.zeros(1)})
+            self.assertEqual(group.mean({"v": np.zeros(1)})["v"].tolist(), [7])
 
     def test_a_wait_is_told(self):
         said, clock = io.StringIO(), mock.Mock(monotonic=mock.Mock(side_effect=range(100)))

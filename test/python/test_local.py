@@ -39,6 +39,31 @@ class Local(unittest.TestCase):
         with self.assertRaisesRegex(starling.Error, "starling launch has ended"):
             sockets[0](np.zeros(2))
 
+    def test_values_that_are_refused_by_name(self):
+        with starling.local(3, program=PROGRAM, topology="complete") as sockets:
+            for value in (np.nan, np.inf, -np.inf):
+                model = {"a": np.ones(2), "net": [np.zeros(2), np.float32([[0, 1], [value, 3]])]}
+                with sockets[0]({"a": np.ones(2), "net": [np.zeros(2), np.zeros((2, 2), np.float32)]}) as group:
+                    with self.subTest(value), self.assertRaisesRegex(starling.Refused, r"net\.1\[1, ?0\] is not a finite number"):
+                        group.mean(model)
+
+    def test_values_at_the_edge(self):
+        """Zeros, the largest of float16, a negative zero, the least of float32, and 9,000 tensors."""
+        least = np.finfo(np.float32).smallest_subnormal
+        model = {"half": np.array([65504, -0.0], np.float16), "least": np.array([least]), "zeros": np.zeros(3), "many": [0.5] * 9000}
+
+        def learner(socket):
+            with socket(model) as group:
+                for _ in group:
+                    mean = group.mean(model)
+            return mean
+
+        with starling.local(3, rounds=1, program=PROGRAM, topology="complete") as sockets:
+            with concurrent.futures.ThreadPoolExecutor(3) as threads:
+                for mean in threads.map(learner, sockets):
+                    self.assertEqual({name: np.ravel(part).tolist() for name, part in mean.items()},
+                                     {name: np.ravel(part).tolist() for name, part in model.items()})
+
     def test_errors_of_the_launcher(self):
         for options, text in (({"decimals": "many"}, "decimals"), ({"trainer": "noise"}, "cat is the trainer"), ({"topology": "x"}, "x: neither a file nor a topology")):
             with self.subTest(text), self.assertRaisesRegex(starling.Error, "starling launch has ended with status 2:\n.*" + text):

@@ -1,6 +1,5 @@
-"""The wheel: built with Debian's tools, installed in an environment of its own, used without the source."""
+"""`pip install ./tools/python` in an environment of its own: without a compiler, and used without the source."""
 import importlib.util
-import os
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,7 @@ if importlib.util.find_spec("ensurepip") is None:
     MISSING.append("python3-venv")
 
 PROGRAM = """
-import numpy as np, starling, starling.flower, starling.sklearn, starling.stats
+import numpy as np, starling, starling.flower, starling.lightning, starling.sklearn, starling.stats, starling.transformers
 with starling.join({"w": np.zeros(2)}) as group:
     for t in group:
         print(group.mean({"w": np.ones(2)})["w"], starling.__file__)
@@ -34,18 +33,16 @@ class Wheel(unittest.TestCase):
             learner.tell("done")
 
         def run(*command, **environment):
-            done = subprocess.run(command, cwd=folder, env={"PATH": os.defpath, "HOME": folder, **environment}, text=True,
+            done = subprocess.run(command, cwd=folder, env={"PATH": f"{folder}/clean/bin", "HOME": folder, **environment}, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout)
             return done.stdout
 
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(SOURCE, f"{folder}/source", ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
-            run(sys.executable, "-m", "pip", "wheel", "--no-index", "--no-build-isolation", "--no-deps", "-w", "wheels", "./source")
-            wheel, = Path(folder, "wheels").glob("starling-*-py3-none-any.whl")
             run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", "clean")  # numpy is the system's
             python = f"{folder}/clean/bin/python3"
-            run(python, "-m", "pip", "install", "--no-index", "--no-deps", str(wheel))
+            run(python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps", "./source")
             with FakeLearner(script) as learner:
                 said = run(python, "-c", PROGRAM, STARLING_SOCKET=learner.path)
             self.assertIn("[7. 7.]", said)

@@ -1,66 +1,100 @@
-"""Run a Flower NumPyClient over Starling, unchanged. Flower itself is not needed."""
+"""Run a Flower client over Starling, unchanged: a NumPyClient, which does not need Flower, or a ClientApp of the message API."""
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from starling.group import join
-
-Parameters = list[np.ndarray]
+from starling.group import Group, join
 
 
-class NumPyClient(Protocol):
-    """The methods of flwr.client.NumPyClient that `run` calls. `evaluate` may be missing."""
-
-    def get_parameters(self, config: dict[str, Any]) -> Parameters: ...
-
-    def fit(self, parameters: Parameters, config: dict[str, Any]) -> tuple[Parameters, int, dict[str, Any]]: ...
-
-    def evaluate(self, parameters: Parameters, config: dict[str, Any]) -> tuple[float, int, dict[str, Any]]: ...
+class _Config(dict[str, Any]):
+    def __missing__(self, key: str) -> Any:
+        raise KeyError(f"{key}: what a server of Flower would send is the argument config of starling.flower.run")
 
 
-def _numbers(metrics: dict[str, Any], prefix: str = "") -> dict[str, float]:
-    return {prefix + name: float(value) for name, value in metrics.items()
-            if isinstance(value, (int, float, np.number))}
+class _App:
+    """A ClientApp with functions for train and evaluate, as a NumPyClient whose parameters are arrays by name."""
+
+    def __init__(self, app: Callable[[Any, Any], Any], group: Group, run_config: Mapping[str, Any]) -> None:
+        import flwr.app
+
+        self._app, self._flwr, self._evaluates = app, flwr.app, True
+        node = {"partition-id": group.learner - 1, "num-partitions": group.learners}
+        self._context = flwr.app.Context(run_id=1, node_id=group.learner, node_config=node, state=flwr.app.RecordDict(),
+                                         run_config=dict(run_config))
+
+    def _ask(self, kind: str, parameters: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> tuple[Any, int, dict[str, Any]]:
+        arrays = self._flwr.ArrayRecord({name: self._flwr.Array(array) for name, array in parameters.items()})
+        content = self._flwr.RecordDict({"arrays": arrays, "config": self._flwr.ConfigRecord(dict(config))})
+        answer = self._app(self._flwr.Message(content, dst_node_id=1, message_type=kind), self._context).content
+        metrics = {name: value for record in answer.metric_records.values() for name, value in record.items()}
+        return answer.array_records, metrics.pop("num-examples", 1), metrics
+
+    def fit(self, parameters: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> tuple[Any, int, dict[str, Any]]:
+        records, examples, metrics = self._ask("train", parameters, config)
+        arrays, = records.values()
+        return {name: array.numpy() for name, array in arrays.items()}, int(examples), metrics
+
+    def evaluate(self, parameters: Mapping[str, np.ndarray], config: Mapping[str, Any]) -> tuple[Any, int, dict[str, Any]]:
+        try:
+            return self._ask("evaluate", parameters, config) if self._evaluates else (None, 0, {})
+        except ValueError as flaw:  # the app may have no function for it
+            self._evaluates = "registered" not in str(flaw)
+            if self._evaluates:
+                raise
+            return None, 0, {}
 
 
-def _evaluate(client: NumPyClient, parameters: Parameters, config: dict[str, Any]) -> dict[str, float]:
+def _by_name(initial: Any) -> dict[str, np.ndarray]:
+    """Return the arrays of a state dict, an ArrayRecord, or a list, with the names that an ArrayRecord has."""
+    pairs = initial.items() if isinstance(initial, Mapping) else enumerate(initial)
+    return {str(name): value.numpy() if hasattr(value, "numpy") else np.asarray(value) for name, value in pairs}
+
+
+def _numbers(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
+    return {prefix + name: float(value) for name, value in metrics.items() if isinstance(value, (int, float, np.number))}
+
+
+def _evaluate(client: Any, parameters: Any, config: Mapping[str, Any]) -> dict[str, float]:
     if not hasattr(client, "evaluate"):
         return {}
     loss, _, metrics = client.evaluate(parameters, config)
     return _numbers({"loss": loss, **metrics}, "evaluate_")
 
 
-def run(client: NumPyClient, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
-        integers: str | None = None) -> Parameters:
+def run(client: Any, path: str | None = None, metrics: Sequence[str] = (), values: str = "update", integers: str | None = None, *,
+        initial: Any = None, config: Mapping[str, Any] | Callable[[int], Mapping[str, Any]] = {}, run_config: Mapping[str, Any] = {}) -> Any:
     """Train `client` in every round of the run and return the last common parameters.
 
-    `fit` and `evaluate` get the configuration {"round": t, "server_round": t}. The number of examples that `fit` returns
-    is the weight. The numbers among its metrics are logged with the model of round t. Those of `evaluate`, named
-    evaluate_loss, evaluate_accuracy and so on, concern the mean of round t: they are logged with the model of round
-    t+1, and after the last round they are printed.
-    `path`, `metrics`, `values`, `integers`: see `starling.join`. If `metrics` names one of `evaluate`, the client evaluates also
-    before the first round, so that each round has it.
+    `client`: a NumPyClient, or a ClientApp with functions for train and evaluate. `initial`: what a server of Flower begins
+    with, the same at all learners: the parameters of a NumPyClient without `get_parameters`, the state dict of a ClientApp.
+    `config`: what the server sends, or a function of the round that returns it; "server_round", "server-round" and "round"
+    are added. `run_config`: that of the context of a ClientApp, whose node_config has "partition-id" and "num-partitions".
 
-    There is no common initial model: in the first round each client trains from its own parameters, so give all clients
-    the same ones."""
-    parameters = list(client.get_parameters({}))
-    if not parameters:
-        raise ValueError("get_parameters must return the initial parameters: their shapes are the model")
-    evaluated: dict[str, float] = {}
+    The number of examples that `fit` returns, or the metric "num-examples", is the weight. The numbers among its metrics
+    are logged with the model of round t. Those of `evaluate`, named evaluate_loss, evaluate_accuracy and so on, concern the
+    mean of round t: they are logged with the model of round t+1, and after the last round they are printed.
+    `path`, `metrics`, `values`, `integers`: see `starling.join`. If `metrics` names one of `evaluate`, it evaluates before the first round."""
+    def configured(t: int) -> _Config:
+        return _Config(config(t) if callable(config) else config, round=t, server_round=t, **{"server-round": t})
+
+    client = getattr(client, "numpy_client", client)  # of `to_client`
+    is_app = not hasattr(client, "fit")
+    parameters = client.get_parameters({}) if initial is None and hasattr(client, "get_parameters") else initial
+    if parameters is None or len(parameters) == 0:
+        raise ValueError("the initial parameters are missing: give them as `initial`, as the server of Flower has them")
+    parameters, evaluated = _by_name(parameters) if is_app else list(parameters), {}
     with join(parameters, path, metrics, values, integers=integers) as group:
+        client = _App(client, group, run_config) if is_app else client
         for t in group:
-            config = {"round": t, "server_round": t}
-            if group.committed > 0:
-                parameters = group.model
+            parameters = group.model if group.committed > 0 else parameters
             if not evaluated and any(name.startswith("evaluate_") for name in metrics):
-                evaluated = _evaluate(client, parameters, {"round": t - 1, "server_round": t - 1})
-            trained, examples, fitted = client.fit(parameters, config)
-            parameters = group.mean(list(trained), weight=examples, metrics={**_numbers(fitted), **evaluated})
-            if group.committed >= t:
-                evaluated = _evaluate(client, parameters, config)
+                evaluated = _evaluate(client, parameters, configured(t - 1))
+            trained, examples, fitted = client.fit(parameters, configured(t))
+            parameters = group.mean(trained if is_app else list(trained), weight=examples, metrics={**_numbers(fitted), **evaluated})
+            evaluated = _evaluate(client, parameters, configured(t)) if group.committed >= t else evaluated
     if evaluated:
         print(f"round {group.committed}:", *(f"{name} {value:.6g}" for name, value in evaluated.items()))
     return parameters

@@ -136,7 +136,11 @@ class Group:
         _check_names([tensor.name for tensor in template.tensors])
         template.check(arrays)  # a model that could not come back would lose a round of all
         self._template, self._initial = template, arrays if initial else None
-        self._connect(self._timeout)
+        try:
+            self._connect(self._timeout)
+        except Exception:
+            self._template = None  # `mean` may be called with another model
+            raise
 
     def _tell_of_integers(self, kept: list[tree.Tensor], averaged: int) -> None:
         """Print which tensors are not averaged. Raise ValueError if they have most values, unless the application knows it."""
