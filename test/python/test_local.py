@@ -91,6 +91,20 @@ class Local(unittest.TestCase):
             with self.assertRaisesRegex(starling.Error, "starling launch has ended with status"):
                 end(sockets[1])
 
+    def test_a_learner_that_fails_ends_the_others(self):
+        def learner(socket, denominator):
+            with socket(np.zeros(2)) as group:
+                for _ in group:
+                    group.mean(np.ones(2) * (1 // denominator))
+
+        with concurrent.futures.ThreadPoolExecutor(3) as threads, starling.local(3, program=PROGRAM, topology="complete") as sockets:
+            ends = [threads.submit(learner, socket, denominator) for socket, denominator in zip(sockets, (1, 0, 1))]
+            errors = [end.exception() for end in ends]
+        self.assertIsInstance(errors[1], ZeroDivisionError)
+        for error in (errors[0], errors[2]):
+            self.assertIsInstance(error, starling.Error)
+            self.assertRegex(str(error), "^another learner of this group has failed: ZeroDivisionError: ")
+
     def test_nothing_is_left_of_a_program_that_is_killed(self):
         code = textwrap.dedent("""
             import starling, sys, time

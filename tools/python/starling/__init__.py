@@ -8,7 +8,7 @@
             model = group.mean(model, weight=len(data))
 
 `model` is an array, a torch module or ``state_dict``, or any nesting of dicts, lists, tuples and dataclasses of arrays of any
-library. The mean has the same structure, order, shapes, dtypes and devices; of a module it is the ``state_dict``.
+library. The mean has the same structure, order, shapes, dtypes and devices; of a module it is a ``state_dict`` to be loaded.
 `starling.load` reads a committed model from a file, `starling.local` runs a group of learners on this machine. `starling.flower` runs a Flower
 client, `starling.sklearn` trains an estimator, `starling.stats` computes statistics. The protocol is proto/APPLICATION.md of the source.
 """

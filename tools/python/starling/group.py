@@ -79,7 +79,8 @@ class Group:
         self.clipping_range: float | None = None
         self.waiting = ""
         self._path = path
-        self._check_learner = getattr(path, "check", lambda: None)  # of a local group: raises Error if no learner will come
+        # Of a local group: the first raises Error if no learner will come, the second ends the learners.
+        self._check_learner, self._fail = getattr(path, "check", lambda: None), getattr(path, "fail", lambda cause: None)
         self._names = list(metrics)
         self._values = values
         self._patterns = nonnegative
@@ -105,8 +106,10 @@ class Group:
     def __enter__(self) -> Group:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, cause: BaseException | None, trace: object) -> None:
         self.close()
+        if cause is not None:
+            self._fail(cause)
 
     def __repr__(self) -> str:
         if self._closed:

@@ -1,7 +1,7 @@
 """Leaves of models: the arrays and numbers of any library, read as numpy arrays and made again from them.
 
-KINDS is the table: of each kind, how to know it, to read it and to make it. A leaf of a library without a row of its own
-(JAX, TensorFlow, MLX, CuPy) has a shape and a dtype; the library itself makes it again.
+Each row of KINDS has a test for leaves of a kind, a reader and a maker. A leaf of a library without a row of its own (JAX,
+TensorFlow, MLX, CuPy) has a shape and a dtype; a function of that library, or the constructor of its type, makes it again.
 """
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _refuse_masked(leaf: Any) -> np.ndarray:
 
 def _read_torch(leaf: Any) -> np.ndarray:
     leaf = leaf.detach().cpu()
-    unknown = any(name in str(leaf.dtype) for name in ("bfloat16", "float8"))  # to numpy
-    return (leaf.float() if unknown else leaf).numpy()
+    short = any(name in str(leaf.dtype) for name in ("bfloat16", "float8"))  # numpy does not have them
+    return (leaf.float() if short else leaf).numpy()
 
 
 def _make_torch(leaf: Any) -> Make:

@@ -23,6 +23,7 @@ class Launch:
     def __init__(self, command: list[str]) -> None:
         self._output = tempfile.TemporaryFile()
         self._said: bytes | None = None  # once it was stopped
+        self._cause: BaseException | None = None  # of the first learner of this program that has failed
         try:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self._output, stderr=self._output,
                                             start_new_session=True)
@@ -32,11 +33,18 @@ class Launch:
                         'starling.local(..., program="build/tools/starling")') from None
 
     def check(self) -> None:
-        """Raise Error if the process has ended: no learner will come."""
+        """Raise Error if no learner will come: the process has ended, or will."""
+        if self._cause is not None:
+            raise Error(f"another learner of this group has failed: {type(self._cause).__name__}: {self._cause}")
         if self.process.poll() is not None:
             said = self._read() if self._said is None else self._said
             raise Error("\n".join([f"starling launch has ended with status {self.process.returncode}:",
                                    *said.decode(errors="replace").splitlines()[-LINES:]]))
+
+    def fail(self, cause: BaseException) -> None:
+        """End the learners: the others would wait for the one that has failed."""
+        self._cause = self._cause or cause
+        self.process.terminate()
 
     def stop(self) -> None:
         self.process.terminate()
@@ -65,8 +73,10 @@ class Socket(str):
         return join(model, path=self, **options)
 
     def check(self) -> None:
-        """Raise Error if no learner will come."""
         self._launch.check()
+
+    def fail(self, cause: BaseException) -> None:
+        self._launch.fail(cause)
 
 
 def _sockets(run: str, learners: int, launch: Launch) -> list[Socket]:
@@ -89,9 +99,10 @@ def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, p
                 for t in group:
                     ...
 
-        with starling.local(3, rounds=5) as sockets, ThreadPoolExecutor(3) as threads:
+        with ThreadPoolExecutor(3) as threads, starling.local(3, rounds=5) as sockets:
             models = list(threads.map(learner, sockets))
 
+    An exception in one `with` block of a learner ends the others with an Error that names it.
     `topology`, `settings`: as `starling launch --topology` and `--set` take them. `program`: the launcher.
     At the end, all learners are stopped, and their folder is removed. Error: the launcher has failed; the text is its own."""
     with tempfile.TemporaryDirectory(prefix="starling-") as folder:

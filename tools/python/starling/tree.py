@@ -1,9 +1,9 @@
 """Models as nested containers of leaves, and as the bytes of one vector.
 
-Containers are dicts, lists, tuples, dataclasses, DataFrames and what has a `state_dict`, which is then taken. Leaves are those
-of leaves.py. Floats of 8 bytes and more, Python's among them, are averaged as float64; shorter ones as float32. Other leaves
-are not averaged, each learner keeps its own: integers and booleans, such as the batch counters of torch, None, and the
-`param_groups` of a torch optimizer, which are its settings.
+Containers are dicts, lists, tuples, dataclasses and DataFrames. An object with a method `state_dict`, such as a torch module,
+counts as what that returns. Leaves are those of leaves.py. Floats of 8 bytes and more, Python's among them, are averaged as
+float64; shorter ones as float32. Other leaves are not averaged, each learner keeps its own: integers and booleans, such as
+the batch counters of torch, None, and the `param_groups` of a torch optimizer, which are its settings.
 
 A vector is one array of uint8 that holds the averaged leaves without gaps: those of float64 first, so that each is
 aligned, and each kind in the order of its names. Tensors of torch that are the same memory are in it once.
@@ -238,7 +238,7 @@ class Template:
         for tensor in self.tensors:
             if _tensor(tensor.name, arrays[tensor.name]) != tensor:
                 continue  # its values are those of another dtype
-            one, other = (part[tensor.name].astype(tensor.dtype) for part in (arrays, again))
+            one, other = (part[tensor.name].astype(tensor.dtype, copy=False) for part in (arrays, again))
             if not np.array_equal(one, other, equal_nan=True):
                 raise TypeError(f"the model cannot be built from its mean: {tensor.name} then has other values")
 
