@@ -3,6 +3,7 @@ import contextlib
 import io
 import os
 import signal
+import time
 import unittest
 import warnings
 from unittest import mock
@@ -197,6 +198,9 @@ class Life(unittest.TestCase):
             learner.accept()
             learner.train(1, 0)
             learner.hear("trained")
+            learner.tell("waiting", text="for ana")
+            while not groups[0].waiting:  # then it receives
+                time.sleep(0.01)
             os.kill(os.getpid(), signal.SIGINT)
             self.assertEqual(learner._lines.readline(), "")
             learner.drop()
@@ -208,6 +212,7 @@ class Life(unittest.TestCase):
 
         self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
         with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path) as group:
+            groups = [group]
             with self.assertRaises(KeyboardInterrupt):
                 group.mean(np.ones(1))
             self.assertEqual([group.mean(np.ones(1)).tolist() for _ in range(2)], [[7], [8]])

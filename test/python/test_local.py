@@ -65,7 +65,8 @@ class Local(unittest.TestCase):
                                      {name: np.ravel(part).tolist() for name, part in model.items()})
 
     def test_errors_of_the_launcher(self):
-        for options, text in (({"decimals": "many"}, "decimals"), ({"trainer": "noise"}, "cat is the trainer"), ({"topology": "x"}, "x: neither a file nor a topology")):
+        for options, text in (({"decimals": "many"}, "decimals"), ({"trainer": "noise"}, "cat is the trainer"),
+                              ({"topology": "x"}, "x: neither a file nor a topology")):
             with self.subTest(text), self.assertRaisesRegex(starling.Error, "starling launch has ended with status 2:\n.*" + text):
                 with starling.local(3, program=PROGRAM, **options):
                     self.fail("the launcher has accepted it")

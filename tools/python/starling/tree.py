@@ -214,7 +214,8 @@ class Template:
                 raise ValueError(f"the model changed: {_tensor(name, array)} was missing or had no floats")
         for name, tied in self.ties.items():
             if name in arrays and not np.array_equal(arrays[name], arrays[tied], equal_nan=True):
-                raise ValueError(f"the model changed: {name} and {tied} were the same memory and have different values now")
+                raise ValueError(f"the model changed: {name} and {tied} were the same memory and have different values now; "
+                                 "if they are not tied, give join a clone of one")
 
     @property
     def bytes(self) -> int:
