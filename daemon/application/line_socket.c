@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/runtime/unix_socket.h"
@@ -14,7 +16,8 @@
 
 int sl_line_socket_open(struct sl_line_socket *s, const char *path, struct sl_error *error)
 {
-	*s = (struct sl_line_socket){.listener = -1, .peer = -1, .line = malloc(SL_LINE_SOCKET_BYTES)};
+	*s = (struct sl_line_socket){
+		.listener = -1, .peer = -1, .life = -1, .line = malloc(SL_LINE_SOCKET_BYTES)};
 	if (s->line == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return sl_unix_socket_listen(path, "application socket", &s->listener, error);
@@ -26,14 +29,16 @@ void sl_line_socket_close(struct sl_line_socket *s)
 	if (s->listener >= 0)
 		close(s->listener);
 	free(s->line);
-	*s = (struct sl_line_socket){.listener = -1, .peer = -1};
+	*s = (struct sl_line_socket){.listener = -1, .peer = -1, .life = -1};
 }
 
 void sl_line_socket_drop(struct sl_line_socket *s)
 {
 	if (s->peer >= 0)
 		close(s->peer);
-	s->peer = -1;
+	if (s->life >= 0)
+		close(s->life);
+	s->peer = s->life = -1;
 	s->used = s->taken = s->lost = 0;
 }
 
@@ -44,14 +49,27 @@ bool sl_line_socket_pending(const struct sl_line_socket *s)
 
 void sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
 {
-	struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN}, {.fd = s->peer, .events = POLLIN}};
+	struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
+			       {.fd = s->peer, .events = POLLIN},
+			       {.fd = s->life, .events = POLLIN}};
 	if (!sl_line_socket_pending(s))
-		poll(fds, 2, timeout_ms);
+		poll(fds, 3, timeout_ms);
+}
+
+static bool is_readable(int fd)
+{
+	return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) > 0;
 }
 
 bool sl_line_socket_called(const struct sl_line_socket *s)
 {
-	return poll(&(struct pollfd){.fd = s->listener, .events = POLLIN}, 1, 0) > 0;
+	return is_readable(s->listener);
+}
+
+/* Return true if the process of the peer has ended. Kernels before 5.3 have no pidfd. */
+static bool has_ended(const struct sl_line_socket *s)
+{
+	return s->life >= 0 ? is_readable(s->life) : s->pid > 0 && kill(s->pid, 0) < 0 && errno == ESRCH;
 }
 
 /* ---- sending ---- */
@@ -129,6 +147,7 @@ bool sl_line_socket_accept(struct sl_line_socket *s)
 	}
 	s->peer = fd;
 	s->pid = who.pid;
+	s->life = who.pid > 0 ? (int)syscall(SYS_pidfd_open, who.pid, 0) : -1;
 	return true;
 }
 
@@ -153,6 +172,7 @@ const char *sl_line_socket_next(struct sl_line_socket *s, size_t *size)
 	if (s->peer < 0)
 		return NULL;
 	drop_taken(s);
+	bool ended = has_ended(s); /* first: the process may still send before it ends */
 	while ((newline = memchr(s->line, '\n', s->used)) == NULL && s->lost < LOST_BYTES_MAX) {
 		if (s->used == SL_LINE_SOCKET_BYTES) { /* go on: many peers listen only after sending */
 			s->lost += s->used;
@@ -161,7 +181,7 @@ const char *sl_line_socket_next(struct sl_line_socket *s, size_t *size)
 		ssize_t got = recv(s->peer, s->line + s->used, SL_LINE_SOCKET_BYTES - s->used, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got == 0 || (got < 0 && errno != EAGAIN))
+		if (got == 0 || (got < 0 && (errno != EAGAIN || ended)))
 			sl_line_socket_drop(s);
 		if (got <= 0)
 			return NULL;

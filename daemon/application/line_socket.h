@@ -3,7 +3,8 @@
  *      listener  -- accept -->  peer (of the same user, or root)
  *
  * One thread waits, accepts and receives. Another may send, if a lock keeps it apart from all but the
- * waiting. A second peer gets one line that says so, and is closed. */
+ * waiting. A second peer gets one line that says so, and is closed. A peer is gone when its process has
+ * ended, even if a child of that process still holds the connection. */
 #pragma once
 
 #include <jansson.h>
@@ -16,7 +17,8 @@
 
 struct sl_line_socket {
 	int listener, peer; /* -1: none */
-	pid_t pid;	    /* of the peer */
+	pid_t pid;	    /* of the peer; 0: of a pid namespace that this process does not see */
+	int life;	    /* pidfd of that process; -1: none */
 	char *line;	    /* bytes received and not yet used up */
 	size_t used, taken; /* taken: of the line that was returned last */
 	size_t lost;	    /* bytes of a line that is too long */

@@ -6,11 +6,13 @@
 #include "daemon/application/conversation.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 TEST_WITH(a_run_of_two_rounds, folder_setup, folder_teardown)
@@ -182,6 +184,46 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 					   "has joined; ", "has left; "};
 	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
 		assert_non_null(at = strstr(at, said[i]));
+}
+
+/* A process that joins, and forks a child that holds the connection. Set *child; return the process. */
+static pid_t join_and_fork(const char *path, pid_t *child)
+{
+	int ends[2];
+	struct client c;
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		client_join(&c, path, JOIN);
+		pid_t held = fork();
+		alarm(60); /* should the test fail */
+		if (held != 0 && write(ends[1], &held, sizeof held) != sizeof held)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(ends[0], child, sizeof *child), sizeof *child);
+	close(ends[0]);
+	close(ends[1]);
+	return pid;
+}
+
+/* The death of the application ends the conversation, whatever its children hold. */
+TEST_WITH(a_forked_child_does_not_hold_the_conversation, folder_setup, folder_teardown)
+{
+	struct client c;
+	pid_t child;
+	learner_begin(&c, *state);
+	client_close(&c);
+	for (int i = 0; i < 3; i++) {
+		pid_t pid = join_and_fork(socket_path(*state), &child);
+		assert_int_equal(kill(pid, SIGKILL), 0);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+		client_join(&c, socket_path(*state), JOIN);
+		client_close(&c);
+		assert_int_equal(kill(child, SIGKILL), 0);
+	}
+	learner_close();
 }
 
 /* A line, and what is said to it. */
