@@ -57,6 +57,50 @@ class Names(unittest.TestCase):
         self.assertEqual(len(learner.tensors), 9000)
 
 
+class Forked(unittest.TestCase):
+    def fork(self, act):
+        """Run `act` in a forked child until the returned function is called; that returns its exit status."""
+        asks, tells = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(tells)
+            signal.alarm(30)  # should the test fail
+            status = 1
+            with contextlib.suppress(BaseException):
+                act()
+                os.read(asks, 1)
+                status = 0
+            os._exit(status)
+
+        def end():
+            os.close(tells)
+            os.close(asks)
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+        return end
+
+    def test_a_child_does_not_hold_the_connection(self):
+        def script(learner):
+            learner.accept()
+            self.assertEqual(learner._lines.readline(), "")  # within the time of the socket
+
+        with FakeLearner(script) as learner:
+            group = starling.join(np.zeros(1), learner.path)
+            end = self.fork(lambda: None)
+            self.addCleanup(end)
+            group.close()
+
+    def test_a_child_cannot_use_the_group(self):
+        def misuse():
+            with self.assertRaisesRegex(starling.Error, "has joined, and this is a child"):
+                next(iter(group))
+
+        with FakeLearner(lambda learner: learner.accept()) as learner:
+            group = starling.join(np.zeros(1), learner.path)
+            self.assertEqual(self.fork(misuse)(), 0)
+            group.close()
+
+
 class Values(unittest.TestCase):
     def test_what_is_averaged(self):
         for asked, expected in (({}, "update"), ({"values": "update"}, "update"), ({"values": "model"}, "model")):

@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 import socket
+import weakref
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,18 @@ class Garbled(ValueError):
 
 
 class Connection:
-    """A connected socket; ConnectionError or FileNotFoundError if no learner is there."""
+    """A connected socket; ConnectionError or FileNotFoundError if no learner is there.
+
+    It belongs to the process that connected: a forked child closes its copy, or it would hold the connection."""
+
+    _all: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._buffer = b""
         self._fds: list[int] = []
+        self._process = os.getpid()
+        self._all.add(self)
         try:
             folder, name = os.path.split(os.path.abspath(path))
             at = os.open(folder, os.O_PATH)  # the path of the folder may be longer than a socket address
@@ -52,7 +59,18 @@ class Connection:
         """End a later `send` or `receive` with TimeoutError after so many seconds. None: never."""
         self._socket.settimeout(None if seconds is None else max(seconds, 0.001))
 
+    @classmethod
+    def close_all(cls) -> None:
+        for connection in cls._all:
+            connection.close()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise Garbled(f"process {self._process} has joined, and this is a child that it has forked: only the process that "
+                          "joined can use the group; join after the fork")
+
     def send(self, message: dict[str, Any]) -> None:
+        self._check_process()
         line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES_MAX:
             raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 1 MiB: "
@@ -61,9 +79,10 @@ class Connection:
 
     def receive(self) -> dict[str, Any]:
         """Return the next message; ConnectionError when the learner is gone."""
+        self._check_process()
         while b"\n" not in self._buffer:
             size = array.array("i").itemsize
-            data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(2 * size))
+            data, ancillary, _, _ = self._socket.recvmsg(65536, socket.CMSG_SPACE(2 * size), socket.MSG_CMSG_CLOEXEC)
             for level, kind, payload in ancillary:
                 if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                     self._fds.extend(array.array("i", payload[: len(payload) // size * size]))
@@ -95,3 +114,6 @@ class Connection:
         up, down = self._fds
         return (np.frombuffer(mmap.mmap(up, size), dtype=np.uint8),
                 np.frombuffer(mmap.mmap(down, size, prot=mmap.PROT_READ), dtype=np.uint8))
+
+
+os.register_at_fork(after_in_child=Connection.close_all)
