@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
+#include "daemon/runtime/descendants.h"
 #include "daemon/runtime/environment.h"
 #include "daemon/runtime/warden.h"
 
@@ -27,8 +27,8 @@
 #define READ_BYTES (256u << 10)		 /* taken in one sl_command_tend: a flood is slowed down */
 #define LINES 100u			 /* passed on in an interval */
 #define LINES_MS 10000u			 /* the interval */
-#define VARIABLES 4u
-#define LOOK_MS 20 /* between two looks at a group that is ending */
+#define VARIABLES 5u
+#define LOOK_MS 20 /* between two looks at a command that is ending */
 
 struct sl_command {
 	struct sl_command_config config;
@@ -36,8 +36,8 @@ struct sl_command {
 	char *variables[VARIABLES];
 	struct sl_warden warden;
 
-	pid_t group;	   /* of the processes, and id of its leader; 0: idle */
-	bool led;	   /* the leader has not ended */
+	pid_t leader;	   /* the shell; 0: idle */
+	bool led;	   /* it has not ended */
 	bool ending;	   /* SIGTERM was sent */
 	bool over;	   /* it is not started again */
 	uint64_t kill_ms;  /* ending: when SIGKILL is due */
@@ -168,10 +168,16 @@ static void take_output(struct sl_command *c)
 
 /* ---- start ---- */
 
-/* Start the command as the leader of a process group; return 0 or an error number. */
+/* Start the command in a process group; return 0 or an error number. The shell waits for the command even if
+ * it is one program: as the leader of a group, setsid would put it into the background. */
 static int spawn(struct sl_command *c, char *const *environment, int output)
 {
-	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)c->config.settings->command, NULL};
+	char *const argv[] = {(char *)"sh",
+			      (char *)"-c",
+			      (char *)"eval \"$1\"; exit $?",
+			      (char *)"sh",
+			      (char *)c->config.settings->command,
+			      NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	sigset_t none, all;
@@ -187,7 +193,7 @@ static int spawn(struct sl_command *c, char *const *environment, int output)
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
 	posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
 	posix_spawn_file_actions_addchdir_np(&files, c->folder);
-	int rc = posix_spawn(&c->group, "/bin/sh", &files, &how, argv, environment);
+	int rc = posix_spawn(&c->leader, "/bin/sh", &files, &how, argv, environment);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&how);
 	return rc;
@@ -213,16 +219,15 @@ static void start(struct sl_command *c)
 	free(environment);
 	if (rc != 0) {
 		say(c, SL_COMMAND_FAILED, "the command cannot be started in %s: %s", c->folder, strerror(rc));
-		c->group = 0;
+		c->leader = 0;
 		close_output(c);
 		plan_start(c);
 		return;
 	}
-	sl_warden_watch(&c->warden, c->group);
 	c->led = true;
 	c->ending = false;
 	c->work_ms = 0;
-	say(c, SL_COMMAND_STARTED, "the command (process %d) has started", (int)c->group);
+	say(c, SL_COMMAND_STARTED, "the command (process %d) has started", (int)c->leader);
 }
 
 /* ---- end ---- */
@@ -243,7 +248,7 @@ static void describe(int status, char *text, size_t size)
 
 static void send_signal(const struct sl_command *c, int signal)
 {
-	kill(-c->group, signal);
+	sl_descendants_signal(c->warden.pid, signal);
 }
 
 static void begin_end(struct sl_command *c)
@@ -265,29 +270,26 @@ static void take_exit(struct sl_command *c, int status)
 	describe(status, how, sizeof how);
 	if (c->over) {
 		say(c, c->ending || status == 0 ? SL_COMMAND_STARTED : SL_COMMAND_FAILED,
-		    "the command (process %d) %s", (int)c->group, how);
+		    "the command (process %d) %s", (int)c->leader, how);
 	} else {
 		say(c, SL_COMMAND_FAILED, "the command (process %d) %s; it is started again in %u s",
-		    (int)c->group, how, (unsigned)(c->later_ms / 1000));
+		    (int)c->leader, how, (unsigned)(c->later_ms / 1000));
 		plan_start(c);
 	}
 	begin_end(c);
 }
 
-/* Take the exits of all children: as a subreaper, this process also has those that the command left behind.
- */
+/* Take the exits of all children, also of those that the command has left behind. */
 static void reap(struct sl_command *c)
 {
-	siginfo_t left;
 	int status;
 	pid_t pid;
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		if (pid == c->group && c->led)
+		if (pid == c->leader && c->led)
 			take_exit(c, status);
-	if (c->led || waitid(P_PGID, (id_t)c->group, &left, WEXITED | WNOHANG | WNOWAIT) == 0)
+	if (c->led || sl_descendants_signal(c->warden.pid, 0) > 0)
 		return;
-	sl_warden_forget(&c->warden, c->group);
-	c->group = 0; /* no process of the group is left */
+	c->leader = 0;
 	take_output(c);
 	close_output(c);
 }
@@ -295,7 +297,7 @@ static void reap(struct sl_command *c)
 static void check_deadline(struct sl_command *c, enum sl_command_duty duty, uint64_t now)
 {
 	uint32_t most = c->config.settings->training_deadline;
-	if (duty != SL_COMMAND_WORK || c->ending || c->group == 0) {
+	if (duty != SL_COMMAND_WORK || c->ending || c->leader == 0) {
 		c->work_ms = 0;
 		return;
 	}
@@ -305,7 +307,7 @@ static void check_deadline(struct sl_command *c, enum sl_command_duty duty, uint
 		return;
 	say(c, SL_COMMAND_FAILED,
 	    "the command (process %d) has not answered within training_deadline, %u s: it is ended",
-	    (int)c->group, most);
+	    (int)c->leader, most);
 	begin_end(c);
 }
 
@@ -317,14 +319,14 @@ void sl_command_tend(struct sl_command *c, enum sl_command_duty duty)
 		return;
 	uint64_t now = now_ms();
 	c->over = c->over || duty == SL_COMMAND_DONE;
-	if (c->group == 0 && !c->over && now >= c->start_ms)
+	if (c->leader == 0 && !c->over && now >= c->start_ms)
 		start(c);
 	take_output(c);
-	if (c->group == 0)
+	if (c->leader == 0)
 		return;
 	reap(c);
 	check_deadline(c, duty, now);
-	if (c->group != 0 && c->ending && now >= c->kill_ms)
+	if (c->leader != 0 && c->ending && now >= c->kill_ms)
 		send_signal(c, SIGKILL);
 }
 
@@ -336,26 +338,27 @@ void sl_command_completed(struct sl_command *c)
 	c->work_ms = 0;
 }
 
-bool sl_command_owns(const struct sl_command *c, pid_t pid)
-{
-	return c != NULL && c->group != 0 && pid > 0 && getpgid(pid) == c->group;
-}
-
 bool sl_command_runs(const struct sl_command *c)
 {
-	return c != NULL && c->group != 0;
+	return c != NULL && c->leader != 0;
+}
+
+bool sl_command_owns(const struct sl_command *c, pid_t pid, const char *token)
+{
+	return sl_command_runs(c) && (sl_descendants_has(pid, c->warden.pid) ||
+				      (token != NULL && sl_warden_has_token(&c->warden, token)));
 }
 
 void sl_command_end(struct sl_command *c)
 {
 	if (c == NULL)
 		return;
-	if (c->group != 0)
+	if (c->leader != 0)
 		begin_end(c);
-	for (sl_command_tend(c, SL_COMMAND_DONE); c->group != 0; sl_command_tend(c, SL_COMMAND_DONE)) {
+	for (sl_command_tend(c, SL_COMMAND_DONE); c->leader != 0; sl_command_tend(c, SL_COMMAND_DONE)) {
 		if (now_ms() > c->kill_ms + GONE_MS) {
-			say(c, SL_COMMAND_FAILED, "processes of the group %d cannot be killed: they run on",
-			    (int)c->group);
+			say(c, SL_COMMAND_FAILED, "processes of the command %d cannot be killed: they run on",
+			    (int)c->leader);
 			break;
 		}
 		poll(NULL, 0, LOOK_MS);
@@ -376,7 +379,8 @@ static int set_variables(struct sl_command *c, struct sl_error *error)
 		     slash != NULL ? slash + 1 : s->application) < 0 ||
 	    asprintf(&c->variables[1], "STARLING_LEARNER=%u", s->id) < 0 ||
 	    asprintf(&c->variables[2], "STARLING_LEARNERS=%u", c->config.learners) < 0 ||
-	    asprintf(&c->variables[3], "STARLING_RUN_DIR=%s", state) < 0)
+	    asprintf(&c->variables[3], "STARLING_RUN_DIR=%s", state) < 0 ||
+	    asprintf(&c->variables[4], "%s", c->warden.mark) < 0)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return SL_OK;
 }
@@ -392,9 +396,9 @@ int sl_command_open(struct sl_command **out, const struct sl_command_config *con
 	c->interval_ms = now_ms();
 	snprintf(c->folder, sizeof c->folder, "%s",
 		 s->command_folder[0] != '\0' ? s->command_folder : s->state);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	int rc = set_variables(c, error);
-	return rc == SL_OK ? sl_warden_open(&c->warden, error) : rc;
+	sl_descendants_adopt();
+	int rc = sl_warden_open(&c->warden, error);
+	return rc == SL_OK ? set_variables(c, error) : rc;
 }
 
 void sl_command_close(struct sl_command *c)

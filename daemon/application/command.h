@@ -1,14 +1,14 @@
 /* command.h - the application of trainer: exec, a child process that is kept running.
  *
- * The command runs by `/bin/sh -c`, as the leader of a process group, without input. It finds the learner by
- * the variables STARLING_SOCKET, STARLING_LEARNER (id), STARLING_LEARNERS (of the roster) and
- * STARLING_RUN_DIR (the state folder). What it prints is passed on line by line.
+ * The command runs by `/bin/sh -c`, in a process group, without input. It finds the learner by the variables
+ * STARLING_SOCKET, STARLING_LEARNER (id), STARLING_LEARNERS (of the roster) and STARLING_RUN_DIR (the state
+ * folder), and has a token (runtime/warden.h). What it prints is passed on line by line.
  *
  *      idle  -- due -->  running  -- exit, deadline, close -->  ending  -- no process is left -->  idle
  *
- * A group that is ending has got SIGTERM; after 5 s it gets SIGKILL. If the daemon is killed, a warden
- * (runtime/warden.h) does the same. The next start is due 1 s after the exit, then 2, 4, ... 60 s, until the
- * command has completed a round. A process that leaves the group is not ended with it, and cannot join.
+ * The processes of the command are all descendants of the daemon but the warden (runtime/descendants.h). When
+ * it ends they get SIGTERM, after 5 s SIGKILL. If the daemon is killed, the warden does the same. The next
+ * start is due 1 s after the exit, then 2, 4, ... 60 s, until the command has completed a round.
  *
  * One thread at a time uses a command. The process must have no other children: their exits are taken here.
  * The functions after sl_command_open do nothing for NULL: there is no command.
@@ -48,8 +48,9 @@ int sl_command_open(struct sl_command **command, const struct sl_command_config 
 void sl_command_tend(struct sl_command *command, enum sl_command_duty duty);
 /* Note that the command has completed a round: the next restart is due 1 s after the exit again. */
 void sl_command_completed(struct sl_command *command);
-/* Return true if the process is in the group of the command. */
-bool sl_command_owns(const struct sl_command *command, pid_t pid);
+/* Return true if the process is one of the command, or `token` is that of the command; NULL: it sent none. A
+ * process in a container, or one that a job scheduler has started, is known by its token only. */
+bool sl_command_owns(const struct sl_command *command, pid_t pid, const char *token);
 /* Return true if a process of the command is left. */
 bool sl_command_runs(const struct sl_command *command);
 /* End it and wait until it has ended, at most a little more than 10 s. It is not started again. */

@@ -156,6 +156,20 @@ static int take_tensors(struct sl_application *a, const json_t *message, struct 
 	return rc;
 }
 
+/* Return an error for a process that the learner has not started, such as one that an earlier daemon has left
+ * behind. */
+static int check_owned(const struct sl_application *a, const json_t *message, struct sl_error *error)
+{
+	const char *token = json_string_value(json_object_get(message, "token"));
+	if (a->command == NULL || sl_command_owns(a->command, a->socket.pid, token))
+		return SL_OK;
+	return sl_err_set(
+		error, SL_ERR_REFUSED,
+		"this learner starts its application itself (trainer: exec): process %d is not one of "
+		"its command, and join has not the token of the variable STARLING_TOKEN",
+		(int)a->socket.pid);
+}
+
 static void take_join(struct sl_application *a, const json_t *message)
 {
 	struct sl_error error = {0};
@@ -168,7 +182,7 @@ static void take_join(struct sl_application *a, const json_t *message)
 			 "%d",
 			 VERSION, VERSION);
 		refuse(a, error.text);
-	} else if (take_tensors(a, message, &error) != SL_OK) {
+	} else if (check_owned(a, message, &error) != SL_OK || take_tensors(a, message, &error) != SL_OK) {
 		refuse(a, error.text);
 	} else {
 		a->joined = true;
@@ -295,19 +309,6 @@ static void take_line(struct sl_application *a, const char *line, size_t size)
 	json_decref(message);
 }
 
-/* Refuse a process that the learner has not started, such as one that an earlier daemon has left behind. */
-static void check_owned(struct sl_application *a)
-{
-	char text[160];
-	if (a->command == NULL || sl_command_owns(a->command, a->socket.pid))
-		return;
-	snprintf(text, sizeof text,
-		 "this learner starts its application itself (trainer: exec), and process %d is not in the "
-		 "process group of its command",
-		 (int)a->socket.pid);
-	refuse(a, text);
-}
-
 /* Handle a line, the end of the connection, a late join or a new connection. */
 static void serve(struct sl_application *a)
 {
@@ -326,10 +327,8 @@ static void serve(struct sl_application *a)
 		refuse(a, "expected the initial model within 60 s");
 		a->joined = false;
 	}
-	if (line == NULL && called && sl_line_socket_accept(&a->socket)) {
+	if (line == NULL && called && sl_line_socket_accept(&a->socket))
 		a->called_ms = now_ms();
-		check_owned(a);
-	}
 }
 
 static enum sl_command_duty duty_of(const struct sl_application *a)

@@ -3,20 +3,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sodium.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const char script[] = "groups=\n"
-			     "while read -r sign group; do\n"
-			     "	others=\n"
-			     "	for g in $groups; do [ $g = $group ] || others=\"$others $g\"; done\n"
-			     "	groups=$others\n"
-			     "	[ $sign = - ] || groups=\"$groups $group\"\n"
-			     "done\n"
-			     "signal() { for g in $groups; do kill -s $1 -- -$g && left=1; done; }\n"
+#define NAME "STARLING_TOKEN="
+#define TOKEN_BYTES 16u
+
+static const char script[] = "read -r line\n"
+			     "signal() {\n"
+			     "	for file in $(grep -ls \"$0\" /proc/[0-9]*/environ); do\n"
+			     "		process=${file#/proc/}\n"
+			     "		kill -s $1 ${process%/environ} && left=1\n"
+			     "	done\n"
+			     "}\n"
 			     "signal TERM\n"
 			     "for second in 1 2 3 4 5; do\n"
 			     "	left=\n"
@@ -29,7 +31,7 @@ static const char script[] = "groups=\n"
 /* Its only open file is the pipe: nothing waits for the end of the warden. */
 static int spawn(struct sl_warden *warden, int pipe)
 {
-	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)script, NULL};
+	char *const argv[] = {(char *)"sh", (char *)"-c", (char *)script, warden->mark, NULL};
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t how;
 	sigset_t signals;
@@ -51,7 +53,10 @@ static int spawn(struct sl_warden *warden, int pipe)
 int sl_warden_open(struct sl_warden *warden, struct sl_error *error)
 {
 	int ends[2] = {-1, -1};
-	*warden = (struct sl_warden){0};
+	uint8_t token[TOKEN_BYTES];
+	*warden = (struct sl_warden){.mark = NAME};
+	randombytes_buf(token, sizeof token);
+	sodium_bin2hex(warden->mark + sizeof NAME - 1, 2 * TOKEN_BYTES + 1, token, sizeof token);
 	int rc = pipe2(ends, O_CLOEXEC) < 0 ? errno : spawn(warden, ends[0]);
 	if (ends[0] >= 0)
 		close(ends[0]);
@@ -65,23 +70,10 @@ int sl_warden_open(struct sl_warden *warden, struct sl_error *error)
 	return sl_err_set(error, SL_ERR_IO, "/bin/sh cannot be started: %s", strerror(rc));
 }
 
-/* A message that is lost changes nothing as long as this process lives. */
-static void tell(const struct sl_warden *warden, char sign, pid_t group)
+bool sl_warden_has_token(const struct sl_warden *warden, const char *token)
 {
-	char line[32];
-	int n = snprintf(line, sizeof line, "%c %d\n", sign, (int)group);
-	ssize_t written = write(warden->pipe, line, (size_t)n);
-	(void)written;
-}
-
-void sl_warden_watch(const struct sl_warden *warden, pid_t group)
-{
-	tell(warden, '+', group);
-}
-
-void sl_warden_forget(const struct sl_warden *warden, pid_t group)
-{
-	tell(warden, '-', group);
+	return strlen(token) == strlen(warden->mark + sizeof NAME - 1) &&
+	       sodium_memcmp(token, warden->mark + sizeof NAME - 1, strlen(token)) == 0;
 }
 
 void sl_warden_close(struct sl_warden *warden)

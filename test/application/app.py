@@ -35,7 +35,8 @@ def misbehave(behaviour):
 
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(os.environ["STARLING_SOCKET"])
-connection.sendall(b'{"type":"join","version":1,"tensors":[{"name":"w","shape":[2]}]}\n')
+join = {"type": "join", "version": 1, "tensors": [{"name": "w", "shape": [2]}], "token": os.environ.get("STARLING_TOKEN")}
+connection.sendall(json.dumps(join).encode() + b"\n")
 data, ancillary, _, _ = connection.recvmsg(65536, socket.CMSG_SPACE(8))
 if not ancillary:
 	sys.exit(data.decode())

@@ -249,8 +249,9 @@ cat >diverge.py <<'END'
 import subprocess
 import numpy as np
 import starling
-child = subprocess.Popen(["sleep", "1000"])
-open(f"child-{child.pid}", "w").close()
+for session in (False, True):
+    child = subprocess.Popen(["sleep", "1000"], start_new_session=session)
+    open(f"child-{child.pid}", "w").close()
 with starling.join({"w": np.zeros((2, 2))}) as group:
     for t in group:
         group.mean({"w": np.array([[0, 0], [0, np.nan]])})
@@ -268,10 +269,10 @@ expect_ended
 
 # Commands of a launcher that is killed are ended.
 rm -rf run child-*
-"$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; wait' >out 2>err &
+"$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; setsid sleep 1000 & touch child-$!; wait' >out 2>err &
 launcher=$!
 deadline=$(($(date +%s) + 30))
-while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 3 ]; do
+while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 6 ]; do
 	[ "$(date +%s)" -lt $deadline ] || fail "no commands"
 	sleep 0.1
 done

@@ -59,8 +59,8 @@ CLUSTER_TEST(bad_commands_are_named)
 		{"exit 3", "", "ended with status 3; it is started again in 1 s",
 		 "ended with status 3; it is started again in 2 s"},
 		{"exit 0", "", "ended with status 0; it is started again in 1 s", "started"},
-		/* a process that leaves the group holds its output, and nothing waits for that */
-		{"setsid sleep 2 & exit 5", "", "ended with status 5; it is started again in 1 s",
+		/* a process of another session holds its output, and is ended */
+		{"setsid sleep 1000 & exit 5", "", "ended with status 5; it is started again in 1 s",
 		 "ended with status 5; it is started again in 2 s"},
 		{"kill -9 $$", "", "was killed by SIGKILL; it is started again in 1 s", "started"},
 		{"", "command=no-such-program", "ended with status 127 (command not found)",
@@ -71,6 +71,8 @@ CLUSTER_TEST(bad_commands_are_named)
 		 "command: 1" /* and a digit */},
 		{"printf 'a\\001b\\377c\\n'; head -c 5000 /dev/zero | tr '\\0' z", "", "command: a?b?c",
 		 "zzz"},
+		/* it is not in the background */
+		{"", "command=setsid\tsh\t-c\t'sleep\t0.2;exit\t9'", "ended with status 9", "started"},
 		{"yes flood | head -n 5000 >&2", "", "(4900 more lines were dropped", "status 0"},
 		{"exec sleep 1000", "training_deadline=1",
 		 "has not answered within training_deadline, 1 s: it is ended", "was killed by SIGTERM"},
@@ -98,7 +100,8 @@ CLUSTER_TEST(no_process_is_left)
 	char text[32];
 	open_exec(c, 3,
 		  "test -f pid && trap '' TERM && while :; do sleep 1; done\n"
-		  "sleep 1000 & echo $! >pid; exit 4",
+		  "sleep 1000 & setsid sh -c 'echo $$ >pid; exec sleep 1000' & until test -s pid; do :; "
+		  "done; exit 4",
 		  "");
 	cluster_start(c, 1, "");
 	expect_log(c, 1, "ended with status 4");
@@ -117,19 +120,47 @@ CLUSTER_TEST(no_process_is_left)
 CLUSTER_TEST(only_the_command_may_join)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	static const char join[] =
+		"{\"type\":\"join\",\"version\":1,\"token\":\"0123456789abcdef0123456789abcdef\"}\n";
 	char line[512] = "";
-	open_exec(c, 3, "sleep 1000 & sleep 1000", "");
+	open_exec(c, 3, "setsid sleep 1000 & sleep 1000", "");
 	cluster_start(c, 1, "");
 	expect_log(c, 1, "has started");
 	snprintf(address.sun_path, sizeof address.sun_path, "%s",
 		 cluster_path(c, 1, "state/application.sock"));
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(send(fd, join, strlen(join), 0), (ssize_t)strlen(join));
 	assert_true(recv(fd, line, sizeof line - 1, 0) > 0);
-	expect_text(line, "is not in the process group of its command");
+	expect_text(line, "is not one of its command, and join has not the token");
 	assert_int_equal(recv(fd, line, sizeof line - 1, 0), 0);
 	close(fd);
 	cluster_signal(c, 1, SIGKILL);
+	expect_no_process(c);
+}
+
+/* Whatever process group, session or parent the application has: another session, the group of timeout, and a
+ * process that is no descendant of the learner, as in a container, but has its token. */
+CLUSTER_TEST(every_process_of_the_command_may_join)
+{
+	static const char *const scripts[] = {
+		"unset STARLING_TOKEN; setsid python3 -S -E \"$APP\"",
+		"unset STARLING_TOKEN; timeout 1000 python3 -S -E \"$APP\"; true",
+		"env | grep ^STARLING_ >../new && mv ../new ../variables; until test -f ../over; do sleep "
+		"0.1; done",
+	};
+	setenv("APP", SL_SOURCE_ROOT "/test/application/app.py", 1);
+	open_exec(c, 3, "true", "");
+	for (uint32_t i = 1; i <= 3; i++)
+		write_command(c, i, scripts[i - 1]);
+	cluster_start_all(c, "");
+	cluster_shell(c, "cd learner-03; i=0; until test -f variables; do sleep 0.1; i=$((i+1)); test $i -lt "
+			 "600; done; "
+			 "env $(cat variables) python3 -S -E \"$APP\" >&2; touch over");
+	cluster_finish(c);
+	assert_int_equal(cluster_expect_exact(c), 3);
+	expect_log(c, 1, "command: saved the model");
+	expect_log(c, 2, "command: saved the model");
 	expect_no_process(c);
 }
 

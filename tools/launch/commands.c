@@ -11,7 +11,7 @@
 #include "daemon/runtime/warden.h"
 
 #define LINE_BYTES 4096u
-#define VARIABLES 4u
+#define VARIABLES 5u
 #define REPORT_MS 2000u /* a command may hear of the last commit before the launcher does */
 
 struct command {
@@ -129,7 +129,7 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal)
 	c->status = signal != 0 ? 128 + signal : (int)status;
 	c->running = false;
 	c->commands->running--;
-	kill(-process->pid, SIGTERM); /* what it has left behind; the warden kills what ignores that */
+	kill(-process->pid, SIGTERM); /* what it has left behind; the warden ends the rest */
 	uv_close((uv_handle_t *)process, NULL);
 	if (c->status == 0)
 		c->ended_ms = uv_now(process->loop);
@@ -163,7 +163,6 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 	if (rc == 0) {
 		c->running = c->reads = true;
 		c->commands->running++;
-		sl_warden_watch(&c->commands->warden, c->process.pid);
 		uv_read_start((uv_stream_t *)&c->output, on_allocate, on_read);
 		return SL_OK;
 	}
@@ -176,7 +175,7 @@ static int spawn(struct command *c, char **environment, struct sl_error *error)
 			  script ? "; a script needs its interpreter, as in: -- python3 train.py" : "");
 }
 
-/* Set the four variables of the command, malloced. */
+/* Set the variables of the command, malloced. */
 static void set_variables(const struct command *c, char *variables[static VARIABLES])
 {
 	const struct sl_launch *launch = c->commands->launch;
@@ -184,7 +183,8 @@ static void set_variables(const struct command *c, char *variables[static VARIAB
 		     launch->learners[c->index].folder) < 0 ||
 	    asprintf(&variables[1], "STARLING_LEARNER=%u", c->index + 1) < 0 ||
 	    asprintf(&variables[2], "STARLING_LEARNERS=%u", launch->plan->learners) < 0 ||
-	    asprintf(&variables[3], "STARLING_RUN_DIR=%s", launch->plan->folder.path) < 0)
+	    asprintf(&variables[3], "STARLING_RUN_DIR=%s", launch->plan->folder.path) < 0 ||
+	    asprintf(&variables[4], "%s", c->commands->warden.mark) < 0)
 		abort();
 }
 
