@@ -404,8 +404,9 @@ static bool prepare(struct handle *h, const char *path, const struct starling_te
 		    const char *const *metrics, enum starling_values values)
 {
 	json_t *list = json_array();
-	h->join = json_pack("{s:s, s:i, s:o, s:s}", "type", "join", "version", VERSION, "tensors", list,
-			    "values", values == STARLING_MODEL ? "model" : "update");
+	h->join = json_pack("{s:s, s:i, s:o, s:s, s:s*}", "type", "join", "version", VERSION, "tensors", list,
+			    "values", values == STARLING_MODEL ? "model" : "update", "token",
+			    getenv("STARLING_TOKEN"));
 	if (path == NULL)
 		path = getenv("STARLING_SOCKET");
 	path = path != NULL ? path : "";

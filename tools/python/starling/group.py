@@ -207,7 +207,7 @@ class Group:
         described = [{"name": t.name, "shape": t.shape, "dtype": t.dtype} |
                      ({"nonnegative": True} if t.name in self._nonnegative else {}) for t in self._template.tensors]
         self._connection.send({"type": "join", "version": VERSION, "tensors": described, "metrics": self._names,
-                               "values": self._values, "initial": self._initial is not None})
+                               "values": self._values, "initial": self._initial is not None, "token": os.environ.get("STARLING_TOKEN")})
         answer = self._connection.receive()
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
