@@ -200,6 +200,16 @@ static int train(struct sl_trainer *trainer, const struct sl_training_request *r
 
 /* ---- what the learner tells ---- */
 
+void sl_application_bind(struct sl_trainer *trainer)
+{
+	atomic_store(&owned(trainer)->bound, true);
+}
+
+bool sl_application_is_bound(const struct sl_trainer *trainer)
+{
+	return atomic_load(&((const struct sl_application *)trainer)->bound);
+}
+
 /* Take the means of the metrics from the committed model. */
 static void set_means(struct sl_application *a, const double *model)
 {
@@ -218,6 +228,7 @@ static void show(struct sl_trainer *trainer, const struct sl_trainer_commit *com
 	if (a->file.round <= commit->round)
 		remove_file(a);
 	sl_shared_vector_write(&a->down, vector_of(a, model));
+	sl_application_bind(trainer);
 	uv_mutex_lock(&a->mutex);
 	set_means(a, model);
 	a->committed = commit->round;
@@ -396,6 +407,7 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	a->base.ops = &ops;
 	a->config = *config;
+	atomic_store(&a->bound, config->committed > 0);
 	if (uv_mutex_init(&a->mutex) != 0 || uv_cond_init(&a->answered) != 0)
 		abort(); /* out of memory */
 	int rc = sl_line_socket_open(&a->socket, config->settings->application, error);

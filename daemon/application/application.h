@@ -21,6 +21,11 @@ int sl_application_open(const struct sl_application_config *config, struct sl_tr
 int sl_application_serve(struct sl_trainer *trainer, struct sl_error *error);
 /* Return what the setting `values` says, or the first application has asked for. */
 enum sl_values sl_application_values(const struct sl_trainer *trainer);
+/* Note that the model is used in an attempt: until a round is committed, no application with another one can
+ * join. */
+void sl_application_bind(struct sl_trainer *trainer);
+/* Return true if it is used in an attempt, or a round is committed. Any thread. */
+bool sl_application_is_bound(const struct sl_trainer *trainer);
 /* Return true if a process of the command runs: after the last round, it may still save its model. */
 bool sl_application_runs(struct sl_trainer *trainer);
 /* End the command, serve no longer, and call `say` no more. The trainer may still be called. */

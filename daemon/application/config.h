@@ -20,6 +20,9 @@ struct sl_application_config {
 	void (*say)(void *context, enum sl_level level, const char *text);
 	/* trainer: exec: log what happened to the command, in the same way; see command.h. */
 	void (*say_command)(void *context, enum sl_command_said said, const char *text);
+	/* Start the learner again, for an application has joined with another model: called on the thread
+	 * that serves the socket, and only while no model is bound (sl_application_bind). */
+	void (*restart)(void *context);
 	/* Return true if sl_application_open is to wait no longer; called several times a second. */
 	bool (*stopped)(void *context);
 	void *context;

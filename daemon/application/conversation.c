@@ -138,6 +138,7 @@ static int compare(const struct sl_application *a, const struct sl_tensors *tens
 			  words[a->values], words[values]);
 }
 
+/* Take the tensors and values of join. SL_PENDING: the learner starts again with them. */
 static int take_tensors(struct sl_application *a, const json_t *message, struct sl_error *error)
 {
 	struct sl_tensors tensors;
@@ -150,10 +151,14 @@ static int take_tensors(struct sl_application *a, const json_t *message, struct 
 	rc = sl_tensor_list_read(json_object_get(message, "tensors"), metrics, &tensors, error);
 	if (rc == SL_OK && !a->opened)
 		return sl_state_adopt(a, &tensors, asked, error); /* owns the items */
-	if (rc == SL_OK)
+	bool usable = rc == SL_OK;
+	if (usable)
 		rc = compare(a, &tensors, asked, error);
 	free((void *)tensors.items);
-	return rc;
+	if (!usable || rc == SL_OK || atomic_load(&a->bound))
+		return rc;
+	a->config.restart(a->config.context);
+	return SL_PENDING;
 }
 
 /* Return an error for a process that the learner has not started, such as one that an earlier daemon has left
@@ -173,6 +178,7 @@ static int check_owned(const struct sl_application *a, const json_t *message, st
 static void take_join(struct sl_application *a, const json_t *message)
 {
 	struct sl_error error = {0};
+	int rc = check_owned(a, message, &error);
 	bool known = json_number_value(json_object_get(message, "version")) == VERSION;
 	if (a->joined) {
 		refuse(a, "joined twice");
@@ -182,8 +188,10 @@ static void take_join(struct sl_application *a, const json_t *message)
 			 "%d",
 			 VERSION, VERSION);
 		refuse(a, error.text);
-	} else if (check_owned(a, message, &error) != SL_OK || take_tensors(a, message, &error) != SL_OK) {
-		refuse(a, error.text);
+	} else if (rc != SL_OK || (rc = take_tensors(a, message, &error)) != SL_OK) {
+		if (rc != SL_PENDING)
+			refuse(a, error.text);
+		sl_line_socket_drop(&a->socket);
 	} else {
 		a->joined = true;
 		a->offers_initial = json_is_true(json_object_get(message, "initial"));

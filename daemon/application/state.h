@@ -21,6 +21,7 @@ struct sl_application {
 	uv_thread_t thread;
 	bool serving;	    /* the thread runs */
 	atomic_bool ending; /* the thread is to end */
+	atomic_bool bound;  /* the model has been used: other tensors are refused */
 
 	/* Set by the first application, or from the state folder, before there are other threads: */
 	bool opened;		/* base.tensors and what follows is set */

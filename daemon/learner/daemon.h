@@ -185,6 +185,7 @@ struct sl_daemon {
 	char checkpoint[SL_FILE_NAME_BYTES];	/* name of the last checkpoint file */
 	bool settled;				/* a round has committed under the present roster */
 	bool restart_requested;			/* start the program again after it has ended */
+	bool other_model;			/* .. with the model of another application */
 	sl_round committed_through;		/* last committed round if its model cannot be read: no other
 						   attempt up to that round; 0: the model was read */
 	struct sl_keys keys;			/* of the roster */

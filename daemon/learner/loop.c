@@ -130,7 +130,7 @@ static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
 	sl_report_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
-	daemon->restart_requested = false; /* if it was to start again */
+	daemon->restart_requested = daemon->other_model = false; /* if it was to start again */
 	sl_daemon_stop(daemon, 0);
 }
 

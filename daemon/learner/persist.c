@@ -8,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
 
@@ -317,6 +318,8 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 		copy_secrets(record, persist->secrets);
 	if (persist->what.kind == SL_PERSIST_OVER && !persist->reuse)
 		daemon->used_up = persist->what.t;
+	if (persist->what.kind == SL_PERSIST_PREPARED && sl_settings_has_application(daemon->settings))
+		sl_application_bind(daemon->trainer);
 	sl_worker_add(&daemon->compute, &record->base);
 	if (persist->what.kind == SL_PERSIST_COMMIT)
 		sl_tasks_forget(daemon, persist->what.t);

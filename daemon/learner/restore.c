@@ -12,6 +12,7 @@
 #include "common/compute/job_model.h"
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
+#include "daemon/application/application.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/past_roster.h"
@@ -442,6 +443,9 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 	config->over = promises->over;
 	config->over_count = promises->over_count;
 	daemon->used_up = promises->reuse ? 0 : config->committed + 1;
+	bool used = promises->a != 0 || !promises->reuse || promises->over_count > 0;
+	if (used && sl_settings_has_application(daemon->settings))
+		sl_application_bind(daemon->trainer);
 	return promises->a != 0 ? open_attempt(daemon, error) : SL_OK;
 }
 

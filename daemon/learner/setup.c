@@ -10,9 +10,11 @@
 #include <sys/resource.h>
 
 #include "common/config/core_config.h"
+#include "common/model/checkpoint.h"
 #include "common/model/tensor_bytes.h"
 #include "common/report/modulus.h"
 #include "daemon/application/application.h"
+#include "daemon/application/trained_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/forming.h"
 #include "daemon/learner/group_update.h"
@@ -269,6 +271,18 @@ static void log_saying(struct sl_task *base)
 	free(saying);
 }
 
+/* Have the loop thread call `done` with `text`. */
+static void give_saying(struct sl_daemon *daemon, enum sl_record_kind kind, const char *text,
+			void (*done)(struct sl_task *))
+{
+	struct saying *saying = calloc(1, sizeof *saying);
+	if (saying == NULL)
+		abort();
+	*saying = (struct saying){{.done = done}, daemon, kind, ""};
+	snprintf(saying->text, sizeof saying->text, "%s", text);
+	sl_worker_give_back(&daemon->compute, &saying->base);
+}
+
 /* Log `text` on the loop thread. */
 static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *text)
 {
@@ -276,12 +290,7 @@ static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *
 		sl_report_log_reason(daemon, kind, text);
 		return;
 	}
-	struct saying *saying = calloc(1, sizeof *saying);
-	if (saying == NULL)
-		abort();
-	*saying = (struct saying){{.done = log_saying}, daemon, kind, ""};
-	snprintf(saying->text, sizeof saying->text, "%s", text);
-	sl_worker_give_back(&daemon->compute, &saying->base);
+	give_saying(daemon, kind, text, log_saying);
 }
 
 static void say_application(void *context, enum sl_level level, const char *text)
@@ -295,6 +304,37 @@ static void say_command(void *context, enum sl_command_said said, const char *te
 						    [SL_COMMAND_FAILED] = SL_RECORD_COMMAND,
 						    [SL_COMMAND_OUTPUT] = SL_RECORD_COMMAND_OUTPUT};
 	say(context, kinds[said], text);
+}
+
+static void take_other_model(struct sl_task *task)
+{
+	struct saying *saying = (struct saying *)task;
+	struct sl_daemon *daemon = saying->daemon;
+	if (!daemon->stopping &&
+	    !sl_application_is_bound(daemon->trainer)) { /* it may have been used since */
+		daemon->restart_requested = daemon->other_model = true;
+		sl_report_log_reason(daemon, saying->kind, saying->text);
+		sl_daemon_stop(daemon, 0);
+	}
+	free(saying);
+}
+
+static void restart(void *context)
+{
+	give_saying(
+		context, SL_RECORD_TAKING_ROSTER,
+		"an application has joined with another model: this learner restarts by itself, for no round "
+		"has used the first one",
+		take_other_model);
+}
+
+/* Remove what the state folder has of the model of the first application. */
+static void forget_model(const struct sl_daemon *daemon)
+{
+	struct sl_trained_file none = {0};
+	struct sl_trained_file_place place = {daemon->settings->state, daemon->settings->run};
+	sl_trained_file_remove(&none, &place, NULL);
+	sl_checkpoint_delete(daemon->checkpoints, 0);
 }
 
 /* Return true if a signal has ended the learner, which waits for its application. */
@@ -314,6 +354,7 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .self = daemon->self,
 					       .say = say_application,
 					       .say_command = say_command,
+					       .restart = restart,
 					       .stopped = is_stopped,
 					       .context = daemon};
 	if (!sl_settings_has_application(daemon->settings))
@@ -483,6 +524,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->ranges);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
+	if (daemon->other_model)
+		forget_model(daemon);
 	if (daemon->log != NULL)
 		sl_log_close(daemon->log);
 	if (daemon->checkpoint[0] != '\0') /* which a commit leaves to the system */

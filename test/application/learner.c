@@ -30,6 +30,12 @@ static void say(void *context, enum sl_level level, const char *text)
 		 level == SL_WARN ? "warning: " : "", text);
 }
 
+static void restart(void *context)
+{
+	(void)context;
+	atomic_fetch_add(&learner.restarts, 1);
+}
+
 static bool is_stopped(void *context)
 {
 	(void)context;
@@ -54,6 +60,7 @@ void learner_init(const char *folder)
 							.roster = &learner.roster,
 							.self = 1,
 							.say = say,
+							.restart = restart,
 							.stopped = is_stopped};
 }
 

@@ -26,7 +26,8 @@ extern struct learner {
 	_Alignas(double) float model[N + 4]; /* two metrics of float64 may precede the N */
 	int rc;
 	struct sl_error error;
-	char said[4096]; /* what was logged */
+	char said[4096];      /* what was logged */
+	atomic_uint restarts; /* requested */
 } learner;
 
 const char *socket_path(const char *folder);

@@ -140,6 +140,8 @@ TEST_WITH(metrics_that_cannot_be_used_are_left_out, folder_setup, folder_teardow
 	learner_end(&c);
 }
 
+#define OTHER "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}"
+
 TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 {
 	struct client first, second, other;
@@ -152,12 +154,19 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 	client_hear(&first, "{\"type\":\"train\"");
 	client_close(&first);
 
+	/* another model is taken, by another learner in this place, until the first one has been used */
 	client_open(&other, socket_path(*state));
-	client_tell(&other,
-		    "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
+	client_tell(&other, OTHER);
+	client_hear(&other, NULL);
+	client_close(&other);
+	assert_int_equal(learner.restarts, 1);
+	sl_application_bind(learner.trainer);
+	client_open(&other, socket_path(*state));
+	client_tell(&other, OTHER);
 	client_hear(&other, "{\"type\":\"error\",\"text\":\"this run has another model: tensor w is "
 			    "float32 [2,2] there and float32 [2,3] here\"}");
 	client_close(&other);
+	assert_int_equal(learner.restarts, 1);
 
 	client_join(&second, socket_path(*state), JOIN);
 	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
@@ -290,6 +299,7 @@ TEST_WITH(bad_lines_end_the_connection, folder_setup, folder_teardown)
 {
 	struct client c, bad;
 	learner_begin(&c, *state);
+	sl_application_bind(learner.trainer);
 	client_tell(&c, JOIN);
 	client_hear(&c, "{\"type\":\"error\",\"text\":\"joined twice\"}");
 	client_hear(&c, NULL);
@@ -477,6 +487,7 @@ TEST_WITH(values_of_the_application, folder_setup, folder_teardown)
 			learner_end(&c);
 	}
 	client_close(&c);
+	sl_application_bind(learner.trainer);
 	snprintf(fields, sizeof fields, "%s%s", tensors, ",\"values\":\"model\"");
 	join_with(&c, fields,
 		  "{\"type\":\"error\",\"text\":\"this run averages with values: update, and the "

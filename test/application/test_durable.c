@@ -77,6 +77,7 @@ TEST_WITH(an_application_joins_with_the_tensors_of_the_file, folder_setup, folde
 	give_and_end(*state, 1, 2.5f);
 	learner_init(*state);
 	learner_open();
+	sl_application_bind(learner.trainer); /* as one that was Ready is */
 	client_open(&c, socket_path(*state));
 	client_tell(&c, "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[2,3]}]}");
 	client_hear(&c, "{\"type\":\"error\",\"text\":\"this run has another model: tensor w is "

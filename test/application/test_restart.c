@@ -104,6 +104,46 @@ CLUSTER_TEST(updates_go_on_without_their_application)
 	go_on_without(c, "values=auto", "\"values\":\"update\"");
 }
 
+/* The program of learner 1 had a mistake when it joined first, and gave a vector: nothing is bound to it. The
+ * initial model of the second has other tensors, too. */
+CLUSTER_TEST(a_corrected_program_may_join)
+{
+	struct client clients[LEARNERS];
+	cluster_open(c, LEARNERS, "trainer=application rounds=1 serve_after_end=1");
+	cluster_start_all(c, "");
+	for (int mistakes = 1; mistakes <= 2; mistakes++) {
+		client_join(&clients[0], file_of(c, 1, "application.sock"),
+			    mistakes == 1 ? "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\","
+					    "\"shape\":[3]}]}"
+					  : "{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"u\","
+					    "\"shape\":[1000]}]}");
+		client_hear(&clients[0], "{\"type\":\"train\",\"round\":1,");
+		client_tell(&clients[0], "{\"type\":\"trained\",\"round\":1}");
+		cluster_expect(c, 1, "\"event\":\"trained\"");
+		client_close(&clients[0]);
+		client_open(&clients[0], file_of(c, 1, "application.sock"));
+		client_tell(&clients[0], mistakes == 2 ? JOIN
+						       : "{\"type\":\"join\",\"version\":1,\"tensors\":[{"
+							 "\"name\":\"v\",\"shape\":[4]}]}");
+		client_hear(&clients[0], NULL);
+		client_close(&clients[0]);
+		double end = process_now() + 60;
+		while (cluster_count(c, 1, "waiting for an application on ") < mistakes + 1 &&
+		       process_now() < end)
+			process_look_again();
+	}
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		join(&clients[i - 1], c, i);
+		give(&clients[i - 1], i, 1);
+	}
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		client_hear(&clients[i - 1], "{\"type\":\"mean\",\"round\":1,");
+		client_hear(&clients[i - 1], "{\"type\":\"done\"}");
+		client_close(&clients[i - 1]);
+	}
+	cluster_finish(c);
+}
+
 #define JOIN_DTYPES                                                                                          \
 	"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"d\",\"shape\":[2],\"dtype\":\"float64\"}" \
 	",{\"name\":"                                                                                        \
