@@ -244,6 +244,32 @@ run 1 --set quorum=all -- timeout 60 "$python" mixed.py
 grep -q '^starling launch: .* trains another model: tensor b is float[0-9]* \[2,2\] there and float[0-9]* \[2,2\] here; start' err ||
 	fail "the tensor is not named"
 
+# No quorum has the same model: no wait helps, and the run ends.
+cat >unlike.py <<'END'
+import os
+import numpy as np
+import starling
+with starling.join(np.zeros(int(os.environ["STARLING_LEARNER"]))) as group:
+    for t in group:
+        group.mean(group.model if t > 1 else np.ones(int(os.environ["STARLING_LEARNER"])))
+END
+run 1 -- timeout 100 "$python" unlike.py
+grep -q '^starling launch: .* trains another model: tensor .* start the same program at all learners' err || fail "the tensor is not named"
+
+# One mistake in the program is shown once.
+cat >mistake.py <<'END'
+import numpy as np
+import starling
+print("begun")
+with starling.join(np.zeros(2)) as group:
+    for t in group:
+        group.mean(np.ones(2) * group.no_such_thing)
+END
+run 1 -- "$python" mistake.py
+[ "$(grep -c 'Traceback' out)" -eq 1 ] || fail "not one traceback"
+[ "$(grep -c 'no_such_thing' out)" -eq 2 ] || fail "the traceback is not whole"
+[ "$(grep -c '^learner-0[123]: begun' out)" -eq 3 ] || fail "other lines are not shown for each learner"
+
 # A value that cannot be encoded is named by tensor and place; what a command leaves behind is ended with it.
 cat >diverge.py <<'END'
 import subprocess

@@ -12,6 +12,9 @@
 
 #define LINE_BYTES 4096u
 #define VARIABLES 5u
+#define HELD_BYTES 16384u
+#define HOLD_MS 500u	/* until a program that has printed a traceback should have ended */
+#define ALIKE_MS 5000u	/* within which commands end alike */
 #define REPORT_MS 2000u /* a command may hear of the last commit before the launcher does */
 
 struct command {
@@ -25,12 +28,18 @@ struct command {
 	uint64_t ended_ms;     /* with status 0, and not judged yet; 0: no */
 	char line[LINE_BYTES]; /* that is not complete yet */
 	size_t used;
+	char held[HELD_BYTES]; /* lines of a traceback, not shown yet */
+	size_t held_bytes;
+	uint64_t held_ms; /* since when */
+	bool alike;	  /* its last traceback was not shown: another command has printed the same */
 };
 
 struct sl_commands {
 	struct sl_launch *launch;
 	struct sl_warden warden;
 	uint32_t count, running;
+	const struct command *first; /* the last one whose traceback was shown at its end; NULL: none */
+	uint64_t first_ms;
 	struct command items[];
 };
 
@@ -42,18 +51,83 @@ static void show_line(const struct command *c, const char *line, size_t bytes)
 			 c->commands->launch->learners[c->index].name, (int)bytes, line);
 }
 
+/* Show the traceback that is held. */
+static void release(struct command *c)
+{
+	const char *line = c->held, *end = c->held + c->held_bytes, *newline;
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		show_line(c, line, (size_t)(newline - line));
+	}
+	c->held_bytes = 0;
+}
+
+/* The command has ended: show the traceback, unless another one has ended with the same a moment ago. What it
+ * had no time to print does not count. */
+static void end_traceback(struct command *c)
+{
+	struct sl_commands *commands = c->commands;
+	const struct command *first = commands->first;
+	uint64_t now = uv_now(&commands->launch->loop);
+	if (c->held_bytes == 0)
+		return;
+	c->alike = first != NULL && now - commands->first_ms < ALIKE_MS &&
+		   strncmp(first->held, c->held, c->held_bytes) == 0;
+	if (c->alike)
+		return;
+	commands->first = c;
+	commands->first_ms = now;
+	release(c);
+}
+
+/* Hold a traceback until the command ends; show other lines. */
+static void take_line(struct command *c, const char *line, size_t bytes)
+{
+	static const char begin[] = "Traceback (most recent call last):";
+	bool begins = bytes == sizeof begin - 1 && memcmp(line, begin, bytes) == 0;
+	if (c->held_bytes == 0 && begins)
+		c->held_ms = uv_now(&c->commands->launch->loop);
+	if ((c->held_bytes == 0 && !begins) || c->held_bytes + bytes + 2 > HELD_BYTES) {
+		release(c);
+		show_line(c, line, bytes);
+		return;
+	}
+	memcpy(c->held + c->held_bytes, line, bytes);
+	c->held_bytes += bytes + 1;
+	c->held[c->held_bytes - 1] = '\n';
+	c->held[c->held_bytes] = '\0';
+}
+
+/* Name the learners whose traceback was not shown. */
+static void say_alike(const struct sl_commands *commands)
+{
+	char text[256] = "";
+	size_t used = 0, count = 0, said = 0;
+	for (uint32_t i = 0; i < commands->count; i++)
+		count += commands->items[i].alike;
+	for (uint32_t i = 0; i < commands->count && used < sizeof text; i++)
+		if (commands->items[i].alike) {
+			const char *before = said == 0 ? "" : said == count - 1 ? " and " : ", ";
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", before, i + 1);
+			said++;
+		}
+	if (count > 0)
+		sl_progress_line(commands->launch->progress, "(the same at learner%s %s)",
+				 count > 1 ? "s" : "", text);
+}
+
 /* Show the complete lines, and one that is too long in pieces. */
 static void show_lines(struct command *c)
 {
 	char *start = c->line, *end = c->line + c->used, *newline;
 	while ((newline = memchr(start, '\n', (size_t)(end - start))) != NULL) {
-		show_line(c, start, (size_t)(newline - start));
+		take_line(c, start, (size_t)(newline - start));
 		start = newline + 1;
 	}
 	c->used = (size_t)(end - start);
 	memmove(c->line, start, c->used);
 	if (c->used == sizeof c->line) {
-		show_line(c, c->line, c->used);
+		take_line(c, c->line, c->used);
 		c->used = 0;
 	}
 }
@@ -71,7 +145,8 @@ static void end_output(struct command *c)
 		return;
 	c->reads = false;
 	if (c->used > 0)
-		show_line(c, c->line, c->used);
+		take_line(c, c->line, c->used);
+	end_traceback(c);
 	uv_close((uv_handle_t *)&c->output, NULL);
 	close(c->file);
 }
@@ -118,6 +193,8 @@ void sl_commands_tick(struct sl_commands *commands, uint64_t now)
 {
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
 		struct command *c = &commands->items[i];
+		if (c->held_bytes > 0 && !c->alike && now - c->held_ms > HOLD_MS)
+			release(c); /* it goes on */
 		if (c->ended_ms != 0 && now - c->ended_ms > REPORT_MS)
 			judge(c);
 	}
@@ -235,6 +312,8 @@ void sl_commands_let_go(struct sl_commands *commands)
 {
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
 		end_output(&commands->items[i]);
+	if (commands != NULL)
+		say_alike(commands);
 }
 
 uint32_t sl_commands_running(const struct sl_commands *commands)

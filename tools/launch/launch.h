@@ -139,6 +139,7 @@ struct sl_learner {
 	double part;
 	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */
 	uint64_t clamped;
+	uint64_t differs[(SL_LEARNERS_MAX + 63) / 64]; /* set of those known to train another model */
 	json_t *waiting;	/* its last record `waiting`; NULL: the learner has moved since */
 	sl_round waiting_round; /* of that record, and */
 	enum sl_phase waiting_phase;

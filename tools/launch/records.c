@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 
 static void ask(struct sl_learner *l, const char *op)
@@ -161,13 +162,26 @@ static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const str
 	l->final = true;
 }
 
-/* Every attempt fails until the odd learner is started with another model: say so at once, and end the run if
- * no round can do without it. The learners at both ends of each of its links write such a record; the first
- * one is enough. */
+/* Return true if a quorum may train the same model: some learner differs from few enough. */
+static bool may_agree(const struct sl_launch *launch)
+{
+	uint32_t n = launch->plan->learners;
+	for (uint32_t i = 0; i < n; i++)
+		if (n - sl_bit_count(launch->learners[i].differs, sl_bit_words(n)) >= launch->plan->quorum)
+			return true;
+	return false;
+}
+
+/* Attempts with the odd learner fail until it is started with another model: say so at once, and end the run
+ * if no quorum is left. The learners at both ends of a link write such a record. */
 static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	struct sl_launch *launch = l->launch;
-	if (launch->plan->quorum == launch->plan->learners)
+	if (record->peer < 1 || record->peer > launch->plan->learners)
+		return;
+	sl_bit_set(l->differs, record->peer - 1);
+	sl_bit_set(launch->learners[record->peer - 1].differs, l->index);
+	if (!may_agree(launch))
 		sl_launch_fail(launch, "%s (%u): %s", l->name, l->index + 1, record->text);
 	else if (launch->other_model_round != row->round)
 		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
