@@ -100,6 +100,7 @@ enum sl_event_kind {
 	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
 	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
 	SL_EVENT_OPERATOR_ABORT, /* round: abort its open attempt; SL_ERR_INVALID if there is none */
+	SL_EVENT_LAST_ROUND,	 /* round: which is committed, and the last one of this learner */
 	SL_EVENT_DEADLINE,	 /* sl_core_deadline() has passed */
 };
 

@@ -355,6 +355,7 @@ struct sl_core {
 	sl_attempt pending_abort; /* highest attempt of t that an earlier incarnation may be in; 0: none */
 	sl_round started;	  /* round of the start */
 	sl_round rounds;	  /* T: the own, or the most that a view agreed on */
+	bool ended;		  /* .. or the round of SL_EVENT_LAST_ROUND, whatever peers agree on */
 
 	bool trained;	/* the model of round t is in the workspace */
 	uint64_t draws; /* models trained so far: the next training nonce */

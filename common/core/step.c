@@ -151,7 +151,7 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	sl_certificate_hello(core, peer);
 	if (later && core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests */
-	if (core->phase == SL_PHASE_DONE && sl_done_too_early(core)) {
+	if (core->phase == SL_PHASE_DONE && !core->ended && sl_done_too_early(core)) {
 		core->rounds = core->t;
 		sl_move_to(core, SL_PHASE_TRAIN);
 	}
@@ -282,6 +282,16 @@ static void operator_abort(struct sl_core *core)
 		sl_amnesia_forgive(core);
 }
 
+/* End after the round `t`, unless the next one has begun without waiting for the own model. */
+static void last_round(struct sl_core *core, sl_round t)
+{
+	if (t != core->committed || core->phase != SL_PHASE_TRAIN)
+		return;
+	core->rounds = t;
+	core->ended = true;
+	sl_move_to(core, SL_PHASE_DONE);
+}
+
 static void handle(struct sl_core *core, const struct sl_event *event)
 {
 	switch (event->kind) {
@@ -309,6 +319,9 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		break;
 	case SL_EVENT_OPERATOR_ABORT:
 		operator_abort(core);
+		break;
+	case SL_EVENT_LAST_ROUND:
+		last_round(core, event->round);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -360,6 +373,7 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_COMPUTED:
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
+	case SL_EVENT_LAST_ROUND:
 		return started;
 	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&

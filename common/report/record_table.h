@@ -302,6 +302,8 @@
 	X(BACKUP, "backup", SL_INFO, "round", "the records, with round {round}, are in the folder backup")   \
 	X(BACKUP_FAILED, "backup", SL_WARN, "reason", "no backup: {reason}")                                 \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
+	X(AGREED_END, "agreed_end", SL_INFO, "round",                                                        \
+	  "round {round} was the last one: the applications have agreed to stop")                            \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \
 	X(TRAINING, "training", SL_INFO, "round", "round {round}: training")                                 \

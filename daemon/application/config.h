@@ -23,6 +23,9 @@ struct sl_application_config {
 	/* Start the learner again, for an application has joined with another model: called on the thread
 	 * that serves the socket, and only while no model is bound (sl_application_bind). */
 	void (*restart)(void *context);
+	/* End the learner after `round`, the last one that is committed: called as `restart`, and possibly
+	 * again. */
+	void (*stop)(void *context, sl_round round);
 	/* Return true if sl_application_open is to wait no longer; called several times a second. */
 	bool (*stopped)(void *context);
 	void *context;

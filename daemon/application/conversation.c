@@ -58,14 +58,14 @@ static void send_joined(struct sl_application *a)
 void sl_conversation_train(struct sl_application *a)
 {
 	if (a->joined)
-		send_object(a,
-			    json_pack("{s:s, s:I, s:I, s:b}", "type", "train", "round", (json_int_t)a->wanted,
-				      "committed", (json_int_t)a->committed, "again", a->again));
+		send_object(a, json_pack("{s:s, s:I, s:I, s:b, s:O*}", "type", "train", "round",
+					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed,
+					 "again", a->again, "metrics", a->committed > 0 ? a->means : NULL));
 }
 
 static bool is_last(const struct sl_application *a)
 {
-	return a->committed >= a->config.settings->rounds;
+	return a->committed >= a->config.settings->rounds || (a->last != 0 && a->committed >= a->last);
 }
 
 void sl_conversation_mean(struct sl_application *a)
@@ -280,6 +280,21 @@ static void take_trained(struct sl_application *a, const json_t *message)
 	uv_cond_signal(&a->answered);
 }
 
+/* ---- stop ---- */
+
+/* End the run after the last committed round, as the application says that all have agreed on. */
+static void take_stop(struct sl_application *a, const json_t *message)
+{
+	if (a->committed == 0 || round_of(message) != a->committed || a->have || !a->serving) {
+		refuse(a, "stop names the last committed round, before its learner has the next model");
+		return;
+	}
+	a->last = a->committed;
+	a->wanted = 0;
+	a->config.stop(a->config.context, a->last);
+	send_object(a, json_pack("{s:s}", "type", "done"));
+}
+
 /* ---- the socket ---- */
 
 /* Parse a line; NULL: not JSON. A whole number that is too large is taken as a real one. */
@@ -310,6 +325,8 @@ static void take_line(struct sl_application *a, const char *line, size_t size)
 		take_join(a, message);
 	else if (type != NULL && a->joined && strcmp(type, "trained") == 0)
 		take_trained(a, message);
+	else if (type != NULL && a->joined && strcmp(type, "stop") == 0)
+		take_stop(a, message);
 	else if (type != NULL && a->joined && strcmp(type, "initial") == 0)
 		take_initial(a);
 	else

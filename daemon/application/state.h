@@ -43,6 +43,7 @@ struct sl_application {
 	struct sl_command *command; /* trainer: exec; NULL: none */
 	bool joined;
 	uint64_t called_ms;    /* when the application connected */
+	sl_round last;	       /* the application has ended the run after this round; 0: it has not */
 	sl_round wanted;       /* the round whose vector is awaited; 0: none */
 	bool again;	       /* the vector was requested before */
 	sl_round committed;    /* the round whose model is in `down`; 0: none */

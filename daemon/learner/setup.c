@@ -261,6 +261,7 @@ struct saying {
 	struct sl_task base;
 	struct sl_daemon *daemon;
 	enum sl_record_kind kind;
+	sl_round round;
 	char text[SL_ERROR_BYTES];
 };
 
@@ -272,13 +273,13 @@ static void log_saying(struct sl_task *base)
 }
 
 /* Have the loop thread call `done` with `text`. */
-static void give_saying(struct sl_daemon *daemon, enum sl_record_kind kind, const char *text,
+static void give_saying(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round round, const char *text,
 			void (*done)(struct sl_task *))
 {
 	struct saying *saying = calloc(1, sizeof *saying);
 	if (saying == NULL)
 		abort();
-	*saying = (struct saying){{.done = done}, daemon, kind, ""};
+	*saying = (struct saying){{.done = done}, daemon, kind, round, ""};
 	snprintf(saying->text, sizeof saying->text, "%s", text);
 	sl_worker_give_back(&daemon->compute, &saying->base);
 }
@@ -290,7 +291,7 @@ static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *
 		sl_report_log_reason(daemon, kind, text);
 		return;
 	}
-	give_saying(daemon, kind, text, log_saying);
+	give_saying(daemon, kind, 0, text, log_saying);
 }
 
 static void say_application(void *context, enum sl_level level, const char *text)
@@ -322,10 +323,24 @@ static void take_other_model(struct sl_task *task)
 static void restart(void *context)
 {
 	give_saying(
-		context, SL_RECORD_TAKING_ROSTER,
+		context, SL_RECORD_TAKING_ROSTER, 0,
 		"an application has joined with another model: this learner restarts by itself, for no round "
 		"has used the first one",
 		take_other_model);
+}
+
+static void end_run(struct sl_task *task)
+{
+	struct saying *saying = (struct saying *)task;
+	struct sl_daemon *daemon = saying->daemon;
+	sl_report_log_round(daemon, saying->kind, saying->round);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LAST_ROUND)->event.round = saying->round;
+	free(saying);
+}
+
+static void stop(void *context, sl_round round)
+{
+	give_saying(context, SL_RECORD_AGREED_END, round, "", end_run);
 }
 
 /* Remove what the state folder has of the model of the first application. */
@@ -355,6 +370,7 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .say = say_application,
 					       .say_command = say_command,
 					       .restart = restart,
+					       .stop = stop,
 					       .stopped = is_stopped,
 					       .context = daemon};
 	if (!sl_settings_has_application(daemon->settings))

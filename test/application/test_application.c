@@ -235,6 +235,15 @@ TEST_WITH(a_forked_child_does_not_hold_the_conversation, folder_setup, folder_te
 	learner_close();
 }
 
+TEST_WITH(no_round_is_no_last_round, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_begin(&c, *state);
+	client_tell(&c, "{\"type\":\"stop\",\"round\":0}");
+	client_hear(&c, "{\"type\":\"error\",\"text\":\"stop names the last committed round");
+	learner_end(&c);
+}
+
 /* A line, and what is said to it. */
 static const char *const bad_lines[][2] = {
 	{"hello", "expected one JSON object per line"},

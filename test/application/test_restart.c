@@ -144,6 +144,28 @@ CLUSTER_TEST(a_corrected_program_may_join)
 	cluster_finish(c);
 }
 
+/* The applications have agreed that the first of twenty rounds is the last one. */
+CLUSTER_TEST(applications_may_end_the_run)
+{
+	struct client clients[LEARNERS];
+	cluster_open(c, LEARNERS, "trainer=application rounds=20 serve_after_end=600");
+	cluster_start_all(c, "");
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		join(&clients[i - 1], c, i);
+		give(&clients[i - 1], i, 1);
+	}
+	for (uint32_t i = 1; i <= LEARNERS; i++) {
+		client_hear(&clients[i - 1], "{\"type\":\"mean\",\"round\":1,");
+		client_hear(&clients[i - 1], "{\"type\":\"train\",\"round\":2,");
+		client_tell(&clients[i - 1], "{\"type\":\"stop\",\"round\":1}");
+		client_hear(&clients[i - 1], "{\"type\":\"done\"}");
+		client_close(&clients[i - 1]);
+	}
+	cluster_finish(c);
+	cluster_expect_all(c, "round 1 was the last one: the applications have agreed to stop");
+	assert_int_equal(cluster_count(c, 1, "\"event\":\"committed\""), 1);
+}
+
 #define JOIN_DTYPES                                                                                          \
 	"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"d\",\"shape\":[2],\"dtype\":\"float64\"}" \
 	",{\"name\":"                                                                                        \
