@@ -101,6 +101,47 @@ class Forked(unittest.TestCase):
             group.close()
 
 
+class Stop(unittest.TestCase):
+    def run_rounds(self, stop, means):
+        """Take part in the rounds that have these means of the metrics; return what was sent in each, and the group."""
+        sent = []
+
+        def script(learner):
+            learner.accept()
+            for t, mean in enumerate(means, 1):
+                learner.tell("train", round=t, committed=t - 1, again=False)
+                sent.append(learner.hear("trained")["metrics"])
+                learner.tell("mean", round=t, learners=3, total_weight=3, metrics=mean)
+            learner.tell("train", round=len(means) + 1, committed=len(means), again=False, metrics=means[-1])
+            for _ in range(2):  # after `mean`, and after `train`
+                self.assertEqual(learner.hear("stop")["round"], len(means))
+            learner.tell("done")
+
+        with FakeLearner(script) as learner, starling.join(np.zeros(1), learner.path, metrics=["loss"], stop=stop) as group:
+            for _ in group:
+                group.mean(np.zeros(1), metrics={"loss": 2.0})
+        self.assertEqual(learner.names, ["loss", "stop"])
+        return sent, group
+
+    def test_a_rule_asks_and_the_private_sum_decides(self):
+        heard = []
+        sent, group = self.run_rounds(lambda means: heard.append(means) or means["loss"] < 2,
+                                      [{"loss": 3.0, "stop": 0.0}, {"loss": 1.0, "stop": 0.0}, {"loss": 1.0, "stop": 1 / 3}])
+        self.assertEqual([round["stop"] for round in sent], [0, 0, 1])
+        self.assertEqual(heard, [{"loss": 3.0}, {"loss": 1.0}])
+        self.assertTrue(group.stopped)
+        self.assertEqual(group.metrics, {"loss": 1.0})
+
+    def test_another_learner_asks(self):
+        sent, _ = self.run_rounds(True, [{"loss": 3.0, "stop": 1 / 3}])
+        self.assertEqual(sent, [{"loss": 2.0, "stop": 0.0}])
+
+    def test_it_is_declared(self):
+        with FakeLearner(lambda learner: learner.accept()) as learner, starling.join(np.zeros(1), learner.path) as group:
+            with self.assertRaisesRegex(starling.Error, "stop=True"):
+                group.stop()
+
+
 class Values(unittest.TestCase):
     def test_what_is_averaged(self):
         for asked, expected in (({}, "update"), ({"values": "update"}, "update"), ({"values": "model"}, "model")):

@@ -9,7 +9,7 @@ import sys
 import time
 import warnings
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ VERSION = 1
 RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0
 PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of names of tensors, and what adds them
+STOP = "stop"  # the metric by which `stop` is agreed on
 NAMED = 3  # the most tensors of integers that a message names
 
 
@@ -63,11 +64,13 @@ class Group:
         participants: learners that took part in it; total_weight: the sum of their weights.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: they were not.
+        stopped: the learners have agreed to end after the round `committed`.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
 
     def __init__(self, path: str, model: Any = None, metrics: Sequence[str] = (), values: str = "update",
-                 nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None) -> None:
+                 nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None,
+                 stop: bool | Callable[[dict[str, float]], bool] = False) -> None:
         if values not in ("update", "model"):
             raise ValueError(f'values is "update" or "model", not {values!r}')
         if integers not in (None, "keep"):
@@ -81,7 +84,9 @@ class Group:
         self._path = path
         # Of a local group: the first raises Error if no learner will come, the second ends the learners.
         self._check_learner, self._fail = getattr(path, "check", lambda: None), getattr(path, "fail", lambda cause: None)
-        self._names = list(metrics)
+        self._names = list(metrics) + [STOP] * bool(stop)
+        self._rule, self._stop = stop, 0.0  # _stop: the value of the metric STOP; 1: this application asks for it
+        self.stopped = False
         self._values = values
         self._patterns = nonnegative
         self._nonnegative: set[str] = set()  # names of tensors
@@ -244,10 +249,12 @@ class Group:
         kind = message["type"]
         if kind == "train":
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
+            if "metrics" in message:
+                self._decide(kind, message["metrics"])
         elif kind == "mean":
             self.committed, self.participants = message["round"], message["learners"]
             self.total_weight, self.waiting = message["total_weight"], ""
-            self.metrics = message.get("metrics", {})
+            self._decide(kind, message.get("metrics", {}))
             self.decimals, self.clipping_range = message.get("decimals"), message.get("clipping_range")
         elif kind == "waiting":
             self.waiting = message["text"]
@@ -259,8 +266,29 @@ class Group:
         elif kind == "error":
             raise Error(message["text"])
 
+    def _decide(self, kind: str, means: dict[str, float]) -> None:
+        """Take the means of the metrics. They are the same at all learners, so all of them end after the same round: the first
+        one for which a learner has asked to stop."""
+        self.metrics = {name: value for name, value in means.items() if name != STOP or not self._rule}
+        if not self._rule:
+            return
+        if STOP not in means:
+            raise Error("stop needs the setting metrics: aggregate, at all learners")
+        self.stopped = means[STOP] > 0
+        if self.stopped:
+            assert self._connection is not None
+            self._connection.send({"type": "stop", "round": self.committed})
+        elif callable(self._rule) and kind == "mean" and self._rule(self.metrics):
+            self.stop()
+
+    def stop(self) -> None:
+        """Have all learners end after the round of the next `mean`. They learn how many ask for it, not who."""
+        if not self._rule:
+            raise Error("join(stop=True) allows stop, at all learners")
+        self._stop = 1.0
+
     def _await_request(self) -> None:
-        while self._state is State.SHARED:
+        while self._state is State.SHARED or (self.stopped and self._state is not State.DONE):
             self._next()
 
     def _send(self, model: Any, weight: int, metrics: dict[str, float]) -> None:
@@ -359,6 +387,8 @@ class Group:
 
     def _numbers(self, metrics: dict[str, float]) -> dict[str, float]:
         """Return the metrics that can be sent: all that `join` named, and the finite ones of the others."""
+        if self._rule:
+            metrics = {**metrics, STOP: self._stop}
         for name in self._names:
             if not math.isfinite(metrics.get(name, math.nan)):
                 raise ValueError(f"the metric {name} of join is {metrics.get(name, 'missing')}: it cannot be averaged")
@@ -380,7 +410,8 @@ def _check_names(names: list[str]) -> None:
 
 
 def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = (), values: str = "update",
-         nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None) -> Group:
+         nonnegative: Sequence[str] = (), integers: str | None = None, timeout: float | None = None,
+         stop: bool | Callable[[dict[str, float]], bool] = False) -> Group:
     """Join the learner on the socket `path` (default: $STARLING_SOCKET) and wait until it is there.
 
     `model` states names, shapes and dtypes. Its values are those before training: if they are the same at all learners, such
@@ -402,9 +433,13 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
     are named on stderr. If they have more than half of the values, as in a quantized model, the result is a ValueError,
     unless `integers` is "keep".
+    `stop`: True allows `group.stop()`, by which all learners end after the same round. A function gets the means of the metrics
+    of each committed round, and returns whether to stop: then it is as if `group.stop()` was called. Whether any learner asks for
+    it is a private mean, too, a metric named "stop": so this needs the setting `metrics: aggregate`. A learner of weight 0 does not
+    count. All learners pass True or a function, or none does."""
     `timeout`: seconds until a learner that is not there is a Timeout. Without it, `join` waits, and says so from time to time.
     A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
     if not path:
         raise Error("STARLING_SOCKET is not set: start this program by `starling launch -- ...`, or give join a path")
-    return Group(path, model, metrics, values, nonnegative, integers, timeout)
+    return Group(path, model, metrics, values, nonnegative, integers, timeout, stop)
