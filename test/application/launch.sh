@@ -244,6 +244,26 @@ run 1 --set quorum=all -- timeout 60 "$python" mixed.py
 grep -q '^starling launch: .* trains another model: tensor b is float[0-9]* \[2,2\] there and float[0-9]* \[2,2\] here; start' err ||
 	fail "the tensor is not named"
 
+# The learners stop together, when one has asked for it.
+cat >stop.py <<'END'
+import os
+import numpy as np
+import starling
+with starling.join(np.zeros(2), stop=True) as group:
+    for t in group:
+        if t == 3 and os.environ["STARLING_LEARNER"] == "2":
+            group.stop()
+        group.mean(np.ones(2) * t)
+assert group.stopped and group.committed == 3, group.committed
+END
+run 0 --rounds 20 --verify --set metrics=aggregate -- "$python" stop.py
+grep -q '^stopped after round 3 of 20 by agreement$' out && grep -q '3 of 3 rounds, all exact' out || fail "no agreed end"
+run 1 --rounds 2 -- "$python" stop.py
+grep -q 'stop needs the setting metrics: aggregate' out || fail "the setting is not named"
+run 0 --rounds 100 --set metrics=aggregate -- "$python" "$PYTHONPATH/examples/early_stop.py"
+grep -q '^stopped after round [0-9]* of 100 by agreement$' out || fail "no early stop"
+[ "$(sed -n 's/^learner-0[123]: the best of //p' out | sort -u | wc -l)" -eq 1 ] || fail "not the same best model"
+
 # No quorum has the same model: no wait helps, and the run ends.
 cat >unlike.py <<'END'
 import os
@@ -258,16 +278,25 @@ grep -q '^starling launch: .* trains another model: tensor .* start the same pro
 
 # One mistake in the program is shown once.
 cat >mistake.py <<'END'
+import glob
+import os
+import signal
+import time
 import numpy as np
 import starling
-print("begun")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)  # all three come to the mistake
+print("begun", flush=True)
+open(f"begun-{os.environ['STARLING_LEARNER']}", "w").close()
 with starling.join(np.zeros(2)) as group:
     for t in group:
+        while len(glob.glob("begun-*")) < 3:
+            time.sleep(0.05)
         group.mean(np.ones(2) * group.no_such_thing)
 END
 run 1 -- "$python" mistake.py
 [ "$(grep -c 'Traceback' out)" -eq 1 ] || fail "not one traceback"
 [ "$(grep -c 'no_such_thing' out)" -eq 2 ] || fail "the traceback is not whole"
+grep -q '^(the same at learners [123] and [123])$' out || fail "the others are not named"
 [ "$(grep -c '^learner-0[123]: begun' out)" -eq 3 ] || fail "other lines are not shown for each learner"
 
 # A value that cannot be encoded is named by tensor and place; what a command leaves behind is ended with it.

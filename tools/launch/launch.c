@@ -51,7 +51,7 @@ static bool let_end(const struct sl_launch *launch)
 	return is_exec(launch) && !launch->failed && launch->signal == 0;
 }
 
-static void end(struct sl_launch *launch)
+void sl_launch_finish(struct sl_launch *launch)
 {
 	if (launch->ending)
 		return;
@@ -72,7 +72,7 @@ void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
 	va_end(args);
 	launch->failed = true;
 	sl_commands_kill(launch->commands, SIGTERM);
-	end(launch);
+	sl_launch_finish(launch);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -81,7 +81,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	bool again = launch->signal != 0;
 	launch->signal = number;
 	sl_commands_kill(launch->commands, again ? SIGKILL : SIGTERM);
-	end(launch);
+	sl_launch_finish(launch);
 	if (again) {
 		launch->end_stage = 2;
 		sl_child_kill_all(launch, SIGKILL);
@@ -187,7 +187,7 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 	if (error.text[0] != '\0')
 		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
 	if (row->round == launch->rounds.most)
-		end(launch);
+		sl_launch_finish(launch);
 }
 
 /* Say what has happened to the command that a learner starts; before it has joined, only the log has that. */

@@ -173,6 +173,8 @@ struct sl_launch {
 
 	struct sl_round_table rounds;
 	uint32_t handed;   /* rounds that are printed */
+	sl_round asked;	   /* rounds of the plan, if the applications have agreed to stop before; 0: they have
+			      not */
 	sl_round verified; /* last round that is exact by its dumped models */
 
 	uint32_t step;		     /* steps begun, from 1; 0: none yet */
@@ -256,6 +258,8 @@ void sl_playback_tick(struct sl_launch *launch,
 		      double elapsed_s); /* replace a step in which no round commits */
 
 /* launch.c: the end of the run */
+/* All rounds are shown: let the learners end. */
+void sl_launch_finish(struct sl_launch *launch);
 void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 

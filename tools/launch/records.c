@@ -204,6 +204,18 @@ static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const
 	sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
 }
 
+/* The learners have agreed to stop: the present round is the last one. */
+static void hear_end(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	struct sl_launch *launch = l->launch;
+	(void)record;
+	if (launch->asked == 0)
+		launch->asked = launch->rounds.most;
+	launch->rounds.most = row->round;
+	if (launch->handed >= row->round)
+		sl_launch_finish(launch);
+}
+
 static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
@@ -221,6 +233,7 @@ static const struct {
 	{SL_RECORD_ENCODED, hear_precision},
 	{SL_RECORD_RECOVERING, hear_moved},
 	{SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_AGREED_END, hear_end},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 

@@ -102,6 +102,9 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: interrupted\n");
 	delete_dumps(launch);
 	sl_chaos_say(launch);
+	if (launch->asked != 0 && !launch->failed)
+		sl_progress_line(launch->progress, "stopped after round %u of %u by agreement",
+				 launch->rounds.most, launch->asked);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (sl_run_folder_path(&launch->plan->folder, 0, "log.jsonl", log) != SL_OK || access(log, F_OK) != 0)
