@@ -55,17 +55,17 @@ static void send_joined(struct sl_application *a)
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
-void sl_conversation_train(struct sl_application *a)
-{
-	if (a->joined)
-		send_object(a, json_pack("{s:s, s:I, s:I, s:b, s:O*}", "type", "train", "round",
-					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed,
-					 "again", a->again, "metrics", a->committed > 0 ? a->means : NULL));
-}
-
 static bool is_last(const struct sl_application *a)
 {
 	return a->committed >= a->config.settings->rounds || (a->last != 0 && a->committed >= a->last);
+}
+
+void sl_conversation_train(struct sl_application *a)
+{
+	if (a->joined && !is_last(a))
+		send_object(a, json_pack("{s:s, s:I, s:I, s:b, s:O*}", "type", "train", "round",
+					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed,
+					 "again", a->again, "metrics", a->committed > 0 ? a->means : NULL));
 }
 
 void sl_conversation_mean(struct sl_application *a)
@@ -97,7 +97,7 @@ void sl_conversation_waiting(struct sl_application *a, const char *text)
 /* Repeat the pending request to the application or, after the last round, the mean and `done`. */
 static void send_standing(struct sl_application *a)
 {
-	if (a->wanted != 0 && !a->have) {
+	if (a->wanted != 0 && !a->have && !is_last(a)) {
 		sl_conversation_train(a);
 	} else if (a->committed != 0 && is_last(a)) {
 		sl_conversation_mean(a);
@@ -256,7 +256,7 @@ static void take_trained(struct sl_application *a, const json_t *message)
 	char text[128];
 	uint64_t weight;
 	sl_round round = round_of(message);
-	if (a->wanted == 0 || a->wanted != round || a->have) {
+	if (a->wanted == 0 || a->wanted != round || a->have || is_last(a)) {
 		sl_conversation_refuse(a, round, "no vector is awaited for this round");
 		return;
 	}
@@ -285,7 +285,8 @@ static void take_trained(struct sl_application *a, const json_t *message)
 /* End the run after the last committed round, as the application says that all have agreed on. */
 static void take_stop(struct sl_application *a, const json_t *message)
 {
-	if (a->committed == 0 || round_of(message) != a->committed || a->have || !a->serving) {
+	bool begun = a->wanted > a->committed && a->have;
+	if (a->committed == 0 || round_of(message) != a->committed || begun || !a->serving) {
 		refuse(a, "stop names the last committed round, before its learner has the next model");
 		return;
 	}

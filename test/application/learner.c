@@ -36,6 +36,12 @@ static void restart(void *context)
 	atomic_fetch_add(&learner.restarts, 1);
 }
 
+static void stop_after(void *context, sl_round round)
+{
+	(void)context;
+	atomic_store(&learner.last, round);
+}
+
 static bool is_stopped(void *context)
 {
 	(void)context;
@@ -61,6 +67,7 @@ void learner_init(const char *folder)
 							.self = 1,
 							.say = say,
 							.restart = restart,
+							.stop = stop_after,
 							.stopped = is_stopped};
 }
 

@@ -26,8 +26,8 @@ extern struct learner {
 	_Alignas(double) float model[N + 4]; /* two metrics of float64 may precede the N */
 	int rc;
 	struct sl_error error;
-	char said[4096];      /* what was logged */
-	atomic_uint restarts; /* requested */
+	char said[4096];	    /* what was logged */
+	atomic_uint restarts, last; /* requested: new starts, the last round */
 } learner;
 
 const char *socket_path(const char *folder);

@@ -235,6 +235,28 @@ TEST_WITH(a_forked_child_does_not_hold_the_conversation, folder_setup, folder_te
 	learner_close();
 }
 
+/* The next round may not have been asked for yet; nor is it later. */
+TEST_WITH(the_application_ends_the_run, folder_setup, folder_teardown)
+{
+	struct client c;
+	learner_begin(&c, *state);
+	train_begin(1, false);
+	client_hear(&c, "{\"type\":\"train\"");
+	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
+	train_end(0, 1);
+	show(1, 2);
+	client_hear(&c, "{\"type\":\"mean\",\"round\":1");
+	client_tell(&c, "{\"type\":\"stop\",\"round\":1}");
+	client_hear(&c, "{\"type\":\"done\"}");
+	assert_int_equal(learner.last, 1);
+	atomic_store(&learner.stop, true);
+	train_begin(2, false);
+	pthread_join(learner.training, NULL);
+	client_tell(&c, "{\"type\":\"trained\",\"round\":2}");
+	client_hear(&c, "{\"type\":\"refused\",\"round\":2,\"text\":\"no vector is awaited");
+	learner_end(&c);
+}
+
 TEST_WITH(no_round_is_no_last_round, folder_setup, folder_teardown)
 {
 	struct client c;
