@@ -1,5 +1,5 @@
-/* Exact values (PROTOCOL.md §4.3 Limbs and ranges): limbs, their sums and the means, against the big integers of
- * OpenSSL. */
+/* Exact values (PROTOCOL.md §4.3 Limbs and ranges): limbs, their sums and the means, against the big integers
+ * of OpenSSL. */
 #include "test/field/big.h"
 #include "test/lib/test.h"
 

@@ -113,7 +113,8 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 	struct sl_parameters *p = &o->parameters;
 	if (sl_sim_random(&random) % 8 == 0)
 		p->n = 1 + sl_sim_random(&random) % (5 * SL_CHUNK_ELEMENTS - 1);
-	if (p->values != SL_VALUES_MODEL) /* limbs: as many chunks as without them, or a slow liar takes hours */
+	if (p->values !=
+	    SL_VALUES_MODEL) /* limbs: as many chunks as without them, or a slow liar takes hours */
 		p->n = 1 + p->n % (p->mixing == SL_ENGINE_METROPOLIS ? 4 : SL_CHUNK_ELEMENTS);
 	if (sl_sim_random(&random) % 8 == 0 && p->mixing != SL_ENGINE_METROPOLIS)
 		p->p = (UINT64_C(1) << 61) - 1;

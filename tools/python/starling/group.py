@@ -426,7 +426,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
     tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-24; what
     rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
-    exactly, whatever their magnitudes are, and rounds the mean once; it takes about eight times as many bytes. The same at all
+    exactly, whatever their magnitudes are, and rounds the mean once; it takes eight to seventeen times as many bytes. The same at all
     learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
@@ -436,7 +436,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `stop`: True allows `group.stop()`, by which all learners end after the same round. A function gets the means of the metrics
     of each committed round, and returns whether to stop: then it is as if `group.stop()` was called. Whether any learner asks for
     it is a private mean, too, a metric named "stop": so this needs the setting `metrics: aggregate`. A learner of weight 0 does not
-    count. All learners pass True or a function, or none does."""
+    count. All learners pass True or a function, or none does.
     `timeout`: seconds until a learner that is not there is a Timeout. Without it, `join` waits, and says so from time to time.
     A group that this program has joined on the same socket before is closed: a cell of a notebook may be run again."""
     path = path or os.environ.get("STARLING_SOCKET")
