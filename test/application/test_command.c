@@ -146,8 +146,8 @@ CLUSTER_TEST(every_process_of_the_command_may_join)
 	static const char *const scripts[] = {
 		"unset STARLING_TOKEN; setsid python3 -S -E \"$APP\"",
 		"unset STARLING_TOKEN; timeout 1000 python3 -S -E \"$APP\"; true",
-		"env | grep ^STARLING_ >../new && mv ../new ../variables; until test -f ../over; do sleep "
-		"0.1; done",
+		("env | grep ^STARLING_ >../new && mv ../new ../variables; until test -f ../over; do sleep "
+		 "0.1; done"),
 	};
 	setenv("APP", SL_SOURCE_ROOT "/test/application/app.py", 1);
 	open_exec(c, 3, "true", "");
