@@ -91,17 +91,18 @@ struct sl_core_config {
 };
 
 enum sl_event_kind {
-	SL_EVENT_START,		 /* the first event, once */
-	SL_EVENT_LINK_UP,	 /* peer: an authenticated link is up */
-	SL_EVENT_LINK_DOWN,	 /* peer: the link fell, or dialling failed */
-	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; the signature is verified */
-	SL_EVENT_TRAINED,	 /* far, hop_bytes: the model of the round is in the workspace */
-	SL_EVENT_COMPUTED,	 /* result */
-	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
-	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
-	SL_EVENT_OPERATOR_ABORT, /* round: abort its open attempt; SL_ERR_INVALID if there is none */
-	SL_EVENT_LAST_ROUND,	 /* round: which is committed, and the last one of this learner */
-	SL_EVENT_DEADLINE,	 /* sl_core_deadline() has passed */
+	SL_EVENT_START,		  /* the first event, once */
+	SL_EVENT_LINK_UP,	  /* peer: an authenticated link is up */
+	SL_EVENT_LINK_DOWN,	  /* peer: the link fell, or dialling failed */
+	SL_EVENT_MESSAGE,	  /* peer, message[, buffer of a chunk]; the signature is verified */
+	SL_EVENT_TRAINED,	  /* far, hop_bytes: the model of the round is in the workspace */
+	SL_EVENT_TRAINING_FAILED, /* the model of the round could not be used; it is trained again */
+	SL_EVENT_COMPUTED,	  /* result */
+	SL_EVENT_DURABLE,	  /* durable: the record of that PERSIST action is on disk */
+	SL_EVENT_RANGE,		  /* range: the peers in range from the next attempt on */
+	SL_EVENT_OPERATOR_ABORT,  /* round: abort its open attempt; SL_ERR_INVALID if there is none */
+	SL_EVENT_LAST_ROUND,	  /* round: which is committed, and the last one of this learner */
+	SL_EVENT_DEADLINE,	  /* sl_core_deadline() has passed */
 };
 
 /* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */

@@ -332,6 +332,18 @@ static bool lacks_quorum(const struct sl_core *core)
 	return sl_bit_count(core->tried_candidates, sl_core_words(core)) + 1 < core->config.parameters.quorum;
 }
 
+/* Keep in `set` the peers whose training has failed. Return false if there is none, and keep all. */
+static bool keep_failing(const struct sl_core *core, uint64_t *set)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		any |= sl_bit(set, i) && core->peers[i].status == SL_PEER_STATUS_FAILING;
+	for (uint32_t i = 0; any && i < core->config.roster_size; i++)
+		if (core->peers[i].status != SL_PEER_STATUS_FAILING)
+			sl_bit_clear(set, i);
+	return any;
+}
+
 /* Peers that do not answer, or that are left out, are awaited where no other peer is ready, or too few for a
  * quorum. */
 enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
@@ -344,7 +356,7 @@ enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 	if (!any && (core->window_since == SL_NEVER || lacks_quorum(core)))
 		any = add_unready(core, SL_REGARD_WELCOME, set) || add_unready(core, SL_REGARD_SHUNNED, set);
 	if (any)
-		return SL_WAIT_READINESS;
+		return keep_failing(core, set) ? SL_WAIT_RETRAINING : SL_WAIT_READINESS;
 	if (core->not_before != SL_NEVER && core->now < core->not_before)
 		return SL_WAIT_PAUSE;
 	enum sl_wait wait = find_different(core, set);

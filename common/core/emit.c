@@ -137,7 +137,9 @@ static enum sl_peer_status status(const struct sl_core *core)
 	enum sl_phase phase = core->phase == SL_PHASE_CATCHUP ? core->catchup.back : core->phase;
 	enum sl_peer_status status = core->phases[phase].status;
 	bool free = status == SL_PEER_STATUS_TRAINING || status == SL_PEER_STATUS_READY;
-	return sl_core_abstains(core) && free && phase != SL_PHASE_READY ? SL_PEER_STATUS_ABSTAINS : status;
+	if (sl_core_abstains(core) && free && phase != SL_PHASE_READY)
+		return SL_PEER_STATUS_ABSTAINS;
+	return status == SL_PEER_STATUS_TRAINING && core->failing ? SL_PEER_STATUS_FAILING : status;
 }
 
 void sl_emit_hello(struct sl_core *core, const uint64_t *to)

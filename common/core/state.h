@@ -358,6 +358,7 @@ struct sl_core {
 	bool ended;		  /* .. or the round of SL_EVENT_LAST_ROUND, whatever peers agree on */
 
 	bool trained;	/* the model of round t is in the workspace */
+	bool failing;	/* it is trained again: the last one could not be used */
 	uint64_t draws; /* models trained so far: the next training nonce */
 	sl_ms trained_at;
 

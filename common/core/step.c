@@ -292,6 +292,14 @@ static void last_round(struct sl_core *core, sl_round t)
 	sl_move_to(core, SL_PHASE_DONE);
 }
 
+static void training_failed(struct sl_core *core)
+{
+	if (core->phase != SL_PHASE_TRAIN || core->failing)
+		return;
+	core->failing = true;
+	sl_emit_hello(core, core->linked);
+}
+
 static void handle(struct sl_core *core, const struct sl_event *event)
 {
 	switch (event->kind) {
@@ -322,6 +330,9 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		break;
 	case SL_EVENT_LAST_ROUND:
 		last_round(core, event->round);
+		break;
+	case SL_EVENT_TRAINING_FAILED:
+		training_failed(core);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -374,6 +385,7 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
 	case SL_EVENT_LAST_ROUND:
+	case SL_EVENT_TRAINING_FAILED:
 		return started;
 	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&

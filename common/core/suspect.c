@@ -181,7 +181,8 @@ static void notice_arrivals(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
-		bool still = p->status == SL_PEER_STATUS_TRAINING && p->suspicion.late == core->t;
+		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
+		bool still = trains && p->suspicion.late == core->t;
 		if (p->hello && p->t == core->t && !still)
 			p->suspicion.late = 0;
 	}

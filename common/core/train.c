@@ -9,7 +9,7 @@
 
 void sl_train_begin(struct sl_core *core)
 {
-	core->trained = false;
+	core->trained = core->failing = false;
 	struct sl_action *action = sl_emit(core, SL_ACTION_TRAIN);
 	action->train.t = core->t;
 	action->train.draw = core->draws++;
@@ -82,6 +82,7 @@ void sl_train_done(struct sl_core *core, bool far)
 {
 	core->without_initial |= far;
 	state_initial(core);
+	core->failing = false;
 	core->trained = true;
 	core->trained_at = core->now;
 	sl_move_to(core, SL_PHASE_DISCOVER);

@@ -48,6 +48,6 @@ void *sl_message_role(const struct sl_message *message, enum sl_field_role role)
 
 const char *sl_message_status_name(enum sl_peer_status status)
 {
-	static const char *const names[] = {"?", "training", "ready", "done", "open", "abstains"};
+	static const char *const names[] = {"?", "training", "ready", "done", "open", "abstains", "failing"};
 	return (size_t)status < sizeof names / sizeof *names ? names[status] : "?";
 }

@@ -71,6 +71,7 @@ enum sl_peer_status {
 	SL_PEER_STATUS_DONE,	     /* committed the last round */
 	SL_PEER_STATUS_OPEN,	     /* is Ready in attempt a of t, and finishes that one first */
 	SL_PEER_STATUS_ABSTAINS,     /* has forgotten what it signed in round t; takes no part in it */
+	SL_PEER_STATUS_FAILING,	     /* training again: the last model of round t could not be used */
 };
 /* Return "training", "ready" ..., "?" for another number. */
 const char *sl_message_status_name(enum sl_peer_status status);
@@ -80,7 +81,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
-	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_ABSTAINS,              \
+	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_FAILING,               \
 	  "unknown peer status")                                                                             \
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)

@@ -5,6 +5,7 @@
  * where none is: the rows below `of no learner`. */
 #define SL_WAITS(X)                                                                                          \
 	X(READINESS, "to be ready")                                                                          \
+	X(RETRAINING, "to train again, for the last model could not be used")                                \
 	X(LINK_STATES, "to send a link state")                                                               \
 	X(SHARES, "to send shares and deposits")                                                             \
 	X(READYS, "to receive shares and deposits")                                                          \

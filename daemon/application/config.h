@@ -26,6 +26,9 @@ struct sl_application_config {
 	/* End the learner after `round`, the last one that is committed: called as `restart`, and possibly
 	 * again. */
 	void (*stop)(void *context, sl_round round);
+	/* The model of the round cannot be used, and is trained again: called as `restart`, or on the thread
+	 * of the trainer. */
+	void (*failed)(void *context);
 	/* Return true if sl_application_open is to wait no longer; called several times a second. */
 	bool (*stopped)(void *context);
 	void *context;

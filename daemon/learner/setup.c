@@ -299,8 +299,24 @@ static void say_application(void *context, enum sl_level level, const char *text
 	say(context, level == SL_WARN ? SL_RECORD_APPLICATION_WARNING : SL_RECORD_APPLICATION, text);
 }
 
+static void take_failure(struct sl_task *task)
+{
+	struct saying *saying = (struct saying *)task;
+	sl_event_queue_add(&saying->daemon->event_queue, SL_EVENT_TRAINING_FAILED);
+	free(saying);
+}
+
+static void training_failed(void *context)
+{
+	struct sl_daemon *daemon = context;
+	if (daemon->core != NULL)
+		give_saying(daemon, SL_RECORD_APPLICATION, 0, "", take_failure);
+}
+
 static void say_command(void *context, enum sl_command_said said, const char *text)
 {
+	if (said == SL_COMMAND_FAILED)
+		training_failed(context);
 	static const enum sl_record_kind kinds[] = {[SL_COMMAND_STARTED] = SL_RECORD_COMMAND_STARTED,
 						    [SL_COMMAND_FAILED] = SL_RECORD_COMMAND,
 						    [SL_COMMAND_OUTPUT] = SL_RECORD_COMMAND_OUTPUT};
@@ -371,6 +387,7 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .say_command = say_command,
 					       .restart = restart,
 					       .stop = stop,
+					       .failed = training_failed,
 					       .stopped = is_stopped,
 					       .context = daemon};
 	if (!sl_settings_has_application(daemon->settings))

@@ -191,6 +191,31 @@ END
 run 0 --rounds 3 --verify -- "$python" model.py
 grep -q 'all exact' out || fail "not exact"
 
+# A training that fails at one learner is named at all others, with the cause that waiting does not remove.
+cat >fails.py <<'END'
+import os
+import time
+import numpy as np
+import starling
+
+group = starling.join(np.zeros(2))
+for t in group:
+    for tries in range(600 if t == 2 and os.environ["STARLING_LEARNER"] == "2" else 0):
+        try:
+            group.mean(np.full(2, np.nan))
+        except starling.Refused as refused:
+            assert "model[0] is not a finite number" in str(refused), refused
+        time.sleep(0.1)
+        if all("to train again" in open(f"{os.environ['STARLING_RUN_DIR']}/learner-{other:02}/log.jsonl").read() for other in (1, 3)):
+            break
+    group.mean(np.ones(2))
+END
+run 0 --rounds 3 --set quorum=all -- "$python" fails.py
+for learner in 1 3; do
+	grep -q 'round 2: waiting for learner-02 (2) to train again, for the last model could not be used' run/learner-0$learner/log.jsonl ||
+		fail "the failed training of learner 2 is not named at learner $learner"
+done
+
 # Commands that cannot be used.
 run 1 -- ./no-such-command
 grep -q 'no-such-command: no such command' err || fail "a missing command is not named"

@@ -48,6 +48,12 @@ static bool is_stopped(void *context)
 	return atomic_load(&learner.stopped);
 }
 
+static void count_failure(void *context)
+{
+	(void)context;
+	learner.failures++;
+}
+
 void learner_init(const char *folder)
 {
 	learner = (struct learner){.settings = {.id = 3,
@@ -68,6 +74,7 @@ void learner_init(const char *folder)
 							.say = say,
 							.restart = restart,
 							.stop = stop_after,
+							.failed = count_failure,
 							.stopped = is_stopped};
 }
 

@@ -28,6 +28,7 @@ extern struct learner {
 	struct sl_error error;
 	char said[4096];	    /* what was logged */
 	atomic_uint restarts, last; /* requested: new starts, the last round */
+	atomic_uint failures;	    /* trainings that were said to have failed */
 } learner;
 
 const char *socket_path(const char *folder);

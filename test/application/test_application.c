@@ -592,6 +592,7 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 	c.up[2] = -INFINITY;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"w[1,0] is not a finite number");
+	assert_int_equal(learner.failures, 1);
 	c.up[2] = -3e38f;
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(1e6f, 1);

@@ -217,6 +217,8 @@ static void play_cause(struct driver *p, char *cause)
 		driver_step(p, (struct sl_event){.kind = SL_EVENT_START});
 	} else if (strcmp(w.head, "trained") == 0) {
 		driver_step(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+	} else if (strcmp(w.head, "training failed") == 0) {
+		driver_step(p, (struct sl_event){.kind = SL_EVENT_TRAINING_FAILED});
 	} else if (strcmp(w.head, "operator abort") == 0) {
 		driver_step(p, (struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT,
 						 .round = words_field(&w, 't', 1)});

@@ -11,8 +11,8 @@
 #include "common/field/key_share.h"
 #include "common/protocol/key_tree.h"
 
-static const char *const statuses[] = {NULL,	     "hello training", "hello ready",
-				       "hello done", "hello open",     "hello abstains"};
+static const char *const statuses[] = {NULL,	     "hello training", "hello ready",  "hello done",
+				       "hello open", "hello abstains", "hello failing"};
 
 static void set_view(const struct driver *p, const struct words *w, uint8_t view[static SL_HASH_BYTES])
 {

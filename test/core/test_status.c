@@ -29,6 +29,9 @@ TEST(what_is_awaited)
 		{NULL, "link up 2", SL_WAIT_TRAINING, ""},
 		{NULL, "trained", SL_WAIT_READINESS, "2 3"},
 		{NULL, "link up 2\nhello t1 ready from 2\ntrained", SL_WAIT_READINESS, "3"},
+		{NULL, "link up all\nhello t1 failing from 2\ntrained", SL_WAIT_RETRAINING, "2"},
+		{NULL, "link up all\nhello t1 failing from 2\nhello t1 training from 2\ntrained",
+		 SL_WAIT_READINESS, "2 3"},
 		{NULL, "link up all\nhello t1 ready from all\nlink state m5 from all\ntrained",
 		 SL_WAIT_PARAMETERS, "2 3"},
 		{NULL, "link up all\nhello t1 ready from all\ntrained\nlink state from 2",
@@ -55,6 +58,20 @@ TEST(what_is_awaited)
 		expect(p, rows[k].wait, rows[k].ids);
 		driver_free(p);
 	}
+}
+
+/* A failed training is told once, and over when a model is trained. */
+TEST(training_fails)
+{
+	struct driver *p = driver_new(3, 4);
+	play(p, "link up 2\n"
+		"hello t1 ready from 2\n"
+		"training failed -> hello t1 failing to 2\n"
+		"training failed\n"
+		"link up 3 -> hello t1 failing to 3\n"
+		"trained -> DISCOVER, links 2 3, hello t1 ready to 2 3\n"
+		"training failed");
+	driver_free(p);
 }
 
 /* The attempt of 1 and 2 is refused; only 3 can cure that. */

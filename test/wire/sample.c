@@ -183,7 +183,7 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 #define NO_CLIP "clipping_range is not a positive number"
 
 const struct sample_bound sample_bounds[] = {
-	{SL_MSG_HELLO, "status", 1, 5, "unknown peer status"},
+	{SL_MSG_HELLO, "status", 1, 6, "unknown peer status"},
 	{SL_MSG_LINK_STATE, "roster_size", 1, 2000, "roster_size out of range"},
 	{SL_MSG_LINK_STATE, "candidates", 0, 2000, "too many candidates"},
 	{SL_MSG_LINK_STATE, "parameters.n", 1, 268435455, "n out of range"},
