@@ -28,20 +28,25 @@ static size_t parameters(const struct sl_trainer *trainer)
 	return viewed(trainer)->size;
 }
 
+static void draw(const struct noise *t, uint64_t random, float *values)
+{
+	for (size_t i = 0; i < t->size; i++)
+		values[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
+}
+
+/* A model like that of a network before training: the same at all learners, and not zeros. */
 static void initial(const struct sl_trainer *trainer, void *model)
 {
-	memset(model, 0, viewed(trainer)->size * sizeof(float));
+	const struct noise *t = viewed(trainer);
+	draw(t, sl_random_seed(t->seed, UINT32_MAX, 0), model);
 }
 
 static int train(struct sl_trainer *trainer, const struct sl_training_request *request, void *model,
 		 struct sl_training *result, struct sl_error *error)
 {
 	const struct noise *t = viewed(trainer);
-	float *values = model;
-	uint64_t random = sl_random_seed(t->seed, t->rank, request->draw);
 	(void)error;
-	for (size_t i = 0; i < t->size; i++)
-		values[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
+	draw(t, sl_random_seed(t->seed, t->rank, request->draw), model);
 	if (request->progress != NULL)
 		atomic_store_explicit(request->progress, 1000, memory_order_relaxed);
 	*result = (struct sl_training){.samples = 1};

@@ -79,11 +79,15 @@ TEST(knows_no_error)
 {
 	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .noise_parameters = 1, .clipping_range = 1};
 	struct sl_trainer *t;
-	float model[1] = {1};
+	float model[1] = {7}, other[1];
 	double mse = 0;
-	assert_int_equal(sl_trainer_open(&s, 0, 1, &t, NULL), SL_OK);
-	t->ops->initial(t, model);
-	assert_true(model[0] == 0);
+	for (uint32_t rank = 2; rank-- > 0;) { /* the same at all learners, and not zeros */
+		assert_int_equal(sl_trainer_open(&s, rank, 2, &t, NULL), SL_OK);
+		t->ops->initial(t, rank == 1 ? other : model);
+		if (rank == 1)
+			t->ops->close(t);
+	}
+	assert_true(model[0] == other[0] && model[0] != 0 && fabsf(model[0]) <= 1);
 	assert_int_equal(t->ops->evaluate(t, model, &mse, NULL), SL_OK);
 	assert_true(isnan(mse));
 	t->ops->close(t);
