@@ -232,7 +232,10 @@ class Group:
                 raise ConnectionError
             message = self._connection.receive()
         except OSError:
-            self._connect()
+            if self.stopped:  # as agreed: no learner will come
+                self._state = State.DONE
+            else:
+                self._connect()
             return {"type": "lost"}
         except Garbled as wrong:
             raise self._unusable(wrong) from None
@@ -277,7 +280,10 @@ class Group:
         self.stopped = means[STOP] > 0
         if self.stopped:
             assert self._connection is not None
-            self._connection.send({"type": "stop", "round": self.committed})
+            try:
+                self._connection.send({"type": "stop", "round": self.committed})
+            except ConnectionError:  # the others have told their learners, and the launcher has ended this one
+                self._state = State.DONE
         elif callable(self._rule) and kind == "mean" and self._rule(self.metrics):
             self.stop()
 
