@@ -162,6 +162,7 @@ CLUSTER_TEST(lost_checkpoint_is_named_and_made_again)
 }
 
 /* One that comes with an old checkpoint, and no result, is shown what it missed. */
+#define STALE "learner-03 (3): it is in round 2 (its last committed model is "
 CLUSTER_TEST(stale_checkpoint_is_named_and_mended)
 {
 	cluster_open(c, N, "rounds=2");
@@ -169,10 +170,10 @@ CLUSTER_TEST(stale_checkpoint_is_named_and_mended)
 	cluster_shell(
 		c, "cd learner-03/state; rm checkpoints/round-000002.safetensors result-000002.safetensors");
 	cluster_start_all(c, "rounds=4");
-	cluster_expect(c, 1, "learner-03 (3): it is in round 2 (its last committed model is ");
-	cluster_expect(c, 2, "learner-03 (3): it is in round 2 (its last committed model is ");
 	cluster_expect(c, 3, "caught up with round 2 from learner-");
 	cluster_finish(c);
+	/* A learner that is linked later finds it caught up. */
+	assert_true(cluster_count(c, 1, STALE) + cluster_count(c, 2, STALE) >= 1);
 	cluster_expect_same_checkpoints(c, N, 2);
 	cluster_expect_same_checkpoints(c, N, 4);
 }
