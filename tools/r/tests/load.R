@@ -1,0 +1,2 @@
+library(starling)
+stopifnot(is.function(starling_glm))
