@@ -17,6 +17,12 @@
 #define ALIKE_MS 5000u	/* within which commands end alike */
 #define REPORT_MS 2000u /* a command may hear of the last commit before the launcher does */
 
+#define NO_PACKAGE "No module named 'starling'"
+#define PACKAGE_HINT                                                                                         \
+	"; its Python has no package starling: in that environment, run python3 -m pip install "             \
+	"tools/python "                                                                                      \
+	"in the source of Starling (Debian's Python: apt-get install python3-starling)"
+
 struct command {
 	struct sl_commands *commands;
 	uint32_t index; /* of the learner */
@@ -30,8 +36,9 @@ struct command {
 	size_t used;
 	char held[HELD_BYTES]; /* lines of a traceback, not shown yet */
 	size_t held_bytes;
-	uint64_t held_ms; /* since when */
-	bool alike;	  /* its last traceback was not shown: another command has printed the same */
+	uint64_t held_ms;   /* since when */
+	bool alike;	    /* its last traceback was not shown: another command has printed the same */
+	bool lacks_package; /* its Python has no package starling */
 };
 
 struct sl_commands {
@@ -85,6 +92,7 @@ static void take_line(struct command *c, const char *line, size_t bytes)
 {
 	static const char begin[] = "Traceback (most recent call last):";
 	bool begins = bytes == sizeof begin - 1 && memcmp(line, begin, bytes) == 0;
+	c->lacks_package |= memmem(line, bytes, NO_PACKAGE, sizeof NO_PACKAGE - 1) != NULL;
 	if (c->held_bytes == 0 && begins)
 		c->held_ms = uv_now(&c->commands->launch->loop);
 	if ((c->held_bytes == 0 && !begins) || c->held_bytes + bytes + 2 > HELD_BYTES) {
@@ -185,8 +193,8 @@ static void judge(struct command *c)
 	else
 		snprintf(how, sizeof how, "after round %u of %u", committed, launch->rounds.most);
 	launch->command_failed = true;
-	sl_launch_fail(launch, "the command of %s ended %s; its output is in %s/%s/output.txt", name, how,
-		       launch->plan->folder.shown, name);
+	sl_launch_fail(launch, "the command of %s ended %s; its output is in %s/%s/output.txt%s", name, how,
+		       launch->plan->folder.shown, name, c->lacks_package ? PACKAGE_HINT : "");
 }
 
 void sl_commands_tick(struct sl_commands *commands, uint64_t now)
@@ -306,6 +314,16 @@ void sl_commands_kill(struct sl_commands *commands, int signal)
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
 		if (commands->items[i].running)
 			kill(-commands->items[i].process.pid, signal);
+}
+
+void sl_commands_end_late(struct sl_commands *commands, int signal)
+{
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
+		const struct command *c = &commands->items[i];
+		const struct sl_launch *launch = commands->launch;
+		if (c->running && launch->learners[c->index].committed < launch->rounds.most)
+			kill(-c->process.pid, signal);
+	}
 }
 
 void sl_commands_let_go(struct sl_commands *commands)

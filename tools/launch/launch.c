@@ -110,6 +110,9 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 	if (launch->running == 0) {
 		if (sl_commands_running(launch->commands) == 0) /* after the last round they may go on */
 			let_go(launch);
+		else
+			sl_commands_end_late(launch->commands,
+					     waited < late + 2 * kill_ms ? SIGTERM : SIGKILL);
 	} else if (waited >= late + kill_ms && launch->end_stage < 2) {
 		launch->end_stage = 2;
 		sl_child_kill_all(launch, SIGKILL);
