@@ -20,7 +20,7 @@ grep -q '^3 learners, 3 rows$' err || fail "the participants are not told"
 expect 0.30 sum --local 0.10 0.15 0.05
 expect 899999999.99997 sum --local 299999999.99999 299999999.99999 299999999.99999
 expect -1.5 sum --local 2 -4.25 0.75
-expect 1000000000003.251 sum --local 1e12 3.25 0.001
+expect 100000000003.251 sum --local 1e11 3.25 0.001
 cat >a.csv <<'END'
 name,"age, in years",answer
 "Ada ""A.""",36,yes
@@ -121,6 +121,8 @@ refused '--local needs at least 3 values' mean --local 1 2
 refused "'1,5' is not a number" sum --local 1,5 2 3
 refused "'0.1234567890123' has too many digits" sum 0.1234567890123
 refused 'the sum has more than 15 digits' sum 2000000000000000 2000000000000000
+ends 1 sum --local 99999999999999.9 99999999999999.9 99999999999999.9
+has err 'the total has more than 15 digits'
 refused "a.csv: there is no column 'agee'; the columns are name, age, in years, answer" mean --csv a.csv --column agee
 refused "a.csv:2: column name: 'Ada \"A.\"' is not a number" mean --csv a.csv --column name
 refused 'name the column with --column NAME' mean --csv a.csv

@@ -58,20 +58,19 @@ static int check_settings(const struct starling *s, const struct sl_question *q,
 /* ---- the answer ---- */
 
 #define DIGITS 15 /* that a double keeps of a total */
+#define TOTAL_END 1e15L
 
 /* Set *total to the total near `value`, with the decimals that the learners keep; exact values, with as many
  * as make 15 digits. */
-static int set_total(const struct starling *s, const char *name, long double value, struct sl_decimal *total,
-		     struct sl_error *error)
+static int set_total(const struct starling *s, const char *name, long double value, uint32_t typed,
+		     struct sl_decimal *total, struct sl_error *error)
 {
-	uint32_t decimals = 0;
-	if (s->decimals >= 0)
-		decimals = (uint32_t)s->decimals;
+	uint32_t decimals = s->decimals >= 0 ? (uint32_t)s->decimals : typed;
 	while (s->decimals < 0 && decimals < SL_DECIMALS_MAX &&
-	       fabsl(value) * powl(10, decimals + 1) < (long double)SL_DECIMAL_DIGITS_MAX)
+	       fabsl(value) * powl(10, decimals + 1) < TOTAL_END)
 		decimals++;
 	long double digits = rintl(value * powl(10, decimals));
-	if (fabsl(digits) >= (long double)SL_DECIMAL_DIGITS_MAX)
+	if (fabsl(digits) >= TOTAL_END)
 		return sl_err_set(
 			error, SL_ERR_RANGE,
 			"%s: the total has more than %d digits, which is not exact: use a larger unit", name,
@@ -90,7 +89,7 @@ static int take_cells(const struct starling *s, const struct sl_question *q, str
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (size_t i = 0; rc == SL_OK && i < q->count; i++)
 		rc = set_total(s, q->cells[i].name, (long double)means[i] * (long double)s->total_weight,
-			       &answer->totals[i], error);
+			       i == 0 ? q->decimals : 0, &answer->totals[i], error);
 	return rc;
 }
 

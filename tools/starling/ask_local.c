@@ -87,11 +87,12 @@ static int show(const struct local *l, const struct sl_run_folder *run, int stat
 	if (status == 0 && sl_run_folder_file(run, "result", path) == SL_OK && copy_to(stdout, path) == 0 &&
 	    sl_run_folder_file(run, "notes", path) == SL_OK && copy_to(stderr, path) == 0)
 		return 0;
-	for (uint32_t i = 0; i < run->learners && status == SL_EXIT_FAILED; i++)
+	bool interrupted = status > 128; /* by a signal; else by whichever learner was first */
+	for (uint32_t i = 0; i < run->learners && !interrupted; i++)
 		if (sl_run_folder_path(run, i, "output.txt", path) == SL_OK)
 			copy_to(stderr, path);
 	fprintf(stderr, "%s: the run on this machine failed\n", l->name);
-	return status != 0 ? status : SL_EXIT_FAILED;
+	return interrupted ? status : SL_EXIT_FAILED;
 }
 
 static int launch(const struct local *l, const struct sl_launch_options *options)
