@@ -94,6 +94,20 @@ bool sl_command_sibling(const char *name, char path[static PATH_MAX])
 	return false;
 }
 
+void sl_command_find_package(void)
+{
+	char package[PATH_MAX], *path;
+	const char *before = getenv("PYTHONPATH");
+	if (!sl_command_sibling("python/starling", package))
+		return;
+	package[strlen(package) - strlen("/starling")] = '\0';
+	bool more = before != NULL && *before != '\0';
+	if (asprintf(&path, "%s%s%s", package, more ? ":" : "", more ? before : "") < 0)
+		abort();
+	setenv("PYTHONPATH", path, 1);
+	free(path);
+}
+
 /* ---- memory ---- */
 
 static void out_of_memory(void)

@@ -134,6 +134,7 @@ int sl_cmd_launch(int argc, char **argv)
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;
 	sl_option_parse(&usage, argc, argv, &o);
+	sl_command_find_package();
 	int status = run(&o);
 	free(o.set);
 	return status;

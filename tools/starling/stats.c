@@ -28,21 +28,6 @@ static const char program[] =
 	"(Debian: python3-starling), or put its folder into PYTHONPATH')\n"
 	"sys.exit(stats.main(sys.argv[1:]))\n";
 
-/* Put the package of the build folder before PYTHONPATH. Python finds an installed one by itself. */
-static void find_package(void)
-{
-	char package[PATH_MAX], *path;
-	const char *before = getenv("PYTHONPATH");
-	if (!sl_command_sibling("python/starling/stats", package))
-		return;
-	package[strlen(package) - strlen("/starling/stats")] = '\0';
-	bool more = before != NULL && *before != '\0';
-	if (asprintf(&path, "%s%s%s", package, more ? ":" : "", more ? before : "") < 0)
-		abort();
-	setenv("PYTHONPATH", path, 1);
-	free(path);
-}
-
 /* Tell the package which program --local starts. */
 static void name_program(void)
 {
@@ -61,7 +46,7 @@ int sl_cmd_stats(int argc, char **argv)
 	command[1] = option;
 	command[2] = code;
 	memcpy(command + 3, argv + 1, (size_t)(argc - 1) * sizeof *command);
-	find_package();
+	sl_command_find_package();
 	name_program();
 	execvp(python, command);
 	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3 python3-numpy)\n",
