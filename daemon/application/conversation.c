@@ -6,6 +6,7 @@
 
 #include "daemon/application/metrics.h"
 #include "daemon/application/tensor_list.h"
+#include "daemon/application/vector_check.h"
 
 #define VERSION 1
 #define JOIN_MS 10000u	  /* until a connection must have joined */
@@ -315,9 +316,21 @@ static void take_initial(struct sl_application *a)
 	if (!sl_conversation_wants_initial(a))
 		return;
 	a->initial = malloc(a->bytes);
-	if (a->initial != NULL)
-		sl_shared_vector_read(&a->up, a->initial);
 	a->offers_initial = false;
+	if (a->initial == NULL)
+		return;
+	sl_shared_vector_read(&a->up, a->initial);
+	const struct sl_tensors tensors = {a->base.tensors.items + a->metrics_count,
+					   a->base.tensors.count - a->metrics_count};
+	struct sl_error error;
+	if (sl_vector_check(a->config.settings, a->values, &tensors, a->initial, a->n - a->metrics_count,
+			    &error) == SL_OK)
+		return;
+	free(a->initial);
+	a->initial = NULL;
+	sl_err_wrap(&error, "the model before training cannot be used");
+	refuse(a, error.text);
+	a->joined = false;
 }
 
 static void take_line(struct sl_application *a, const char *line, size_t size)

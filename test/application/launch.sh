@@ -191,6 +191,31 @@ END
 run 0 --rounds 3 --verify -- "$python" model.py
 grep -q 'all exact' out || fail "not exact"
 
+# A learner that is left out of all rounds does not hold the run for ever, and is named; so is a model before training that
+# has no numbers.
+cat >odd.py <<'END'
+import os
+import numpy as np
+import starling
+
+model = {"w": np.ones((4, 5)), **({"x": np.ones(3)} if os.environ["STARLING_LEARNER"] == "2" else {})}
+with starling.join(model) as group:
+    for t in group:
+        model = group.mean({name: part + 1 for name, part in model.items()})
+END
+status=0
+rm -rf run
+"$program" launch -n 5 --rounds 2 --run-dir run -- "$python" odd.py >out 2>err || status=$?
+[ $status -eq 1 ] || fail "status $status, not 1, with a learner that has no round"
+grep -q '^learner-02 (2) has no round: it was left out of all; the logs say why$' out || fail "a learner without a round is not named"
+rm -rf run
+run 1 --rounds 2 -- "$python" -c "
+import numpy as np, starling
+with starling.join({'b': np.zeros(2), 'w': np.array([[1.0, 1.0], [1.0, float('nan')]])}) as group:
+    for t in group:
+        group.mean({'b': np.zeros(2), 'w': np.ones((2, 2))})"
+grep -q 'Error: the model before training cannot be used: w\[1,1\] is not a finite number' out || fail "a NaN before training is not named"
+
 # A training that fails at one learner is named at all others, with the cause that waiting does not remove.
 cat >fails.py <<'END'
 import os
@@ -221,6 +246,8 @@ run 1 -- ./no-such-command
 grep -q 'no-such-command: no such command' err || fail "a missing command is not named"
 run 1 -- train.py
 grep -q 'train.py: .*; a script needs its interpreter, as in: -- python3 train.py' err || fail "a file that is no program is not named"
+run 1 -- env -u PYTHONPATH "$python" -I -c 'import starling' # -I: without the package of the build folder
+grep -q "its Python has no package starling: in that environment, run python3 -m pip install" err || fail "no remedy for a missing package"
 run 1 -- sh -c 'echo some words; exit 3'
 grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
 grep -q '^learner-0[123]: some words$' out || fail "its words are not shown"
