@@ -32,6 +32,13 @@ class Unusable(unittest.TestCase):
                 starling.join({f"{i:0100}": 0.0 for i in range(10000)}, learner.path)
 
 
+class Metrics(unittest.TestCase):
+    def test_names_of_metrics(self):
+        for metrics, stop in (("loss", False), (["a", "a"], False), (["stop"], True)):
+            with self.subTest(metrics), self.assertRaisesRegex(ValueError, "metrics is a list of different names"):
+                starling.join(1.0, "/dev/null/x", metrics, stop=stop)
+
+
 class Names(unittest.TestCase):
     def test_a_prefix_of_all_names(self):
         for prefix, cause in (("module", "DataParallel"), ("_orig_mod", "torch.compile")):

@@ -84,6 +84,9 @@ class Group:
         self._path = path
         # Of a local group: the first raises Error if no learner will come, the second ends the learners.
         self._check_learner, self._fail = getattr(path, "check", lambda: None), getattr(path, "fail", lambda cause: None)
+        if isinstance(metrics, str) or len({*metrics}) != len(metrics) or (stop and STOP in metrics):
+            raise ValueError(f'metrics is a list of different names, such as ("loss",), not {metrics!r}' +
+                             (f'; "{STOP}" is that of join(stop=...)' if stop else ""))
         self._names = list(metrics) + [STOP] * bool(stop)
         self._rule, self._stop = stop, 0.0  # _stop: the value of the metric STOP; 1: this application asks for it
         self.stopped = False
@@ -432,8 +435,8 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
     tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-24; what
     rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
-    exactly, whatever their magnitudes are, and rounds the mean once; it takes eight to seventeen times as many bytes. The same at all
-    learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
+    exactly, as multiples of 2^-128 below 2^128 (in models of more than 65,536 values 2^-64 and 2^64), and rounds the mean once;
+    it takes eight to seventeen times as many bytes. The same at all learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
