@@ -88,9 +88,10 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	uint64_t p = r->why.p_bound.p, prime = sl_field_prime_from(r->why.p_bound.least);
 	uint32_t bits = r->why.p_bound.bits_most;
 	bool model = r->why.p_bound.values == SL_VALUES_MODEL;
-	const char *digits = model ? "decimals" : "update_bits";
+	bool exact = r->why.p_bound.values == SL_VALUES_EXACT;
+	const char *digits = model ? "decimals" : exact ? "bits" : "update_bits";
 	char fewer[64] = "", larger[64] = "";
-	if (r->why.p_bound.digits_most >= 0)
+	if (r->why.p_bound.digits_most >= 0 && !exact)
 		snprintf(fewer, sizeof fewer, "lower %s to %d", digits, r->why.p_bound.digits_most);
 	if (prime != 0 && prime >> bits == 0)
 		snprintf(larger, sizeof larger, "raise it to a prime of at least %" PRIu64, prime);

@@ -47,7 +47,8 @@ static enum sl_record_kind encoded_kind(const struct sl_report *report)
 	if (report->encoded.frozen > 0)
 		return decimals ? SL_RECORD_ENCODED_FROZEN : SL_RECORD_ENCODED_FROZEN_EXACT;
 	if (!decimals)
-		return SL_RECORD_ENCODED_EXACT;
+		return report->encoded.vanished > 0 ? SL_RECORD_ENCODED_VANISHED_EXACT
+						    : SL_RECORD_ENCODED_EXACT;
 	if (report->encoded.vanished * PARTS_MOST > report->encoded.n)
 		return SL_RECORD_ENCODED_VANISHED;
 	return report->encoded.update > 0 && report->encoded.rounding * PARTS_MOST > report->encoded.update

@@ -144,6 +144,9 @@
 	X(ENCODED_FROZEN_EXACT, "encoded", SL_WARN, "round attempt rounding vanished frozen tensor",         \
 	  "round {round}: all values of the tensor {tensor} are too small for an exact round and are 0 in "  \
 	  "it (such tensors: {frozen}): scale them up")                                                      \
+	X(ENCODED_VANISHED_EXACT, "encoded", SL_WARN, "round attempt rounding vanished",                     \
+	  "round {round}: {vanished} values of the model are too small for an exact round and are 0 in it: " \
+	  "scale them up")                                                                                   \
 	X(ENCODED_EXACT, "encoded", SL_INFO, "round attempt rounding vanished",                              \
 	  "round {round}: exact; largest rounding error {error}")                                            \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
