@@ -5,8 +5,13 @@
 
 #include "common/base/bytes.h"
 
-static const char *const events[] = {"start",	 "link up", "link down", "message",	   "trained",
-				     "computed", "durable", "range",	 "operator abort", "deadline"};
+static const char *const events[] = {
+	[SL_EVENT_START] = "start",	      [SL_EVENT_LINK_UP] = "link up",
+	[SL_EVENT_LINK_DOWN] = "link down",   [SL_EVENT_MESSAGE] = "message",
+	[SL_EVENT_TRAINED] = "trained",	      [SL_EVENT_TRAINING_FAILED] = "training failed",
+	[SL_EVENT_COMPUTED] = "computed",     [SL_EVENT_DURABLE] = "durable",
+	[SL_EVENT_RANGE] = "range",	      [SL_EVENT_OPERATOR_ABORT] = "operator abort",
+	[SL_EVENT_LAST_ROUND] = "last round", [SL_EVENT_DEADLINE] = "deadline"};
 static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share", "gather",
 				   "expand", "deposit",	 "commitment", "mix",	  "close", "checksum",
 				   "fetch",  "check",	 "sum",	       "absorb",  "adopt", "accept"};
