@@ -330,8 +330,8 @@ def look_at_group(ports):
 	first.roster = b''
 
 	# Clocks: one that is off is that of the peer; if most are, it is that of this machine.
-	first.ahead = 3600
-	Doctor('--folder', 'gb', status=0).says('ok', 'clock').says('warn', 'peer a (1)', 'its clock is 3600 s ahead of', 'timedatectl').says('ok', 'peer c')
+	first.ahead = 3650  # what the answer takes may be a second less
+	Doctor('--folder', 'gb', status=0).says('ok', 'clock').says('warn', 'peer a (1)', 'its clock is 36', 's ahead of', 'timedatectl').says('ok', 'peer c')
 	first.ahead = 200
 	Doctor('--folder', 'gb', status=0).silent('warn', 'peer')
 	first.ahead = -40 * 365 * 86400 - 3600
