@@ -84,7 +84,7 @@ void sl_conversation_mean(struct sl_application *a)
 
 void sl_conversation_refuse(struct sl_application *a, sl_round round, const char *why)
 {
-	if (round != 0 && round == a->wanted)
+	if (round != 0 && round == a->wanted && !a->have)
 		a->config.failed(a->config.context);
 	if (a->joined)
 		send_object(a, json_pack("{s:s, s:I, s:s}", "type", "refused", "round", (json_int_t)round,
