@@ -10,7 +10,6 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 #include "common/field/encoding.h"
-#include "common/field/encoding.h"
 #include "common/field/share.h"
 #include "common/mixing/engine.h"
 

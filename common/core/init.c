@@ -10,18 +10,17 @@ static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 	return SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 }
 
-#define EXACT_BITS_FEWEST                                                                                    \
-	8u /* of a limb in an exact round: the memory is for as many limbs as that takes                     \
-	    */
-
-/* Return the most elements of a vector. */
+/* Return the most elements of a vector: of an exact round with the fewest bits, or of a ranged one. */
 static uint64_t elements_most(const struct sl_core_config *config)
 {
-	uint64_t n = config->parameters.n + 1, most = n;
-	if (config->parameters.values != SL_VALUES_MODEL)
-		most += sl_layout_extra(&config->layout, false, EXACT_BITS_FEWEST) +
-			sl_layout_extra(&config->layout, true, EXACT_BITS_FEWEST);
-	return most < SL_ELEMENTS_MAX || most == n ? most : SL_ELEMENTS_MAX;
+	const struct sl_parameters *p = &config->parameters;
+	uint64_t most = p->n + 1, extra = 0, ranged = 0;
+	if (p->values != SL_VALUES_MODEL)
+		extra = sl_layout_extra(&config->layout, false, SL_EXACT_BITS_LEAST);
+	if (p->values == SL_VALUES_UPDATE)
+		ranged = sl_layout_extra(&config->layout, true, (uint32_t)p->update_bits);
+	most += extra > ranged ? extra : ranged;
+	return most < SL_ELEMENTS_MAX || extra == 0 ? most : SL_ELEMENTS_MAX;
 }
 
 static size_t attempt_bytes(const struct sl_core_config *config)

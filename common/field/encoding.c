@@ -411,7 +411,7 @@ static int encode_on_grid(struct encoder *e, const struct sl_grid *g, const stru
 
 /* ---- vectors with limbs ---- */
 
-static uint32_t limbs_of(const struct sl_encoding *encoding, uint32_t tensor)
+uint32_t sl_encoding_limbs(const struct sl_encoding *encoding, uint32_t tensor)
 {
 	return sl_encoding_is_exact(encoding, tensor) ? sl_encoding_exact(encoding, tensor).count
 						      : sl_encoding_grid(encoding, tensor).limbs.count;
@@ -454,7 +454,7 @@ static int encode_lower_limbs(struct encoder *e, const struct sl_tensors *tensor
 	size_t at = 0; /* of the lower limb that begins */
 	for (struct sl_tensor_run run = {.apart = true};
 	     at < first + count && sl_tensors_next(tensors, n, &run);) {
-		uint32_t limbs = limbs_of(e->encoding, run.tensor - 1);
+		uint32_t limbs = sl_encoding_limbs(e->encoding, run.tensor - 1);
 		for (uint32_t limb = 1; err == SL_OK && limb < limbs; limb++, at += run.count) {
 			if (at + run.count <= first || at >= first + count)
 				continue;
@@ -577,10 +577,9 @@ void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const v
 
 /* ---- with decimals ---- */
 
-static int encode_decimals(struct encoder *e, const struct sl_tensors *tensors, const void *model,
-			   const void *base, size_t n, size_t first, size_t count, uint64_t *x)
+static int encode_decimals(struct encoder *e, const struct sl_tensors *tensors, const void *model, size_t n,
+			   size_t first, size_t count, uint64_t *x)
 {
-	(void)base;
 	int err = SL_OK;
 	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
@@ -613,8 +612,8 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
 	if (err == SL_OK)
-		err = (limbs ? encode_with_limbs : encode_decimals)(&e, tensors, model, base, n, first, count,
-								    x);
+		err = limbs ? encode_with_limbs(&e, tensors, model, base, n, first, count, x)
+			    : encode_decimals(&e, tensors, model, n, first, count, x);
 	size_t weight = (size_t)sl_encoding_elements(encoding, n) - 1;
 	if (err == SL_OK && first + count == weight + 1)
 		x[weight - first] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;

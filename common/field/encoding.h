@@ -109,6 +109,8 @@ double sl_encoding_step(const struct sl_encoding *encoding);
 struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor);
 /* Return how the values of an exact tensor are encoded. */
 struct sl_exact sl_encoding_exact(const struct sl_encoding *encoding, uint32_t tensor);
+/* With limbs: return how many a value of a tensor has. */
+uint32_t sl_encoding_limbs(const struct sl_encoding *encoding, uint32_t tensor);
 /* Return the digits of the scale: decimals or update_bits; make them `digits`. */
 uint32_t sl_encoding_digits(const struct sl_encoding *encoding);
 void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits);

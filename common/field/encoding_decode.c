@@ -219,17 +219,17 @@ static void decode_exact(const struct decoder *d, const struct sl_exact *exact, 
 	}
 }
 
-/* Decode `some` of the elements of a run, a tensor. Return the number of limbs of the tensor. */
-static uint32_t decode_tensor(struct decoder *d, const struct sl_encoding *encoding,
-			      const struct lower *lower, const struct sl_tensor_run *run,
-			      const struct sl_tensor_run *some, const uint64_t *z, const void *base, void *to)
+/* Decode `some` of the elements of a run, a tensor. */
+static void decode_tensor(struct decoder *d, const struct sl_encoding *encoding, const struct lower *lower,
+			  const struct sl_tensor_run *run, const struct sl_tensor_run *some,
+			  const uint64_t *z, const void *base, void *to)
 {
 	uint32_t tensor = run->tensor - 1;
 	size_t at = some->first - run->first;
 	if (sl_encoding_is_exact(encoding, tensor)) {
 		struct sl_exact exact = sl_encoding_exact(encoding, tensor);
 		decode_exact(d, &exact, lower, at, some, z, to);
-		return exact.count;
+		return;
 	}
 	struct sl_grid g = sl_encoding_grid(encoding, tensor);
 	d->step = ldexp(1, g.step);
@@ -239,7 +239,6 @@ static uint32_t decode_tensor(struct decoder *d, const struct sl_encoding *encod
 		update_floats(d, z, base, some->count, to);
 	else
 		update_doubles(d, z, base, some->count, to);
-	return g.limbs.count;
 }
 
 static void decode_with_limbs(struct decoder *d, const struct sl_encoding *encoding,
@@ -250,13 +249,15 @@ static void decode_with_limbs(struct decoder *d, const struct sl_encoding *encod
 	size_t before = sl_tensors_offset(tensors, n, first);
 	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		uint8_t *to = part + (some.offset - before);
 		lower.elements = run.count;
-		uint32_t limbs = decode_tensor(d, encoding, &lower, &run, &some, z + (some.first - first),
-					       sl_encoding_from(base, some.offset), to);
-		if (some.nonnegative)
-			raise_run(&some, to);
-		lower.first += (limbs - 1) * run.count;
+		if (some.count > 0) {
+			uint8_t *to = part + (some.offset - before);
+			decode_tensor(d, encoding, &lower, &run, &some, z + (some.first - first),
+				      sl_encoding_from(base, some.offset), to);
+			if (some.nonnegative)
+				raise_run(&some, to);
+		}
+		lower.first += (sl_encoding_limbs(encoding, run.tensor - 1) - 1) * run.count;
 	}
 }
 

@@ -24,10 +24,10 @@ struct sl_exact_value {
 	bool negative;
 };
 
-/* Return the number of limbs. */
+/* Return the number of limbs; 1 for limb_bits = 0, which a peer may state but no round has. */
 static inline uint32_t sl_exact_count(uint32_t bits, uint32_t limb_bits)
 {
-	return (bits + limb_bits - 1) / limb_bits;
+	return limb_bits == 0 ? 1 : (bits + limb_bits - 1) / limb_bits;
 }
 
 /* Set *value to the multiple of 2^bottom that is nearest to `real`, a finite number, halves to even. Return

@@ -17,9 +17,10 @@
 #define SL_MAGNITUDES 16u
 #define SL_RANGE_LEAST (-960) /* so that every step, and its inverse, is a double */
 #define SL_RANGE_MOST 1020
-#define SL_LIMBS_FINE 2u  /* of an update of the class FINE */
-#define SL_LIMBS_BITS 60u /* of all limbs of an update */
-#define SL_EXACT_BITS 32u /* of a limb in an exact round, if the modulus holds them */
+#define SL_LIMBS_FINE 2u       /* of an update of the class FINE */
+#define SL_LIMBS_BITS 60u      /* of all limbs of an update */
+#define SL_EXACT_BITS 32u      /* of a limb in an exact round, if the modulus holds them, .. */
+#define SL_EXACT_BITS_LEAST 8u /* .. and that it must hold */
 
 /* What the limbs of a tensor depend on. */
 enum sl_tensor_class {

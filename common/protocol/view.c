@@ -24,10 +24,7 @@ void sl_view_set_encoding(struct sl_view *view, const struct sl_layout *layout)
 	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
-	view->elements =
-		p->n + 1 +
-		(limbs && p->update_bits > 0 ? sl_layout_extra(layout, ranged, view->encoding.update_bits)
-					     : 0);
+	view->elements = p->n + 1 + (limbs ? sl_layout_extra(layout, ranged, view->encoding.update_bits) : 0);
 	view->chunks = (uint32_t)((view->elements + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS);
 }
 

@@ -2,8 +2,6 @@
 
 #include "common/report/reason.h"
 
-#define EXACT_BITS_LEAST 8u /* that the modulus holds of a limb; more, if it can */
-
 static struct sl_encoding encoding_of(const struct sl_settings *s)
 {
 	bool update = s->values == SL_VALUES_UPDATE,
@@ -13,7 +11,7 @@ static struct sl_encoding encoding_of(const struct sl_settings *s)
 					      : exact ? SL_VALUES_EXACT
 						      : SL_VALUES_MODEL,
 				    .decimals = exact ? 0 : s->decimals,
-				    .update_bits = update ? s->update_bits : EXACT_BITS_LEAST,
+				    .update_bits = update ? s->update_bits : SL_EXACT_BITS_LEAST,
 				    .clipping_range = s->clipping_range};
 }
 

@@ -24,6 +24,7 @@ struct sum {
 	struct sl_tensor_file model;  /* a checkpoint: dtypes in the order of the elements */
 	__int128 *z;		      /* n: with decimals, times 10^decimals; of updates, in steps */
 	struct bignum_st **exact;     /* n: of exact values; NULL where there are none */
+	int *bottoms;		      /* by tensor: log2 of the unit of exact values */
 	double *base;		      /* updates: n values of the last committed model */
 	int64_t *first;		      /* updates: n sums of first limbs */
 	struct sl_range_grid *grids;  /* updates: by tensor */
@@ -81,11 +82,6 @@ static bool is_exact(const struct sum *sum, size_t tensor)
 	       (sum->values == SL_VALUES_UPDATE && sl_range_check_always_exact(&sum->model.places[tensor]));
 }
 
-static int bottom_of(const struct sum *sum, size_t tensor)
-{
-	return sl_range_check_bottom(&sum->model, &sum->model.places[tensor]);
-}
-
 /* Add the integer of an update, times the weight: the difference of two doubles, rounded to a multiple of the
  * step. */
 static bool add_update(struct sum *sum, size_t tensor, size_t at, double value, uint64_t weight)
@@ -110,7 +106,7 @@ static bool add_element(struct sum *sum, size_t tensor, size_t at, enum sl_dtype
 	double value = sl_verify_mean_value(dtype, element);
 	int64_t term;
 	if (is_exact(sum, tensor))
-		return sl_verify_exact_add(&sum->exact[at], bottom_of(sum, tensor), dtype, element, weight);
+		return sl_verify_exact_add(&sum->exact[at], sum->bottoms[tensor], dtype, element, weight);
 	if (sum->values == SL_VALUES_UPDATE)
 		return isfinite(value) && add_update(sum, tensor, at, value, weight);
 	if (!isfinite(value) || (dtype != SL_INT64 && sum->scale.clip == 0 &&
@@ -198,7 +194,7 @@ static bool mean_of(const struct sum *sum, size_t tensor, const struct sl_tensor
 {
 	static const uint8_t zero[8];
 	if (is_exact(sum, tensor)) {
-		if (!sl_verify_exact_mean(sum->exact[at], bottom_of(sum, tensor), sum->weight, place->dtype,
+		if (!sl_verify_exact_mean(sum->exact[at], sum->bottoms[tensor], sum->weight, place->dtype,
 					  element))
 			return false;
 	} else {
@@ -460,6 +456,7 @@ static void forget(struct sum *sum)
 	for (size_t l = 0; sum->exact != NULL && l < sum->model.n; l++)
 		sl_verify_exact_free(sum->exact[l]);
 	free(sum->exact);
+	free(sum->bottoms);
 	free(sum->z);
 	free(sum->first);
 	free(sum->grids);
@@ -472,8 +469,11 @@ static int check_round(struct sum *sum, const struct sl_verify *v, uint32_t firs
 	int rc = SL_OK;
 	sum->z = calloc(sum->model.n, sizeof *sum->z);
 	sum->exact = calloc(sum->model.n, sizeof(struct bignum_st *));
-	if (sum->z == NULL || sum->exact == NULL)
+	sum->bottoms = calloc(sum->model.count, sizeof *sum->bottoms);
+	if (sum->z == NULL || sum->exact == NULL || sum->bottoms == NULL)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; rc == SL_OK && i < sum->model.count; i++)
+		sum->bottoms[i] = sl_range_check_bottom(&sum->model, &sum->model.places[i]);
 	set_scale(sum, v);
 	if (rc == SL_OK && sum->values == SL_VALUES_UPDATE)
 		rc = read_base(sum, v, first, error);
