@@ -26,8 +26,7 @@ struct sl_log_source {
 	bool at_head; /* json, record and line hold its next record */
 	json_t *json;
 	struct sl_record record;
-	double at; /* its corrected time */
-	bool corrected;
+	double at; /* its time, seconds since 1970 */
 };
 
 /* ---- one file ---- */
@@ -70,18 +69,6 @@ static bool is_other_version(const json_t *json)
 	return json_integer_value(json_object_get(json, "v")) != SL_TIMELINE_SCHEMA;
 }
 
-/* Set the time by which the record is merged. */
-static void set_time(const struct sl_log_merge *merge, struct sl_log_source *s)
-{
-	const struct sl_record *r = &s->record;
-	double mono = r->has[SL_FIELD_mono_ms] ? r->mono_ms / 1000 : NAN;
-	double offset = merge->corrections == NULL
-				? 0
-				: sl_timeline_offset(merge->corrections, r->learner, s->at, mono, r->round);
-	s->at -= offset;
-	s->corrected = offset != 0;
-}
-
 /* Read up to the next record of the file; return false if there is none for now. */
 static bool advance(struct sl_log_merge *merge, struct sl_log_source *s)
 {
@@ -90,10 +77,8 @@ static bool advance(struct sl_log_merge *merge, struct sl_log_source *s)
 		sl_record_read(&s->record, s->json);
 		s->at = s->json != NULL ? sl_timeline_wall(s->record.time) : NAN;
 		s->at_head = !isnan(s->at) && !is_other_version(s->json);
-		if (s->at_head) {
-			set_time(merge, s);
+		if (s->at_head)
 			return true;
-		}
 		skip(isnan(s->at) ? &merge->malformed : &merge->other_version, s);
 		json_decref(s->json);
 		s->json = NULL;
@@ -112,23 +97,11 @@ static void close_source(struct sl_log_source *s)
 
 /* ---- all records of a file, for the timeline ---- */
 
-/* Return true if the line may be a record that bounds a clock (tools/timeline/offsets.h). */
-static bool is_of_clock(const struct sl_log_source *s)
-{
-	static const char *const words[] = {"\"view\"",	   "\"READY\"",	  "\"RELEASE\"",	"\"CHECK\"",
-					    "\"CONFIRM\"", "\"RECOVER\"", "\"attempt_resumed\""};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (memmem(s->line, s->bytes, words[i], strlen(words[i])) != NULL)
-			return true;
-	return false;
-}
-
-static void feed_source(struct sl_log_merge *merge, struct sl_log_source *s, struct sl_timeline *timeline,
-			bool all)
+static void feed_source(struct sl_log_merge *merge, struct sl_log_source *s, struct sl_timeline *timeline)
 {
 	while (next_line(merge, s)) {
-		json_t *json = all || is_of_clock(s) ? parse(s) : NULL;
-		if (!sl_timeline_take(timeline, json) && all)
+		json_t *json = parse(s);
+		if (!sl_timeline_take(timeline, json))
 			skip(json != NULL && is_other_version(json) ? &merge->other_version
 								    : &merge->malformed,
 			     s);
@@ -138,21 +111,15 @@ static void feed_source(struct sl_log_merge *merge, struct sl_log_source *s, str
 	s->lines = 0;
 }
 
-void sl_log_merge_feed(struct sl_log_merge *merge, struct sl_timeline *timeline, bool all)
+void sl_log_merge_feed(struct sl_log_merge *merge, struct sl_timeline *timeline)
 {
 	for (size_t i = 0; i < merge->count; i++)
-		feed_source(merge, merge->sources[i], timeline, all);
-}
-
-void sl_log_merge_correct(struct sl_log_merge *merge, const struct sl_timeline *timeline)
-{
-	merge->corrections = timeline;
+		feed_source(merge, merge->sources[i], timeline);
 }
 
 /* ---- the heap ---- */
 
-/* Compare by wall clock, which holds between machines; within one millisecond by the finer clock of the
- * machine. */
+/* Compare by wall clock, as logged; within one millisecond by the finer clock of the machine. */
 static bool earlier(const struct sl_log_merge *merge, size_t a, size_t b)
 {
 	const struct sl_log_source *x = merge->sources[a], *y = merge->sources[b];
@@ -340,6 +307,6 @@ bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item)
 	merge->last = pop(merge);
 	merge->given_out = true;
 	const struct sl_log_source *s = merge->sources[merge->last];
-	*item = (struct sl_log_item){&s->record, s->json, s->at, s->corrected, s->line, s->bytes};
+	*item = (struct sl_log_item){&s->record, s->json, s->line, s->bytes};
 	return true;
 }

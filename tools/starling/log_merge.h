@@ -1,8 +1,8 @@
 /* log_merge.h - any number of logs merged by time.
  *
  * Reads files, and of folders FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, a line of each at a time, and
- * returns the earliest of their next records, by clocks that sl_log_merge_correct corrects. The order within
- * a file is kept, even where its clock went back. Owns the files; filters and output are the caller's.
+ * returns the earliest of their next records, by the times in them. The order within a file is kept, even
+ * where its clock went back. Owns the files; filters and output are the caller's.
  */
 #pragma once
 
@@ -34,17 +34,14 @@ struct sl_log_merge {
 	size_t heap_size, heap_room;
 	bool given_out; /* the caller uses the record of source `last` */
 	size_t last;
-	bool follow;			       /* a last line is read only once it has its newline */
-	const struct sl_timeline *corrections; /* NULL: none */
+	bool follow; /* a last line is read only once it has its newline */
 	struct sl_log_skipped malformed, other_version;
 };
 
 /* One record; valid until the next call. */
 struct sl_log_item {
 	const struct sl_record *record;
-	json_t *json;	  /* the caller may change it */
-	double at;	  /* corrected time, seconds since 1970 */
-	bool corrected;	  /* it is not the time of the record */
+	const json_t *json;
 	const char *line; /* as it stands in the file, without newline */
 	size_t bytes;
 };
@@ -54,11 +51,8 @@ int sl_log_merge_open(struct sl_log_merge *merge, const char *const *paths, size
 		      struct sl_error *error);
 void sl_log_merge_close(struct sl_log_merge *merge);
 
-/* Put the records of all files into the timeline, and begin anew with the first ones. `all` false: only those
- * that the clocks need, and no line counts as left out. */
-void sl_log_merge_feed(struct sl_log_merge *merge, struct sl_timeline *timeline, bool all);
-/* Merge by clocks that the timeline corrects. */
-void sl_log_merge_correct(struct sl_log_merge *merge, const struct sl_timeline *timeline);
+/* Put the records of all files into the timeline, and begin anew with the first ones. */
+void sl_log_merge_feed(struct sl_log_merge *merge, struct sl_timeline *timeline);
 
 /* Take up what was written since, and new files. For --follow. */
 int sl_log_merge_refresh(struct sl_log_merge *merge, struct sl_error *error);

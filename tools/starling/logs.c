@@ -138,13 +138,13 @@ static void name_run(const struct sl_logs *logs, struct sl_timeline *timeline)
 	json_decref(summary);
 }
 
-static void explain(const json_t *document, const json_t *run)
+static void explain(const json_t *document)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	if (out != NULL)
-		sl_explain_round(out, document, run);
+		sl_explain_round(out, document);
 	if (out != NULL && fclose(out) == 0) {
 		sl_clean_text(text, true); /* learners name themselves, and quote what they got */
 		fputs(text, stdout);
@@ -164,7 +164,7 @@ static int show_round(const struct sl_logs *logs, struct sl_timeline *timeline)
 	else if (logs->json)
 		print_json(json_incref(document));
 	else
-		explain(document, run);
+		explain(document);
 	json_decref(document);
 	json_decref(run);
 	return status;
@@ -200,7 +200,7 @@ static int show_run(const struct sl_logs *logs, struct sl_log_merge *merge)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
 	name_run(logs, timeline);
-	sl_log_merge_feed(merge, timeline, true);
+	sl_log_merge_feed(merge, timeline);
 	int status = logs->stats	   ? show_stats(logs, timeline)
 		     : logs->trace != NULL ? write_trace(logs, timeline)
 					   : show_round(logs, timeline);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/runtime/log.h"
@@ -176,24 +175,10 @@ static int judge(const struct sl_logs *logs, struct seen *seen)
 
 /* ---- printing ---- */
 
-static void set_time(json_t *json, double at)
-{
-	char text[40];
-	struct tm tm;
-	long long ms = (long long)(at * 1000 + 0.5);
-	time_t whole = (time_t)(ms / 1000);
-	gmtime_r(&whole, &tm);
-	size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
-	json_object_set_new(json, "time", json_string(text));
-}
-
 static bool print(const struct sl_logs *logs, const struct sl_log_item *item)
 {
 	char line[SL_LOG_LINE_BYTES];
 	if (!logs->json) {
-		if (item->corrected)
-			set_time(item->json, item->at);
 		size_t n = sl_log_render(item->json, logs->colour, line, sizeof line);
 		return fwrite(line, 1, n, stdout) == n;
 	}
@@ -262,10 +247,9 @@ int sl_logs_records(const struct sl_logs *logs, struct sl_log_merge *merge)
 	struct sl_timeline *timeline = sl_timeline_new();
 	bool peer_by_name = logs->peer.text != NULL && logs->peer.id == 0;
 	int status = 0;
-	if (merge->count > 1 || peer_by_name) {
-		sl_log_merge_feed(merge, timeline, peer_by_name);
+	if (peer_by_name) {
+		sl_log_merge_feed(merge, timeline);
 		see_all(&seen, timeline);
-		sl_log_merge_correct(merge, timeline);
 		merge->malformed = merge->other_version = (struct sl_log_skipped){0};
 	}
 	if (sl_log_merge_refresh(merge, &error) != SL_OK) {

@@ -9,8 +9,8 @@
 
 #include "common/base/bytes.h"
 #include "tools/lib/round_table.h"
+#include "tools/timeline/clocks.h"
 #include "tools/timeline/lanes.h"
-#include "tools/timeline/offsets.h"
 #include "tools/timeline/separators.h"
 
 #define BLAME_LEAST_S 0.1
@@ -116,11 +116,11 @@ static void see_failure(struct attempt_end *end, const struct sl_failure *failur
 }
 
 /* Add how one learner went through the attempt. */
-static void see_lane(struct attempt_end *end, const struct sl_timeline *timeline, uint64_t t,
-		     const struct sl_lane *lane, uint32_t attempt)
+static void see_lane(struct attempt_end *end, const struct sl_timeline *timeline, const struct sl_lane *lane,
+		     uint32_t attempt)
 {
 	const struct sl_part *part = lane->part;
-	uint32_t place = sl_rounds_find_learner(timeline, lane->id), before = end->end_count;
+	uint32_t before = end->end_count;
 	bool entered = false;
 	for (uint32_t k = 0; k < lane->span_count; k++)
 		if (lane->spans[k].attempt == attempt && lane->spans[k].phase != SL_PHASE_TRAIN) {
@@ -129,9 +129,7 @@ static void see_lane(struct attempt_end *end, const struct sl_timeline *timeline
 		}
 	for (uint32_t k = 0; k < part->failure_count; k++)
 		if (part->failures[k].attempt == attempt)
-			see_failure(end, &part->failures[k],
-				    sl_offsets_time(timeline, place, part->failures[k].when, t) -
-					    timeline->start);
+			see_failure(end, &part->failures[k], part->failures[k].when - timeline->start);
 	if (part->committed && !part->adopted && part->attempt == attempt) {
 		end->to = fmax(end->to, lane->commit);
 		end->committed = true;
@@ -155,7 +153,7 @@ static struct attempt_end end_of(const struct sl_timeline *timeline, const struc
 	struct attempt_end end = {.from = NAN, .to = NAN};
 	for (uint32_t i = 0; i < lanes->count; i++)
 		if (sl_rounds_own_attempt(round, lanes->lanes[i].part, row->attempt) == row)
-			see_lane(&end, timeline, round->t, &lanes->lanes[i], row->attempt);
+			see_lane(&end, timeline, &lanes->lanes[i], row->attempt);
 	if (end.end_count > 0)
 		qsort(end.ends, end.end_count, sizeof *end.ends, by_time);
 	if (!end.committed && end.end_count > 0)
@@ -458,6 +456,19 @@ static json_t *slowest_json(const struct sl_lanes *lanes)
 	return object;
 }
 
+/* Return null where the order of messages shows no difference. */
+static json_t *clock_gap_json(const struct sl_timeline_round *round, const struct sl_lanes *lanes)
+{
+	struct sl_clock_gap gap = sl_clocks_gap(round, lanes);
+	if (gap.s == 0)
+		return json_null();
+	json_t *object = json_object();
+	set_whole(object, "ahead", gap.ahead);
+	set_whole(object, "behind", gap.behind);
+	json_object_set_new(object, "s", seconds(gap.s));
+	return object;
+}
+
 static json_t *learners_json(const struct sl_timeline *timeline)
 {
 	json_t *array = json_array();
@@ -513,41 +524,18 @@ json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_ti
 	json_object_set_new(object, "same", same_json(&lanes));
 	json_object_set_new(object, "private", private_json(round, &lanes));
 	json_object_set_new(object, "slowest", slowest_json(&lanes));
+	json_object_set_new(object, "clock_gap", clock_gap_json(round, &lanes));
 	sl_lanes_close(&lanes);
 	return object;
 }
 
 /* ---- the run ---- */
 
-static json_t *clocks_json(const struct sl_timeline *timeline)
-{
-	json_t *array = json_array();
-	for (uint32_t i = 0; i < timeline->learner_count; i++) {
-		const struct sl_timeline_learner *learner = &timeline->learners[timeline->order[i]];
-		for (size_t s = 0; s < learner->clock.count; s++)
-			for (size_t k = 0; k < learner->clock.segments[s].count; k++) {
-				const struct sl_clock_interval *interval =
-					&learner->clock.segments[s].intervals[k];
-				json_t *object = json_object();
-				set_whole(object, "learner", learner->id);
-				set_whole(object, "from_round", interval->from_round);
-				json_object_set_new(object, "offset_s",
-						    seconds(sl_clock_interval_offset(interval)));
-				json_object_set_new(object, "at_least_s", seconds(interval->at_least));
-				json_object_set_new(object, "at_most_s", seconds(interval->at_most));
-				json_array_append_new(array, object);
-			}
-	}
-	return array;
-}
-
 static double last_record(const struct sl_timeline *timeline)
 {
 	double last = NAN;
-	for (uint32_t i = 0; i < timeline->learner_count; i++) {
-		const struct sl_timeline_learner *learner = &timeline->learners[i];
-		last = fmax(last, sl_offsets_time(timeline, i, learner->last, learner->last_round));
-	}
+	for (uint32_t i = 0; i < timeline->learner_count; i++)
+		last = fmax(last, timeline->learners[i].last);
 	return last - timeline->start;
 }
 
@@ -560,8 +548,6 @@ json_t *sl_document_run(const struct sl_timeline *timeline)
 	if (timeline->learner_count > 0) {
 		set_time(object, "start", timeline->start);
 		json_object_set_new(object, "end_s", seconds(last_record(timeline)));
-		set_whole(object, "reference", timeline->learners[timeline->reference].id);
 	}
-	json_object_set_new(object, "clocks", clocks_json(timeline));
 	return object;
 }

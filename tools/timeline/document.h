@@ -14,12 +14,14 @@
  *                 "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
  *    "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
  *    "notes":[{"learner":1,"level":"warn","event":"exposed","text":".."}],
- *    "loss":.., "same":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1}}
+ *    "loss":.., "same":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1},
+ *    "clock_gap":{"ahead":2,"behind":1,"s":4.98} or null}
  *
  * A field that is not known is null or absent; cut_vertices and bridges are, if the logs do not tell of all
  * edge_count edges. `spread`, of metropolis: how far the states of neighbours are apart after `step`
  * exchanges, as in the record `mixed`, the largest of all learners, of the last attempt that has it. Times
- * ending in _s are seconds since the first record of the run. `ended` is "committed", "failed" or null: the
+ * ending in _s are seconds since the first record of the run, by the clock of the learner; the clock of
+ * `ahead` is at least `s` seconds ahead of that of `behind`. `ended` is "committed", "failed" or null: the
  * attempt goes on. `same` is true if all digests are equal and no margin leaves a doubt, null before the
  * first commit; the mean is not recomputed. `private` is false if an attempt went on after a failed privacy
  * check. `restarts`: starts of the program since the learner was done with the round before; `phase` is the
@@ -33,6 +35,6 @@
 
 #include "tools/timeline/rounds.h"
 
-/* Return the document of `round`, or of the run, as a new object. Call sl_offsets_settle first. */
+/* Return the document of `round`, or of the run, as a new object. */
 json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_timeline_round *round);
 json_t *sl_document_run(const struct sl_timeline *timeline);

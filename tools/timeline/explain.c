@@ -513,33 +513,16 @@ static void print_phases(FILE *out, const json_t *document, struct sl_durations 
 	}
 }
 
-void sl_explain_clocks(FILE *out, const json_t *run)
+void sl_explain_clocks(FILE *out, const json_t *document, const json_t *gap)
 {
-	char reference[SL_DURATIONS_WHO_BYTES], who[SL_DURATIONS_WHO_BYTES];
-	const json_t *clocks = json_object_get(run, "clocks"), *clock;
-	double worst = 0;
-	size_t i, believed = 0;
-	sl_durations_who(run, sl_durations_whole(run, "reference"), reference);
-	json_array_foreach(clocks, i, clock)
-	{
-		double offset = sl_durations_real(clock, "offset_s"),
-		       low = sl_durations_real(clock, "at_least_s"),
-		       high = sl_durations_real(clock, "at_most_s");
-		if (offset == 0) {
-			worst = fmax(worst, fmax(-low, high));
-			believed++;
-			continue;
-		}
-		sl_durations_who(run, sl_durations_whole(clock, "learner"), who);
-		fprintf(out,
-			"The clock of %s is %.3f s %s that of %s from round %llu on, known to within %.3f s: "
-			"corrected.\n",
-			who, fabs(offset), offset > 0 ? "ahead of" : "behind", reference,
-			(unsigned long long)sl_durations_whole(clock, "from_round"), (high - low) / 2);
-	}
-	if (believed > 0)
-		fprintf(out, "The messages show that %s clocks agree with that of %s to within %.3f s.\n",
-			believed < json_array_size(clocks) ? "the other" : "all", reference, worst);
+	char ahead[SL_DURATIONS_WHO_BYTES], behind[SL_DURATIONS_WHO_BYTES];
+	if (!json_is_object(gap))
+		return;
+	sl_durations_who(document, sl_durations_whole(gap, "ahead"), ahead);
+	sl_durations_who(document, sl_durations_whole(gap, "behind"), behind);
+	fprintf(out,
+		"The clock of %s is at least %.3f s ahead of that of %s. Times are as they were logged.\n",
+		ahead, sl_durations_real(gap, "s"), behind);
 }
 
 static void print_bytes(FILE *out, const json_t *document, const struct counts *counts)
@@ -581,7 +564,7 @@ static void print_sentences(FILE *out, const json_t *document, struct sl_duratio
 	print_notes(out, document);
 }
 
-void sl_explain_round(FILE *out, const json_t *document, const json_t *run)
+void sl_explain_round(FILE *out, const json_t *document)
 {
 	struct sl_durations durations = {0};
 	char *text = NULL;
@@ -590,7 +573,7 @@ void sl_explain_round(FILE *out, const json_t *document, const json_t *run)
 	assert(memory != NULL);
 	sl_durations_add(&durations, document);
 	print_sentences(memory, document, &durations);
-	sl_explain_clocks(memory, run);
+	sl_explain_clocks(memory, document, json_object_get(document, "clock_gap"));
 	fclose(memory);
 	sl_terminal_fill(out, text, sl_terminal_width(out));
 	print_phases(out, document, &durations);

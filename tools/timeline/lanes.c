@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "tools/lib/command.h"
-#include "tools/timeline/offsets.h"
 
 #define STOOD_STILL_S 5 /* a wait is first logged after a second */
 
@@ -15,9 +14,9 @@ struct making {
 	uint32_t place;
 };
 
-static double time_of(const struct making *m, struct sl_instant instant)
+static double time_of(const struct making *m, double at)
 {
-	return sl_offsets_time(m->timeline, m->place, instant, m->round->t) - m->timeline->start;
+	return at - m->timeline->start;
 }
 
 /* ---- spans ---- */
@@ -36,11 +35,7 @@ static double next_round_s(const struct making *m)
 		const struct sl_timeline_round *later = &timeline->rounds[i];
 		const struct sl_part *part = m->place < later->part_count ? later->parts[m->place] : NULL;
 		if (part != NULL && part->entry_count > 0)
-			return sl_offsets_time(
-				       timeline, m->place,
-				       (struct sl_instant){part->entries[0].at, part->entries[0].segment},
-				       later->t) -
-			       timeline->start;
+			return time_of(m, part->entries[0].at);
 	}
 	return NAN;
 }
@@ -88,9 +83,8 @@ static void make_spans(struct making *m)
 	for (uint32_t i = 0; i < part->entry_count; i++) {
 		const struct sl_entry *e = &part->entries[i];
 		training |= e->phase == SL_PHASE_TRAIN;
-		all[n++] = (struct sl_span){.phase = e->phase,
-					    .attempt = e->attempt,
-					    .from = time_of(m, (struct sl_instant){e->at, e->segment})};
+		all[n++] =
+			(struct sl_span){.phase = e->phase, .attempt = e->attempt, .from = time_of(m, e->at)};
 	}
 	if (part->trained && !training && !isnan(part->train_s))
 		all[n++] = (struct sl_span){.phase = SL_PHASE_TRAIN,
@@ -136,9 +130,7 @@ static double previous_round_s(const struct making *m)
 		if (part == NULL || part->entry_count == 0)
 			continue;
 		const struct sl_entry *last = &part->entries[part->entry_count - 1];
-		struct sl_instant end =
-			part->committed ? part->commit : (struct sl_instant){last->at, last->segment};
-		return sl_offsets_time(timeline, m->place, end, earlier->t) - timeline->start;
+		return time_of(m, part->committed ? part->commit : last->at);
 	}
 	return NAN;
 }
@@ -221,9 +213,7 @@ void sl_lanes_init(struct sl_lanes *lanes, const struct sl_timeline *timeline,
 	for (uint32_t i = 0; i < timeline->learner_count; i++) {
 		uint32_t place = timeline->order[i];
 		const struct sl_timeline_learner *learner = &timeline->learners[place];
-		lanes->now = fmax(lanes->now,
-				  sl_offsets_time(timeline, place, learner->last, learner->last_round) -
-					  timeline->start);
+		lanes->now = fmax(lanes->now, learner->last - timeline->start);
 		if (place >= round->part_count || round->parts[place] == NULL)
 			continue;
 		struct sl_lane *lane = &lanes->lanes[lanes->count++];

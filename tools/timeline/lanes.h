@@ -1,5 +1,5 @@
-/* lanes.h - what the learners did in a round, on one clock: spans of phases, waits, commits; and the learner
- * that held the others up.
+/* lanes.h - what the learners did in a round, in seconds since its start: spans of phases, waits, commits;
+ *and the learner that held the others up.
  *
  *	ana  |train|discover..............|agree|share|...|commit|
  *	     |     |wait: eve, to be ready|                      |
@@ -61,7 +61,6 @@ struct sl_slowest {
 	double s;
 };
 
-/* After sl_offsets_settle. */
 void sl_lanes_init(struct sl_lanes *lanes, const struct sl_timeline *timeline,
 		   const struct sl_timeline_round *round);
 void sl_lanes_close(struct sl_lanes *lanes);

@@ -215,7 +215,6 @@ void sl_rounds_free(struct sl_timeline *timeline)
 	for (size_t i = 0; i < timeline->count; i++)
 		free_round(&timeline->rounds[i]);
 	for (uint32_t i = 0; i < timeline->learner_count; i++) {
-		sl_clock_free(&timeline->learners[i].clock);
 		free(timeline->learners[i].starts);
 	}
 	free(timeline->rounds);

@@ -5,7 +5,7 @@
  *
  * The lists of a round are bounded, so that a log of any length or content takes bounded memory per round:
  * what exceeds a bound is left out. A place of a learner is its index in `learners`, in the order of their
- * first records; ids are those of the roster.
+ * first records; ids are those of the roster. Times are seconds since 1970, by the clock of the learner.
  */
 #pragma once
 
@@ -13,7 +13,6 @@
 
 #include "common/base/limits.h"
 #include "common/protocol/phase.h"
-#include "tools/timeline/clock.h"
 
 #define SL_ENTRIES_MOST 1024u
 #define SL_WAITS_MOST 256u
@@ -26,16 +25,15 @@
 
 /* A phase was entered; SL_PHASE_COUNT: none, the learner is between two rounds or two attempts. */
 struct sl_entry {
-	double at; /* as in struct sl_instant */
+	double at;
 	uint32_t attempt;
-	uint16_t segment;
 	uint8_t phase;
 };
 
 struct sl_round_wait {
-	struct sl_instant from, to, seen; /* seen: its last record */
-	bool ended;			  /* `to` is known */
-	double first_s;			  /* how long it had lasted at its first record */
+	double from, to, seen; /* seen: its last record */
+	bool ended;	       /* `to` is known */
+	double first_s;	       /* how long it had lasted at its first record */
 	uint8_t phase;
 	uint32_t attempt;
 	char *what; /* what the learners are to do */
@@ -44,7 +42,7 @@ struct sl_round_wait {
 };
 
 struct sl_failure {
-	struct sl_instant when;
+	double when;
 	uint32_t attempt;
 	bool elsewhere; /* it only followed others */
 	char *reason;
@@ -60,7 +58,7 @@ struct sl_own_view {
 
 /* A learner in a round. */
 struct sl_part {
-	struct sl_entry *entries; /* in the order of time, within a segment of the clock */
+	struct sl_entry *entries; /* in the order of time */
 	struct sl_round_wait *waits;
 	struct sl_failure *failures;
 	struct sl_traffic *traffic;
@@ -69,8 +67,8 @@ struct sl_part {
 	bool trained, committed, adopted; /* adopted: the result was sent by a peer */
 	bool resumed;			  /* it was restarted in an attempt: its phases are no bounds */
 	uint32_t attempt;		  /* that committed */
-	struct sl_instant commit;	  /* or when the result was adopted */
-	struct sl_instant trained_at;
+	double commit;			  /* or when the result was adopted */
+	double trained_at;
 	double train_s, loss, mse, margin; /* NaN: not known */
 	uint64_t sent, received;	   /* bytes since the last commit */
 	char digest[SL_VIEW_TEXT_BYTES];   /* the first digits */
@@ -118,13 +116,10 @@ struct sl_timeline_round {
 struct sl_timeline_learner {
 	uint64_t id;
 	char name[SL_NAME_BYTES];
-	struct sl_clock clock;
-	struct sl_instant first, last;	  /* of its records */
-	uint64_t first_round, last_round; /* of its records */
-	struct sl_instant *starts;	  /* of its program */
+	double last;	     /* record */
+	uint64_t last_round; /* that a record names */
+	double *starts;	     /* of its program */
 	uint32_t start_count;
-	uint64_t records;
-	uint32_t releases;
 };
 
 struct sl_timeline {
@@ -138,12 +133,7 @@ struct sl_timeline {
 	uint32_t *order;		      /* places, ascending by id */
 	uint32_t learner_count;
 	uint64_t version;
-	/* offsets.h */
-	uint32_t reference;   /* place */
-	uint64_t bounds_from; /* first round with bounds not yet taken up; 0: none */
-	uint64_t bounded_to;  /* rounds up to this one are taken up; 0: none */
-	double start;	      /* of the run, on the reference's clock */
-	uint64_t corrections; /* a hash of all offsets: documents change with it */
+	double start; /* of the run: its first record; INFINITY: none */
 };
 
 /* Return memory for one item more; `count` items are in use. */

@@ -29,6 +29,7 @@ struct stats {
 	size_t link_count, straggler_count;
 	uint64_t committed, attempts, failed, sent;
 	bool same;
+	json_t *clock_gap; /* the largest; NULL: none */
 };
 
 /* ---- collecting ---- */
@@ -101,6 +102,16 @@ static void merge_links(struct stats *stats)
 	stats->link_count = kept + 1;
 }
 
+static void add_gap(struct stats *stats, json_t *gap, uint64_t round)
+{
+	if (!json_is_object(gap) ||
+	    sl_durations_real(gap, "s") <= fmax(0, sl_durations_real(stats->clock_gap, "s")))
+		return;
+	json_decref(stats->clock_gap);
+	stats->clock_gap = json_incref(gap);
+	json_object_set_new(gap, "round", json_integer((json_int_t)round));
+}
+
 static void add_round(struct stats *stats, const json_t *document)
 {
 	const json_t *slowest = json_object_get(document, "slowest"),
@@ -114,6 +125,7 @@ static void add_round(struct stats *stats, const json_t *document)
 		add(&stats->rounds, s, round);
 	stats->committed += json_is_boolean(same);
 	stats->same = stats->same && !json_is_false(same);
+	add_gap(stats, json_object_get(document, "clock_gap"), round);
 	if (!json_is_object(slowest))
 		return;
 	stats->stragglers =
@@ -236,6 +248,7 @@ json_t *sl_stats_json(struct sl_timeline *timeline)
 	json_object_set_new(object, "bytes", bytes_json(&stats));
 	json_object_set_new(object, "links", links_json(&stats));
 	json_object_set_new(object, "stragglers", stragglers_json(&stats));
+	json_object_set_new(object, "clock_gap", stats.clock_gap != NULL ? stats.clock_gap : json_null());
 	sl_durations_close(&stats.durations);
 	free(stats.rounds.samples);
 	free(stats.bytes.samples);
@@ -328,5 +341,5 @@ void sl_stats_print(FILE *out, const json_t *stats)
 	print_phases(out, stats);
 	print_bytes(out, stats);
 	print_stragglers(out, stats);
-	sl_explain_clocks(out, stats);
+	sl_explain_clocks(out, stats, json_object_get(stats, "clock_gap"));
 }

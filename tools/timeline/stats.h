@@ -16,7 +16,7 @@
  *    "links":[{"a":1,"b":2,"bytes":N}] (the ten busiest),
  *    "stragglers":[{"learner":4, "rounds":3 (in which it was the slowest),
  *                   "s":36.1 (in its slowest phases)}],
- *    "clocks": as of sl_timeline_run_json, "reference":1 or null}
+ *    "clock_gap":{"ahead":2,"behind":1,"s":4.98,"round":1} (the largest) or null}
  *
  * A quantile is a value of a learner in a round, by nearest rank. */
 json_t *sl_stats_json(struct sl_timeline *timeline);

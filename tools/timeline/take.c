@@ -17,7 +17,7 @@ struct taking {
 	struct sl_timeline *timeline;
 	const json_t *record;
 	struct sl_timeline_learner *learner;
-	struct sl_instant when;
+	double when;
 	struct sl_timeline_round *round;
 	struct sl_part *part;
 	uint32_t attempt; /* 0: none */
@@ -71,10 +71,19 @@ static uint8_t phase_of(const json_t *record)
 
 /* ---- phases ---- */
 
-static void enter(struct taking *taking, uint8_t phase, struct sl_instant when)
+/* Return true if x comes after y. Times are whole milliseconds: within one, the order is that of the
+ * protocol. */
+static bool is_after(const struct sl_entry *x, const struct sl_entry *y)
+{
+	if (x->at != y->at)
+		return x->at > y->at;
+	return x->attempt != y->attempt ? x->attempt > y->attempt : x->phase > y->phase;
+}
+
+static void enter(struct taking *taking, uint8_t phase)
 {
 	struct sl_part *part = taking->part;
-	struct sl_entry entry = {when.at, taking->attempt, when.segment, phase};
+	struct sl_entry entry = {taking->when, taking->attempt, phase};
 	for (uint32_t i = 0; i < part->entry_count; i++)
 		if (part->entries[i].at == entry.at && part->entries[i].phase == phase)
 			return; /* the same record again */
@@ -82,22 +91,9 @@ static void enter(struct taking *taking, uint8_t phase, struct sl_instant when)
 		return;
 	part->entries = sl_rounds_grow(part->entries, part->entry_count, sizeof entry);
 	uint32_t i = part->entry_count++;
-	for (; i > 0 && part->entries[i - 1].segment == when.segment && part->entries[i - 1].at > when.at;
-	     i--)
+	for (; i > 0 && is_after(&part->entries[i - 1], &entry); i--)
 		part->entries[i] = part->entries[i - 1];
 	part->entries[i] = entry;
-}
-
-/* The phases that messages order between learners: offsets.h. */
-static void note_bound(struct taking *taking, uint8_t phase)
-{
-	struct sl_timeline *timeline = taking->timeline;
-	uint64_t t = taking->round->t;
-	if (phase != SL_PHASE_RELEASE && phase != SL_PHASE_CONFIRM)
-		return;
-	taking->learner->releases += phase == SL_PHASE_RELEASE;
-	if (timeline->bounds_from == 0 || t < timeline->bounds_from)
-		timeline->bounds_from = t;
 }
 
 /* Return true for the phases between two rounds: they name the attempt that is over. */
@@ -110,14 +106,12 @@ static bool is_idle(const json_t *record)
 /* The records `training` and `trained` say when training begins and ends. */
 static void take_phase(struct taking *taking)
 {
-	uint8_t phase = phase_of(taking->record);
-	enter(taking, is_idle(taking->record) ? SL_PHASE_COUNT : phase, taking->when);
-	note_bound(taking, phase);
+	enter(taking, is_idle(taking->record) ? SL_PHASE_COUNT : phase_of(taking->record));
 }
 
 static void take_training(struct taking *taking)
 {
-	enter(taking, SL_PHASE_TRAIN, taking->when);
+	enter(taking, SL_PHASE_TRAIN);
 }
 
 static void take_trained(struct taking *taking)
@@ -132,7 +126,7 @@ static void take_trained(struct taking *taking)
 		json_decref(part->metrics);
 		part->metrics = json_copy((json_t *)metrics);
 	}
-	enter(taking, SL_PHASE_COUNT, taking->when);
+	enter(taking, SL_PHASE_COUNT);
 }
 
 /* ---- the view ---- */
@@ -222,14 +216,14 @@ static struct sl_round_wait *find_wait(struct taking *taking, double from)
 	for (uint32_t i = part->wait_count; i-- > 0;) {
 		struct sl_round_wait *w = &part->waits[i];
 		if (w->attempt == taking->attempt && w->phase == phase && strcmp(w->what, what) == 0 &&
-		    fabs(w->from.at - from) < SAME_WAIT_S)
+		    fabs(w->from - from) < SAME_WAIT_S)
 			return w;
 	}
 	if (part->wait_count == SL_WAITS_MOST)
 		return NULL;
 	part->waits = sl_rounds_grow(part->waits, part->wait_count, sizeof *part->waits);
 	struct sl_round_wait *w = &part->waits[part->wait_count++];
-	*w = (struct sl_round_wait){.from = {from, taking->when.segment},
+	*w = (struct sl_round_wait){.from = from,
 				    .phase = phase,
 				    .attempt = taking->attempt,
 				    .first_s = INFINITY,
@@ -241,12 +235,12 @@ static void take_waiting(struct taking *taking)
 {
 	double waited_s = real(taking->record, "waited_s");
 	waited_s = isnan(waited_s) ? 0 : waited_s;
-	struct sl_round_wait *w = find_wait(taking, taking->when.at - waited_s);
+	struct sl_round_wait *w = find_wait(taking, taking->when - waited_s);
 	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
 	if (w == NULL)
 		return;
 	w->first_s = fmin(w->first_s, waited_s);
-	if (w->ids != NULL && taking->when.at < w->seen.at)
+	if (w->ids != NULL && taking->when < w->seen)
 		return;
 	if (!over || w->ids == NULL) {
 		free(w->ids);
@@ -395,7 +389,7 @@ static void take_start(struct taking *taking)
 	struct sl_timeline_learner *learner = taking->learner;
 	struct sl_timeline_round *round = sl_rounds_find(taking->timeline, learner->last_round);
 	for (uint32_t i = 0; i < learner->start_count; i++)
-		if (learner->starts[i].at == taking->when.at)
+		if (learner->starts[i] == taking->when)
 			return; /* the same record again */
 	if (learner->start_count == SL_STARTS_MOST)
 		return;
@@ -463,19 +457,22 @@ static void take_of_round(struct taking *taking)
 	taking->round->version = taking->timeline->version;
 }
 
+/* The times of all documents are those since the first record of the run. */
+static void see_start(struct sl_timeline *timeline, double when)
+{
+	if (when >= timeline->start)
+		return;
+	timeline->start = when;
+	for (size_t i = 0; i < timeline->count; i++)
+		timeline->rounds[i].version = timeline->version;
+}
+
 static void see_learner(struct taking *taking, uint64_t t)
 {
 	struct sl_timeline_learner *learner = taking->learner;
-	const struct sl_clock *clock = &learner->clock;
-	double wall = sl_clock_wall(clock, taking->when);
-	bool first = learner->records++ == 0;
 	if (learner->name[0] == '\0')
 		snprintf(learner->name, sizeof learner->name, "%s", text(taking->record, "name"));
-	if (first || wall < sl_clock_wall(clock, learner->first)) {
-		learner->first = taking->when;
-		learner->first_round = t;
-	}
-	if (first || wall > sl_clock_wall(clock, learner->last)) {
+	if (taking->when > learner->last) {
 		learner->last = taking->when;
 		learner->last_round = t != 0 ? t : learner->last_round;
 	}
@@ -485,7 +482,7 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 {
 	uint64_t id = whole(record, "learner"), t = whole(record, "round"),
 		 attempt = whole(record, "attempt");
-	double wall = sl_take_wall(text(record, "time")), mono_ms = real(record, "mono_ms");
+	double wall = sl_take_wall(text(record, "time"));
 	if (whole(record, "v") != SL_TIMELINE_SCHEMA || id == 0 || isnan(wall))
 		return false;
 	if (timeline->learner_count >= SL_LEARNERS_MAX && sl_rounds_find_learner(timeline, id) == UINT32_MAX)
@@ -494,7 +491,8 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 	struct taking taking = {.timeline = timeline, .record = record, .attempt = (uint32_t)attempt};
 	uint32_t place = sl_rounds_learner(timeline, id);
 	taking.learner = &timeline->learners[place];
-	taking.when = sl_clock_instant(&taking.learner->clock, wall, mono_ms / 1000);
+	taking.when = wall;
+	see_start(timeline, wall);
 	see_learner(&taking, t);
 	if (strcmp(text(record, "event"), "finished") == 0)
 		take_finished(&taking);

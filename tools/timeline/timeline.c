@@ -1,16 +1,18 @@
 #include "tools/timeline/timeline.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/lib/command.h"
 #include "tools/timeline/document.h"
-#include "tools/timeline/offsets.h"
 #include "tools/timeline/take.h"
 
 struct sl_timeline *sl_timeline_new(void)
 {
-	return sl_command_memory(1, sizeof(struct sl_timeline));
+	struct sl_timeline *timeline = sl_command_memory(1, sizeof *timeline);
+	timeline->start = INFINITY;
+	return timeline;
 }
 
 void sl_timeline_free(struct sl_timeline *timeline)
@@ -43,14 +45,12 @@ bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record)
 
 json_t *sl_timeline_round_json(struct sl_timeline *timeline, uint64_t round)
 {
-	sl_offsets_settle(timeline);
 	const struct sl_timeline_round *found = sl_rounds_find(timeline, round);
 	return found != NULL ? sl_document_round(timeline, found) : NULL;
 }
 
 json_t *sl_timeline_run_json(struct sl_timeline *timeline)
 {
-	sl_offsets_settle(timeline);
 	return sl_document_run(timeline);
 }
 
@@ -71,14 +71,6 @@ uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t b
 {
 	size_t place = sl_rounds_place(timeline, before);
 	return place > 0 ? timeline->rounds[place - 1].t : 0;
-}
-
-double sl_timeline_offset(const struct sl_timeline *timeline, uint64_t learner, double wall, double mono,
-			  uint64_t round)
-{
-	uint32_t place = sl_rounds_find_learner(timeline, learner);
-	return place != UINT32_MAX ? sl_clock_offset_at(&timeline->learners[place].clock, wall, mono, round)
-				   : 0;
 }
 
 double sl_timeline_wall(const char *text)

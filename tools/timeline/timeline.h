@@ -6,10 +6,9 @@
  *
  * Every conclusion is drawn here: the learners that were awaited, the slowest learner and phase, cut
  * vertices, whether all models are the same. Records may come in any order, and more than once. Learners are
- * named by their ids. Times of a document are seconds since the first record of the run, on the clock of one
- * learner, the reference: the clocks of the others are corrected as far as the messages show that they differ
- * (clock.h). Owns copies of what it needs of the records; memory per round is bounded (rounds.h). Used by one
- * thread.
+ * named by their ids. Times of a document are seconds since the first record of the run, as the clock of
+ * each learner had them; how far clocks differ at least is told (clocks.h). Owns copies of what it needs of
+ * the records; memory per round is bounded (rounds.h). Used by one thread.
  */
 #pragma once
 
@@ -45,9 +44,7 @@ json_t *sl_timeline_round_json(struct sl_timeline *timeline, uint64_t round);
 
 /* Return the run as a new object: {"v":1, "run":"NAME" or null, "rounds":T or null, "first":1, "last":9 (0:
  * there are no rounds), "start":"2026-..Z", "end_s":12.3 (the last record),
- * "learners":[{"id":1,"name":"ana"},...], "reference":1 or null,
- * "clocks":[{"learner":2,"from_round":1,"offset_s":0.0 (its clock is ahead of the reference by so much),
- * "at_least_s":-0.01 or null,"at_most_s":0.02 or null},...]}. */
+ * "learners":[{"id":1,"name":"ana"},...]}. */
 json_t *sl_timeline_run_json(struct sl_timeline *timeline);
 
 /* Return a number that grows with every change: a document fetched now is of this version. 0: no record. */
@@ -60,10 +57,5 @@ uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t 
  * apart: use these two rather than count. */
 uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t before);
 
-/* Return by how many seconds the clock of a learner was ahead of the reference when it wrote a record of
- * round `round`, at `wall` and `mono` seconds on its clocks (mono NaN: not known), as far as that was known
- * when a document was last made. Subtract it to correct a time. */
-double sl_timeline_offset(const struct sl_timeline *timeline, uint64_t learner, double wall, double mono,
-			  uint64_t round);
 /* Return the time of a record, "2026-11-23T10:45:59.620Z", in seconds since 1970; NaN if it is none. */
 double sl_timeline_wall(const char *text);
