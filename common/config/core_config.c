@@ -1,7 +1,6 @@
 #include "common/config/core_config.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <string.h>
 
 #define RELAY_MS                                                                                             \
@@ -53,9 +52,4 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 	config->stall_timeout_ms = ms(s->stall_timeout);
 	config->serve_after_end_ms = ms(s->serve_after_end);
 	config->relay_ms = RELAY_MS;
-}
-
-void sl_core_config_run(const char *name, uint8_t run[static SL_RUN_BYTES])
-{
-	crypto_generichash(run, SL_RUN_BYTES, (const uint8_t *)name, strlen(name), NULL, 0);
 }

@@ -14,6 +14,3 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 /* Set what is averaged and its digits: `values` is MODEL or UPDATE, and models without decimals are exact. */
 void sl_core_config_values(struct sl_core_config *config, const struct sl_settings *settings,
 			   enum sl_values values);
-
-/* Write the id of the run with this name to `run`: BLAKE2b-128 of the name. */
-void sl_core_config_run(const char *name, uint8_t run[static SL_RUN_BYTES]);

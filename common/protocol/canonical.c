@@ -42,6 +42,11 @@ static void finish(struct hasher *v, uint8_t *hash)
 	sodium_memzero(v, sizeof *v);
 }
 
+void sl_canonical_run(const char *name, uint8_t run[static SL_RUN_BYTES])
+{
+	crypto_generichash(run, SL_RUN_BYTES, (const uint8_t *)name, strlen(name), NULL, 0);
+}
+
 static void feed_list(struct hasher *v, const uint32_t *items, uint32_t count)
 {
 	feed_u64(v, count);

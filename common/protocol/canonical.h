@@ -15,6 +15,10 @@ struct sl_scope {
 	uint8_t roster[SL_HASH_BYTES];
 };
 
+/* Write the id of the run with this name to `run`: BLAKE2b-128 of the name (PROTOCOL.md §6.14 What is hashed
+ * and signed). */
+void sl_canonical_run(const char *name, uint8_t run[static SL_RUN_BYTES]);
+
 /* Write to `hash` what the signature of `message` covers: its fields in the order of its list,
  * its roster hash first if it has one. The scope's does not count: a record is valid under each roster that
  * pins its signer. Return false if messages of its kind are not signed. */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/config/core_config.h"
 #include "common/model/disk_error.h"
 #include "common/model/safetensors.h"
+#include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
@@ -151,7 +151,7 @@ int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_store_promises(daemon->store, last.t + 1, &promises, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_core_config_run(daemon->settings->run, scope.run);
+	sl_canonical_run(daemon->settings->run, scope.run);
 	memcpy(scope.roster, daemon->roster.hash, sizeof scope.roster);
 	if (promises.a != 0 && !sl_past_roster_fits(&scope, &promises.open))
 		go_back(daemon, scope, &promises.open, last.t + 1);

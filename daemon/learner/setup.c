@@ -12,6 +12,7 @@
 #include "common/config/core_config.h"
 #include "common/model/checkpoint.h"
 #include "common/model/tensor_bytes.h"
+#include "common/protocol/canonical.h"
 #include "common/report/modulus.h"
 #include "daemon/application/application.h"
 #include "daemon/application/trained_file.h"
@@ -81,7 +82,7 @@ static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 static void set_scope(struct sl_daemon *daemon)
 {
 	struct sl_scope *scope = &daemon->core_config.scope;
-	sl_core_config_run(daemon->settings->run, scope->run);
+	sl_canonical_run(daemon->settings->run, scope->run);
 	memcpy(scope->roster, daemon->roster.hash, sizeof scope->roster);
 }
 

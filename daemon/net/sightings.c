@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/config/core_config.h"
+#include "common/protocol/canonical.h"
 
 #define DOMAIN "starling mdns 1"
 #define TAG_BYTES 16u
@@ -19,7 +19,7 @@ static void write_tag(const char *run, const uint8_t *pin, char text[static SL_T
 {
 	uint8_t id[SL_RUN_BYTES], tag[TAG_BYTES];
 	crypto_generichash_state state;
-	sl_core_config_run(run, id);
+	sl_canonical_run(run, id);
 	crypto_generichash_init(&state, NULL, 0, sizeof tag);
 	crypto_generichash_update(&state, (const uint8_t *)DOMAIN, strlen(DOMAIN));
 	crypto_generichash_update(&state, id, sizeof id);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/config/core_config.h"
+#include "common/config/settings.h"
 #include "common/wire/frame.h"
 
 #define FORMAT "starling evidence 1"
@@ -268,7 +268,7 @@ static const char *take_all(const json_t *file, struct sl_evidence *evidence)
 	if (run == NULL || strlen(run) >= sizeof evidence->run)
 		return "it names no run";
 	snprintf(evidence->run, sizeof evidence->run, "%s", run);
-	sl_core_config_run(run, evidence->scope.run);
+	sl_canonical_run(run, evidence->scope.run);
 	if (!take_bytes(file, "roster", evidence->scope.roster, SL_HASH_BYTES) ||
 	    !take_bytes(file, "key", evidence->key, SL_KEY_BYTES))
 		return "it has no \"roster\" or no \"key\" of 64 hexadecimal digits";

@@ -6,7 +6,7 @@
 
 #include <sodium.h>
 
-#include "common/config/core_config.h"
+#include "common/protocol/canonical.h"
 #include "daemon/store/evidence.h"
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
@@ -33,7 +33,7 @@ static void make(struct sl_evidence *e)
 {
 	struct sl_link_state *ls = &e->records[0].link_state;
 	*e = (struct sl_evidence){.run = "first", .scope.roster = {2}};
-	sl_core_config_run(e->run, e->scope.run);
+	sl_canonical_run(e->run, e->scope.run);
 	crypto_sign_keypair(e->key, secret);
 	e->records[0].kind = SL_MSG_LINK_STATE;
 	*ls = (struct sl_link_state){.id = 5,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/config/core_config.h"
+#include "common/protocol/canonical.h"
 #include "common/wire/codec.h"
 #include "daemon/net/join_client.h"
 #include "tools/lib/command.h"
@@ -131,7 +131,7 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 		return;
 	const struct sl_hello *hello = &decoded.message.hello;
 	uint8_t run[SL_RUN_BYTES];
-	sl_core_config_run(d->settings.run, run);
+	sl_canonical_run(d->settings.run, run);
 	if (memcmp(hello->run, run, sizeof run) != 0)
 		find_other_run(f, d);
 	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
