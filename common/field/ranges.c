@@ -205,11 +205,12 @@ int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bit
 	if (magnitude == 0)
 		return within(range);
 	int wanted = range + edges[magnitude] + ROOM;
-	/* The range grows up to 4 N times the committed change; a little also where updates cancel. */
+	/* The range grows up to 4 N times the committed change; a little if updates of c + 1 cancel, too. */
 	uint64_t change = sums->most > sums->weight ? sums->most : sums->weight;
 	int justified = range - (int)bits + log2_above(change, sums->weight) +
 			log2_above(4 * (uint64_t)sums->learners, 1);
-	int most = justified > range + GROWTH_ALWAYS ? justified : range + GROWTH_ALWAYS;
+	int most = sums->counts[0] + sums->backed <= sums->learners ? range + GROWTH_ALWAYS : range;
+	most = justified > most ? justified : most;
 	return within(wanted < most ? wanted : most);
 }
 

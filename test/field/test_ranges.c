@@ -391,6 +391,51 @@ TEST(growth)
 	}
 }
 
+/* A tensor that fewer than c + 1 change grows by the committed change alone: what c liars say of one that no
+ * other changes makes no round coarser. */
+TEST(growth_by_few)
+{
+	struct sl_range_sums sums = ten();
+	for (uint32_t liars = 1; liars <= 3; liars++) {
+		memset(sums.counts, 0, sizeof sums.counts);
+		sums.counts[15] = liars;
+		sums.counts[0] = 10 - liars;
+		sums.most = 0;
+		assert_int_equal(sl_ranges_next(&sums, 100, 12), liars < 3 ? 100 : 102);
+		sums.most = 1 << 7;
+		assert_int_equal(sl_ranges_next(&sums, 100, 12), liars < 3 ? 101 : 102);
+		sums.most = 1 << 12;
+		assert_int_equal(sl_ranges_next(&sums, 100, 12), 106);
+		sums.counts[15] = 0;
+		sums.counts[9] = liars; /* it falls all the same */
+		assert_int_equal(sl_ranges_next(&sums, 100, 12), 97);
+	}
+}
+
+/* Of five with c = 1, one that states any magnitude: the range is at most one bit above the largest update of
+ * the others, and at least one above their second largest, as far as the committed change allows. */
+TEST(a_liar_about_magnitudes)
+{
+	for (uint32_t all = 0; all < 1u << 16; all++)
+		for (uint32_t lie = 0; lie < SL_MAGNITUDES; lie++) {
+			struct sl_range_sums sums = {.most = 4096, .weight = 1, .learners = 5, .backed = 2};
+			uint32_t largest = 0, second = 0;
+			sums.counts[lie]++;
+			for (uint32_t i = 0; i < 4; i++) {
+				uint32_t m = all >> 4 * i & 15;
+				sums.counts[m]++;
+				second = m > largest ? largest : m > second ? m : second;
+				largest = m > largest ? m : largest;
+			}
+			int next = sl_ranges_next(&sums, 0, 12);
+			assert_true(next <= (largest > 0 ? edges[largest] + 1 : lie > 0 ? 6 : 0));
+			assert_true(second == 0 || next >= between(edges[second] + 1, -23, 5));
+			sums.most = 0;
+			next = sl_ranges_next(&sums, 0, 12);
+			assert_true(next <= (second > 0 || (largest > 0 && lie > 0) ? 2 : 0));
+		}
+}
+
 TEST(ends_of_the_ranges)
 {
 	struct sl_range_sums sums = ten();
@@ -430,7 +475,8 @@ TEST(any_sums)
 				learners++;
 			int most = range - bits + g + learners;
 			want = range + edges[ordered[of - 1]] + 1;
-			most = most < range + 2 ? range + 2 : most;
+			int least = updates < sums.backed ? range : range + 2;
+			most = most < least ? least : most;
 			want = want > most ? most : want;
 		}
 		assert_int_equal(sl_ranges_next(&sums, range, (uint32_t)bits), want);

@@ -120,7 +120,7 @@ TEST(exponents)
 		uint32_t magnitudes = 1 + (uint32_t)draw(&seed, SL_MAGNITUDES);
 		sums.backed = 1 + (uint32_t)draw(&seed, sums.learners - 1);
 		for (uint32_t i = 0; i < sums.learners; i++)
-			sums.counts[draw(&seed, magnitudes)]++;
+			sums.counts[turn % 2 == 0 && draw(&seed, 2) == 0 ? 0 : draw(&seed, magnitudes)]++;
 		for (uint32_t b = 0; b < SL_MAGNITUDES; b++)
 			grid.counts[b] = (unsigned)sums.counts[b];
 		struct sl_range_end end = {.range = ends[draw(&seed, 6)],

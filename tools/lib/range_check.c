@@ -96,7 +96,8 @@ int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_ra
 		g++;
 	int wanted = end->range + largest[last] + 1,
 	    most = end->range - end->bits + g + above(4.0 * end->learners);
-	most = most > end->range + 2 ? most : end->range + 2;
+	int least = end->range + (reached < (int)end->backed ? 0 : 2); /* it grows so far in any case */
+	most = most > least ? most : least;
 	return within(wanted < most ? wanted : most);
 }
 
