@@ -29,6 +29,14 @@ struct sl_core *__real_sl_core_init(const struct sl_core_config *config, struct 
 struct sl_core *__wrap_sl_core_init(const struct sl_core_config *config, struct sl_arena *arena);
 int __real_sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
 int __wrap_sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
+int __real_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note);
+int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note);
 
 bool insider_signs(const struct insider *in, const struct sl_message *message)
 {
@@ -66,6 +74,21 @@ void insider_add(const struct insider *in, struct sl_message *chunk, size_t at, 
 	element = fixed_point ? element + (value << view->fraction)
 			      : sl_field_add(field, element % field->p, value % field->p);
 	sl_bytes_replace(altered, at, bits, element);
+}
+
+/* ---- the own encoding ---- */
+
+int __wrap_sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
+				   const struct sl_tensors *tensors, const void *model, const void *base,
+				   size_t n, size_t first, size_t count, uint64_t *x,
+				   struct sl_encode_note *note)
+{
+	struct insider_part part = {field, encoding, first, count, x};
+	int rc = __real_sl_encoding_encode_part(field, encoding, tensors, model, base, n, first, count, x,
+						note);
+	if (rc == SL_OK && encoding->exponents != NULL && insider.lie != NULL && insider.lie->encode != NULL)
+		insider.lie->encode(&insider, &part);
+	return rc;
 }
 
 /* ---- sending ---- */

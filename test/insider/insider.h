@@ -5,7 +5,8 @@
  * store, TLS and links, so that it follows the protocol in everything that its lie leaves alone, for every
  * engine. The environment variable STARLING_LIE=NAME[:ID] names the lie, and
  * the learner that tells it; without ID every learner started with it does. Messages whose signer is the
- * insider are signed again after the lie; messages of other signers, which it relays, reach the lie too.
+ * insider are signed again after the lie; messages of other signers, which it relays, reach the lie too. A
+ * lie may also change what the insider shares: its own encoding.
  *
  * To add a lie: a function or two in a file of this folder, a row of its table (lies.h), and a row of the
  * table in test_insider.c, which says what the lie must lead to.
@@ -26,11 +27,21 @@ struct insider {
 
 #define INSIDER_TICK_MS 20u
 
+/* A part of the own encoding, of a ranged round (PROTOCOL.md §4.3 Limbs and ranges). */
+struct insider_part {
+	const struct sl_field *field;
+	const struct sl_encoding *encoding;
+	size_t first, count; /* elements of the vector */
+	uint64_t *x;
+};
+
 /* Any of the functions may be NULL. */
 struct lie {
 	const char *name;
 	/* Change what the core starts with. */
 	void (*configure)(struct sl_core_config *config);
+	/* Change a part of the own encoding; called on the worker thread, for each part more than once. */
+	void (*encode)(struct insider *insider, const struct insider_part *part);
 	/* Change `out`, which is about to leave for `peer` (roster index); false: it does not leave. Pointers
 	 * in it may be set to memory that lives until the function is called again. */
 	bool (*send)(struct insider *insider, uint32_t peer, struct sl_message *out);

@@ -281,6 +281,80 @@ static bool trickle_states(struct insider *in, uint32_t peer, struct sl_message 
 	return out->kind != SL_MSG_STATE || delay(in, peer, out);
 }
 
+/* ---- magnitudes ---- */
+
+#define LARGEST (SL_MAGNITUDES - 1)
+
+/* Set the counts of all tensors; `count` returns that of magnitude m of a tensor whose own one is `own`. */
+static void set_counts(const struct insider_part *part, int64_t (*count)(uint32_t m, uint32_t own))
+{
+	const struct sl_ranges *ranges = part->encoding->ranges;
+	size_t counts = sl_ranges_counts_at(ranges, part->encoding->update_bits, 0);
+	for (size_t c = 0; c < (size_t)SL_MAGNITUDES * ranges->count; c++) {
+		int64_t value = count(c % SL_MAGNITUDES, ranges->own[c / SL_MAGNITUDES]);
+		if (counts + c >= part->first && counts + c < part->first + part->count)
+			part->x[counts + c - part->first] = sl_field_lift(part->field, (uint64_t)value);
+	}
+}
+
+/* Return true in the first attempt of each round: one that ends for another reason hides the lie. */
+static bool is_first_attempt(struct insider *in)
+{
+	const struct sl_view *view = in->daemon->workspace_view;
+	if (in->round != view->t)
+		in->counter = view->a;
+	in->round = view->t;
+	return in->counter == view->a;
+}
+
+static int64_t largest(uint32_t m, uint32_t own)
+{
+	(void)own;
+	return m == LARGEST;
+}
+
+static int64_t own_and_largest(uint32_t m, uint32_t own)
+{
+	return m == own || m == LARGEST;
+}
+
+static int64_t none(uint32_t m, uint32_t own)
+{
+	(void)m;
+	(void)own;
+	return 0;
+}
+
+/* Take another learner from the own magnitude, which the others have, too: two have the largest one. */
+static int64_t another_too(uint32_t m, uint32_t own)
+{
+	return (m == LARGEST ? 2 : 0) - (m == own);
+}
+
+static void largest_magnitudes(struct insider *in, const struct insider_part *part)
+{
+	(void)in;
+	set_counts(part, largest);
+}
+
+static void two_magnitudes(struct insider *in, const struct insider_part *part)
+{
+	if (is_first_attempt(in))
+		set_counts(part, own_and_largest);
+}
+
+static void no_magnitudes(struct insider *in, const struct insider_part *part)
+{
+	if (is_first_attempt(in))
+		set_counts(part, none);
+}
+
+static void magnitudes_of_others(struct insider *in, const struct insider_part *part)
+{
+	(void)in;
+	set_counts(part, another_too);
+}
+
 /* ---- results ---- */
 
 static bool other_digest(struct insider *in, uint32_t peer, struct sl_message *out)
@@ -427,6 +501,10 @@ static const struct lie lies[] = {
 	{.name = "other-key-share", .send = other_key_share},
 	{.name = "other-exchange", .send = other_exchange},
 	{.name = "other-sum", .send = other_sum},
+	{.name = "largest-magnitudes", .encode = largest_magnitudes},
+	{.name = "two-magnitudes", .encode = two_magnitudes},
+	{.name = "no-magnitudes", .encode = no_magnitudes},
+	{.name = "magnitudes-of-others", .encode = magnitudes_of_others},
 	{.name = "trickle", .send = trickle},
 	{.name = "trickle-states", .send = trickle_states},
 	{.name = "other-digest", .send = other_digest},

@@ -42,6 +42,12 @@ struct trial {
 #define SMALL " trainer=noise noise_parameters=70000"
 #define LARGE " trainer=noise noise_parameters=250000"
 
+/* Updates between random values, whose largest one has the same magnitude at each learner. A learner that
+ * lies about its own must change no exponent: cluster_look_exact compares those of the checkpoints with those
+ * that follow from the trained models. So no step is larger than 4 N times what the committed change
+ * justifies. */
+#define RANGED " values=update trainer=noise noise_parameters=2000"
+
 #define IMPLAUSIBLE "ended in RECOVER: the data of a participant make the sum implausible"
 
 /* clang-format off */
@@ -80,6 +86,11 @@ static const struct trial trials[] = {
 	{"other-sum", FOREST, WITHSTOOD, "learner-01", 1, 0, 0},
 	{"other-digest", EXACT, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
 	{"other-digest", FOREST_SEEDED, WITHSTOOD, "learner-05 (5): has signed another result", 0, 0, 0},
+	{"largest-magnitudes", EXACT RANGED, WITHSTOOD, NULL, 0, 0, 0},
+	{"largest-magnitudes", FOREST_SEEDED RANGED, WITHSTOOD, NULL, 0, 0, 0},
+	{"two-magnitudes", EXACT RANGED, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"no-magnitudes", FOREST_SEEDED RANGED, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"magnitudes-of-others", EXACT RANGED, NOT_YET, NULL, 0, 0, 0},
 	{"trickle", EXACT LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"trickle", METROPOLIS_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"trickle", FOREST_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
