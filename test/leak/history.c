@@ -60,6 +60,15 @@ struct history history_of(uint32_t learners, size_t elements)
 	return (struct history){.learners = learners, .draws = 1, .elements = elements};
 }
 
+struct history history_in(uint32_t learners, enum form form)
+{
+	static const size_t elements[FORMS] = {
+		[FORM_DECIMALS] = 1 + 1, [FORM_EXACT] = 6 + 1, [FORM_RANGED] = 2 + 16 + 1};
+	struct history history = history_of(learners, elements[form]);
+	history.form = form;
+	return history;
+}
+
 void history_add(struct history *history, const struct attempt *attempt)
 {
 	assert_true(history->count < HISTORY_ATTEMPTS && attempt->graph.n == history->learners);

@@ -22,9 +22,18 @@ struct attempt {
 	uint32_t tolerance;		   /* c of the thresholds; 0: there are no key shares */
 };
 
+/* What the vectors consist of (PROTOCOL.md §4.3 Limbs and ranges). */
+enum form {
+	FORM_DECIMALS, /* any elements, and the weight */
+	FORM_EXACT,    /* the limbs of an exact value, and the weight */
+	FORM_RANGED,   /* two limbs of an update, its counts, and the weight */
+	FORMS
+};
+
 struct history {
 	uint32_t learners, draws; /* largest number of models of a learner */
 	size_t elements;	  /* of a vector */
+	enum form form;
 	uint32_t count;
 	struct attempt attempts[HISTORY_ATTEMPTS];
 };
@@ -44,6 +53,8 @@ uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition);
 /* Return true if no c participants separate the others (PROTOCOL.md §7.9 Privacy check). */
 bool attempt_tolerates(const struct attempt *attempt, uint32_t c);
 struct history history_of(uint32_t learners, size_t elements);
+/* Return one whose models have one value, in vectors of `form`. */
+struct history history_in(uint32_t learners, enum form form);
 void history_add(struct history *history, const struct attempt *attempt);
 
 static inline uint32_t all_of(uint32_t learners)

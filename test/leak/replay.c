@@ -6,6 +6,8 @@
 
 #define ARENA_BYTES ((size_t)8 << 20)
 #define ROOM_AN_ELEMENT 512u
+#define EXACT_BITS 48u /* of a limb: six make a value */
+#define RANGED_BITS 12u
 
 static void make_graph(struct replay *replay, const struct attempt *attempt, struct sl_view *view)
 {
@@ -16,6 +18,34 @@ static void make_graph(struct replay *replay, const struct attempt *attempt, str
 			if (brute_has(&attempt->graph, view->members[i], view->members[j]))
 				edges[count++] = (struct sl_edge){i, j};
 	assert_int_equal(sl_graph_init(&view->graph, view->n, edges, count, &replay->arena), SL_OK);
+}
+
+/* Set the kind of the round. */
+static void set_form(enum form form, struct sl_view *view)
+{
+	if (form == FORM_DECIMALS)
+		return;
+	bool ranged = form == FORM_RANGED;
+	view->agreed.values = ranged ? SL_VALUES_UPDATE : SL_VALUES_EXACT;
+	view->previous[0] = ranged;
+	view->encoding.values = (enum sl_values)view->agreed.values;
+	view->encoding.update_bits = ranged ? RANGED_BITS : EXACT_BITS;
+}
+
+/* The same of a workspace: a model of one float32 has a vector of all these elements. */
+static void set_ranges(struct replay *replay, struct sl_workspace *workspace)
+{
+	enum form form = replay->history->form;
+	bool ranged = form == FORM_RANGED;
+	if (form == FORM_DECIMALS)
+		return;
+	workspace->n = 1;
+	sl_ranges_set(&workspace->ranges, NULL, 1,
+		      SL_ARENA_TAKE(&replay->arena, sl_ranges_memory(NULL), uint64_t));
+	assert_int_equal(replay->history->elements,
+			 1 + 1 +
+				 sl_layout_extra(&workspace->ranges.layout, ranged,
+						 ranged ? RANGED_BITS : EXACT_BITS));
 }
 
 static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_sharing_kind kind,
@@ -45,6 +75,7 @@ static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_
 	view->agreed.tolerance = 1;
 	view->fraction = sl_spectrum_fraction_bits(replay->field.bits);
 	view->encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .clipping_range = 1};
+	set_form(history->form, view);
 	view->max_weight = 1;
 	view->elements = history->elements;
 	view->chunks = view->state_chunks = 1;
@@ -64,6 +95,7 @@ static void make_workspace(struct replay *replay, struct fixture *fixture, enum 
 	workspace->second = SL_ARENA_TAKE(&replay->arena, elements, uint64_t);
 	workspace->second_elements = elements;
 	workspace->weight = 1;
+	set_ranges(replay, workspace);
 	workspace->randomness_from_os = kind != SL_SHARING_SEEDED;
 	workspace->source = random_script_read;
 	workspace->source_context = &fixture->random_script;

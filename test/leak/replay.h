@@ -14,7 +14,7 @@
 #include "test/leak/map.h"
 #include "test/leak/random_script.h"
 
-#define STATE_ROOM (SL_STATE_BYTES * 16u)
+#define STATE_ROOM (SL_STATE_BYTES * 20u)
 #define REPLAY_ITERATIONS 60u /* of metropolis: enough for graphs as small as these */
 
 struct fixture { /* of a learner */
@@ -39,6 +39,7 @@ struct replay {
 	bool rewinds;	 /* deliberate mistake: each attempt uses the random numbers of the first */
 	uint8_t *spoken; /* not NULL: of completed attempts, each state of each exchange, Z and D */
 	size_t spoken_size, spoken_room;
+	uint32_t results; /* of the last run: sums that were plausible */
 };
 
 static inline size_t replay_state_file_bytes(const struct sl_view *view)

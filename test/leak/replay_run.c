@@ -116,6 +116,8 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	workspace->state_file = (struct sl_slots){.base = fixture->slots, .slot_bytes = sl_slot_bytes(view)};
 	memset(fixture->slots, 0, replay_state_file_bytes(view));
 	work(writing, i, SL_JOB_ENCODE);
+	if (replay->history->form == FORM_RANGED) /* what only its owner may know */
+		workspace->ranges.own[0] = (uint8_t)(x[0] % SL_MAGNITUDES);
 	work(writing, i, SL_JOB_SECRETS);
 	memcpy(replay->keys[view->self], workspace->secrets.key, SL_KEY_BYTES);
 	if (view->sharing == SL_SHARING_SEEDED)
@@ -241,6 +243,7 @@ static void speak_result(struct replay *replay, uint32_t attempt, uint32_t i, en
 			     .keys = (const uint8_t(*)[SL_KEY_BYTES])replay->keys};
 	struct sl_job_result result;
 	sl_job_run(&fixture->workspace, &job, &result);
+	replay->results += result.code == SL_OK;
 	replay_say(replay, result.hash, sizeof result.hash);
 	uint64_t *z = state_of(fixture, &fixture->views[attempt]);
 	replay_say(replay, z, replay->history->elements * sizeof *z);
@@ -344,7 +347,7 @@ static void play(struct writing *writing, const uint64_t *models)
 void replay_run(struct replay *replay, const uint64_t *inputs, uint64_t *outputs)
 {
 	struct writing writing = {.replay = replay, .outputs = outputs};
-	replay->spoken_size = 0;
+	replay->spoken_size = replay->results = 0;
 	seeds_free(&replay->seeds);
 	for (uint32_t i = 0; i < replay->history->learners; i++) {
 		struct random_script *random_script = &replay->fixtures[i].random_script;

@@ -14,11 +14,12 @@ static void expect_allowed(const struct probe *probe, uint64_t number, uint32_t 
 }
 
 /* Check every coalition with every set of releases of the others; or only with all of them released. */
-static void ask_graph(uint64_t p, enum sl_sharing_kind kind, uint32_t n, uint64_t number, bool parts)
+static void ask_graph(uint64_t p, enum sl_sharing_kind kind, enum form form, uint32_t n, uint64_t number,
+		      bool parts)
 {
 	struct brute graph = brute_numbered(n, number);
 	struct sl_field field = field_of(p);
-	struct history history = history_of(n, ELEMENTS);
+	struct history history = history_in(n, form);
 	struct attempt attempt = attempt_of(&graph, 0), *asked = &history.attempts[0];
 	struct probe probe;
 	history_add(&history, &attempt);
@@ -34,14 +35,20 @@ static void ask_graph(uint64_t p, enum sl_sharing_kind kind, uint32_t n, uint64_
 	probe_close(&probe);
 }
 
-static void ask_graphs(uint64_t p, enum sl_sharing_kind kind, uint32_t least, uint32_t most, bool parts)
+static void ask_graphs_in(uint64_t p, enum sl_sharing_kind kind, enum form form, uint32_t least,
+			  uint32_t most, bool parts)
 {
 	for (uint32_t n = least; n <= most; n++)
 		for (uint64_t number = 0; number < graphs_on(n); number++) {
 			struct brute graph = brute_numbered(n, number);
 			if (brute_components(&graph, 0) == 1)
-				ask_graph(p, kind, n, number, parts);
+				ask_graph(p, kind, form, n, number, parts);
 		}
+}
+
+static void ask_graphs(uint64_t p, enum sl_sharing_kind kind, uint32_t least, uint32_t most, bool parts)
+{
+	ask_graphs_in(p, kind, FORM_DECIMALS, least, most, parts);
 }
 
 TEST(small_fields)
@@ -58,6 +65,24 @@ TEST(large_fields)
 		ask_graphs(11, kind, 2, 4, false);
 		ask_graphs(SL_P_MERSENNE31, kind, 2, 4, false);
 		ask_graphs((UINT64_C(1) << 44) - 17, kind, 2, 4, false);
+	}
+}
+
+/* Of limbs and of counts, too, a coalition learns the sum of each element and nothing else. */
+TEST(limbs_and_counts)
+{
+	for (EACH_KIND(kind)) {
+		ask_graphs_in(7, kind, FORM_EXACT, 2, 3, true);
+		ask_graphs_in(7, kind, FORM_RANGED, 2, 3, true);
+		ask_graph(SL_P_MERSENNE31, kind, FORM_RANGED, 4, graphs_on(4) - 1, false);
+	}
+}
+
+TEST_NIGHTLY(limbs_and_counts_of_four)
+{
+	for (EACH_KIND(kind)) {
+		ask_graphs_in(7, kind, FORM_EXACT, 4, 4, true);
+		ask_graphs_in(7, kind, FORM_RANGED, 4, 4, false);
 	}
 }
 
