@@ -7,6 +7,8 @@
 # with a crash, a cut, a forgetting at each point; with four learners of whom one is lost for good; and with three of
 # whom one is lost and another crashes.
 # A liar that gives some one Ready and masked state and others another forks nothing.
+# So they do in rounds of updates by ranges, whose vectors of 19 elements have counts and are three chunks, and in
+# exact ones, of two chunks.
 # The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
 # and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: 1` forbids that quorum.
 set -eu
@@ -32,6 +34,7 @@ holds() {
 holds learners=3,timeouts=1,orders=0
 holds learners=4,lies=1,orders=0
 holds learners=3,losses=1,orders=0
+holds learners=3,values=1,losses=1,orders=0
 if [ "${2-}" = quick ]; then
 	exit 0
 fi
@@ -47,6 +50,12 @@ holds learners=4,losses=1,tolerates=1,orders=0
 holds learners=3,losses=1,crashes=1,tolerates=1,from=4,orders=0
 holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
 holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
+holds learners=3,values=1,orders=2
+holds learners=3,values=2,orders=2
+holds learners=4,values=1,lies=1,orders=0
+holds learners=3,values=1,crashes=1,orders=0
+holds learners=4,values=1,losses=1,tolerates=1,orders=0
+holds learners=3,values=2,mixing=2,crashes=1,fault_who=1,orders=0
 holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,tolerates=1,from=4,orders=0,absence=4
 
 fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4

@@ -13,8 +13,8 @@
 #define PLAIN_S 10 /* seconds between lines of progress without a terminal */
 
 struct request {
-	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, waits, absence, tolerates, ring,
-		group, heals, orders, reduce, states, mega;
+	uint64_t learners, quorum, tolerance, forgetful, late, from, mixing, values, waits, absence,
+		tolerates, ring, group, heals, orders, reduce, states, mega;
 	uint64_t cut_who, fault_who, crashes, losses, cuts, forgets, timeouts, splits, lies;
 };
 
@@ -35,6 +35,7 @@ static const struct {
 	KEY(late, 0, 5, "so many learners, the last ones, start only when all is quiet"),
 	KEY(from, SL_PHASE_AGREE, SL_PHASE_READY, "phase to begin in: 2 AGREE, 3 SHARE, 4 READY"),
 	KEY(mixing, SL_ENGINE_EXACT, 2, "engine: 0 exact, 1 metropolis, 2 forest"),
+	KEY(values, SL_VALUES_MODEL, 2, "0 with decimals, 1 updates by ranges, 2 exact values in limbs"),
 	KEY(crashes, 0, 9, "crashes, with a restart at once or when all is quiet"),
 	KEY(losses, 0, 9, "learners lost for good"),
 	KEY(cuts, 0, 9, "a learner is cut off from all others until all is quiet"),
@@ -140,6 +141,7 @@ static struct sl_explore_options options_of(const struct request *q)
 		.forgetful = (uint32_t)q->forgetful,
 		.from = (enum sl_phase)q->from,
 		.mixing = (enum sl_engine)q->mixing,
+		.values = (enum sl_values)q->values,
 		.cut_who = (uint8_t)(q->cut_who != 0 ? q->cut_who : UINT8_MAX),
 		.fault_who = (uint8_t)(q->fault_who != 0 ? q->fault_who : UINT8_MAX),
 		.waits = (uint8_t)q->waits,

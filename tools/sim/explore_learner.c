@@ -246,12 +246,13 @@ static void core_step(struct sl_explore_learners *x, struct sl_event *event)
 
 /* --- work --- */
 
-/* The committed mean of the learners 0 .. R-1, whose models are 1, 2, 4, ..: so the sum tells whose encodings
- * are in it. */
+/* The committed mean of the learners 0 .. R-1, whose models are 1, 2, 4, .., or as much above the
+ * initial one, 1: so the sum tells whose encodings are in it. */
 static void check_sum(struct sl_explore_learners *x, uint64_t weight)
 {
 	const struct learner *l = x->stage->learner;
-	double sum = (double)((const float *)l->host.workspace.committed)[0] * (double)weight;
+	float mean = *(const float *)l->host.workspace.committed - (l->host.initial != NULL ? 1 : 0);
+	double sum = (double)mean * (double)weight;
 	uint64_t members = (uint64_t)llround(sum);
 	if (!(fabs(sum - (double)members) < 1e-3) || members >= UINT64_C(1) << x->roster ||
 	    (uint64_t)__builtin_popcountll(members) != weight)
@@ -293,7 +294,7 @@ static void note(struct sl_explore_learners *x, const struct sl_persist *record)
 
 static void train(struct learner *l)
 {
-	((float *)l->host.workspace.trained)[0] = (float)(1u << l->self);
+	*(float *)l->host.workspace.trained = (float)((1u << l->self) + (l->host.initial != NULL));
 }
 
 static void work(struct sl_explore_learners *x)
@@ -394,6 +395,10 @@ static void create(struct sl_explore_learners *x, uint32_t i)
 	config.incarnation = 0;
 	if (sl_hosted_open(&l->host, &config, NULL, 0) != SL_OK)
 		abort();
+	if (config.parameters.values == SL_VALUES_UPDATE) {
+		l->host.initial = sl_heap_zeroed(1, l->host.config.model_bytes);
+		*(float *)l->host.initial = 1;
+	}
 	l->self = i;
 }
 

@@ -359,7 +359,8 @@ void sl_explore_world_choose(struct sl_explore *x, struct sl_explore_world *w,
 static void begin_learners(struct sl_explore *x)
 {
 	const struct sl_explore_options *o = &x->options;
-	double clipping_range = 16;
+	bool decimals = o->values == SL_VALUES_MODEL;
+	double clipping_range = decimals ? 16 : 1;
 	struct sl_core_config config = {.incarnation = 1,
 					.straggler_timeout_ms = 3000,
 					.hello_timeout_ms = 1000,
@@ -374,7 +375,9 @@ static void begin_learners(struct sl_explore *x)
 						   .tolerance = o->tolerance,
 						   .forgetful = o->forgetful,
 						   .privacy_check = 1,
-						   .decimals = 4,
+						   .decimals = decimals ? 4 : 0,
+						   .values = o->values,
+						   .update_bits = o->values == SL_VALUES_UPDATE ? 12 : 0,
 						   .max_weight = 1,
 						   .mixing = o->mixing,
 						   .max_degree = 16};
