@@ -89,7 +89,7 @@ static void announce(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 TEST_WITH(header_is_the_picture, setup, NULL)
 {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	static const uint8_t want[] = {'S', 11, 17, 0, 0x21, 0x03, 0x02, 0x00};
+	static const uint8_t want[] = {'S', 12, 17, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
