@@ -197,6 +197,22 @@ class Regressions(Case):
         self.near(got["coef"][1] * 1e-3, near["coef"][1], 1e-5)  # the digits that 10,000 + x keeps
         self.near(got["std err"][1] * 1e-3, near["std err"][1], 1e-5)
 
+    def test_large_values_that_vary_little(self):
+        far = [{**part, "x": 1e9 + np.rint(part["bmi"] * 16) / 1024, "y": 1e9 + np.rint(part["years"] * 16) / 1024} for part in PARTS]
+        near = [{**part, "x": part["x"] - 1e9, "y": part["y"] - 1e9} for part in far]  # without a rounding
+        for formula in ("bmi ~ x + sex", "y ~ bmi + sex", "y ~ x", "died ~ x"):
+            family = "binomial" if formula[0] == "d" else "gaussian"
+            got, expected = (pooled(lambda s, part: stats.glm(s, formula, part, family, LEVELS), parts) for parts in (far, near))
+            self.near(got["coef"][1:], expected["coef"][1:], 1e-9)
+            self.near(got["std err"][1:], expected["std err"][1:], 1e-9)
+            self.near(got["deviance"], expected["deviance"], 1e-9)
+        got, expected = (pooled(lambda s, part: stats.correlation(s, ["x", "y"], part), parts) for parts in (far, near))
+        self.near(got["matrix"], expected["matrix"], 1e-9)
+        got, expected = (pooled(lambda s, part: stats.ttest(s, "x ~ sex", part, LEVELS), parts) for parts in (far, near))
+        self.near(got["t"], expected["t"], 1e-4)  # the digits that the means keep
+        got, expected = (pooled(lambda s, part: stats.cox(s, "Surv(time, event) ~ x", part, until=50), parts) for parts in (far, near))
+        self.near(got["coef"], expected["coef"], 1e-9)
+
     def test_a_perfect_fit(self):
         exact = [{**part, "y": 2 * part["bmi"] - 0.5 * part["years"] + 1} for part in PARTS]
         got = pooled(lambda s, part: stats.glm(s, "y ~ bmi + years", part), exact)
@@ -360,6 +376,11 @@ class BadInput(Case):
         self.fails(stats.NoResult, "one is constant", lambda s, part: stats.glm(s, "one ~ bmi", part), parts)
         self.fails(stats.NoResult, "one is constant", lambda s, part: stats.correlation(s, ["bmi", "one"], part), parts)
         self.fails(stats.NoResult, "one is constant", lambda s, part: stats.cox(s, "Surv(time, event) ~ one", part, until=50), parts)
+        for constant in (0.1, 1 / 3, 1e9 + 0.1, 7e14 / 3):  # but for the rounding of its mean
+            parts = [{**part, "one": np.full(part["bmi"].size, constant)} for part in PARTS]
+            for formula in ("bmi ~ one", "one ~ bmi"):
+                self.fails(stats.NoResult, "one is constant", lambda s, part: stats.glm(s, formula, part), parts)
+            self.fails(stats.NoResult, "one is constant", lambda s, part: stats.ttest(s, "one ~ sex", part, LEVELS), parts)
         # constant at each site, and different between them
         parts = [{**part, "site": np.full(part["bmi"].size, float(place))} for place, part in enumerate(PARTS)]
         got = pooled(lambda s, part: stats.glm(s, "bmi ~ site", part), parts)

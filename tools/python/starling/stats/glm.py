@@ -1,8 +1,8 @@
 """Regressions over all sites: linear, logistic, Poisson. See summary.py for arguments, errors and small counts.
 
 Each step of iteratively reweighted least squares (McCullagh and Nelder, Generalized Linear Models, section 2.5; with canonical
-links it is Newton's method) needs the sums of X'WX, X'(y - mu) and the deviance over all rows. Columns are centred by their
-common mean first, if there is an intercept."""
+links it is Newton's method) needs the sums of X'WX, X'(y - mu) and the deviance over all rows. If there is an intercept, columns
+are centred by their common mean first, and so is the response of a linear regression: large values lose no digits then."""
 from __future__ import annotations
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from starling.stats import special
 from starling.stats.csv import columns_of
 from starling.stats.formula import Design, Levels, design
-from starling.stats.sums import SMALL, InputError, NoResult, Sums, begin, refuse_small
+from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
 
 FAMILIES = ("gaussian", "binomial", "poisson")
@@ -23,7 +23,6 @@ HALVINGS_MOST = 20
 DECREMENT = 1e-16  # g'H^-1 g at the end: the last step is 10^-8 standard errors
 PERFECT = 1e-10  # the residual sum of squares in units of the total one, below which it is rounding
 SINGULAR = 1e-10  # the least eigenvalue of the information, scaled to a diagonal of ones
-CONSTANT = 1e-14  # the least squared coefficient of variation of a column
 EXPONENT_MOST = 30.0  # of a linear predictor on the way to the estimate
 
 Evaluated = tuple[float, np.ndarray, np.ndarray]  # minus twice the log-likelihood (or so), gradient [p], information [p, p]
@@ -114,8 +113,7 @@ def _check_response(y: np.ndarray, family: str, name: str, source: str) -> None:
 
 
 def _link(family: str, mean: float) -> float:
-    return {"gaussian": mean, "binomial": math.log(mean / (1 - mean)) if family == "binomial" else 0.0,
-            "poisson": math.log(mean) if family == "poisson" else 0.0}[family]
+    return math.log(mean / (1 - mean)) if family == "binomial" else math.log(mean)
 
 
 def _rows(family: str, y: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -202,11 +200,15 @@ def _fit(sums: Sums, d: Design, y: np.ndarray, offset: np.ndarray, family: str, 
          ) -> tuple[np.ndarray, float, float, np.ndarray, int, float]:
     """Return what newton returns, for the columns as they are, and the constant of the log-likelihood."""
     p, X, mean = len(d.names), d.X.copy(), np.zeros(len(d.names))
-    start = np.zeros(p)
+    start, centre = np.zeros(p), 0.0  # centre: of y, subtracted
     if d.intercept:
         mean[1:] = sums.sum({"columns": X[:, 1:].sum(axis=0)})["columns"] / n if p > 1 else 0
         X[:, 1:] -= mean[1:]
-        start[0] = _link(family, float(total["y"] / total["exposure"]))
+        if family == "gaussian":
+            centre = float(total["y"] / n)
+            y = y - centre
+        else:
+            start[0] = _link(family, float(total["y"] / total["exposure"]))
     upper = np.triu_indices(p)
 
     def evaluate(b: np.ndarray) -> Evaluated:
@@ -215,7 +217,7 @@ def _fit(sums: Sums, d: Design, y: np.ndarray, offset: np.ndarray, family: str, 
         H = np.zeros((p, p))
         H[upper] = summed["information"]
         if (b == start).all() and family == "gaussian":
-            check_constant(d.responses, start[:1] if d.intercept else np.zeros(1), np.array([summed["deviance"]]), n)
+            check_constant(d.responses, np.array([centre]), np.array([summed["deviance"]]), n)
         if (b == start).all() and d.intercept:
             check_constant(d.names[1:], mean[1:], np.diag(H)[1:] * n / H[0, 0], n)
         return float(summed["deviance"]), summed["gradient"], H + np.triu(H, 1).T
@@ -229,4 +231,6 @@ def _fit(sums: Sums, d: Design, y: np.ndarray, offset: np.ndarray, family: str, 
     constant = float(sums.sum({"constant": _saturated(family, y)})["constant"]) if family == "poisson" else 0.0
     T = np.eye(p)  # from the centred columns to those as they are
     T[0] -= mean if d.intercept else 0
-    return T @ b, first, deviance, T @ V @ T.T, steps, constant
+    b = T @ b
+    b[0] += centre
+    return b, first, deviance, T @ V @ T.T, steps, constant

@@ -16,7 +16,7 @@ import numpy as np
 
 from starling.stats.csv import columns_of
 from starling.stats.formula import Levels, check_rows
-from starling.stats.sums import SMALL, InputError, NoResult, Sums, begin, refuse_small
+from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
 
 GRID_BITS = 40  # values of a quantile are multiples of `resolution`, at most 2^40 of them on each side of 0
@@ -167,7 +167,7 @@ def _moments(sums: Sums, what: dict[str, Any], columns: Sequence[str], data: Any
     products[upper] = sums.sum({"products": (X.T @ X)[upper]})["products"]
     covariance = (products + np.triu(products, 1).T) / (facts["rows"] - 1)
     for name, m, variance in zip(columns, mean, np.diag(covariance)):
-        if variance <= 1e-14 * m * m:
+        if variance <= CONSTANT * m * m:
             raise NoResult(f"{name} is constant over all sites")
     return facts, mean, covariance
 

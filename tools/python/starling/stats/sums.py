@@ -12,6 +12,7 @@ from starling.group import Error, Group
 
 ROOM = 4096  # values of a round
 SMALL = 5  # rows: smaller counts are refused or merged
+CONSTANT = 1e-26  # the least squared coefficient of variation of a column; that of the rounding of its mean is below 1e-28
 PIECES = 4  # 16-bit numbers that stand for the question and the step
 PROBE = 1.234567e-3  # beside them, to notice settings that drop digits
 

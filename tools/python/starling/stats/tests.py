@@ -9,7 +9,7 @@ from starling.stats import special
 from starling.stats.csv import columns_of
 from starling.stats.formula import Levels, check_rows, split
 from starling.stats.summary import crosstab
-from starling.stats.sums import SMALL, InputError, NoResult, Sums, begin, refuse_small
+from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, begin, refuse_small
 from starling.stats.table import Result
 
 
@@ -34,7 +34,7 @@ def ttest(sums: Sums, formula: str, data: Any, levels: Levels, equal_var: bool =
         refuse_small(rows, max(threshold, 2), f"{group} = {level} has")
     mean = sums.sum({"sum": [part.sum() for part in groups]})["sum"] / n
     variance = sums.sum({"squares": [((part - m) ** 2).sum() for part, m in zip(groups, mean)]})["squares"] / (n - 1)
-    if variance.sum() <= 1e-14 * (mean**2).sum():
+    if variance.sum() <= CONSTANT * (mean**2).sum():
         raise NoResult(f"{outcome} is constant over all sites")
     if equal_var:
         dof = n.sum() - 2
