@@ -60,6 +60,15 @@ class Csv(unittest.TestCase):
     def test_tab(self):
         self.expect(text("\t"))
 
+    def test_one_column_of_decimal_commas(self):
+        self.assertEqual(self.read("a\n1,5\n2\n").numbers("a").tolist(), [1.5, 2])
+
+    def test_blanks_and_quotes(self):
+        got = self.read('a , "b" ,c\n 1 , "x ""y"", z\nw" ,5" pipe\n2,,""\n,,\n3,"",\n')
+        self.assertEqual((got.names, list(got.words("b"))), (["a", "b", "c"], ['x "y", z\nw', None, None]))
+        self.assertEqual((got.numbers("a").tolist(), got.at(2)), ([1, 2, 3], f"{self.path}, line 6"))
+        self.assertEqual(list(got.words("c")), ['5" pipe', None, None])
+
     def test_a_separator_that_is_given(self):
         self.expect(text("|"), separator="|")
 
@@ -112,8 +121,14 @@ class Csv(unittest.TestCase):
     def test_files_that_cannot_be_used(self):
         self.refused("data.csv is empty", "")
         self.refused("data.csv has names and no rows", "a,b\n")
-        self.refused("line 3: 3 fields, and the first line has 2", "a,b\n1,2\n1,2,3\n")
-        self.refused("has two columns 'a'", "a,a\n1,2\n")
+        self.refused("line 3: 3 fields, and the first line has 2: put quotes around a field with ','", "a,b\n1,2\n1,2,3\n")
+        self.refused("line 3: 1 field, and the first line has 2: a field is missing", "a;b\n1;2\n1\n")
+        self.refused("line 3: a quoted field has no end", 'a,b\n1,2\n1,"2\n3,4\n')
+        self.refused("line 2: text after the quotes of a field", 'a,b\n1,"2"3\n')
+        self.refused("line 3: a zero byte", "a,b\n1,2\n1\0,2\n")
+        self.refused("a separator is one letter", "a,b\n1,2\n", separator="::")
+        self.refused("has two columns 'a'", "a,a\n1,2\n", "a")
+        self.refused("line 2: a is 'E10', which is no number", "a,b\nE10,2\n", "a")
         self.refused("has no column 'c': it has a, b", "a,b\n1,2\n", "c")
         self.refused("line 4: a is 'old', which is no number; name the categories", 'a,b\n1,"x\ny"\nold,2\n', "a")
         self.refused("a has a value beyond 1e+15", "a,b\n1e16,1\n", "a")
@@ -145,6 +160,12 @@ class Csv(unittest.TestCase):
         frame = pandas.read_csv(io.StringIO("a,g\n1,x\n,y\n3,\n"))
         got = Columns({name: frame[name] for name in frame})
         np.testing.assert_array_equal(got.numbers("a"), [1, np.nan, 3])
+        np.testing.assert_array_equal(got.codes("g", ["x", "y"]), [0, 1, np.nan])
+        whole = frame.convert_dtypes()  # Int64 and string, whose missing values are pandas.NA
+        whole["f"] = frame["a"].astype("Float64")
+        got = Columns({name: whole[name] for name in whole})
+        for name in "af":
+            np.testing.assert_array_equal(got.numbers(name), [1, np.nan, 3])
         np.testing.assert_array_equal(got.codes("g", ["x", "y"]), [0, 1, np.nan])
 
 

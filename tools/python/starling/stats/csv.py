@@ -1,11 +1,10 @@
 """The data of the own site: columns of a file of separated values, or of arrays."""
 from __future__ import annotations
 
-import csv
 import gzip
-import io
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ SHOWN = 3  # rows of a preview
 LARGEST = 1e15  # the squares of so many rows as there may be stay in the range of a private sum
 LOOKED_AT = 100  # records that tell the separator
 SPACES = " \u00a0\u202f"  # between thousands
-csv.field_size_limit(1 << 27)
+LINE_END = r"\r\n|\r|\n"
 
 
 def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
@@ -48,24 +47,51 @@ def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
 
 
 def _records(text: str, separator: str) -> Iterable[tuple[int, list[str]]]:
-    """Yield (first line, fields) of each record that is not empty."""
-    reader, line = csv.reader(io.StringIO(text, newline=""), delimiter=separator), 1
-    for record in reader:
-        if record and any(field.strip() for field in record):
-            yield line, record
-        line = reader.line_num + 1
+    """Yield (first line, fields without blanks around them) of each record that is not empty.
+
+    A field may be in quotes, in which a doubled quote stands for one; it may then have separators and line ends. A quote within a
+    field is a letter like others. InputError: nothing, or more than blanks, follows a quoted field; the text begins with the line."""
+    between, blanks = re.escape(separator), "[ \t]*" if separator != "\t" else " *"
+    field = re.compile(rf'(?:{blanks}"([^"]*(?:""[^"]*)*)"{blanks}|([^{between}\r\n]*))({between}|{LINE_END}|\Z)')
+    record, filled, line, first, at = [], False, 1, 1, 0
+    while at < len(text) or record:
+        found = field.match(text, at)
+        assert found is not None  # a field may have any other letters, or none
+        quoted, plain, end = found.groups()
+        if quoted is None:
+            plain = plain.strip()
+            if plain[:1] == '"':
+                closed = re.compile(r'\s*"[^"]*(""[^"]*)*"').match(text, at)
+                raise InputError(f"line {line}: " + ("text after the quotes of a field" if closed else "a quoted field has no end"))
+            record.append(plain)
+            filled = filled or plain != ""
+        else:
+            record.append(quoted.replace('""', '"').strip())
+            filled, line = True, line + len(re.findall(LINE_END, quoted))
+        at = found.end()
+        if end == separator:
+            continue
+        if filled:
+            yield first, record
+        record, filled, line = [], False, line + 1
+        first = line
 
 
 def _separator(text: str) -> str:
-    """Return the separator with which the first records have most fields, the same number in each; else of the first."""
+    """Return the separator with which the first records have most fields, the same number in each; else of the first.
+
+    Where no separator stands in the first record, all have one field: the separator is one that no record has."""
     best = (0, 0, SEPARATORS[0])
-    for place, separator in enumerate(SEPARATORS):
+    for separator in SEPARATORS:
         widths = []
-        for (_, record), _ in zip(_records(text, separator), range(LOOKED_AT)):
-            widths.append(len(record))
+        try:
+            for (_, record), _ in zip(_records(text, separator), range(LOOKED_AT)):
+                widths.append(len(record))
+        except InputError:
+            widths.append(0)
         same = len(set(widths)) == 1
-        if widths and widths[0] > 1:
-            best = max(best, (2 if same else 1, widths[0], separator), key=lambda found: found[:2])
+        rank = 0 if not widths or widths[0] == 0 else (3 if same else 2) if widths[0] > 1 else int(same)
+        best = max(best, (rank, widths[0] if widths else 0, separator), key=lambda found: found[:2])
     return best[2]
 
 
@@ -85,22 +111,36 @@ def _decimal(cells: Iterable[str]) -> str:
     return found.pop() if len(found) == 1 else "?" if found or unclear else "."
 
 
-class Columns:
-    """Columns by name; a cell is a word of a file or a value of an array.
+class Numbers:
+    """How numbers are written: decimals follow `decimal`, "." or ","; `thousands` stands between groups of three digits ("": nothing
+    does; None: a blank, an apostrophe, or whichever of "." and "," is not `decimal`). With "?" the file does not show it."""
 
-    Numbers of words: `decimal` is "." or ",", `thousands` stands between groups of three digits."""
-
-    def __init__(self, columns: Mapping[str, Sequence[Any]], source: str = "the data", missing: Sequence[str] = MISSING,
-                 decimal: str = ".", thousands: str | None = None, lines: Sequence[int] = ()) -> None:
-        self.source, self.described = source, f"{source}: {len(columns)} columns"
-        self._columns = {str(name): columns[name] for name in columns}
-        self._missing = {word.strip().lower() for word in missing}
-        self._decimal, self._lines = decimal, lines
+    def __init__(self, decimal: str = ".", thousands: str | None = None) -> None:
+        self._decimal = decimal
         groups = thousands if thousands is not None else SPACES + "'" + ("" if decimal == "?" else ",.".replace(decimal, ""))
         point = re.escape("." if decimal == "?" else decimal)
         between = f"[{re.escape(groups)}]" if groups else "(?!)"
-        self._number = re.compile(rf"[+-]?(\d{{1,3}}({between}\d{{3}})+|\d+)?({point}\d*)?([eE][+-]?\d+)?")
+        self._number = re.compile(rf"[+-]?((\d{{1,3}}({between}\d{{3}})+|\d+)({point}\d*)?|{point}\d+)([eE][+-]?\d+)?", re.ASCII)
         self._groups = re.compile(between)
+
+    def plain(self, word: str) -> str | None:
+        """Return the number of `word` as Python writes it; None: it is no number. InputError: it may be one of two."""
+        if self._decimal == "?" and re.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}", word):
+            raise InputError("the file does not show whether decimals or thousands follow; give --decimal , or --decimal .")
+        return None if self._number.fullmatch(word) is None else self._groups.sub("", word).replace(self._decimal, ".")
+
+
+class Columns:
+    """Columns by name; a cell is a word of a file or a value of an array.
+
+    decimal, thousands: of words, see Numbers. lines: where each row begins in a file. doubled: names that two columns of it have."""
+
+    def __init__(self, columns: Mapping[str, Sequence[Any]], source: str = "the data", missing: Sequence[str] = MISSING,
+                 decimal: str = ".", thousands: str | None = None, lines: Sequence[int] = (), doubled: Sequence[str] = ()) -> None:
+        self.source, self.described, self._doubled = source, f"{source}: {len(columns)} columns", doubled
+        self._columns = {str(name): columns[name] for name in columns}
+        self._missing = {word.strip().lower() for word in missing}
+        self._numbers, self._lines = Numbers(decimal, thousands), lines
         sizes = {len(column) for column in self._columns.values()}
         if len(sizes) > 1:
             raise InputError(f"{source}: the columns have different lengths: {sorted(sizes)}")
@@ -113,32 +153,47 @@ class Columns:
         if name not in self._columns:
             raise InputError(f"{self.source} has no column {name!r}: it has {', '.join(self.names[:12])}"
                              f"{', ...' if len(self.names) > 12 else ''}")
+        if name in self._doubled:
+            raise InputError(f"{self.source} has two columns {name!r}: rename one of them")
         return self._columns[name]
 
     def _is_missing(self, cell: Any) -> bool:
         if isinstance(cell, str):
             return cell.strip().lower() in self._missing
-        return cell is None or cell != cell or type(cell).__name__ in ("NAType", "NaTType")
+        # a comparison with pandas.NA is neither true nor false
+        return cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell
 
-    def _at(self, row: int) -> str:
-        return f"line {self._lines[row]}" if len(self._lines) else f"row {row + 1}"
+    def at(self, row: int) -> str:
+        """Return where the row is, for an error: "data.csv, line 7"."""
+        return f"{self.source}, " + (f"line {self._lines[row]}" if len(self._lines) else f"row {row + 1}")
+
+    def _plain(self, name: str, row: int, cell: str, remedy: str) -> str:
+        """Return the number of a word as Python writes it. InputError: it is none."""
+        word = cell.strip()
+        try:
+            plain = self._numbers.plain(word)
+        except InputError as unclear:
+            raise InputError(f"{self.at(row)}: {name} is {word!r}: {unclear}") from None
+        if plain is None:
+            raise InputError(f"{self.at(row)}: {name} is {word!r}, which is no number; {remedy}")
+        return plain
 
     def _parse(self, name: str, row: int, cell: Any) -> float:
         if self._is_missing(cell):
             return np.nan
-        if not isinstance(cell, str):
-            try:
-                return float(cell)
-            except (TypeError, ValueError):
-                raise InputError(f"{self.source}, {self._at(row)}: {name} is {cell!r}, which is no number") from None
-        word = cell.strip()
-        if self._decimal == "?" and re.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}", word):
-            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}: the file does not show whether decimals or thousands "
-                             "follow; give --decimal , or --decimal .")
-        if not re.search(r"\d", word) or self._number.fullmatch(word) is None:
-            raise InputError(f"{self.source}, {self._at(row)}: {name} is {word!r}, which is no number; name the categories of a column "
-                             f"of words (--levels {name}=A,B), or the word as missing (--missing)")
-        return float(self._groups.sub("", word).replace(self._decimal, "."))
+        if isinstance(cell, str):
+            return float(self._plain(name, row, cell, f"name the categories of a column of words (--levels {name}=A,B), or the word "
+                                     "as missing (--missing)"))
+        try:
+            return float(cell)
+        except (TypeError, ValueError):
+            raise InputError(f"{self.at(row)}: {name} is {cell!r}, which is no number") from None
+
+    def digits(self, name: str) -> list[str | None]:
+        """Return the numbers of a column of a file, all digits, as Python writes them; None where one is missing. InputError as
+        `numbers`."""
+        remedy = "name the word as missing (--missing), or count words with 'starling count'"
+        return [None if self._is_missing(cell) else self._plain(name, row, cell, remedy) for row, cell in enumerate(self._cells(name))]
 
     def numbers(self, name: str) -> np.ndarray:
         """Return the column as float64 of shape [rows], NaN where a value is missing. InputError names a cell that is no number."""
@@ -159,7 +214,7 @@ class Columns:
         for row, cell in enumerate(self._cells(name)):
             place = places.get(self._key(cell))  # a word for missing values may be a level
             if place is None and not self._is_missing(cell):
-                raise InputError(f"{self.source}, {self._at(row)}: {name} is {str(cell).strip()!r}, which is not among its levels "
+                raise InputError(f"{self.at(row)}: {name} is {str(cell).strip()!r}, which is not among its levels "
                                  f"{', '.join(map(str, levels))}")
             codes[row] = np.nan if place is None else place
         return codes
@@ -171,11 +226,14 @@ class Columns:
         except ValueError:
             return word
 
-    def words(self, name: str) -> np.ndarray:
-        """Return the column as it is, an array of objects of shape [rows]; None where a value is missing."""
+    def words(self, name: str, kept: Sequence[str] = ()) -> np.ndarray:
+        """Return the column as it is, an array of objects of shape [rows]; None where a value is missing.
+
+        kept: words that are not missing, although others of the file take them for it."""
         cells = np.empty(self.rows, dtype=object)
         for row, cell in enumerate(self._cells(name)):
-            cells[row] = None if self._is_missing(cell) else cell.strip() if isinstance(cell, str) else cell
+            word = cell.strip() if isinstance(cell, str) else cell
+            cells[row] = None if self._is_missing(cell) and not (isinstance(word, str) and word in kept) else word
         return cells
 
     def preview(self, names: Sequence[str]) -> str:
@@ -186,12 +244,20 @@ class Columns:
         return "\n".join([f"{self.described}, {self.rows} rows"] + ["  " + " | ".join(row) for row in rows])
 
 
+def _misfit(record: list[str], names: list[str], separator: str) -> str:
+    """Return what is wrong with a record of another number of fields, and the remedy."""
+    counts = f"{len(record)} field{'s' if len(record) > 1 else ''}, and the first line has {len(names)}"
+    if len(record) < len(names):
+        return f"{counts}: a field is missing; between separators a missing value is an empty field, as in 1{separator}{separator}3"
+    return f"{counts}: put quotes around a field with {separator!r} in it, or name another separator (--separator)"
+
+
 def read(path: str | os.PathLike[str], separator: str | None = None, decimal: str | None = None, thousands: str | None = None,
-         encoding: str | None = None, missing: Sequence[str] = MISSING) -> Columns:
+         encoding: str | None = None, missing: Sequence[str] = MISSING, empty: bool = False) -> Columns:
     """Read a file of separated values, plain or .gz, whose first record has the names.
 
     What is not given is found: the separator among comma, semicolon and tab; UTF-8, UTF-16 or Latin-1; whether decimals follow
-    a point or a comma. Fields may be quoted and then have several lines.
+    a point or a comma. Fields may be quoted and then have several lines. `empty`: the file may have names and no rows.
     InputError: the file cannot be read, is empty, or a record has another number of fields."""
     name = os.fspath(path)
     try:
@@ -200,26 +266,27 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
     except OSError as flaw:
         raise InputError(f"{name}: {flaw.strerror}") from None
     text, encoding = _decode(data, encoding, name)
+    if "\0" in text:
+        raise InputError(f"{name}, line {text[:text.index(chr(0))].count(chr(10)) + 1}: a zero byte: this is no text, or of another "
+                         "encoding (--encoding)")
     if text[:4].lower() == "sep=" and separator is None:  # as spreadsheets write it
         separator, text = text[4:5], text.partition("\n")[2]
     separator = separator or _separator(text)
+    if len(separator) != 1 or separator in '"\r\n':
+        raise InputError(f"a separator is one letter, such as ';', not {separator!r}")
     try:
         records = list(_records(text, separator))
-    except csv.Error as flaw:
-        raise InputError(f"{name} is no file of separated values: {flaw}") from None
-    if len(records) < 2:
+    except InputError as flaw:
+        raise InputError(f"{name}, {flaw}") from None
+    if len(records) < (1 if empty else 2):
         raise InputError(f"{name} is empty" if not records else f"{name} has names and no rows")
-    names = [field.strip() for field in records[0][1]]
-    doubled = [field for field in dict.fromkeys(names) if names.count(field) > 1 and field]
-    if doubled:
-        raise InputError(f"{name} has two columns {doubled[0]!r}")
+    names = records[0][1]
     for line, record in records:
         if len(record) != len(names):
-            raise InputError(f"{name}, line {line}: {len(record)} fields, and the first line has {len(names)}; "
-                             f"is {separator!r} the separator? (--separator)")
-    found = decimal or _decimal(field.strip() for _, record in records[1:] for field in record)
+            raise InputError(f"{name}, line {line}: {_misfit(record, names, separator)}")
+    found = decimal or _decimal(field for _, record in records[1:] for field in record)
     columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
-                      found, thousands, [line for line, _ in records[1:]])
+                      found, thousands, [line for line, _ in records[1:]], [field for field, count in Counter(names).items() if count > 1])
     shown = {",": "comma", ";": "semicolon", "\t": "tab"}.get(separator, separator)
     columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {DECIMALS[found]}, "
                          f"{len(names)} columns")
