@@ -256,6 +256,16 @@ class Pandas(unittest.TestCase):
         counts = pandas.Series([1, 2], index=["a", "b"])
         self.assertIs(through([1.0, counts])[1], counts)
 
+    def test_types_with_missing_values(self):
+        for dtype in ("Float64", "Float32"):
+            series = pandas.Series([1, 2.5], dtype=dtype)
+            pandas.testing.assert_series_equal(through([series])[0], series)
+            self.assertEqual([str(tensor) for tensor in tensors({"s": series})], [f"s {dtype.lower()} [2]"])
+            with self.assertRaisesRegex(TypeError, r"0 cannot be read: it has missing values \(pandas.NA\), which cannot be averaged"):
+                through([series.where(series > 1)])
+        for counts in (pandas.Series([1, None], dtype="Int64"), pandas.Series([True, None], dtype="boolean")):
+            self.assertIs(through([1.0, counts])[1], counts)
+
     def test_a_frame_is_its_columns(self):
         frame = pandas.DataFrame({"y": np.float32([1, 2]), "x": [0.5, 1.5], "n": [3, 4]}, index=["a", "b"])
         pandas.testing.assert_frame_equal(through({"f": frame})["f"], frame)

@@ -57,6 +57,15 @@ def _make_number(leaf: np.generic) -> Make:
     return lambda values: kind(values)
 
 
+def _read_series(leaf: Any) -> np.ndarray:
+    dtype = getattr(leaf.dtype, "numpy_dtype", None)  # of a type with pandas.NA, such as Float64
+    if dtype is None:
+        return np.asarray(leaf)
+    if dtype.kind == "f" and leaf.isna().any():
+        raise TypeError("it has missing values (pandas.NA), which cannot be averaged: fill them, or drop their rows")
+    return leaf.to_numpy(dtype=dtype, na_value=0)  # 0: an integer that is missing is not averaged either
+
+
 def _make_series(leaf: Any) -> Make:
     kind, dtype, index, name = type(leaf), leaf.dtype, leaf.index, leaf.name
     return lambda values: kind(values.copy(), dtype=dtype, index=index, name=name)
@@ -111,7 +120,7 @@ KINDS = (
     Kind(lambda leaf: isinstance(leaf, np.generic), np.asarray, _make_number),
     Kind(lambda leaf: isinstance(leaf, (float, int)), np.asarray, lambda leaf: float),
     Kind(lambda leaf: hasattr(leaf, "detach"), _read_torch, _make_torch),
-    Kind(lambda leaf: hasattr(type(leaf), "iloc"), np.asarray, _make_series),
+    Kind(lambda leaf: hasattr(type(leaf), "iloc"), _read_series, _make_series),
     Kind(lambda leaf: hasattr(leaf, "shape") and hasattr(leaf, "dtype"), _read_other, _make_other),
 )
 
