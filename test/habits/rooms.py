@@ -34,7 +34,7 @@ ARROWS = {
 	'tools/web': 'tools/lib tools/timeline daemon/runtime',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'tools/launch tools/sim tools/estimate tools/timeline tools/web tools/libstarling daemon/net',
+	'tools/starling': 'tools/launch tools/sim tools/estimate tools/timeline tools/web daemon/net',
 	'tools/dev': 'tools/starling daemon/learner',
 	'tools/paper': 'tools/starling tools/dev',
 }

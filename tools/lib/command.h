@@ -23,24 +23,20 @@ struct sl_command {
 
 int sl_cmd_abort(int argc, char **argv);
 int sl_cmd_admit(int argc, char **argv);
-int sl_cmd_count(int argc, char **argv);
 int sl_cmd_doctor(int argc, char **argv);
 int sl_cmd_evidence(int argc, char **argv);
 int sl_cmd_export(int argc, char **argv);
-int sl_cmd_histogram(int argc, char **argv);
 int sl_cmd_group(int argc, char **argv);
 int sl_cmd_join(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_mean(int argc, char **argv);
+int sl_cmd_python(int argc, char **argv);
 int sl_cmd_backup(int argc, char **argv);
 int sl_cmd_reload(int argc, char **argv);
 int sl_cmd_report(int argc, char **argv);
-int sl_cmd_stats(int argc, char **argv);
 int sl_cmd_status(int argc, char **argv);
 int sl_cmd_stop(int argc, char **argv);
-int sl_cmd_sum(int argc, char **argv);
 int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);

@@ -1,11 +1,14 @@
 #include "tools/starling/npz.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "tools/starling/npy.h"
-
+#define MAGIC "\x93NUMPY"
+#define MAGIC_BYTES 6u
+#define ALIGNMENT 64u
+#define HEADER_BYTES 512u
 #define LOCAL 0x04034b50u
 #define ENTRY 0x02014b50u
 #define END 0x06054b50u
@@ -30,15 +33,37 @@ static void put(struct record *r, uint32_t value, size_t bytes)
 
 /* A file in the zip file. */
 struct member {
-	char name[NAME_BYTES], header[SL_NPY_HEADER_BYTES];
+	char name[NAME_BYTES], header[HEADER_BYTES];
 	size_t header_bytes;
 	uint32_t crc, size, place;
 };
 
+/* Write the header of an .npy file with this tensor; return its bytes. */
+static size_t put_header(const struct sl_tensor *t, char header[static HEADER_BYTES])
+{
+	static const char *const types[] = {[SL_FLOAT32] = "<f4", [SL_FLOAT64] = "<f8", [SL_INT64] = "<i8"};
+	size_t start = MAGIC_BYTES + 4;
+	memcpy(header, MAGIC "\x01", MAGIC_BYTES + 2); /* with the zero of the version */
+	size_t used = start + (size_t)snprintf(header + start, HEADER_BYTES - start,
+					       "{'descr': '%s', 'fortran_order': False, 'shape': (",
+					       types[t->dtype]);
+	for (uint32_t d = 0; d < t->dimensions; d++)
+		used += (size_t)snprintf(header + used, HEADER_BYTES - used, "%" PRIu64 ", ", t->shape[d]);
+	if (t->dimensions > 0)
+		used -= t->dimensions == 1 ? 1 : 2; /* (3,) and (3, 2) */
+	used += (size_t)snprintf(header + used, HEADER_BYTES - used, "), }");
+	while ((used + 1) % ALIGNMENT != 0)
+		header[used++] = ' ';
+	header[used++] = '\n';
+	header[MAGIC_BYTES + 2] = (char)((used - start) & 0xff);
+	header[MAGIC_BYTES + 3] = (char)((used - start) >> 8);
+	return used;
+}
+
 static void describe(struct member *m, const struct sl_model_tensor *t)
 {
 	snprintf(m->name, sizeof m->name, "%s.npy", t->tensor.name);
-	m->header_bytes = sl_npy_header(t->tensor.dtype, t->tensor.dimensions, t->tensor.shape, m->header);
+	m->header_bytes = put_header(&t->tensor, m->header);
 	m->size = (uint32_t)(m->header_bytes + t->size);
 	m->crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)m->header, m->header_bytes),
 				   (const Bytef *)t->bytes, t->size);

@@ -61,9 +61,9 @@ class Group:
         rounds: rounds of the run.
         round: the round whose model is to be trained, from 1; 0 before it is known.
         committed: the last committed round that this application has heard of; 0: none.
-        participants: learners that took part in it; total_weight: the sum of their weights.
+        participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
-        decimals, clipping_range: decimals that its models were rounded to, limit of their values; None: they were not.
+        decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
         stopped: the learners have agreed to end after the round `committed`.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
@@ -185,6 +185,9 @@ class Group:
                 raise self._unusable(wrong) from None
             except (ConnectionError, FileNotFoundError, TimeoutError, socket.timeout):
                 self._drop()
+            except OSError as flaw:  # waiting does not help
+                self._drop()
+                raise Error(f"{self._path}: {flaw.strerror}") from None
             except BaseException:
                 self._drop()
                 raise
@@ -221,6 +224,7 @@ class Group:
             raise Error(answer.get("text", "the learner refused the application"))
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
+        self.decimals, self.clipping_range = answer.get("decimals"), answer.get("clipping_range")
         self._up, self._down = self._connection.vectors(self._template.bytes)
         if answer.get("initial", False) and self._initial is not None:
             tree.fill(self._up, self._template.tensors, self._initial)
@@ -254,6 +258,8 @@ class Group:
     def _take(self, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "train":
+            if message["committed"] != self.committed:
+                self.participants = self.total_weight = 0  # its mean was not heard of
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
             if "metrics" in message:
                 self._decide(kind, message["metrics"])

@@ -14,6 +14,7 @@ ROOM = 4096  # values of a round
 SMALL = 5  # rows: smaller counts are refused or merged
 CONSTANT = 1e-26  # the least squared coefficient of variation of a column; that of the rounding of its mean is below 1e-28
 PIECES = 4  # 16-bit numbers that stand for the question and the step
+NEW_RUN = "start all daemons with another run: and another state:"
 PROBE = 1.234567e-3  # beside them, to notice settings that drop digits
 
 
@@ -25,20 +26,32 @@ class NoResult(Error):
     """The data of all sites do not allow the analysis: small counts, a constant column, no finite estimate."""
 
 
-class _Group(Group):
-    """A group that tells what a round waits for: `told` is called with a sentence of the learner."""
+class Member(Group):
+    """A group for a command: `told` is called with a sentence of the learner on what a round waits for.
+
+    again: the learner asks for another vector of this round, since the last one was possibly released.
+    same: what must be the same at all learners; the error if it is not says so."""
 
     told: Callable[[str], None] | None = None
+    again = False
+    same = "all sites must run starling.stats, of the same version; then"
 
     def _take(self, message: dict[str, Any]) -> None:
         super()._take(message)
+        if message["type"] == "train":
+            self.again = message["again"]
         if message["type"] != "waiting":
             return
         if "trains another model" in self.waiting:
-            raise Error(f"{self.waiting}: all sites must run starling.stats, of the same version; then start all daemons with another "
-                        "run: and another state:")
+            raise Error(f"{self.waiting}: {self.same} {NEW_RUN}")
         if self.told is not None:
             self.told(self.waiting)
+
+    def check_participants(self) -> None:
+        """Raise Error if it is not known how many learners took part in the committed round: a mean is then no sum."""
+        if self.participants == 0:
+            raise Error(f"round {self.committed} is committed, but the learner was started again and no longer knows how many took part: "
+                        "ask again")
 
 
 class Sums:
@@ -55,7 +68,7 @@ class Sums:
         self.participants = 0  # sites of the last sum
         self.own_rows = self.own_dropped = 0  # of the last analysis: rows of this site that are used, and left out
         self._path, self._room, self._on_round, self._on_wait = path, room, on_round, on_wait
-        self._group: Group | None = None
+        self._group: Member | None = None
         self._rounds: Iterator[int] = iter(())
         self._question, self._step = "", 0
 
@@ -80,7 +93,7 @@ class Sums:
             path = self._path or os.environ.get("STARLING_SOCKET")
             if not path:
                 raise Error("no learner is named: set STARLING_SOCKET, or give Sums the path of a socket")
-            self._group = _Group(path, {"question": np.zeros(PIECES + 1), "sums": np.zeros(self._room)}, values="model")
+            self._group = Member(path, {"question": np.zeros(PIECES + 1), "sums": np.zeros(self._room)}, values="model")
             self._group.told = self._on_wait
             self._rounds = iter(self._group)
         self._question, self._step = question, 0
@@ -137,6 +150,7 @@ class Sums:
         if group.committed != t:
             raise Error(f"round {t} failed after keys were sent; the same values again could reveal them: begin the analysis "
                         "again in a new run (setting run)")
+        group.check_participants()
         self.participants = group.participants
         if group.participants != group.learners:
             raise Error(f"round {t} had {group.participants} of {group.learners} sites: set quorum: all, and begin again when all "

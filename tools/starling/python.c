@@ -1,4 +1,4 @@
-/* `starling stats`: run the package starling.stats with python3. */
+/* The commands that are Python: run them in the package starling.stats with python3. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,13 +8,14 @@
 
 #include "tools/lib/command.h"
 
-/* Without the current folder on the path: a file of the user may be called csv.py. */
+/* Its first argument reads "starling NAME". Without the current folder on the path: a file of the user may be
+ * called numpy.py. */
 static const char program[] =
 	"import sys\n"
 	"if sys.path[0] == '':\n"
 	"    del sys.path[0]\n"
 	"def end(text):\n"
-	"    print('starling stats:', text, file=sys.stderr)\n"
+	"    print(f'{sys.argv[1]}: {text}', file=sys.stderr)\n"
 	"    sys.exit(1)\n"
 	"try:\n"
 	"    import numpy\n"
@@ -22,11 +23,11 @@ static const char program[] =
 	"    end(f'{sys.executable} has no numpy: install it (Debian: apt-get install python3-numpy), or put "
 	"another python3 first on PATH')\n"
 	"try:\n"
-	"    import starling.stats.__main__ as stats\n"
+	"    from starling.stats.__main__ import run_command\n"
 	"except ModuleNotFoundError as missing:\n"
 	"    end(f'{sys.executable} has no module {missing.name}: install the Python package of Starling "
 	"(Debian: python3-starling), or put its folder into PYTHONPATH')\n"
-	"sys.exit(stats.main(sys.argv[1:]))\n";
+	"sys.exit(run_command(sys.argv[1].split()[-1], sys.argv[2:]))\n";
 
 /* Tell the package which program --local starts. */
 static void name_program(void)
@@ -37,15 +38,15 @@ static void name_program(void)
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
 }
 
-int sl_cmd_stats(int argc, char **argv)
+int sl_cmd_python(int argc, char **argv)
 {
 	char python[] = "python3", option[] = "-c", code[sizeof program];
-	char **command = sl_command_memory((size_t)argc + 3, sizeof *command);
+	char **command = sl_command_memory((size_t)argc + 4, sizeof *command);
 	memcpy(code, program, sizeof code);
 	command[0] = python;
 	command[1] = option;
 	command[2] = code;
-	memcpy(command + 3, argv + 1, (size_t)(argc - 1) * sizeof *command);
+	memcpy(command + 3, argv, (size_t)argc * sizeof *command);
 	sl_command_find_package();
 	name_program();
 	execvp(python, command);
