@@ -1,4 +1,6 @@
-/* The commands that are Python: run them in the package starling.stats with python3. */
+/* Commands that are written in Python: a module is run with python3. */
+#include "tools/starling/python.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,28 +10,28 @@
 
 #include "tools/lib/command.h"
 
-/* Its first argument reads "starling NAME". Without the current folder on the path: a file of the user may be
- * called numpy.py. */
+/* Its arguments: a module, the name of the command, and the arguments of main(). Without the current folder
+ * on the path: a file of the user may be called csv.py. */
 static const char program[] =
 	"import sys\n"
 	"if sys.path[0] == '':\n"
 	"    del sys.path[0]\n"
+	"_, module, *sys.argv = sys.argv\n"
 	"def end(text):\n"
-	"    print(f'{sys.argv[1]}: {text}', file=sys.stderr)\n"
+	"    print(f'{sys.argv[0]}: {sys.executable} has no {text}', file=sys.stderr)\n"
 	"    sys.exit(1)\n"
 	"try:\n"
-	"    import numpy\n"
-	"except ImportError:\n"
-	"    end(f'{sys.executable} has no numpy: install it (Debian: apt-get install python3-numpy), or put "
-	"another python3 first on PATH')\n"
-	"try:\n"
-	"    from starling.stats.__main__ import run_command\n"
-	"except ModuleNotFoundError as missing:\n"
-	"    end(f'{sys.executable} has no module {missing.name}: install the Python package of Starling "
-	"(Debian: python3-starling), or put its folder into PYTHONPATH')\n"
-	"sys.exit(run_command(sys.argv[1].split()[-1], sys.argv[2:]))\n";
+	"    import importlib\n"
+	"    main = importlib.import_module(module).main\n"
+	"except ImportError as missing:\n"
+	"    if not isinstance(missing, ModuleNotFoundError) or missing.name == 'numpy':\n"
+	"        end('numpy: install it (Debian: apt-get install python3-numpy), or put another python3 "
+	"first on PATH')\n"
+	"    end(f'module {missing.name}: install the Python package of Starling (Debian: python3-starling), "
+	"or put its folder into PYTHONPATH')\n"
+	"sys.exit(main(sys.argv[1:]))\n";
 
-/* Tell the package which program --local starts. */
+/* Tell the module which program this is: --local starts it. */
 static void name_program(void)
 {
 	char self[PATH_MAX];
@@ -38,20 +40,25 @@ static void name_program(void)
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
 }
 
-int sl_cmd_python(int argc, char **argv)
+int sl_python_run(const char *module, int argc, char **argv)
 {
-	char python[] = "python3", option[] = "-c", code[sizeof program];
-	char **command = sl_command_memory((size_t)argc + 4, sizeof *command);
-	memcpy(code, program, sizeof code);
-	command[0] = python;
-	command[1] = option;
-	command[2] = code;
-	memcpy(command + 3, argv, (size_t)argc * sizeof *command);
+	const char **command = sl_command_memory((size_t)argc + 5, sizeof *command);
+	command[0] = "python3";
+	command[1] = "-c";
+	command[2] = program;
+	command[3] = module;
+	memcpy(command + 4, argv, (size_t)argc * sizeof *command);
 	sl_command_find_package();
 	name_program();
-	execvp(python, command);
-	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3 python3-numpy)\n",
-		argv[0], strerror(errno));
+	execvp(command[0], (char **)command);
+	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3)\n", argv[0],
+		strerror(errno));
 	free(command);
 	return SL_EXIT_FAILED;
+}
+
+/* Those of the package starling.stats: mean, sum, count, histogram, stats. */
+int sl_cmd_python(int argc, char **argv)
+{
+	return sl_python_run("starling.stats.__main__", argc, argv);
 }

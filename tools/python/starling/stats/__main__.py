@@ -187,17 +187,16 @@ def run(o: argparse.Namespace) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command and return its exit status."""
+    """Run the command and return its exit status. The program starling names it by sys.argv[0]: `starling mean`, or this one."""
+    kind = sys.argv[0].removeprefix("starling ")
+    if kind in mean.KINDS:
+        return mean.main(kind, arguments)
+
     def act() -> int:
         o = parser().parse_intermixed_args(arguments)
         o.levels = dict(o.levels)
         return run(o)
     return command.guard(PROGRAM, act)
-
-
-def run_command(name: str, arguments: list[str]) -> int:
-    """Run `starling NAME ARGUMENT...` and return its exit status."""
-    return main(arguments) if name == "stats" else mean.main(name, arguments)
 
 
 if __name__ == "__main__":
