@@ -43,6 +43,12 @@ printf '1 2 5\n2 3 4\n' | "$starling" topology import - --by 3 2>/dev/null | gre
 step 2-3
 step 1-2" ] || fail "--by 3"
 
+# A header line is no edge: the nodes are the first two columns that are no time.
+printf 'time,src,dst\n0,1,2\n10,2,3\n' >header.csv
+"$starling" topology import header.csv --by time 2>err.txt >out.txt
+printf '# imported, edges\nlearners 3\nstep 1-2\nstep 2-3\n' | cmp - out.txt || fail "a header line: $(cat out.txt)"
+has err.txt 'header.csv:1: a header line, which is skipped; the nodes are in the columns "src" and "dst"' '3 learners, 2 steps'
+
 # Two walk 10 m apart, a third comes by: both formats give the same, by hand.
 printf '0.0 0.0 0.0 40.0 40.0 0.0\n0.0 10.0 0.0 40.0 50.0 0.0\n0.0 20.0 30.0 40.0 20.0 -50.0\n' >walk.movements
 cat >walk.tcl <<'END'
@@ -107,9 +113,21 @@ refused '--format gml: must be edges, bonnmotion or ns2' import a.edges --format
 refused '--by 2: columns 1 and 2 are the nodes' import a.edges --by 2
 refused '--steps 0: must be a whole number from 1 to 100000' import a.edges --steps 0
 refused '--json prints on standard output' import a.edges --json
+refused "unrecognized arguments: --colour; see 'starling topology import --help'" import a.edges --colour
 refused 'no/folder: No such file or directory' import a.edges -o no/folder
 head -c 40 all.csv.gz >cut.gz
 refused 'cut.gz: ends within the compressed data' import cut.gz
+
+# Only the standard library is needed; without python3 the command says so.
+PYTHONPATH=$folder/nowhere "$starling" topology import a.edges >out.txt 2>err.txt || fail "with another PYTHONPATH: $(cat err.txt)"
+mkdir empty
+status=0
+PATH=$folder/empty "$starling" topology import a.edges >out.txt 2>err.txt || status=$?
+[ $status = 1 ] || fail "without python3: status $status"
+has err.txt 'starling topology import: python3 cannot be started'
+# A file of the user that is called like a module is no module.
+echo 'raise SystemExit(3)' >json.py
+"$starling" topology import a.edges >out.txt 2>err.txt || fail "json.py of the user was run"
 
 # A disk that is full is no bad input.
 if [ -c /dev/full ]; then
@@ -117,4 +135,10 @@ if [ -c /dev/full ]; then
 	"$starling" topology import a.edges -o /dev/full 2>err.txt || status=$?
 	[ $status = 1 ] || fail "a full disk ended with $status"
 	has err.txt '/dev/full: cannot be written: No space left on device'
+fi
+if [ -c /dev/full ]; then
+	status=0
+	"$starling" topology import a.edges >/dev/full 2>err.txt || status=$?
+	[ $status = 1 ] || fail "full standard output ended with $status"
+	has err.txt 'cannot write standard output: No space left on device'
 fi

@@ -98,9 +98,10 @@ void sl_command_find_package(void)
 {
 	char package[PATH_MAX], *path;
 	const char *before = getenv("PYTHONPATH");
-	if (!sl_command_sibling("python/starling", package))
+	if (!sl_command_sibling("python/starling_topology", package) &&
+	    !sl_command_sibling("../share/starling/python/starling_topology", package))
 		return;
-	package[strlen(package) - strlen("/starling")] = '\0';
+	*strrchr(package, '/') = '\0';
 	bool more = before != NULL && *before != '\0';
 	if (asprintf(&path, "%s%s%s", package, more ? ":" : "", more ? before : "") < 0)
 		abort();

@@ -72,5 +72,6 @@ void sl_command_output_failed(void);
 /* Write into `path` the program `name` in the folder of this one, and return true; without such a program,
  * write `name` (to be found on PATH) and return false. */
 bool sl_command_sibling(const char *name, char path[static PATH_MAX]);
-/* In a build folder: put its Python package before PYTHONPATH. Python finds an installed one by itself. */
+/* Put the folder with the Python of this program before PYTHONPATH: that of the build folder, or
+ * PREFIX/share. Python finds the installed package `starling` by itself. */
 void sl_command_find_package(void);

@@ -8,6 +8,7 @@
 #include "common/field/encoding.h"
 #include "common/graph/generate.h"
 #include "tools/lib/terminal.h"
+#include "tools/starling/python.h"
 
 /* ---- where a schedule comes from ---- */
 
@@ -100,13 +101,19 @@ int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *sch
 
 /* ---- verbs ---- */
 
+static int import(int argc, char **argv)
+{
+	sl_command_set_name(argv, "starling topology %s", argv[0]);
+	return sl_python_run("starling_topology.__main__", argc, argv);
+}
+
 static const struct verb {
 	const char *name;
 	int (*run)(int argc, char **argv);
 	const char *usage;
 } verbs[] = {
 	{"generate", sl_topology_generate, "NAME[:PARAMETER] -n N [--steps S] [--seed S]"},
-	{"import", sl_topology_import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
+	{"import", import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
 	{"analyze", sl_topology_analyze, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [--json]"},
 	{"audit", sl_topology_audit, "NAME[:PARAMETER]|FILE [-n N] [--coalition ID,ID...] [--json]"},
 	{"augment", sl_topology_augment, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [-o FILE]"},

@@ -46,7 +46,6 @@ uint64_t sl_prime_or_usage(struct argp_state *state, const char *text);
 uint64_t sl_p_usual(uint64_t learners, uint64_t floats);
 
 int sl_topology_generate(int argc, char **argv);
-int sl_topology_import(int argc, char **argv);
 int sl_topology_analyze(int argc, char **argv);
 int sl_topology_audit(int argc, char **argv);
 int sl_topology_augment(int argc, char **argv);
