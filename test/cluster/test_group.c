@@ -33,19 +33,6 @@ static void expect_done(const struct cluster *c, const char *arguments)
 		fail_msg("%s: status %d\n%s%s", arguments, o.status, o.out, o.err);
 }
 
-/* Repeat the command while a connection is refused: the learner that it asks restarts to take a roster. */
-static void expect_done_at_last(const struct cluster *c, const char *arguments)
-{
-	double deadline = process_now() + RESTART_S;
-	struct outcome o;
-	do {
-		process_look_again();
-		starling(c, &o, arguments);
-	} while (o.status == 1 && strstr(o.err, "Connection refused") != NULL && process_now() < deadline);
-	if (o.status != 0)
-		fail_msg("%s: status %d\n%s%s", arguments, o.status, o.out, o.err);
-}
-
 /* Expect one line of error with this part, and this status. */
 static void expect_refused(const struct cluster *c, const char *arguments, int status, const char *part)
 {
@@ -491,7 +478,7 @@ CLUSTER_TEST(another_address)
 	cluster_expect(c, 2, taken);
 	snprintf(arguments, sizeof arguments,
 		 "group update --address 127.0.0.1:1,127.0.0.1:%u --folder learner-02", c->ports[0]);
-	expect_done_at_last(c, arguments);
+	expect_done(c, arguments);
 	expect_done(c, "group invite --address '[ff02::1]:7400' --folder learner-01 >invitation");
 	expect_refused(c, JOIN " --timeout 1", 1,
 		       "[ff02::1]:7400: this machine has no IPv6 route to it; that learner needs an IPv4 "

@@ -4,12 +4,15 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <uv.h>
 
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"
 #include "tools/starling/join_ask.h"
+
+#define RESTART_S 10 /* until a member that starts again should answer */
 
 struct update {
 	const char *given_folder;
@@ -44,6 +47,11 @@ static const struct sl_usage usage = {
 	       "usage, or this "
 	       "learner was removed."};
 
+static uint64_t now_ms(void)
+{
+	return uv_hrtime() / 1000000u;
+}
+
 static int fail(const struct sl_error *error)
 {
 	fprintf(stderr, "starling group update: %s\n", error->text);
@@ -69,7 +77,7 @@ static int ask_one(struct update *u, const char *address, struct sl_error *error
 }
 
 /* Ask all members, and keep the newest roster. One answer is enough. */
-static int ask(struct update *u, struct sl_error *error)
+static int ask_all(struct update *u, struct sl_error *error)
 {
 	const struct sl_roster *roster = &u->own.group.roster;
 	int rc = sl_err_set(error, SL_ERR_BUSY,
@@ -83,6 +91,24 @@ static int ask(struct update *u, struct sl_error *error)
 			answered |= rc == SL_OK;
 		}
 	return answered ? SL_OK : rc;
+}
+
+/* Ask until one answers, but not for long: a member that takes a newer roster starts again meanwhile. */
+static int ask(struct update *u, struct sl_error *error)
+{
+	uint64_t begin = now_ms();
+	int rc = ask_all(u, error);
+	if (rc != SL_ERR_BUSY || (u->own.group.roster.size == 1 && u->address[0] == '\0'))
+		return rc;
+	fprintf(stderr,
+		"starling group update: %s; trying again for %d s, as a member that takes a roster starts "
+		"again\n",
+		error->text, RESTART_S);
+	while (rc == SL_ERR_BUSY && now_ms() - begin < RESTART_S * 1000) {
+		sl_join_ask_pause(&u->ask);
+		rc = ask_all(u, error);
+	}
+	return rc;
 }
 
 static int update(struct update *u, struct sl_error *error)
