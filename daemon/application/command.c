@@ -248,7 +248,7 @@ static void describe(int status, char *text, size_t size)
 
 static void send_signal(const struct sl_command *c, int signal)
 {
-	sl_descendants_signal(c->warden.pid, signal);
+	sl_descendants_signal(c->warden.pid, signal, NULL);
 }
 
 static void begin_end(struct sl_command *c)
@@ -287,8 +287,14 @@ static void reap(struct sl_command *c)
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
 		if (pid == c->leader && c->led)
 			take_exit(c, status);
-	if (c->led || sl_descendants_signal(c->warden.pid, 0) > 0)
+	size_t others;
+	if (c->led || sl_descendants_signal(c->warden.pid, 0, &others) > 0)
 		return;
+	if (others > 0)
+		say(c, SL_COMMAND_FAILED,
+		    "%zu of the processes of the command %d belong to another user, as those of sudo do, and "
+		    "cannot be ended: they run on; let the user of the learner run the command",
+		    others, (int)c->leader);
 	c->leader = 0;
 	take_output(c);
 	close_output(c);
@@ -311,6 +317,18 @@ static void check_deadline(struct sl_command *c, enum sl_command_duty duty, uint
 	begin_end(c);
 }
 
+/* Wait no longer for processes that cannot be ended. */
+static void let_run(struct sl_command *c)
+{
+	say(c, SL_COMMAND_FAILED, "processes of the command %d cannot be killed: they run on",
+	    (int)c->leader);
+	if (c->led)
+		plan_start(c);
+	c->leader = 0;
+	c->led = false;
+	close_output(c);
+}
+
 /* ---- the interface ---- */
 
 void sl_command_tend(struct sl_command *c, enum sl_command_duty duty)
@@ -328,6 +346,8 @@ void sl_command_tend(struct sl_command *c, enum sl_command_duty duty)
 	check_deadline(c, duty, now);
 	if (c->leader != 0 && c->ending && now >= c->kill_ms)
 		send_signal(c, SIGKILL);
+	if (c->leader != 0 && c->ending && now >= c->kill_ms + GONE_MS)
+		let_run(c);
 }
 
 void sl_command_completed(struct sl_command *c)
@@ -355,14 +375,8 @@ void sl_command_end(struct sl_command *c)
 		return;
 	if (c->leader != 0)
 		begin_end(c);
-	for (sl_command_tend(c, SL_COMMAND_DONE); c->leader != 0; sl_command_tend(c, SL_COMMAND_DONE)) {
-		if (now_ms() > c->kill_ms + GONE_MS) {
-			say(c, SL_COMMAND_FAILED, "processes of the command %d cannot be killed: they run on",
-			    (int)c->leader);
-			break;
-		}
+	for (sl_command_tend(c, SL_COMMAND_DONE); c->leader != 0; sl_command_tend(c, SL_COMMAND_DONE))
 		poll(NULL, 0, LOOK_MS);
-	}
 }
 
 /* Set the variables; the paths are absolute, as the command has a working folder of its own. */

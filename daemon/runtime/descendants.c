@@ -1,6 +1,7 @@
 #include "daemon/runtime/descendants.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,15 +46,21 @@ bool sl_descendants_has(pid_t pid, pid_t except)
 	return at == self && pid != self;
 }
 
-size_t sl_descendants_signal(pid_t except, int signal)
+size_t sl_descendants_signal(pid_t except, int signal, size_t *others)
 {
 	DIR *folder = opendir("/proc");
 	const struct dirent *entry;
-	size_t count = 0;
+	size_t count = 0, denied = 0;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: no process */
-		count += pid > 0 && sl_descendants_has(pid, except) && kill(pid, signal) == 0;
+		if (pid <= 0 || !sl_descendants_has(pid, except))
+			continue;
+		bool may = kill(pid, signal) == 0;
+		count += may;
+		denied += !may && errno == EPERM;
 	}
+	if (others != NULL)
+		*others = denied;
 	if (folder != NULL)
 		closedir(folder);
 	return count;

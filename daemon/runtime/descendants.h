@@ -11,5 +11,5 @@ void sl_descendants_adopt(void);
 /* Return true if `pid` is a descendant of this process, but not `except` or below it. */
 bool sl_descendants_has(pid_t pid, pid_t except);
 /* Send `signal` (0: none) to all such descendants. Return the number of those that run and that this process
- * may end: those of another user, such as children of sudo, do not count. */
-size_t sl_descendants_signal(pid_t except, int signal);
+ * may end; *others, NULL: not wanted, counts those of another user, such as children of sudo. */
+size_t sl_descendants_signal(pid_t except, int signal, size_t *others);
