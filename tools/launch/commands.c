@@ -222,10 +222,30 @@ static void on_exit_of(uv_process_t *process, int64_t status, int signal)
 		judge(c);
 }
 
-static int spawn(struct command *c, char **environment, struct sl_error *error)
+/* Return the arguments to run. As the leader of a group, setsid would start its program and end at once: a
+ * shell then leads the group, and waits. To be freed. */
+static char **arguments_of(char *const *command)
+{
+	static const char *const shell[] = {"/bin/sh", "-c", "\"$@\"; exit $?", "sh"};
+	const size_t wrapped = sizeof shell / sizeof *shell;
+	size_t count = 0, used = 0;
+	bool leaves = false;
+	for (; command[count] != NULL; count++) {
+		const char *slash = strrchr(command[count], '/');
+		leaves |= strcmp(slash != NULL ? slash + 1 : command[count], "setsid") == 0;
+	}
+	const char **argv = calloc(count + wrapped + 1, sizeof *argv);
+	if (argv == NULL)
+		abort();
+	for (; leaves && used < wrapped; used++)
+		argv[used] = shell[used];
+	memcpy(argv + used, command, count * sizeof *argv);
+	return (char **)argv;
+}
+
+static int spawn(struct command *c, char *const *argv, char **environment, struct sl_error *error)
 {
 	struct sl_launch *launch = c->commands->launch;
-	char *const *argv = launch->plan->options.command;
 	uv_stdio_container_t stdio[3] = {
 		{.flags = UV_IGNORE}, {.flags = UV_INHERIT_FD}, {.flags = UV_INHERIT_FD}};
 	uv_process_options_t options = {.exit_cb = on_exit_of,
@@ -284,7 +304,9 @@ static int start(struct command *c, struct sl_error *error)
 	char **environment = sl_environment_with(variables, VARIABLES);
 	if (environment == NULL)
 		abort();
-	int rc = spawn(c, environment, error);
+	char **argv = arguments_of(c->commands->launch->plan->options.command);
+	int rc = spawn(c, argv, environment, error);
+	free(argv);
 	for (size_t i = 0; i < VARIABLES; i++)
 		free(variables[i]);
 	free(environment);
