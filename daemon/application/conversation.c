@@ -46,13 +46,14 @@ static void send_joined(struct sl_application *a)
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
 	json_t *object = json_pack(
-		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:o*}", "type", "joined", "version",
-		VERSION, "learner", (json_int_t)s->id, "name", a->config.roster->members[a->config.self].name,
-		"learners", (json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o*}", "type", "joined",
+		"version", VERSION, "learner", (json_int_t)s->id, "name",
+		a->config.roster->members[a->config.self].name, "learners",
+		(json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
 		(json_int_t)(a->n - a->metrics_count), "bytes", (json_int_t)a->bytes, "clipping_range",
 		range_of(s->clipping_range), "decimals", decimals_of(s->decimals), "weighted",
-		s->weighting == SL_WEIGHTING_SAMPLES, "initial",
-		sl_conversation_wants_initial(a) ? json_true() : NULL);
+		s->weighting == SL_WEIGHTING_SAMPLES, "averages_metrics", s->metrics == SL_METRICS_AGGREGATE,
+		"initial", sl_conversation_wants_initial(a) ? json_true() : NULL);
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 
@@ -320,8 +321,8 @@ static void take_initial(struct sl_application *a)
 	if (a->initial == NULL)
 		return;
 	sl_shared_vector_read(&a->up, a->initial);
-	const struct sl_tensors tensors = {a->base.tensors.items + a->metrics_count,
-					   a->base.tensors.count - a->metrics_count};
+	const struct sl_tensors tensors = {.items = a->base.tensors.items + a->metrics_count,
+					   .count = a->base.tensors.count - a->metrics_count};
 	struct sl_error error;
 	if (sl_vector_check(a->config.settings, a->values, &tensors, a->initial, a->n - a->metrics_count,
 			    &error) == SL_OK)

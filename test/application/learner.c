@@ -113,7 +113,7 @@ void learner_begin(struct client *c, const char *folder)
 	client_hear(c,
 		    "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
 		    "\"rounds\":2,\"elements\":5,\"bytes\":20,\"clipping_range\":16.0,\"decimals\":4,"
-		    "\"weighted\":true}");
+		    "\"weighted\":true,\"averages_metrics\":");
 	learner_open_end();
 	assert_int_equal(learner.trainer->ops->parameters(learner.trainer), N);
 }

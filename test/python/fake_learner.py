@@ -27,7 +27,7 @@ class FakeLearner:
         self._script, self.failure = script, None
         self._thread = threading.Thread(target=self._run)
         self._fds = []
-        self.tensors, self.weighted, self.run = [], True, 5  # rounds of the run
+        self.tensors, self.weighted, self.averages_metrics, self.run = [], True, True, 5  # rounds of the run
         self.settings = {}  # of the encoding
         self.seals = fcntl.F_SEAL_SHRINK
 
@@ -71,7 +71,7 @@ class FakeLearner:
             self.up, self.down = (np.frombuffer(mmap.mmap(fd, size), dtype=self.tensors[0]["dtype"]) for fd in self._fds)
         joined = {"type": "joined", "version": 1, "learner": 2, "name": "b", "learners": 3, "rounds": self.run,
                   "elements": sum(elements), "bytes": size, "clipping_range": None, "decimals": None,
-                  "weighted": self.weighted, **self.settings}
+                  "weighted": self.weighted, "averages_metrics": self.averages_metrics, **self.settings}
         self._peer.sendmsg([json.dumps(joined).encode() + b"\n"],
                            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", self._fds))])
 

@@ -39,6 +39,18 @@ class Metrics(unittest.TestCase):
                 starling.join(1.0, "/dev/null/x", metrics, stop=stop)
 
 
+    def test_stop_without_averaged_metrics(self):
+        def script(learner):
+            learner.averages_metrics = False
+            learner.accept()
+
+        for stop in (True, lambda means: False):
+            with FakeLearner(script) as learner, self.assertRaisesRegex(starling.Error, "metrics: aggregate .*--set metrics=aggregate"):
+                starling.join(1.0, learner.path, stop=stop)
+        with FakeLearner(script) as learner:
+            starling.join(1.0, learner.path, metrics=["loss"]).close()
+
+
 class Names(unittest.TestCase):
     def test_a_prefix_of_all_names(self):
         for prefix, cause in (("module", "DataParallel"), ("_orig_mod", "torch.compile")):

@@ -22,6 +22,8 @@ RETRY_SECONDS = 0.2
 SAY_SECONDS = 5.0
 PREFIXES = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # of names of tensors, and what adds them
 STOP = "stop"  # the metric by which `stop` is agreed on
+NO_STOP = ("join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate of `starling launch`, "
+           'metrics="aggregate" of starling.local, or a line of starlingd.yaml')
 NAMED = 3  # the most tensors of integers that a message names
 
 
@@ -222,6 +224,8 @@ class Group:
         answer = self._connection.receive()
         if answer["type"] != "joined":
             raise Error(answer.get("text", "the learner refused the application"))
+        if self._rule and not answer.get("averages_metrics", True):
+            raise Error(NO_STOP)
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
         self.decimals, self.clipping_range = answer.get("decimals"), answer.get("clipping_range")
@@ -285,7 +289,7 @@ class Group:
         if not self._rule:
             return
         if STOP not in means:
-            raise Error("stop needs the setting metrics: aggregate, at all learners")
+            raise Error(NO_STOP)
         self.stopped = means[STOP] > 0
         if self.stopped:
             assert self._connection is not None
