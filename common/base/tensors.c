@@ -1,6 +1,7 @@
 #include "common/base/tensors.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -50,6 +51,72 @@ bool sl_tensors_dtype_parse_file(const char *name, enum sl_dtype *dtype)
 	return false;
 }
 
+struct sl_tensor *sl_tensors_copy(const struct sl_tensors *tensors)
+{
+	size_t size = (tensors->count + 1) * sizeof *tensors->items;
+	for (uint32_t i = 0; i < tensors->count; i++)
+		size += strlen(tensors->items[i].name) + 1;
+	struct sl_tensor *copy = malloc(size);
+	char *name = copy == NULL ? NULL : (char *)(copy + tensors->count + 1);
+	for (uint32_t i = 0; copy != NULL && i < tensors->count; i++) {
+		copy[i] = tensors->items[i];
+		copy[i].name = name;
+		name = stpcpy(name, tensors->items[i].name) + 1;
+	}
+	return copy;
+}
+
+const char *sl_tensors_label(const char *name, char label[static SL_TENSOR_LABEL_BYTES])
+{
+	size_t length = strlen(name), part = (SL_TENSOR_LABEL_BYTES - sizeof "...") / 2;
+	if (length < SL_TENSOR_LABEL_BYTES)
+		return strcpy(label, name);
+	size_t n = 0;
+	for (size_t i = 0; i < length; i = i + 1 == part ? length - part : i + 1) {
+		label[n++] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
+		for (int dots = 0; i + 1 == part && dots < 3; dots++)
+			label[n++] = '.';
+	}
+	label[n] = '\0';
+	return label;
+}
+
+void sl_tensors_begin(const struct sl_tensors *tensors, struct sl_tensor_begin *begins)
+{
+	struct sl_tensor_begin at = {0};
+	for (uint32_t i = 0; i < tensors->count; i++) {
+		const struct sl_tensor *tensor = &tensors->items[i];
+		begins[i] = at;
+		at.element += sl_tensor_elements(tensor);
+		at.offset += sl_tensor_elements(tensor) * dtypes[tensor->dtype].bytes;
+	}
+}
+
+bool sl_tensors_at(const struct sl_tensors *tensors, uint32_t k, struct sl_tensor_run *run)
+{
+	bool known = tensors != NULL && tensors->begins != NULL && k < tensors->count;
+	*run = (struct sl_tensor_run){.apart = run->apart};
+	if (!known)
+		return false;
+	run->tensor = k;
+	run->first = tensors->begins[k].element;
+	run->offset = tensors->begins[k].offset;
+	return true;
+}
+
+void sl_tensors_seek(const struct sl_tensors *tensors, size_t element, struct sl_tensor_run *run)
+{
+	uint32_t low = 0, high = tensors != NULL && tensors->begins != NULL ? tensors->count : 0;
+	while (high - low > 1) { /* the tensor is one of low .. high - 1 */
+		uint32_t middle = low + (high - low) / 2;
+		if (tensors->begins[middle].element <= element)
+			low = middle;
+		else
+			high = middle;
+	}
+	sl_tensors_at(tensors, low, run);
+}
+
 bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tensor_run *run)
 {
 	run->first += run->count;
@@ -86,18 +153,16 @@ struct sl_tensor_run sl_tensors_part(const struct sl_tensor_run *run, size_t fir
 
 size_t sl_tensors_offset(const struct sl_tensors *tensors, size_t n, size_t element)
 {
-	size_t bytes = 0;
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);)
-		bytes += sl_tensors_part(&run, 0, element).count * dtypes[run.dtype].bytes;
-	return bytes;
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, element, &run); sl_tensors_next(tensors, n, &run);)
+		if (element < run.first + run.count)
+			return sl_tensors_part(&run, element, 0).offset;
+	return run.offset;
 }
 
 size_t sl_tensors_bytes(const struct sl_tensors *tensors, size_t n)
 {
-	struct sl_tensor_run run = {0};
-	while (sl_tensors_next(tensors, n, &run))
-		;
-	return run.offset;
+	return sl_tensors_offset(tensors, n, n);
 }
 
 bool sl_tensors_aligned(const struct sl_tensors *tensors)

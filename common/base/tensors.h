@@ -10,7 +10,8 @@
 
 #include "common/base/types.h"
 
-#define SL_TENSOR_NAME_BYTES 128u
+#define SL_TENSOR_NAME_BYTES 1024u /* with its terminating zero */
+#define SL_TENSOR_LABEL_BYTES 128u /* of a name in a message */
 #define SL_TENSOR_DIMENSIONS_MAX 8u
 
 /* X(dtype, name, name in safetensors, type in C) */
@@ -24,11 +25,16 @@ enum sl_dtype { SL_DTYPES(SL_DTYPE_NAME) };
 #undef SL_DTYPE_NAME
 
 struct sl_tensor {
-	char name[SL_TENSOR_NAME_BYTES];
+	const char *name; /* UTF-8 */
 	enum sl_dtype dtype;
 	uint32_t dimensions; /* 0: a single number */
 	uint64_t shape[SL_TENSOR_DIMENSIONS_MAX];
 	bool nonnegative; /* declared: committed values below 0 become 0 (PROTOCOL.md §4.6 Decoding) */
+};
+
+/* Where a tensor begins. */
+struct sl_tensor_begin {
+	size_t element, offset; /* in bytes */
 };
 
 /* The tensors of a model in the order of their elements; the trainer owns `items`. Without items, a model is
@@ -36,6 +42,7 @@ struct sl_tensor {
 struct sl_tensors {
 	const struct sl_tensor *items;
 	uint32_t count;
+	const struct sl_tensor_begin *begins; /* of each tensor; NULL: not known, and found by counting */
 };
 
 /* Neighbouring tensors of one dtype and one declaration. */
@@ -75,8 +82,24 @@ size_t sl_tensors_dtype_bytes(enum sl_dtype dtype);
 bool sl_tensors_dtype_parse(const char *name, enum sl_dtype *dtype);
 bool sl_tensors_dtype_parse_file(const char *name, enum sl_dtype *dtype);
 
-/* Go to the next run of a model of `n` elements; begin with a zeroed `run`. Return false after the last. A
- * run has at least one element. */
+/* Return a copy of the items with their names in one piece of memory, to be freed; NULL: out of memory. */
+struct sl_tensor *sl_tensors_copy(const struct sl_tensors *tensors);
+
+/* Write a name to `label` as it stands in a message: of a long one the begin and the end, in ASCII, as a cut
+ * might split a character. Return `label`. */
+const char *sl_tensors_label(const char *name, char label[static SL_TENSOR_LABEL_BYTES]);
+
+/* Set the begins of all tensors. */
+void sl_tensors_begin(const struct sl_tensors *tensors, struct sl_tensor_begin *begins);
+
+/* Set `run`, so that the next one begins with tensor `k`. Return false, and begin with the first tensor, if
+ * the begins are not known. `apart` is kept. */
+bool sl_tensors_at(const struct sl_tensors *tensors, uint32_t k, struct sl_tensor_run *run);
+/* Set `run` so that the next one has element `element`, or comes before it. */
+void sl_tensors_seek(const struct sl_tensors *tensors, size_t element, struct sl_tensor_run *run);
+
+/* Go to the next run of a model of `n` elements; begin with a zeroed `run`, or one
+ * that was set as above. Return false after the last. A run has at least one element. */
 bool sl_tensors_next(const struct sl_tensors *tensors, size_t n, struct sl_tensor_run *run);
 
 /* Return the part of `run` within the elements first .. first + count - 1; its count may be 0. */

@@ -219,7 +219,9 @@ static void note_most(const struct sl_workspace *workspace, const struct sl_view
 		      size_t first, size_t count)
 {
 	uint64_t p = view->field.p;
-	for (struct sl_tensor_run run = {.apart = true};
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(&workspace->tensors, first, &run);
+	     run.first + run.count < first + count &&
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		uint64_t *most = &workspace->ranges.most[run.tensor - 1];
@@ -235,7 +237,9 @@ static void note_values(const struct sl_workspace *workspace, const void *model,
 {
 	const struct sl_tensors *tensors = &workspace->tensors;
 	size_t before = sl_tensors_offset(tensors, workspace->n, first);
-	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, workspace->n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     run.first + run.count < first + count && sl_tensors_next(tensors, workspace->n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		double *most = &workspace->ranges.value[run.tensor - 1];
 		some.offset -= some.count > 0 ? before : 0;

@@ -438,7 +438,9 @@ static int encode_first_limbs(struct encoder *e, const struct sl_tensors *tensor
 			      const void *base, size_t n, size_t first, size_t count, uint64_t *x)
 {
 	int err = SL_OK;
-	for (struct sl_tensor_run run = {.apart = true}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     err == SL_OK && run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
 			err = encode_part(e, 0, &some, model, base, x + (some.first - first));
@@ -451,9 +453,17 @@ static int encode_lower_limbs(struct encoder *e, const struct sl_tensors *tensor
 			      const void *base, size_t n, size_t first, size_t count, uint64_t *x)
 {
 	int err = SL_OK;
+	const struct sl_ranges *ranges = e->encoding->ranges;
+	bool ranged = e->encoding->exponents != NULL;
+	uint32_t bits = e->encoding->update_bits;
+	struct sl_tensor_run run = {.apart = true};
 	size_t at = 0; /* of the lower limb that begins */
-	for (struct sl_tensor_run run = {.apart = true};
-	     at < first + count && sl_tensors_next(tensors, n, &run);) {
+	if (tensors != NULL && tensors->begins != NULL) {
+		uint32_t tensor = sl_ranges_lower_tensor(ranges, ranged, bits, first);
+		at = (size_t)sl_ranges_lower_before(ranges, ranged, bits, tensor);
+		sl_tensors_at(tensors, tensor, &run);
+	}
+	while (at < first + count && sl_tensors_next(tensors, n, &run)) {
 		uint32_t limbs = sl_encoding_limbs(e->encoding, run.tensor - 1);
 		for (uint32_t limb = 1; err == SL_OK && limb < limbs; limb++, at += run.count) {
 			if (at + run.count <= first || at >= first + count)
@@ -530,7 +540,9 @@ void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_t
 			   const void *model, const void *base, size_t n, size_t first, size_t count,
 			   void *rest)
 {
-	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		const void *theta = sl_encoding_from(model, some.offset),
 			   *from = sl_encoding_from(base, some.offset);
@@ -581,7 +593,9 @@ static int encode_decimals(struct encoder *e, const struct sl_tensors *tensors, 
 			   size_t first, size_t count, uint64_t *x)
 {
 	int err = SL_OK;
-	for (struct sl_tensor_run run = {0}; err == SL_OK && sl_tensors_next(tensors, n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     err == SL_OK && run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
 			err = encode_run(e, &some, sl_encoding_from(model, some.offset), NULL,

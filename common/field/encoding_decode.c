@@ -247,7 +247,12 @@ static void decode_with_limbs(struct decoder *d, const struct sl_encoding *encod
 {
 	struct lower lower = {packed, n, 0};
 	size_t before = sl_tensors_offset(tensors, n, first);
-	for (struct sl_tensor_run run = {.apart = true}; sl_tensors_next(tensors, n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	sl_tensors_seek(tensors, first, &run);
+	if (run.tensor > 0)
+		lower.first += sl_ranges_lower_before(encoding->ranges, encoding->exponents != NULL,
+						      encoding->update_bits, run.tensor);
+	while (run.first + run.count < first + count && sl_tensors_next(tensors, n, &run)) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		lower.elements = run.count;
 		if (some.count > 0) {
@@ -265,7 +270,9 @@ static void decode_decimals(const struct decoder *d, const struct sl_tensors *te
 			    size_t n, size_t first, size_t count, uint8_t *part)
 {
 	size_t before = sl_tensors_offset(tensors, n, first);
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
+	struct sl_tensor_run run = {.apart = true};
+	for (sl_tensors_seek(tensors, first, &run);
+	     run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
 		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
 		if (some.count > 0)
 			decode_run(d, &some, z + (some.first - first), part + (some.offset - before));

@@ -1,6 +1,7 @@
 #include "common/field/ranges.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SMALL_PART 64u	  /* the small tensors have a part of the model of at most 1 / 64, .. */
 #define SMALL_LEAST 1024u /* .. or so many elements */
@@ -51,8 +52,8 @@ static uint64_t small_most(const struct sl_tensors *tensors, size_t n)
 
 size_t sl_ranges_memory(const struct sl_tensors *tensors)
 {
-	return sl_ranges_count(tensors) *
-	       (sizeof(uint64_t) + sizeof(double) + sizeof(int16_t) + 2 * sizeof(uint8_t));
+	return sl_ranges_count(tensors) * ((1 + SL_CLASS_COUNT) * sizeof(uint64_t) + sizeof(double) +
+					   sizeof(int16_t) + 2 * sizeof(uint8_t));
 }
 
 /* Return the class of tensor `k`; small tensors have at most `most` elements. */
@@ -74,12 +75,14 @@ void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, s
 {
 	uint64_t most = small_most(tensors, n);
 	uint32_t count = sl_ranges_count(tensors);
-	*ranges = (struct sl_ranges){.layout = {.n = n, .tensors = count}, .count = count, .most = memory};
+	*ranges = (struct sl_ranges){.layout = {.n = n, .tensors = count}, .count = count, .before = memory};
+	ranges->most = (uint64_t *)(void *)(ranges->before + count);
 	ranges->value = (double *)(void *)(ranges->most + count);
 	ranges->next = (int16_t *)(void *)(ranges->value + count);
 	ranges->class = (uint8_t *)(ranges->next + count);
 	ranges->own = ranges->class + count;
 	for (uint32_t k = 0; k < count; k++) {
+		memcpy(ranges->before[k], ranges->layout.elements, sizeof ranges->before[k]);
 		ranges->class[k] = (uint8_t)class_of(tensors, n, k, most);
 		ranges->layout.elements[ranges->class[k]] += elements_of(tensors, n, k);
 	}
@@ -103,17 +106,42 @@ struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t
 	return exact;
 }
 
-uint64_t sl_ranges_lower(const struct sl_layout *layout, bool ranged, uint32_t bits)
+/* Return the elements of the lower limbs of so many `elements` by class. */
+static uint64_t lower_of(const uint64_t elements[static SL_CLASS_COUNT], uint64_t n, bool ranged,
+			 uint32_t bits)
 {
 	uint64_t lower = 0;
 	for (enum sl_tensor_class class = 0; class < SL_CLASS_COUNT; class ++) {
 		bool exact = !ranged || sl_ranges_always_exact(class);
-		uint32_t limbs = exact			  ? sl_ranges_exact(class, layout->n, bits).count
+		uint32_t limbs = exact			  ? sl_ranges_exact(class, n, bits).count
 				 : class == SL_CLASS_FINE ? SL_LIMBS_FINE
 							  : 1;
-		lower += layout->elements[class] * (limbs - 1);
+		lower += elements[class] * (limbs - 1);
 	}
 	return lower;
+}
+
+uint64_t sl_ranges_lower(const struct sl_layout *layout, bool ranged, uint32_t bits)
+{
+	return lower_of(layout->elements, layout->n, ranged, bits);
+}
+
+uint64_t sl_ranges_lower_before(const struct sl_ranges *ranges, bool ranged, uint32_t bits, uint32_t k)
+{
+	return lower_of(ranges->before[k], ranges->layout.n, ranged, bits);
+}
+
+uint32_t sl_ranges_lower_tensor(const struct sl_ranges *ranges, bool ranged, uint32_t bits, size_t at)
+{
+	uint32_t low = 0, high = ranges->count; /* the answer is in low .. high - 1 */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (sl_ranges_lower_before(ranges, ranged, bits, middle) <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 /* ---- limbs ---- */

@@ -40,8 +40,9 @@ struct sl_layout {
 
 struct sl_ranges {
 	struct sl_layout layout;
-	uint32_t count; /* of tensors; 0: values: model, with decimals */
-	uint8_t *class; /* by tensor: enum sl_tensor_class */
+	uint32_t count;			    /* of tensors; 0: values: model, with decimals */
+	uint8_t *class;			    /* by tensor: enum sl_tensor_class */
+	uint64_t (*before)[SL_CLASS_COUNT]; /* by tensor: elements of each class before it */
 	uint64_t *most; /* by tensor: largest |centred(Z_l)| of the first limbs of the last Z */
 	double *value;	/* by tensor: largest absolute value that the last Z decodes to */
 	int16_t *next;	/* by tensor: exponent of the result that the last Z decodes to */
@@ -68,6 +69,10 @@ static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
 struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits);
 /* Return the elements of all lower limbs, with `bits` in the first limb. */
 uint64_t sl_ranges_lower(const struct sl_layout *layout, bool ranged, uint32_t bits);
+/* Return those of the tensors before tensor `k`. */
+uint64_t sl_ranges_lower_before(const struct sl_ranges *ranges, bool ranged, uint32_t bits, uint32_t k);
+/* Return the last tensor whose lower limbs begin at the lower limb `at` or before it. */
+uint32_t sl_ranges_lower_tensor(const struct sl_ranges *ranges, bool ranged, uint32_t bits, size_t at);
 /* Return the elements that vectors have beside n values and the weight. */
 static inline uint64_t sl_layout_extra(const struct sl_layout *layout, bool ranged, uint32_t bits)
 {

@@ -199,7 +199,7 @@ static void name_tensors(struct builtin *t)
 		 .shape = {SL_PIXELS, t->hidden_units}},
 		{.name = "decoder.bias", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {SL_PIXELS}}};
 	memcpy(t->tensors, tensors, sizeof tensors);
-	t->base.tensors = (struct sl_tensors){t->tensors, 4};
+	t->base.tensors = (struct sl_tensors){.items = t->tensors, .count = 4};
 }
 
 int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,

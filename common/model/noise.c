@@ -84,7 +84,7 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 	t->size = s->noise_parameters;
 	t->tensor =
 		(struct sl_tensor){.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {t->size}};
-	t->base.tensors = (struct sl_tensors){&t->tensor, 1};
+	t->base.tensors = (struct sl_tensors){.items = &t->tensor, .count = 1};
 	t->rank = rank;
 	t->seed = s->seed;
 	double range = s->clipping_range != SL_CLIPPING_RANGE_AUTO ? s->clipping_range / 2 : RANGE;

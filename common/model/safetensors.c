@@ -13,8 +13,6 @@
 #include "common/model/disk_error.h"
 #include "common/config/settings.h"
 
-#define HEADER_BYTES_MAX (8u << 20) /* of a model with thousands of tensors */
-
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	      "the length of the header is written in the byte order of the machine");
 
@@ -145,7 +143,7 @@ const char *sl_safetensors_header(int fd, json_t **header, uint64_t *begin)
 	*header = NULL;
 	if (sl_safetensors_read(fd, &length, sizeof length) < 0)
 		return "shorter than a header";
-	if (length < 2 || length > HEADER_BYTES_MAX || length % 8 != 0)
+	if (length < 2 || length > SL_SAFETENSORS_HEADER_BYTES_MAX || length % 8 != 0)
 		return "the header's length is out of range";
 	*begin = sizeof length + length;
 	char *text = malloc(length);

@@ -17,6 +17,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 
+#define SL_SAFETENSORS_HEADER_BYTES_MAX (128u << 20) /* more than that of any model that may join */
 #define SL_FILE_NAME_BYTES 64u /* a file name in the state folder, with its terminating zero */
 
 /* How a file is written. A failed fsync is never retried. */

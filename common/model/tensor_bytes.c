@@ -10,9 +10,12 @@
 #include "common/base/bytes.h"
 
 #define DOMAIN "starling model 1"
-#define ONE_BYTES (1 + SL_TENSOR_NAME_BYTES + 2 + 8 * SL_TENSOR_DIMENSIONS_MAX) /* of a tensor, at most */
+#define LENGTH_BYTES 2u /* of a name, at most; a byte has 7 bits of it */
+#define ONE_BYTES                                                                                            \
+	(LENGTH_BYTES + SL_TENSOR_NAME_BYTES + 2 + 8 * SL_TENSOR_DIMENSIONS_MAX) /* of a tensor, at most */
 #define ONE_BYTES_LEAST (1 + 1 + 2)
 #define SHAPE_BYTES 192u
+#define SUBJECT_BYTES (SL_TENSOR_LABEL_BYTES + 64u)
 #define NONNEGATIVE 0x80u /* bit of the byte that has the dtype */
 #define COUNT(...) +1
 #define DTYPES (0 SL_DTYPES(COUNT))
@@ -22,11 +25,14 @@
 static size_t write_one(const struct sl_tensor *tensor, uint8_t bytes[static ONE_BYTES])
 {
 	struct sl_writer w = {.bytes = bytes, .size = ONE_BYTES};
-	uint8_t name = (uint8_t)strlen(tensor->name),
+	size_t length = strlen(tensor->name);
+	bool longer = length > 0x7f;
+	uint8_t size[LENGTH_BYTES] = {(uint8_t)((length & 0x7f) | (longer ? 0x80 : 0)),
+				      (uint8_t)(length >> 7)},
 		head[] = {(uint8_t)(tensor->dtype | (tensor->nonnegative ? NONNEGATIVE : 0)),
 			  (uint8_t)tensor->dimensions};
-	sl_bytes_put(&w, &name, 1);
-	sl_bytes_put(&w, tensor->name, name);
+	sl_bytes_put(&w, size, longer ? 2 : 1);
+	sl_bytes_put(&w, tensor->name, length);
 	sl_bytes_put(&w, head, sizeof head);
 	for (uint32_t d = 0; d < tensor->dimensions; d++)
 		sl_bytes_put_u64(&w, tensor->shape[d]);
@@ -65,7 +71,7 @@ size_t sl_tensor_bytes_write(const struct sl_tensors *tensors, uint8_t *bytes, s
 /* ---- from bytes of a peer ---- */
 
 struct reader {
-	const uint8_t *at;
+	uint8_t *at; /* a zero is put behind each name */
 	size_t left;
 	uint64_t elements; /* of the tensors read */
 };
@@ -80,11 +86,34 @@ static bool take(struct reader *r, void *to, size_t size)
 	return true;
 }
 
-static bool read_name(struct reader *r, struct sl_tensor *tensor)
+/* Read the length of a name, in as few bytes as it takes. */
+static bool read_length(struct reader *r, size_t *length)
 {
-	uint8_t length;
-	return take(r, &length, 1) && length >= 1 && length < sizeof tensor->name &&
-	       take(r, tensor->name, length) && strlen(tensor->name) == length;
+	uint8_t low, high = 0;
+	if (!take(r, &low, 1))
+		return false;
+	bool longer = low > 0x7f;
+	*length = low & 0x7f;
+	if (longer && (!take(r, &high, 1) || high == 0))
+		return false;
+	*length |= (size_t)high << 7;
+	return *length >= 1 && *length < SL_TENSOR_NAME_BYTES && *length <= r->left;
+}
+
+/* Leave the name where it is: the byte behind it is read before a zero ends it. */
+static bool read_name(struct reader *r, struct sl_tensor *tensor, uint8_t head[static 2])
+{
+	size_t length;
+	if (!read_length(r, &length))
+		return false;
+	char *name = (char *)r->at;
+	r->at += length;
+	r->left -= length;
+	if (!take(r, head, 2) || memchr(name, '\0', length) != NULL)
+		return false;
+	name[length] = '\0';
+	tensor->name = name;
+	return true;
 }
 
 static bool read_shape(struct reader *r, struct sl_tensor *tensor)
@@ -110,7 +139,7 @@ static bool read_one(struct reader *r, struct sl_tensor *tensor)
 {
 	uint8_t head[2];
 	memset(tensor, 0, sizeof *tensor);
-	if (!read_name(r, tensor) || !take(r, head, sizeof head) || (head[0] & ~NONNEGATIVE) >= DTYPES ||
+	if (!read_name(r, tensor, head) || (head[0] & ~NONNEGATIVE) >= DTYPES ||
 	    head[1] > SL_TENSOR_DIMENSIONS_MAX)
 		return false;
 	tensor->dtype = (enum sl_dtype)(head[0] & ~NONNEGATIVE);
@@ -132,12 +161,11 @@ static void shape_text(const struct sl_tensor *tensor, char text[static SHAPE_BY
 }
 
 /* Write the name without the bytes that a terminal or a log might not show. */
-static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR_NAME_BYTES])
+static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR_LABEL_BYTES])
 {
-	size_t n = 0;
-	for (; tensor->name[n] != '\0'; n++)
-		text[n] = tensor->name[n] >= ' ' && tensor->name[n] <= '~' ? tensor->name[n] : '?';
-	text[n] = '\0';
+	sl_tensors_label(tensor->name, text);
+	for (char *c = text; *c != '\0'; c++)
+		*c = *c >= ' ' && *c <= '~' ? *c : '?';
 }
 
 static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)
@@ -154,21 +182,34 @@ static const struct sl_tensor *find(const struct sl_tensors *tensors, const char
 	return NULL;
 }
 
+/* Write "tensor w", or "the averaged metric loss". */
+static void subject_text(const struct sl_tensor *tensor, char text[static SUBJECT_BYTES])
+{
+	static const size_t prefix = sizeof SL_METRIC_PREFIX - 1;
+	char name[SL_TENSOR_LABEL_BYTES];
+	name_text(tensor, name);
+	if (!sl_tensor_is_metric(tensor))
+		snprintf(text, SUBJECT_BYTES, "tensor %s", name);
+	else
+		snprintf(text, SUBJECT_BYTES, "the averaged metric %s%s", name + prefix,
+			 strcmp(name + prefix, "stop") == 0 ? ", which stop= of starling.join adds," : "");
+}
+
 /* Compare two tensors of one name; NULL: there is none on this side. Return false if they are equal. */
 static bool name_one(const struct sl_tensor *here, const struct sl_tensor *there, char *text, size_t room)
 {
-	char name[SL_TENSOR_NAME_BYTES], own[SHAPE_BYTES], theirs[SHAPE_BYTES];
-	name_text(here != NULL ? here : there, name);
+	char name[SUBJECT_BYTES], own[SHAPE_BYTES], theirs[SHAPE_BYTES];
+	subject_text(here != NULL ? here : there, name);
 	if (here == NULL) {
-		snprintf(text, room, "tensor %s is there, and not here", name);
+		snprintf(text, room, "%s is there, and not here", name);
 	} else if (there == NULL) {
-		snprintf(text, room, "tensor %s is here, and not there", name);
+		snprintf(text, room, "%s is here, and not there", name);
 	} else if (same_shape(here, there)) {
 		return false;
 	} else {
 		shape_text(here, own);
 		shape_text(there, theirs);
-		snprintf(text, room, "tensor %s is %s there and %s here", name, theirs, own);
+		snprintf(text, room, "%s is %s there and %s here", name, theirs, own);
 	}
 	return true;
 }
@@ -177,7 +218,7 @@ static bool name_one(const struct sl_tensor *here, const struct sl_tensor *there
 static void name_place(uint32_t k, const struct sl_tensors *here, const struct sl_tensors *there,
 		       uint32_t count, char *text, size_t room)
 {
-	char name[SL_TENSOR_NAME_BYTES], other[SL_TENSOR_NAME_BYTES];
+	char name[SL_TENSOR_LABEL_BYTES], other[SL_TENSOR_LABEL_BYTES];
 	if (k < here->count && k < there->count) {
 		name_text(&here->items[k], name);
 		name_text(&there->items[k], other);
@@ -215,17 +256,20 @@ bool sl_tensor_bytes_differ(const struct sl_tensors *here, const struct sl_tenso
 int sl_tensor_bytes_compare(const struct sl_tensors *own, const uint8_t *bytes, size_t size, uint32_t count,
 			    char *text, size_t room)
 {
-	struct reader r = {.at = bytes, .left = size};
 	struct sl_tensor *items = malloc((size / ONE_BYTES_LEAST + 1) * sizeof *items);
+	uint8_t *copy = malloc(size + 1); /* of the names */
 	uint32_t k = 0;
 	int rc = SL_OK;
-	if (items == NULL)
+	if (items == NULL || copy == NULL)
 		abort(); /* out of memory: a message has at most 61,440 bytes of tensors */
+	struct reader r = {.at = memcpy(copy, bytes, size), .left = size};
 	for (; r.left > 0 && rc == SL_OK; k++)
 		if (k == count || !read_one(&r, &items[k]))
 			rc = SL_ERR_FORMAT;
-	if (rc == SL_OK && sl_tensor_bytes_differ(own, &(struct sl_tensors){items, k}, count, text, room))
+	if (rc == SL_OK &&
+	    sl_tensor_bytes_differ(own, &(struct sl_tensors){.items = items, .count = k}, count, text, room))
 		rc = SL_ERR_INVALID;
 	free(items);
+	free(copy);
 	return rc;
 }

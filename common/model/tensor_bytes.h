@@ -1,7 +1,7 @@
 /* tensor_bytes.h - the tensors of a model as bytes: the input of the hash in the parameter `model`, and the
  * content of a Model message (PROTOCOL.md §6.16 Model).
  *
- *    for each tensor: u8 length of the name | name | u8 dtype | u8 dimensions | u64 length of each dimension
+ *    for each tensor: length of the name | name | u8 dtype | u8 dimensions | u64 length of each dimension
  */
 #pragma once
 

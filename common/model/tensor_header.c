@@ -67,7 +67,7 @@ json_t *sl_tensor_header_make(json_t *metadata, const struct sl_tensors *tensors
 
 /* ---- reading ---- */
 
-/* A tensor, and its bytes within the data. */
+/* A tensor, whose name is that of the header, and its bytes within the data. */
 struct entry {
 	struct sl_tensor tensor;
 	json_int_t begin, end;
@@ -107,12 +107,12 @@ static const char *entry_parse(const char *name, json_t *json, struct entry *ent
 	const char *type;
 	json_t *shape;
 	struct sl_tensor *tensor = &entry->tensor;
-	if (*name == '\0' || strlen(name) >= sizeof tensor->name ||
+	if (*name == '\0' || strlen(name) >= SL_TENSOR_NAME_BYTES ||
 	    json_unpack(json, "{s:s,s:o,s:[I,I!]!}", "dtype", &type, "shape", &shape, "data_offsets",
 			&entry->begin, &entry->end) != 0 ||
 	    !json_is_array(shape))
 		return "the header is not that of a model";
-	strcpy(tensor->name, name);
+	tensor->name = name;
 	if (!sl_tensors_dtype_parse_file(type, &tensor->dtype))
 		return "a tensor is not F32, F64 or I64";
 	json_int_t bytes = (json_int_t)sl_tensors_dtype_bytes(tensor->dtype), size;
@@ -187,10 +187,12 @@ const char *sl_tensor_header_read(json_t *header, struct sl_tensors *tensors, ui
 	if (wrong == NULL)
 		wrong = nonnegative_parse(header, items, count);
 	free(entries);
-	*tensors = (struct sl_tensors){items, wrong == NULL ? (uint32_t)count : 0};
-	if (wrong != NULL) {
-		free(items);
-		tensors->items = NULL;
+	*tensors = (struct sl_tensors){0};
+	if (wrong == NULL) {
+		const struct sl_tensors found = {.items = items, .count = (uint32_t)count};
+		*tensors = (struct sl_tensors){.items = sl_tensors_copy(&found), .count = found.count};
+		wrong = tensors->items == NULL ? "out of memory" : NULL;
 	}
+	free(items);
 	return wrong;
 }

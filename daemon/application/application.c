@@ -276,25 +276,15 @@ static int evaluate(struct sl_trainer *trainer, const void *model, double *mse, 
 
 /* ---- the tensors of the model ---- */
 
-static int copy_tensors(const struct sl_tensors *from, struct sl_tensors *to, struct sl_error *error)
-{
-	size_t size = from->count * sizeof *from->items;
-	struct sl_tensor *items = malloc(size);
-	if (items == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	*to = (struct sl_tensors){memcpy(items, from->items, size), from->count};
-	return SL_OK;
-}
-
 /* Adopt a copy of `tensors`, if the tensors are not known yet. */
 static int adopt_copy(struct sl_application *a, const struct sl_tensors *tensors, enum sl_values values,
 		      struct sl_error *error)
 {
-	struct sl_tensors copy;
 	if (a->opened || tensors->count == 0)
 		return SL_OK;
-	int rc = copy_tensors(tensors, &copy, error);
-	return rc == SL_OK ? sl_state_adopt(a, &copy, values, error) : rc;
+	struct sl_tensors copy = {.items = sl_tensors_copy(tensors), .count = tensors->count};
+	return copy.items != NULL ? sl_state_adopt(a, &copy, values, error)
+				  : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
 /* Return the reason not to use the file, or NULL. */

@@ -12,12 +12,16 @@
 #include "daemon/runtime/unix_socket.h"
 
 #define FDS_MAX 2u
-#define LOST_BYTES_MAX (64u << 20) /* of a line that is too long */
+#define LINE_BYTES_FIRST (64u << 10) /* room for lines; more only while a longer one is there */
+#define LOST_BYTES_MAX (64u << 20)   /* of a line that is too long */
 
 int sl_line_socket_open(struct sl_line_socket *s, const char *path, struct sl_error *error)
 {
-	*s = (struct sl_line_socket){
-		.listener = -1, .peer = -1, .life = -1, .line = malloc(SL_LINE_SOCKET_BYTES)};
+	*s = (struct sl_line_socket){.listener = -1,
+				     .peer = -1,
+				     .life = -1,
+				     .line = malloc(LINE_BYTES_FIRST),
+				     .room = LINE_BYTES_FIRST};
 	if (s->line == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return sl_unix_socket_listen(path, "application socket", &s->listener, error);
@@ -39,12 +43,19 @@ void sl_line_socket_drop(struct sl_line_socket *s)
 	if (s->life >= 0)
 		close(s->life);
 	s->peer = s->life = -1;
-	s->used = s->taken = s->lost = 0;
+	s->used = s->taken = s->seen = s->lost = 0;
+}
+
+/* Return the end of the next line, or NULL. Bytes are searched once: a long line comes in many parts. */
+static char *newline_of(const struct sl_line_socket *s)
+{
+	size_t from = s->seen > s->taken ? s->seen : s->taken;
+	return memchr(s->line + from, '\n', s->used - from);
 }
 
 bool sl_line_socket_pending(const struct sl_line_socket *s)
 {
-	return s->peer >= 0 && memchr(s->line + s->taken, '\n', s->used - s->taken) != NULL;
+	return s->peer >= 0 && newline_of(s) != NULL;
 }
 
 void sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
@@ -151,17 +162,43 @@ bool sl_line_socket_accept(struct sl_line_socket *s)
 	return true;
 }
 
+/* Have room for `room` bytes. */
+static void set_room(struct sl_line_socket *s, size_t room)
+{
+	char *line = realloc(s->line, room);
+	if (line == NULL)
+		abort(); /* out of memory */
+	s->line = line;
+	s->room = room;
+}
+
 /* Move what follows the line that was returned last to the front. */
 static void drop_taken(struct sl_line_socket *s)
 {
+	if (s->taken == 0)
+		return;
 	s->used -= s->taken;
 	memmove(s->line, s->line + s->taken, s->used);
-	s->taken = 0;
+	s->taken = s->seen = 0;
+	if (s->room > LINE_BYTES_FIRST && s->used < LINE_BYTES_FIRST)
+		set_room(s, LINE_BYTES_FIRST);
+}
+
+/* Make room for further bytes of a line. Of one that is too long, forget what came. */
+static void make_room(struct sl_line_socket *s)
+{
+	s->seen = s->used;
+	if (s->used == s->room && s->room < SL_LINE_SOCKET_BYTES) {
+		set_room(s, 2 * s->room);
+	} else if (s->used == s->room) { /* go on: many peers listen only after sending */
+		s->lost += s->used;
+		s->used = s->seen = 0;
+	}
 }
 
 static void refuse_line(struct sl_line_socket *s)
 {
-	refuse(s->peer, "a line has at most 1 MiB");
+	refuse(s->peer, "a line has at most 32 MiB: fewer tensors, or shorter names");
 	s->peer = -1;
 	sl_line_socket_drop(s);
 }
@@ -173,12 +210,9 @@ const char *sl_line_socket_next(struct sl_line_socket *s, size_t *size)
 		return NULL;
 	drop_taken(s);
 	bool ended = has_ended(s); /* first: the process may still send before it ends */
-	while ((newline = memchr(s->line, '\n', s->used)) == NULL && s->lost < LOST_BYTES_MAX) {
-		if (s->used == SL_LINE_SOCKET_BYTES) { /* go on: many peers listen only after sending */
-			s->lost += s->used;
-			s->used = 0;
-		}
-		ssize_t got = recv(s->peer, s->line + s->used, SL_LINE_SOCKET_BYTES - s->used, MSG_DONTWAIT);
+	while ((newline = newline_of(s)) == NULL && s->lost < LOST_BYTES_MAX) {
+		make_room(s);
+		ssize_t got = recv(s->peer, s->line + s->used, s->room - s->used, MSG_DONTWAIT);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got == 0 || (got < 0 && (errno != EAGAIN || ended)))

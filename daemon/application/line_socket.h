@@ -13,14 +13,16 @@
 
 #include "common/base/err.h"
 
-#define SL_LINE_SOCKET_BYTES (1u << 20) /* of a line: the tensors of a large model */
+#define SL_LINE_SOCKET_BYTES (32u << 20) /* of a line: the tensors of a large model */
 
 struct sl_line_socket {
 	int listener, peer; /* -1: none */
 	pid_t pid;	    /* of the peer; 0: of a pid namespace that this process does not see */
 	int life;	    /* pidfd of that process; -1: none */
 	char *line;	    /* bytes received and not yet used up */
-	size_t used, taken; /* taken: of the line that was returned last */
+	size_t room, used;  /* of them */
+	size_t taken;	    /* of the line that was returned last */
+	size_t seen;	    /* bytes without a newline, from the begin */
 	size_t lost;	    /* bytes of a line that is too long */
 };
 

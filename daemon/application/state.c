@@ -36,11 +36,12 @@ void sl_state_warn(const struct sl_application *a, const char *format, ...)
 static int check_encoding(const struct sl_settings *settings, const struct sl_tensors *tensors,
 			  struct sl_error *error)
 {
+	char label[SL_TENSOR_LABEL_BYTES];
 	for (uint32_t i = 0; settings->encoding == SL_ENCODING_PAPER && i < tensors->count; i++)
 		if (tensors->items[i].dtype == SL_INT64)
 			return sl_err_set(error, SL_ERR_INVALID,
 					  "tensor %s: int64 cannot be averaged with `encoding: paper`",
-					  tensors->items[i].name);
+					  sl_tensors_label(tensors->items[i].name, label));
 	return SL_OK;
 }
 

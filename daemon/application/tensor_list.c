@@ -30,24 +30,26 @@ static int read_shape(const json_t *shape, struct sl_tensor *tensor)
 static int read_tensor(const json_t *entry, struct sl_tensor *tensor, struct sl_error *error)
 {
 	const char *name = json_string_value(json_object_get(entry, "name"));
-	if (name == NULL || *name == '\0' || strlen(name) >= sizeof tensor->name)
-		return sl_err_set(error, SL_ERR_INVALID, "a tensor needs a name of 1 to %zu bytes",
-				  sizeof tensor->name - 1);
+	char label[SL_TENSOR_LABEL_BYTES];
+	if (name == NULL || *name == '\0' || strlen(name) >= SL_TENSOR_NAME_BYTES)
+		return sl_err_set(error, SL_ERR_INVALID, "a tensor needs a name of 1 to %u bytes",
+				  SL_TENSOR_NAME_BYTES - 1);
+	tensor->name = name;
+	sl_tensors_label(name, label);
 	if (strcmp(name, "__metadata__") == 0 || /* a key of checkpoints */
 	    strncmp(name, SL_METRIC_PREFIX, sizeof SL_METRIC_PREFIX - 1) == 0)
-		return sl_err_set(error, SL_ERR_INVALID, "a tensor cannot have the name %s", name);
-	strcpy(tensor->name, name);
+		return sl_err_set(error, SL_ERR_INVALID, "a tensor cannot have the name %s", label);
 	if (read_shape(json_object_get(entry, "shape"), tensor) != SL_OK)
 		return sl_err_set(error, SL_ERR_INVALID,
-				  "tensor %s: the shape is a list of at most %u lengths", name,
+				  "tensor %s: the shape is a list of at most %u lengths", label,
 				  SL_TENSOR_DIMENSIONS_MAX);
 	const json_t *dtype = json_object_get(entry, "dtype");
 	if (dtype != NULL && !sl_tensors_dtype_parse(json_string_value(dtype), &tensor->dtype))
 		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: the dtype is float32, float64 or int64",
-				  name);
+				  label);
 	const json_t *nonnegative = json_object_get(entry, "nonnegative");
 	if (nonnegative != NULL && !json_is_boolean(nonnegative))
-		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: nonnegative is true or false", name);
+		return sl_err_set(error, SL_ERR_INVALID, "tensor %s: nonnegative is true or false", label);
 	tensor->nonnegative = json_is_true(nonnegative);
 	return SL_OK;
 }
@@ -68,35 +70,42 @@ static int add_elements(const struct sl_tensor *tensor, uint64_t *sum)
 	return *sum >= SL_ELEMENTS_MAX ? SL_ERR_RANGE : SL_OK;
 }
 
-static int read_metric(const json_t *entry, struct sl_tensor *tensor, struct sl_error *error)
+/* The names of the tensors of metrics. */
+typedef char metric_names[SL_METRICS_MAX][sizeof SL_METRIC_PREFIX + SL_METRIC_NAME_BYTES];
+
+static int read_metric(const json_t *entry, char *full, size_t size, struct sl_tensor *tensor,
+		       struct sl_error *error)
 {
 	const char *name = json_string_value(entry);
 	if (name == NULL || *name == '\0' || strlen(name) >= SL_METRIC_NAME_BYTES)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "a metric that is averaged needs a name of 1 to %u bytes",
 				  SL_METRIC_NAME_BYTES - 1);
-	*tensor = (struct sl_tensor){.dtype = SL_FLOAT64};
-	snprintf(tensor->name, sizeof tensor->name, SL_METRIC_PREFIX "%s", name);
+	snprintf(full, size, SL_METRIC_PREFIX "%s", name);
+	*tensor = (struct sl_tensor){.name = full, .dtype = SL_FLOAT64};
 	return SL_OK;
 }
 
 /* Add the name to the set `names`. */
 static int add_name(const struct sl_tensor *tensor, json_t *names, struct sl_error *error)
 {
+	char label[SL_TENSOR_LABEL_BYTES];
 	if (json_object_get(names, tensor->name) != NULL)
-		return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s", tensor->name);
+		return sl_err_set(error, SL_ERR_INVALID, "two tensors have the name %s",
+				  sl_tensors_label(tensor->name, label));
 	json_object_set_new(names, tensor->name, json_true());
 	return SL_OK;
 }
 
-static int read_metrics(const json_t *list, struct sl_tensor *items, json_t *names, struct sl_error *error)
+static int read_metrics(const json_t *list, metric_names full, struct sl_tensor *items, json_t *names,
+			struct sl_error *error)
 {
 	int rc = SL_OK;
 	if (list != NULL && (!json_is_array(list) || json_array_size(list) > SL_METRICS_MAX))
 		return sl_err_set(error, SL_ERR_INVALID, "metrics is a list of at most %u names",
 				  SL_METRICS_MAX);
 	for (size_t i = 0; rc == SL_OK && i < json_array_size(list); i++) {
-		rc = read_metric(json_array_get(list, i), &items[i], error);
+		rc = read_metric(json_array_get(list, i), full[i], sizeof full[i], &items[i], error);
 		if (rc == SL_OK)
 			rc = add_name(&items[i], names, error);
 	}
@@ -116,7 +125,8 @@ static int read_tensors(const json_t *list, struct sl_tensor *items, json_t *nam
 			return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements",
 					  SL_ELEMENTS_MAX - 1);
 	}
-	if (!sl_tensors_aligned(&(struct sl_tensors){items, (uint32_t)json_array_size(list)}))
+	if (!sl_tensors_aligned(
+		    &(struct sl_tensors){.items = items, .count = (uint32_t)json_array_size(list)}))
 		return sl_err_set(
 			error, SL_ERR_INVALID,
 			"a tensor of float64 or int64 follows one of float32: they must precede it");
@@ -127,26 +137,27 @@ int sl_tensor_list_read(const json_t *list, const json_t *metrics, struct sl_ten
 			struct sl_error *error)
 {
 	size_t count = json_array_size(metrics) + json_array_size(list);
-	struct sl_tensor *items = calloc(count + 1, sizeof *items);
+	struct sl_tensor *items = calloc(count + 1, sizeof *items); /* their names are those of the lists */
+	metric_names full;
 	json_t *names = json_object();
 	*tensors = (struct sl_tensors){0};
 	if (items == NULL || names == NULL)
-		abort(); /* out of memory: a line has at most 1 MiB */
-	int rc = read_metrics(metrics, items, names, error);
+		abort(); /* out of memory: a line has at most SL_LINE_SOCKET_BYTES */
+	int rc = read_metrics(metrics, full, items, names, error);
 	if (rc == SL_OK)
 		rc = read_tensors(list, items + json_array_size(metrics), names, error);
 	json_decref(names);
-	if (rc != SL_OK) {
-		free(items);
-		return rc;
-	}
-	*tensors = (struct sl_tensors){items, (uint32_t)count};
-	if (sl_tensor_list_elements(tensors) < SL_ELEMENTS_MAX)
-		return SL_OK;
+	struct sl_tensors found = {.items = items, .count = (uint32_t)count};
+	if (rc == SL_OK && sl_tensor_list_elements(&found) >= SL_ELEMENTS_MAX)
+		rc = sl_err_set(error, SL_ERR_RANGE,
+				"a model has at most %u elements, its metrics among them",
+				SL_ELEMENTS_MAX - 1);
+	if (rc == SL_OK)
+		*tensors = (struct sl_tensors){.items = sl_tensors_copy(&found), .count = found.count};
+	if (rc == SL_OK && tensors->items == NULL)
+		abort(); /* as above */
 	free(items);
-	*tensors = (struct sl_tensors){0};
-	return sl_err_set(error, SL_ERR_RANGE, "a model has at most %u elements, its metrics among them",
-			  SL_ELEMENTS_MAX - 1);
+	return rc;
 }
 
 uint32_t sl_tensor_list_metrics(const struct sl_tensors *tensors)
@@ -186,7 +197,7 @@ int sl_tensor_list_compare(const struct sl_tensors *known, const struct sl_tenso
 
 void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char *text, size_t size)
 {
-	char place[SHAPE_BYTES];
+	char place[SHAPE_BYTES], label[SL_TENSOR_LABEL_BYTES];
 	uint64_t at[SL_TENSOR_DIMENSIONS_MAX];
 	const struct sl_tensor *tensor = tensors->items;
 	while (index >= sl_tensor_elements(tensor))
@@ -194,5 +205,6 @@ void sl_tensor_list_place(const struct sl_tensors *tensors, uint64_t index, char
 	for (uint32_t d = tensor->dimensions; d-- > 0; index /= tensor->shape[d])
 		at[d] = index % tensor->shape[d];
 	place_text(at, tensor->dimensions, place);
-	snprintf(text, size, "%s%s", tensor->name, tensor->dimensions > 0 ? place : "");
+	snprintf(text, size, "%s%s", sl_tensors_label(tensor->name, label),
+		 tensor->dimensions > 0 ? place : "");
 }

@@ -140,7 +140,8 @@ struct sl_daemon {
 	struct sl_log *log;
 	struct sl_tls tls;
 	struct sl_trainer *trainer;
-	void *ranges; /* memory of workspace.ranges */
+	void *ranges;			/* memory of workspace.ranges */
+	struct sl_tensor_begin *begins; /* of workspace.tensors */
 
 	uv_loop_t loop;
 	uv_prepare_t before; /* drains the event queue before the loop sleeps */

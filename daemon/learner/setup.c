@@ -170,6 +170,10 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
 	v->tensors = daemon->trainer->tensors;
+	daemon->begins = calloc(v->tensors.count + 1, sizeof *daemon->begins);
+	if (daemon->begins != NULL)
+		sl_tensors_begin(&v->tensors, daemon->begins);
+	v->tensors.begins = daemon->begins;
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
 	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
@@ -181,7 +185,8 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->committed = calloc(1, sl_workspace_bytes(v));
 	if (v->ranges.count > 0 && (v->rest = sodium_malloc((bytes + 7) / 8 * 8)) != NULL)
 		memset(v->rest, 0, bytes);
-	if (v->trained == NULL || v->committed == NULL || (v->ranges.count > 0 && v->rest == NULL))
+	if (daemon->begins == NULL || v->trained == NULL || v->committed == NULL ||
+	    (v->ranges.count > 0 && v->rest == NULL))
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
@@ -556,6 +561,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
 	free(daemon->ranges);
+	free(daemon->begins);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->other_model)

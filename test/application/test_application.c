@@ -301,7 +301,7 @@ static const char *const bad_lines[][2] = {
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[40000,40000]}]}",
 	 "a model has at most 268435455 elements"},
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"\",\"shape\":[1]}]}",
-	 "a tensor needs a name of 1 to 127 bytes"},
+	 "a tensor needs a name of 1 to 1023 bytes"},
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[-1]}]}", "tensor w:"},
 	{"{\"type\":\"join\",\"version\":1,\"tensors\":[{\"name\":\"w\",\"shape\":[1],\"nonnegative\":1}]}",
 	 "tensor w: nonnegative is true or false"},
@@ -364,7 +364,7 @@ TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 	for (ssize_t n; sent < (80u << 20) && (n = send(endless.fd, bytes, sizeof bytes, MSG_NOSIGNAL)) > 0;)
 		sent += (size_t)n;
 	assert_true(sent < (80u << 20));
-	client_hear(&endless, "{\"type\":\"error\",\"text\":\"a line has at most 1 MiB\"}");
+	client_hear(&endless, "{\"type\":\"error\",\"text\":\"a line has at most 32 MiB");
 	client_close(&endless);
 	client_join(&c, socket_path(*state), JOIN);
 	learner_end(&c);
@@ -373,7 +373,7 @@ TEST_WITH(a_line_without_an_end_is_not_kept, folder_setup, folder_teardown)
 /* It ends the connection when it is complete: many applications listen only then. */
 TEST_WITH(a_line_that_is_too_long_is_answered, folder_setup, folder_teardown)
 {
-	static const size_t sizes[] = {(1 << 20) - 1, 1 << 20, 5 << 20}; /* without the newline */
+	static const size_t sizes[] = {(32 << 20) - 1, 32 << 20, 40 << 20}; /* without the newline */
 	struct client c;
 	learner_begin(&c, *state);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -384,7 +384,7 @@ TEST_WITH(a_line_that_is_too_long_is_answered, folder_setup, folder_teardown)
 		client_open(&c, socket_path(*state));
 		client_tell(&c, line);
 		client_hear(&c, i == 0 ? "{\"type\":\"joined\""
-				       : "{\"type\":\"error\",\"text\":\"a line has at most 1 MiB\"}");
+				       : "{\"type\":\"error\",\"text\":\"a line has at most 32 MiB");
 		free(line);
 	}
 	client_hear(&c, NULL);
@@ -476,9 +476,10 @@ TEST_WITH(aggregated_metrics_are_part_of_the_model, folder_setup, folder_teardow
 	assert_true(c.down[N - 1] == 3);
 	client_close(&c);
 
-	join_with(&other, TENSORS ",\"metrics\":[\"loss\"]",
-		  "{\"type\":\"error\",\"text\":\"this run has another model: tensor metric:accuracy is "
-		  "there, and not here\"}");
+	join_with(
+		&other, TENSORS ",\"metrics\":[\"loss\"]",
+		"{\"type\":\"error\",\"text\":\"this run has another model: the averaged metric accuracy is "
+		"there, and not here\"}");
 	learner_end(&other);
 }
 
@@ -584,7 +585,8 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 	join_with(&c, TENSORS,
 		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
 		  "\"rounds\":2,"
-		  "\"elements\":5,\"bytes\":20,\"clipping_range\":null,\"decimals\":null,\"weighted\":true,\"averages_metrics\":false}");
+		  "\"elements\":5,\"bytes\":20,\"clipping_range\":null,\"decimals\":null,\"weighted\":true,"
+		  "\"averages_metrics\":false}");
 	learner_open_end();
 	train_begin(1, false);
 	client_hear(&c, "{\"type\":\"train\"");

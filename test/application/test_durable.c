@@ -120,9 +120,9 @@ TEST_WITH(again_asks_for_another_vector, folder_setup, folder_teardown)
 	for (int start = 0; start < 3; start++) { /* the vectors of all earlier starts are refused */
 		learner_init(*state);
 		learner.config.tensors = (struct sl_tensors){
-			(const struct sl_tensor[]){{.name = "w", .dimensions = 2, .shape = {2, 2}},
-						   {.name = "b"}},
-			2};
+			.items = (const struct sl_tensor[]){{.name = "w", .dimensions = 2, .shape = {2, 2}},
+							    {.name = "b"}},
+			.count = 2};
 		learner_open();
 		join(&c, *state);
 		train_begin(1, true);
@@ -269,7 +269,7 @@ TEST_WITH(a_file_that_cannot_be_used_is_removed, folder_setup, folder_teardown)
 		strcpy(learner.settings.run, cases[i].run);
 		learner.config.committed = cases[i].committed;
 		if (cases[i].others)
-			learner.config.tensors = (struct sl_tensors){others, 1};
+			learner.config.tensors = (struct sl_tensors){.items = others, .count = 1};
 		atomic_store(&learner.stopped, true); /* without tensors, it does not wait */
 		learner_open_begin();
 		pthread_join(learner.opening, NULL);

@@ -274,7 +274,7 @@ TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)
 	struct attempt *a = *state;
 	struct sl_workspace *w = &a->workspace;
 	size_t n = ELEMENTS - 1;
-	w->tensors = (struct sl_tensors){items, 5};
+	w->tensors = (struct sl_tensors){.items = items, .count = 5};
 	size_t bytes = sl_tensors_bytes(&w->tensors, n);
 	free(w->trained);
 	free(w->committed);
@@ -312,7 +312,7 @@ TEST_WITH(decoded_in_place, attempt_setup, attempt_teardown)
 	struct attempt *a = *state;
 	struct sl_workspace *w = &a->workspace;
 	size_t n = ELEMENTS - 1;
-	w->tensors = (struct sl_tensors){items, 3};
+	w->tensors = (struct sl_tensors){.items = items, .count = 3};
 	size_t bytes = sl_tensors_bytes(&w->tensors, n);
 	uint8_t hash[SL_HASH_BYTES], *want = malloc(bytes), *base = malloc(bytes);
 	uint64_t *z = malloc(ELEMENTS * sizeof *z);

@@ -45,7 +45,7 @@ static const uint8_t magnitudes[TENSORS][LEARNERS] = {{13, 10, 0}, {0}, {0}, {0}
 static const int sizes[16] = {[7] = -6, [8] = -5, [10] = -3, [13] = 0, [15] = 3};
 static const int16_t before[TENSORS] = {-10, 0, 0, 0, 2, -3}, after[TENSORS] = {-12, 0, 0, 0, -2, -3};
 
-static uint64_t memory[20];
+static uint64_t memory[60];
 static uint64_t x[ELEMENTS];
 
 /* Let learner i train: its update of each tensor has the magnitude that it is to have. */
@@ -67,7 +67,7 @@ static void lay_out(struct attempt *a, size_t floats, enum sl_values values, uin
 {
 	struct sl_workspace *w = &a->workspace;
 	items[4].shape[0] = floats;
-	w->tensors = (struct sl_tensors){items, TENSORS};
+	w->tensors = (struct sl_tensors){.items = items, .count = TENSORS};
 	w->n = W + floats + 1;
 	free(w->trained);
 	free(w->committed);

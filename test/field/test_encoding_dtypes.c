@@ -14,7 +14,8 @@ typedef unsigned __int128 wide;
 
 static const struct sl_tensor one_double = {.name = "d", .dtype = SL_FLOAT64},
 			      one_integer = {.name = "i", .dtype = SL_INT64};
-static const struct sl_tensors a_double = {&one_double, 1}, an_integer = {&one_integer, 1};
+static const struct sl_tensors a_double = {.items = &one_double, .count = 1},
+			       an_integer = {.items = &one_integer, .count = 1};
 
 static uint64_t ten_to(uint32_t digits)
 {
@@ -277,7 +278,7 @@ TEST(a_mixed_model)
 		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
 		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
 		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
-	const struct sl_tensors tensors = {items, 3};
+	const struct sl_tensors tensors = {.items = items, .count = 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {SL_ENCODING_WEIGHTED, SL_VALUES_MODEL, 3, 0, 100, false, 2, 0, NULL, NULL};
 	struct {
@@ -314,7 +315,7 @@ TEST(parts_of_a_mixed_model)
 		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}},
 		{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {3}},
 		{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {1, 3}}};
-	const struct sl_tensors tensors = {items, 3};
+	const struct sl_tensors tensors = {.items = items, .count = 3};
 	struct sl_field field = field_of(P61);
 	struct sl_encoding e = {
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 3, .clipping_range = 100, .weight = 2};

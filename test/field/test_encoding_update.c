@@ -148,7 +148,7 @@ TEST(non_negative_tensors)
 		{.name = "i", .dtype = SL_INT64, .dimensions = 1, .shape = {2}, .nonnegative = true},
 		{.name = "v", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {3}, .nonnegative = true},
 		{.name = "w", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {1}}};
-	const struct sl_tensors tensors = {list, COUNT};
+	const struct sl_tensors tensors = {.items = list, .count = COUNT};
 	uint8_t classes[COUNT] = {SL_CLASS_PLAIN, SL_CLASS_INTEGER, SL_CLASS_PLAIN, SL_CLASS_PLAIN};
 	int16_t exponents[COUNT] = {0};
 	struct model {
@@ -220,7 +220,7 @@ TEST(decoded_bits)
 {
 	struct sl_encoding e = update_of(-3, 13, 1, 1);
 	const struct sl_tensor one = {.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {1}};
-	const struct sl_tensors doubles = {&one, 1};
+	const struct sl_tensors doubles = {.items = &one, .count = 1};
 	uint64_t seed = 3;
 	for (int turn = 0; turn < 20000; turn++) {
 		uint64_t z = turn % 8 == 0 ? 0 : any64(&seed) % field.p, total = 1 + any64(&seed) % 1000;

@@ -23,7 +23,7 @@ static const struct sl_tensor list[TENSORS] = {
 	{.name = "none", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {0}},
 	{.name = "f", .dtype = SL_FLOAT32, .dimensions = 2, .shape = {2, 3}},
 	{.name = "v", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {4}, .nonnegative = true}};
-static const struct sl_tensors tensors = {list, TENSORS};
+static const struct sl_tensors tensors = {.items = list, .count = TENSORS};
 static const size_t begin[TENSORS + 1] = {0, 5, 9, 10, 10, 16, 20};
 static uint8_t classes[TENSORS] = {SL_CLASS_PLAIN, SL_CLASS_INTEGER, SL_CLASS_METRIC,
 				   SL_CLASS_PLAIN, SL_CLASS_PLAIN,   SL_CLASS_FINE};

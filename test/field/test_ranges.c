@@ -28,14 +28,14 @@ static struct sl_tensors tensors_of(const struct shape *shapes, uint32_t count, 
 {
 	*n = 0;
 	for (uint32_t k = 0; k < count; k++) {
-		items[k] = (struct sl_tensor){.dtype = shapes[k].dtype,
+		items[k] = (struct sl_tensor){.name = shapes[k].metric ? "metric:loss" : "metric",
+					      .dtype = shapes[k].dtype,
 					      .dimensions = 1,
 					      .shape = {shapes[k].elements},
 					      .nonnegative = shapes[k].nonnegative};
-		strcpy(items[k].name, shapes[k].metric ? "metric:loss" : "metric");
 		*n += shapes[k].elements;
 	}
-	return (struct sl_tensors){items, count};
+	return (struct sl_tensors){.items = items, .count = count};
 }
 
 /* Return the bits of the exact values of a class: p plain, f fine, m metric, i integer. */
@@ -174,8 +174,8 @@ TEST(small_tensors_of_any_sizes)
 
 TEST(models_without_a_list)
 {
-	const struct sl_tensors empty = {NULL, 0}, *lists[] = {NULL, &empty};
-	static uint64_t memory[8];
+	const struct sl_tensors empty = {.items = NULL, .count = 0}, *lists[] = {NULL, &empty};
+	static uint64_t memory[16];
 	struct sl_ranges ranges;
 	for (size_t i = 0; i < 2; i++) {
 		assert_int_equal(sl_ranges_count(lists[i]), 1);

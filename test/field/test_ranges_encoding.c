@@ -39,13 +39,14 @@ static const struct sl_tensor list[] = {
 	{.name = "v", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {4}, .nonnegative = true}};
 #define COUNT (sizeof list / sizeof *list)
 enum { D, I, NONE, METRIC, LARGE_ONE, TINY_ONE, SMALL }; /* tensors */
-static const struct sl_tensors mixed = {list, COUNT};
+static struct sl_tensor_begin begins[COUNT];
+static struct sl_tensors mixed = {.items = list, .count = COUNT};
 static const size_t begin[COUNT + 1] = {0, 7, 12, 12, F, F + LARGE, F + 2 * LARGE, N};
 static const int limbs_of[COUNT] = {2, 6, 6, 22, 1, 1, 2};
 
 static struct sl_field field;
 static struct sl_ranges ranges;
-static uint64_t memory[40];
+static uint64_t memory[100];
 static int16_t exponents[COUNT] = {-40, 0, 0, 0, 40, -40, -1};
 static struct model theta, base;
 static uint64_t x[ALL];
@@ -55,6 +56,7 @@ static struct sl_encoding ranged(uint64_t weight)
 	assert_int_equal(sl_field_init(&field, (UINT64_C(1) << 44) - 17), SL_OK);
 	assert_true(sl_ranges_memory(&mixed) <= sizeof memory);
 	sl_ranges_set(&ranges, &mixed, N, memory);
+	sl_tensors_begin(&mixed, begins);
 	assert_int_equal(sl_layout_extra(&ranges.layout, true, BITS), EXTRA);
 	for (uint32_t k = 0; k < COUNT; k++)
 		ranges.own[k] = (uint8_t)(2 * k + 1);
@@ -237,6 +239,7 @@ TEST(parts)
 		size_t clamped = 0, vanished = 0;
 		double rounding = 0;
 		memset(part, 0xff, sizeof part);
+		mixed.begins = s % 2 == 1 ? begins : NULL; /* found, or counted */
 		for (size_t at = 0; at < ALL; at += sizes[s]) {
 			size_t count = ALL - at < sizes[s] ? ALL - at : sizes[s];
 			assert_int_equal(sl_encoding_encode_part(&field, &e, &mixed, &theta, &base, N, at,
@@ -259,6 +262,7 @@ static void decode(const struct sl_encoding *e, const uint64_t *z, struct model 
 	static const size_t sizes[] = {N, 7};
 	sl_bytes_pack(packed, z, ALL, field.bits);
 	for (size_t s = 0; s < 2; s++) {
+		mixed.begins = s == 1 ? begins : NULL;
 		memset(mean, 0xff, sizeof *mean);
 		for (size_t at = 0; at < N; at += sizes[s]) {
 			size_t count = N - at < sizes[s] ? N - at : sizes[s];
@@ -520,6 +524,7 @@ TEST(rests)
 		theta.d[turn % 7] = base.d[turn % 7] - 1e-3;
 		memset(&rest, 0xff, sizeof rest);
 		sl_encoding_rest_part(&e, &mixed, &theta, &base, N, 0, N, &rest);
+		mixed.begins = begins;
 		for (size_t at = 0; at < N; at += 7)
 			sl_encoding_rest_part(&e, &mixed, &theta, &base, N, at, 7, &again);
 		assert_memory_equal(&again, &rest, sizeof rest);

@@ -28,7 +28,7 @@ static void draw_tensors(uint64_t *seed, struct sl_tensor *items, struct sl_tens
 		*item = (struct sl_tensor){.dtype = (enum sl_dtype)draw(seed, 3), .dimensions = 1};
 		item->shape[0] = elements;
 		item->nonnegative = draw(seed, 4) == 0;
-		strcpy(item->name, draw(seed, 4) == 0 ? "metric:loss" : "w");
+		item->name = draw(seed, 4) == 0 ? "metric:loss" : "w";
 		file->places[k] = (struct sl_tensor_place){.dtype = item->dtype,
 							   .bytes = elements * bytes[item->dtype],
 							   .nonnegative = item->nonnegative,
@@ -50,7 +50,7 @@ TEST(grids)
 {
 	uint64_t seed = 31;
 	for (int turn = 0; turn < 20000; turn++) {
-		static uint64_t memory[32];
+		static uint64_t memory[100];
 		struct sl_tensor items[TENSORS];
 		struct sl_tensor_place places[TENSORS], before[TENSORS] = {0};
 		struct sl_tensor_file file = {.places = places}, old = {.places = before};
@@ -60,7 +60,7 @@ TEST(grids)
 		int bits = 1 + (int)draw(&seed, SL_UPDATE_BITS_MAX);
 		draw_tensors(&seed, items, &file);
 		old.count = file.count;
-		struct sl_tensors tensors = {items, (uint32_t)file.count};
+		struct sl_tensors tensors = {.items = items, .count = (uint32_t)file.count};
 		for (size_t k = 0; k < file.count; k++)
 			before[k].range = exponents[k] = (int16_t)((int)draw(&seed, 200) - 100);
 		assert_true(sl_ranges_memory(&tensors) <= sizeof memory);

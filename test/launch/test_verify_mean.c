@@ -11,7 +11,7 @@
 static const struct sl_tensor items[] = {{.name = "i", .dtype = SL_INT64},
 					 {.name = "d", .dtype = SL_FLOAT64},
 					 {.name = "f", .dtype = SL_FLOAT32}};
-static const struct sl_tensors tensors = {items, 3};
+static const struct sl_tensors tensors = {.items = items, .count = 3};
 
 struct model {
 	int64_t i;

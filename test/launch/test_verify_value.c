@@ -38,7 +38,7 @@ TEST(the_same_as_the_encoding)
 {
 	static const struct sl_tensor items[] = {{.name = "d", .dtype = SL_FLOAT64},
 						 {.name = "f", .dtype = SL_FLOAT32}};
-	static const struct sl_tensors tensors = {items, 2};
+	static const struct sl_tensors tensors = {.items = items, .count = 2};
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	uint64_t seed = 23;
 	for (int n = 0; n < 100000; n++) {

@@ -30,7 +30,7 @@ static void initial(const struct sl_trainer *trainer, void *model)
 static const struct sl_trainer_ops ops = {.initial = initial};
 static const struct sl_tensor tensor = {
 	.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS}};
-const struct sl_tensors learner_tensors = {&tensor, 1};
+const struct sl_tensors learner_tensors = {.items = &tensor, .count = 1};
 
 int learner_setup(void **state)
 {

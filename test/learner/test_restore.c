@@ -86,7 +86,7 @@ TEST_WITH(another_model_is_the_configurations_fault, learner_setup, folder_teard
 	static const struct sl_tensor other = {
 		.name = "model", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS - 1}};
 	l.daemon.workspace.n = ELEMENTS - 1;
-	l.daemon.workspace.tensors = (struct sl_tensors){&other, 1};
+	l.daemon.workspace.tensors = (struct sl_tensors){.items = &other, .count = 1};
 	assert_int_equal(learner_start(&l, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, folder_path(*state, "checkpoints/round-000001.safetensors: its "
 							    "tensors are not those of this run's model"));

@@ -28,8 +28,8 @@ class Unusable(unittest.TestCase):
 
     def test_a_join_that_is_too_long(self):
         with FakeLearner(lambda learner: learner._listener.accept()) as learner:
-            with self.assertRaisesRegex(starling.Error, "at most 1 MiB"):
-                starling.join({f"{i:0100}": 0.0 for i in range(10000)}, learner.path)
+            with self.assertRaisesRegex(starling.Error, "at most 32 MiB: use fewer"):
+                starling.join({f"{i:01000}": 0.0 for i in range(33000)}, learner.path)
 
 
 class Metrics(unittest.TestCase):
@@ -63,17 +63,18 @@ class Names(unittest.TestCase):
             starling.join({"module.w": 1.0, "b": 2.0}, learner.path).close()
 
     def test_names_that_the_learner_would_refuse(self):
-        for name, text in (("n" * 128, "at most 127 bytes, not 128: n+$"), ("\u20ac" * 43, "at most 127 bytes, not 129"),
+        for name, text in (("n" * 1024, "at most 1023 bytes, not 1024: n+$"), ("\u20ac" * 342, "at most 1023 bytes, not 1026"),
                            ("a\0b", r"text without NUL, not 'a\\x00b'"), ("\ud800", "text without NUL, not")):
             with self.subTest(text), self.assertRaisesRegex(ValueError, "the name of a tensor .*" + text):
                 starling.join({name: 1.0}, "/dev/null/x")
         with FakeLearner(lambda learner: learner.accept()) as learner:
-            starling.join({"n" * 127: 1.0}, learner.path).close()
+            starling.join({"n" * 1023: 1.0}, learner.path).close()
 
-    def test_nine_thousand_tensors(self):
+    def test_a_hundred_thousand_tensors(self):
+        names = {f"block.{i}." + "n" * 100: np.float32(i) for i in range(100000)}
         with FakeLearner(lambda learner: learner.accept()) as learner:
-            starling.join([0.0] * 9000, learner.path).close()
-        self.assertEqual(len(learner.tensors), 9000)
+            starling.join(names, learner.path).close()
+        self.assertEqual(len(learner.tensors), 100000)
 
 
 class Forked(unittest.TestCase):

@@ -182,7 +182,7 @@ TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 	static const uint8_t lengths[][8] = {{0},
 					     {1},
 					     {13},
-					     {8, 0, 0x80},
+					     {8, 0, 0, 0x08},
 					     {0, 0, 0, 0, 1},
 					     {0, 0, 0, 0, 0, 0, 0, 0x80},
 					     {0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}};

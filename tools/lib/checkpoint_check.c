@@ -8,7 +8,7 @@
 
 #include "common/base/bytes.h"
 
-#define HEADER_BYTES_MAX (8u << 20)
+#define HEADER_BYTES_MAX (128u << 20)
 
 static json_t *read_header(FILE *file, uint64_t *bytes)
 {
@@ -66,18 +66,14 @@ static bool fill_file(const struct sl_tensor_file *tensors, uint64_t data_bytes)
 	return end > 0 && end == data_bytes;
 }
 
-/* Return true if the list in the metadata has the name. */
-static bool is_nonnegative(const json_t *list, const char *name)
+/* Return the set of the names in `list`. */
+static json_t *set_of(const json_t *list)
 {
 	size_t i;
-	json_t *entry;
-	json_array_foreach(list, i, entry)
-	{
-		const char *other = json_string_value(entry);
-		if (other != NULL && strcmp(other, name) == 0)
-			return true;
-	}
-	return false;
+	json_t *entry, *names = json_object();
+	json_array_foreach(list, i, entry) if (json_is_string(entry))
+		json_object_set_new(names, json_string_value(entry), json_true());
+	return names;
 }
 
 static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_tensor_file *tensors)
@@ -91,7 +87,7 @@ static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_te
 		if (strcmp(name, "__metadata__") == 0)
 			continue;
 		tensors->count++;
-		place->nonnegative = is_nonnegative(nonnegative, name);
+		place->nonnegative = json_object_get(nonnegative, name) != NULL;
 		place->metric = strncmp(name, "metric:", 7) == 0;
 		if (!take_tensor(entry, place, &n) || n > SL_ELEMENTS_MAX)
 			return false;
@@ -117,10 +113,11 @@ static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_fi
 	const json_t *metadata = json_object_get(header, "__metadata__");
 	const char *list = json_string_value(json_object_get(metadata, "nonnegative"));
 	const char *ranges = json_string_value(json_object_get(metadata, "ranges"));
-	json_t *nonnegative = list != NULL ? json_loads(list, 0, NULL) : NULL;
+	json_t *listed = list != NULL ? json_loads(list, 0, NULL) : NULL, *nonnegative = set_of(listed);
 	tensors->places = calloc(json_object_size(header) + 1, sizeof *tensors->places);
 	bool good = tensors->places != NULL && take_tensors(header, nonnegative, tensors);
 	json_decref(nonnegative);
+	json_decref(listed);
 	return good && fill_file(tensors, data_bytes) && take_ranges(ranges, tensors);
 }
 

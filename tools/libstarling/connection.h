@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #define SL_CONNECTION_FDS 2u
-#define SL_CONNECTION_LINE_BYTES_MAX (1u << 20) /* with its newline */
+#define SL_CONNECTION_LINE_BYTES_MAX (32u << 20) /* with its newline */
 
 struct sl_connection {
 	char *path; /* of the learner's socket */

@@ -29,7 +29,7 @@
 #define VERSION 1
 #define ELEMENTS_MAX ((UINT64_C(1) << 28) - 1)
 #define DIMENSIONS_MAX 8u
-#define NAME_BYTES_MAX 127u
+#define NAME_BYTES_MAX 1023u
 #define RETRY_MS 200
 #define SAY_MS 5000 /* without a learner, before each STARLING_WAITING */
 #define TEXT_BYTES 1024u
@@ -395,7 +395,10 @@ static bool fits_a_line(struct handle *h)
 {
 	size_t bytes = json_dumpb(h->join, NULL, 0, JSON_COMPACT);
 	if (bytes >= SL_CONNECTION_LINE_BYTES_MAX) /* a newline follows */
-		set_text(h, "the tensors' description has %zu bytes; at most 1 MiB", bytes);
+		set_text(h,
+			 "the tensors' description has %zu bytes, at most 32 MiB: fewer tensors, or shorter "
+			 "names",
+			 bytes);
 	return bytes < SL_CONNECTION_LINE_BYTES_MAX;
 }
 

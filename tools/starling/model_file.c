@@ -53,7 +53,7 @@ static const char *read_tensors(struct sl_model_file *f, json_t *header, uint64_
 		f->tensors[f->count] = (struct sl_model_tensor){*tensor, at, size};
 		at += size;
 	}
-	free((void *)tensors.items);
+	f->names = (void *)tensors.items;
 	return wrong;
 }
 
@@ -97,5 +97,6 @@ void sl_model_file_close(struct sl_model_file *file)
 	if (file->memory != MAP_FAILED)
 		munmap(file->memory, file->size);
 	free(file->tensors);
+	free(file->names);
 	*file = (struct sl_model_file){.memory = MAP_FAILED};
 }

@@ -21,6 +21,7 @@ struct sl_model_file {
 	char run[SL_NAME_BYTES];
 	struct sl_model_tensor *tensors; /* in the order of their bytes */
 	size_t count;
+	void *names; /* memory of theirs */
 };
 
 /* Read a checkpoint and compare it with its checksum. Errors name the file. */

@@ -34,9 +34,9 @@ def _tensor(name: str, described: dict[str, Any], data: np.ndarray) -> np.ndarra
 
 def _as(like: Any, path: str | os.PathLike[str], found: Checkpoint) -> Any:
     template, _ = tree.take_apart(like)
-    shapes = {tensor.name: tensor.shape for tensor in template.tensors}
+    shapes, of_file = {tensor.name: tensor.shape for tensor in template.tensors}, {name: array.shape for name, array in found.items()}
     for name in [*shapes, *(name for name in found if name not in template.ties and not name.startswith(METRIC))]:
-        there, asked = (list(part[name]) if name in part else "none" for part in ({n: a.shape for n, a in found.items()}, shapes))
+        there, asked = (list(part[name]) if name in part else "none" for part in (of_file, shapes))
         if there != asked:
             raise ValueError(f"{os.fspath(path)} has another model than `like`: {name} has the shape {there}, in `like` {asked}")
     return template.build(found)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 
-LINE_BYTES_MAX = 1 << 20
-NAME_BYTES_MAX = 127  # of a tensor
+LINE_BYTES_MAX = 32 << 20
+NAME_BYTES_MAX = 1023  # of a tensor
 VECTORS = 2
 
 
@@ -73,7 +73,7 @@ class Connection:
         self._check_process()
         line = json.dumps(message, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if len(line) > LINE_BYTES_MAX:
-            raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 1 MiB: "
+            raise Garbled(f"the {message['type']} message has {len(line)} bytes; at most 32 MiB: "
                           "use fewer tensors or shorter names")
         self._socket.sendall(line)
 

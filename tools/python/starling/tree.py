@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from collections import UserDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +39,7 @@ class Tensor:
 
     @property
     def elements(self) -> int:
-        return int(np.prod(self.shape, dtype=np.int64))
+        return math.prod(self.shape)
 
     @property
     def bytes(self) -> int:
@@ -186,7 +187,7 @@ class Template:
         self.integers, self._makes, self._build, self._types = walk.integers, walk.makes, build, walk.types
         self.narrowed: list[Tensor] = []
         if before is None:
-            self.ties = {name: min(names) for names in walk.memories.values() for name in names if name != min(names)}
+            self.ties = {name: first for names in walk.memories.values() for first in [min(names)] for name in names if name != first}
             found = [_tensor(name, array) for name, array in walk.arrays.items() if name not in self.ties]
             self.tensors = sorted(found, key=lambda tensor: (tensor.dtype != "float64", tensor.name))
         else:
@@ -259,17 +260,18 @@ def take_apart(model: Any, before: Template | None = None) -> tuple[Template, Ar
 def places(tensors: Sequence[Tensor], vector: np.ndarray) -> Arrays:
     """Return views of the parts of `vector`, by name."""
     views, begin = {}, 0
+    dtypes = {name: np.dtype(name).newbyteorder("<") for name in ("float64", "float32")}
     for tensor in tensors:
-        part = vector[begin:begin + tensor.bytes]
-        views[tensor.name] = part.view(np.dtype(tensor.dtype).newbyteorder("<")).reshape(tensor.shape)
-        begin += tensor.bytes
+        end = begin + tensor.bytes
+        views[tensor.name] = vector[begin:end].view(dtypes[tensor.dtype]).reshape(tensor.shape)
+        begin = end
     return views
 
 
 def fill(vector: np.ndarray, tensors: Sequence[Tensor], arrays: Arrays) -> None:
     """Copy `arrays` into `vector`, with the dtypes of `tensors`."""
-    for name, place in places(tensors, vector).items():
-        with np.errstate(over="ignore"):  # the learner names the place of a value that is not finite
+    with np.errstate(over="ignore"):  # the learner names the place of a value that is not finite
+        for name, place in places(tensors, vector).items():
             place[...] = arrays[name]
 
 

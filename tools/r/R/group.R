@@ -12,14 +12,14 @@ pack <- function(model, names) {
 # Return `model` with the values of `vector`; dims, dimnames and names stay.
 unpack <- function(vector, model, names) {
   at <- 0
-  for (name in names) {
-    x <- model[[name]]
+  for (place in match(names, names(model))) { # by place: a name is looked for from the first on
+    x <- model[[place]]
     values <- vector[at + seq_along(x)]
     at <- at + length(x)
     if (length(dim(x)) > 1) values <- aperm(array(values, rev(dim(x))))
     storage.mode(x) <- "double"
     x[] <- values
-    model[[name]] <- x
+    model[[place]] <- x
   }
   model
 }
@@ -28,8 +28,9 @@ check_model <- function(model) {
   if (!is.list(model) || is.data.frame(model) || length(model) == 0 || is.null(names(model)) ||
       anyNA(names(model)) || any(names(model) == "") || anyDuplicated(names(model)))
     stop("a model is a list of numeric vectors, matrices or arrays, each with a name of its own", call. = FALSE)
-  for (name in names(model)) {
-    x <- model[[name]]
+  for (place in seq_along(model)) {
+    name <- names(model)[place]
+    x <- model[[place]]
     if (is.object(x) || !is.numeric(x) || length(x) == 0)
       stop(name, " is no numeric vector, matrix or array with values", call. = FALSE)
     if (!all(is.finite(x)))
@@ -110,9 +111,10 @@ committed_model <- function(group, model) {
 check_shapes <- function(state, model) {
   if (!identical(sorted(names(model)), state$names))
     stop("the names of the model are not those of starling_join", call. = FALSE)
-  for (name in state$names)
-    if (!identical(shape_of(model[[name]]), state$shapes[[name]]))
-      stop(name, " has another length or other dimensions than at starling_join", call. = FALSE)
+  places <- match(state$names, names(model))
+  for (i in seq_along(places))
+    if (!identical(shape_of(model[[places[i]]]), state$shapes[[i]]))
+      stop(state$names[i], " has another length or other dimensions than at starling_join", call. = FALSE)
 }
 
 check_weight <- function(group, state, weight) {
