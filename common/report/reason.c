@@ -196,7 +196,8 @@ static const struct {
 				  " only: undo this change, or set membership_change: warn"},
 	[SL_REASON_INITIAL] =
 		{"the learners begin with different models: the first round averages whole models", NONE, ""},
-	[SL_REASON_WEIGHTLESS] = {"every participant has weight 0", NONE, ""},
+	[SL_REASON_WEIGHTLESS] =
+		{"the weights of all learners are 0: one at least must have a weight above 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
 	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
 	[SL_REASON_MEMORY] = {"the view does not fit the memory reserved for it", NONE, ""},

@@ -269,6 +269,17 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	}
 }
 
+/* Name the learner that is left out for good: since it has other parameters or another roster. */
+static void set_left_out(struct sl_record *record, const struct sl_report *report,
+			 const struct sl_roster *roster)
+{
+	bool parameter = report->reason == SL_REASON_PARAMETER;
+	if (!parameter && report->reason != SL_REASON_ROSTER)
+		return;
+	record->peer = roster->members[report->peer].id;
+	record->cause = parameter ? report->why.parameter.name : sl_report_reason_name(report->reason);
+}
+
 void sl_record_report(struct sl_record *record, const struct sl_report *report,
 		      const struct sl_roster *roster)
 {
@@ -286,6 +297,8 @@ void sl_record_report(struct sl_record *record, const struct sl_report *report,
 	} else if (report->peer < roster->size) {
 		sl_record_peer(record, roster, report->peer);
 	}
+	if (report->kind == SL_REPORT_LEFT_OUT)
+		set_left_out(record, report, roster);
 	set_facts(record, report);
 }
 

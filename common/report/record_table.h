@@ -21,16 +21,17 @@
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
-	X(round, "round", WHOLE)	     /* the round */                                                 \
-	X(attempt, "attempt", WHOLE)	     /* attempt of the round */                                      \
-	X(phase, "phase", TEXT)		     /* phase of the round; starling-metrics(7) lists them */        \
-	X(peer, "peer", WHOLE)		     /* id of the learner that the record is about */                \
-	X(reason, "reason", TEXT)	     /* the cause, a sentence */                                     \
-	X(waits_for, "for", TEXT)	     /* what the awaited learners are to do, or what is awaited */   \
-	X(awaited, "awaited", IDS)	     /* learners that are awaited */                                 \
-	X(set, "peers", IDS)		     /* learners that the record is about */                         \
-	X(overdue, "overdue", FLAG)	     /* the wait is longer than the phase allows */                  \
-	X(waited_s, "waited_s", REAL)	     /* duration of the wait: so far; of waited, in all */           \
+	X(round, "round", WHOLE)      /* the round */                                                        \
+	X(attempt, "attempt", WHOLE)  /* attempt of the round */                                             \
+	X(phase, "phase", TEXT)	      /* phase of the round; starling-metrics(7) lists them */               \
+	X(peer, "peer", WHOLE)	      /* id of the learner that the record is about */                       \
+	X(reason, "reason", TEXT)     /* the cause, a sentence */                                            \
+	X(cause, "cause", TEXT)	      /* why a learner is left out: the parameter that differs, or roster */ \
+	X(waits_for, "for", TEXT)     /* what the awaited learners are to do, or what is awaited */          \
+	X(awaited, "awaited", IDS)    /* learners that are awaited */                                        \
+	X(set, "peers", IDS)	      /* learners that the record is about */                                \
+	X(overdue, "overdue", FLAG)   /* the wait is longer than the phase allows */                         \
+	X(waited_s, "waited_s", REAL) /* duration of the wait: so far; of waited, in all */                  \
 	X(learners, "learners", WHOLE)	     /* learners in the view */                                      \
 	X(view, "view", TEXT)		     /* hash of the view, the first 16 hexadecimal digits */         \
 	X(participants, "participants", IDS) /* learners in the view */                                      \
@@ -124,7 +125,7 @@
 	  "forecast_bytes forecast_s forecast_at_most",                                                      \
 	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
 	  "{forecast}")                                                                                      \
-	X(LEFT_OUT, "left_out", SL_WARN, "round attempt reason",                                             \
+	X(LEFT_OUT, "left_out", SL_WARN, "round attempt peer cause reason",                                  \
 	  "round {round} attempt {attempt} leaves learners out: {reason}")                                   \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \

@@ -311,10 +311,71 @@ END
 run 0 --rounds 20 --verify --set metrics=aggregate -- "$python" stop.py
 grep -q '^stopped after round 3 of 20 by agreement$' out && grep -q '3 of 3 rounds, all exact' out || fail "no agreed end"
 run 1 --rounds 2 -- "$python" stop.py
-grep -q 'stop needs the setting metrics: aggregate' out || fail "the setting is not named"
+grep -q 'join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate' out || fail "no remedy"
+! grep -qE '^ +1 ' out || fail "it is said after a round only"
+run 1 --set metrics=aggregate -- timeout 60 "$python" -c "
+import os, numpy, starling
+with starling.join(numpy.zeros(2), stop=os.environ['STARLING_LEARNER'] == '2') as group:
+    for t in group:
+        group.mean(numpy.ones(2))"
+grep -q '^starling launch: .* the averaged metric stop, which stop= of starling.join adds, is' err || fail "stop= is not named"
+! grep -q 'tolerance' out err || fail "a wrong cause is named"
 run 0 --rounds 100 --set metrics=aggregate -- "$python" "$PYTHONPATH/examples/early_stop.py"
 grep -q '^stopped after round [0-9]* of 100 by agreement$' out || fail "no early stop"
 [ "$(sed -n 's/^learner-0[123]: the best of //p' out | sort -u | wc -l)" -eq 1 ] || fail "not the same best model"
+
+# All weights are 0: each attempt fails, and the reason is said.
+cat >weightless.py <<'END'
+import os
+import numpy as np
+import starling
+with starling.join(np.zeros(2)) as group:
+    for t in group:
+        group.mean(np.random.rand(2), weight=0)
+END
+"$starling" launch -n 3 --run-dir run-0 --set weighting=samples --set max_weight=9 -- "$python" weightless.py >out 2>err &
+launcher=$!
+deadline=$(($(date +%s) + 60))
+until grep -q 'the weights of all learners are 0: one at least must have a weight above 0' out; do
+	[ "$(date +%s)" -lt $deadline ] || fail "no reason"
+	sleep 0.1
+done
+until "$starling" status run-0 >said 2>&1; grep -q 'the weights of all learners are 0' said; do
+	[ "$(date +%s)" -lt $deadline ] || fail "no reason in the status: $(cat said)"
+	sleep 0.1
+done
+kill $launcher
+wait $launcher || :
+
+# A learner with other parameters is left out by the others, and named once.
+ends 1 launch -n 5 --rounds 3 --run-dir run-5 -- "$python" -c "
+import os, numpy, starling
+odd = os.environ['STARLING_LEARNER'] == '4'
+with starling.join(numpy.zeros(2), values='model' if odd else 'update') as group:
+    for t in group:
+        group.mean(numpy.ones(2))"
+grep -q '3 of 3 rounds' out || fail "the others do not go on"
+[ "$(grep -c 'leaves learners out: learner-0[0-9] ([0-9]) has values' out)" -eq 1 ] || fail "it is not named once"
+
+# A command that starts a session of its own is waited for.
+run 0 --rounds 2 -- setsid "$python" train.py
+grep -q '2 of 2 rounds' out || fail "not all rounds"
+
+# Many tensors with long names.
+cat >many.py <<'END'
+import os
+import numpy as np
+import starling
+me = int(os.environ["STARLING_LEARNER"])
+model = {f"{i}." + "n" * (1016 if i < 2 else 30): np.full(1, 0.0, np.float32) for i in range(20000)}
+with starling.join(model) as group:
+    for t in group:
+        mean = group.mean({name: np.float32(0.1) + part * 0 + me * i % 7 for i, (name, part) in enumerate(model.items())})
+        assert all(abs(part - 0.1 - sum(one * i % 7 for one in (1, 2, 3)) / 3) < 0.05 for i, part in enumerate(mean.values())), mean
+assert len(starling.load(os.environ["STARLING_RUN_DIR"] + "/learner-01/state/checkpoints/latest.safetensors", like=model)) == 20000
+END
+run 0 --rounds 2 --verify -- "$python" many.py
+grep -q 'all exact' out || fail "not exact"
 
 # No quorum has the same model: no wait helps, and the run ends.
 cat >unlike.py <<'END'

@@ -100,6 +100,7 @@ int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, 
  * 1, not that of a learner. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan, const struct sl_round_row *row);
 
+#define SL_ODD_CAUSES 8u   /* of learners that are left out */
 #define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
 
 enum sl_activity { SL_TRAINING, SL_SEEKING, SL_WORKING }; /* training | looking for a view | in one */
@@ -181,9 +182,14 @@ struct sl_launch {
 	uint32_t barren;	     /* steps in a row that passed without a commit */
 	double idle_s;		     /* under this step: no learner trained or was in a view */
 	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
-	bool warned;		     /* that models are encoded too coarsely */
-	sl_round frozen; /* the last round for which a tensor was named that is rounded to 0 as a whole */
-	sl_round other_model_round; /* round in which learners were last said to train different models */
+	char odd[SL_ERROR_BYTES];    /* that a learner has other parameters or another model; "": none has */
+	char odd_causes[SL_ODD_CAUSES][SL_NAME_BYTES]; /* that were said */
+	char failure[SL_ERROR_BYTES];		       /* how the last attempt failed, */
+	sl_round failed_round;			       /* .. of this round, */
+	uint64_t failed_attempt;		       /* .. and the first attempt that failed so */
+	sl_round repeated; /* last round of which was said that attempts fail in one way */
+	bool warned;	   /* that models are encoded too coarsely */
+	sl_round frozen;   /* the last round for which a tensor was named that is rounded to 0 as a whole */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
 	uint64_t told_ms;		 /* last line about a round: its own, or one of sl_launch_show */
 

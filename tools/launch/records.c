@@ -116,6 +116,34 @@ static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const
 	sl_round_table_evaluated(row, record);
 }
 
+/* Note why the last attempt failed. Without a learner that is left out the others may be too few: then its
+ * difference is the cause. */
+static void set_reason(const struct sl_learner *l, const struct sl_round_row *row, const char *why)
+{
+	struct sl_launch *launch = l->launch;
+	if (launch->odd[0] != '\0')
+		snprintf(launch->reason, sizeof launch->reason, "%s", launch->odd);
+	else
+		snprintf(launch->reason, sizeof launch->reason, "%s, round %u: %s", l->name, row->round, why);
+}
+
+/* Say once in a round that its attempts fail in one way: the learners are busy, so that none waits. */
+static void say_repeated(const struct sl_learner *l, const struct sl_round_row *row,
+			 const struct sl_record *record, const char *why)
+{
+	struct sl_launch *launch = l->launch;
+	bool same = strcmp(launch->failure, why) == 0;
+	if (!same)
+		snprintf(launch->failure, sizeof launch->failure, "%s", why);
+	if (!same || launch->failed_attempt == 0 || launch->failed_round != row->round)
+		launch->failed_attempt = record->attempt;
+	launch->failed_round = row->round;
+	if (record->attempt == launch->failed_attempt || launch->repeated == row->round)
+		return;
+	launch->repeated = row->round;
+	sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+}
+
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	const char *why = record->reason != NULL ? record->reason
@@ -126,7 +154,8 @@ static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const st
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;
-	snprintf(l->launch->reason, sizeof l->launch->reason, "%s, round %u: %s", l->name, row->round, why);
+	say_repeated(l, row, record, why);
+	set_reason(l, row, why);
 }
 
 static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
@@ -162,30 +191,63 @@ static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const str
 	l->final = true;
 }
 
-/* Return true if a quorum may train the same model: some learner differs from few enough. */
+/* Return true if enough learners may take part in one round: some learner differs from few enough. */
 static bool may_agree(const struct sl_launch *launch)
 {
-	uint32_t n = launch->plan->learners;
+	const struct sl_plan *plan = launch->plan;
+	uint32_t n = plan->learners, private = plan->settings.tolerance + 2;
+	bool enforced = plan->settings.privacy_check == SL_PRIVACY_ENFORCE;
+	uint32_t least = enforced && private > plan->quorum ? private : plan->quorum;
 	for (uint32_t i = 0; i < n; i++)
-		if (n - sl_bit_count(launch->learners[i].differs, sl_bit_words(n)) >= launch->plan->quorum)
+		if (n - sl_bit_count(launch->learners[i].differs, sl_bit_words(n)) >= least)
 			return true;
 	return false;
 }
 
-/* Attempts with the odd learner fail until it is started with another model: say so at once, and end the run
- * if no quorum is left. The learners at both ends of a link write such a record. */
-static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+/* Return true if `cause` was not said before, and note that it is. */
+static bool is_new_cause(struct sl_launch *launch, const char *cause)
+{
+	for (uint32_t i = 0; i < SL_ODD_CAUSES; i++) {
+		if (strcmp(launch->odd_causes[i], cause) == 0)
+			return false;
+		if (launch->odd_causes[i][0] != '\0')
+			continue;
+		snprintf(launch->odd_causes[i], sizeof launch->odd_causes[i], "%s", cause);
+		return true;
+	}
+	return false;
+}
+
+/* A learner is left out until it is started with the parameters of the others: say so at once, once for each
+ * cause, and end the run if too few are left. The learners at both ends of a link write such a record. */
+static void hear_odd(struct sl_learner *l, const struct sl_record *record, const char *cause)
 {
 	struct sl_launch *launch = l->launch;
 	if (record->peer < 1 || record->peer > launch->plan->learners)
 		return;
 	sl_bit_set(l->differs, record->peer - 1);
 	sl_bit_set(launch->learners[record->peer - 1].differs, l->index);
+	snprintf(launch->odd, sizeof launch->odd, "%s (%u): %s", l->name, l->index + 1, record->text);
 	if (!may_agree(launch))
-		sl_launch_fail(launch, "%s (%u): %s", l->name, l->index + 1, record->text);
-	else if (launch->other_model_round != row->round)
-		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
-	launch->other_model_round = row->round;
+		sl_launch_fail(launch, "%s", launch->odd);
+	else if (is_new_cause(launch, cause))
+		sl_progress_line(launch->progress, "%s", launch->odd);
+}
+
+static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	(void)row;
+	hear_odd(l, record, "model");
+}
+
+/* Of another model, the record `model` names the tensor. */
+static void hear_left_out(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
+{
+	(void)row;
+	bool model = record->cause != NULL &&
+		     (strcmp(record->cause, "model") == 0 || strcmp(record->cause, "n") == 0);
+	if (record->cause != NULL && !model)
+		hear_odd(l, record, record->cause);
 }
 
 /* Say once in a run that the decimals do not fit the models. */
@@ -220,13 +282,21 @@ static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_PHASE, hear_phase},	       {SL_RECORD_TRAINED, hear_trained},
-	{SL_RECORD_VIEW, hear_view},	       {SL_RECORD_COMMITTED, hear_committed},
-	{SL_RECORD_EVALUATED, hear_evaluated}, {SL_RECORD_ATTEMPT_FAILED, hear_failed},
-	{SL_RECORD_WAITING, hear_waiting},     {SL_RECORD_CLAMPED, hear_clamped},
-	{SL_RECORD_CAUGHT_UP, hear_caught_up}, {SL_RECORD_MODEL, hear_model},
-	{SL_RECORD_ENCODED, hear_precision},   {SL_RECORD_RECOVERING, hear_moved},
-	{SL_RECORD_RECOVERED, hear_moved},     {SL_RECORD_AGREED_END, hear_end},
+	{SL_RECORD_PHASE, hear_phase},
+	{SL_RECORD_TRAINED, hear_trained},
+	{SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},
+	{SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
+	{SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},
+	{SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_LEFT_OUT, hear_left_out},
+	{SL_RECORD_ENCODED, hear_precision},
+	{SL_RECORD_RECOVERING, hear_moved},
+	{SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_AGREED_END, hear_end},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
