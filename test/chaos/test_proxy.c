@@ -27,6 +27,7 @@ static int make_socket(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_true(fd >= 0);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)), 0);
 	return fd;
 }
 
@@ -48,7 +49,7 @@ static void dial(void)
 	struct sockaddr_in address = loopback(proxy_port(line.proxy, 1, 2));
 	line.dialler = make_socket();
 	assert_int_equal(connect(line.dialler, (struct sockaddr *)&address, sizeof address), 0);
-	assert_true(readable(line.listener, 5000));
+	assert_true(readable(line.listener, 600000));
 	line.target = accept(line.listener, NULL, NULL);
 	assert_true(line.target >= 0);
 }

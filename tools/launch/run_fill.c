@@ -252,7 +252,7 @@ static int replace_ports(const struct sl_run_folder *folder, uint32_t first, uin
 		return rc;
 	for (uint32_t i = 0; rc == SL_OK && i < roster.size; i++) {
 		uint16_t port = port_of(&roster.members[i]);
-		if (sl_ports_free(port) && port - first >= apart)
+		if (port - first >= apart && sl_ports_reserve(port))
 			continue;
 		rc = replace_port(&roster, i, first, apart, error);
 		changed = true;
@@ -276,7 +276,7 @@ static int check_http_ports(const struct sl_run_folder *folder, uint32_t port, s
 		return sl_err_set(error, SL_ERR_RANGE, "--http %u: there are not %u ports from there on",
 				  port, folder->learners);
 	for (uint32_t i = 0; i < folder->learners; i++)
-		if (!sl_ports_free((uint16_t)(port + i)))
+		if (!sl_ports_reserve((uint16_t)(port + i)))
 			return sl_err_set(
 				error, SL_ERR_BUSY,
 				"--http %u: port %u is in use by another program; give another number", port,

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/runtime/descriptors.h"
+
 #define PORT_LEAST 1024u  /* below it one must be root */
 #define PORT_USUAL 10000u /* well-known services mostly keep below it */
 #define PORT_MOST 65535u
@@ -43,8 +45,9 @@ static struct range choose(uint32_t count)
 	return (struct range){PORT_LEAST, PORT_MOST};
 }
 
-/* `reuse`: beside connections that have ended, as a learner listens. */
-static bool is_free(uint32_t port, int reuse)
+/* Bind a socket to `port` and leave it open. `reuse`: beside connections that have ended, and beside sockets
+ * that are bound with SO_REUSEADDR and do not listen. */
+static bool bind_to(uint32_t port, int reuse)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -52,14 +55,15 @@ static bool is_free(uint32_t port, int reuse)
 	if (fd < 0)
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
-	bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+	if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0)
+		return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)) == 0;
 	close(fd);
-	return bound;
+	return false;
 }
 
-bool sl_ports_free(uint16_t port)
+bool sl_ports_reserve(uint16_t port)
 {
-	return is_free(port, 1);
+	return bind_to(port, 1);
 }
 
 static uint32_t start_anywhere(void)
@@ -74,11 +78,12 @@ int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error)
 	static uint32_t next; /* the first port that this program has not tried yet */
 	struct range range = choose(count);
 	uint32_t size = range.most - range.least + 1, found = 0;
+	sl_descriptors_raise();
 	next = begun ? next : start_anywhere();
 	begun = true;
 	for (uint32_t i = 0; i < size && found < count; i++) {
 		next = (next + 1) % size;
-		if (is_free(range.least + next, 0))
+		if (bind_to(range.least + next, 0))
 			ports[found++] = (uint16_t)(range.least + next);
 	}
 	if (found == count)
