@@ -167,8 +167,8 @@ static int set_mean(struct sum *sum, const struct sl_verify *v, struct sl_error 
 {
 	sum->mean = (struct sl_verify_mean){
 		.scale = 1, .weight = v->encoding.kind == SL_ENCODING_PAPER ? 1 : sum->weight};
-	for (uint32_t d = 0; d < v->encoding.decimals; d++)
-		sum->mean.scale *= 10;
+	for (uint32_t d = 0; sum->values == SL_VALUES_MODEL && d < v->encoding.decimals; d++)
+		sum->mean.scale *= 10; /* other values have no decimals */
 	return sum->mean.weight > 0
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_INVALID, "the models have no mean: the total weight is 0");
