@@ -9,15 +9,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from getpass import getuser
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
 from blocks import blocks
+from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD, SOURCE = (Path(path).resolve() for path in sys.argv[1:])
-PATIENCE = 60
 
 if shutil.which('ansible-playbook') is None:
 	print('ansible-playbook is missing: apt-get install ansible-core')
@@ -37,7 +37,7 @@ def play(folder, ports, settings):
 	(_, commands), = blocks(SOURCE / 'deploy/README.md', 'A lab of ten')
 	environment = dict(os.environ, ANSIBLE_LOCALHOST_WARNING='false', ANSIBLE_HOME=str(folder / 'ansible'), ANSIBLE_NOCOLOR='1',
 		ANSIBLE_LOCAL_TEMP=str(folder / 'local'), ANSIBLE_REMOTE_TEMP=str(folder / 'remote'), LC_ALL='C.UTF-8')
-	done = subprocess.run(['sh', '-euc', commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=4 * PATIENCE)
+	done = subprocess.run(['sh', '-euc', commands], cwd=folder, env=environment, capture_output=True, text=True, timeout=PATIENCE)
 	assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
 	return [int(n) for n in re.findall(r'changed=(\d+)', done.stdout)]
 
@@ -61,10 +61,7 @@ def main():
 		learners = [subprocess.Popen([STARLINGD, '--config', folder / f'host-{i}/starlingd.yaml'], stderr=open(folder / f'{i}.log', 'w'))
 			for i in (1, 2, 3)]
 		try:
-			end = time.monotonic() + PATIENCE
-			while len(rounds := committed(folder)) < 3 or min(rounds) < 3:
-				assert time.monotonic() < end, (rounds, (folder / '1.log').read_text()[-2000:])
-				time.sleep(0.2)
+			expect('three rounds of three learners', lambda: len(rounds := committed(folder)) == 3 and min(rounds) >= 3)
 		finally:
 			for learner in learners:
 				learner.terminate()

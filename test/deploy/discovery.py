@@ -14,10 +14,10 @@ import tempfile
 from pathlib import Path
 
 import hosts
-from hosts import PATIENCE, Group, expect, invitation, join, run
+from hosts import Group, invitation, join, run
+from patience import PATIENCE, expect
 
 HOSTS = 3
-FOUND = 20  # seconds in which hosts with new addresses are back: a link counts as lost after 6
 BUS = '''<busconfig>
 <type>system</type>
 <listen>unix:path={folder}/bus</listen>
@@ -116,7 +116,7 @@ def all_move(group):
 	"""All hosts get other addresses while the rounds go on: what the roster says is wrong, and no host knows one of another."""
 	for number, host in enumerate(group.hosts, 1):
 		host.move(f'10.77.1.{number}')
-	group.expect_rounds('all have moved, all', group.hosts, 3, FOUND)
+	group.expect_rounds('all have moved, all', group.hosts, 3)
 
 
 def all_start(group):
@@ -127,7 +127,7 @@ def all_start(group):
 	(group.hosts[2].folder / 'announced/false.service').write_text(FALSE.format(name=f'{group.hosts[0].tag()} #2'))
 	for host in group.hosts:
 		host.start()
-	group.expect_rounds('started at addresses that are not in the roster, all', group.hosts, 3, FOUND)
+	group.expect_rounds('started at addresses that are not in the roster, all', group.hosts, 3)
 	expect('the false announcement is seen', lambda: group.hosts[1].lines(r'host-1 \(1\) is announced at [^"]*10\.77\.2\.3:9'))
 
 
@@ -138,7 +138,7 @@ def services_hang(group):
 		service.send_signal(signal.SIGSTOP)
 	host.stop()
 	host.start()
-	group.expect_rounds('D-Bus and avahi-daemon hang on one host, all', group.hosts, 2, FOUND)
+	group.expect_rounds('D-Bus and avahi-daemon hang on one host, all', group.hosts, 2)
 	for service in host.services:
 		service.send_signal(signal.SIGCONT)
 
@@ -180,7 +180,7 @@ def link_local(group):
 		host.stop_avahi()
 		host.start_avahi(ipv6='yes')
 		host.move()
-	group.expect_rounds('with link-local addresses of IPv6, all', group.hosts, 3, FOUND)
+	group.expect_rounds('with link-local addresses of IPv6, all', group.hosts, 3)
 
 
 def inside():

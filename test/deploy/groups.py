@@ -14,11 +14,12 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
 from blocks import blocks
+from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD, SOURCE, UNIT = (Path(path).resolve() for path in sys.argv[1:])
-PATIENCE = 120
 INVITATION = re.compile(r'starling1-\S+')
 STUB = '''#!/bin/sh
 # systemctl enable --now|start|stop|disable --now starlingd@GROUP: the command line of its unit, until the learner is ready, or its end.
@@ -105,13 +106,6 @@ class Machine:
 		log = self.folder / 'log'
 		found = re.findall(r'"event":"(?:committed|caught_up)".*?"round":(\d+)|round (\d+) committed', log.read_text()) if log.exists() else []
 		return max((int(a or b) for a, b in found), default=0)
-
-
-def expect(what, condition):
-	end = time.monotonic() + PATIENCE
-	while not condition():
-		assert time.monotonic() < end, f'in vain: {what}'
-		time.sleep(0.1)
 
 
 def waits(joiner):

@@ -13,15 +13,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
 from blocks import blocks
+from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD, SOURCE = (Path(path).resolve() for path in sys.argv[1:])
 PODS = 4
-PATIENCE = 90
 
 try:
 	import yaml
@@ -145,13 +145,6 @@ class Pod:
 
 	def log(self):
 		return (self.folder / 'log').read_text()[-2000:]
-
-
-def expect(what, condition):
-	end = time.monotonic() + PATIENCE
-	while not condition():
-		assert time.monotonic() < end, f'in vain: {what}'
-		time.sleep(0.2)
 
 
 def run_pods(objects, folder):

@@ -15,10 +15,11 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD, STARLINGD_TEST, *UNITS = (str(Path(path).resolve()) for path in sys.argv[1:])
-PATIENCE = 30  # seconds for anything that is expected
 
 
 class Unit:
@@ -119,7 +120,7 @@ def start_reload_stop(root):
 		first = learners[0]
 		first.expect(r'STATUS=round \d+ of 1000: ')
 		for _ in range(3):
-			first.expect('WATCHDOG=1', 2)
+			first.expect('WATCHDOG=1')
 		first.drain()
 		config = first.folder / 'starlingd.yaml'
 		config.write_text(config.read_text() + 'log_level: debug\n')
@@ -133,6 +134,7 @@ def start_reload_stop(root):
 		first.expect('READY=1')  # and it goes on
 		# Nothing but the loop feeds the watchdog.
 		first.process.send_signal(signal.SIGSTOP)
+		expect('it is stopped', lambda: 'State:\tT' in Path(f'/proc/{first.process.pid}/status').read_text())
 		first.drain()
 		first.silent('WATCHDOG=1', 1)
 		first.process.send_signal(signal.SIGCONT)

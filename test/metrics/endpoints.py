@@ -1,24 +1,25 @@
 """What learners of a launched run answer over HTTP, with a token: endpoints.py STARLING."""
 import http.client
 import json
-import os
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+from patience import PATIENCE, expect as until
+from ports import free_ports
 
 TOKEN = '0123456789abcdef0123456789abcdef'
 LEARNERS = 3
-PATIENCE_S = 60
 OPENMETRICS = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 BEARER = {'Authorization': f'Bearer {TOKEN}'}
 
 
 def ask(port, path, headers=BEARER, method='GET'):
     """Return status, type and text of an answer; status 0: there is none."""
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
     try:
         connection.request(method, path, headers=headers)
         answer = connection.getresponse()
@@ -31,7 +32,7 @@ def ask(port, path, headers=BEARER, method='GET'):
 
 def records(port, enough, query=''):
     """Return the first records of the stream, as they were sent, until there are enough."""
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE_S)
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=PATIENCE)
     connection.request('GET', '/records' + query, headers=BEARER)
     answer = connection.getresponse()
     assert answer.headers['Content-Type'] == 'text/event-stream; charset=utf-8'
@@ -68,7 +69,7 @@ def check(run, port):
 
 
 def main(starling):
-    port = 12000 + os.getpid() % 4000
+    port = free_ports(LEARNERS)[0]
     with tempfile.TemporaryDirectory(prefix='starling-test-') as folder:
         token, run = Path(folder) / 'token', Path(folder) / 'run'
         token.touch(0o600)
@@ -77,17 +78,15 @@ def main(starling):
                    '--set', 'hidden_units=1', '--set', f'http_token_file={token}']
         launcher = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
-            until = time.monotonic() + PATIENCE_S
-            while not all(ask(port + i, '/healthz')[0] == 200 for i in range(LEARNERS)):
-                assert time.monotonic() < until and launcher.poll() is None
-                time.sleep(0.1)
+            until('the learners answer', lambda: launcher.poll() is not None or all(ask(port + i, '/healthz')[0] == 200 for i in range(LEARNERS)))
+            assert launcher.poll() is None
             check(run, port)
             assert f'credentials_file: "{token}"\n' in (run / 'prometheus.yaml').read_text()
-            busy = subprocess.run([*command[:-6], '--run-dir', str(run) + '2'], capture_output=True, text=True, timeout=PATIENCE_S)
+            busy = subprocess.run([*command[:-6], '--run-dir', str(run) + '2'], capture_output=True, text=True, timeout=PATIENCE)
             assert busy.returncode == 2 and f'--http {port}: port {port} is in use by another program' in busy.stderr, busy
         finally:
             launcher.send_signal(signal.SIGINT)
-            launcher.wait(PATIENCE_S)
+            launcher.wait(PATIENCE)
 
 
 main(*sys.argv[1:])

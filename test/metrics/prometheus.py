@@ -6,55 +6,31 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+from patience import PATIENCE, expect
+from ports import free_ports
+
 LEARNERS = 4
-PATIENCE_S = 60
 # The learners of the run commit rounds until they are told to end, and wait no longer than a second for anything.
 SETTINGS = ['hidden_units=1', 'epochs=1', 'quorum=all', 'straggler_timeout=1', 'stall_timeout=1', 'hello_timeout=0.5', 'agreement_timeout=1', 'prepare_timeout=1']
-
-
-def free_ports(count):
-    """Return the first of `count` free ports in a row, below those that connecting sockets take."""
-    first = 20000 + os.getpid() % 8000
-    while True:
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as s:
-                    s.bind(('127.0.0.1', port))
-            return first
-        except OSError:
-            first += count
 
 
 def ask(port, path):
     """Return status and text of http://127.0.0.1:PORT/PATH; status 0: no answer."""
     try:
-        with urllib.request.urlopen(f'http://127.0.0.1:{port}/{path}', timeout=5) as answer:
+        with urllib.request.urlopen(f'http://127.0.0.1:{port}/{path}', timeout=PATIENCE) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
     except OSError:
         return 0, ''
-
-
-def wait_for(what, condition):
-    """Wait until condition() is true; return it."""
-    until = time.monotonic() + PATIENCE_S
-    last = None
-    while time.monotonic() < until:
-        last = condition()
-        if last:
-            return last
-        time.sleep(0.2)
-    raise AssertionError(f'not within {PATIENCE_S} s: {what}')
 
 
 def api(port, path):
@@ -86,23 +62,23 @@ def look(folder, first, prometheus):
     """Expect all learners in Prometheus, stop the second, expect its alert and those of the learners that wait for it."""
     instances = [f'127.0.0.1:{first + i}' for i in range(LEARNERS)]
     names = [f'learner-{i + 1:02}' for i in range(LEARNERS)]
-    wait_for('all targets are up', lambda: sorted(t['scrapeUrl'] for t in api(prometheus, 'targets').get('activeTargets', [])
+    expect('all targets are up', lambda: sorted(t['scrapeUrl'] for t in api(prometheus, 'targets').get('activeTargets', [])
         if t['health'] == 'up') == sorted(f'http://{i}/metrics' for i in instances))
-    wait_for('rounds are counted', lambda: {r['metric']['learner'] for r in api(prometheus, 'query?query=starling_rounds_committed_total>1')
+    expect('rounds are counted', lambda: {r['metric']['learner'] for r in api(prometheus, 'query?query=starling_rounds_committed_total>1')
         .get('result', [])} == set(names))
-    wait_for('no alert', lambda: not firing(prometheus))
+    expect('no alert', lambda: not firing(prometheus))
     pid = int((folder / 'run' / names[1] / 'pid').read_text())
     os.kill(pid, signal.SIGSTOP)
     try:
-        wait_for('the alert of the learner that is stopped', lambda: ('StarlingLearnerDown', instances[1]) in firing(prometheus))
-        waiting = wait_for('a learner says that it waits', lambda: next((text for status, text in (ask(first + i, 'healthz') for i in (0, 2, 3))
+        expect('the alert of the learner that is stopped', lambda: ('StarlingLearnerDown', instances[1]) in firing(prometheus))
+        waiting = expect('a learner says that it waits', lambda: next((text for status, text in (ask(first + i, 'healthz') for i in (0, 2, 3))
             if status == 503 and 'beyond its deadline' in text), None))
         print(waiting, end='')
-        wait_for('the alert of learners that wait', lambda: any(alert == 'StarlingOverdue' for alert, _ in firing(prometheus)))
+        expect('the alert of learners that wait', lambda: any(alert == 'StarlingOverdue' for alert, _ in firing(prometheus)))
     finally:
         os.kill(pid, signal.SIGCONT)
-    wait_for('all are healthy again', lambda: all(ask(first + i, 'healthz')[0] == 200 for i in range(LEARNERS)))
-    wait_for('the alerts end', lambda: not firing(prometheus))
+    expect('all are healthy again', lambda: all(ask(first + i, 'healthz')[0] == 200 for i in range(LEARNERS)))
+    expect('the alerts end', lambda: not firing(prometheus))
 
 
 def main(starling, alerts):
@@ -110,12 +86,12 @@ def main(starling, alerts):
         print('prometheus is not installed (apt-get install prometheus)')
         return 77
     folder = Path(tempfile.mkdtemp(prefix='starling-test-'))
-    first = free_ports(LEARNERS + 1)
+    first = free_ports(LEARNERS + 1)[0]
     settings = [word for setting in SETTINGS for word in ('--set', setting)]
     started = [subprocess.Popen([starling, 'launch', '-n', str(LEARNERS), '--rounds', '1000000', '--http', str(first), '--run-dir', folder / 'run',
         '--topology', 'complete', *settings], stdout=(folder / 'launch.log').open('w'), stderr=subprocess.STDOUT)]
     try:
-        wait_for('the learners answer', lambda: all(ask(first + i, 'healthz')[0] == 200 for i in range(LEARNERS)))
+        expect('the learners answer', lambda: all(ask(first + i, 'healthz')[0] == 200 for i in range(LEARNERS)))
         started.append(scrape(folder, alerts, first + LEARNERS))
         look(folder, first, first + LEARNERS)
     except BaseException:
@@ -125,7 +101,7 @@ def main(starling, alerts):
         for process in started:
             process.send_signal(signal.SIGINT)
         for process in started:
-            process.wait(PATIENCE_S)
+            process.wait(PATIENCE)
     shutil.rmtree(folder)
     return 0
 

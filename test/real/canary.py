@@ -14,7 +14,6 @@ import re
 import resource
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -32,10 +31,13 @@ except ImportError:
     print("numpy is not installed (Debian: python3-numpy)")
     sys.exit(77)
 
+sys.path.append(str(HERE.parent / "lib"))
+from patience import PATIENCE  # noqa: E402
+from ports import free_ports  # noqa: E402
+
 PROGRAM = os.path.abspath(sys.argv[1])
 LEARNERS, ROUNDS, VALUES, DECIMALS = 3, 4, 16, 8  # so many decimals that no time in milliseconds is a value by chance
 WINDOW = 16  # bytes of a file that are searched for
-DEADLINE_S = 120.0
 
 
 # --- what is searched for ---
@@ -161,7 +163,7 @@ class Reader(threading.Thread):
 
     def run(self):
         try:
-            with urllib.request.urlopen(self.url, timeout=DEADLINE_S) as answer:
+            with urllib.request.urlopen(self.url, timeout=PATIENCE) as answer:
                 while chunk := answer.read1():
                     self.data += chunk
         except (OSError, http.client.HTTPException):
@@ -177,20 +179,8 @@ def pages(port, printed):
     return [Reader(url) for url in urls]
 
 
-def free_ports():
-    """Return the first of as many free ports in a row as there are learners."""
-    while True:
-        base = random.randrange(20000, 30000)
-        try:
-            for i in range(LEARNERS):
-                socket.create_server(("127.0.0.1", base + i)).close()
-            return base
-        except OSError:
-            continue
-
-
 def command(places, *arguments):
-    done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=DEADLINE_S)
+    done = subprocess.run([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
     places["starling " + " ".join(arguments)] = done.stdout
 
 
@@ -198,7 +188,7 @@ def journal(since):
     """Return what the journal of systemd has taken since then; no place where it does not run."""
     if not Path("/run/systemd/journal/socket").exists() or shutil.which("journalctl") is None:
         return {}
-    done = subprocess.run(["journalctl", f"--since=@{since:.0f}", "--output=export"], stdout=subprocess.PIPE, timeout=DEADLINE_S)
+    done = subprocess.run(["journalctl", f"--since=@{since:.0f}", "--output=export"], stdout=subprocess.PIPE, timeout=PATIENCE)
     return {"journal": done.stdout}
 
 
@@ -256,13 +246,13 @@ BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
-    run, port, looked, readers, places, since = folder / "run", free_ports(), 0, [], {}, time.time() - 1
+    run, port, looked, readers, places, since = folder / "run", free_ports(LEARNERS)[0], 0, [], {}, time.time() - 1
     victim = Victim(run / canaries[0].name)
     launcher = subprocess.Popen(
         [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--web",
          "--set", "log_level=debug", "--set", "quorum=all", *arguments],
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
-    end = time.monotonic() + DEADLINE_S
+    end = time.monotonic() + PATIENCE
     while launcher.poll() is None and time.monotonic() < end:
         places.update(processes(str(folder)))
         printed = (folder / "printed").read_bytes()

@@ -6,27 +6,27 @@ have the same checkpoint, and it is the mean of their encodings, added up here. 
 """
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from fractions import Fraction
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "tools" / "python"
-sys.path.insert(0, str(PACKAGE))
+sys.path[:0] = [str(PACKAGE), str(HERE.parent / "lib")]
 try:
     import numpy as np
 except ImportError:
     print("numpy is not installed (Debian: python3-numpy)")
     sys.exit(77)
 import starling
+from patience import expect
+from ports import free_ports
 
 PROGRAM, DAEMON, EXAMPLE = (os.path.abspath(path) for path in sys.argv[1:4])
 KINDS = ["python"] * 4 + ["c"] * 3 + ["shell"] * 3
-KILLED, ROUNDS, DEADLINE_S = 2, 20, 120.0
+KILLED, ROUNDS = 2, 20
 DECIMALS = 6
 SETTINGS = f"""run: federation
 roster: ../roster.yaml
@@ -48,14 +48,6 @@ SCRIPT = f"""#!/bin/sh
 echo "the shell script of learner $STARLING_LEARNER begins"
 exec {sys.executable} {HERE / "site.py"}
 """
-
-
-def free_ports(count):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
-    return ports
 
 
 class Learner:
@@ -102,13 +94,6 @@ class Learner:
         return (self.folder / "output.txt").read_text()
 
 
-def wait_until(condition, what):
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, f"timed out: {what}"
-        time.sleep(0.02)
-
-
 def all_ended(learners):
     statuses = [process.poll() for learner in learners for process in learner.processes]
     assert all(status in (None, 0) for status in statuses), statuses
@@ -143,12 +128,12 @@ def run(learners):
     for learner in learners:
         learner.start()
     killed = learners[KILLED]
-    wait_until(lambda: killed.committed() >= ROUNDS // 3, "no round is committed")
+    expect("some rounds", lambda: killed.committed() >= ROUNDS // 3)
     killed.kill()
     at = killed.committed()
     assert at < ROUNDS, "the run was over before the learner was killed"
     killed.start()
-    wait_until(lambda: all_ended(learners), "the run does not end")
+    expect("the end of the run", lambda: all_ended(learners))
     check_rounds(learners)
     print(f"{ROUNDS} rounds of {len(learners)} learners, all exact; site-{killed.number} was killed after round {at}")
     for learner in learners:

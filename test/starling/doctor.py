@@ -16,11 +16,11 @@ import threading
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parent.parent / 'deploy'))
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD = (str(Path(path).resolve()) for path in sys.argv[1:3])
-PATIENCE = 60
 FRAME_VERSION = 11
 VERDICTS = {'admitted': 1, 'other group': 6, 'no member': 10, 'later': 12}
 NAMES = {i: f'm{i}' for i in range(1, 17)}
@@ -55,15 +55,6 @@ class Doctor:
 		"""Expect no line of this result."""
 		assert f'{result:4}  {about}' not in self.said, self.said
 		return self
-
-
-def expect(what, condition):
-	"""Wait until the condition holds; return its value."""
-	end = time.monotonic() + PATIENCE
-	while not (value := condition()):
-		assert time.monotonic() < end, f'in vain: {what}'
-		time.sleep(0.05)
-	return value
 
 
 def listens(port):

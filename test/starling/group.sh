@@ -1,15 +1,16 @@
 #!/bin/sh
 # What the commands of a group say to a newcomer: group.sh STARLING STARLINGD
 starlingd=$(realpath "$2")
-. "${0%/*}/../lib/head.sh"
+lib=$(realpath "${0%/*}/../lib")
+. "$lib/head.sh"
 pid=
-trap '[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || :; wait; rm -rf "$folder"' EXIT
-# shellcheck disable=SC2046
-set -- $(/usr/bin/python3 -c '
-import socket
-held = [socket.socket() for _ in range(2)]
-for s in held: s.bind(("127.0.0.1", 0))
-print(*[s.getsockname()[1] for s in held])')
+holder=
+trap 'for one in $pid $holder; do kill -KILL "$one" 2>/dev/null || :; done; wait; rm -rf "$folder"' EXIT
+mkfifo ports
+/usr/bin/python3 "$lib/ports.py" 2 >ports &
+holder=$!
+read -r first second <ports
+set -- "$first" "$second"
 
 # The hints name the folder, and do not speak of a line above that is in a file.
 ends 0 group create ward --learner a --address "127.0.0.1:$1" --folder ga --set trainer=noise --set noise_parameters=10 --auto-admit 1
@@ -39,19 +40,12 @@ refused "'rounds' is a setting of all learners" join - --set rounds=5 --folder g
 # While the group forms there is no round, and that is no fault.
 "$starlingd" --config ga/starlingd.yaml >log 2>&1 &
 pid=$!
-for _ in $(seq 300); do
-	[ "$(status status ga)" = 2 ] || break
-	sleep 0.1
-done
+until [ "$(status status ga)" != 2 ]; do sleep 0.1; done
 ends 1 status ga
 has out ' a  ' ' forming ' 'it has 1 of the 3 learners with which rounds begin' '1 learner: 1 forming'
-timeout 60 "$program" join - --name b --address "127.0.0.1:$2" --folder gb <invitation >out 2>err || fail 'join'
+"$program" join - --name b --address "127.0.0.1:$2" --folder gb <invitation >out 2>err || fail 'join'
 has out "starlingd --config $folder/gb/starlingd.yaml"
-for _ in $(seq 100); do
-	! grep -q '"again".*with version 2 of the roster of group ward' log || break
-	sleep 0.1
-done
-grep -q '"again".*with version 2 of the roster of group ward' log || fail "the log: $(cat log)"
+until grep -q '"again".*with version 2 of the roster of group ward' log; do sleep 0.1; done
 grep -q '"new_roster".*this learner takes it and restarts by itself' log || fail "the log: $(cat log)"
 refused '--no-wait is for the machine with the admin key' group rotate --no-wait --folder gb
 
@@ -64,7 +58,7 @@ ip link set lo up && ip addr add 10.9.9.1/32 dev lo || exit 77
 kill $!
 EOF
 if unshare -rn true 2>/dev/null; then
-	timeout 60 unshare -rn sh alone.sh "$program" "$starlingd" >out 2>err || :
+	unshare -rn sh alone.sh "$program" "$starlingd" >out 2>err || :
 	has err 'no other machine can dial localhost:7401'
 fi
 

@@ -7,16 +7,18 @@ Status 77 if git does not have that commit.
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "lib"))
+from patience import PATIENCE, expect
+from ports import free_ports
 
 PROGRAM, DAEMON, SOURCE = (os.path.abspath(path) for path in sys.argv[1:4])
 PREVIOUS = (Path(__file__).parent / "previous").read_text().strip()
-LEARNERS, ROUNDS_EACH, DEADLINE_S = 5, 3, 120.0
+LEARNERS, ROUNDS_EACH = 5, 3
 SETTINGS = """run: upgrade
 roster: ../roster.yaml
 identity: identity
@@ -52,7 +54,7 @@ class Learner:
         self.folder, self.process = folder / f"learner-{number}", None
         self.folder.mkdir()
         self.line = subprocess.run(
-            [PROGRAM, "keygen", "--id", str(number), "--name", f"learner-{number}", "--address", f"127.0.0.1:{free_port()}"],
+            [PROGRAM, "keygen", "--id", str(number), "--name", f"learner-{number}", "--address", f"127.0.0.1:{free_ports(1)[0]}"],
             cwd=self.folder, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
         (self.folder / "starlingd.yaml").write_text(f"id: {number}\n{SETTINGS}")
 
@@ -63,7 +65,7 @@ class Learner:
         if self.process is None:
             return
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(60)
+        status = self.process.wait(PATIENCE)
         self.process = None
         assert status == 0, f"{self.folder.name} ended with status {status}"
 
@@ -79,27 +81,16 @@ class Learner:
                 if not path.is_symlink()}
 
 
-PORTS = set()
-
-
-def free_port():
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as s:
-            port = s.getsockname()[1]
-        if port not in PORTS:
-            PORTS.add(port)
-            return port
-
-
 def expect_rounds(learners, count):
     """Wait until every learner has committed `count` rounds more than the furthest has now."""
     wanted = max(learner.last_round() for learner in learners) + count
-    end = time.monotonic() + DEADLINE_S
-    while any(learner.last_round() < wanted for learner in learners):
+
+    def committed():
         for learner in learners:
             assert learner.process.poll() is None, f"{learner.folder.name} has ended: {learner.records()[-1]['text']}"
-        assert time.monotonic() < end, {learner.folder.name: learner.last_round() for learner in learners}
-        time.sleep(0.2)
+        return all(learner.last_round() >= wanted for learner in learners)
+
+    expect(f"round {wanted}", committed, pause=0.2)
     return wanted
 
 

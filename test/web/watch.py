@@ -11,9 +11,12 @@ import time
 import urllib.request
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+from patience import PATIENCE, expect
+from ports import free_ports
+
 TOKEN = '0123456789abcdef0123456789abcdef'
 LEARNERS = 3
-PATIENCE_S = 60
 
 
 class Watch:
@@ -27,7 +30,7 @@ class Watch:
 		assert self.page.startswith('http://127.0.0.1:'), (self.page, self.lines)
 
 	def ask(self, path):
-		return urllib.request.urlopen(urllib.request.Request(self.page + path, headers={'Authorization': f'Bearer {TOKEN}'}), timeout=PATIENCE_S)
+		return urllib.request.urlopen(urllib.request.Request(self.page + path, headers={'Authorization': f'Bearer {TOKEN}'}), timeout=PATIENCE)
 
 	def documents(self):
 		"""Yield the documents of rounds as the page gets them."""
@@ -39,18 +42,11 @@ class Watch:
 				yield json.loads(line.removeprefix(b'data: '))['document']
 
 	def expect_line(self, text):
-		wait(lambda: any(text in line for line in self.lines), (text, self.lines))
+		expect(f'a line with {text} in {self.lines}', lambda: any(text in line for line in self.lines))
 
 	def close(self):
 		self.process.send_signal(signal.SIGINT)
-		assert self.process.wait(PATIENCE_S) == 0, self.lines
-
-
-def wait(condition, what):
-	until = time.monotonic() + PATIENCE_S
-	while not condition():
-		assert time.monotonic() < until, what
-		time.sleep(0.05)
+		assert self.process.wait(PATIENCE) == 0, self.lines
 
 
 def whole(document):
@@ -74,7 +70,7 @@ def check_refused(starling, urls, token, other, page):
 		(['http://192.0.2.1:9464'], 'a learner on another machine needs a token: give --token-file'),
 		(['/tmp', urls[0]], "'/tmp' is not an address"))
 	for arguments, text in cases:
-		done = subprocess.run([starling, 'watch', *arguments], capture_output=True, text=True, timeout=PATIENCE_S)
+		done = subprocess.run([starling, 'watch', *arguments], capture_output=True, text=True, timeout=PATIENCE)
 		assert done.returncode == 2 and text in done.stderr and done.stderr.count('\n') == 1, (arguments, done)
 		assert TOKEN not in done.stderr
 
@@ -119,8 +115,8 @@ def check_once(starling):
 		learner = threading.Thread(target=serve, daemon=True)
 		learner.start()
 		watch = Watch([starling, 'watch', f'http://127.0.0.1:{server.getsockname()[1]}'])
-		learner.join(PATIENCE_S)
-		wait(lambda: len(json.load(watch.ask('log?learner=1&round=7'))) == 3, 'three records')
+		learner.join(PATIENCE)
+		expect('three records', lambda: len(json.load(watch.ask('log?learner=1&round=7'))) == 3)
 		watch.expect_line('?[2Ja, http')
 		watch.close()
 		assert not any('\x1b' in line for line in watch.lines), watch.lines
@@ -172,14 +168,14 @@ def secret(path, text):
 
 
 def main(starling):
-	port = 16000 + os.getpid() % 4000
+	port = free_ports(LEARNERS + 1)[0]
 	with tempfile.TemporaryDirectory(prefix='starling-test-') as folder:
 		token, other = secret(Path(folder) / 'token', TOKEN), secret(Path(folder) / 'other', TOKEN[::-1])
 		run = str(Path(folder) / 'run')
 		launcher = subprocess.Popen([starling, 'launch', '-n', str(LEARNERS), '--rounds', '1000000', '--http', str(port), '--run-dir', run,
 			'--set', 'hidden_units=1', '--set', f'http_token_file={token}'], stdout=subprocess.DEVNULL)
 		try:
-			wait(lambda: launcher.poll() is not None or Path(run, 'progress.txt').exists(), 'no round')
+			expect('a round', lambda: launcher.poll() is not None or Path(run, 'progress.txt').exists())
 			check(starling, run, [f'http://127.0.0.1:{port + i}' for i in range(LEARNERS)], token, other)
 			check_absent(starling, f'http://127.0.0.1:{port + LEARNERS}')
 			check_once(starling)
@@ -187,7 +183,7 @@ def main(starling):
 			check_flapping(starling)
 		finally:
 			launcher.send_signal(signal.SIGINT)
-			launcher.wait(PATIENCE_S)
+			launcher.wait(PATIENCE)
 
 
 main(*sys.argv[1:])
