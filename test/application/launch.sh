@@ -292,7 +292,7 @@ with starling.join({"a": np.zeros(3, np.float32), "b": np.zeros((2, 2), dtype)})
     for t in group:
         group.mean({"a": np.ones(3, np.float32), "b": np.ones((2, 2), dtype)})
 END
-run 1 --set quorum=all -- timeout 60 "$python" mixed.py
+run 1 --set quorum=all -- "$python" mixed.py
 grep -q '^starling launch: .* trains another model: tensor b is float[0-9]* \[2,2\] there and float[0-9]* \[2,2\] here; start' err ||
 	fail "the tensor is not named"
 
@@ -386,7 +386,7 @@ with starling.join(np.zeros(int(os.environ["STARLING_LEARNER"]))) as group:
     for t in group:
         group.mean(group.model if t > 1 else np.ones(int(os.environ["STARLING_LEARNER"])))
 END
-run 1 -- timeout 100 "$python" unlike.py
+run 1 -- "$python" unlike.py
 grep -q '^starling launch: .* trains another model: tensor .* start the same program at all learners' err || fail "the tensor is not named"
 
 # One mistake in the program is shown once.
@@ -439,16 +439,11 @@ expect_ended
 rm -rf run child-*
 "$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; setsid sleep 1000 & touch child-$!; wait' >out 2>err &
 launcher=$!
-deadline=$(($(date +%s) + 30))
-while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 6 ]; do
-	[ "$(date +%s)" -lt $deadline ] || fail "no commands"
-	sleep 0.1
-done
+while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 6 ]; do sleep 0.1; done
 kill -9 $launcher
 for child in child-*; do
 	while :; do
 		case $(ps -o stat= -p "${child#child-}") in '' | Z*) break ;; esac
-		[ "$(date +%s)" -lt $deadline ] || fail "$child runs on"
 		sleep 0.1
 	done
 done

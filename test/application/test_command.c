@@ -10,8 +10,6 @@
 
 #include "test/lib/cluster.h"
 
-#define FAST_S 30.0
-
 /* Write the command of learner i, a script with this text. */
 static void write_command(const struct cluster *c, uint32_t i, const char *script)
 {
@@ -34,7 +32,7 @@ static void open_exec(struct cluster *c, uint32_t n, const char *script, const c
 
 static void expect_log(const struct cluster *c, uint32_t i, const char *text)
 {
-	if (!process_expect(cluster_path(c, i, "log.jsonl"), "\"event\":\"command\"", text, FAST_S)) {
+	if (!process_expect(cluster_path(c, i, "log.jsonl"), "\"event\":\"command\"", text)) {
 		cluster_shell(c, "cat learner-*/log.jsonl learner-*/stderr.txt >&2; true");
 		fail_msg("the log of learner %u has no record of the command with: %s", i, text);
 	}
@@ -43,7 +41,7 @@ static void expect_log(const struct cluster *c, uint32_t i, const char *text)
 /* Wait until no process works in the run folder, as daemons and their commands do. */
 static void expect_no_process(const struct cluster *c)
 {
-	double end = process_now() + FAST_S;
+	double end = process_now() + PATIENCE_S;
 	while (process_alive(c->folder)) {
 		assert_true(process_now() < end);
 		process_look_again();
@@ -105,9 +103,9 @@ CLUSTER_TEST(no_process_is_left)
 		  "");
 	cluster_start(c, 1, "");
 	expect_log(c, 1, "ended with status 4");
-	if (!process_expect(cluster_path(c, 1, "log.jsonl"), "has started", NULL, FAST_S))
+	if (!process_expect(cluster_path(c, 1, "log.jsonl"), "has started", NULL))
 		fail();
-	double end = process_now() + FAST_S;
+	double end = process_now() + PATIENCE_S;
 	while (cluster_count(c, 1, "has started") < 2 && process_now() < end)
 		process_look_again();
 	process_read(cluster_path(c, 1, "state/pid"), text, sizeof text);

@@ -127,7 +127,7 @@ CLUSTER_TEST(a_corrected_program_may_join)
 							 "\"name\":\"v\",\"shape\":[4]}]}");
 		client_hear(&clients[0], NULL);
 		client_close(&clients[0]);
-		double end = process_now() + 60;
+		double end = process_now() + PATIENCE_S;
 		while (cluster_count(c, 1, "waiting for an application on ") < mistakes + 1 &&
 		       process_now() < end)
 			process_look_again();

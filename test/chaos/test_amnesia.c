@@ -32,7 +32,7 @@ static void end(struct cluster *c)
 	uint32_t last = cluster_last_round(c, 1);
 	cluster_start(c, FORGETS, "");
 	for (uint32_t i = 1; i <= N; i++) {
-		double until = process_now() + 60;
+		double until = process_now() + PATIENCE_S;
 		while (cluster_last_round(c, i) < last + ROUNDS && process_now() < until)
 			process_look_again();
 		assert_true(cluster_last_round(c, i) >= last + ROUNDS);

@@ -77,7 +77,7 @@ static void full_and_freed(struct cluster *c, const char *disk, size_t leave)
 	expect_end(c);
 	free_room(disk);
 	int committed = cluster_committed(c, 2);
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	cluster_start(c, 2, "");
 	while (cluster_committed(c, 2) < committed + 2 && process_now() < end)
 		process_look_again();
@@ -108,7 +108,7 @@ CLUSTER_TEST(a_full_disk_loses_nothing)
 CLUSTER_TEST(a_file_cut_short_is_said)
 {
 	int status = 0;
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	cluster_open(c, LEARNERS, "rounds=100000");
 	cluster_start_all(c, "");
 	cluster_expect(c, 2, "round 1 committed");

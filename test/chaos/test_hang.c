@@ -20,7 +20,7 @@ static void begin(struct cluster *c, const char *failpoint)
 
 static void expect_rounds(const struct cluster *c, uint32_t i)
 {
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	while (cluster_last_round(c, i) < ROUNDS && process_now() < end)
 		process_look_again();
 	assert_true(cluster_last_round(c, i) >= ROUNDS);

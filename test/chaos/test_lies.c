@@ -32,7 +32,7 @@ static void end(struct cluster *c)
 	struct sl_error wrong;
 	uint32_t last = cluster_last_round(c, 2);
 	for (uint32_t i = 1; i < LIAR; i++) {
-		double until = process_now() + 60;
+		double until = process_now() + PATIENCE_S;
 		while (cluster_last_round(c, i) < last + ROUNDS && process_now() < until)
 			process_look_again();
 		assert_true(cluster_last_round(c, i) >= last + ROUNDS);

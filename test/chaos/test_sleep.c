@@ -13,7 +13,7 @@
 
 static void expect_more(const struct cluster *c, uint32_t i, int than)
 {
-	double end = process_now() + 120;
+	double end = process_now() + PATIENCE_S;
 	while (cluster_committed(c, i) <= than && process_now() < end)
 		process_look_again();
 	assert_true(cluster_committed(c, i) > than);

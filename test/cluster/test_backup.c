@@ -22,7 +22,7 @@ static void back_up(const struct cluster *c, int status)
 
 static void await_round(const struct cluster *c, uint32_t i, uint32_t round)
 {
-	double until = process_now() + 60;
+	double until = process_now() + PATIENCE_S;
 	while (cluster_last_round(c, i) < round && process_now() < until)
 		process_look_again();
 	assert_true(cluster_last_round(c, i) >= round);

@@ -146,7 +146,7 @@ TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 	struct outcome o;
 	write_site(s, "", TWO THREE);
 	pid_t first = process_start(s->folder, s->log, s->log, command);
-	assert_true(process_expect(s->log, "\"event\":\"listening\"", NULL, 60));
+	assert_true(process_expect(s->log, "\"event\":\"listening\"", NULL));
 	run(s, NULL, &o);
 	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "another starlingd is running"));
@@ -154,7 +154,7 @@ TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "port is in use"));
 	assert_int_equal(kill(first, SIGTERM), 0);
-	assert_int_equal(process_wait(first, 60), 0);
+	assert_int_equal(process_wait(first), 0);
 }
 
 TEST_WITH(a_control_socket_that_cannot_be_made, open_site, close_site)

@@ -10,12 +10,10 @@
 #include "test/lib/cluster.h"
 #include "tools/lib/ports.h"
 
-#define RESTART_S 120.0 /* an order of magnitude more than a restart takes */
 #define SHARED "--set rounds=100000 --set hidden_units=1 --set values=model --set partition=iid"
 #define OWN                                                                                                  \
 	"--set data=digits --set unsafe_dump_model=true --set keep_checkpoints=all --set log=log.jsonl "     \
 	"--set log_level=debug"
-#define JOIN_S 60.0
 
 /* Run a command line of `starling` in the run folder; machine i is the folder mI there. */
 static void starling(const struct cluster *c, struct outcome *o, const char *arguments)
@@ -82,7 +80,7 @@ static void expect_said(const struct cluster *c, uint32_t i, const char *text)
 {
 	char path[PATH_MAX + 32], said[4096];
 	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
-	if (process_expect(path, text, NULL, 20))
+	if (process_expect(path, text, NULL))
 		return;
 	process_read(path, said, sizeof said);
 	fail_msg("learner %u does not say '%s' but: %s", i, text, said);
@@ -91,7 +89,7 @@ static void expect_said(const struct cluster *c, uint32_t i, const char *text)
 static void end_join(struct cluster *c, uint32_t i, pid_t pid)
 {
 	char command[128];
-	int status = process_wait(pid, JOIN_S);
+	int status = process_wait(pid);
 	if (status != 0) {
 		expect_said(c, i, "nothing");
 		fail_msg("join of %u: status %d", i, status);
@@ -116,7 +114,7 @@ static void join(struct cluster *c, uint32_t i)
 /* Wait until learner i has committed `more` rounds. */
 static void expect_rounds(struct cluster *c, uint32_t i, int more)
 {
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	int wanted = cluster_committed(c, i) + more;
 	while (cluster_committed(c, i) < wanted) {
 		if (process_now() > end)
@@ -141,10 +139,10 @@ static void begin_rotation(struct cluster *c, uint32_t i)
 	snprintf(path, sizeof path, "%s/rotate-%02u", c->run.path, i);
 	pid_t pid = process_start(c->run.path, path, path,
 				  (const char *const[]){"/bin/sh", "-ec", arguments, NULL});
-	assert_true(process_expect(path, "Waiting for the admin of ward to run: starling admit", NULL, 20));
+	assert_true(process_expect(path, "Waiting for the admin of ward to run: starling admit", NULL));
 	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
 	expect_done(c, arguments);
-	assert_int_equal(process_wait(pid, JOIN_S), 0);
+	assert_int_equal(process_wait(pid), 0);
 }
 
 static void rotate(struct cluster *c, uint32_t i)
@@ -196,7 +194,7 @@ CLUSTER_TEST(admitted_without_a_question)
 	end_join(c, 2, second);
 	end_join(c, 3, third);
 	expect_all_rounds(c, 3, 2);
-	assert_int_not_equal(process_wait(begin_join(c, 4), JOIN_S), 0);
+	assert_int_not_equal(process_wait(begin_join(c, 4)), 0);
 	expect_said(c, 4, "the invitation was used before");
 	c->run.learners = 3;
 	cluster_stop(c);
@@ -266,7 +264,7 @@ CLUSTER_TEST(one_change_between_two_rounds)
 	cluster_signal(c, 1, SIGTERM);
 	assert_int_equal(cluster_wait(c, 1), 0);
 	cluster_start(c, 1, "");
-	assert_int_equal(process_wait(fourth, JOIN_S), 0);
+	assert_int_equal(process_wait(fourth), 0);
 	expect_refused(c, "group remove learner-02 --folder learner-01 --no-wait", 1,
 		       "of the roster cannot be signed yet: no round has committed since the last "
 		       "change of the roster");
@@ -395,7 +393,7 @@ CLUSTER_TEST(wrong_invitations)
 	expect_said(c, 3, "Waiting for the admin");
 	expect_refused(c, JOIN, 2, "the invitation was used before, by another learner");
 	expect_done(c, "admit learner-03 --refuse --folder learner-01");
-	assert_int_equal(process_wait(third, JOIN_S), 2);
+	assert_int_equal(process_wait(third), 2);
 	expect_said(c, 3, "it was withdrawn");
 	cluster_stop(c);
 	cluster_shell(c, "! grep -l starling1-B learner-*/log.jsonl join-*; "
@@ -532,7 +530,7 @@ static void expect_made_up_roster(struct cluster *c)
 	expect_done(c, "admit learner-02 --folder learner-04");
 	expect_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
 	cluster_shell(c, "cp twin/roster.yaml learner-04/");
-	assert_int_equal(process_wait(pid, JOIN_S), 2);
+	assert_int_equal(process_wait(pid), 2);
 	expect_said(c, 2,
 		    "the admin that the invitation names has not signed it: it may come from an impostor");
 	cluster_shell(c, "rm -r learner-02 join-02");

@@ -27,7 +27,7 @@ static const struct change changes[] = {
 
 static void expect_round(const struct cluster *c, uint32_t i, uint32_t round)
 {
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	while (cluster_last_round(c, i) < round && process_now() < end)
 		process_look_again();
 	if (cluster_last_round(c, i) < round)

@@ -45,7 +45,7 @@ static bool awaits_3(const json_t *document)
 static void expect_state(struct cluster *c, uint32_t i, const char *state,
 			 bool (*also)(const json_t *document))
 {
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	for (bool found = false; !found;) {
 		json_t *document = status_of(c);
 		found = strcmp(text(learner(document, i), "state"), state) == 0 &&
@@ -61,7 +61,7 @@ static void expect_state(struct cluster *c, uint32_t i, const char *state,
 /* Wait until `starling status` prints `part`. */
 static void expect_print(struct cluster *c, const char *option, const char *value, const char *part)
 {
-	double end = process_now() + 60;
+	double end = process_now() + PATIENCE_S;
 	for (bool found = false; !found;) {
 		command(c, "status", option, value);
 		found = strstr(c->outcome.out, part) != NULL;

@@ -73,7 +73,7 @@ exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/syste
 BOOT
 unshare --kill-child --fork --pid --mount --uts --ipc --net --cgroup sh "$work/boot" "$root" >"$work/boot.log" 2>&1 &
 machine=$!
-for _ in $(seq 50); do
+for _ in $(seq 3000); do
 	sleep 0.2
 	init=$(pgrep -P $machine || true)
 	[ -z "$init" ] || ! nsenter -t "$init" -a -r -w systemctl is-system-running 2>/dev/null | grep -Eq 'running|degraded' || break

@@ -7,9 +7,9 @@ fail() {
 	journalctl --no-pager -o cat -n 30
 	exit 1
 }
-# Wait until COMMAND... succeeds, at most 60 s.
+# Wait until COMMAND... succeeds, at most 10 minutes, which only ends a test that hangs.
 await() {
-	for _ in $(seq 120); do
+	for _ in $(seq 1200); do
 		! "$@" >/dev/null 2>&1 || return 0
 		sleep 0.5
 	done

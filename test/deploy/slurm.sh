@@ -60,7 +60,7 @@ for node in n1 n2 n3; do
 	pids+=($!)
 done
 await() {
-	for _ in $(seq 120); do
+	for _ in $(seq 1200); do
 		! "$@" >/dev/null 2>&1 || return 0
 		sleep 0.5
 	done

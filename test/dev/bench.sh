@@ -48,10 +48,7 @@ done
 # Interrupted in the middle of a run of daemons: nothing is left, neither files nor processes.
 "$bench" demo --repeat 100 --folder within >out 2>err &
 pid=$!
-waited=0
 until ls within/*/run/learner-*/pid >pids 2>/dev/null && [ "$(wc -l <pids)" = 10 ]; do
-	waited=$((waited + 1))
-	[ $waited -lt 600 ] || fail "no daemons after a minute: $(cat out err)"
 	sleep 0.1
 done
 daemons=$(cat within/*/run/learner-*/pid)

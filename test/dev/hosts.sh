@@ -51,18 +51,12 @@ done
 # Killed in the middle of a round: no process is left, and with them no host.
 "$bench" hosts-20mbit --repeat 3 --folder within >out 2>err &
 pid=$!
-waited=0
 until [ "$(inside | wc -l)" -ge 5 ] && ls within/*/run/learner-05/control.sock >/dev/null 2>&1; do
-	waited=$((waited + 1))
-	[ $waited -lt 600 ] || fail "no learners after a minute: $(cat out err)"
 	sleep 0.1
 done
 kill -KILL $pid
 wait $pid 2>/dev/null || :
-waited=0
 until [ -z "$(inside)" ]; do
-	waited=$((waited + 1))
-	[ $waited -lt 100 ] || fail "processes are left: $(inside)"
 	sleep 0.1
 done
 [ "$(interfaces)" = "$before" ] || fail "interfaces are left: $(interfaces)"

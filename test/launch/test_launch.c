@@ -58,7 +58,7 @@ static void expect_first_loss(const struct cluster *c)
 
 static void await(const struct cluster *c, const char *file, const char *text)
 {
-	if (!process_expect(cluster_path(c, 0, file), text, NULL, 60))
+	if (!process_expect(cluster_path(c, 0, file), text, NULL))
 		fail_msg("\"%s\" never stood in %s", text, file);
 }
 

@@ -11,9 +11,6 @@
 #include "tools/launch/run_fill.h"
 
 #define WORDS_MAX 48u
-#define DEADLINE_S 120.0 /* of a condition; an order of magnitude more than it takes */
-#define TEND_S 240.0	 /* of cluster_tend */
-#define LAUNCH_S 1500.0	 /* of a launched run; the usual ones end in a few seconds */
 
 struct words {
 	char text[1024];
@@ -54,8 +51,10 @@ void cluster_free(struct cluster *c, bool remove)
 	for (uint32_t i = 1; i <= CLUSTER_MAX; i++)
 		if (c->pids[i - 1] > 0)
 			cluster_signal(c, i, SIGKILL);
-	if (c->launcher > 0)
-		process_wait(c->launcher, 0);
+	if (c->launcher > 0) {
+		kill(c->launcher, SIGKILL);
+		process_wait(c->launcher);
+	}
 	if (remove)
 		process_remove(c->folder);
 	json_decref(c->summary);
@@ -187,7 +186,7 @@ void cluster_signal(struct cluster *c, uint32_t i, int signal)
 
 int cluster_wait(struct cluster *c, uint32_t i)
 {
-	int status = process_wait(c->pids[i - 1], DEADLINE_S);
+	int status = process_wait(c->pids[i - 1]);
 	c->pids[i - 1] = 0;
 	return status;
 }
@@ -242,7 +241,7 @@ static bool tend(struct cluster *c, uint32_t i, int *deaths)
 
 int cluster_tend(struct cluster *c)
 {
-	double end = process_now() + TEND_S;
+	double end = process_now() + PATIENCE_S;
 	int deaths = 0;
 	for (uint32_t over = 0; over < c->run.learners; process_look_again()) {
 		over = 0;
@@ -252,7 +251,7 @@ int cluster_tend(struct cluster *c)
 			continue;
 		for (uint32_t i = 1; i <= c->run.learners; i++)
 			show_log(c, i);
-		fail_msg("%u of %u have ended in %g s", over, c->run.learners, TEND_S);
+		fail_msg("%u of %u have ended in %g s", over, c->run.learners, PATIENCE_S);
 	}
 	return deaths;
 }
@@ -261,7 +260,7 @@ int cluster_tend(struct cluster *c)
 
 static void expect(const struct cluster *c, uint32_t i, const char *text, const char *other)
 {
-	if (process_expect(cluster_path(c, i, "log.jsonl"), text, other, DEADLINE_S))
+	if (process_expect(cluster_path(c, i, "log.jsonl"), text, other))
 		return;
 	show_log(c, i);
 	fail_msg("learner %u never logged %s %s", i, text, other != NULL ? other : "");
@@ -318,7 +317,7 @@ void cluster_launch_start(struct cluster *c, const char *arguments)
 
 void cluster_launch_wait(struct cluster *c)
 {
-	c->outcome.status = process_wait(c->launcher, LAUNCH_S);
+	c->outcome.status = process_wait(c->launcher);
 	c->launcher = 0;
 	process_read(cluster_path(c, 0, "out"), c->outcome.out, sizeof c->outcome.out);
 	process_read(cluster_path(c, 0, "err"), c->outcome.err, sizeof c->outcome.err);
@@ -340,7 +339,7 @@ void cluster_kill(const struct cluster *c, uint32_t i)
 {
 	char text[32];
 	const char *path = cluster_path(c, i, "pid");
-	assert_true(process_expect(path, "\n", NULL, DEADLINE_S));
+	assert_true(process_expect(path, "\n", NULL));
 	process_read(path, text, sizeof text);
 	pid_t pid = (pid_t)atoi(text);
 	assert_true(pid > 1);

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define PAUSE_NS 20000000L
-#define RUN_S 60.0
 
 double process_now(void)
 {
@@ -51,9 +50,9 @@ bool process_ended(pid_t pid, int *status)
 	return true;
 }
 
-int process_wait(pid_t pid, double seconds)
+int process_wait(pid_t pid)
 {
-	double end = process_now() + seconds;
+	double end = process_now() + PATIENCE_S;
 	int status;
 	while (!process_ended(pid, &status)) {
 		if (process_now() > end) {
@@ -84,7 +83,7 @@ static int open_scratch(void)
 void process_run(struct outcome *outcome, const char *folder, const char *const *argv)
 {
 	int out = open_scratch(), err = open_scratch();
-	outcome->status = process_wait(spawn(folder, out, err, argv), RUN_S);
+	outcome->status = process_wait(spawn(folder, out, err, argv));
 	read_back(out, outcome->out, sizeof outcome->out);
 	read_back(err, outcome->err, sizeof outcome->err);
 }
@@ -114,9 +113,9 @@ int process_count(const char *path, const char *text, const char *other)
 	return count;
 }
 
-bool process_expect(const char *path, const char *text, const char *other, double seconds)
+bool process_expect(const char *path, const char *text, const char *other)
 {
-	double end = process_now() + seconds;
+	double end = process_now() + PATIENCE_S;
 	while (process_count(path, text, other) <= 0) {
 		if (process_now() > end)
 			return false;

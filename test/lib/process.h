@@ -6,19 +6,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Seconds of any wait: they only end a test that hangs, and measure nothing. */
+#define PATIENCE_S 600.0
+
 struct outcome {
-	int status; /* exit status; 128 + signal; -1: it did not end in time and was killed */
+	int status; /* exit status; 128 + signal; -1: it did not end and was killed */
 	char out[1 << 16];
 	char err[1 << 16];
 };
 
-/* Run `argv` to its end, for at most a minute, in `folder` (NULL: the present one). */
+/* Run `argv` to its end in `folder` (NULL: the present one). */
 void process_run(struct outcome *outcome, const char *folder, const char *const *argv);
 
 /* Start `argv` in `folder`; append standard output to the file `out` and standard error to `err`. */
 pid_t process_start(const char *folder, const char *out, const char *err, const char *const *argv);
-/* Wait at most `seconds`, then kill it. Return its status as in struct outcome. */
-int process_wait(pid_t pid, double seconds);
+/* Wait for its end; after PATIENCE_S kill it. Return its status as in struct outcome. */
+int process_wait(pid_t pid);
 /* Return true and set *status if it has ended. */
 bool process_ended(pid_t pid, int *status);
 
@@ -29,8 +32,8 @@ void process_look_again(void);
 
 /* Return the number of lines of the file with `text` (and `other`, unless NULL) in them; -1: no such file. */
 int process_count(const char *path, const char *text, const char *other);
-/* Wait at most `seconds` until such a line is there. */
-bool process_expect(const char *path, const char *text, const char *other, double seconds);
+/* Wait until such a line is there. Return false after PATIENCE_S. */
+bool process_expect(const char *path, const char *text, const char *other);
 /* Read at most size - 1 bytes of the file as a string; a file that is not there is empty. */
 void process_read(const char *path, char *text, size_t size);
 void process_write(const char *path, const char *text);

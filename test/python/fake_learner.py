@@ -23,7 +23,7 @@ class FakeLearner:
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._listener.bind(self.path)
         self._listener.listen()
-        self._listener.settimeout(20)
+        self._listener.settimeout(600)
         self._script, self.failure = script, None
         self._thread = threading.Thread(target=self._run)
         self._fds = []
@@ -55,7 +55,7 @@ class FakeLearner:
     def accept(self) -> None:
         """Take a connection and answer its join."""
         self._peer, _ = self._listener.accept()
-        self._peer.settimeout(20)
+        self._peer.settimeout(600)
         self._lines = self._peer.makefile("r")
         said = self.hear("join")
         self.tensors = said["tensors"]

@@ -235,12 +235,8 @@ is err 'starling logs: cannot write standard output: No space left on device'
 
 # --follow waits for the end of a line, for more lines and for more files; it ends with a signal or its reader.
 until_is() { # then the lines of `followed`
-	tries=0
 	printf '%s\n' "$@" >want
-	until cmp -s followed want; do
-		[ $((tries += 1)) -lt 1000 ] || fail "followed is: $(cat followed)"
-		sleep 0.01
-	done
+	until cmp -s followed want; do sleep 0.01; done
 }
 mkdir -p live/a live/b
 { record 100 1 info && printf '{"v":1,"time":"2026-11-21T12:0'; } >live/a/log.jsonl
@@ -254,7 +250,7 @@ until_is "$(at 100 1 info)" "$(at 200 1 info)" "$(at 300 2 warn)"
 kill -INT $pid
 wait $pid || fail "--follow ends with $?"
 {
-	timeout 10 "$program" logs run --follow
+	"$program" logs run --follow
 	echo $? >code
 } | head -1 >out
 is code 0

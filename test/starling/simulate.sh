@@ -90,12 +90,7 @@ grep -q "no round committed in 3 steps.*fractional bits" err || fail "no reason:
 # shellcheck disable=SC2086
 "$starling" simulate -n 6 --rounds 1000000 $noise >out 2>err &
 pid=$!
-tries=0
-until grep -q "same" out; do
-	tries=$((tries + 1))
-	[ $tries -lt 600 ] || fail "no round in a minute"
-	sleep 0.1
-done
+until grep -q "same" out; do sleep 0.1; done
 kill -INT $pid
 code=0
 wait $pid || code=$?
