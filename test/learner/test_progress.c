@@ -19,8 +19,13 @@ static struct sl_daemon learner;
 static const char *health;
 static int manager; /* socket */
 static char said[1 << 16];
+static uint64_t clock_ns = UINT64_C(1000000000000000); /* the clock, which the cases turn */
 
-bool __wrap_sl_monitor_health(struct sl_daemon *daemon, char line[static SL_MONITOR_LINE_BYTES]);
+uint64_t __wrap_uv_hrtime(void)
+{
+	return clock_ns;
+}
+
 bool __wrap_sl_monitor_health(struct sl_daemon *daemon, char line[static SL_MONITOR_LINE_BYTES])
 {
 	(void)daemon;
@@ -73,7 +78,7 @@ static const char *heard(void)
 static bool fed(void)
 {
 	sl_progress_look(&learner);
-	usleep(1000);
+	clock_ns += 1000000;
 	return strstr(heard(), "WATCHDOG=1\n") != NULL;
 }
 
@@ -108,11 +113,11 @@ TEST_WITH(fed_four_times_in_the_interval, setup, teardown)
 {
 	setenv("WATCHDOG_USEC", "400000", 1);
 	int count = 0;
-	for (int look = 0; look < 20; look++) { /* of 20 ms at least */
+	for (int look = 0; look < 20; look++) { /* of 20 ms */
 		count += fed();
-		usleep(19000);
+		clock_ns += 19000000;
 	}
-	assert_in_range(count, 2, 5);
+	assert_int_equal(count, 4);
 }
 
 TEST_WITH(not_fed_without_a_watchdog, setup, teardown)
@@ -136,10 +141,8 @@ TEST_WITH(status_is_shown_when_it_changes, setup, teardown)
 /* A service manager that does not read is no reason to wait. */
 TEST_WITH(a_full_socket_does_not_stop_the_learner, setup, teardown)
 {
-	sl_ms before = uv_hrtime() / 1000000u;
 	for (int i = 0; i < 2000; i++)
-		sl_service_alive();
-	assert_in_range(uv_hrtime() / 1000000u - before, 0, 2000);
+		sl_service_alive(); /* one that waited would never return */
 	heard();
 }
 
@@ -154,7 +157,7 @@ TEST_WITH(a_start_that_waits_is_ready_and_alive, setup, teardown)
 {
 	sl_progress_wait(&learner, "waits for the network");
 	assert_string_equal(heard(), "READY=1\nSTATUS=waits for the network\nWATCHDOG=1\n");
-	usleep(1000);
+	clock_ns += 1000000;
 	sl_progress_wait(&learner, "waits for the network");
 	assert_string_equal(heard(), "WATCHDOG=1\n");
 }

@@ -1,4 +1,5 @@
 /* The measured speed of a link: unknown, a lower bound, and the emulator's limit. */
+#include <math.h>
 #include <stdint.h>
 
 #include "test/lib/test.h"
@@ -93,11 +94,14 @@ TEST(a_link_has_a_floor_and_then_a_speed)
 	close_linked(pair);
 }
 
+/* Vectors that took `seconds`, until the test saw them: on a busy machine it sees them late, and the road
+ * alone says how quick the link may be. */
 static void expect_about(struct pair *pair, double vectors, double seconds)
 {
 	double speed = speed_of(pair, 0), known = vectors * VECTOR / seconds;
+	double most = fmax(known, (double)pair->emulators[1].bytes_per_s);
 	print_message("%.2f MB/s where vectors pass at %.2f MB/s\n", speed / 1e6, known / 1e6);
-	assert_true(speed > known * 0.7 && speed < known * 1.5);
+	assert_true(speed > known * 0.7 && speed < most * 1.5);
 }
 
 /* Control frames that take their time. */

@@ -36,7 +36,7 @@ static void on_timer(uv_timer_t *timer)
 	uv_stop(timer->loop);
 }
 
-/* Run the loop for `ms`; expect that nothing holds it up. */
+/* Run the loop for `ms`; expect that nothing holds it up: a call of D-Bus that is not answered takes 25 s. */
 static void run(uv_loop_t *loop, uint64_t ms)
 {
 	uv_timer_t timer;
@@ -45,7 +45,7 @@ static void run(uv_loop_t *loop, uint64_t ms)
 	uv_timer_init(loop, &timer);
 	uv_timer_start(&timer, on_timer, ms, 0);
 	uv_run(loop, UV_RUN_DEFAULT);
-	assert_true(uv_hrtime() / 1000000 - begin < ms + 5000);
+	assert_true(uv_hrtime() / 1000000 - begin < ms + 20000);
 	uv_run(loop, UV_RUN_NOWAIT); /* the timer closes */
 }
 
