@@ -1,29 +1,36 @@
 // page.mjs STARLING FOLDER: twenty learners, ten rounds; one is stopped in mid-run, and is shown as awaited until it goes on.
 import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {setTimeout} from 'node:timers/promises';
 import {launchBrowser, open, start} from './session.mjs';
 
 const [,, starling, folder] = process.argv;
-const run = `${folder}/run`, wrong = [], children = [];
+const run = `${folder}/run`, wrong = [], children = [], rounds = 10;
 const expectRound = (page, round) => page.waitForFunction(t => document.getElementById('shown').textContent.split(' ')[0] === String(t), round);
 
-async function awaitedAndBack(page, id) {
-	await page.waitForFunction(() => Number(document.getElementById('shown').textContent.split('/')[0]) >= 3);
-	const pid = Number(readFileSync(`${run}/learner-${String(id).padStart(2, '0')}/pid`));
+// Stop a learner after the second round, before a page is open: a page that opens late finds the run as it was stopped.
+async function stop(id) {
+	const learner = `${run}/learner-${String(id).padStart(2, '0')}`;
+	while (!existsSync(`${learner}/log.jsonl`) || !readFileSync(`${learner}/log.jsonl`, 'utf8').includes('round 2 committed'))
+		await setTimeout(10);
+	const pid = Number(readFileSync(`${learner}/pid`));
 	process.kill(pid, 'SIGSTOP');
-	const stopped = Date.now();
+	return pid;
+}
+
+async function awaitedAndBack(page, id, pid) {
 	try {
-		await page.waitForSelector(`#graph .awaited[data-learner="${id}"]`, {timeout: 15000});
-		console.log(`shown as awaited ${((Date.now() - stopped) / 1000).toFixed(2)} s after it was stopped`);
-		await page.waitForFunction(() => /wait.* for .*learner-07/.test(document.getElementById('awaited').textContent), null, {timeout: 15000});
+		await page.waitForFunction(() => Number(document.getElementById('shown').textContent.split('/')[0]) >= 2);
+		await page.waitForSelector(`#graph .awaited[data-learner="${id}"]`);
+		await page.waitForFunction(() => /wait.* for .*learner-07/.test(document.getElementById('awaited').textContent));
 		await page.waitForSelector(`#phases .underline`, {state: 'attached'});
 		await page.click(`#graph [data-learner="${id}"] .body`);
 		assert.match(await page.textContent('#learner-figures'), /Awaited by/);
 	} finally {
 		process.kill(pid, 'SIGCONT');
 	}
-	await page.waitForFunction(() => !document.querySelector('#graph .awaited'), null, {timeout: 15000});
+	await page.waitForFunction(() => !document.querySelector('#graph .awaited'));
 	await page.waitForSelector('#log li');
 	await page.keyboard.press('Escape');
 	assert.equal(await page.isVisible('#learner'), false);
@@ -96,16 +103,17 @@ async function main() {
 	const browser = await launchBrowser();
 	let page;
 	try {
-		const launch = await start(starling, ['launch', '--web', '-n', '20', '--rounds', '10', '--topology', 'regular:6', '--run-dir', run,
+		const launch = await start(starling, ['launch', '--web', '-n', '20', '--rounds', String(rounds), '--topology', 'regular:6', '--run-dir', run,
 			'--set', 'trainer=noise', '--set', 'noise_parameters=2000', '--set', 'quorum=all']);
 		children.push(launch.child);
+		const pid = await stop(7);
 		page = await open(browser, launch.url, wrong);
-		await awaitedAndBack(page, 7);
-		await page.waitForFunction(() => document.getElementById('source').textContent === 'the run has ended', null, {timeout: 60000});
-		await replay(page, 10);
+		await awaitedAndBack(page, 7, pid);
+		await page.waitForFunction(() => document.getElementById('source').textContent === 'the run has ended');
+		await replay(page, rounds);
 		assert.equal(await launch.ended, 0);
 		const report = await open(browser, `file://${run}/report.html`, wrong);
-		await replay(report, 10);
+		await replay(report, rounds);
 		await hostile(browser);
 		await converges(browser);
 		assert.deepEqual(wrong, []);

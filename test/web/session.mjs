@@ -5,7 +5,7 @@ import {createInterface} from 'node:readline';
 
 const {chromium} = await import(process.env.PLAYWRIGHT);
 
-export const launchBrowser = () => chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox']});
+export const launchBrowser = () => chromium.launch({executablePath: process.env.CHROMIUM, args: ['--no-sandbox'], timeout: 0});
 
 // Start a program; return it, and the address of the page that it prints.
 export async function start(program, args) {
@@ -26,6 +26,7 @@ export async function start(program, args) {
 // Open a page. Errors, and requests to other servers, are collected in `wrong`.
 export async function open(browser, url, wrong, options = {}) {
 	const page = await browser.newPage({viewport: {width: 1280, height: 900}, ...options});
+	page.setDefaultTimeout(600000); // ends a test that hangs
 	page.on('console', message => ['error', 'warning'].includes(message.type()) && wrong.push(`console: ${message.text()}`));
 	page.on('pageerror', error => wrong.push(`error: ${error.message}`));
 	page.on('dialog', dialog => { wrong.push('a dialog: text of a peer was run'); dialog.dismiss(); });
