@@ -152,7 +152,7 @@ class Command(unittest.TestCase):
 
     def test_a_site_with_its_own_learner(self):
         # describe takes five rounds: the question, the rows, counts, sums, squares
-        done = self.run_it("launch", "-n", "3", "--rounds", "5", "--run-dir", "run", "--", "sh", "-c",
+        done = self.run_it("launch", "-n", "3", "--rounds", "5", "--run-dir", "run", "--set", "quorum=all", "--", "sh", "-c",
                            f'exec "{STARLING}" stats describe bmi "site-$STARLING_LEARNER.csv"')
         shutil.rmtree(Path(self.folder.name, "run"))
         rows = np.concatenate([part["bmi"] for part in PARTS[:3]])
