@@ -94,19 +94,30 @@ bool sl_command_sibling(const char *name, char path[static PATH_MAX])
 	return false;
 }
 
+static void put_before(const char *name, const char *folder)
+{
+	char *paths;
+	const char *before = getenv(name);
+	bool more = before != NULL && *before != '\0';
+	if (asprintf(&paths, "%s%s%s", folder, more ? ":" : "", more ? before : "") < 0)
+		abort();
+	setenv(name, paths, 1);
+	free(paths);
+}
+
 void sl_command_find_package(void)
 {
-	char package[PATH_MAX], *path;
-	const char *before = getenv("PYTHONPATH");
-	if (!sl_command_sibling("python/starling_topology", package) &&
-	    !sl_command_sibling("../share/starling/python/starling_topology", package))
-		return;
-	*strrchr(package, '/') = '\0';
-	bool more = before != NULL && *before != '\0';
-	if (asprintf(&path, "%s%s%s", package, more ? ":" : "", more ? before : "") < 0)
-		abort();
-	setenv("PYTHONPATH", path, 1);
-	free(path);
+	static const char *const packages[] = {"python/starling_topology",
+					       "../share/starling/python/starling_topology",
+					       "../lib/starling/python/starling"};
+	char path[PATH_MAX], config[PATH_MAX];
+	for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+		if (sl_command_sibling(packages[i], path))
+			put_before("PYTHONPATH", dirname(path));
+	if (getenv("VIRTUAL_ENV") == NULL && sl_command_sibling("python3", path) &&
+	    snprintf(config, sizeof config, "%s/../pyvenv.cfg", dirname(path)) < PATH_MAX &&
+	    access(config, F_OK) == 0)
+		put_before("PATH", path);
 }
 
 /* ---- memory ---- */

@@ -72,6 +72,7 @@ void sl_command_output_failed(void);
 /* Write into `path` the program `name` in the folder of this one, and return true; without such a program,
  * write `name` (to be found on PATH) and return false. */
 bool sl_command_sibling(const char *name, char path[static PATH_MAX]);
-/* Put the folder with the Python of this program before PYTHONPATH: that of the build folder, or
- * PREFIX/share. Python finds the installed package `starling` by itself. */
+/* Let python3 find the Python of this program: put the folders with its packages before PYTHONPATH (in a
+ * build folder, PREFIX/share, the tarball). In a virtual environment, if none is active: put its programs
+ * before PATH. */
 void sl_command_find_package(void);

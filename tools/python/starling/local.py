@@ -4,7 +4,9 @@ from __future__ import annotations
 import contextlib
 import glob
 import os
+import shutil
 import subprocess
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,6 +17,11 @@ from starling.group import Error, Group, join
 LINES, OUTPUT_BYTES = 5, 4096  # of the end of its output, to be shown
 POLL_SECONDS = 0.05
 END_SECONDS = 60.0  # for the daemons to end; then they are killed
+
+
+def find_program() -> str:
+    """Return the program `starling`: that on PATH, or else that of the environment of this Python, which may not be active."""
+    return shutil.which("starling") or shutil.which("starling", path=sysconfig.get_path("scripts")) or "starling"
 
 
 class Launch:
@@ -90,7 +97,7 @@ def _sockets(run: str, learners: int, launch: Launch) -> list[Socket]:
 
 
 @contextlib.contextmanager
-def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, program: str = "starling",
+def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, program: str | None = None,
           **settings: Any) -> Iterator[list[Socket]]:
     """Run a group of `learners` on this machine, and yield the sockets of its learners, for a thread each:
 
@@ -103,12 +110,13 @@ def local(learners: int = 3, rounds: int = 10, *, topology: str | None = None, p
             models = list(threads.map(learner, sockets))
 
     An exception in one `with` block of a learner ends the others with an Error that names it.
-    `topology`, `settings`: as `starling launch --topology` and `--set` take them. `program`: the launcher.
+    `topology`, `settings`: as `starling launch --topology` and `--set` take them. `program`: the launcher, if it is neither
+    `starling` on PATH nor in the environment of this Python.
     At the end, all learners are stopped, and their folder is removed. Error: the launcher has failed; the text is its own."""
     with tempfile.TemporaryDirectory(prefix="starling-") as folder:
         run, gate = os.path.join(folder, "run"), os.path.join(folder, "gate")
         os.mkfifo(gate)
-        command = [program, "launch", "-n", str(learners), "--rounds", str(rounds), "--run-dir", run]
+        command = [program or find_program(), "launch", "-n", str(learners), "--rounds", str(rounds), "--run-dir", run]
         command += ["--topology", topology] if topology is not None else []
         for name, value in settings.items():
             command += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]

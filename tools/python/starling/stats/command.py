@@ -16,6 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 import starling
 from starling.group import Error, Refused
+from starling.local import find_program
 from starling.stats.csv import MISSING, Columns
 from starling.stats.csv import read as read_file
 from starling.stats.sums import InputError
@@ -120,8 +121,8 @@ def play(work: Callable[[str, int], Result], count: int, rounds: int, **settings
     """Run `count` learners on this machine, a thread each, and return what `work(socket, place)` returns for the first one.
 
     Error: the learners cannot be run. An exception of `work` ends all learners; the first one is raised."""
-    program = os.environ.get("STARLING_PROGRAM") or shutil.which("starling")
-    if program is None:
+    program = os.environ.get("STARLING_PROGRAM") or find_program()
+    if shutil.which(program) is None:
         raise Error("--local starts 'starling launch': install starling, or put it on PATH")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the launcher, too
     failures: list[BaseException] = []
