@@ -1,0 +1,299 @@
+#!/usr/bin/python3
+"""Make one file of the programs and all that they need but the C library: bundle.py wheel|tarball SOURCE BUILD FOLDER.
+
+BUILD is a build folder of SOURCE, with what `meson install` installs. The file goes into FOLDER, and its path to standard output.
+Libraries are copied from the Debian packages of this machine, unchanged; the programs find them by a path from their own folder.
+The environment variable SOURCE_DATE_EPOCH is the time of all files: the same sources and packages give the same bytes.
+"""
+import base64
+import gzip
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+import zipfile
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+GLIBC_NEWEST = (2, 36)  # of Debian 12: programs that need no newer one run on all later versions
+PROGRAMS = ('starling', 'starlingd')
+LIBRARIES = 'lib/starling'
+LOADED = 'libopenblas.so.0'  # loaded when it is called (common/base/blas.c), for the built-in trainer
+OF_THE_SYSTEM = ('glibc', 'libgcc_s.so.1')  # the C library, by its source package, and what belongs to it on each system
+TEXTS = 'share/doc/starling/libraries'  # the licences of the libraries
+OWN_TEXT = 'share/doc/starling/copyright'  # of Starling, and of the charts that its page has
+BILL = 'share/doc/starling/libraries.cdx.json'  # the libraries, for scanners
+# What `meson install` writes and the tarball has, beside the programs. The wheel has what is in share/.
+PARTS = ('include', 'lib/systemd', 'lib/sysusers.d', 'share/bash-completion', 'share/doc', 'share/man', 'share/starling')
+COMMON_LICENCES = '/usr/share/common-licenses/'
+README = '''The programs of Starling use the libraries in this list, and no others of the system than the C library. They are files of
+Debian packages, unchanged. The source of each is the Debian source package of the name and version given; a file NAME.txt
+in this folder has its licence. You may replace a library by another one with the same file name.
+
+'''
+
+
+class Failed(Exception):
+	pass
+
+
+def run(*command, **options):
+	done = subprocess.run(command, capture_output=True, text=True, **options)
+	if done.returncode != 0:
+		raise Failed(f'{command[0]} failed: {(done.stderr or done.stdout).strip()}')
+	return done.stdout
+
+
+# ---- programs and pages ----
+
+def stage(source, build, tree):
+	"""Copy what is installed into `tree`, and the Python package."""
+	options = {o['name']: o['value'] for o in json.loads(run('meson', 'introspect', '--buildoptions', str(build)))}
+	with tempfile.TemporaryDirectory() as name:
+		run('meson', 'install', '-C', str(build), '--no-rebuild', '--quiet', '--destdir', name)
+		installed = Path(name, options['prefix'].lstrip('/'))
+		for part in PARTS:
+			shutil.copytree(installed / part, tree / part)
+		for program in PROGRAMS:
+			copy_program(installed / 'bin' / program, tree / 'bin' / program, f'$ORIGIN/../{LIBRARIES}')
+		copy_libstarling(installed / options['libdir'], tree / 'lib')
+	shutil.copy(source / 'LICENSE', tree / 'LICENSE')
+	shutil.copy(source / 'deploy/debian/copyright', tree / OWN_TEXT)
+	for path, content in package_files(source):
+		write(tree / LIBRARIES / 'python' / path, content)
+
+
+def copy_libstarling(folder, to):
+	library = folder / 'libstarling.so'
+	copy_program(library.resolve(), to / library.resolve().name, f'$ORIGIN/../{LIBRARIES}')
+	for link in (library.resolve().name.rsplit('.', 2)[0], library.name):
+		(to / link).symlink_to(library.resolve().name)
+	text = (folder / 'pkgconfig/libstarling.pc').read_text()
+	for name, value in (('prefix', '${pcfiledir}/../..'), ('libdir', '${prefix}/lib'), ('includedir', '${prefix}/include')):
+		text = re.sub(f'^{name}=.*', f'{name}={value}', text, flags=re.M)
+	write(to / 'pkgconfig/libstarling.pc', text.encode())
+
+
+def copy_program(program, to, path):
+	"""Copy `program` without its symbols; it looks for libraries in `path` first, whatever LD_LIBRARY_PATH is."""
+	to.parent.mkdir(parents=True, exist_ok=True)
+	run('strip', '-o', str(to), str(program))
+	run('patchelf', '--force-rpath', '--set-rpath', path, str(to))
+
+
+def package_files(source):
+	"""Yield name and content of each file of the Python package."""
+	packages = project(source)['packages']
+	for package in packages:
+		for path in sorted((source / 'tools/python' / package.replace('.', '/')).iterdir()):
+			if path.suffix == '.py' or path.name == 'py.typed':
+				yield path.relative_to(source / 'tools/python').as_posix(), path.read_bytes()
+
+
+def project(source):
+	text = tomllib.loads((source / 'tools/python/pyproject.toml').read_text())
+	return {**text['project'], 'packages': text['tool']['setuptools']['packages']}
+
+
+def write(path, content):
+	path.parent.mkdir(parents=True, exist_ok=True)
+	path.write_bytes(content)
+
+
+# ---- libraries ----
+
+def packages_of(files):
+	"""Return the Debian package of each file: its name, version, source package, the version of that, and architecture."""
+	real = {file: os.path.realpath(file) for file in files}
+	# A library may be listed under /lib, which is a link to /usr/lib.
+	found = subprocess.run(['dpkg-query', '--search', *real.values(), *(path.removeprefix('/usr') for path in real.values())],
+		capture_output=True, text=True).stdout
+	owners = {'/usr' + path.removeprefix('/usr'): names.split(', ')[0] for names, path in (line.split(': ', 1) for line in found.splitlines())}
+	form = '${binary:Package}\t${Package}\t${Version}\t${source:Package}\t${source:Version}\t${Architecture}\n'
+	rows = (line.split('\t') for line in run('dpkg-query', '--show', f'--showformat={form}').splitlines())
+	facts = {row[0]: tuple(row[1:]) for row in rows}
+	for file, path in real.items():
+		if path not in owners:
+			raise Failed(f'{file} is in no Debian package: its licence is not known')
+	return {file: facts[owners[path]] for file, path in real.items()}
+
+
+def copy_libraries(tree):
+	"""Copy all libraries that the programs need, but those of the C library, and return the package of each."""
+	needed = {LOADED: run('cc', f'-print-file-name={LOADED}').strip()}
+	if not os.path.isabs(needed[LOADED]):
+		raise Failed(f'{LOADED} is not installed (Debian: libopenblas0)')
+	for file in [*(str(tree / 'bin' / name) for name in PROGRAMS), str((tree / 'lib/libstarling.so').resolve()), needed[LOADED]]:
+		for line in run('ldd', file).splitlines():
+			name, _, path = line.strip().partition(' => ')
+			if path.startswith('not found'):
+				raise Failed(f'{file} needs {name}, which is not found')
+			if path.startswith('/'):
+				needed[name] = path.split(' (')[0]
+	packages = packages_of(needed.values())
+	packages = {name: packages[path] for name, path in sorted(needed.items())
+		if name not in OF_THE_SYSTEM and packages[path][2] not in OF_THE_SYSTEM}
+	for name in packages:
+		write(tree / LIBRARIES / name, Path(needed[name]).read_bytes())
+	return packages
+
+
+def copy_licences(tree, packages):
+	"""Write the licence of each source package, and the licences that these texts refer to."""
+	common = set()
+	for package, source in sorted({(package[0], package[2]) for package in packages.values()}):
+		text = Path('/usr/share/doc', package, 'copyright').read_bytes()
+		write(tree / TEXTS / f'{source}.txt', text)
+		common |= set(re.findall(COMMON_LICENCES + r'([A-Za-z]+[-.0-9]*[0-9])', text.decode(errors='replace')))
+	for name in sorted(common):
+		write(tree / TEXTS / 'common-licenses' / name, Path(COMMON_LICENCES, name).read_bytes())
+	rows = [('file', 'package', 'version', 'source package', 'its version')]
+	rows += [(name, *package[:4]) for name, package in packages.items()]
+	widths = [max(len(row[i]) for row in rows) for i in range(5)]
+	lines = ['  '.join(word.ljust(width) for word, width in zip(row, widths)).rstrip() for row in rows]
+	write(tree / TEXTS / 'README', (README + '\n'.join(lines) + '\n').encode())
+
+
+def write_bill(tree, about, packages):
+	"""Write the list of libraries in the format CycloneDX, from which scanners know what has a published flaw."""
+	system = dict(line.split('=', 1) for line in Path('/etc/os-release').read_text().splitlines() if '=' in line)
+	distribution, release = system['ID'].strip('"'), system['VERSION_ID'].strip('"')
+	components = []
+	for name, version, source, source_version, architecture in sorted(set(packages.values())):
+		where = urlencode({'arch': architecture, 'distro': f'{distribution}-{release}', 'upstream': f'{source}@{source_version}'})
+		purl = f'pkg:deb/{distribution}/{name}@{quote(version)}?{where}'
+		components.append({'type': 'library', 'bom-ref': purl, 'name': name, 'version': version, 'purl': purl})
+	own = {'type': 'application', 'name': about['name'], 'version': about['version']}
+	bill = {'bomFormat': 'CycloneDX', 'specVersion': '1.5', 'version': 1, 'metadata': {'component': own}, 'components': components}
+	write(tree / BILL, (json.dumps(bill, indent=1) + '\n').encode())
+
+
+def check(tree):
+	"""Fail if a file needs a newer C library, or would look for libraries elsewhere."""
+	for path in [*(tree / 'bin').iterdir(), *(tree / LIBRARIES).glob('*.so*'), (tree / 'lib/libstarling.so').resolve()]:
+		text = run('objdump', '-p', str(path))
+		newest = max([tuple(map(int, version.split('.'))) for version in re.findall(r' GLIBC_([\d.]+)$', text, re.M)], default=(0,))
+		if newest > GLIBC_NEWEST or ' GLIBC_PRIVATE' in text:
+			raise Failed(f'{path.name} needs glibc {".".join(map(str, newest))}, not {".".join(map(str, GLIBC_NEWEST))}: build on Debian 12')
+		if path.parent == tree / LIBRARIES and re.search(r'^ *(RPATH|RUNPATH)', text, re.M):
+			raise Failed(f'{path.name} has a search path of its own')
+
+
+# ---- the two kinds of file ----
+
+def write_tarball(tree, about, moment, folder):
+	name = f'{about["name"]}-{about["version"]}-linux-{platform.machine()}'
+
+	def normal(entry):
+		entry.uid = entry.gid = 0
+		entry.uname = entry.gname = 'root'
+		entry.mtime = moment
+		if entry.isfile():
+			entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+		elif entry.isdir():
+			entry.mode = 0o755
+		return entry
+
+	target = folder / f'{name}.tar.gz'
+	with open(target, 'wb') as file, gzip.GzipFile('', 'wb', 9, file, mtime=moment) as packed, \
+			tarfile.open(fileobj=packed, mode='w', format=tarfile.GNU_FORMAT) as archive:
+		archive.add(tree, name, recursive=False, filter=normal)
+		for path in sorted(tree.rglob('*')):
+			archive.add(path, f'{name}/{path.relative_to(tree).as_posix()}', recursive=False, filter=normal)
+	return target
+
+
+def metadata(about):
+	lines = ['Metadata-Version: 2.1', f'Name: {about["name"]}', f'Version: {about["version"]}', f'Summary: {about["description"].split(":")[0]}',
+		f'License: {about["license"]["text"]}', f'Requires-Python: {about["requires-python"]}']
+	lines += [f'Requires-Dist: {one}' for one in about['dependencies']]
+	for extra, needed in about['optional-dependencies'].items():
+		lines += [f'Provides-Extra: {extra}'] + [f'Requires-Dist: {one}; extra == "{extra}"' for one in needed]
+	return '\n'.join(lines) + '\n'
+
+
+def wheel_place(path, stem):
+	"""Return the name in the wheel of a file of the tree, or None. pip copies scripts/ to the programs of an environment and
+	data/ to its top folder, so that their places to each other are those of the tarball."""
+	info = f'{stem}.dist-info'
+	if path == 'LICENSE':
+		return f'{info}/licenses/LICENSE'
+	if path == BILL:
+		return f'{info}/sboms/{Path(BILL).name}'
+	if path == OWN_TEXT or path.startswith(TEXTS):
+		return f'{info}/licenses/{path.removeprefix("share/doc/starling/")}'
+	if path.startswith(f'{LIBRARIES}/python/'):
+		return path.removeprefix(f'{LIBRARIES}/python/')
+	if path.startswith('bin/'):
+		return f'{stem}.data/scripts/{path.removeprefix("bin/")}'
+	if path.startswith((f'{LIBRARIES}/', 'share/')):
+		return f'{stem}.data/data/{path}'
+	return None
+
+
+def write_wheel(tree, about, moment, folder):
+	stem = f'{about["name"]}-{about["version"]}'
+	tag = f'py3-none-manylinux_{GLIBC_NEWEST[0]}_{GLIBC_NEWEST[1]}_{platform.machine()}'
+	members = {f'{stem}.dist-info/METADATA': (metadata(about).encode(), 0o644),
+		f'{stem}.dist-info/WHEEL': (f'Wheel-Version: 1.0\nGenerator: starling\nRoot-Is-Purelib: false\nTag: {tag}\n'.encode(), 0o644)}
+	for path in tree.rglob('*'):
+		place = wheel_place(path.relative_to(tree).as_posix(), stem)
+		if path.is_file() and place is not None:
+			members[place] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) and '.data/scripts/' in place else 0o644)
+	# The facts of the wheel last, and the list of its files as the very last.
+	names = sorted(members, key=lambda name: ('.dist-info/' in name, name))
+	record = ''
+	for name in names:
+		digest = base64.urlsafe_b64encode(hashlib.sha256(members[name][0]).digest()).rstrip(b'=').decode()
+		record += f'{name},sha256={digest},{len(members[name][0])}\n'
+	members[f'{stem}.dist-info/RECORD'] = ((record + f'{stem}.dist-info/RECORD,,\n').encode(), 0o644)
+	target = folder / f'{stem}-{tag}.whl'
+	with zipfile.ZipFile(target, 'w') as archive:
+		for name in [*names, f'{stem}.dist-info/RECORD']:
+			content, mode = members[name]
+			entry = zipfile.ZipInfo(name, time.gmtime(moment)[:6])
+			entry.create_system, entry.external_attr = 3, (0o100000 | mode) << 16
+			archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+	return target
+
+
+def make(kinds, source, build, folder, moment):
+	"""Write a file of each kind into `folder`, and return their paths."""
+	about = project(source)
+	with tempfile.TemporaryDirectory() as name:
+		tree = Path(name)
+		stage(source, build, tree)
+		packages = copy_libraries(tree)
+		copy_licences(tree, packages)
+		write_bill(tree, about, packages)
+		check(tree)
+		folder.mkdir(parents=True, exist_ok=True)
+		return [KINDS[kind](tree, about, moment, folder) for kind in kinds]
+
+
+KINDS = {'wheel': write_wheel, 'tarball': write_tarball}
+
+
+def main():
+	if len(sys.argv) != 5 or sys.argv[1] not in KINDS:
+		print(__doc__.strip(), file=sys.stderr)
+		return 2
+	source, build, folder = (Path(path).resolve() for path in sys.argv[2:])
+	print(*make([sys.argv[1]], source, build, folder, int(os.environ.get('SOURCE_DATE_EPOCH', time.time()))))
+	return 0
+
+
+if __name__ == '__main__':
+	try:
+		sys.exit(main())
+	except (Failed, OSError) as flaw:
+		print(f'bundle: {flaw}', file=sys.stderr)
+		sys.exit(1)

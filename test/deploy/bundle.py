@@ -1,0 +1,135 @@
+"""A wheel and a tarball of the programs of this build folder: bundle.py SOURCE BUILD
+
+The wheel has the files that it lists, and the licences. In a virtual environment that is not active, three learners average with its
+programs, its libraries and its Python package. The tarball does so at any place, whatever LD_LIBRARY_PATH is; its programs need no newer
+C library than that of Debian 12. Skipped without patchelf, pip or numpy.
+"""
+import base64
+import csv
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+
+SOURCE, BUILD = (Path(path).resolve() for path in sys.argv[1:])
+PATIENCE = 300
+PYTHON = '/usr/bin/python3'  # of the folder in which Debian's numpy is
+sys.path.insert(0, str(SOURCE / 'deploy/bundle'))
+import bundle  # noqa: E402
+
+
+def run(*command, **options):
+	done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE, **options)
+	assert done.returncode == 0, f'{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}'
+	return done.stdout
+
+
+def environment(folder, **more):
+	"""Return the variables of a user who has nothing but what Debian has."""
+	return {'HOME': str(folder), 'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', **more}
+
+
+def check_wheel(wheel):
+	assert re.fullmatch(r'starling-[\d.]+-py3-none-manylinux_2_36_\w+\.whl', wheel.name), wheel.name
+	with zipfile.ZipFile(wheel) as archive:
+		names = archive.namelist()
+		assert len(set(names)) == len(names)
+		record = next(name for name in names if name.endswith('.dist-info/RECORD'))
+		rows = {row[0]: row[1:] for row in csv.reader(io.StringIO(archive.read(record).decode()))}
+		assert list(rows) == names, 'RECORD has other files than the wheel'
+		for name in names:
+			content = archive.read(name)
+			digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip('=')
+			assert rows[name] == (['', ''] if name == record else [f'sha256={digest}', str(len(content))]), name
+			assert archive.getinfo(name).external_attr >> 16 == (0o100755 if '.data/scripts/' in name else 0o100644), name
+		texts = {name.rsplit('/', 1)[1] for name in names if '/licenses/' in name}
+		assert texts >= {'LICENSE', 'copyright', 'openssl.txt', 'libsodium.txt', 'sqlite3.txt', 'gmp.txt', 'LGPL-2.1', 'README'}, texts
+		# As the source lists the package, so that no module is missing, and nothing else is in it.
+		tracked = {path.relative_to(SOURCE / 'tools/python').as_posix() for path in (SOURCE / 'tools/python/starling').rglob('*')
+			if path.suffix in ('.py', '.typed')}
+		assert {name for name in names if name.startswith('starling/')} == tracked
+
+
+def check_programs(tree):
+	"""The files need no newer C library, and no library but those beside them; an older C library is refused."""
+	files = [*(tree / 'bin').glob('starling*'), *(tree / 'lib/starling').glob('*.so*')]
+	own = {path.name for path in files}
+	assert own > {'libcrypto.so.3', 'libopenblas.so.0'}, own
+	for path in files:
+		text = run('readelf', '--wide', '--dynamic', '--version-info', path)
+		versions = {tuple(map(int, version.split('.'))) for version in re.findall(r'GLIBC_(\d+\.\d+)', text)}
+		assert max(versions, default=(0, 0)) <= (2, 36), f'{path.name} needs glibc {max(versions)}'
+		needed = set(re.findall(r'\(NEEDED\).*\[(.*)\]', text))
+		others = {name for name in needed - own if not re.match(r'(libc|libm|libresolv|libgcc_s|ld-linux.*)\.so', name)}
+		assert not others, f'{path.name} needs {others}'
+		paths = re.findall(r'\((RPATH|RUNPATH)\).*\[(.*)\]', text)
+		assert paths == ([('RPATH', '$ORIGIN/../lib/starling')] if path.parent.name == 'bin' else []), f'{path.name}: {paths}'
+
+
+def launch(starling, folder, name, **more):
+	"""Three learners average with the script of the README."""
+	out = run(starling, 'launch', '-n', '3', '--rounds', '3', '--verify', '--run-dir', folder / name, '--', 'python3',
+		SOURCE / 'tools/python/examples/regression.py', env=environment(folder, **more), cwd=folder)
+	assert '3 of 3 rounds, all exact' in out and '300 points of 3 learners' in out, out
+
+
+def check_environment(wheel, folder):
+	place = folder / 'some where'
+	run(PYTHON, '-m', 'venv', '--system-site-packages', place)
+	run(place / 'bin/python3', '-m', 'pip', 'install', '--no-index', wheel, env=environment(folder))
+	loaded = run('ldd', place / 'bin/starling', env=environment(folder))
+	assert 'not found' not in loaded and loaded.count(str(place)) > 20, loaded
+	launch(place / 'bin/starling', folder, 'wheel')
+	where = 'import starling; from starling.local import find_program; print(starling.__file__, find_program())'
+	said = run(place / 'bin/python3', '-c', where, env=environment(folder)).strip()
+	assert re.fullmatch(f'{place}/lib/python3[^ ]*/starling/__init__.py {place}/bin/starling', said), said
+	assert (place / 'share/man/man1/starling.1').exists()
+	run(place / 'bin/python3', '-m', 'pip', 'uninstall', '--yes', 'starling', env=environment(folder))
+	left = [path for path in place.rglob('*starling*') if path.is_file()]
+	assert not left, left
+
+
+def check_tarball(tarball, folder):
+	with tarfile.open(tarball) as archive:
+		archive.extractall(folder / 'any place')
+	tree, = (folder / 'any place').iterdir()
+	check_programs(tree)
+	bundle.GLIBC_NEWEST = (2, 17)
+	try:
+		bundle.check(tree)
+		raise AssertionError('a file that needs a newer C library is not refused')
+	except bundle.Failed as flaw:
+		assert 'needs glibc 2.' in str(flaw), flaw
+	# Libraries of others on the path are not taken.
+	(folder / 'others').mkdir()
+	(folder / 'others/libsodium.so.23').write_text('no library\n')
+	launch(tree / 'bin/starling', folder, 'tarball', LD_LIBRARY_PATH=str(folder / 'others'))
+	settings = dict(env=environment(folder, PKG_CONFIG_PATH=str(tree / 'lib/pkgconfig')))
+	assert run('pkg-config', '--cflags-only-I', 'libstarling', **settings).strip() == f'-I{tree}/lib/pkgconfig/../../include'.replace(' ', '\\ ')
+	assert {path.name for path in tree.iterdir()} == {'LICENSE', 'bin', 'include', 'lib', 'share'}
+
+
+def main():
+	for command, package in (['patchelf', '--version'], 'patchelf'), ([PYTHON, '-c', 'import ensurepip, venv'], 'python3-venv'), \
+			([PYTHON, '-c', 'import numpy'], 'python3-numpy'):
+		try:
+			subprocess.run(command, check=True, capture_output=True)
+		except (OSError, subprocess.CalledProcessError):
+			print(f'{package} is missing: apt-get install {package}')
+			return 77
+	with tempfile.TemporaryDirectory(prefix='starling-test-') as name:
+		folder = Path(name)
+		wheel, tarball = bundle.make(['wheel', 'tarball'], SOURCE, BUILD, folder, 1700000000)
+		check_wheel(wheel)
+		check_environment(wheel, folder)
+		check_tarball(tarball, folder)
+	return 0
+
+
+sys.exit(main())
