@@ -45,6 +45,24 @@ mkdir b # and a is made
 [ "$(status $one --save b)" = 0 ] || fail "a model: $(cat out err)"
 cmp a/round-000002.safetensors b/round-000002.safetensors || fail "another model"
 
+# Models as they are trained, and what each learner would decode after each exchange: the end is the sum of the encodings.
+mkdir trained
+# shellcheck disable=SC2086
+[ "$(status -n 4 --topology ring --rounds 2 $noise --set mixing=metropolis --set decimals=3 --set clipping_range=5 --set modulus=1020431 \
+	--verify --trained trained --states states --coordinates 0,19,20)" = 0 ] || fail "--states: $(cat out err)"
+python3 - <<'CHECK' || fail "not these states: $(head states)"
+import struct
+rows = [tuple(map(int, line.split())) for line in open("states")]
+for t in 1, 2:
+	models = [struct.unpack("<20f", open(f"trained/{t}.f32", "rb").read()[80 * i:80 * i + 80]) for i in range(4)]
+	sums = [sum(round(1000 * model[l]) for model in models) % 1020431 for l in (0, 19)] + [4]
+	mine = [row[1:] for row in rows if row[0] == t]
+	last = max(k for k, *_ in mine)
+	assert sorted(row[:2] for row in mine) == [(k, i) for k in range(last + 1) for i in (1, 2, 3, 4)]
+	assert [list(row[2:]) for row in mine if row[0] == last] == 4 * [sums]
+	assert all(list(row[2:]) != sums for row in mine if row[0] == 0)
+CHECK
+
 # Every engine comes to the same; by forest on a star 5 vectors (of an exact round: four limbs of 37 bits) go up, 5 down and 6 to keepers, and nothing is made good
 # afterwards.
 for engine in exact metropolis forest auto; do
@@ -73,6 +91,10 @@ extra|unexpected argument
 --save made --csv nowhere/x|No such file
 --csv nowhere/x|No such file
 --save no/where|No such file
+--trained no/where|No such file
+--states states|needs --set mixing=metropolis
+--set mixing=metropolis --states states|needs --coordinates
+--coordinates 5,5|coordinates
 -n 3 --set tolerance=2|too few for tolerance 2
 WRONG
 [ ! -e made ] || fail "a folder without a model is left"

@@ -90,8 +90,9 @@ static void analyse(struct sl_runner *runner, struct sl_hosted *host, struct sl_
 	pthread_mutex_unlock(&runner->lock);
 }
 
-static void compute(struct sl_runner *runner, uint32_t i, struct sl_work *work)
+static void compute(struct sl_runner_worker *w, uint32_t i, struct sl_work *work)
 {
+	struct sl_runner *runner = w->runner;
 	struct sl_hosted *host = &runner->learners[i].host;
 	if (work->job.kind == SL_JOB_CLOSE)
 		sl_runner_look_closing(runner, i);
@@ -101,8 +102,11 @@ static void compute(struct sl_runner *runner, uint32_t i, struct sl_work *work)
 		analyse(runner, host, work);
 	else
 		sl_hosted_run(host, work);
-	if (work->job.kind == SL_JOB_ENCODE && work->result.code == SL_OK && runner->options.verify)
+	if (work->job.kind == SL_JOB_ENCODE && work->result.code == SL_OK && runner->options.verify) {
+		sl_runner_tick(w, &w->seconds[host->phase]);
 		sl_runner_sum_add(runner, i);
+		sl_runner_tick(w, &w->elsewhere_s);
+	}
 	sl_packet_give_back(work->job.buffers);
 }
 
@@ -130,6 +134,8 @@ static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_
 	const struct sl_runner_options *o = &w->runner->options;
 	struct sl_hosted *host = &w->runner->learners[i].host;
 	bool own = host->phase == SL_PHASE_COMMIT;
+	sl_runner_tick(w,
+		       &w->seconds[host->phase]); /* to look at models and check them is no learner's work */
 	struct sl_runner_commit commit = {.learner = i,
 					  .t = record->what.t,
 					  .step = w->runner->steps,
@@ -143,11 +149,10 @@ static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_
 	host->committed = record->what.t;
 	if (o->committed == NULL)
 		return;
-	sl_runner_tick(w, &w->seconds[host->phase]);
 	pthread_mutex_lock(&w->runner->lock);
 	o->committed(o->context, &commit);
 	pthread_mutex_unlock(&w->runner->lock);
-	sl_runner_tick(w, &w->elsewhere_s); /* to look at models is no learner's work */
+	sl_runner_tick(w, &w->elsewhere_s);
 }
 
 /* Do the oldest work and tell the core. */
@@ -159,7 +164,7 @@ static void work_once(struct sl_runner_worker *w, uint32_t i)
 	bool tell = true;
 	switch (work->kind) {
 	case SL_WORK_JOB:
-		compute(w->runner, i, work);
+		compute(w, i, work);
 		break;
 	case SL_WORK_TRAIN:
 		event = (struct sl_event){.kind = SL_EVENT_TRAINED};

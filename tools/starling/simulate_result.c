@@ -77,6 +77,8 @@ static json_t *summary(const struct sl_simulation *s, const struct sl_runner_fig
 		(json_int_t)plan->p, "parameters", (json_int_t)plan->n, "all_same", all_exact(s), "verified",
 		plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s", parts_json(figures),
 		"peak_bytes", (json_int_t)sl_process_usage_peak_bytes());
+	if (object != NULL && !isnan(s->mse_initial))
+		json_object_set_new(object, "mse_initial", json_real(s->mse_initial));
 	if (object != NULL && s->error.code != SL_OK)
 		json_object_set_new(object, "error", json_string(s->error.text));
 	else if (object != NULL && s->signal != 0)
@@ -142,15 +144,15 @@ static void explain(struct sl_simulation *s)
 	fprintf(stderr, "starling simulate: %s\n", s->error.text);
 }
 
-static bool close_csv(struct sl_simulation *s)
+static bool close_file(FILE **file, const char *option)
 {
-	if (s->csv == NULL)
+	if (*file == NULL)
 		return true;
-	bool good = !ferror(s->csv);
-	good = fclose(s->csv) == 0 && good;
-	s->csv = NULL;
+	bool good = !ferror(*file);
+	good = fclose(*file) == 0 && good;
+	*file = NULL;
 	if (!good)
-		fprintf(stderr, "starling simulate: --csv: cannot write the file\n");
+		fprintf(stderr, "starling simulate: %s: cannot write the file\n", option);
 	return good;
 }
 
@@ -168,7 +170,8 @@ int sl_simulate_result(struct sl_simulation *s)
 		say_parts(s, &figures);
 	if (s->plan.options.json)
 		print_json(s, &figures);
-	bool written = close_csv(s);
+	bool written = close_file(&s->csv, "--csv");
+	written = close_file(&s->states, "--states") && written;
 	if (s->signal != 0)
 		return 128 + s->signal;
 	bool complete = s->handed == s->rounds.most;

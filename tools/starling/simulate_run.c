@@ -1,6 +1,7 @@
 #include "tools/starling/simulate_run.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static int train(void *context, struct sl_runner_training *training, struct sl_e
 		return sl_err_wrap(error, "%s", s->roster.members[training->learner].name);
 	training->weight = s->plan.settings.weighting == SL_WEIGHTING_SAMPLES ? result.samples : 1;
 	s->learners[training->learner].train_s = result.seconds;
-	return SL_OK;
+	return sl_simulate_trained(s, training, error);
 }
 
 static int open_trainers(struct sl_simulation *s, struct sl_error *error)
@@ -51,7 +52,7 @@ static int open_trainers(struct sl_simulation *s, struct sl_error *error)
 			return rc;
 	}
 	s->trainers[0]->ops->initial(s->trainers[0], s->initial);
-	return SL_OK;
+	return s->trainers[0]->ops->evaluate(s->trainers[0], s->initial, &s->mse_initial, error);
 }
 
 /* --- before it runs --- */
@@ -94,7 +95,9 @@ static int name_learners(struct sl_simulation *s, struct sl_error *error)
 
 static int open_runner(struct sl_simulation *s, struct sl_error *error)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	cpu_set_t processors; /* that this process may use */
+	if (sched_getaffinity(0, sizeof processors, &processors) != 0)
+		CPU_ZERO(&processors);
 	struct sl_runner_options options = {.learners = s->plan.learners,
 					    .settings = &s->plan.settings,
 					    .schedule = &s->plan.schedule,
@@ -102,19 +105,26 @@ static int open_runner(struct sl_simulation *s, struct sl_error *error)
 					    .initial = s->initial,
 					    .seed = s->plan.options.seed,
 					    .verify = s->plan.options.verify,
-					    .workers = processors > 1 ? (uint32_t)processors : 1,
+					    .workers = (uint32_t)CPU_COUNT(&processors),
 					    .frame_bytes = sl_codec_bytes,
 					    .train = train,
 					    .committed = sl_simulate_committed,
+					    .coordinates = s->options->coordinates,
+					    .coordinate_count = s->options->coordinate_count,
+					    .sampled =
+						    s->options->states != NULL ? sl_simulate_sampled : NULL,
 					    .reported = sl_simulate_reported,
 					    .context = s};
 	return sl_runner_open(&options, &s->runner, error);
 }
 
 /* Last of all: what stood in the file is gone then. */
-static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o,
-			struct sl_error *error)
+static int open_outputs(struct sl_simulation *s, struct sl_error *error)
 {
+	const struct sl_simulation_options *o = s->options;
+	int rc = sl_simulate_trace_open(s, error);
+	if (rc != SL_OK)
+		return rc;
 	s->save = o->save;
 	s->save_made = o->save != NULL && mkdir(o->save, 0777) == 0;
 	if (o->save != NULL && access(o->save, W_OK | X_OK) != 0)
@@ -128,7 +138,7 @@ static int open_outputs(struct sl_simulation *s, const struct sl_simulation_opti
 int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options *options,
 		     struct sl_progress *progress, struct sl_error *error)
 {
-	*s = (struct sl_simulation){.progress = progress};
+	*s = (struct sl_simulation){.options = options, .progress = progress};
 	int rc = sl_plan_begin(&s->plan, &options->plan, error);
 	if (rc == SL_OK)
 		rc = load_settings(s, error);
@@ -141,7 +151,7 @@ int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options
 	if (rc == SL_OK)
 		rc = open_runner(s, error);
 	if (rc == SL_OK)
-		rc = open_outputs(s, options, error);
+		rc = open_outputs(s, error);
 	if (rc != SL_OK)
 		sl_simulate_close(s);
 	else
@@ -157,6 +167,8 @@ void sl_simulate_close(struct sl_simulation *s)
 			s->trainers[i]->ops->close(s->trainers[i]);
 	if (s->csv != NULL)
 		fclose(s->csv);
+	if (s->states != NULL)
+		fclose(s->states);
 	if (s->save_made && s->save != NULL)
 		rmdir(s->save);
 	sl_round_table_close(&s->rounds);

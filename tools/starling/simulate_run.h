@@ -11,6 +11,8 @@
 struct sl_simulation_options {
 	struct sl_launch_options plan; /* learners, rounds, topology, data, seed, verify, json, set */
 	const char *csv, *save;	       /* file, folder; NULL: none */
+	const char *trained, *states;  /* folder, file; NULL: none */
+	uint32_t coordinates[SL_RUNNER_COORDINATES_MAX], coordinate_count; /* of `states`, ascending */
 };
 
 /* Progress of a learner in the round. */
@@ -22,11 +24,13 @@ struct sl_simulated {
 };
 
 struct sl_simulation {
+	const struct sl_simulation_options *options; /* borrowed */
 	struct sl_plan plan;
 	struct sl_progress *progress;
 	struct sl_pace pace; /* of the rounds */
 	struct sl_trainer **trainers;
 	float *initial;
+	double mse_initial; /* NaN: the trainer has none */
 	struct sl_runner *runner;
 	struct sl_roster roster; /* for names */
 	struct sl_simulated *learners;
@@ -38,9 +42,9 @@ struct sl_simulation {
 	char reason[SL_ERROR_BYTES];	/* why the last attempt failed */
 	struct sl_error error;		/* that ended the run */
 	int signal;			/* that did; 0: none */
-	FILE *csv;
-	const char *save; /* NULL: nothing more to save */
-	bool save_made;	  /* its folder, here and now: goes again when nothing is saved */
+	FILE *csv, *states;		/* NULL: none */
+	const char *save;		/* NULL: nothing more to save */
+	bool save_made;			/* its folder, here and now: goes again when nothing is saved */
 };
 
 /* Check all options and read the data. After an error nothing is left behind. */
@@ -55,6 +59,12 @@ void sl_simulate_committed(void *context, const struct sl_runner_commit *commit)
 void sl_simulate_reported(void *context, uint32_t learner, const struct sl_report *report);
 /* Show the complete rounds; at the end, the others too. */
 void sl_simulate_rows(struct sl_simulation *simulation, bool end);
+
+/* simulate_trace.c: --trained, --states */
+int sl_simulate_trace_open(struct sl_simulation *simulation, struct sl_error *error);
+int sl_simulate_trained(const struct sl_simulation *simulation, const struct sl_runner_training *training,
+			struct sl_error *error);
+void sl_simulate_sampled(void *context, const struct sl_runner_sample *sample);
 
 /* simulate_result.c */
 void sl_simulate_csv_row(const struct sl_simulation *simulation, const struct sl_round_row *row);
