@@ -36,7 +36,6 @@ ARROWS = {
 	'tools/r': 'tools/libstarling',  # by its installed header
 	'tools/starling': 'tools/launch tools/sim tools/estimate tools/timeline tools/web daemon/net',
 	'tools/dev': 'tools/starling daemon/learner',
-	'tools/paper': 'tools/starling tools/dev',
 }
 
 

@@ -1,7 +1,10 @@
 #!/bin/sh
-# starling-paper from the command line: paper.sh STARLING-PAPER
+# starling-paper from the command line: paper.sh STARLING-PAPER STARLING PYTHON. Status 77 without numpy.
+starling=$(realpath "$2") python=$3
+"$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
 . "${0%/*}/../lib/head.sh"
-paper=$program
+drawn=false
+"$python" -c 'import matplotlib' 2>/dev/null && drawn=true
 mkdir "$folder/bin" "$folder/here"
 cd "$folder/here"
 
@@ -19,28 +22,28 @@ chmod +x "$folder/bin/octave-cli"
 PATH=$folder/bin:$PATH
 
 # All parts, in small: the report, the tables, the figures, and the claims as they have to come out.
-"$paper" --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
+"$python" "$program" --starling "$starling" --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
 [ "$(grep -v 'figures are not drawn' err.txt | cut -c 1-2 | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
 has out.txt claim paper here verdict 'does not hold' all/report.md
-for file in report.md figures.gp claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
+for file in report.md figures.json claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
 	d_topologies.csv e_time.csv f_loss.csv g_numbers.csv h_growth.csv i_plan.csv; do
 	[ -s "all/$file" ] || fail "no $file"
 done
 [ "$(find all -name '.*' -type f | wc -l)" = 0 ] || fail "something is left: $(ls -A all)"
-grep -qiE '\b(nan|inf)\b' all/report.md all/figures.gp && fail "a number that is none: $(grep -iE '\b(nan|inf)\b' all/report.md all/figures.gp)"
+grep -qiE '\b(nan|infinity)\b' all/report.md all/figures.json && fail "a number that is none: $(grep -iE '\b(nan|infinity)\b' all/report.md all/figures.json)"
 for part in a b c d e f g h i; do
 	has all/report.md "## $part. "
 done
 for figure in a_trajectories b_consensus c_trajectories c_norms c_degrees e_time f_loss h_growth; do
 	has all/report.md "($figure.svg)" "($figure.csv)"
-	has all/figures.gp "figure('$figure',"
-	if command -v gnuplot >/dev/null; then
+	if $drawn; then
 		grep -q '</svg>' "all/$figure.svg" || fail "no $figure.svg: $(cat err.txt)"
 	fi
 done
-if command -v gnuplot >/dev/null; then
-	(cd all && gnuplot figures.gp) >gnuplot.txt 2>&1 || fail "gnuplot: $(cat gnuplot.txt)"
-	[ ! -s gnuplot.txt ] || fail "gnuplot says: $(cat gnuplot.txt)"
+if $drawn; then # once more
+	rm all/*.svg
+	"$python" "$program" --draw -o all >draw.txt 2>&1 || fail "--draw: $(cat draw.txt)"
+	[ ! -s draw.txt ] && [ "$(ls all/*.svg | wc -l)" = 8 ] || fail "--draw: $(cat draw.txt; ls all)"
 fi
 claim() { # PART, CLAIM, VERDICT
 	grep -E "^$1,\"?$2" all/claims.csv | grep -qE ",$3.?\$" || fail "$2: $(grep -E "$2" all/claims.csv)"
@@ -62,20 +65,23 @@ claim f 'averaging through an encoding' measured
 awk -F, 'NR > 1 && $8 != "" && $8 > $6 { exit 1 }' all/d_topologies.csv || fail "more iterations needed than the bound says"
 
 # A part alone, as JSON.
-"$paper" --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
+"$python" "$program" --starling "$starling" --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
 [ "$(wc -l <err.txt)" = 1 ] || fail "more parts than asked for: $(cat err.txt)"
 has one.json '"part": "d"' '"broken": []' '"folder": "one"'
 grep -q '"part": "a"' one.json && fail "a part that nobody asked for"
 ls one | sort | tr '\n' ' ' | grep -qx 'claims.csv d_topologies.csv report.md ' || fail "files: $(ls one)"
 
-# Without Octave the report says so; without gnuplot the program says what to install, and the script stays.
-PATH=/nowhere "$paper" --quick --only e -o without >/dev/null 2>err.txt || fail "without Octave it ended with $?"
-has err.txt 'gnuplot is not installed (package gnuplot-nox)' 'cd without && gnuplot figures.gp'
-has without/figures.gp 'e_time.csv'
+# Without Octave the report says so; without matplotlib the program says what to install, and how to draw the figures then.
+mkdir none
+echo 'raise ImportError' >none/matplotlib.py
+PATH=/nowhere PYTHONPATH=$PWD/none "$python" "$program" --starling "$starling" --quick --only e -o without >/dev/null 2>err.txt ||
+	fail "without Octave it ended with $?: $(cat err.txt)"
+has err.txt 'matplotlib is not installed (Debian package python3-matplotlib)' 'starling-paper --draw -o without'
+has without/figures.json '"e"'
 has without/report.md 'Not measured here'
 
 # Ended early: no report and no folder, and status 130.
-"$paper" --only c -o early >out.txt 2>err.txt &
+"$python" "$program" --starling "$starling" --only c -o early >out.txt 2>err.txt &
 pid=$!
 until [ -d early ]; do sleep 0.02; done
 kill -INT $pid
@@ -91,15 +97,15 @@ refused() { # STATUS, WHY, then what starling-paper is asked
 	wanted=$1 why=$2
 	shift 2
 	status=0
-	"$paper" "$@" >out.txt 2>err.txt || status=$?
+	"$python" "$program" --starling "$starling" "$@" >out.txt 2>err.txt || status=$?
 	[ $status = "$wanted" ] || fail "$* ended with $status"
-	[ "$(grep -vc '^[a-i]: ' err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
+	[ "$(grep -c '^starling-paper: ' err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
 	has err.txt "$why"
 	[ ! -e bad ] || fail "$* left a folder"
 }
-refused 2 '--only a,z: letters from a to' --only a,z -o bad
-refused 2 '--only : letters' --only '' -o bad
-refused 2 "unexpected argument 'c'" -o bad c
+refused 2 'a,z: letters from a to i' --only a,z -o bad
+refused 2 'letters from a to i' --only '' -o bad
+refused 2 'unrecognized arguments: c' -o bad c
 refused 2 'nowhere.m: No such file' --quick --only e --octave nowhere.m -o bad
 refused 2 'nowhere' --quick --only a --data nowhere -o bad
 refused 1 'cannot make the folder no/such' --quick --only d -o no/such
