@@ -65,9 +65,11 @@ static bool is_last(const struct sl_application *a)
 void sl_conversation_train(struct sl_application *a)
 {
 	if (a->joined && !is_last(a))
-		send_object(a, json_pack("{s:s, s:I, s:I, s:b, s:O*}", "type", "train", "round",
+		send_object(a, json_pack("{s:s, s:I, s:I, s:I, s:I, s:b, s:O*}", "type", "train", "round",
 					 (json_int_t)a->wanted, "committed", (json_int_t)a->committed,
-					 "again", a->again, "metrics", a->committed > 0 ? a->means : NULL));
+					 "learners", (json_int_t)a->learners, "total_weight",
+					 (json_int_t)a->total_weight, "again", a->again, "metrics",
+					 a->committed > 0 ? a->means : NULL));
 }
 
 void sl_conversation_mean(struct sl_application *a)

@@ -24,8 +24,10 @@ TEST_WITH(a_run_of_two_rounds, folder_setup, folder_teardown)
 	assert_int_equal(st.st_mode & 0777, 0600);
 	for (sl_round t = 1; t <= 2; t++) {
 		train_begin(t, false);
-		client_hear(&c, t == 1 ? "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}"
-				       : "{\"type\":\"train\",\"round\":2,\"committed\":1,\"again\":false}");
+		client_hear(&c, t == 1 ? "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,"
+					 "\"total_weight\":0,\"again\":false}"
+				       : "{\"type\":\"train\",\"round\":2,\"committed\":1,\"learners\":2,"
+					 "\"total_weight\":70,\"again\":false}");
 		c.up[0] = (float)t + 0.5f;
 		client_tell(
 			&c,
@@ -169,14 +171,16 @@ TEST_WITH(an_application_may_come_back, folder_setup, folder_teardown)
 	assert_int_equal(learner.restarts, 1);
 
 	client_join(&second, socket_path(*state), JOIN);
-	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
+	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_"
+			     "weight\":0,\"again\":false}");
 	client_tell(&second, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	client_close(&second); /* while the round is aggregated: nothing is asked for */
 
 	client_join(&second, socket_path(*state), JOIN);
 	train_begin(1, false); /* the model was invalidated */
-	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+	client_hear(&second, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_"
+			     "weight\":0,\"again\":true}");
 	second.up[1] = 1;
 	client_tell(&second, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);

@@ -101,7 +101,8 @@ TEST_WITH(a_file_that_does_not_fit_the_settings_is_removed, folder_setup, folder
 		learner_open();
 		join(&c, *state);
 		train_begin(1, false);
-		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":false}");
+		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_"
+				"weight\":0,\"again\":false}");
 		assert_non_null(
 			strstr(learner.said, changed == 0 ? "removed: w[0,0] is 2.5, beyond clipping_range 2"
 							  : "removed: its weight is 50, max_weight is 49"));
@@ -126,7 +127,8 @@ TEST_WITH(again_asks_for_another_vector, folder_setup, folder_teardown)
 		learner_open();
 		join(&c, *state);
 		train_begin(1, true);
-		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+		client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_"
+				"weight\":0,\"again\":true}");
 		for (int former = 0; former < (start == 0 ? 1 : 2); former++) {
 			give_again(&c, 2.5f + (float)former);
 			client_hear(
@@ -159,7 +161,8 @@ TEST_WITH(a_vector_that_was_asked_for_again_differs, folder_setup, folder_teardo
 	client_tell(&c, "{\"type\":\"trained\",\"round\":1}");
 	train_end(0, 1);
 	train_begin(1, false); /* the model was invalidated */
-	client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"again\":true}");
+	client_hear(&c, "{\"type\":\"train\",\"round\":1,\"committed\":0,\"learners\":0,\"total_weight\":0,"
+			"\"again\":true}");
 	give_again(&c, 0);
 	client_hear(&c, "{\"type\":\"refused\",\"round\":1,\"text\":\"the vector has the same bytes");
 	give_again(&c, 1);
@@ -167,7 +170,8 @@ TEST_WITH(a_vector_that_was_asked_for_again_differs, folder_setup, folder_teardo
 	show(1, 1);
 	client_hear(&c, "{\"type\":\"mean\"");
 	train_begin(2, false); /* in another round it may be the same */
-	client_hear(&c, "{\"type\":\"train\",\"round\":2,\"committed\":1,\"again\":false}");
+	client_hear(&c, "{\"type\":\"train\",\"round\":2,\"committed\":1,\"learners\":2,\"total_weight\":70,"
+			"\"again\":false}");
 	client_tell(&c, "{\"type\":\"trained\",\"round\":2}");
 	train_end(1, 1);
 	learner_end(&c);

@@ -262,8 +262,8 @@ class Group:
     def _take(self, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "train":
-            if message["committed"] != self.committed:
-                self.participants = self.total_weight = 0  # its mean was not heard of
+            if message["committed"] != self.committed:  # its mean was not heard of
+                self.participants, self.total_weight = message.get("learners", 0), message.get("total_weight", 0)
             self._state, self.round, self.committed = State.ASKED, message["round"], message["committed"]
             if "metrics" in message:
                 self._decide(kind, message["metrics"])
