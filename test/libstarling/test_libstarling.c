@@ -391,7 +391,7 @@ TEST(a_line_without_end)
 	learner_open(&l);
 	assert_int_equal(joined_by(&l, &s, JOINED("20")), STARLING_JOINED);
 	memset(noise, ' ', sizeof noise);
-	for (size_t sent = 0; sent < 1 << 20 && event == STARLING_NONE; sent += sizeof noise) {
+	for (size_t sent = 0; sent < 1 << 26 && event == STARLING_NONE; sent += sizeof noise) {
 		assert_int_equal(send(l.peer, noise, sizeof noise, MSG_NOSIGNAL), sizeof noise);
 		event = starling_next(s);
 	}
@@ -403,7 +403,7 @@ TEST(a_line_without_end)
 TEST(joins_that_cannot_be_made)
 {
 	static const uint64_t large[] = {1 << 20, 1 << 20}, none[] = {0};
-	static const char name[129] = {[0 ... 127] = 'n'};
+	static const char name[1025] = {[0 ... 1023] = 'n'};
 	static const struct {
 		const char *path;
 		struct starling_tensor tensor;
@@ -412,7 +412,7 @@ TEST(joins_that_cannot_be_made)
 		{NULL, {"w", STARLING_FLOAT32, 0, NULL, 0}, "STARLING_SOCKET is not set"},
 		{"x", {"w", STARLING_FLOAT32, 2, large, 0}, "1 to 268435455 elements"},
 		{"x", {"w", STARLING_FLOAT32, 1, none, 0}, "1 to 268435455 elements"},
-		{"x", {name, STARLING_FLOAT32, 0, NULL, 0}, "a name of 1 to 127 bytes"},
+		{"x", {name, STARLING_FLOAT32, 0, NULL, 0}, "a name of 1 to 1023 bytes"},
 		{"x", {"\xff", STARLING_FLOAT32, 0, NULL, 0}, "not UTF-8"},
 		{"x", {"w", STARLING_FLOAT32, 9, none, 0}, "more than 8 dimensions"},
 		{"/dev/null/x", {"w", STARLING_FLOAT32, 0, NULL, 0}, "/dev/null/x: Not a directory"},
@@ -428,16 +428,16 @@ TEST(joins_that_cannot_be_made)
 
 TEST(a_description_that_is_too_long)
 {
-	static struct starling_tensor many[10000];
-	static char names[10000][NAME_BYTES];
-	for (size_t i = 0; i < 10000; i++) {
-		snprintf(names[i], NAME_BYTES, "%0*zu", NAME_BYTES - 1, i);
+	static struct starling_tensor many[40000];
+	static char names[40000][1000];
+	for (size_t i = 0; i < 40000; i++) {
+		snprintf(names[i], sizeof names[i], "%0*zu", (int)sizeof names[i] - 1, i);
 		many[i] = (struct starling_tensor){names[i], STARLING_FLOAT32, 0, NULL, 0};
 	}
-	struct starling *s = starling_join("x", many, 10000, NULL, STARLING_UPDATE);
+	struct starling *s = starling_join("x", many, 40000, NULL, STARLING_UPDATE);
 	expect_event(s, STARLING_ERROR);
-	assert_non_null(strstr(s->text, "the tensors' description has 1"));
-	assert_non_null(strstr(s->text, " bytes; at most 1 MiB"));
+	assert_non_null(strstr(s->text, "the tensors' description has "));
+	assert_non_null(strstr(s->text, " bytes, at most 32 MiB"));
 	starling_leave(s);
 }
 

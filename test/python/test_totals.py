@@ -96,9 +96,9 @@ class Questions(Refusing):
                                  ("at least two, such as yes,no", "count", None, "yes"), ("1 does not follow 2: edges rise", "histogram", None, None, "2,1"),
                                  ("2.0 does not follow 2", "histogram", None, None, "2,2.0"), ("at least two edges", "histogram", None, None, "2"),
                                  ("'x' is not a number; write 0,10,20", "histogram", None, None, "2,x"),
-                                 ("has at most 127 bytes: shorten it", "mean", "x" * 123), ("has at most 127 bytes", "count", None, "ö" * 61 + ",a")):
+                                 ("has at most 1023 bytes: shorten it", "mean", "x" * 1019), ("has at most 1023 bytes", "count", None, "ö" * 509 + ",a")):
             self.refused(said, Question, *arguments)
-        self.assertEqual(len(Question("mean", "x" * 122).names[0]), 127)
+        self.assertEqual(len(Question("mean", "x" * 1018).names[0]), 1023)
 
     def test_categories(self):
         own = own_of(Question("count", "q", "yes,no,1"), "yes", "1", "yes")

@@ -4,6 +4,7 @@ Real learners where they can be as wanted. Peers that a learner of today cannot 
 """
 import json
 import os
+import re
 import resource
 import shutil
 import socket
@@ -21,7 +22,7 @@ from patience import PATIENCE, expect
 from ports import free_ports
 
 STARLING, STARLINGD = (str(Path(path).resolve()) for path in sys.argv[1:3])
-FRAME_VERSION = 11
+FRAME_VERSION = int(re.search(r"SL_FRAME_VERSION (\d+)u", (Path(__file__).parents[2] / "common/wire/frame.h").read_text())[1])
 VERDICTS = {'admitted': 1, 'other group': 6, 'no member': 10, 'later': 12}
 NAMES = {i: f'm{i}' for i in range(1, 17)}
 running = []

@@ -98,7 +98,7 @@ cat log-$STARLING_LEARNER
 exit 3
 END
 rm -rf run
-! "$starling" launch -n 3 --rounds 1 --run-dir run --set quorum=2 -- sh other.sh "$starling" >out 2>err || fail "no failure"
+! "$starling" launch -n 4 --rounds 1 --run-dir run --set quorum=3 -- sh other.sh "$starling" >out 2>err || fail "no failure"
 named=' trains another model: tensor .* is .* here'
 grep -q "learner-0.*$named" run/learner-*/output.txt || fail "an application is not told"
 grep -q 'all learners must ask the same question' run/learner-*/output.txt || fail "the remedy for another question is not told"

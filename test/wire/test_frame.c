@@ -89,7 +89,7 @@ static void announce(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 TEST_WITH(header_is_the_picture, setup, NULL)
 {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	static const uint8_t want[] = {'S', 12, 17, 0, 0x21, 0x03, 0x02, 0x00};
+	static const uint8_t want[] = {'S', SL_FRAME_VERSION, 17, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
@@ -130,7 +130,11 @@ TEST_WITH(version_of_the_peer, setup, NULL)
 	static const struct {
 		uint8_t magic, version;
 		int want;
-	} rows[] = {{'S', 10, -1}, {'S', 0, -1}, {'S', 12, 1}, {'S', 255, 1}, {'T', 12, 0}};
+	} rows[] = {{'S', SL_FRAME_VERSION - 1, -1},
+		    {'S', 0, -1},
+		    {'S', SL_FRAME_VERSION + 1, 1},
+		    {'S', 255, 1},
+		    {'T', SL_FRAME_VERSION + 1, 0}};
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct sl_deframer s = {0};
 		uint8_t header[SL_FRAME_HEADER_BYTES];
