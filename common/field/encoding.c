@@ -277,9 +277,11 @@ static int encode_floats(struct encoder *e, const float *theta, const float *bas
 	int err = SL_OK;
 	for (size_t at = 0, n; at < count && err == SL_OK; at += n) {
 		n = count - at < BLOCK ? count - at : BLOCK;
+		n -= n > SL_ENCODE_LANES ? n % SL_ENCODE_LANES : 0;
 		block.theta = theta + at;
 		block.base = base == NULL ? NULL : base + at;
-		if (!quick || n < BLOCK || !sl_kernels()->encode(&block, x + at, &encoded))
+		block.count = n;
+		if (!quick || n % SL_ENCODE_LANES != 0 || !sl_kernels()->encode(&block, x + at, &encoded))
 			err = encode_each(e, block.theta, block.base, first + at, n, x + at);
 	}
 	e->loss = encoded.loss > e->loss ? encoded.loss : e->loss;

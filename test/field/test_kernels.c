@@ -162,7 +162,7 @@ static uint64_t encoded_at(const struct sl_floats *floats, size_t l, struct sl_e
 	return u < 0 && magnitude != 0 ? floats->field->p - magnitude : magnitude;
 }
 
-/* Encode a block, and three that have one value out of it. */
+/* Encode the floats, and three times with one value out of the range. */
 static void compare_encoded(const struct sl_floats *floats, float *theta, uint64_t *seed)
 {
 	static const float out[] = {1.25f, -1.25f, NAN};
@@ -170,14 +170,14 @@ static void compare_encoded(const struct sl_floats *floats, float *theta, uint64
 	struct sl_encoded want = {0}, got = {0};
 	memset(x, 0x33, sizeof x);
 	assert_true(tried->encode(floats, x, &got));
-	for (size_t l = 0; l < SL_KERNEL_BLOCK; l++)
+	for (size_t l = 0; l < floats->count; l++)
 		if (x[l] != encoded_at(floats, l, &want))
 			fail_at("encode", floats->field->p, l);
-	for (size_t l = SL_KERNEL_BLOCK; l < SL_KERNEL_BLOCK + GUARD; l++)
+	for (size_t l = floats->count; l < SL_KERNEL_BLOCK + GUARD; l++)
 		assert_true(x[l] == UINT64_C(0x3333333333333333));
 	assert_true(got.loss == want.loss && got.vanished == want.vanished);
 	for (size_t i = 0; i < 3; i++) {
-		size_t l = any64(seed) % SL_KERNEL_BLOCK;
+		size_t l = any64(seed) % floats->count;
 		float before = theta[l];
 		theta[l] = out[i] + (floats->base == NULL ? 0 : floats->base[l]);
 		assert_false(tried->encode(floats, x, &got));
@@ -194,11 +194,19 @@ TEST_EACH_SET_AND_PLAIN(encode)
 		struct sl_field field = field_of(primes[i]);
 		uint64_t most = (primes[i] - 1) / 2 >> BITS;
 		uint64_t weights[] = {0, 1, most, most == 0 ? 0 : any64(&seed) % most};
-		for (size_t k = 0; k < 8; k++) {
-			struct sl_floats floats = {&field,     theta + 1, k < 4 ? NULL : base + 1,
-						   1u << BITS, 1,	  weights[k % 4]};
+		for (size_t k = 0; k < 16; k++) {
+			size_t count = k < 8 ? SL_KERNEL_BLOCK
+					     : (1 + any64(&seed) % (SL_KERNEL_BLOCK / SL_ENCODE_LANES)) *
+						       SL_ENCODE_LANES;
+			struct sl_floats floats = {.field = &field,
+						   .theta = theta + 1,
+						   .base = k % 8 < 4 ? NULL : base + 1,
+						   .count = count,
+						   .scale = 1u << BITS,
+						   .range = 1,
+						   .weight = weights[k % 4]};
 			for (size_t l = 1; l <= SL_KERNEL_BLOCK; l++) {
-				base[l] = k < 4 ? 0 : any_value(&seed);
+				base[l] = k % 8 < 4 ? 0 : any_value(&seed);
 				theta[l] = base[l] + any_value(&seed);
 			}
 			if (floats.weight <= most)

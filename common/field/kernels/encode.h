@@ -40,7 +40,7 @@ static inline bool encode_differences(const struct sl_floats *floats, encode_rea
 {
 	encode_masks within = ~(encode_masks){0};
 	encode_reals range = floats->range - (encode_reals){0};
-	for (size_t l = 0; l < SL_KERNEL_BLOCK; l += ENCODE_LANES, u++) {
+	for (size_t l = 0; l < floats->count; l += ENCODE_LANES, u++) {
 		*u = encode_load(floats->theta + l);
 		if (floats->base != NULL)
 			*u -= encode_load(floats->base + l);
@@ -60,7 +60,7 @@ static inline __attribute__((always_inline)) void encode_words_of(const struct s
 	encode_reals most = {0}, scale = floats->scale - (encode_reals){0};
 	encode_masks vanished = {0};
 	encode_words p = (weight == 0 ? 0 : floats->field->p) - (encode_words){0};
-	for (size_t l = 0; l < SL_KERNEL_BLOCK; l += ENCODE_LANES, u++) {
+	for (size_t l = 0; l < floats->count; l += ENCODE_LANES, u++) {
 		encode_reals exact = encode_size(*u) * scale, whole = exact + ENCODE_WHOLE;
 		encode_words magnitude = ((encode_words)whole & ((UINT64_C(1) << 52) - 1)) * weight;
 		encode_words minus = (encode_words)((*u < 0) & (whole != ENCODE_WHOLE));
@@ -85,6 +85,6 @@ static inline bool sl_plain_encode(const struct sl_floats *floats, uint64_t *x, 
 		encode_words_of(floats, u, 1, x, encoded);
 	else if (within)
 		encode_words_of(floats, u, floats->weight, x, encoded);
-	sodium_memzero(u, sizeof u);
+	sodium_memzero(u, floats->count * sizeof(double));
 	return within;
 }

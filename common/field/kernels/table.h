@@ -24,10 +24,13 @@ struct sl_dot {
 	size_t stride, count;
 };
 
-/* A block of SL_KERNEL_BLOCK floats. */
+#define SL_ENCODE_LANES 8u /* floats that the widest instruction set encodes at a time */
+
+/* Up to SL_KERNEL_BLOCK floats. */
 struct sl_floats {
 	const struct sl_field *field;
 	const float *theta, *base; /* base: NULL for zeros */
+	size_t count;		   /* a multiple of SL_ENCODE_LANES */
 	double scale, range;
 	uint64_t weight; /* rint(range * scale) < 2^52, times weight, is at most (p-1)/2 */
 };
@@ -41,7 +44,7 @@ struct sl_encoded {
 struct sl_kernels {
 	const char *name;
 
-	/* Encode the block, weighted and rounded, and add to `encoded`. Return false if a |theta - base| is
+	/* Encode the floats, weighted and rounded, and add to `encoded`. Return false if a |theta - base| is
 	 * above the range or no number: x is then undefined, and nothing is added. */
 	bool (*encode)(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded);
 
