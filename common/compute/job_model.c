@@ -192,7 +192,7 @@ uint64_t sl_job_model_begin(const struct sl_workspace *workspace)
 		ranges->value[run.tensor - 1] = most;
 		zeros = zeros && most == 0;
 	}
-	sl_ranges_first(ranges, ranges->value, sl_workspace_exponents(workspace));
+	sl_ranges_first(ranges, &workspace->tensors, ranges->value, sl_workspace_exponents(workspace));
 	return zeros ? 0
 		     : sl_canonical_initial(&workspace->scope, workspace->committed,
 					    sl_workspace_bytes(workspace));
@@ -268,7 +268,7 @@ static void find_exponents(const struct sl_workspace *workspace, const struct sl
 	const struct sl_ranges *ranges = &workspace->ranges;
 	struct sl_encoding encoding = encoding_of(workspace, view);
 	if (encoding.exponents == NULL) {
-		sl_ranges_first(ranges, ranges->value, ranges->next);
+		sl_ranges_first(ranges, &workspace->tensors, ranges->value, ranges->next);
 		return;
 	}
 	for (uint32_t k = 0; k < ranges->count; k++)

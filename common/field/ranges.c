@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALL_PART 64u	  /* the small tensors have a part of the model of at most 1 / 64, .. */
+#define SMALL_PART 96u	  /* the small tensors have a part of the model of at most 1 / 96, .. */
 #define SMALL_LEAST 1024u /* .. or so many elements */
 #define ROOM 1		  /* bits above what the learners have */
 #define GROWTH_ALWAYS 2	  /* bits, that c+1 learners need no committed change for */
@@ -252,14 +252,21 @@ static int largest_exponent(const struct sl_ranges *ranges, const double *most)
 	return largest > 0 ? sl_ranges_above(largest) + FIRST_ROOM : 0;
 }
 
-void sl_ranges_first(const struct sl_ranges *ranges, const double *most, int16_t *exponents)
+/* The second moments of an optimizer begin with zeros and stay small, and updates are divided by them. */
+static bool is_nonnegative(const struct sl_tensors *tensors, uint32_t k)
+{
+	return tensors != NULL && k < tensors->count && tensors->items[k].nonnegative;
+}
+
+void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,
+		     int16_t *exponents)
 {
 	int largest = largest_exponent(ranges, most);
 	for (uint32_t k = 0; k < ranges->count; k++) {
 		bool zeros = !(most[k] > 0);
 		int exponent = zeros ? largest : sl_ranges_above(most[k]) + FIRST_ROOM;
 		if (ranges->class[k] == SL_CLASS_FINE)
-			exponent += zeros ? ZEROS_ROOM : LIMBS_ROOM;
+			exponent += !zeros ? LIMBS_ROOM : is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
 		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);
 	}
 }

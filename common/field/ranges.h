@@ -17,7 +17,7 @@
 #define SL_MAGNITUDES 16u
 #define SL_RANGE_LEAST (-960) /* so that every step, and its inverse, is a double */
 #define SL_RANGE_MOST 1020
-#define SL_LIMBS_FINE 2u       /* of an update of the class FINE */
+#define SL_LIMBS_FINE 3u       /* of an update of the class FINE */
 #define SL_LIMBS_BITS 60u      /* of all limbs of an update */
 #define SL_EXACT_BITS 32u      /* of a limb in an exact round, if the modulus holds them, .. */
 #define SL_EXACT_BITS_LEAST 8u /* .. and that it must hold */
@@ -57,7 +57,7 @@ static inline uint32_t sl_ranges_count(const struct sl_tensors *tensors)
 /* Return the bytes of memory that *ranges of these tensors takes. */
 size_t sl_ranges_memory(const struct sl_tensors *tensors);
 /* Set *ranges for a model of n elements, with its arrays in `memory`. Small are the tensors with the fewest
- * elements, as many as have together at most 1/64 of the model, or 1024 elements. */
+ * elements, as many as have together at most 1/96 of the model, or 1024 elements. */
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory);
 
 /* Return true if the tensors of `class` are exact in a ranged round, too. */
@@ -134,4 +134,5 @@ int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bit
  * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors of the
  * class FINE have bits to spare for updates that are larger than their values: 30, as a variance of raw
  * values may grow 2^32 times in the first round; 12 if they are zeros. Exact tensors have the exponent 0. */
-void sl_ranges_first(const struct sl_ranges *ranges, const double *most, int16_t *exponents);
+void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,
+		     int16_t *exponents);

@@ -48,7 +48,7 @@ static uint32_t exact_bits(char class, uint64_t n)
 static uint64_t lower_limbs(char class, bool ranged, uint64_t n, uint32_t bits)
 {
 	if (ranged && (class == 'p' || class == 'f'))
-		return class == 'f';
+		return class == 'f' ? 2 : 0;
 	uint32_t all = exact_bits(class, n);
 	return all / bits + (all % bits != 0) - 1;
 }
@@ -105,10 +105,10 @@ TEST(small_tensors)
 		{{FLOATS(1025), FLOATS(5000)}, "pp"},
 		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(424), FLOATS(5000)}, "ffp"},
 		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(425), FLOATS(5000)}, "pfp"},
-		/* or 1/64 of the model */
-		{{FLOATS(126000), FLOATS(2000)}, "pf"},
-		{{FLOATS(125999), FLOATS(2001)}, "pp"},
-		{{FLOATS(1000), FLOATS(126000), FLOATS(1000)}, "fpf"},
+		/* or 1/96 of the model */
+		{{FLOATS(190000), FLOATS(2000)}, "pf"},
+		{{FLOATS(189999), FLOATS(2001)}, "pp"},
+		{{FLOATS(1000), FLOATS(190000), FLOATS(1000)}, "fpf"},
 		/* all of one size, or none */
 		{{FLOATS(512), FLOATS(512), FLOATS(5000)}, "ffp"},
 		{{FLOATS(513), FLOATS(3), FLOATS(513), FLOATS(5000)}, "pfpp"},
@@ -160,7 +160,7 @@ TEST(small_tensors_of_any_sizes)
 			uint64_t sum = 0;
 			for (uint32_t j = 0; j < count; j++)
 				sum += shapes[j].elements <= shapes[k].elements ? shapes[j].elements : 0;
-			if ((sum <= 1024 || 64 * sum <= n) && shapes[k].elements > most)
+			if ((sum <= 1024 || 96 * sum <= n) && shapes[k].elements > most)
 				most = shapes[k].elements;
 		}
 		for (uint32_t k = 0; k < count; k++)
@@ -182,7 +182,7 @@ TEST(models_without_a_list)
 		assert_true(sl_ranges_memory(lists[i]) <= sizeof memory);
 		sl_ranges_set(&ranges, lists[i], 1024, memory);
 		assert_true(ranges.count == 1 && ranges.class[0] == SL_CLASS_FINE);
-		assert_int_equal(sl_ranges_lower(&ranges.layout, true, 12), 1024);
+		assert_int_equal(sl_ranges_lower(&ranges.layout, true, 12), 2 * 1024);
 		assert_int_equal(sl_layout_extra(&ranges.layout, false, 32), 7 * 1024);
 		sl_ranges_set(&ranges, lists[i], 1025, memory);
 		assert_true(ranges.class[0] == SL_CLASS_PLAIN);
@@ -489,7 +489,7 @@ static int first_of(enum sl_tensor_class class, double most)
 	uint8_t classes[] = {(uint8_t) class};
 	const struct sl_ranges ranges = {.count = 1, .class = classes};
 	int16_t exponent;
-	sl_ranges_first(&ranges, &most, &exponent);
+	sl_ranges_first(&ranges, NULL, &most, &exponent);
 	return exponent;
 }
 
@@ -538,12 +538,26 @@ TEST(tensors_of_zeros)
 			     of_few[] = {11, 11, 23, 11, 41, 0, 0, 11},
 			     of_none[] = {0, 0, 12, 0, 12, 0, 0, 0};
 	int16_t exponents[8];
-	sl_ranges_first(&all, some, exponents);
+	sl_ranges_first(&all, NULL, some, exponents);
 	assert_memory_equal(exponents, of_some, sizeof exponents);
-	sl_ranges_first(&all, few, exponents);
+	sl_ranges_first(&all, NULL, few, exponents);
 	assert_memory_equal(exponents, of_few, sizeof exponents);
-	sl_ranges_first(&all, none, exponents);
+	sl_ranges_first(&all, NULL, none, exponents);
 	assert_memory_equal(exponents, of_none, sizeof exponents);
+}
+
+/* Second moments: their zeros have no room for growth, and the more bits below. */
+TEST(zeros_of_a_nonnegative_tensor)
+{
+	static struct sl_tensor moments[3] = {
+		{.nonnegative = true}, {.nonnegative = false}, {.nonnegative = true}};
+	static uint8_t classes[] = {SL_CLASS_FINE, SL_CLASS_FINE, SL_CLASS_FINE};
+	const struct sl_tensors tensors = {.items = moments, .count = 3};
+	const struct sl_ranges ranges = {.count = 3, .class = classes};
+	const double most[] = {0, 0, 4};
+	int16_t exponents[3];
+	sl_ranges_first(&ranges, &tensors, most, exponents);
+	assert_true(exponents[0] == 10 && exponents[1] == 22 && exponents[2] == 40);
 }
 
 /* The largest exponent of the others, one bit below the end, leaves no room for those of fine zeros. */
@@ -553,8 +567,8 @@ TEST(zeros_at_the_end)
 	const struct sl_ranges two = {.count = 2, .class = classes};
 	const double most[] = {0x1p1011, 0}, beyond[] = {0x1p1020, 0};
 	int16_t exponents[2];
-	sl_ranges_first(&two, most, exponents);
+	sl_ranges_first(&two, NULL, most, exponents);
 	assert_true(exponents[0] == SL_RANGE_MOST - 1 && exponents[1] == SL_RANGE_MOST);
-	sl_ranges_first(&two, beyond, exponents);
+	sl_ranges_first(&two, NULL, beyond, exponents);
 	assert_true(exponents[0] == SL_RANGE_MOST && exponents[1] == SL_RANGE_MOST);
 }

@@ -143,7 +143,10 @@ TEST(first_exponents)
 		double most[TENSORS], others = 0;
 		int16_t exponents[TENSORS];
 		const struct sl_ranges ranges = {.count = TENSORS, .class = classes};
+		struct sl_tensor items[TENSORS] = {0};
+		const struct sl_tensors tensors = {.items = items, .count = TENSORS};
 		for (uint32_t k = 0; k < TENSORS; k++) {
+			items[k].nonnegative = draw(&seed, 2) == 0;
 			bool power = draw(&seed, 4) == 0;
 			double part = power ? 0.5 : 0.5 + (double)draw(&seed, UINT64_C(1) << 52) * 0x1p-53;
 			int exponent =
@@ -153,12 +156,13 @@ TEST(first_exponents)
 			if (!sl_ranges_always_exact((enum sl_tensor_class)classes[k]))
 				others = fmax(others, most[k]);
 		}
-		sl_ranges_first(&ranges, most, exponents);
+		sl_ranges_first(&ranges, &tensors, most, exponents);
 		for (uint32_t k = 0; k < TENSORS; k++)
-			assert_int_equal(
-				exponents[k],
-				sl_ranges_always_exact((enum sl_tensor_class)classes[k])
-					? 0
-					: sl_range_check_first(most[k], others, classes[k] == SL_CLASS_FINE));
+			assert_int_equal(exponents[k],
+					 sl_ranges_always_exact((enum sl_tensor_class)classes[k])
+						 ? 0
+						 : sl_range_check_first(most[k], others,
+									classes[k] == SL_CLASS_FINE,
+									items[k].nonnegative));
 	}
 }

@@ -28,7 +28,7 @@ static void open_value(struct value *v, enum sl_dtype dtype, bool ranged)
 {
 	*v = (struct value){.field = field_of((UINT64_C(1) << 61) - 1),
 			    .tensor = {.name = "v", .dtype = dtype}};
-	v->tensors = (struct sl_tensors){&v->tensor, 1};
+	v->tensors = (struct sl_tensors){.items = &v->tensor, .count = 1};
 	assert_true(sl_ranges_memory(&v->tensors) <= sizeof v->memory);
 	sl_ranges_set(&v->ranges, &v->tensors, 1, v->memory);
 	v->encoding = (struct sl_encoding){.values = ranged ? SL_VALUES_UPDATE : SL_VALUES_EXACT,
@@ -66,7 +66,7 @@ static uint32_t count_carries(struct value *v, bool ranged, int64_t first_weight
 	memset(met, 0, sizeof met);
 	for (int64_t a = -most; a <= most; a++)
 		for (int64_t b = -most; b <= most; b++) {
-			double reals[2] = {(double)a / 16, (double)b / 16}; /* steps of the range 1 */
+			double reals[2] = {(double)a / 64, (double)b / 64}; /* steps of the range 1 */
 			int64_t sums[LIMBS_MOST] = {0}, sum = first_weight * a + second_weight * b;
 			add_limbs(v, ranged ? (void *)&reals[0] : (void *)&a, (uint64_t)first_weight, sums);
 			add_limbs(v, ranged ? (void *)&reals[1] : (void *)&b, (uint64_t)second_weight, sums);
@@ -92,7 +92,7 @@ TEST(a_carry)
 			struct value exact, ranged;
 			open_value(&exact, SL_INT64, false);
 			open_value(&ranged, SL_FLOAT64, true);
-			assert_true(exact.limbs == LIMBS_MOST && ranged.limbs == 2);
+			assert_true(exact.limbs == LIMBS_MOST && ranged.limbs == 3);
 			uint32_t carries = count_carries(&exact, false, a, b);
 			assert_in_range(carries, 2, 2 * (a + b) - 1);
 			carries = count_carries(&ranged, true, a, b);

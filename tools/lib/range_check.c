@@ -15,7 +15,7 @@ static uint64_t elements_of(const struct sl_tensor_place *place)
 /* Return true if the tensors with at most as many elements as `place` are small together. */
 static bool is_small(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
-	uint64_t sum = 0, room = tensors->n / 64;
+	uint64_t sum = 0, room = tensors->n / 96;
 	for (size_t i = 0; i < tensors->count; i++)
 		if (elements_of(&tensors->places[i]) <= elements_of(place))
 			sum += elements_of(&tensors->places[i]);
@@ -43,7 +43,8 @@ int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_
 
 int sl_range_check_lower(bool fine, int bits)
 {
-	return !fine ? 0 : 60 - bits < bits ? 60 - bits : bits;
+	int limb = (60 - bits) / 2;
+	return !fine ? 0 : 2 * (limb < bits ? limb : bits);
 }
 
 void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
@@ -101,9 +102,9 @@ int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_ra
 	return within(wanted < most ? wanted : most);
 }
 
-int sl_range_check_first(double most, double others, bool fine)
+int sl_range_check_first(double most, double others, bool fine, bool nonnegative)
 {
 	if (most > 0)
 		return within(above(most) + 8 + (fine ? 30 : 0));
-	return within((others > 0 ? above(others) + 8 : 0) + (fine ? 12 : 0));
+	return within((others > 0 ? above(others) + 8 : 0) + (fine && !nonnegative ? 12 : 0));
 }

@@ -26,7 +26,7 @@ struct tensor {
 	struct sl_tensor_run run;
 	const void *base; /* B of updates; NULL: values are averaged */
 	int range;	  /* exponent of updates */
-	int bits, lower;  /* of the first limb of an update, of the second */
+	int bits, lower;  /* of the first limb of an update, of the others */
 	double step;	  /* 0: exact */
 	bool literal;
 };
@@ -155,7 +155,7 @@ static void check_exponent(const struct tensor *t, uint32_t i, const struct sl_w
 				  : sl_range_check_first(
 					    largest_of(workspace, workspace->committed, t->run.tensor),
 					    largest_of(workspace, workspace->committed, 0),
-					    class_of(workspace, t) == SL_CLASS_FINE);
+					    class_of(workspace, t) == SL_CLASS_FINE, t->run.nonnegative);
 	if (exponent != found)
 		sl_sim_fail(t->sim, "learner %u: the range of tensor %u is 2^%d, by the models 2^%d",
 			    t->sim->ids[i], t->run.tensor - 1, found, exponent);
