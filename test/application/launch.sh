@@ -313,13 +313,13 @@ grep -q '^stopped after round 3 of 20 by agreement$' out && grep -q '3 of 3 roun
 run 1 --rounds 2 -- "$python" stop.py
 grep -q 'join(stop=...) needs the setting metrics: aggregate at all learners: --set metrics=aggregate' out || fail "no remedy"
 ! grep -qE '^ +1 ' out || fail "it is said after a round only"
-run 1 --set metrics=aggregate -- timeout 60 "$python" -c "
+run 1 --set metrics=aggregate -- "$python" -c "
 import os, numpy, starling
 with starling.join(numpy.zeros(2), stop=os.environ['STARLING_LEARNER'] == '2') as group:
     for t in group:
         group.mean(numpy.ones(2))"
 grep -q '^starling launch: .* the averaged metric stop, which stop= of starling.join adds, is' err || fail "stop= is not named"
-! grep -q 'tolerance' out err || fail "a wrong cause is named"
+! grep -q '^starling launch: .*tolerance' err || fail "a wrong cause is named"
 run 0 --rounds 100 --set metrics=aggregate -- "$python" "$PYTHONPATH/examples/early_stop.py"
 grep -q '^stopped after round [0-9]* of 100 by agreement$' out || fail "no early stop"
 [ "$(sed -n 's/^learner-0[123]: the best of //p' out | sort -u | wc -l)" -eq 1 ] || fail "not the same best model"
@@ -347,13 +347,17 @@ done
 kill $launcher
 wait $launcher || :
 
-# A learner with other parameters is left out by the others, and named once.
-ends 1 launch -n 5 --rounds 3 --run-dir run-5 -- "$python" -c "
+# A learner with other parameters is left out by the others, and named once. Whether it has no round (status 1), or came to a
+# result of the others (0), depends on time.
+cat >odd.py <<'END'
+
 import os, numpy, starling
 odd = os.environ['STARLING_LEARNER'] == '4'
 with starling.join(numpy.zeros(2), values='model' if odd else 'update') as group:
     for t in group:
-        group.mean(numpy.ones(2))"
+        group.mean(numpy.ones(2))
+END
+"$starling" launch -n 5 --rounds 3 --run-dir run-5 -- "$python" odd.py >out 2>&1 || [ $? -eq 1 ] || fail "neither 0 nor 1"
 grep -q '3 of 3 rounds' out || fail "the others do not go on"
 [ "$(grep -c 'leaves learners out: learner-0[0-9] ([0-9]) has values' out)" -eq 1 ] || fail "it is not named once"
 
