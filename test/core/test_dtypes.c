@@ -40,7 +40,7 @@ static void expect_round(enum sl_engine engine, enum sl_sharing_kind sharing, en
 {
 	struct sl_sim *sim = sl_sim_new(&(struct sl_sim_options){.seed = 3 + engine,
 								 .learners = LEARNERS,
-								 .tensors = {items, 4},
+								 .tensors = {.items = items, .count = 4},
 								 .parameters = {.n = INTEGERS + 5,
 										.max_weight = 6,
 										.mixing = engine,
