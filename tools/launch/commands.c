@@ -9,6 +9,7 @@
 
 #include "daemon/runtime/environment.h"
 #include "daemon/runtime/warden.h"
+#include "tools/lib/command.h"
 
 #define LINE_BYTES 4096u
 #define VARIABLES 5u
@@ -30,6 +31,7 @@ struct command {
 	uv_pipe_t output;
 	int file;	     /* output.txt */
 	bool running, reads; /* reads: output and file are open */
+	bool late;	     /* it was ended, since its learner had not come to the last round */
 	int status;
 	uint64_t ended_ms;     /* with status 0, and not judged yet; 0: no */
 	char line[LINE_BYTES]; /* that is not complete yet */
@@ -341,10 +343,12 @@ void sl_commands_kill(struct sl_commands *commands, int signal)
 void sl_commands_end_late(struct sl_commands *commands, int signal)
 {
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
-		const struct command *c = &commands->items[i];
+		struct command *c = &commands->items[i];
 		const struct sl_launch *launch = commands->launch;
-		if (c->running && launch->learners[c->index].committed < launch->rounds.most)
+		if (c->running && launch->learners[c->index].committed < launch->rounds.most) {
+			c->late = true;
 			kill(-c->process.pid, signal);
+		}
 	}
 }
 
@@ -364,8 +368,11 @@ uint32_t sl_commands_running(const struct sl_commands *commands)
 int sl_commands_status(const struct sl_commands *commands)
 {
 	int worst = 0;
-	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)
-		worst = commands->items[i].status > worst ? commands->items[i].status : worst;
+	for (uint32_t i = 0; commands != NULL && i < commands->count; i++) {
+		const struct command *c = &commands->items[i];
+		int status = c->late ? SL_EXIT_FAILED : c->status;
+		worst = status > worst ? status : worst;
+	}
 	return worst;
 }
 
