@@ -400,11 +400,12 @@ static void expect_exponents(struct attempt *a, const int16_t exponents[static T
 	assert_memory_equal(result.hash, hash, sizeof hash);
 }
 
-/* The exponents follow from the model. Tensors of zeros have the largest of the others, but for exact ones.
+/* The exponents follow from the model. Tensors of zeros have the largest of the others, but for exact ones;
+ * v, which is not negative, has no room above it.
  */
 static void expect_first_exponents(struct attempt *a)
 {
-	static const int16_t tiny[TENSORS] = {28, 0, 0, 0, -2, 10}, whole[TENSORS] = {28, 0, 0, 0, 10, 22};
+	static const int16_t tiny[TENSORS] = {28, 0, 0, 0, -2, -2}, whole[TENSORS] = {28, 0, 0, 0, 10, 10};
 	put_all(a, false, false);
 	expect_exponents(a, tiny);
 	const struct model *committed = a->workspace.committed;
@@ -484,7 +485,7 @@ TEST_WITH(vanished_tensors, attempt_setup, attempt_teardown)
 /* A common initial model has ranges, and a number, as a result has; zeros have no number. */
 TEST_WITH(ranges_of_an_initial_model, attempt_setup, attempt_teardown)
 {
-	static const int16_t ranges[TENSORS] = {40, 0, 0, 0, 11, 23};
+	static const int16_t ranges[TENSORS] = {40, 0, 0, 0, 11, 11};
 	struct attempt *a = *state;
 	struct sl_workspace *w = &a->workspace;
 	lay_out_ranged(a);
@@ -498,7 +499,7 @@ TEST_WITH(ranges_of_an_initial_model, attempt_setup, attempt_teardown)
 	assert_int_not_equal(sl_job_model_begin(w), number);
 	memset(initial->d, 0, sizeof initial->d);
 	memset(initial->i, 0, sizeof initial->i);
-	static const int16_t others[TENSORS] = {23, 0, 0, 0, 11, 23};
+	static const int16_t others[TENSORS] = {23, 0, 0, 0, 11, 11};
 	assert_int_not_equal(sl_job_model_begin(w), 0);
 	assert_memory_equal(initial->exponents, others, sizeof others);
 	memset(initial, 0, MODEL_BYTES);
