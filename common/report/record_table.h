@@ -155,6 +155,8 @@
 	X(CLAMPED_UPDATE, "clamped", SL_WARN, "round count",                                                 \
 	  "round {round}: {count} values of the update are far beyond the ranges of their tensors and are "  \
 	  "cut: this learner changes more than the others, or all more than before; then the ranges follow") \
+	X(FEW_BITS, "few_bits", SL_WARN, "round bits reason",                                                \
+	  "round {round}: updates keep {bits} bits below the ranges of their tensors: {reason}")             \
 	X(MIXED, "mixed", SL_INFO, "round attempt steps spread",                                             \
 	  "round {round} attempt {attempt}: mixed; spread of the states {first} before exchange 1 and "      \
 	  "{last} before exchange {steps}, the last")                                                        \

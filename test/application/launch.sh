@@ -361,6 +361,11 @@ END
 grep -q '3 of 3 rounds' out || fail "the others do not go on"
 [ "$(grep -c 'leaves learners out: learner-0[0-9] ([0-9]) has values' out)" -eq 1 ] || fail "it is not named once"
 
+# Weights so large that updates keep few bits: the setting is named, with its number.
+run 0 --rounds 3 --set weighting=samples --set max_weight=17592186044416 -- "$python" train.py
+grep -q 'updates keep 1[0-9] bits below the ranges of their tensors: 3 times max_weight .*; set max_weight to [0-9]* or less at all' out ||
+	fail "the bits that are missing are not named"
+
 # A command that starts a session of its own is waited for.
 run 0 --rounds 2 -- setsid "$python" train.py
 grep -q '2 of 2 rounds' out || fail "not all rounds"

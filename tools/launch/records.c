@@ -282,21 +282,14 @@ static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_PHASE, hear_phase},
-	{SL_RECORD_TRAINED, hear_trained},
-	{SL_RECORD_VIEW, hear_view},
-	{SL_RECORD_COMMITTED, hear_committed},
-	{SL_RECORD_EVALUATED, hear_evaluated},
-	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
-	{SL_RECORD_WAITING, hear_waiting},
-	{SL_RECORD_CLAMPED, hear_clamped},
-	{SL_RECORD_CAUGHT_UP, hear_caught_up},
-	{SL_RECORD_MODEL, hear_model},
-	{SL_RECORD_LEFT_OUT, hear_left_out},
-	{SL_RECORD_ENCODED, hear_precision},
-	{SL_RECORD_RECOVERING, hear_moved},
-	{SL_RECORD_RECOVERED, hear_moved},
-	{SL_RECORD_AGREED_END, hear_end},
+	{SL_RECORD_PHASE, hear_phase},	       {SL_RECORD_TRAINED, hear_trained},
+	{SL_RECORD_VIEW, hear_view},	       {SL_RECORD_COMMITTED, hear_committed},
+	{SL_RECORD_EVALUATED, hear_evaluated}, {SL_RECORD_ATTEMPT_FAILED, hear_failed},
+	{SL_RECORD_WAITING, hear_waiting},     {SL_RECORD_CLAMPED, hear_clamped},
+	{SL_RECORD_CAUGHT_UP, hear_caught_up}, {SL_RECORD_MODEL, hear_model},
+	{SL_RECORD_LEFT_OUT, hear_left_out},   {SL_RECORD_ENCODED, hear_precision},
+	{SL_RECORD_FEW_BITS, hear_precision},  {SL_RECORD_RECOVERING, hear_moved},
+	{SL_RECORD_RECOVERED, hear_moved},     {SL_RECORD_AGREED_END, hear_end},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
