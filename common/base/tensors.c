@@ -1,6 +1,7 @@
 #include "common/base/tensors.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,18 +67,19 @@ struct sl_tensor *sl_tensors_copy(const struct sl_tensors *tensors)
 	return copy;
 }
 
+void sl_tensors_ascii(char *text)
+{
+	for (; *text != '\0'; text++)
+		*text = *text >= ' ' && *text <= '~' ? *text : '?';
+}
+
 const char *sl_tensors_label(const char *name, char label[static SL_TENSOR_LABEL_BYTES])
 {
 	size_t length = strlen(name), part = (SL_TENSOR_LABEL_BYTES - sizeof "...") / 2;
 	if (length < SL_TENSOR_LABEL_BYTES)
 		return strcpy(label, name);
-	size_t n = 0;
-	for (size_t i = 0; i < length; i = i + 1 == part ? length - part : i + 1) {
-		label[n++] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
-		for (int dots = 0; i + 1 == part && dots < 3; dots++)
-			label[n++] = '.';
-	}
-	label[n] = '\0';
+	snprintf(label, SL_TENSOR_LABEL_BYTES, "%.*s...%s", (int)part, name, name + length - part);
+	sl_tensors_ascii(label);
 	return label;
 }
 

@@ -85,6 +85,9 @@ bool sl_tensors_dtype_parse_file(const char *name, enum sl_dtype *dtype);
 /* Return a copy of the items with their names in one piece of memory, to be freed; NULL: out of memory. */
 struct sl_tensor *sl_tensors_copy(const struct sl_tensors *tensors);
 
+/* Put '?' for each byte that a terminal or a log might not show. */
+void sl_tensors_ascii(char *text);
+
 /* Write a name to `label` as it stands in a message: of a long one the begin and the end, in ASCII, as a cut
  * might split a character. Return `label`. */
 const char *sl_tensors_label(const char *name, char label[static SL_TENSOR_LABEL_BYTES]);

@@ -221,10 +221,9 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	return false;
 }
 
-/* More bits than the setting while ranges are those of a model, .. */
-#define FRESH_ROUNDS 2u
+/* More bits than the setting in fresh rounds, .. */
 #define FRESH_BITS 18u
-/* .. and while they are known roughly. */
+/* .. and while ranges are known roughly. */
 #define EARLY_ROUNDS 4u
 #define EARLY_BITS 6u
 
@@ -237,9 +236,9 @@ static void set_bits(struct sl_view *view)
 	if (agreed->values == SL_VALUES_MODEL)
 		return;
 	if (sl_view_ranged(view)) {
-		uint32_t more = view->t <= FRESH_ROUNDS	  ? FRESH_BITS
-				: view->t <= EARLY_ROUNDS ? EARLY_BITS
-							  : 0;
+		uint32_t more = view->t <= SL_VIEW_FRESH_ROUNDS ? FRESH_BITS
+				: view->t <= EARLY_ROUNDS	? EARLY_BITS
+								: 0;
 		bits = agreed->update_bits + (agreed->p == 0 ? more : 0);
 	}
 	agreed->update_bits = bits < SL_UPDATE_BITS_MAX ? bits : SL_UPDATE_BITS_MAX;

@@ -160,7 +160,7 @@ static void decode_run(const struct decoder *d, const struct sl_tensor_run *run,
 
 /* ---- with limbs ---- */
 
-/* Z, packed, from the element on that is the second limb of a tensor of `elements`. */
+/* Z, packed, from the element on that is the first lower limb of a tensor of `elements`. */
 struct lower {
 	const uint8_t *packed;
 	size_t first, elements;

@@ -9,7 +9,6 @@
 #define GROWTH_ALWAYS 2	  /* bits, that c+1 learners need no committed change for */
 #define LIMBS_ROOM 30	  /* .. and more with several limbs, which keep as many bits below */
 #define ZEROS_ROOM 12	  /* .. and more of zeros with several limbs */
-#define FIRST_ROOM 8	  /* .. above the values of a model, whose updates are not known yet */
 
 /* The largest g of a magnitude, of updates up to 2^g times the range: fine where ranges usually are. */
 static const int8_t edges[SL_MAGNITUDES] = {0, -24, -20, -16, -13, -10, -8, -6, -5, -4, -3, -2, -1, 0, 2, 5};
@@ -249,7 +248,7 @@ static int largest_exponent(const struct sl_ranges *ranges, const double *most)
 	for (uint32_t k = 0; k < ranges->count; k++)
 		if (!sl_ranges_always_exact(ranges->class[k]) && most[k] > largest)
 			largest = most[k];
-	return largest > 0 ? sl_ranges_above(largest) + FIRST_ROOM : 0;
+	return largest > 0 ? sl_ranges_above(largest) + SL_RANGE_FIRST_ROOM : 0;
 }
 
 /* The second moments of an optimizer begin with zeros and stay small, and updates are divided by them. */
@@ -264,7 +263,7 @@ void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *te
 	int largest = largest_exponent(ranges, most);
 	for (uint32_t k = 0; k < ranges->count; k++) {
 		bool zeros = !(most[k] > 0);
-		int exponent = zeros ? largest : sl_ranges_above(most[k]) + FIRST_ROOM;
+		int exponent = zeros ? largest : sl_ranges_above(most[k]) + SL_RANGE_FIRST_ROOM;
 		if (ranges->class[k] == SL_CLASS_FINE)
 			exponent += !zeros ? LIMBS_ROOM : is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
 		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);

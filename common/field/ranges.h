@@ -17,6 +17,7 @@
 #define SL_MAGNITUDES 16u
 #define SL_RANGE_LEAST (-960) /* so that every step, and its inverse, is a double */
 #define SL_RANGE_MOST 1020
+#define SL_RANGE_FIRST_ROOM 8  /* bits above the values of a model, whose updates are not known yet */
 #define SL_LIMBS_FINE 3u       /* of an update of the class FINE */
 #define SL_LIMBS_BITS 60u      /* of all limbs of an update */
 #define SL_EXACT_BITS 32u      /* of a limb in an exact round, if the modulus holds them, .. */
@@ -133,6 +134,7 @@ int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bit
 /* Set the exponents after an exact round, or of an initial model, from the largest absolute values `most` of
  * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors of the
  * class FINE have bits to spare for updates that are larger than their values: 30, as a variance of raw
- * values may grow 2^32 times in the first round; 12 if they are zeros. Exact tensors have the exponent 0. */
+ * values may grow 2^32 times in the first round; 12 if they are zeros, and none if they are declared
+ * non-negative, too. Exact tensors have the exponent 0. */
 void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,
 		     int16_t *exponents);

@@ -164,8 +164,7 @@ static void shape_text(const struct sl_tensor *tensor, char text[static SHAPE_BY
 static void name_text(const struct sl_tensor *tensor, char text[static SL_TENSOR_LABEL_BYTES])
 {
 	sl_tensors_label(tensor->name, text);
-	for (char *c = text; *c != '\0'; c++)
-		*c = *c >= ' ' && *c <= '~' ? *c : '?';
+	sl_tensors_ascii(text);
 }
 
 static bool same_shape(const struct sl_tensor *a, const struct sl_tensor *b)

@@ -14,6 +14,8 @@
 #include "common/graph/graph.h"
 #include "common/field/share.h"
 
+#define SL_VIEW_FRESH_ROUNDS 2u /* the first rounds of a run: ranges are those of a model */
+
 /* The iteration of a State when the engine is forest. There is no State of iteration 0: that is the masked
  * state, which the deposit and its key give. */
 enum {

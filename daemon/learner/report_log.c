@@ -241,30 +241,35 @@ static void log_commit(struct sl_daemon *daemon, struct sl_record *record)
 	json_decref(links);
 }
 
-/* While ranges are those of a model, they are 2^8 times its values (PROTOCOL.md §4.3 Limbs and ranges). */
-#define FRESH_ROUNDS 2u
-#define FRESH_ROOM 8u
-
-/* Name the setting if the modulus leaves fewer bits than update_bits below the updates. */
-static void warn_of_bits(struct sl_daemon *daemon, const struct sl_report *r)
+/* Return what leaves updates `wanted` bits, as a sentence. */
+static const char *remedy_of_bits(const struct sl_settings *s, const struct sl_report *r, uint32_t wanted,
+				  struct sl_record *record)
 {
-	const struct sl_settings *s = daemon->settings;
-	uint32_t wanted = s->update_bits + (r->t <= FRESH_ROUNDS ? FRESH_ROOM : 0);
 	int room = (int)sl_engine_p_bits(r->committed.engine) - (int)wanted - 1;
 	double weight = floor(ldexp(0.99, room) / r->committed.learners);
+	if (s->modulus != SL_MODULUS_AUTO)
+		return "set modulus: auto at all learners";
+	if (weight < 1)
+		return "set a smaller update_bits at all learners";
+	return sl_record_words(
+		record,
+		"%u times max_weight leaves no room for more; set max_weight to %.0f or less at all learners",
+		r->committed.learners, weight);
+}
+
+/* Name the setting if the modulus leaves fewer bits than update_bits below the updates. In fresh rounds
+ * ranges are above the values of the model, by SL_RANGE_FIRST_ROOM. */
+static void warn_of_bits(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	uint32_t room = r->t <= SL_VIEW_FRESH_ROUNDS ? SL_RANGE_FIRST_ROOM : 0,
+		 wanted = daemon->settings->update_bits + room;
 	struct sl_record record;
 	if (r->committed.values != SL_VALUES_UPDATE || r->committed.update_bits >= wanted)
 		return;
 	sl_record_init(&record, SL_RECORD_FEW_BITS);
 	record.round = r->t;
 	record.bits = r->committed.update_bits;
-	record.reason = s->modulus != SL_MODULUS_AUTO ? "set modulus: auto at all learners"
-			: weight >= 1		      ? sl_record_words(&record,
-									"%u times max_weight leaves no room for more; set "
-											"max_weight to %.0f or less at "
-											"all learners",
-									r->committed.learners, weight)
-						      : "set a smaller update_bits at all learners";
+	record.reason = remedy_of_bits(daemon->settings, r, wanted, &record);
 	sl_report_log_record(daemon, &record);
 }
 

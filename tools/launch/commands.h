@@ -16,9 +16,9 @@ int sl_commands_open(struct sl_commands **commands, struct sl_launch *launch, st
 void sl_commands_tick(struct sl_commands *commands, uint64_t now);
 /* Send `signal` to the process group of each COMMAND that runs. */
 void sl_commands_kill(struct sl_commands *commands, int signal);
-/* Close the outputs that are still open: a process that a command left behind may hold one. */
 /* Send `signal` to the commands of learners without the last round: nothing will come for them any more. */
 void sl_commands_end_late(struct sl_commands *commands, int signal);
+/* Close the outputs that are still open: a process that a command left behind may hold one. */
 void sl_commands_let_go(struct sl_commands *commands);
 /* Return the number of commands that run. */
 uint32_t sl_commands_running(const struct sl_commands *commands);

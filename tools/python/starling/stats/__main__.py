@@ -122,11 +122,8 @@ def parser() -> command.Parser:
     add("--small", metavar="N", type=int, default=SMALL, help="refuse counts of fewer rows (%(default)s)")
     add("--merge", dest="cells", action="store_const", const="merge", default="refuse", help="of tables: merge categories with small counts")
     add = p.add_argument_group("this site").add_argument
-    command.add_file_options(add)
-    add("--dry-run", action="store_true", help="show how the file is understood, and share nothing")
-    add("--socket", metavar="PATH", help="socket of the learner ($STARLING_SOCKET)")
-    add("--local", action="store_true", help="play all sites on this machine: one for each FILE, at least three")
-    add("--json", action="store_true", help="print JSON")
+    command.add_options(add, "show how the file is understood, and share nothing",
+                        "play all sites on this machine: one for each FILE, at least three")
     return p
 
 

@@ -81,13 +81,17 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def add_file_options(add: Callable[..., Any]) -> None:
-    """Add the options of files that `read` takes."""
+def add_options(add: Callable[..., Any], dry_run: str, local: str) -> None:
+    """Add the options of files that `read` takes, and of the learner; `dry_run` and `local` are the help of these."""
     add("--separator", metavar="C", help="between fields: ',', ';' or tab; found if not given")
     add("--decimal", metavar="C", choices=".,", help="decimals follow this; found if not given")
     add("--thousands", metavar="C", help="between groups of three digits")
     add("--encoding", metavar="NAME", help="of the file; UTF-8, UTF-16 or Latin-1 is found")
     add("--missing", metavar="WORD,...", help=f"words for a missing value, beside an empty field ({','.join(MISSING[1:])})")
+    add("--dry-run", action="store_true", help=dry_run)
+    add("--socket", metavar="PATH", help="socket of the learner ($STARLING_SOCKET)")
+    add("--local", action="store_true", help=local)
+    add("--json", action="store_true", help="print JSON")
 
 
 def read(o: argparse.Namespace, path: str, empty: bool = False) -> Columns:

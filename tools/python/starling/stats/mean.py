@@ -61,11 +61,8 @@ def parser(kind: str) -> command.Parser:
     if kind in ("mean", "sum"):
         add("--npy", metavar="FILE", action=Take, const="npy", help="take a numpy array: element by element")
         add("-o", "--output", metavar="FILE.npy", help="write the resulting array to this file")
-    command.add_file_options(add)
-    add("--dry-run", action="store_true", help="show how the files are understood and what is given, and share nothing")
-    add("--socket", metavar="PATH", help="socket of the learner ($STARLING_SOCKET)")
-    add("--local", action="store_true", help="run a learner for each value or file, on this machine, to try it out")
-    add("--json", action="store_true", help="print JSON")
+    command.add_options(add, "show how the files are understood and what is given, and share nothing",
+                        "run a learner for each value or file, on this machine, to try it out")
     return p
 
 
