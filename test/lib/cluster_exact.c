@@ -8,6 +8,7 @@
 
 struct round {
 	json_int_t attempt, learners; /* of its view: of a commit, or of the last view that was logged */
+	char view[17]; /* as in the log; two views of one attempt differ in it (PROTOCOL.md §7.8) */
 	bool committed, fatal;
 	uint64_t members, has_model; /* bit i - 1: learner i */
 	char digest[2 * SL_HASH_BYTES + 1];
@@ -21,6 +22,7 @@ struct history {
 	struct round *rounds; /* [t - 1] */
 	uint32_t count;	      /* of rounds */
 	uint32_t last[CLUSTER_MAX];
+	char view[17];	       /* the last one of the log that is read */
 	struct sl_error wrong; /* the first wrong commit; "": none */
 };
 
@@ -52,6 +54,7 @@ static void read_log(struct history *h, uint32_t i, hear each)
 	char *line = NULL;
 	size_t size = 0;
 	FILE *log = fopen(cluster_path(h->c, i, "log.jsonl"), "re");
+	h->view[0] = '\0';
 	if (log == NULL && (h->liars >> (i - 1) & 1))
 		return; /* it was never started */
 	assert_non_null(log);
@@ -59,6 +62,9 @@ static void read_log(struct history *h, uint32_t i, hear each)
 		json_t *record = json_loads(line, 0, NULL);
 		const char *event = json_string_value(json_object_get(record, "event"));
 		struct round *round = round_at(h, number(record, "round"));
+		if (event != NULL && strcmp(event, "view") == 0)
+			snprintf(h->view, sizeof h->view, "%s",
+				 json_string_value(json_object_get(record, "view")));
 		if (event != NULL && round != NULL)
 			each(h, i, round, record, event);
 		json_decref(record);
@@ -78,6 +84,7 @@ static void find_attempt(struct history *h, uint32_t i, struct round *round, con
 			  number(record, "attempt") >= round->attempt)) {
 		round->attempt = number(record, "attempt");
 		round->learners = number(record, "learners");
+		memcpy(round->view, h->view, sizeof round->view);
 	}
 	round->fatal |= strcmp(event, "fatal") == 0;
 	if (!committed && strcmp(event, "caught_up") != 0)
@@ -103,8 +110,8 @@ static void find_attempt(struct history *h, uint32_t i, struct round *round, con
 static void find_members(struct history *h, uint32_t i, struct round *round, const json_t *record,
 			 const char *event)
 {
-	(void)h;
-	if (strcmp(event, "view") == 0 && number(record, "attempt") == round->attempt)
+	if (strcmp(event, "view") == 0 && number(record, "attempt") == round->attempt &&
+	    strcmp(h->view, round->view) == 0)
 		round->members |= UINT64_C(1) << (i - 1);
 }
 
