@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "common/config/admin_key.h"
-#include "common/config/admit.h"
+#include "common/membership/admin_key.h"
+#include "common/membership/admit.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/renewal.h"
 

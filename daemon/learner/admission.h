@@ -9,10 +9,10 @@
 
 #include <time.h>
 
-#include "common/config/group.h"
+#include "common/membership/group.h"
 #include "common/config/settings.h"
-#include "common/config/invitation_file.h"
-#include "common/config/waiting.h"
+#include "common/membership/invitation_file.h"
+#include "common/membership/waiting.h"
 #include "daemon/net/join_server.h"
 
 #define SL_ADMISSION_WATCHED 16u /* invitations and members whose tries are counted at a time */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/config/private_file.h"
+#include "common/membership/private_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
 

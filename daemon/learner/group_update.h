@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "common/config/group.h"
+#include "common/membership/group.h"
 #include "daemon/learner/group_news.h"
 
 struct sl_daemon;

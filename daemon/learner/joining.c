@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/admin_key.h"
-#include "common/config/admit.h"
-#include "common/config/private_file.h"
+#include "common/membership/admin_key.h"
+#include "common/membership/admit.h"
+#include "common/membership/private_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "common/config/core_config.h"
+#include "common/setup/core_config.h"
 #include "common/model/checkpoint.h"
 #include "common/model/tensor_bytes.h"
 #include "common/protocol/canonical.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/config/private_file.h"
+#include "common/membership/private_file.h"
 
 #define KEY_FILE "key.pem"
 #define CERTIFICATE_FILE "cert.pem"

@@ -92,9 +92,9 @@ TEST(an_emptied_folder)
 		sl_sim_start(sim);
 		sl_sim_run_until_phase(sim, 4, SL_PHASE_RELEASE);
 		sl_sim_crash(sim, 4);
-		sl_sim_disk_free(&sim->learners[4].host.disk);
+		sl_host_disk_free(&sim->learners[4].host.disk);
 		memset(&sim->learners[4].host.disk, 0, sizeof sim->learners[4].host.disk);
-		sl_sim_disk_read(&sim->learners[4].host.disk, &sim->learners[4].host.config);
+		sl_host_disk_read(&sim->learners[4].host.disk, &sim->learners[4].host.config);
 		sim->learners[4].host.config.incarnation = 1;
 		sl_sim_restart(sim, 4);
 		sl_sim_run_until_report(sim, 4, SL_REPORT_ABSTAINS, SL_REASON_NONE);

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/config/admin_key.h"
-#include "common/config/private_file.h"
+#include "common/membership/admin_key.h"
+#include "common/membership/private_file.h"
 #include "daemon/learner/admission.h"
 #include "daemon/net/renewal.h"
 #include "test/lib/folder.h"

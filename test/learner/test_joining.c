@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/config/admin_key.h"
-#include "common/config/private_file.h"
+#include "common/membership/admin_key.h"
+#include "common/membership/private_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/learner/joining.h"

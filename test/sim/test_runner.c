@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/runner.h"
+#include "tools/runner/runner.h"
 #include "tools/topology/topology.h"
 
 #define N 12u

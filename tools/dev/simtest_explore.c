@@ -7,7 +7,7 @@
 
 #include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
-#include "tools/sim/explore.h"
+#include "tools/explore/explore.h"
 
 #define EXIT_BROKEN 1
 #define PLAIN_S 10 /* seconds between lines of progress without a terminal */

@@ -135,7 +135,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
 	if (page->of[i].ready)
 		return; /* again, over a new link */
-	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
+	const struct sl_host_disk *disk = &sim->learners[i].host.disk;
 	if (disk->certificate.t >= ready->t)
 		return; /* it has fetched the round: no Ready of it binds a learner any more */
 	if (disk->open.a != ready->a || memcmp(disk->open.readys[0].view, ready->view, SL_HASH_BYTES) != 0)

@@ -4,12 +4,12 @@
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
-#include "tools/sim/heap.h"
+#include "tools/host/heap.h"
 
 #define COPIES 6u
 
 struct copy {
-	struct sl_sim_disk disk;
+	struct sl_host_disk disk;
 	uint8_t *slots; /* of the state file; NULL: there is none */
 	size_t slots_bytes, slot_bytes;
 	uint32_t slot_count, own_slot;
@@ -23,7 +23,7 @@ struct sl_sim_copies {
 
 static void drop(struct copy *copy)
 {
-	sl_sim_disk_free(&copy->disk);
+	sl_host_disk_free(&copy->disk);
 	free(copy->slots);
 	*copy = (struct copy){.slots = NULL};
 }
@@ -46,7 +46,7 @@ void sl_sim_forget_keep(struct sl_sim *sim, uint32_t i)
 	const struct sl_slots *file = &l->host.workspace.state_file;
 	struct copy *copy = &sim->copies[i].of[sim->copies[i].count++ % COPIES];
 	drop(copy);
-	sl_sim_disk_clone(&copy->disk, &l->host.disk, l->host.config.model_bytes);
+	sl_host_disk_clone(&copy->disk, &l->host.disk, l->host.config.model_bytes);
 	copy->incarnation = l->host.config.incarnation;
 	if (file->base == NULL)
 		return;
@@ -74,9 +74,9 @@ void sl_sim_forget_now(struct sl_sim *sim, uint32_t i, bool empty, uint64_t rand
 		    copy->disk.open.a == 0 ? "" : " prepared",
 		    copy->disk.open.a != 0 && copy->disk.open.state == SL_OPEN_RELEASED ? " released" : "",
 		    copy->incarnation);
-	sl_sim_disk_free(&l->host.disk);
-	l->host.disk = (struct sl_sim_disk){.t = 0};
-	sl_sim_disk_clone(&l->host.disk, &copy->disk, l->host.config.model_bytes);
+	sl_host_disk_free(&l->host.disk);
+	l->host.disk = (struct sl_host_disk){.t = 0};
+	sl_host_disk_clone(&l->host.disk, &copy->disk, l->host.config.model_bytes);
 	sl_heap_give(file->base);
 	*file = (struct sl_slots){.slot_bytes = copy->slot_bytes};
 	if (copy->slots != NULL) {
@@ -86,6 +86,6 @@ void sl_sim_forget_now(struct sl_sim *sim, uint32_t i, bool empty, uint64_t rand
 		l->own_slot = copy->own_slot;
 	}
 	l->host.config.incarnation = copy->incarnation + 1;
-	sl_sim_disk_read(&l->host.disk, &l->host.config);
+	sl_host_disk_read(&l->host.disk, &l->host.config);
 	sl_sim_check_forgot(sim, i);
 }

@@ -102,7 +102,7 @@ static int lie_vector(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 
 static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
-	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
+	const struct sl_host_disk *disk = &sim->learners[i].host.disk;
 	const struct sl_certificate *c = &disk->certificate;
 	size_t bytes = sim->learners[i].host.config.model_bytes;
 	(void)j;

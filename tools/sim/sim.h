@@ -19,9 +19,9 @@
 
 #include "common/base/random.h"
 #include "common/core/core.h"
-#include "tools/sim/packet.h"
+#include "tools/host/packet.h"
 #include "tools/sim/seen.h"
-#include "tools/sim/trace.h"
+#include "tools/host/trace.h"
 
 #define SL_SIM_BUFFERS_MAX 4096u
 
@@ -185,7 +185,7 @@ struct sl_sim {
 	struct sl_sim_memory *memory; /* of sl_sim_alloc */
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
-	struct sl_sim_trace trace;
+	struct sl_host_trace trace;
 };
 
 /* Return a simulation. Defaults: n = 8 floats, p auto, 1 round, a majority as quorum, c = 1, a privacy check

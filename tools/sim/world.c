@@ -11,7 +11,7 @@
 #include "common/graph/generate.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
-#include "tools/sim/heap.h"
+#include "tools/host/heap.h"
 #include "tools/sim/lie.h"
 
 #define SPINS_MAX 1000u
@@ -32,8 +32,8 @@ void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
 	sim->trace.used = 0;
 	sim->trace.text[0] = '\0';
 	if (sim->cause != NULL) {
-		sl_sim_trace_cause(&sim->trace, sim->cause);
-		sl_sim_trace_effects(&sim->trace, &sim->actions);
+		sl_host_trace_cause(&sim->trace, sim->cause);
+		sl_host_trace_effects(&sim->trace, &sim->actions);
 	}
 	snprintf(text, sizeof text, "seed %llu, %llu ms: %s%s%s%s", (unsigned long long)sim->options.seed,
 		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",
@@ -315,7 +315,7 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
 	if (l->host.workspace.rest != NULL)
 		memset(l->host.workspace.rest, 0, sl_workspace_model_bytes(&l->host.workspace));
-	sl_sim_disk_read(&l->host.disk, &l->host.config);
+	sl_host_disk_read(&l->host.disk, &l->host.config);
 }
 
 void sl_sim_crash(struct sl_sim *sim, uint32_t i)
@@ -425,8 +425,8 @@ void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
 /* Write the line of a step; only on request, since lines take half of a run's time. */
 static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
-	sl_sim_trace_cause(&sim->trace, event);
-	sl_sim_trace_effects(&sim->trace, &sim->actions);
+	sl_host_trace_cause(&sim->trace, event);
+	sl_host_trace_effects(&sim->trace, &sim->actions);
 	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
 		sim->trace.text);
 }

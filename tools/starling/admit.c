@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/config/admit.h"
-#include "common/config/invitation_file.h"
+#include "common/membership/admit.h"
+#include "common/membership/invitation_file.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_change.h"
 #include "tools/starling/group_folder.h"

@@ -3,7 +3,7 @@
 
 #include <jansson.h>
 
-#include "common/config/group.h"
+#include "common/membership/group.h"
 #include "common/config/settings.h"
 #include "daemon/net/identity.h"
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/config/admin_key.h"
+#include "common/membership/admin_key.h"
 #include "tools/lib/learners.h"
 #include "tools/starling/doctor.h"
 

@@ -1,8 +1,8 @@
 /* group.h - the commands `starling group ...`. */
 #pragma once
 
-#include "common/config/group.h"
-#include "common/config/invitation.h"
+#include "common/membership/group.h"
+#include "common/membership/invitation.h"
 
 int sl_cmd_group_invite(int argc, char **argv);
 int sl_cmd_group_rotate(int argc, char **argv);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/private_file.h"
-#include "common/config/proposal.h"
+#include "common/membership/private_file.h"
+#include "common/membership/proposal.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 

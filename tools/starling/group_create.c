@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/admin_key.h"
+#include "common/membership/admin_key.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"

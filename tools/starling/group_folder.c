@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/config/private_file.h"
+#include "common/membership/private_file.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 #include "tools/lib/learners.h"

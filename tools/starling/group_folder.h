@@ -9,8 +9,8 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "common/config/admin_key.h"
-#include "common/config/group.h"
+#include "common/membership/admin_key.h"
+#include "common/membership/group.h"
 #include "common/config/settings.h"
 #include "tools/lib/option.h"
 

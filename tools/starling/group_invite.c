@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "common/config/invitation_file.h"
-#include "common/config/private_file.h"
+#include "common/membership/invitation_file.h"
+#include "common/membership/private_file.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_folder.h"

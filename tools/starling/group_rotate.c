@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/admit.h"
+#include "common/membership/admit.h"
 #include "daemon/net/renewal.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/admit.h"
-#include "common/config/proposal.h"
+#include "common/membership/admit.h"
+#include "common/membership/proposal.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"

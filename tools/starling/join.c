@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/config/invitation.h"
+#include "common/membership/invitation.h"
 #include "daemon/net/listen.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"

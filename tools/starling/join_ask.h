@@ -2,8 +2,8 @@
  */
 #pragma once
 
-#include "common/config/group.h"
-#include "common/config/invitation.h"
+#include "common/membership/group.h"
+#include "common/membership/invitation.h"
 #include "daemon/net/join_client.h"
 
 /* Failures in a row that are not reported: a machine that has answered before may be restarting with another

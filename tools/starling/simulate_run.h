@@ -6,7 +6,7 @@
 
 #include "common/config/roster.h"
 #include "tools/launch/launch.h"
-#include "tools/sim/runner.h"
+#include "tools/runner/runner.h"
 
 struct sl_simulation_options {
 	struct sl_launch_options plan; /* learners, rounds, topology, data, seed, verify, json, set */

@@ -1,0 +1,55 @@
+#include "common/setup/core_config.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RELAY_MS                                                                                             \
+	500u /* a record that takes longer to cross a link suggests that the link is slow or broken */
+
+static sl_ms ms(double seconds)
+{
+	return (sl_ms)llround(seconds * 1000.0);
+}
+
+void sl_core_config_values(struct sl_core_config *config, const struct sl_settings *s, enum sl_values values)
+{
+	struct sl_parameters *p = &config->parameters;
+	double range = 1;
+	bool decimals = values == SL_VALUES_MODEL && s->decimals != SL_DECIMALS_AUTO;
+	p->values = values == SL_VALUES_MODEL && !decimals ? SL_VALUES_EXACT : values;
+	p->decimals = decimals ? s->decimals : 0;
+	p->update_bits = values == SL_VALUES_UPDATE ? s->update_bits : 0;
+	range = decimals ? s->clipping_range : range;
+	memcpy(&p->clipping_range, &range, sizeof range);
+}
+
+void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
+			uint64_t model, uint32_t quorum)
+{
+	config->parameters =
+		(struct sl_parameters){.n = n,
+				       .p = s->modulus,
+				       .rounds = s->rounds,
+				       .quorum = quorum,
+				       .tolerance = s->tolerance,
+				       .max_weight = s->max_weight,
+				       .encoding = (uint64_t)s->encoding,
+				       .sharing = (uint64_t)s->sharing,
+				       .mixing = (uint64_t)s->mixing,
+				       .k = s->iterations,
+				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
+				       .max_degree = s->max_degree,
+				       .model = model,
+				       .forgetful = s->forgetful,
+				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
+	sl_core_config_values(config, s, s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL);
+	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
+	config->membership_change_waits = s->membership_change == SL_MEMBERSHIP_WAIT;
+	config->straggler_timeout_ms = ms(s->straggler_timeout);
+	config->hello_timeout_ms = ms(s->hello_timeout);
+	config->agreement_timeout_ms = ms(s->agreement_timeout);
+	config->prepare_timeout_ms = ms(s->prepare_timeout);
+	config->stall_timeout_ms = ms(s->stall_timeout);
+	config->serve_after_end_ms = ms(s->serve_after_end);
+	config->relay_ms = RELAY_MS;
+}

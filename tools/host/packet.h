@@ -1,0 +1,29 @@
+/* packet.h - a message on its way inside this process, packed once and shared by its receivers. Freed when
+ * the last reference is dropped. Receivers read a chunk where it lies.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "tools/host/hosted.h"
+
+struct sl_packet {
+	atomic_uint references;
+	size_t frame_bytes; /* of the message as a frame; set by the in-process runner */
+	struct sl_message message;
+	_Alignas(64) uint8_t bytes[]; /* of the chunk, candidates or bits: message points here */
+};
+
+/* Return the packet of a Send of `learner`, with one reference. For SL_SOURCE_SHARES, payload->row is the
+ * receiver's position among the neighbours. */
+struct sl_packet *sl_packet_new(const struct sl_hosted *learner, const struct sl_message *message,
+				const struct sl_payload *payload);
+/* Return a packet with a copy of `message`, its chunk included. */
+struct sl_packet *sl_packet_copy(const struct sl_message *message);
+/* Add a reference. */
+struct sl_packet *sl_packet_share(struct sl_packet *packet);
+void sl_packet_drop(struct sl_packet *packet); /* NULL: nothing to do */
+
+/* Return a buffer of the packet's chunk, which holds a reference; free a list of such buffers. */
+struct sl_buffer *sl_packet_lend(struct sl_packet *packet);
+void sl_packet_give_back(struct sl_buffer *list);

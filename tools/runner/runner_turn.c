@@ -1,0 +1,233 @@
+/* A learner's turn: its mail through the core, and then the work that the core asked for, in order. */
+#include <string.h>
+
+#include "tools/runner/runner_internal.h"
+
+/* --- actions --- */
+
+static void stop(struct sl_runner *runner, uint32_t i, int code)
+{
+	struct sl_hosted *host = &runner->learners[i].host;
+	struct sl_error error;
+	host->stopped = true;
+	if (code == SL_OK)
+		return;
+	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], host->committed + 1,
+		   sl_err_text(code));
+	sl_runner_fail(runner, i, &error);
+}
+
+static void report(struct sl_runner_worker *w, uint32_t i, const struct sl_report *report)
+{
+	const struct sl_runner_options *o = &w->runner->options;
+	struct sl_hosted *host = &w->runner->learners[i].host;
+	if (report->kind == SL_REPORT_PHASE) {
+		sl_runner_tick(w, &w->seconds[host->phase]);
+		host->phase = report->phase;
+	}
+	if (o->reported == NULL)
+		return;
+	pthread_mutex_lock(&w->runner->lock);
+	o->reported(o->context, i, report);
+	pthread_mutex_unlock(&w->runner->lock);
+}
+
+static void execute(struct sl_runner_worker *w, uint32_t i, const struct sl_action *action)
+{
+	switch (action->kind) {
+	case SL_ACTION_SEND:
+	case SL_ACTION_LINKS:
+		sl_runner_say(w->runner, i, action);
+		break;
+	case SL_ACTION_COMPUTE:
+	case SL_ACTION_TRAIN:
+	case SL_ACTION_PERSIST:
+	case SL_ACTION_WIPE:
+		sl_hosted_ask(&w->runner->learners[i].host, action, false);
+		break;
+	case SL_ACTION_DROP:
+		sl_packet_give_back(action->buffers);
+		break;
+	case SL_ACTION_REPORT:
+		report(w, i, &action->report);
+		break;
+	case SL_ACTION_STOP:
+		stop(w->runner, i, action->code);
+		break;
+	}
+}
+
+static void step(struct sl_runner_worker *w, uint32_t i, struct sl_event *event)
+{
+	event->now = w->runner->now;
+	if (sl_core_step(w->runner->learners[i].host.core, event, &w->actions) != SL_OK) {
+		sl_packet_give_back(event->buffer);
+		return;
+	}
+	for (uint32_t k = 0; k < w->actions.count; k++)
+		execute(w, i, &w->actions.items[k]);
+}
+
+/* --- work --- */
+
+/* Run ANALYSE. The graph of a view is the same for all its learners and analysed once. */
+static void analyse(struct sl_runner *runner, struct sl_hosted *host, struct sl_work *work)
+{
+	const struct sl_job *job = &work->job;
+	pthread_mutex_lock(&runner->lock);
+	if (runner->analysis_code != SL_OK || memcmp(runner->analysis_h, job->view->h, SL_HASH_BYTES) != 0) {
+		sl_hosted_run(host, work);
+		runner->analysis = host->workspace.analysis;
+		runner->analysis_code = work->result.code;
+		memcpy(runner->analysis_h, job->view->h, SL_HASH_BYTES);
+	}
+	host->workspace.analysis = runner->analysis; /* exact mixes by it */
+	work->result = (struct sl_job_result){.kind = job->kind,
+					      .epoch = job->epoch,
+					      .chunk = job->chunk,
+					      .code = runner->analysis_code,
+					      .analysis = &host->workspace.analysis};
+	pthread_mutex_unlock(&runner->lock);
+}
+
+static void compute(struct sl_runner_worker *w, uint32_t i, struct sl_work *work)
+{
+	struct sl_runner *runner = w->runner;
+	struct sl_hosted *host = &runner->learners[i].host;
+	if (work->job.kind == SL_JOB_CLOSE)
+		sl_runner_look_closing(runner, i);
+	if (work->job.kind == SL_JOB_MIX && work->job.iteration == 0)
+		sl_runner_look(runner, i, work->job.chunk, 0);
+	if (work->job.kind == SL_JOB_ANALYSE)
+		analyse(runner, host, work);
+	else
+		sl_hosted_run(host, work);
+	if (work->job.kind == SL_JOB_ENCODE && work->result.code == SL_OK && runner->options.verify) {
+		sl_runner_tick(w, &w->seconds[host->phase]);
+		sl_runner_sum_add(runner, i);
+		sl_runner_tick(w, &w->elsewhere_s);
+	}
+	sl_packet_give_back(work->job.buffers);
+}
+
+static int train(struct sl_runner *runner, uint32_t i, const struct sl_work *work)
+{
+	const struct sl_runner_options *o = &runner->options;
+	struct sl_workspace *workspace = &runner->learners[i].host.workspace;
+	struct sl_error error = {0};
+	struct sl_runner_training training = {.learner = i,
+					      .t = work->t,
+					      .draw = work->draw,
+					      .committed = workspace->committed,
+					      .model = workspace->trained,
+					      .weight = 1};
+	int rc = o->train(o->context, &training, &error);
+	if (rc != SL_OK)
+		sl_runner_fail(runner, i, &error);
+	else
+		workspace->weight = training.weight;
+	return rc;
+}
+
+static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_persist *record)
+{
+	const struct sl_runner_options *o = &w->runner->options;
+	struct sl_hosted *host = &w->runner->learners[i].host;
+	bool own = host->phase == SL_PHASE_COMMIT;
+	sl_runner_tick(w,
+		       &w->seconds[host->phase]); /* to look at models and check them is no learner's work */
+	struct sl_runner_commit commit = {.learner = i,
+					  .t = record->what.t,
+					  .step = w->runner->steps,
+					  .view = own ? host->view : NULL,
+					  .model = host->workspace.committed,
+					  .z = host->workspace.s,
+					  .digest = record->certificate->digest,
+					  .p = record->certificate->round->p,
+					  .total_weight = record->total_weight,
+					  .exact = own && o->verify && sl_runner_sum_check(w->runner, i)};
+	host->committed = record->what.t;
+	if (o->committed == NULL)
+		return;
+	pthread_mutex_lock(&w->runner->lock);
+	o->committed(o->context, &commit);
+	pthread_mutex_unlock(&w->runner->lock);
+	sl_runner_tick(w, &w->elsewhere_s);
+}
+
+/* Do the oldest work and tell the core. */
+static void work_once(struct sl_runner_worker *w, uint32_t i)
+{
+	struct sl_hosted *host = &w->runner->learners[i].host;
+	struct sl_work *work = sl_hosted_take(host);
+	struct sl_event event = {.kind = SL_EVENT_COMPUTED, .result = &work->result};
+	bool tell = true;
+	switch (work->kind) {
+	case SL_WORK_JOB:
+		compute(w, i, work);
+		break;
+	case SL_WORK_TRAIN:
+		event = (struct sl_event){.kind = SL_EVENT_TRAINED};
+		tell = train(w->runner, i, work) == SL_OK;
+		break;
+	case SL_WORK_PERSIST:
+		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
+		sl_hosted_run(host, work);
+		if (work->record.what.kind == SL_PERSIST_COMMIT)
+			tell_commit(w, i, &work->record);
+		break;
+	case SL_WORK_WIPE:
+		sl_hosted_run(host, work);
+		tell = false;
+		break;
+	}
+	if (tell)
+		step(w, i, &event);
+	sl_hosted_done(work);
+}
+
+/* --- mail --- */
+
+/* Hand the next queued event to the core. */
+static void take(struct sl_runner_worker *w, uint32_t i)
+{
+	struct sl_runner_learner *l = &w->runner->learners[i];
+	const struct sl_runner_mail *mail = &l->inbox[l->inbox_done++];
+	struct sl_packet *packet = mail->packet;
+	struct sl_event event = {
+		.kind = mail->kind, .peer = mail->peer, .range = w->runner->ranges + i * w->runner->words};
+	if (packet != NULL)
+		event.message = &packet->message;
+	if (packet != NULL && packet->message.kind >= SL_MSG_SHARE)
+		event.buffer = sl_packet_lend(packet);
+	step(w, i, &event);
+	sl_packet_drop(packet);
+}
+
+void sl_runner_drop(struct sl_runner *runner, uint32_t i)
+{
+	struct sl_runner_learner *l = &runner->learners[i];
+	for (; l->inbox_done < l->inbox_count; l->inbox_done++)
+		sl_packet_drop(l->inbox[l->inbox_done].packet);
+	while (l->host.work != NULL) {
+		struct sl_work *work = sl_hosted_take(&l->host);
+		sl_packet_give_back(work->job.buffers);
+		sl_hosted_done(work);
+	}
+	l->due = SL_NEVER;
+}
+
+void sl_runner_turn(struct sl_runner_worker *w, uint32_t i)
+{
+	struct sl_runner_learner *l = &w->runner->learners[i];
+	l->spoke = false;
+	while (l->inbox_done < l->inbox_count && !l->host.stopped)
+		take(w, i);
+	while (l->host.work != NULL && !l->host.stopped && !l->spoke)
+		work_once(w, i);
+	l->due = sl_core_deadline(l->host.core);
+	if (l->host.stopped)
+		sl_runner_drop(w->runner, i);
+	l->inbox_done = l->inbox_count = 0;
+	sl_runner_tick(w, &w->seconds[l->host.phase]);
+}
