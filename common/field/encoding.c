@@ -25,8 +25,8 @@ double sl_encoding_step(const struct sl_encoding *encoding)
 
 struct sl_grid sl_encoding_grid(const struct sl_encoding *encoding, uint32_t tensor)
 {
-	bool fine = encoding->ranges->class[tensor] == SL_CLASS_FINE;
-	return sl_ranges_grid(fine ? SL_LIMBS_FINE : 1, encoding->exponents[tensor], encoding->update_bits);
+	return sl_ranges_grid(sl_ranges_limb_count(encoding->ranges->class[tensor]),
+			      encoding->exponents[tensor], encoding->update_bits);
 }
 
 struct sl_exact sl_encoding_exact(const struct sl_encoding *encoding, uint32_t tensor)

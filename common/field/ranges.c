@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SMALL_PART 96u	  /* the small tensors have a part of the model of at most 1 / 96, .. */
+#define SMALL_PART 192u	  /* the small tensors have a part of the model of at most 1 / 192, .. */
 #define SMALL_LEAST 1024u /* .. or so many elements */
 #define ROOM 1		  /* bits above what the learners have */
 #define GROWTH_ALWAYS 2	  /* bits, that c+1 learners need no committed change for */
@@ -59,7 +59,7 @@ size_t sl_ranges_memory(const struct sl_tensors *tensors)
 static enum sl_tensor_class class_of(const struct sl_tensors *tensors, size_t n, uint32_t k, uint64_t most)
 {
 	if (elements_of(tensors, n, k) <= most && (tensors == NULL || tensors->count == 0))
-		return SL_CLASS_FINE;
+		return SL_CLASS_SMALL;
 	if (tensors == NULL || tensors->count == 0)
 		return SL_CLASS_PLAIN;
 	const struct sl_tensor *tensor = &tensors->items[k];
@@ -67,7 +67,9 @@ static enum sl_tensor_class class_of(const struct sl_tensors *tensors, size_t n,
 		return SL_CLASS_INTEGER;
 	if (sl_tensor_is_metric(tensor))
 		return SL_CLASS_METRIC;
-	return tensor->nonnegative || elements_of(tensors, n, k) <= most ? SL_CLASS_FINE : SL_CLASS_PLAIN;
+	if (elements_of(tensors, n, k) <= most)
+		return SL_CLASS_SMALL;
+	return tensor->nonnegative ? SL_CLASS_NONNEGATIVE : SL_CLASS_PLAIN;
 }
 
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory)
@@ -112,9 +114,7 @@ static uint64_t lower_of(const uint64_t elements[static SL_CLASS_COUNT], uint64_
 	uint64_t lower = 0;
 	for (enum sl_tensor_class class = 0; class < SL_CLASS_COUNT; class ++) {
 		bool exact = !ranged || sl_ranges_always_exact(class);
-		uint32_t limbs = exact			  ? sl_ranges_exact(class, n, bits).count
-				 : class == SL_CLASS_FINE ? SL_LIMBS_FINE
-							  : 1;
+		uint32_t limbs = exact ? sl_ranges_exact(class, n, bits).count : sl_ranges_limb_count(class);
 		lower += elements[class] * (limbs - 1);
 	}
 	return lower;
@@ -264,7 +264,7 @@ void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *te
 	for (uint32_t k = 0; k < ranges->count; k++) {
 		bool zeros = !(most[k] > 0);
 		int exponent = zeros ? largest : sl_ranges_above(most[k]) + SL_RANGE_FIRST_ROOM;
-		if (ranges->class[k] == SL_CLASS_FINE)
+		if (sl_ranges_is_fine(ranges->class[k]))
 			exponent += !zeros ? LIMBS_ROOM : is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
 		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);
 	}

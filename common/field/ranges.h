@@ -18,17 +18,17 @@
 #define SL_RANGE_LEAST (-960) /* so that every step, and its inverse, is a double */
 #define SL_RANGE_MOST 1020
 #define SL_RANGE_FIRST_ROOM 8  /* bits above the values of a model, whose updates are not known yet */
-#define SL_LIMBS_FINE 3u       /* of an update of the class FINE */
 #define SL_LIMBS_BITS 60u      /* of all limbs of an update */
 #define SL_EXACT_BITS 32u      /* of a limb in an exact round, if the modulus holds them, .. */
 #define SL_EXACT_BITS_LEAST 8u /* .. and that it must hold */
 
 /* What the limbs of a tensor depend on. */
 enum sl_tensor_class {
-	SL_CLASS_PLAIN,	  /* floats */
-	SL_CLASS_FINE,	  /* small tensors of floats, and non-negative ones, such as variances */
-	SL_CLASS_METRIC,  /* numbers that are no updates: exact in each round */
-	SL_CLASS_INTEGER, /* int64: exact in each round */
+	SL_CLASS_PLAIN,	      /* floats */
+	SL_CLASS_SMALL,	      /* small tensors of floats */
+	SL_CLASS_NONNEGATIVE, /* other non-negative tensors of floats, such as second moments */
+	SL_CLASS_METRIC,      /* numbers that are no updates: exact in each round */
+	SL_CLASS_INTEGER,     /* int64: exact in each round */
 	SL_CLASS_COUNT
 };
 
@@ -58,13 +58,25 @@ static inline uint32_t sl_ranges_count(const struct sl_tensors *tensors)
 /* Return the bytes of memory that *ranges of these tensors takes. */
 size_t sl_ranges_memory(const struct sl_tensors *tensors);
 /* Set *ranges for a model of n elements, with its arrays in `memory`. Small are the tensors with the fewest
- * elements, as many as have together at most 1/96 of the model, or 1024 elements. */
+ * elements, as many as have together at most 1/192 of the model, or 1024 elements. */
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory);
 
 /* Return true if the tensors of `class` are exact in a ranged round, too. */
 static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
 {
 	return class == SL_CLASS_METRIC || class == SL_CLASS_INTEGER;
+}
+/* Return the limbs of an update of a tensor of `class`; 0: it is exact. */
+static inline uint32_t sl_ranges_limb_count(enum sl_tensor_class class)
+{
+	static const uint8_t limbs[SL_CLASS_COUNT] = {
+		[SL_CLASS_PLAIN] = 1, [SL_CLASS_SMALL] = 5, [SL_CLASS_NONNEGATIVE] = 3};
+	return limbs[class];
+}
+/* Return true if updates of tensors of `class` have bits to spare below those of one limb. */
+static inline bool sl_ranges_is_fine(enum sl_tensor_class class)
+{
+	return sl_ranges_limb_count(class) > 1;
 }
 /* Return how the exact values of a tensor of `class` are encoded, in a model of n elements. */
 struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits);
@@ -132,8 +144,8 @@ struct sl_range_sums {
 /* Return the exponent for the next round, of a tensor whose range was 2^range with `bits` bits. */
 int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bits);
 /* Set the exponents after an exact round, or of an initial model, from the largest absolute values `most` of
- * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors of the
- * class FINE have bits to spare for updates that are larger than their values: 30, as a variance of raw
+ * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors with
+ * several limbs have bits to spare for updates that are larger than their values: 30, as a variance of raw
  * values may grow 2^32 times in the first round; 12 if they are zeros, and none if they are declared
  * non-negative, too. Exact tensors have the exponent 0. */
 void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,

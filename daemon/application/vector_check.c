@@ -22,7 +22,7 @@ static struct limits limits_of(const struct sl_settings *s, enum sl_values value
 	bool decimals = s->decimals != SL_DECIMALS_AUTO, bounded = s->clipping != SL_CLIPPING_CLAMP;
 	if (values == SL_VALUES_UPDATE || !decimals) {
 		struct sl_exact plain = sl_ranges_exact(SL_CLASS_PLAIN, n, SL_EXACT_BITS),
-				fine = sl_ranges_exact(SL_CLASS_FINE, n, SL_EXACT_BITS);
+				fine = sl_ranges_exact(SL_CLASS_SMALL, n, SL_EXACT_BITS);
 		bool large = values == SL_VALUES_UPDATE && plain.bits == 64;
 		struct sl_exact exact = large ? fine : plain;
 		return (struct limits){nextafter(ldexp(1, (int)exact.bits + exact.bottom), 0), INT64_MAX};

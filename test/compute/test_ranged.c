@@ -13,7 +13,7 @@
 
 #define TENSORS 6u
 #define BITS 12u
-#define LOWER (2 * 5 + 5 * 5 + 21 + 2 * 1) /* elements of lower limbs */
+#define LOWER (4 * 5 + 5 * 5 + 21 + 4 * 1) /* elements of lower limbs */
 #define EXTRA (LOWER + 16 * TENSORS)
 #define N (ELEMENTS - 1 - EXTRA)
 #define W 11u /* the first element of w */
@@ -297,7 +297,7 @@ TEST_WITH(counts_of_a_light_sum, attempt_setup, attempt_teardown)
 {
 	struct attempt *a = *state;
 	struct sl_workspace *w = &a->workspace;
-	size_t lower = 2 * 5 + 63 * 5 + 255 + 2, n = ELEMENTS - 1 - lower - 16 * TENSORS;
+	size_t lower = 4 * 5 + 63 * 5 + 255 + 4, n = ELEMENTS - 1 - lower - 16 * TENSORS;
 	lay_out(a, n - W - 1, SL_VALUES_UPDATE, 1);
 	for (uint32_t i = 0; i < LEARNERS; i++) {
 		memcpy(w->trained, w->committed, MODEL_BYTES);

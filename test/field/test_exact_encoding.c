@@ -26,7 +26,7 @@ static const struct sl_tensor list[TENSORS] = {
 static const struct sl_tensors tensors = {.items = list, .count = TENSORS};
 static const size_t begin[TENSORS + 1] = {0, 5, 9, 10, 10, 16, 20};
 static uint8_t classes[TENSORS] = {SL_CLASS_PLAIN, SL_CLASS_INTEGER, SL_CLASS_METRIC,
-				   SL_CLASS_PLAIN, SL_CLASS_PLAIN,   SL_CLASS_FINE};
+				   SL_CLASS_PLAIN, SL_CLASS_PLAIN,   SL_CLASS_NONNEGATIVE};
 /* Sizes of models; of each, how large the values of plain tensors are. */
 static const uint64_t sizes[] = {N, 65537, 16777217};
 static const int tops[] = {128, 64, 24}, bottoms[] = {-128, -64, -40};
@@ -42,7 +42,7 @@ static struct sl_encoding exact_of(size_t size, uint32_t bits)
 	ranges = (struct sl_ranges){.layout = {.n = sizes[size],
 					       .tensors = TENSORS,
 					       .elements = {[SL_CLASS_PLAIN] = 11,
-							    [SL_CLASS_FINE] = 4,
+							    [SL_CLASS_NONNEGATIVE] = 4,
 							    [SL_CLASS_METRIC] = 1,
 							    [SL_CLASS_INTEGER] = 4}},
 				    .count = TENSORS,

@@ -47,14 +47,17 @@ static uint32_t exact_bits(char class, uint64_t n)
 /* Return the lower limbs of each value of a class, with `bits` in the first one. */
 static uint64_t lower_limbs(char class, bool ranged, uint64_t n, uint32_t bits)
 {
-	if (ranged && (class == 'p' || class == 'f'))
-		return class == 'f' ? 2 : 0;
+	if (ranged && strchr("psn", class) != NULL)
+		return class == 's' ? 4 : class == 'n' ? 2 : 0;
 	uint32_t all = exact_bits(class, n);
 	return all / bits + (all % bits != 0) - 1;
 }
 
-static const char letters[] = {
-	[SL_CLASS_PLAIN] = 'p', [SL_CLASS_FINE] = 'f', [SL_CLASS_METRIC] = 'm', [SL_CLASS_INTEGER] = 'i'};
+static const char letters[] = {[SL_CLASS_PLAIN] = 'p',
+			       [SL_CLASS_SMALL] = 's',
+			       [SL_CLASS_NONNEGATIVE] = 'n',
+			       [SL_CLASS_METRIC] = 'm',
+			       [SL_CLASS_INTEGER] = 'i'};
 
 static void expect_layout(const struct shape *shapes, const char *classes)
 {
@@ -101,40 +104,40 @@ TEST(small_tensors)
 		const char *classes;
 	} cases[] = {
 		/* 1,024 elements together */
-		{{FLOATS(1024), FLOATS(5000)}, "fp"},
+		{{FLOATS(1024), FLOATS(5000)}, "sp"},
 		{{FLOATS(1025), FLOATS(5000)}, "pp"},
-		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(424), FLOATS(5000)}, "ffp"},
-		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(425), FLOATS(5000)}, "pfp"},
-		/* or 1/96 of the model */
-		{{FLOATS(190000), FLOATS(2000)}, "pf"},
-		{{FLOATS(189999), FLOATS(2001)}, "pp"},
-		{{FLOATS(1000), FLOATS(190000), FLOATS(1000)}, "fpf"},
+		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(424), FLOATS(5000)}, "ssp"},
+		{{{.dtype = SL_FLOAT64, .elements = 600}, FLOATS(425), FLOATS(5000)}, "psp"},
+		/* or 1/192 of the model */
+		{{FLOATS(382000), FLOATS(2000)}, "ps"},
+		{{FLOATS(381999), FLOATS(2001)}, "pp"},
+		{{FLOATS(1000), FLOATS(382000), FLOATS(1000)}, "sps"},
 		/* all of one size, or none */
-		{{FLOATS(512), FLOATS(512), FLOATS(5000)}, "ffp"},
-		{{FLOATS(513), FLOATS(3), FLOATS(513), FLOATS(5000)}, "pfpp"},
-		{{FLOATS(256), FLOATS(256), FLOATS(256), FLOATS(256)}, "ffff"},
+		{{FLOATS(512), FLOATS(512), FLOATS(5000)}, "ssp"},
+		{{FLOATS(513), FLOATS(3), FLOATS(513), FLOATS(5000)}, "pspp"},
+		{{FLOATS(256), FLOATS(256), FLOATS(256), FLOATS(256)}, "ssss"},
 		{{FLOATS(257), FLOATS(257), FLOATS(257), FLOATS(257)}, "pppp"},
 		/* integers are exact; they count as small */
 		{{FLOATS(7), {.dtype = SL_INT64, .elements = 100000}, {.dtype = SL_INT64, .elements = 1}},
-		 "fii"},
+		 "sii"},
 		{{{.dtype = SL_INT64, .elements = 1000}, FLOATS(1001), FLOATS(5000)}, "ipp"},
 		/* so are metrics, whatever else they are */
 		{{{SL_FLOAT64, 1, false, true}, {SL_FLOAT32, 5000, true, true}, FLOATS(5000)}, "mmp"},
-		{{{SL_FLOAT64, 1024, false, true}, FLOATS(1), FLOATS(5000)}, "mfp"},
+		{{{SL_FLOAT64, 1024, false, true}, FLOATS(1), FLOATS(5000)}, "msp"},
 		{{{SL_INT64, 3, true, true}, FLOATS(5000)}, "ip"},
-		/* non-negative tensors are fine, also large ones */
-		{{{SL_FLOAT64, 5000, true, false}, FLOATS(5000)}, "fp"},
-		{{{SL_INT64, 5000, true, false}, {SL_FLOAT32, 1, true, false}}, "if"},
+		/* non-negative tensors have a class of their own if they are not small */
+		{{{SL_FLOAT64, 5000, true, false}, FLOATS(5000)}, "np"},
+		{{{SL_INT64, 5000, true, false}, {SL_FLOAT32, 1, true, false}}, "is"},
 		/* without elements */
-		{{FLOATS(0), FLOATS(5000), FLOATS(0), FLOATS(3)}, "fpff"},
-		{{FLOATS(0), FLOATS(1025)}, "fp"},
+		{{FLOATS(0), FLOATS(5000), FLOATS(0), FLOATS(3)}, "spss"},
+		{{FLOATS(0), FLOATS(1025)}, "sp"},
 		/* exact values have fewer bits in larger models */
 		{{FLOATS(65536)}, "p"},
 		{{FLOATS(65537)}, "p"},
 		{{FLOATS(16777216)}, "p"},
-		{{FLOATS(16777210), FLOATS(6)}, "pf"},
-		{{FLOATS(16777210), FLOATS(7)}, "pf"},
-		{{{SL_FLOAT64, 16777217, true, false}, {SL_INT64, 9, false, false}}, "fi"},
+		{{FLOATS(16777210), FLOATS(6)}, "ps"},
+		{{FLOATS(16777210), FLOATS(7)}, "ps"},
+		{{{SL_FLOAT64, 16777217, true, false}, {SL_INT64, 9, false, false}}, "ni"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect_layout(cases[i].shapes, cases[i].classes);
@@ -160,14 +163,15 @@ TEST(small_tensors_of_any_sizes)
 			uint64_t sum = 0;
 			for (uint32_t j = 0; j < count; j++)
 				sum += shapes[j].elements <= shapes[k].elements ? shapes[j].elements : 0;
-			if ((sum <= 1024 || 96 * sum <= n) && shapes[k].elements > most)
+			if ((sum <= 1024 || 192 * sum <= n) && shapes[k].elements > most)
 				most = shapes[k].elements;
 		}
 		for (uint32_t k = 0; k < count; k++)
-			classes[k] = shapes[k].dtype == SL_INT64			   ? 'i'
-				     : shapes[k].metric					   ? 'm'
-				     : shapes[k].nonnegative || shapes[k].elements <= most ? 'f'
-											   : 'p';
+			classes[k] = shapes[k].dtype == SL_INT64  ? 'i'
+				     : shapes[k].metric		  ? 'm'
+				     : shapes[k].elements <= most ? 's'
+				     : shapes[k].nonnegative	  ? 'n'
+								  : 'p';
 		expect_layout(shapes, classes);
 	}
 }
@@ -181,8 +185,8 @@ TEST(models_without_a_list)
 		assert_int_equal(sl_ranges_count(lists[i]), 1);
 		assert_true(sl_ranges_memory(lists[i]) <= sizeof memory);
 		sl_ranges_set(&ranges, lists[i], 1024, memory);
-		assert_true(ranges.count == 1 && ranges.class[0] == SL_CLASS_FINE);
-		assert_int_equal(sl_ranges_lower(&ranges.layout, true, 12), 2 * 1024);
+		assert_true(ranges.count == 1 && ranges.class[0] == SL_CLASS_SMALL);
+		assert_int_equal(sl_ranges_lower(&ranges.layout, true, 12), 4 * 1024);
 		assert_int_equal(sl_layout_extra(&ranges.layout, false, 32), 7 * 1024);
 		sl_ranges_set(&ranges, lists[i], 1025, memory);
 		assert_true(ranges.class[0] == SL_CLASS_PLAIN);
@@ -200,12 +204,12 @@ TEST(exact_values_of_a_class)
 		uint32_t bits;
 		int bottom;
 	} cases[] = {
-		{SL_CLASS_PLAIN, 1, 256, -128},	       {SL_CLASS_PLAIN, 65536, 256, -128},
-		{SL_CLASS_PLAIN, 65537, 128, -64},     {SL_CLASS_PLAIN, 16777216, 128, -64},
-		{SL_CLASS_PLAIN, 16777217, 64, -40},   {SL_CLASS_FINE, 1, 256, -128},
-		{SL_CLASS_FINE, 1 << 30, 256, -128},   {SL_CLASS_METRIC, 1, 256, -128},
-		{SL_CLASS_METRIC, 1 << 30, 256, -128}, {SL_CLASS_INTEGER, 1, 64, 0},
-		{SL_CLASS_INTEGER, 1 << 30, 64, 0},
+		{SL_CLASS_PLAIN, 1, 256, -128},	      {SL_CLASS_PLAIN, 65536, 256, -128},
+		{SL_CLASS_PLAIN, 65537, 128, -64},    {SL_CLASS_PLAIN, 16777216, 128, -64},
+		{SL_CLASS_PLAIN, 16777217, 64, -40},  {SL_CLASS_SMALL, 1, 256, -128},
+		{SL_CLASS_SMALL, 1 << 30, 256, -128}, {SL_CLASS_NONNEGATIVE, 1 << 30, 256, -128},
+		{SL_CLASS_METRIC, 1, 256, -128},      {SL_CLASS_METRIC, 1 << 30, 256, -128},
+		{SL_CLASS_INTEGER, 1, 64, 0},	      {SL_CLASS_INTEGER, 1 << 30, 64, 0},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		for (uint32_t limb_bits = 1; limb_bits <= 48; limb_bits++) {
@@ -216,7 +220,8 @@ TEST(exact_values_of_a_class)
 			assert_true(exact.count * limb_bits >= exact.bits);
 			assert_true((exact.count - 1) * limb_bits < exact.bits);
 		}
-	assert_false(sl_ranges_always_exact(SL_CLASS_PLAIN) || sl_ranges_always_exact(SL_CLASS_FINE));
+	assert_false(sl_ranges_always_exact(SL_CLASS_PLAIN) || sl_ranges_always_exact(SL_CLASS_SMALL) ||
+		     sl_ranges_always_exact(SL_CLASS_NONNEGATIVE));
 	assert_true(sl_ranges_always_exact(SL_CLASS_METRIC) && sl_ranges_always_exact(SL_CLASS_INTEGER));
 }
 
@@ -238,7 +243,7 @@ TEST(limbs_of_integers)
 {
 	uint64_t seed = 22;
 	for (uint32_t bits = 1; bits <= SL_UPDATE_BITS_MAX; bits++)
-		for (uint32_t count = 1; count <= 4; count++) {
+		for (uint32_t count = 1; count <= 5; count++) {
 			struct sl_limbs limbs = sl_ranges_limbs(count, bits);
 			uint32_t below = sl_limbs_below(&limbs, 0);
 			int64_t end = INT64_C(1) << (bits + below), half = (INT64_C(1) << below) / 2;
@@ -493,7 +498,7 @@ static int first_of(enum sl_tensor_class class, double most)
 	return exponent;
 }
 
-/* After an exact round: eight bits above the largest value, and 30 more for fine tensors. */
+/* After an exact round: eight bits above the largest value, and 30 more with several limbs. */
 TEST(first_exponents)
 {
 	static const struct {
@@ -517,11 +522,13 @@ TEST(first_exponents)
 		assert_int_equal(first_of(SL_CLASS_METRIC, cases[i].most), 0);
 		assert_int_equal(first_of(SL_CLASS_INTEGER, cases[i].most), 0);
 	}
-	assert_int_equal(first_of(SL_CLASS_FINE, 1), 38);
-	assert_int_equal(first_of(SL_CLASS_FINE, 0x1p-1000), SL_RANGE_LEAST);
-	assert_int_equal(first_of(SL_CLASS_FINE, 0x1p-997), -959);
-	assert_int_equal(first_of(SL_CLASS_FINE, 0x1p983), SL_RANGE_MOST);
-	assert_int_equal(first_of(SL_CLASS_FINE, 0), 12);
+	for (enum sl_tensor_class class = SL_CLASS_SMALL; class <= SL_CLASS_NONNEGATIVE; class ++) {
+		assert_int_equal(first_of(class, 1), 38);
+		assert_int_equal(first_of(class, 0x1p-1000), SL_RANGE_LEAST);
+		assert_int_equal(first_of(class, 0x1p-997), -959);
+		assert_int_equal(first_of(class, 0x1p983), SL_RANGE_MOST);
+		assert_int_equal(first_of(class, 0), 12);
+	}
 	assert_int_equal(first_of(SL_CLASS_PLAIN, NAN), 0); /* as of zeros */
 }
 
@@ -529,8 +536,8 @@ TEST(first_exponents)
  */
 TEST(tensors_of_zeros)
 {
-	static uint8_t classes[] = {SL_CLASS_PLAIN, SL_CLASS_PLAIN,  SL_CLASS_FINE,    SL_CLASS_PLAIN,
-				    SL_CLASS_FINE,  SL_CLASS_METRIC, SL_CLASS_INTEGER, SL_CLASS_PLAIN};
+	static uint8_t classes[] = {SL_CLASS_PLAIN,	  SL_CLASS_PLAIN,  SL_CLASS_SMALL,   SL_CLASS_PLAIN,
+				    SL_CLASS_NONNEGATIVE, SL_CLASS_METRIC, SL_CLASS_INTEGER, SL_CLASS_PLAIN};
 	const struct sl_ranges all = {.count = 8, .class = classes};
 	const double some[] = {0, 0x1p-38, 0, 0x1p-15, 0x1p-17, 1e6, 0x1p62, 0},
 		     few[] = {0, 0, 0, 0, 8, 0, 0, 0}, none[] = {0, 0, 0, 0, 0, 1, 1, 0};
@@ -551,7 +558,7 @@ TEST(zeros_of_a_nonnegative_tensor)
 {
 	static struct sl_tensor moments[3] = {
 		{.nonnegative = true}, {.nonnegative = false}, {.nonnegative = true}};
-	static uint8_t classes[] = {SL_CLASS_FINE, SL_CLASS_FINE, SL_CLASS_FINE};
+	static uint8_t classes[] = {SL_CLASS_SMALL, SL_CLASS_SMALL, SL_CLASS_NONNEGATIVE};
 	const struct sl_tensors tensors = {.items = moments, .count = 3};
 	const struct sl_ranges ranges = {.count = 3, .class = classes};
 	const double most[] = {0, 0, 4};
@@ -560,10 +567,10 @@ TEST(zeros_of_a_nonnegative_tensor)
 	assert_true(exponents[0] == 10 && exponents[1] == 22 && exponents[2] == 40);
 }
 
-/* The largest exponent of the others, one bit below the end, leaves no room for those of fine zeros. */
+/* The largest exponent of the others, one bit below the end, leaves no room for those of small zeros. */
 TEST(zeros_at_the_end)
 {
-	static uint8_t classes[] = {SL_CLASS_PLAIN, SL_CLASS_FINE};
+	static uint8_t classes[] = {SL_CLASS_PLAIN, SL_CLASS_SMALL};
 	const struct sl_ranges two = {.count = 2, .class = classes};
 	const double most[] = {0x1p1011, 0}, beyond[] = {0x1p1020, 0};
 	int16_t exponents[2];

@@ -13,21 +13,22 @@ typedef __int128 wide;
 
 #define LARGE 1300u /* two blocks and a rest */
 #define F 13u	    /* the first of the floats */
-#define N (F + 2 * LARGE + 4)
-#define LOWER (2 * 7 + 5 * 5 + 21 + 2 * 4) /* elements of lower limbs */
-#define EXTRA (LOWER + 7 * 16)
+#define MOMENTS 1100u
+#define N (F + 2 * LARGE + MOMENTS + 4)
+#define LOWER (4 * 7 + 5 * 5 + 21 + 2 * MOMENTS + 4 * 4) /* elements of lower limbs */
+#define EXTRA (LOWER + 8 * 16)
 #define ALL (N + EXTRA + 1)
 #define BITS 12
 
 #define TINY LARGE
-#define V (2 * LARGE)
+#define V (2 * LARGE + MOMENTS)
 
 /* The small ones are `d` and `v`; integers and metrics are exact. */
 struct model {
 	double d[7];
 	int64_t i[5];
 	double m;
-	float f[2 * LARGE + 4]; /* large, tiny, v */
+	float f[2 * LARGE + MOMENTS + 4]; /* large, tiny, moments, v */
 };
 static const struct sl_tensor list[] = {
 	{.name = "d", .dtype = SL_FLOAT64, .dimensions = 1, .shape = {7}},
@@ -36,18 +37,19 @@ static const struct sl_tensor list[] = {
 	{.name = "metric:loss", .dtype = SL_FLOAT64},
 	{.name = "large", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {LARGE}},
 	{.name = "tiny", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {LARGE}},
+	{.name = "moments", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {MOMENTS}, .nonnegative = true},
 	{.name = "v", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {4}, .nonnegative = true}};
 #define COUNT (sizeof list / sizeof *list)
-enum { D, I, NONE, METRIC, LARGE_ONE, TINY_ONE, SMALL }; /* tensors */
+enum { D, I, NONE, METRIC, LARGE_ONE, TINY_ONE, MOMENTS_ONE, SMALL }; /* tensors */
 static struct sl_tensor_begin begins[COUNT];
 static struct sl_tensors mixed = {.items = list, .count = COUNT};
-static const size_t begin[COUNT + 1] = {0, 7, 12, 12, F, F + LARGE, F + 2 * LARGE, N};
-static const int limbs_of[COUNT] = {3, 6, 6, 22, 1, 1, 3};
+static const size_t begin[COUNT + 1] = {0, 7, 12, 12, F, F + LARGE, F + 2 * LARGE, N - 4, N};
+static const int limbs_of[COUNT] = {5, 6, 6, 22, 1, 1, 3, 5};
 
 static struct sl_field field;
 static struct sl_ranges ranges;
 static uint64_t memory[100];
-static int16_t exponents[COUNT] = {-40, 0, 0, 0, 40, -40, -1};
+static int16_t exponents[COUNT] = {-40, 0, 0, 0, 40, -40, 6, -1};
 static struct model theta, base;
 static uint64_t x[ALL];
 
@@ -91,10 +93,12 @@ static long double value_of(const struct model *model, size_t l)
 			 : (long double)model->f[l - F];
 }
 
-/* Return the exact update of element `l`, as long as it has 64 bits. */
+/* Return the update of element `l`: of floats, the difference as a double. */
 static long double update_of(const struct model *model, size_t l)
 {
-	return value_of(model, l) - value_of(&base, l);
+	long double update = value_of(model, l) - value_of(&base, l);
+	volatile double rounded = (double)update;
+	return is_exact(tensor_of(l)) ? update : (long double)rounded;
 }
 
 /* Return the step of a tensor that is not exact, of its last limb: 2^that. */
@@ -189,6 +193,8 @@ static void draw_base(uint64_t *seed)
 	memset(&base, 0, sizeof base);
 	draw(seed);
 	base = theta;
+	for (size_t l = 0; l < MOMENTS; l++)
+		base.f[V - MOMENTS + l] = fabsf(base.f[V - MOMENTS + l]);
 	for (size_t l = 0; l < 4; l++)
 		base.f[V + l] = 0.25f;
 }
@@ -295,8 +301,8 @@ static void check_update(const struct model *mean, size_t l, wide sum, long doub
 	if (k == D)
 		assert_true(mean->d[l] == double_sum);
 	else
-		assert_true(mean->f[l - F] == (k != SMALL || float_sum > 0 ? float_sum : 0));
-	if (k != SMALL)
+		assert_true(mean->f[l - F] == (k < MOMENTS_ONE || float_sum > 0 ? float_sum : 0));
+	if (k < MOMENTS_ONE)
 		assert_true(fabsl(update_of(mean, l) - exact / (long double)weight) <=
 			    step / 2 + ldexp(1, exponents[k] - 23));
 }
@@ -383,7 +389,7 @@ TEST(exact_tensors)
 	assert_true(note.vanished == 1 && note.rounding == 0x1p-129);
 	theta.m = 0x1.8p-129;
 	encode(&e, &note);
-	assert_true(note.vanished == 0 && note.rounding == 0x1p-130 && x[N + 14 + 25 + 20] == 2);
+	assert_true(note.vanished == 0 && note.rounding == 0x1p-130 && x[N + 28 + 25 + 20] == 2);
 	theta.m = 0x1p128;
 	assert_int_equal(sl_encoding_encode(&field, &e, &mixed, &theta, &base, N, x, &note), SL_ERR_RANGE);
 	assert_true(note.index == 12 && note.value == 0x1p128);
@@ -446,7 +452,7 @@ TEST(not_finite)
 			assert_int_equal(sl_encoding_encode(&field, &e, &mixed, &theta, &base, N, x, &note),
 					 SL_ERR_INVALID);
 			assert_int_equal(note.index, l);
-			size_t lower = l < 7 ? N + l : l == 12 ? N + 47 : N + LOWER - 4 + (l - (N - 4));
+			size_t lower = l < 7 ? N + l : l == 12 ? N + 61 : N + LOWER - 4 + (l - (N - 4));
 			if (l < 7 || l == 12 || l >= N - 4) /* its lower limb alone */
 				assert_int_equal(sl_encoding_encode_part(&field, &e, &mixed, &theta, &base, N,
 									 lower, 1, x, &note),
@@ -584,7 +590,8 @@ TEST(unchanged)
 TEST(grids)
 {
 	struct sl_encoding e = ranged(1);
-	static const int step[COUNT] = {-76, 0, 0, 0, 28, -52, -37}, lower[COUNT] = {12, 0, 0, 0, 0, 0, 12};
+	static const int step[COUNT] = {-100, 0, 0, 0, 28, -52, -30, -61},
+			 lower[COUNT] = {12, 0, 0, 0, 0, 0, 12, 12};
 	for (uint32_t k = 0; k < COUNT; k++) {
 		assert_int_equal(sl_encoding_is_exact(&e, k), is_exact(k));
 		if (is_exact(k)) {
@@ -595,10 +602,11 @@ TEST(grids)
 		}
 		struct sl_grid g = sl_encoding_grid(&e, k);
 		assert_int_equal(g.step, step[k]);
-		assert_true(g.edge == INT64_C(1) << (BITS + 2 * lower[k]) && (int)g.limbs.lower == lower[k]);
+		assert_true(g.edge == INT64_C(1) << (BITS + (limbs_of[k] - 1) * lower[k]) &&
+			    (int)g.limbs.lower == lower[k]);
 	}
 	e.exponents = NULL;
 	for (uint32_t k = 0; k < COUNT; k++)
 		assert_true(sl_encoding_is_exact(&e, k));
-	assert_int_equal(sl_encoding_elements(&e, N), N + 21 * (7 + 1 + 2 * LARGE + 4) + 5 * 5 + 1);
+	assert_int_equal(sl_encoding_elements(&e, N), N + 21 * (7 + 1 + 2 * LARGE + MOMENTS + 4) + 5 * 5 + 1);
 }

@@ -45,7 +45,12 @@ static void expect_grid(const struct sl_range_grid *grid, const struct sl_encodi
 	assert_true(grid->most == (double)want.edge);
 }
 
-/* Which tensors are exact or fine, the units of exact values and the steps of updates. */
+static int limbs_of(uint8_t class)
+{
+	return class == SL_CLASS_SMALL ? 5 : class == SL_CLASS_NONNEGATIVE ? 3 : 1;
+}
+
+/* Which tensors are exact, the limbs of the others, the units of exact values and the steps of updates. */
 TEST(grids)
 {
 	uint64_t seed = 31;
@@ -72,16 +77,16 @@ TEST(grids)
 		sl_range_check_grids(grids, &file, &old, bits);
 		for (uint32_t k = 0; k < file.count; k++) {
 			const struct sl_tensor_place *place = &places[k];
-			bool fine = ranges.class[k] == SL_CLASS_FINE;
+			int limbs = limbs_of(ranges.class[k]);
 			assert_int_equal(sl_range_check_always_exact(place),
 					 sl_encoding_is_exact(&encoding, k));
-			assert_int_equal(sl_range_check_fine(&file, place), fine);
+			assert_int_equal(sl_range_check_limbs(&file, place), limbs);
 			assert_int_equal(sl_range_check_bottom(&file, place),
 					 sl_encoding_exact(&encoding, k).bottom);
 			if (sl_encoding_is_exact(&encoding, k))
 				continue;
 			expect_grid(&grids[k], &encoding, k);
-			assert_int_equal(sl_range_check_lower(fine, bits), grids[k].lower);
+			assert_int_equal(sl_range_check_lower(limbs, bits), grids[k].lower);
 		}
 	}
 }
@@ -161,8 +166,7 @@ TEST(first_exponents)
 			assert_int_equal(exponents[k],
 					 sl_ranges_always_exact((enum sl_tensor_class)classes[k])
 						 ? 0
-						 : sl_range_check_first(most[k], others,
-									classes[k] == SL_CLASS_FINE,
+						 : sl_range_check_first(most[k], others, limbs_of(classes[k]),
 									items[k].nonnegative));
 	}
 }

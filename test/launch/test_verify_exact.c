@@ -12,8 +12,8 @@
 static const struct {
 	enum sl_tensor_class class;
 	uint64_t n;
-} kinds[] = {{SL_CLASS_PLAIN, 1},  {SL_CLASS_PLAIN, 65537},   {SL_CLASS_PLAIN, 16777217},
-	     {SL_CLASS_METRIC, 1}, {SL_CLASS_FINE, 16777217}, {SL_CLASS_INTEGER, 1}};
+} kinds[] = {{SL_CLASS_PLAIN, 1},  {SL_CLASS_PLAIN, 65537},    {SL_CLASS_PLAIN, 16777217},
+	     {SL_CLASS_METRIC, 1}, {SL_CLASS_SMALL, 16777217}, {SL_CLASS_INTEGER, 1}};
 #define KINDS (sizeof kinds / sizeof *kinds)
 #define LIMBS 32 /* bits */
 

@@ -26,7 +26,7 @@ struct attempt {
 enum form {
 	FORM_DECIMALS, /* any elements, and the weight */
 	FORM_EXACT,    /* the limbs of an exact value, and the weight */
-	FORM_RANGED,   /* three limbs of an update, its counts, and the weight */
+	FORM_RANGED,   /* five limbs of an update, its counts, and the weight */
 	FORMS
 };
 

@@ -14,7 +14,7 @@
 #include "test/leak/map.h"
 #include "test/leak/random_script.h"
 
-#define STATE_ROOM (SL_STATE_BYTES * 20u)
+#define STATE_ROOM (SL_STATE_BYTES * 22u)
 #define REPLAY_ITERATIONS 60u /* of metropolis: enough for graphs as small as these */
 
 struct fixture { /* of a learner */

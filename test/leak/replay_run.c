@@ -312,6 +312,7 @@ static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 static void finish(struct replay *replay, uint32_t attempt)
 {
 	uint32_t present = replay->history->attempts[attempt].present;
+	assert_true(replay->history->elements * SL_STATE_BYTES <= STATE_ROOM);
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		if (present >> i & 1)
 			fetch_all(replay, attempt, i);

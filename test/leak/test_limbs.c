@@ -8,7 +8,7 @@
 
 #define LIMB_BITS 2u
 #define LIMBS_MOST 32u /* of an int64 */
-#define VALUE_MOST 40  /* |value| of a learner; three limbs */
+#define VALUE_MOST 40  /* |value| of a learner; three limbs of an exact value, and five of an update */
 #define SUM_MOST (VALUE_MOST * 6)
 #define CARRY_MOST 16
 
@@ -66,7 +66,7 @@ static uint32_t count_carries(struct value *v, bool ranged, int64_t first_weight
 	memset(met, 0, sizeof met);
 	for (int64_t a = -most; a <= most; a++)
 		for (int64_t b = -most; b <= most; b++) {
-			double reals[2] = {(double)a / 64, (double)b / 64}; /* steps of the range 1 */
+			double reals[2] = {(double)a / 1024, (double)b / 1024}; /* steps of the range 1 */
 			int64_t sums[LIMBS_MOST] = {0}, sum = first_weight * a + second_weight * b;
 			add_limbs(v, ranged ? (void *)&reals[0] : (void *)&a, (uint64_t)first_weight, sums);
 			add_limbs(v, ranged ? (void *)&reals[1] : (void *)&b, (uint64_t)second_weight, sums);
@@ -92,7 +92,7 @@ TEST(a_carry)
 			struct value exact, ranged;
 			open_value(&exact, SL_INT64, false);
 			open_value(&ranged, SL_FLOAT64, true);
-			assert_true(exact.limbs == LIMBS_MOST && ranged.limbs == 3);
+			assert_true(exact.limbs == LIMBS_MOST && ranged.limbs == 5);
 			uint32_t carries = count_carries(&exact, false, a, b);
 			assert_in_range(carries, 2, 2 * (a + b) - 1);
 			carries = count_carries(&ranged, true, a, b);

@@ -333,7 +333,7 @@ static int compare_ranges(const struct sum *sum, const struct sl_verify *v, cons
 		int exponent =
 			sl_range_check_always_exact(place) ? 0
 			: sum->values == SL_VALUES_EXACT
-				? sl_range_check_first(most[i], others, sl_range_check_fine(tensors, place),
+				? sl_range_check_first(most[i], others, sl_range_check_limbs(tensors, place),
 						       place->nonnegative)
 				: next_range(sum, v, i, at);
 		at += place->bytes / width(place->dtype);

@@ -15,7 +15,7 @@ static uint64_t elements_of(const struct sl_tensor_place *place)
 /* Return true if the tensors with at most as many elements as `place` are small together. */
 static bool is_small(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
-	uint64_t sum = 0, room = tensors->n / 96;
+	uint64_t sum = 0, room = tensors->n / 192;
 	for (size_t i = 0; i < tensors->count; i++)
 		if (elements_of(&tensors->places[i]) <= elements_of(place))
 			sum += elements_of(&tensors->places[i]);
@@ -27,31 +27,34 @@ bool sl_range_check_always_exact(const struct sl_tensor_place *place)
 	return place->dtype == SL_INT64 || place->metric;
 }
 
-bool sl_range_check_fine(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
+int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
-	return !sl_range_check_always_exact(place) && (place->nonnegative || is_small(tensors, place));
+	return sl_range_check_always_exact(place) ? 1
+	       : is_small(tensors, place)	  ? 5
+	       : place->nonnegative		  ? 3
+						  : 1;
 }
 
 int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
 {
 	if (place->dtype == SL_INT64)
 		return 0;
-	if (place->metric || sl_range_check_fine(tensors, place) || tensors->n <= 65536)
+	if (place->metric || sl_range_check_limbs(tensors, place) > 1 || tensors->n <= 65536)
 		return -128;
 	return tensors->n <= 16777216 ? -64 : -40;
 }
 
-int sl_range_check_lower(bool fine, int bits)
+int sl_range_check_lower(int limbs, int bits)
 {
-	int limb = (60 - bits) / 2;
-	return !fine ? 0 : 2 * (limb < bits ? limb : bits);
+	int limb = limbs > 1 ? (60 - bits) / (limbs - 1) : 0;
+	return (limbs - 1) * (limb < bits ? limb : bits);
 }
 
 void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
 			  const struct sl_tensor_file *before, int bits)
 {
 	for (size_t i = 0; i < tensors->count; i++) {
-		int lower = sl_range_check_lower(sl_range_check_fine(tensors, &tensors->places[i]), bits);
+		int lower = sl_range_check_lower(sl_range_check_limbs(tensors, &tensors->places[i]), bits);
 		grids[i] = (struct sl_range_grid){.step = before->places[i].range - bits - lower,
 						  .lower = lower,
 						  .most = ldexp(1, bits + lower)};
@@ -102,9 +105,9 @@ int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_ra
 	return within(wanted < most ? wanted : most);
 }
 
-int sl_range_check_first(double most, double others, bool fine, bool nonnegative)
+int sl_range_check_first(double most, double others, int limbs, bool nonnegative)
 {
 	if (most > 0)
-		return within(above(most) + 8 + (fine ? 30 : 0));
-	return within((others > 0 ? above(others) + 8 : 0) + (fine && !nonnegative ? 12 : 0));
+		return within(above(most) + 8 + (limbs > 1 ? 30 : 0));
+	return within((others > 0 ? above(others) + 8 : 0) + (limbs > 1 && !nonnegative ? 12 : 0));
 }

@@ -24,12 +24,12 @@ void sl_range_check_count(struct sl_range_grid *grid, int range);
 
 /* Return true if the tensor is exact in ranged rounds, too. */
 bool sl_range_check_always_exact(const struct sl_tensor_place *place);
-/* Return true if its updates have three limbs. */
-bool sl_range_check_fine(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
+/* Return the limbs of its updates: 1, 3 or 5; of an exact tensor, 1. */
+int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
 /* Return log2 of the unit of its exact values. */
 int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place);
 /* Return the bits of the limbs of an update below the first one, which has `bits`. */
-int sl_range_check_lower(bool fine, int bits);
+int sl_range_check_lower(int limbs, int bits);
 
 /* Where a tensor stands at the end of a ranged round. */
 struct sl_range_end {
@@ -41,4 +41,4 @@ struct sl_range_end {
 int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_range_end *end);
 /* Return the exponent after a round of models, of a tensor with values up to `most`; of zeros, with the
  * largest value of the others. */
-int sl_range_check_first(double most, double others, bool fine, bool nonnegative);
+int sl_range_check_first(double most, double others, int limbs, bool nonnegative);

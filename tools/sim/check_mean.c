@@ -113,6 +113,12 @@ static enum sl_tensor_class class_of(const struct sl_workspace *workspace, const
 	return (enum sl_tensor_class)workspace->ranges.class[t->run.tensor - 1];
 }
 
+static int limbs_of(const struct sl_workspace *workspace, const struct tensor *t)
+{
+	enum sl_tensor_class class = class_of(workspace, t);
+	return class == SL_CLASS_SMALL ? 5 : class == SL_CLASS_NONNEGATIVE ? 3 : 1;
+}
+
 /* Fill in how the tensor of t->run was encoded. */
 static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
 		      const struct sl_parameters *agreed, const uint8_t *before)
@@ -127,7 +133,7 @@ static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
 		(const int16_t *)(const void *)(before + sl_workspace_model_bytes(workspace));
 	t->base = before;
 	t->bits = (int)agreed->update_bits;
-	t->lower = sl_range_check_lower(class_of(workspace, t) == SL_CLASS_FINE, t->bits);
+	t->lower = sl_range_check_lower(limbs_of(workspace, t), t->bits);
 	t->range = exponents[t->run.tensor - 1];
 	t->step = ldexp(1, t->range - t->bits - t->lower);
 }
@@ -155,7 +161,7 @@ static void check_exponent(const struct tensor *t, uint32_t i, const struct sl_w
 				  : sl_range_check_first(
 					    largest_of(workspace, workspace->committed, t->run.tensor),
 					    largest_of(workspace, workspace->committed, 0),
-					    class_of(workspace, t) == SL_CLASS_FINE, t->run.nonnegative);
+					    limbs_of(workspace, t), t->run.nonnegative);
 	if (exponent != found)
 		sl_sim_fail(t->sim, "learner %u: the range of tensor %u is 2^%d, by the models 2^%d",
 			    t->sim->ids[i], t->run.tensor - 1, found, exponent);

@@ -443,7 +443,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.
     `metrics`: names of the numbers that every learner passes to every `mean`, to be averaged with `metrics: aggregate`.
     `values`: "update", for models that are trained from the last mean, averages what each learner adds to it. Each
-    tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-36; what
+    tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-60, other non-negative ones to 2^-36; what
     rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
     exactly, as multiples of 2^-128 below 2^128 (in models of more than 65,536 values 2^-64 and 2^64), and rounds the mean once;
     it takes eight to seventeen times as many bytes. The same at all learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
