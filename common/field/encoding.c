@@ -521,11 +521,9 @@ static int encode_with_limbs(struct encoder *e, const struct sl_tensors *tensors
 static void rest_of_floats(const struct sl_grid *g, const float *theta, const float *base, size_t count,
 			   float *rest)
 {
-	double scale = ldexp(1, -g->step), step = ldexp(1, g->step), edge = (double)g->edge;
-	for (size_t l = 0; l < count; l++) {
-		double u = (double)theta[l] - (double)base[l], steps = rint(u * scale);
-		rest[l] = fabs(steps) <= edge ? (float)(u - steps * step) : 0;
-	}
+	const struct sl_updates updates = {
+		.base = base, .count = count, .step = ldexp(1, g->step), .edge = (double)g->edge};
+	sl_kernels()->rest(&updates, theta, rest);
 }
 
 static void rest_of_doubles(const struct sl_grid *g, const double *theta, const double *base, size_t count,

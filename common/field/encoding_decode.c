@@ -5,6 +5,7 @@
 #include "common/base/bytes.h"
 #include "common/field/encoding.h"
 #include "common/field/encoding_scale.h"
+#include "common/field/kernels/table.h"
 
 #define EXACT (UINT64_C(1) << 53) /* up to it, every integer is a double */
 
@@ -16,16 +17,6 @@ struct decoder {
 	uint64_t scale, weight; /* 10^decimals; Z_n, or 1 for paper */
 	double step;		/* of updates, a power of two */
 };
-
-/* Return a double of |v| < 2^51: the doubles from 2^52 on are the integers. Few machines have this conversion
- * for vectors. */
-static inline double double_of(int64_t v)
-{
-	uint64_t bits = (uint64_t)v + (UINT64_C(0x4338) << 48);
-	double sum; /* 1.5 2^52 + v */
-	memcpy(&sum, &bits, sizeof sum);
-	return sum - 0x1.8p52;
-}
 
 /* Round once to double for the numerator, the denominator and the quotient, and once to float. There are no
  * sums that a machine could fuse, so every machine gets the same bits. */
@@ -90,24 +81,12 @@ static double updated(const struct decoder *d, uint64_t z, double base)
 	return z == 0 ? base : base + (double)sl_field_centred(d->field, z) / (double)d->weight * d->step;
 }
 
-/* As update_floats, for p < 2^52. */
-static void update_quickly(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
-			   float *theta)
-{
-	const struct sl_field field = *d->field; /* which no store to theta can change */
-	const double weight = (double)d->weight, step = d->step;
-	for (size_t l = 0; l < count; l++) {
-		float from = base[l];
-		float to = (float)((double)from + double_of(sl_field_centred(&field, z[l])) / weight * step);
-		theta[l] = z[l] == 0 ? from : to;
-	}
-}
-
 static void update_floats(const struct decoder *d, const uint64_t *z, const float *base, size_t count,
 			  float *theta)
 {
 	if (d->field->bits <= 52) {
-		update_quickly(d, z, base, count, theta);
+		const struct sl_updates updates = {.base = base, .count = count, .step = d->step};
+		sl_kernels()->decode(d->field, &updates, z, (double)d->weight, theta);
 		return;
 	}
 	for (size_t l = 0; l < count; l++)

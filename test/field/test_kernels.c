@@ -215,6 +215,47 @@ TEST_EACH_SET_AND_PLAIN(encode)
 	}
 }
 
+/* The mean of updates, and what rounding leaves out of them; values beyond the range, infinite sums and -0.
+ */
+TEST_EACH_SET_AND_PLAIN(updates)
+{
+	float base[MOST], theta[MOST + GUARD], rest[MOST + GUARD];
+	uint64_t z[MOST], seed = 16;
+	for (EACH_LENGTH(n)) {
+		struct sl_field field = field_of(primes[any64(&seed) % PRIMES]);
+		int step = (int)(any64(&seed) % 2 == 0 ? any64(&seed) % 60 : any64(&seed) % 1900) - 1000;
+		struct sl_updates updates = {
+			.base = base, .count = n, .step = ldexp(1, step), .edge = 0x1p12};
+		double weight = (double)(1 + any64(&seed) % 1000);
+		for (size_t l = 0; l < n; l++) {
+			base[l] = l % 7 == 0 ? -0.0f : any_value(&seed);
+			z[l] = l % 5 == 0 ? 0 : any64(&seed) % field.p;
+		}
+		memset(theta, 0x33, sizeof theta);
+		memset(rest, 0x33, sizeof rest);
+		if (field.bits <= 52)
+			tried->decode(&field, &updates, z, weight, theta);
+		for (size_t l = 0; field.bits <= 52 && l < n; l++) {
+			double mean = (double)sl_field_centred(&field, z[l]) / weight * updates.step;
+			float want = z[l] == 0 ? base[l] : (float)((double)base[l] + mean);
+			assert_memory_equal(&theta[l], &want, sizeof want);
+		}
+		for (size_t l = n; l < MOST + GUARD; l++)
+			assert_memory_equal(&theta[l], "3333", 4);
+		for (size_t l = 0; l < n; l++)
+			theta[l] = base[l] +
+				   (l % 3 == 0 ? any_value(&seed) : (float)ldexp(1, step)) * any_value(&seed);
+		tried->rest(&updates, theta, rest);
+		for (size_t l = 0; l < n; l++) {
+			double u = (double)theta[l] - (double)base[l], steps = rint(u / updates.step);
+			float want = fabs(steps) <= 4096 ? (float)(u - steps * updates.step) : 0;
+			assert_memory_equal(&rest[l], &want, sizeof want);
+		}
+		for (size_t l = n; l < MOST + GUARD; l++)
+			assert_memory_equal(&rest[l], "3333", 4);
+	}
+}
+
 /* --- vectors --- */
 
 typedef void (*pairwise)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);

@@ -149,6 +149,8 @@ static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *p
 const struct sl_kernels sl_kernels_avx512 = {
 	.name = "avx512",
 	.encode = sl_plain_encode,
+	.decode = sl_plain_decode,
+	.rest = sl_plain_rest,
 	.stream = sl_kernels_avx512_stream,
 	.sift = sift,
 	.add = sl_plain_add,

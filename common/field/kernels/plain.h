@@ -5,6 +5,7 @@
 #pragma once
 
 #include <endian.h>
+#include <math.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -20,6 +21,51 @@
 static inline size_t sl_plain_block(size_t count, size_t at)
 {
 	return count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
+}
+
+/* --- updates --- */
+
+/* Return a double of |v| < 2^51: the doubles from 2^52 on are the integers. Few machines have this conversion
+ * for vectors. */
+static inline double sl_plain_double(int64_t v)
+{
+	uint64_t bits = (uint64_t)v + (UINT64_C(0x4338) << 48);
+	double sum; /* 1.5 2^52 + v */
+	memcpy(&sum, &bits, sizeof sum);
+	return sum - 0x1.8p52;
+}
+
+/* Return a or b; without a branch, which would keep a loop from being vectorized. */
+static inline float sl_plain_choose(bool first, float a, float b)
+{
+	uint32_t of_a, of_b;
+	memcpy(&of_a, &a, sizeof a);
+	memcpy(&of_b, &b, sizeof b);
+	of_b ^= (of_a ^ of_b) & -(uint32_t)first;
+	memcpy(&b, &of_b, sizeof b);
+	return b;
+}
+
+static inline void sl_plain_decode(const struct sl_field *field, const struct sl_updates *updates,
+				   const uint64_t *z, double weight, float *theta)
+{
+	const struct sl_field f = *field; /* which no store to theta can change */
+	const struct sl_updates of = *updates;
+	for (size_t l = 0; l < of.count; l++) {
+		double mean = sl_plain_double(sl_field_centred(&f, z[l])) / weight;
+		float to = (float)((double)of.base[l] + mean * of.step);
+		theta[l] = sl_plain_choose(z[l] == 0, of.base[l], to);
+	}
+}
+
+static inline void sl_plain_rest(const struct sl_updates *updates, const float *theta, float *rest)
+{
+	const struct sl_updates of = *updates;
+	double scale = 1 / of.step;
+	for (size_t l = 0; l < of.count; l++) {
+		double u = (double)theta[l] - (double)of.base[l], steps = rint(u * scale);
+		rest[l] = sl_plain_choose(!(fabs(steps) <= of.edge), 0, (float)(u - steps * of.step));
+	}
 }
 
 /* --- randomness --- */
@@ -294,7 +340,8 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 }
 
 #define PLAIN_KERNELS                                                                                        \
-	.encode = sl_plain_encode, .stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,    \
+	.encode = sl_plain_encode, .decode = sl_plain_decode, .rest = sl_plain_rest,                         \
+	.stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,                               \
 	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
 	.inner = sl_plain_inner, .dot = sl_plain_dot, .gather = sl_plain_gather,                             \
 	.greatest = sl_plain_greatest, .take = sl_plain_take, .strands = sl_plain_strands,                   \

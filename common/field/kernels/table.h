@@ -41,12 +41,26 @@ struct sl_encoded {
 	uint32_t vanished; /* values that are not 0 and are rounded to 0 */
 };
 
+/* Updates of floats in steps of `step`, a power of two, of which `edge` are the range. */
+struct sl_updates {
+	const float *base; /* B */
+	size_t count;
+	double step, edge;
+};
+
 struct sl_kernels {
 	const char *name;
 
 	/* Encode the floats, weighted and rounded, and add to `encoded`. Return false if a |theta - base| is
 	 * above the range or no number: x is then undefined, and nothing is added. */
 	bool (*encode)(const struct sl_floats *floats, uint64_t *x, struct sl_encoded *encoded);
+
+	/* Set theta = B + centred(z) / weight * step, for p < 2^52. Each operation but the product, which is
+	 * exact, is rounded once; of z = 0, B, also if that is -0. */
+	void (*decode)(const struct sl_field *field, const struct sl_updates *updates, const uint64_t *z,
+		       double weight, float *theta);
+	/* Set `rest` to what rounding theta - B to steps leaves out; 0 of a value beyond the range. */
+	void (*rest)(const struct sl_updates *updates, const float *theta, float *rest);
 
 	/* Write `blocks` blocks of the ChaCha20 key stream of `nonce`, from block `first` on. */
 	void (*stream)(const uint8_t key[static SL_KEY_BYTES], uint64_t nonce, uint64_t first, uint8_t *out,
