@@ -1,4 +1,4 @@
-/* limits.h - every maximum of Starling (PROTOCOL.md §13.3 Limits), related by static_assert.
+/* limits.h - every maximum of Starling (ROUND.md §13.3 Limits), related by static_assert.
  *
  * A length that arrives from outside is checked against one of these before memory is allocated.
  */

@@ -29,7 +29,7 @@ struct sl_tensor {
 	enum sl_dtype dtype;
 	uint32_t dimensions; /* 0: a single number */
 	uint64_t shape[SL_TENSOR_DIMENSIONS_MAX];
-	bool nonnegative; /* declared: committed values below 0 become 0 (PROTOCOL.md §4.6 Decoding) */
+	bool nonnegative; /* declared: committed values below 0 become 0 (ROUND.md §4.6 Decoding) */
 };
 
 /* Where a tensor begins. */

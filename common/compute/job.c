@@ -147,7 +147,7 @@ static bool counts_all(const struct sl_workspace *workspace, const struct sl_vie
 	return all;
 }
 
-/* Return true if Z, with the total weight `z_n`, can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility
+/* Return true if Z, with the total weight `z_n`, can be the sum of N encodings (ROUND.md §4.7 Plausibility
  * of a sum): the total weight is possible for N learners, none of which has weight 0 if max_weight is 1, no
  * coordinate exceeds the largest element times that weight, and the magnitudes of each tensor are those of N
  * learners. All learners of a view come to the same answer.

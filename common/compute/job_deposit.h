@@ -1,5 +1,5 @@
 /* job_deposit.h - deposits and the keys that open them: the jobs SECRETS, DEPOSIT, COMMITMENT, FETCH, CHECK
- * and CHECKSUM (PROTOCOL.md §5.6 Deposits, §5.7 Key shares, §8.7 Checking what was passed on). Private to the
+ * and CHECKSUM (ROUND.md §5.6 Deposits, §5.7 Key shares, §8.7 Checking what was passed on). Private to the
  * jobs.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* job_mix.h - the jobs MIX and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to the
+/* job_mix.h - the jobs MIX and CLOSE, by the engine of the view (ROUND.md §8 Engines). Private to the
  * jobs. */
 #pragma once
 

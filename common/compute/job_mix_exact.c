@@ -1,4 +1,4 @@
-/* exact (PROTOCOL.md §8.3 exact): s is x(k); the sum over k grows in workspace->second, and a chunk's
+/* exact (ROUND.md §8.3 exact): s is x(k); the sum over k grows in workspace->second, and a chunk's
  * last MIX moves it to s. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* forest (PROTOCOL.md §8.4 forest): s is what has come up so far in the tree of the chunk; then Z, which
+/* forest (ROUND.md §8.4 forest): s is what has come up so far in the tree of the chunk; then Z, which
  * comes down. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* metropolis (PROTOCOL.md §8.2 metropolis): from the first MIX of a chunk on, workspace->second is X = s <<
+/* metropolis (ROUND.md §8.2 metropolis): from the first MIX of a chunk on, workspace->second is X = s <<
  * f, as int64; CLOSE makes Z of it, in s. */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* job_model.h - the model in the jobs ENCODE, SHARE, CLOSE, SUM and ACCEPT: to elements of Z_p and back, by
- * parts (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
+ * parts (ROUND.md §4.2 Encoding, §4.6 Decoding).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and COMMITMENT (PROTOCOL.md §5.2 Sharing).
+/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and COMMITMENT (ROUND.md §5.2 Sharing).
  * Private to the jobs.
  *
  *    shamir, additive

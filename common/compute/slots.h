@@ -4,7 +4,7 @@
  *    slot    n+1 packed elements | up to a multiple of SL_SLOT_ALIGN
  *
  * The shell owns the memory, which starts as zeros: the daemon maps a file, the simulator emulates a disk.
- * Jobs write and read it. The own slot is durable before the own Ready leaves (PROTOCOL.md §7.11 Ready).
+ * Jobs write and read it. The own slot is durable before the own Ready leaves (ROUND.md §7.11 Ready).
  */
 #pragma once
 

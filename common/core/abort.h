@@ -1,5 +1,5 @@
 /* abort.h - the effect of other participants' Aborts, and of pending aborts, on the present attempt
- * (PROTOCOL.md §9.1 What an Abort says).
+ * (ROUND.md §9.1 What an Abort says).
  */
 #pragma once
 

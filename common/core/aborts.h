@@ -1,4 +1,4 @@
-/* aborts.h - the Aborts of the round, by attempt, and the own Readys that they name (PROTOCOL.md §9 Abort and
+/* aborts.h - the Aborts of the round, by attempt, and the own Readys that they name (ROUND.md §9 Abort and
  * certificates).
  *
  * The flood has the latest Abort of each kind of each learner; here are those of the last attempts, for

@@ -1,5 +1,5 @@
 /* accuse.h - two signed records of one learner that no honest learner signs both: report them as evidence,
- * once per signer and round (PROTOCOL.md §12.5 Equivocation and evidence).
+ * once per signer and round (GROUP.md §12.5 Equivocation and evidence).
  */
 #pragma once
 

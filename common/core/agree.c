@@ -156,7 +156,7 @@ static void describe_graph(const struct sl_core *core, struct sl_report *report,
 	report->why.tolerance.missing = analysis->missing_count;
 }
 
-/* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may
+/* Check the view's privacy at the agreed c (ROUND.md §7.9 Privacy check). Return true if the attempt may
  * go on. */
 static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
@@ -241,7 +241,7 @@ static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint6
 	}
 }
 
-/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (PROTOCOL.md
+/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (ROUND.md
  * §8.2 metropolis). Return false if metropolis cannot run and no other engine may take its place. If one may,
  * the own Ready says SL_ITERATIONS_NONE. */
 static bool set_metropolis(struct sl_core *core, double mu)

@@ -1,5 +1,5 @@
 /* agree.h - AGREE: flood the own link state, wait until the view is closed, have its graph analysed, and let
- * the privacy check and the choice of the engine decide (PROTOCOL.md §7.8 Agree on the view, §7.9 Privacy
+ * the privacy check and the choice of the engine decide (ROUND.md §7.8 Agree on the view, §7.9 Privacy
  * check).
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* allowance.h - how much of this learner's work one signer may cause (PROTOCOL.md §7.6 Link states
+/* allowance.h - how much of this learner's work one signer may cause (ROUND.md §7.6 Link states
  * and the flood, §7.7 Attempt numbers).
  *
  * Each signer has two stores per round: signed records that are kept and passed on, and attempt numbers by

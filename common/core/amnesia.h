@@ -1,4 +1,4 @@
-/* amnesia.h - records that this learner has signed and forgotten, and that peers show it (PROTOCOL.md §12.4
+/* amnesia.h - records that this learner has signed and forgotten, and that peers show it (GROUP.md §12.4
  * Disks that forget): it abstains until the round of the record has committed.
  *
  * A peer becomes a candidate only after its Hello on the link, and reminds before it: so a learner is
@@ -16,5 +16,5 @@ void sl_amnesia_remind(struct sl_core *core, uint32_t peer);
 void sl_amnesia_link_state(struct sl_core *core, uint32_t peer, const struct sl_link_state *state);
 void sl_amnesia_ready(struct sl_core *core, uint32_t peer, const struct sl_ready *ready);
 void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record);
-/* The operator takes the risk that what was forgotten completes (PROTOCOL.md §9.5 Abort by the operator). */
+/* The operator takes the risk that what was forgotten completes (ROUND.md §9.5 Abort by the operator). */
 void sl_amnesia_forgive(struct sl_core *core);

@@ -1,4 +1,4 @@
-/* attempt.h - how an attempt ends without a result (PROTOCOL.md §7.2 Rounds, attempts, and the end of an
+/* attempt.h - how an attempt ends without a result (ROUND.md §7.2 Rounds, attempts, and the end of an
  * attempt). */
 #pragma once
 
@@ -27,7 +27,7 @@ void sl_attempt_split(struct sl_core *core, uint32_t peer);
 /* The round has used all attempt numbers: stop. */
 void sl_attempt_exhausted(struct sl_core *core);
 /* End an attempt, however far it got, and go on to the next one: with the same model, or with a new one if
- * the old one is invalidated (PROTOCOL.md §9.4 Rule B). */
+ * the old one is invalidated (ROUND.md §9.4 Rule B). */
 void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated);
 /* Overwrite keys and key shares of the attempt, as soon as no job is out. */
 void sl_attempt_wipe(struct sl_core *core);

@@ -1,4 +1,4 @@
-/* attempt_number.h - limits on the attempt numbers in messages of other learners (PROTOCOL.md §7.7 Attempt
+/* attempt_number.h - limits on the attempt numbers in messages of other learners (ROUND.md §7.7 Attempt
  * numbers). A round has SL_ATTEMPTS_MAX numbers, so that one faulty learner must not be able to use them up.
  */
 #pragma once

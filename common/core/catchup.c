@@ -1,4 +1,4 @@
-/* Fetch a committed round from a peer that has it (PROTOCOL.md §11.2 The exchange).
+/* Fetch a committed round from a peer that has it (ROUND.md §11.2 The exchange).
  *
  *    this learner                       the peer
  *         | ---- Request t = 0 ----------> |

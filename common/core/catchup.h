@@ -1,4 +1,4 @@
-/* catchup.h - CATCHUP: fetch a committed round that this learner missed (PROTOCOL.md §11 Catch-up). */
+/* catchup.h - CATCHUP: fetch a committed round that this learner missed (ROUND.md §11 Catch-up). */
 #pragma once
 
 #include "common/core/state.h"

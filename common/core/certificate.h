@@ -1,5 +1,5 @@
 /* certificate.h - the certificate of the last committed round, for learners that catch up: its Round,
- * equal digests of participants, and chunks of the model (PROTOCOL.md §11.3 Certificates and signers).
+ * equal digests of participants, and chunks of the model (ROUND.md §11.3 Certificates and signers).
  */
 #pragma once
 
@@ -21,7 +21,7 @@ void sl_certificate_keep(struct sl_certificate_store *store, const struct sl_rou
 /* Copy a certificate, with its Round. */
 void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_certificate *from);
 
-/* Return the number of digests that show a result (q of PROTOCOL.md §7.14 Confirm): by the own tolerance and
+/* Return the number of digests that show a result (q of ROUND.md §7.14 Confirm): by the own tolerance and
  * the `forgetful` of its Round. */
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round);
 

@@ -1,5 +1,5 @@
 /* check.h - CHECK: before a learner signs for a sum to which others have passed on parts, it lets the keepers
- * of all deposits speak (PROTOCOL.md §8.7 Checking what was passed on).
+ * of all deposits speak (ROUND.md §8.7 Checking what was passed on).
  *
  *    Z is fixed --> own Challenge --> Challenges of all --> CHECKSUM job --> own Checksum
  *               --> Checksums of all agree, and add up to that of Z --> CONFIRM

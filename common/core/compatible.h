@@ -1,4 +1,4 @@
-/* compatible.h - whether a learner may share an edge with this one: roster, parameters, history (PROTOCOL.md
+/* compatible.h - whether a learner may share an edge with this one: roster, parameters, history (ROUND.md
  * §7.8 Agree on the view).
  *
  * Of two link states, every learner judges alike: equal values are an equivalence, and a value that no

@@ -1,4 +1,4 @@
-/* confirm.h - CONFIRM and COMMIT: one result for all participants, or none (PROTOCOL.md §7.14 Confirm, §7.15
+/* confirm.h - CONFIRM and COMMIT: one result for all participants, or none (ROUND.md §7.14 Confirm, §7.15
  * Commit). */
 #pragma once
 

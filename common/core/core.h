@@ -33,7 +33,7 @@ enum sl_open_state {
 	SL_OPEN_ABORTED,      /* its Ready may have left; an Abort that names the Ready follows or has left */
 };
 
-/* What a learner has said of the result of an attempt (PROTOCOL.md §9.2 When an attempt is over). */
+/* What a learner has said of the result of an attempt (ROUND.md §9.2 When an attempt is over). */
 enum sl_vote {
 	SL_VOTE_UNKNOWN, /* nothing is on record: if the attempt is released, a Digest may have left */
 	SL_VOTE_NONE,	 /* no Digest has left; one follows SL_PERSIST_SIGNS only */
@@ -42,7 +42,7 @@ enum sl_vote {
 };
 
 /* An attempt in which this learner may be Ready, and which is neither over nor committed, as recorded on disk
- * (PROTOCOL.md §14.3 Restart). */
+ * (ROUND.md §14.3 Restart). */
 struct sl_open {
 	enum sl_open_state state;
 	enum sl_vote vote;
@@ -87,7 +87,7 @@ struct sl_core_config {
 		*open; /* NULL: none. Used up by SL_EVENT_START; its slots are in the workspace */
 	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
 		stall_timeout_ms, serve_after_end_ms;
-	sl_ms relay_ms; /* relay delay (PROTOCOL.md §7.6 Link states and the flood) */
+	sl_ms relay_ms; /* relay delay (ROUND.md §7.6 Link states and the flood) */
 };
 
 enum sl_event_kind {
@@ -105,7 +105,7 @@ enum sl_event_kind {
 	SL_EVENT_DEADLINE,	  /* sl_core_deadline() has passed */
 };
 
-/* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */
+/* Records that a restart must find (ROUND.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
 	SL_PERSIST_ABORTED = 1, /* attempt a will never be released; without `ready`: no Ready in a or before
 				   it will leave any more */
@@ -244,7 +244,7 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status);
 enum sl_wait sl_core_awaits(const struct sl_core *core, uint64_t *set);
 
 /* Return true if a view is agreed on, and the number of further participants that may be lost for good while
- * its attempt still completes (PROTOCOL.md §10.4 How recovery ends). Participants that are in range and not
+ * its attempt still completes (ROUND.md §10.4 How recovery ends). Participants that are in range and not
  * linked count as lost.
  */
 bool sl_core_tolerates(const struct sl_core *core, uint32_t *losses);

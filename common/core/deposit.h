@@ -1,5 +1,5 @@
 /* deposit.h - the deposits in the slots of the state file, checked one after the other against the Readys of
- * their owners (PROTOCOL.md §7.11 Ready, §10.2 Deposits).
+ * their owners (ROUND.md §7.11 Ready, §10.2 Deposits).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* digests.h - the Digests of the present view: one of each participant, flooded (PROTOCOL.md §7.14 Confirm,
+/* digests.h - the Digests of the present view: one of each participant, flooded (ROUND.md §7.14 Confirm,
  * §7.6 Link states and the flood).
  */
 #pragma once

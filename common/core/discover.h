@@ -1,5 +1,5 @@
 /* discover.h - DISCOVER: peers in range, links to them, and the moment at which to begin an attempt
- * (PROTOCOL.md §7.4 Discover).
+ * (ROUND.md §7.4 Discover).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* done.h - DONE: serve peers that do not have the last result yet, then stop (PROTOCOL.md §7.16 Done). */
+/* done.h - DONE: serve peers that do not have the last result yet, then stop (ROUND.md §7.16 Done). */
 #pragma once
 
 #include "common/core/state.h"

@@ -1,5 +1,5 @@
 /* flood.h - received records: kept if newer than the learner's last one, and what they change
- * (PROTOCOL.md §7.6 Link states and the flood).
+ * (ROUND.md §7.6 Link states and the flood).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* have.h - what the participants of the attempt have: deposits and keys, said by Have; and answers to those
- * that recover (PROTOCOL.md §10.2 Deposits, §10.3 Keys and openings).
+ * that recover (ROUND.md §10.2 Deposits, §10.3 Keys and openings).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* mix.h - MIX: masked states, which deposits and their keys give, are added up over the graph, by the engine
- * of the view (PROTOCOL.md §7.13 Mix).
+ * of the view (ROUND.md §7.13 Mix).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* exact and metropolis (PROTOCOL.md §8.1 What all engines have in common): state k+1 of a chunk is computed
+/* exact and metropolis (ROUND.md §8.1 What all engines have in common): state k+1 of a chunk is computed
  * when state k of every neighbour is here. State 0 of a neighbour is here when its key is: its deposit came
  * before. States from 1 on are sent.
  *

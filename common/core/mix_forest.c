@@ -1,4 +1,4 @@
-/* forest (PROTOCOL.md §8.4 forest): in the tree of each chunk sums go up and Z goes down.
+/* forest (ROUND.md §8.4 forest): in the tree of each chunk sums go up and Z goes down.
  *
  *    all but the root    add the sums of their children in the tree to the own masked state; send the result
  *                        to their parent; wait for Z

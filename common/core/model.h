@@ -1,4 +1,4 @@
-/* model.h - Model: the tensors of a learner, for a linked peer that trains another model (PROTOCOL.md §6.16
+/* model.h - Model: the tensors of a learner, for a linked peer that trains another model (LINKS.md §6.16
  * Model).
  *
  * The core compares hashes. The lists of tensors are bytes to it: the shell compares them, and names the

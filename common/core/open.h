@@ -1,5 +1,5 @@
 /* open.h - deposit keys and openings: what this learner knows of them, shows of its own, and passes on
- * (PROTOCOL.md §7.12 Release, §10.3 Keys and openings).
+ * (ROUND.md §7.12 Release, §10.3 Keys and openings).
  *
  * A key is known once it has the key_hash of its owner's Ready. theta openings of a key give it, too.
  */

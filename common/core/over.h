@@ -1,5 +1,5 @@
 /* over.h - the rules of certificates: when an attempt cannot complete any more, and when its models may be
- * used again (PROTOCOL.md §9.2 When an attempt is over, §9.4 Rule B). Pure functions of a view and of the
+ * used again (ROUND.md §9.2 When an attempt is over, §9.4 Rule B). Pure functions of a view and of the
  * Aborts that a learner holds.
  */
 #pragma once

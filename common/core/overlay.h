@@ -1,5 +1,5 @@
 /* overlay.h - the peers to which this learner offers an edge when more than `max_degree` are in range
- * (PROTOCOL.md §7.5 Overlay).
+ * (ROUND.md §7.5 Overlay).
  */
 #pragma once
 

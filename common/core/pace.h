@@ -1,4 +1,4 @@
-/* pace.h - how long a neighbour may hold up the others (PROTOCOL.md §7.10 Share).
+/* pace.h - how long a neighbour may hold up the others (ROUND.md §7.10 Share).
  *
  * In SHARE all neighbours go on in step, at the pace of the slowest. So it is not the rate of a neighbour
  * that counts, but the time for which it alone is waited for: those from which the fewest chunks are here,

@@ -157,7 +157,7 @@ static bool may_abort(const struct sl_core *core)
 }
 
 /* Return true if no Ready of `peer` can be expected: its link is down, or it has come back and has forgotten
- * the attempt (PROTOCOL.md §12.4 Disks that forget). */
+ * the attempt (GROUP.md §12.4 Disks that forget). */
 static bool is_lost(const struct sl_core *core, uint32_t peer)
 {
 	const struct sl_peer *p = &core->peers[peer];
@@ -202,7 +202,7 @@ enum sl_wait sl_ready_awaits(const struct sl_core *core, uint64_t *set)
 	return core->at.ready_count < core->view.n ? SL_WAIT_READYS : SL_WAIT_ARITHMETIC;
 }
 
-/* Abort an attempt that is over. With the Aborts of all, rule B may allow the use of the models (PROTOCOL.md
+/* Abort an attempt that is over. With the Aborts of all, rule B may allow the use of the models (ROUND.md
  * §9.4 Rule B: when a model may be used again). */
 static bool join_the_aborts(struct sl_core *core)
 {

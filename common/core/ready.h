@@ -1,4 +1,4 @@
-/* ready.h - READY and RELEASE: the barrier before the first deposit key leaves (PROTOCOL.md §7.11 Ready,
+/* ready.h - READY and RELEASE: the barrier before the first deposit key leaves (ROUND.md §7.11 Ready,
  * §7.12 Release).
  *
  *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys here, and all that is kept

@@ -1,4 +1,4 @@
-/* Collect the deposits and keys of all participants and add up what they give (PROTOCOL.md §10 Recovery).
+/* Collect the deposits and keys of all participants and add up what they give (ROUND.md §10 Recovery).
  *
  *    this learner                      another participant
  *         | ---- Have {held, keys} ------> |   to all linked participants
@@ -233,7 +233,7 @@ static bool all_are_stuck(const struct sl_core *core)
 
 /* Sign that this learner is stuck, if it is, and has signed no Digest. Give the attempt up if all are stuck,
  * and stay so for stall_timeout: the words of learners that have just come back into reach are older than
- * what they can show (PROTOCOL.md §9.2 When an attempt is over). */
+ * what they can show (ROUND.md §9.2 When an attempt is over). */
 static void say_stuck(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;

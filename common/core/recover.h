@@ -1,5 +1,5 @@
 /* recover.h - RECOVER: an attempt that mixing cannot finish, or by which this learner is bound
- * (PROTOCOL.md §10 Recovery).
+ * (ROUND.md §10 Recovery).
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* relay.h - flooding: the latest record of each learner goes once over each link that is not known to have it
- * (PROTOCOL.md §7.6 Link states and the flood).
+ * (ROUND.md §7.6 Link states and the flood).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* restore.h - the attempt that a crash cut short goes on as recorded on disk (PROTOCOL.md §14.3 Restart). */
+/* restore.h - the attempt that a crash cut short goes on as recorded on disk (ROUND.md §14.3 Restart). */
 #pragma once
 
 #include "common/core/state.h"

@@ -1,5 +1,5 @@
 /* share.h - SHARE: shares go to the neighbours, theirs are added up to the masked state, and that goes under
- * a key to its keepers (PROTOCOL.md §7.10 Share).
+ * a key to its keepers (ROUND.md §7.10 Share).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* split.h - participants that hold different Readys of one view: one of them has signed two (PROTOCOL.md
+/* split.h - participants that hold different Readys of one view: one of them has signed two (ROUND.md
  * §7.12 Release). No result is signed then.
  */
 #pragma once

@@ -271,7 +271,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 		row->durable(core);
 }
 
-/* Abort the open attempt (PROTOCOL.md §9.5 Abort by the operator). */
+/* Abort the open attempt (ROUND.md §9.5 Abort by the operator). */
 static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)

@@ -1,4 +1,4 @@
-/* suspect.h - which peers a learner waits for, and which it offers an edge (PROTOCOL.md §7.4 Discover).
+/* suspect.h - which peers a learner waits for, and which it offers an edge (ROUND.md §7.4 Discover).
  *
  * A link that is up says nothing of a disk that hangs, of a program that is stopped, or of a learner that
  * ends every attempt. Attempts that end through a peer are counted. It is left out of the rounds that follow,

@@ -1,4 +1,4 @@
-/* train.h - TRAIN: the beginning of a round (PROTOCOL.md §7.3 Train). */
+/* train.h - TRAIN: the beginning of a round (ROUND.md §7.3 Train). */
 #pragma once
 
 #include "common/core/state.h"

@@ -228,7 +228,7 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 #define EARLY_BITS 6u
 
 /* Set the bits of the first limb of the round: of a ranged one, those of the setting, and more in the first
- * rounds; of an exact one, those of a limb (PROTOCOL.md §4.8 Precision). */
+ * rounds; of an exact one, those of a limb (ROUND.md §4.8 Precision). */
 static void set_bits(struct sl_view *view)
 {
 	struct sl_parameters *agreed = &view->agreed;
@@ -256,7 +256,7 @@ static void describe_bound(const struct sl_view *view, uint64_t p, uint64_t leas
 	report->why.p_bound.bits_most = sl_engine_p_bits((enum sl_engine)view->agreed.mixing);
 }
 
-/* Resolve p: as configured, or the one that `auto` chooses for this view (PROTOCOL.md §4.5 Bounds on the
+/* Resolve p: as configured, or the one that `auto` chooses for this view (ROUND.md §4.5 Bounds on the
  * modulus). Limbs get fewer bits if it takes that (§4.8 Precision). Return false if no p meets the bound. */
 static bool resolve_p(struct sl_core *core, struct sl_view *view)
 {

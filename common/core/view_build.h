@@ -1,4 +1,4 @@
-/* view_build.h - a view from link states, or from disk (PROTOCOL.md §7.8 Agree on the view). */
+/* view_build.h - a view from link states, or from disk (ROUND.md §7.8 Agree on the view). */
 #pragma once
 
 #include "common/core/state.h"

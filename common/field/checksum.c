@@ -4,7 +4,7 @@
 
 #include "common/field/kernels/table.h"
 
-#define BLOCK 512u /* elements; PROTOCOL.md §8.7 says how many */
+#define BLOCK 512u /* elements; ROUND.md §8.7 says how many */
 
 static_assert(BLOCK <= SL_KERNEL_BLOCK, "a kernel takes a block at once");
 

@@ -1,6 +1,6 @@
 /* checksum.h - phi(v) = sum over l of w_l v_l mod p, for a few sets of weights w: two vectors that differ
  * have different checksums, but for a chance of 2^-60, if they were fixed before the weights are known
- * (PROTOCOL.md §8.7 Checking what was passed on).
+ * (ROUND.md §8.7 Checking what was passed on).
  *
  * One set of weights is a point. The weight of element l = 512 b + j is a_b c_j: a number drawn for its block
  * times one drawn for its place in the block. For a vector other than 0, phi is a polynomial of degree 2 in

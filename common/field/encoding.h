@@ -1,4 +1,4 @@
-/* encoding.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
+/* encoding.h - models to field elements and back (ROUND.md §4.2 Encoding, §4.6 Decoding).
  *
  * weighted: m times an integer, mod p; the last element m.
  *           values: model, with decimals   x_l = m * rint(theta_l * 10^decimals); of an int64, m * theta_l
@@ -128,13 +128,13 @@ struct sl_addends {
 };
 
 /* Return true if p meets the bound p > 1 + 2*largest*M and p > M, where M = learners
- * * max_weight (paper: without M and rint in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to
+ * * max_weight (paper: without M and rint in the first); ROUND.md §4.5 Bounds on the modulus. Write to
  * `least` the smallest integer that meets it (saturating at UINT64_MAX), and to `digits_most` the largest
  * digits that this p allows (-1: none). Either may be NULL. */
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, const struct sl_addends *addends,
 		       uint64_t *least, int *digits_most);
 
-/* Return the modulus for `auto`, of at most `bits_max` bits (PROTOCOL.md §4.5 Bounds on the modulus): the
+/* Return the modulus for `auto`, of at most `bits_max` bits (ROUND.md §4.5 Bounds on the modulus): the
  * smallest of the table that exceeds the bound by the spare bits; if none does, the largest that meets the
  * bound; 0 if there is none. */
 uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, const struct sl_addends *addends,

@@ -1,4 +1,4 @@
-/* Sums of encodings to the mean (PROTOCOL.md §4.6 Decoding). */
+/* Sums of encodings to the mean (ROUND.md §4.6 Decoding). */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* exact.h - values of which nothing is lost: integers of 64 to 256 bits, in limbs (PROTOCOL.md §4.3 Limbs and
+/* exact.h - values of which nothing is lost: integers of 64 to 256 bits, in limbs (ROUND.md §4.3 Limbs and
  * ranges).
  *
  * A value is sign * |q| * 2^bottom, |q| an integer below 2^bits. Limb j of it is sign * (bits of |q| from

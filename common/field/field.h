@@ -1,4 +1,4 @@
-/* field.h - Z_p for a prime 2 < p < 2^61 (PROTOCOL.md §4.1 The field).
+/* field.h - Z_p for a prime 2 < p < 2^61 (ROUND.md §4.1 The field).
  *
  * Elements are uint64_t in [0, p).
  */

@@ -1,4 +1,4 @@
-/* key_share.h - Shamir shares of a deposit key (PROTOCOL.md §5.7 Key shares).
+/* key_share.h - Shamir shares of a deposit key (ROUND.md §5.7 Key shares).
  *
  * A key of 32 bytes is cut into SL_KEY_SHARE_LIMBS limbs of 52, 52, 52, 52 and 48 bits, little-endian. Each
  * limb is the value at 0 of a random polynomial of degree theta - 1 over F_q, q = 2^61 - 1; the share of a

@@ -1,4 +1,4 @@
-/* metropolis.h - metropolis mixing in int64 fixed point, X = s * 2^f (PROTOCOL.md §8.2 metropolis).
+/* metropolis.h - metropolis mixing in int64 fixed point, X = s * 2^f (ROUND.md §8.2 metropolis).
  *
  * One exchange, for every edge: q_ij = (X_j - X_i) / (max(|N_i|,|N_j|) + 1), truncated toward zero as C does;
  * X_i += sum_j q_ij, all from the same old X. Odd in its argument, so the total is conserved exactly.

@@ -1,4 +1,4 @@
-/* prg.h - a stream of uniform field elements (PROTOCOL.md §5.1 The uniform stream).
+/* prg.h - a stream of uniform field elements (ROUND.md §5.1 The uniform stream).
  *
  * The stream is that of ChaCha20 under a 32-byte key: a nonce of 64 bits, 0 unless stated otherwise; blocks
  * counted from 0 (64 bits).

@@ -1,5 +1,5 @@
 /* ranges.h - how each tensor of a model is encoded: the layout of vectors, and the ranges from which the
- * quantization steps of updates follow (PROTOCOL.md §4.3 Limbs and ranges).
+ * quantization steps of updates follow (ROUND.md §4.3 Limbs and ranges).
  *
  * Two kinds of rounds have limbs. In an exact round all values are sent as they are (exact.h). In a ranged
  * round updates are: the committed result has, after the model, one exponent e for each tensor (int16,

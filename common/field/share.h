@@ -1,4 +1,4 @@
-/* share.h - secret shares for the neighbours and for the learner itself (PROTOCOL.md §5.2 Sharing; the
+/* share.h - secret shares for the neighbours and for the learner itself (ROUND.md §5.2 Sharing; the
  * paper's Algorithm 1 and eq. share generation).
  *
  * All kinds give the same distribution: tau uniform weighted shares, and x minus their sum. Any proper subset

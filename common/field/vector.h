@@ -1,4 +1,4 @@
-/* vector.h - arithmetic on vectors for the engine exact (PROTOCOL.md §8.3 exact), and vectors packed as on
+/* vector.h - arithmetic on vectors for the engine exact (ROUND.md §8.3 exact), and vectors packed as on
  * the wire.
  *
  * Vectors are elements of Z_p for any p of field.h; packed ones take field->bits bits per element (bytes.h),

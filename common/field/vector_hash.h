@@ -1,5 +1,5 @@
 /* vector_hash.h - the hash of a long vector, as eight BLAKE2b hashes that are computed side by side
- * (PROTOCOL.md §6.14 What is hashed and signed).
+ * (LINKS.md §6.14 What is hashed and signed).
  *
  * Strand k has the 8-byte words k, k + 8, k + 16, .. of the vector, which is followed by zeros up to a
  * multiple of 64 bytes. So a load of 64 bytes gives a word of every strand.

@@ -1,4 +1,4 @@
-/* augment.h - the edges that a graph lacks for a given vertex connectivity (PROTOCOL.md §7.9 Privacy check).
+/* augment.h - the edges that a graph lacks for a given vertex connectivity (ROUND.md §7.9 Privacy check).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* connectivity.h - vertex connectivity, smallest cuts and cut vertices (PROTOCOL.md §7.9 Privacy check). */
+/* connectivity.h - vertex connectivity, smallest cuts and cut vertices (ROUND.md §7.9 Privacy check). */
 #pragma once
 
 #include "common/graph/graph.h"

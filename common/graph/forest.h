@@ -1,4 +1,4 @@
-/* forest.h - the spanning trees that every learner computes from the view (PROTOCOL.md §8.4 forest). Lives in
+/* forest.h - the spanning trees that every learner computes from the view (ROUND.md §8.4 forest). Lives in
  * an arena.
  *
  * A vector is divided into as many parts as there are trees. Each part passes every edge of its tree once

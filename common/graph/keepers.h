@@ -1,4 +1,4 @@
-/* keepers.h - which neighbour keeps the deposit of each learner (PROTOCOL.md §5.6 Deposits). */
+/* keepers.h - which neighbour keeps the deposit of each learner (ROUND.md §5.6 Deposits). */
 #pragma once
 
 #include "common/graph/graph.h"

@@ -1,4 +1,4 @@
-/* prune.h - the part of a graph that is connected well enough (PROTOCOL.md §7.9 Privacy check). */
+/* prune.h - the part of a graph that is connected well enough (ROUND.md §7.9 Privacy check). */
 #pragma once
 
 #include "common/graph/graph.h"

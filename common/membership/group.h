@@ -1,5 +1,5 @@
 /* group.h - a signed roster: the learners of a group, its version, its admins and the settings that its
- * learners share (PROTOCOL.md §12.1 Roster changes).
+ * learners share (GROUP.md §12.1 Roster changes).
  *
  * The file is YAML, as sl_group_text writes it; its signatures cover that text up to the line `signatures:`.
  * A roster that is a plain list of learners (roster.h) is read as a group without a name. A group owns its

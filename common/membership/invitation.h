@@ -1,5 +1,5 @@
 /* invitation.h - the invitation to a group: one line of text that a learner shows to join it
- * (PROTOCOL.md §12.9 Joining).
+ * (GROUP.md §12.9 Joining).
  *
  *   starling1-BASE64URL(u8 n | group | admin key | u8 count | (u8 n | address) ... | id | secret | u32
  * expires | checksum)

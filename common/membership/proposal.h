@@ -1,4 +1,4 @@
-/* proposal.h - the next version of a signed roster, which needs the signatures of further admins (PROTOCOL.md
+/* proposal.h - the next version of a signed roster, which needs the signatures of further admins (GROUP.md
  * §12.1 Roster changes).
  *
  * A proposal is the text of that version with the signatures that it has so far. It holds no secret, and goes

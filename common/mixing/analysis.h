@@ -1,8 +1,8 @@
 /* analysis.h - what privacy and mixing take from a graph: the one analysis that the core, the launcher,
  * `topology` and `estimate` share.
  *
- * Privacy (PROTOCOL.md §7.9 Privacy check): connectivity, cuts, and the links that are missing. Mixing
- * (PROTOCOL.md §8 Engines): mu, the minimal polynomial r and the forest. Every learner of a view comes to the
+ * Privacy (ROUND.md §7.9 Privacy check): connectivity, cuts, and the links that are missing. Mixing
+ * (ROUND.md §8 Engines): mu, the minimal polynomial r and the forest. Every learner of a view comes to the
  * same result, but for the last digits of mu. Owns nothing; works in the arena that the caller hands in, and
  * leaves nothing there.
  */

@@ -1,5 +1,5 @@
 /* engine.h - the engines that add up the masked states of a view, what each costs, and which of them a view
- * uses (PROTOCOL.md §8.5 Which engine a view uses).
+ * uses (ROUND.md §8.5 Which engine a view uses).
  *
  * An engine has a row in each of four tables by its constant of enum
  * sl_engine:
@@ -35,7 +35,7 @@ enum sl_engine { SL_ENGINE_NAMES(X) };
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */
 
-/* hop_bytes before it is measured: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The price of an engine).
+/* hop_bytes before it is measured: half a millisecond at 1 Gbit/s (ROUND.md §8.6 The price of an engine).
  */
 #define SL_HOP_BYTES 65536u
 
@@ -45,7 +45,7 @@ static inline uint32_t sl_engine_trees_most(uint64_t elements)
 	uint64_t trees = (elements + SL_TREE_ELEMENTS - 1) / SL_TREE_ELEMENTS;
 	return trees == 0 ? 1 : trees < SL_TREES_MAX ? (uint32_t)trees : SL_TREES_MAX;
 }
-/* Return the elements of each chunk but the last that a forest of `trees` adds up (PROTOCOL.md §8.4 forest):
+/* Return the elements of each chunk but the last that a forest of `trees` adds up (ROUND.md §8.4 forest):
  * no tree has many more chunks than another. A packed chunk ends at a byte. */
 static inline uint32_t sl_engine_forest_elements(uint64_t elements, uint32_t trees)
 {
@@ -151,7 +151,7 @@ static inline double sl_engine_forest_all(uint64_t n)
 }
 
 /* Return true if deposits go to the keepers of forest, and not to all neighbours: where forest is named, or
- * chosen for its price, and no attempt of the round failed (PROTOCOL.md §5.6 Deposits). K has no part in it.
+ * chosen for its price, and no attempt of the round failed (ROUND.md §5.6 Deposits). K has no part in it.
  */
 bool sl_engine_deposits_forest(enum sl_engine wanted, const struct sl_engine_costs *costs);
 

@@ -1,4 +1,4 @@
-/* leakage.h - what a coalition learns from completed rounds (PROTOCOL.md §2.3 What a coalition learns; the
+/* leakage.h - what a coalition learns from completed rounds (ROUND.md §2.3 What a coalition learns; the
  * paper's Theorem).
  *
  * In a round over a connected graph G a coalition A learns exactly the sums of x over the components of G -

@@ -1,4 +1,4 @@
-/* minimal_polynomial.h - the polynomial with which the exact engine adds up masked states (PROTOCOL.md §8.3
+/* minimal_polynomial.h - the polynomial with which the exact engine adds up masked states (ROUND.md §8.3
  * exact).
  *
  * W over Z_p: w_ij = 1 / (max(|N_i|, |N_j|) + 1) for every edge, rows sum to 1. r is the monic polynomial of

@@ -1,5 +1,5 @@
 /* privacy.h - the privacy check: whether any c learners that pool what they see learn nothing but the mean
- * (PROTOCOL.md §7.9 Privacy check). The sentence that explains a refusal is in common/report/privacy_text.h.
+ * (ROUND.md §7.9 Privacy check). The sentence that explains a refusal is in common/report/privacy_text.h.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* spectrum.h - how many exchanges metropolis needs, and whether rounding can do harm (PROTOCOL.md §8.2
+/* spectrum.h - how many exchanges metropolis needs, and whether rounding can do harm (ROUND.md §8.2
  * metropolis). */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* tensor_bytes.h - the tensors of a model as bytes: the input of the hash in the parameter `model`, and the
- * content of a Model message (PROTOCOL.md §6.16 Model).
+ * content of a Model message (LINKS.md §6.16 Model).
  *
  *    for each tensor: length of the name | name | u8 dtype | u8 dimensions | u64 length of each dimension
  */

@@ -2,7 +2,7 @@
  *
  * Every layout starts with its domain string and the run id; signed records, D and `initial` go on without a
  * roster hash, all others with one. Protobuf output is never hashed. Signatures are Ed25519 over these
- * 32-byte hashes (BLAKE2b-256); the shell makes and checks them. PROTOCOL.md §6.14 What is hashed and signed.
+ * 32-byte hashes (BLAKE2b-256); the shell makes and checks them. LINKS.md §6.14 What is hashed and signed.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct sl_scope {
 	uint8_t roster[SL_HASH_BYTES];
 };
 
-/* Write the id of the run with this name to `run`: BLAKE2b-128 of the name (PROTOCOL.md §6.14 What is hashed
+/* Write the id of the run with this name to `run`: BLAKE2b-128 of the name (LINKS.md §6.14 What is hashed
  * and signed). */
 void sl_canonical_run(const char *name, uint8_t run[static SL_RUN_BYTES]);
 
@@ -25,7 +25,7 @@ void sl_canonical_run(const char *name, uint8_t run[static SL_RUN_BYTES]);
 bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
 			  uint8_t hash[static SL_HASH_BYTES]);
 
-/* Write the hash of a deposit to `hash`: e_i, packed, of `bytes` bytes (PROTOCOL.md §5.6
+/* Write the hash of a deposit to `hash`: e_i, packed, of `bytes` bytes (ROUND.md §5.6
  * Deposits). Call `used`, if it is not NULL, for each part that is hashed. */
 void sl_canonical_deposit(const struct sl_scope *scope, const uint8_t *deposit, size_t bytes,
 			  void (*used)(const uint8_t *bytes, size_t size),
@@ -44,19 +44,19 @@ void sl_canonical_share_leaf(const struct sl_scope *scope, sl_round t, sl_attemp
 /* Write the inner node over `left` and `right` to `hash`, which may be one of them. */
 void sl_canonical_share_node(const struct sl_scope *scope, const uint8_t left[static SL_HASH_BYTES],
 			     const uint8_t right[static SL_HASH_BYTES], uint8_t hash[static SL_HASH_BYTES]);
-/* Write the hash of the Readys of all `n` participants, by position: of h and what each signs (PROTOCOL.md
+/* Write the hash of the Readys of all `n` participants, by position: of h and what each signs (ROUND.md
  * §7.12 Release). */
 void sl_canonical_readys(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const struct sl_ready *readys, uint32_t n, uint8_t hash[static SL_HASH_BYTES]);
 /* Write the seed of the points of the checksums to `hash`: of h and the challenges of all `n` participants,
- * by position (PROTOCOL.md §8.7 Checking what was passed on). */
+ * by position (ROUND.md §8.7 Checking what was passed on). */
 void sl_canonical_points(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint8_t (*challenges)[SL_KEY_BYTES], uint32_t n,
 			 uint8_t hash[static SL_HASH_BYTES]);
 /* Write the strands of Z, `bytes` bytes of packed elements, to `strands`. */
 void sl_canonical_strands(const uint8_t *z, size_t bytes, uint8_t strands[static SL_STRANDS_BYTES]);
 /* Write D to `hash`: of h, `view`; of Z, by its total weight and its strands; and of the model that Z is
- * decoded to, `bytes` bytes (PROTOCOL.md §7.14 Confirm). */
+ * decoded to, `bytes` bytes (ROUND.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 uint64_t total, const uint8_t strands[static SL_STRANDS_BYTES], const void *model,
 			 size_t bytes, uint8_t hash[static SL_HASH_BYTES]);

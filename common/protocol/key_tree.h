@@ -1,4 +1,4 @@
-/* key_tree.h - the hash tree over a learner's key shares, whose root its Ready names (PROTOCOL.md §5.7 Key
+/* key_tree.h - the hash tree over a learner's key shares, whose root its Ready names (ROUND.md §5.7 Key
  * shares).
  *
  *                    root

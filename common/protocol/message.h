@@ -1,24 +1,24 @@
 /* message.h - the messages between learners, as plain structs. Room wire converts them to bytes and back.
  *
- *   Hello      over each link, at its start and at each change of status (PROTOCOL.md §6.6 Hello)
- *   LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
- *   Ready      signed, flooded: commits to deposit, deposit key and challenge (PROTOCOL.md §6.8 Ready)
- *   Digest     signed, to participants and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
- *   Request    to one peer: requests a result or a deposit (PROTOCOL.md §6.10 Request)
- *   Abort      signed, flooded: what the sender will never do in an attempt (PROTOCOL.md §6.11 Abort)
- *   Model      to a neighbour that trains another model: the own tensors (PROTOCOL.md §6.16 Model)
+ *   Hello      over each link, at its start and at each change of status (LINKS.md §6.6 Hello)
+ *   LinkState  signed, flooded: candidates and parameters for one attempt (LINKS.md §6.7 LinkState)
+ *   Ready      signed, flooded: commits to deposit, deposit key and challenge (LINKS.md §6.8 Ready)
+ *   Digest     signed, to participants and learners that catch up: the result (LINKS.md §6.9 Digest)
+ *   Request    to one peer: requests a result or a deposit (LINKS.md §6.10 Request)
+ *   Abort      signed, flooded: what the sender will never do in an attempt (LINKS.md §6.11 Abort)
+ *   Model      to a neighbour that trains another model: the own tensors (LINKS.md §6.16 Model)
  *
- *   (PROTOCOL.md §6.12 Have, Key, Opening)
+ *   (LINKS.md §6.12 Have, Key, Opening)
  *   Have       to the participants of an attempt: the deposits and deposit keys here
  *   Key        a deposit key
  *   Opening    a key share, shown to others than its holder
  *
- *   (PROTOCOL.md §6.17 Challenge, Checksum, Round)
+ *   (LINKS.md §6.17 Challenge, Checksum, Round)
  *   Challenge  flooded among the participants: the points of the checksums come from all of them
  *   Checksum   signed, flooded among the participants: checksums of masked states
  *   Round      to a learner that catches up: what h is the hash of
  *
- *   (PROTOCOL.md §6.13 Share, State, Result, Deposit, KeyShare)
+ *   (LINKS.md §6.13 Share, State, Result, Deposit, KeyShare)
  *   Share, State, Result, Deposit
  *              one chunk of a vector
  *   KeyShare   to a neighbour: its share of the sender's deposit key
@@ -86,7 +86,7 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)
 
-/* The parameters that the learners of a view agree on (PROTOCOL.md §3 Parameters and how they are agreed),
+/* The parameters that the learners of a view agree on (ROUND.md §3 Parameters and how they are agreed),
  * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least, most, flaw).
  * SAME: learners with different values are not in one view. MOST: the largest value counts (the paper's
  * maximum consensus). BACKED: the largest value that c+1 participants reach counts, so that no c of them
@@ -257,7 +257,7 @@ enum sl_abort_kind {
 	X(S, SECRET, 5, value)
 
 /* digest: D of the signer's Z. values: checksums of the signer's own deposit and of those that it keeps,
- * ascending by position: each one element of Z_p for each point, packed (PROTOCOL.md §4.1 The field). */
+ * ascending by position: each one element of Z_p for each point, packed (ROUND.md §4.1 The field). */
 #define SL_CHECKSUM_FIELDS(X, S)                                                                             \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
@@ -350,7 +350,7 @@ static inline bool sl_round_member(const struct sl_round_head *round, sl_id id)
 }
 
 /* Certificate of a committed round: its Round, and signed digests of participants that agree with one another
- * (PROTOCOL.md §11.3 Certificates and signers). */
+ * (ROUND.md §11.3 Certificates and signers). */
 struct sl_certificate {
 	sl_round t; /* 0: none */
 	sl_attempt a;

@@ -1,4 +1,4 @@
-/* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says
+/* phase.h - the phases of a round and the allowed moves (ROUND.md §7.1 Phases). common/core/phases.c says
  * what happens in each.
  *
  *          trained             window closed      privacy check  shares, deposits held

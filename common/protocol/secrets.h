@@ -1,5 +1,5 @@
 /* secrets.h - what a learner must not lose and must not show while an attempt is open: its deposit key, its
- * challenge and the key shares that its neighbours gave it (PROTOCOL.md §7.11 Ready).
+ * challenge and the key shares that its neighbours gave it (ROUND.md §7.11 Ready).
  *
  * On disk from PREPARED to OVER or COMMIT, then erased. Whoever owns a struct sl_secrets wipes it.
  */

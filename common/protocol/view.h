@@ -1,5 +1,5 @@
 /* view.h - the view of an attempt: participants, mutual edges, agreed parameters, and their hash h
- * (PROTOCOL.md §7.8 Agree on the view).
+ * (ROUND.md §7.8 Agree on the view).
  *
  * Built from the link states alone, so that every learner that holds the same ones builds the same view.
  * Lives in the core's arena and is const from SHARE to the end of the attempt; jobs read it.
@@ -114,7 +114,7 @@ static inline uint32_t sl_view_window(const struct sl_view *view)
 	return sl_engine_window(view->engine, &view->costs);
 }
 
-/* Return true if `keeper` keeps the deposit of `owner`: positions (PROTOCOL.md §5.6 Deposits). Not for a view
+/* Return true if `keeper` keeps the deposit of `owner`: positions (ROUND.md §5.6 Deposits). Not for a view
  * from disk, of which the forest is not known. */
 bool sl_view_keeper(const struct sl_view *view, uint32_t owner, uint32_t keeper);
 /* Return true if this learner keeps the deposit of its neighbour `r`; if neighbour `r` keeps the own one. */
@@ -127,7 +127,7 @@ static inline bool sl_view_is_keeper(const struct sl_view *view, uint32_t r)
 	return !view->deposits_forest || view->keeper[view->self] == view->neighbours[r];
 }
 
-/* Return the threshold of the key shares of the learner at `position` (PROTOCOL.md §5.7 Key shares). */
+/* Return the threshold of the key shares of the learner at `position` (ROUND.md §5.7 Key shares). */
 static inline uint32_t sl_view_threshold(const struct sl_view *view, uint32_t position)
 {
 	uint32_t half = sl_graph_degree(&view->graph, position) / 2 + 1;
@@ -136,7 +136,7 @@ static inline uint32_t sl_view_threshold(const struct sl_view *view, uint32_t po
 }
 
 /* Return the digests that a commit needs, of a view with n participants, tolerance c and `forgetful` f: two
- * sets of so many have more than f participants in common (PROTOCOL.md §7.14 Confirm). */
+ * sets of so many have more than f participants in common (ROUND.md §7.14 Confirm). */
 static inline uint64_t sl_view_digests(uint64_t n, uint64_t c, uint64_t f)
 {
 	uint64_t most = (n + f) / 2 > c ? (n + f) / 2 : c;
@@ -144,11 +144,11 @@ static inline uint64_t sl_view_digests(uint64_t n, uint64_t c, uint64_t f)
 }
 
 /* Return how many further participants, whichever they are, may be lost for good once all Readys are sent, so
- * that the attempt still completes (PROTOCOL.md §10.4 How recovery ends). `lost`: those that are lost
+ * that the attempt still completes (ROUND.md §10.4 How recovery ends). `lost`: those that are lost
  * already, a bit set over the roster; NULL: none. */
 uint32_t sl_view_tolerates(const struct sl_view *view, const uint64_t *lost);
 
-/* Return true if the engine passes on sums of masked states, which CHECK has to look after (PROTOCOL.md §8.7
+/* Return true if the engine passes on sums of masked states, which CHECK has to look after (ROUND.md §8.7
  * Checking what was passed on). */
 static inline bool sl_view_partial_sums(const struct sl_view *view)
 {
@@ -170,7 +170,7 @@ void sl_view_set_engine(struct sl_view *view);
 /* Return the neighbour number (0..degree-1) of a roster index, or -1. */
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index);
 /* Return the least quorum for a roster of `roster_size` with the parameter `forgetful`: two sets of that size
- * share more than `forgetful` learners (PROTOCOL.md §12.2 Quorum). */
+ * share more than `forgetful` learners (GROUP.md §12.2 Quorum). */
 static inline uint32_t sl_view_quorum_least(uint32_t roster_size, uint64_t forgetful)
 {
 	return (uint32_t)((roster_size + forgetful + 2) / 2);

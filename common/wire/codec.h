@@ -1,7 +1,7 @@
 /* codec.h - convert message structs to protobuf payloads and back, with every field checked.
  *
  * Decoding accepts a message only if it keeps every range and rule of check.h and is in its canonical form.
- * Memory use is bounded by a small multiple of the payload, whatever the bytes are. PROTOCOL.md §6.15
+ * Memory use is bounded by a small multiple of the payload, whatever the bytes are. LINKS.md §6.15
  * Handling of bad input.
  */
 #pragma once

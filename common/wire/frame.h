@@ -1,4 +1,4 @@
-/* frame.h - messages on a byte stream: an 8-byte header, then protobuf (PROTOCOL.md §6.3 Frames).
+/* frame.h - messages on a byte stream: an 8-byte header, then protobuf (LINKS.md §6.3 Frames).
  *
  *    0        1        2                 4                                   8
  *   +--------+--------+-----------------+-----------------------------------+----------

@@ -1,4 +1,4 @@
-/* join_codec.h - request and answer of a learner that joins a group, as bytes and back (PROTOCOL.md §12.9
+/* join_codec.h - request and answer of a learner that joins a group, as bytes and back (GROUP.md §12.9
  * Joining).
  *
  * Decoding accepts a message only in its canonical form, with every field of the right size for its kind. It

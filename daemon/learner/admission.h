@@ -1,4 +1,4 @@
-/* admission.h - decides on requests of learners that join the group (PROTOCOL.md §12.9 Joining).
+/* admission.h - decides on requests of learners that join the group (GROUP.md §12.9 Joining).
  *
  * The requests come from unknown peers. What a learner gets before it has proved anything: that this is, or
  * is not, the group that it names. Invitations and waiting learners are files in the folder of the group, so

@@ -5,7 +5,7 @@
  *   roster.yaml               roster of the last start
  *
  * Made by the compute worker, between two records, under the name backup.new; then it takes the place of the
- * one before. A learner that starts from it is one whose disk was set back (PROTOCOL.md §12.4 Disks that
+ * one before. A learner that starts from it is one whose disk was set back (GROUP.md §12.4 Disks that
  * forget).
  */
 #pragma once

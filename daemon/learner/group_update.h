@@ -1,5 +1,5 @@
 /* group_update.h - newer versions of a signed roster: how they spread over the links, and when this learner
- * takes one (PROTOCOL.md §12.1 Roster changes).
+ * takes one (GROUP.md §12.1 Roster changes).
  *
  *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
  *   newer roster ---> verified ---> written to the file of the setting `roster` ---> sent on at once

@@ -1,4 +1,4 @@
-/* past_roster.h - an attempt that was begun under the previous roster is finished under it (PROTOCOL.md
+/* past_roster.h - an attempt that was begun under the previous roster is finished under it (GROUP.md
  * §12.1 Roster changes). state/roster.yaml is a copy of the roster for that: it is written at a start without
  * such an attempt. */
 #pragma once

@@ -1,5 +1,5 @@
 /* persist.h - write what must survive a crash, on the compute worker, in the order in which the core asks for
- * it (PROTOCOL.md §14.1 What is durable before what is sent). */
+ * it (ROUND.md §14.1 What is durable before what is sent). */
 #pragma once
 
 #include "common/core/core.h"

@@ -391,7 +391,7 @@ static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 	return sl_store_record(daemon->store, &aborted, error);
 }
 
-/* An attempt in which this learner is Ready must end first (PROTOCOL.md §9.3 Rule A). */
+/* An attempt in which this learner is Ready must end first (ROUND.md §9.3 Rule A). */
 static int refuse_view(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	return sl_err_set(error, SL_ERR_REFUSED,

@@ -1,5 +1,5 @@
 /* restore.h - resume from the state folder: records, last committed model and result, open attempt
- * (PROTOCOL.md §14.3 Restart).
+ * (ROUND.md §14.3 Restart).
  *
  * A start calls the functions in the order in which they stand here. The log is opened before
  * sl_restore_log_roster.

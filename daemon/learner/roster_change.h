@@ -1,5 +1,5 @@
 /* roster_change.h - differences between the roster and that of the last committed round
- * (PROTOCOL.md §12.1 Roster changes). */
+ * (GROUP.md §12.1 Roster changes). */
 #pragma once
 
 #include "common/config/roster.h"

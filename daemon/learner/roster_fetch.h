@@ -1,4 +1,4 @@
-/* roster_fetch.h - asks members for a newer roster while this learner has no link (PROTOCOL.md §12.9 Joining,
+/* roster_fetch.h - asks members for a newer roster while this learner has no link (GROUP.md §12.9 Joining,
  * ROSTER): while it was away, all others may have got other keys or addresses.
  *
  *   no link for SL_ROSTER_FETCH_ALONE_MS --> one member after the other, one each SL_ROSTER_FETCH_PAUSE_MS

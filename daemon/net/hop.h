@@ -1,5 +1,5 @@
 /* hop.h - the bytes that a learner could send while a message crosses one link: its parameter hop_bytes, by
- * which `mixing: auto` weighs waiting against sending (PROTOCOL.md §8.6 The price of an engine).
+ * which `mixing: auto` weighs waiting against sending (ROUND.md §8.6 The price of an engine).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* join_client.h - a request to a learner of a group, from a program that has no event loop (PROTOCOL.md §12.9
+/* join_client.h - a request to a learner of a group, from a program that has no event loop (GROUP.md §12.9
  * Joining). One connection, one request, one answer, until a deadline. It may also be the beginning of a
  * link, to see whether there could be one.
  */

@@ -1,4 +1,4 @@
-/* join_server.h - requests of learners that join, on the port of the links (PROTOCOL.md §12.9 Joining).
+/* join_server.h - requests of learners that join, on the port of the links (GROUP.md §12.9 Joining).
  *
  *   accepted, TLS with ALPN starling-join/1 --> one request --> one answer --> closed by the learner
  *

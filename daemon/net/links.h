@@ -1,4 +1,4 @@
-/* links.h - the live, mutually authenticated connections of one learner (PROTOCOL.md §6.2 Links).
+/* links.h - the live, mutually authenticated connections of one learner (LINKS.md §6.2 Links).
  *
  * Owns every socket between learners. Both ends may dial, so that a learner behind a one-way firewall gets
  * its links independent of its roster index. The end with the smaller index dials first, the other one after

@@ -1,4 +1,4 @@
-/* mdns.h - announces this learner by multicast DNS, and finds the members that do the same (PROTOCOL.md §6.2
+/* mdns.h - announces this learner by multicast DNS, and finds the members that do the same (LINKS.md §6.2
  * Links).
  *
  * Owns a connection to the system's D-Bus, on which it talks to avahi-daemon, and the sightings of members.

@@ -1,4 +1,4 @@
-/* renewal.h - the proof that a member has the key that it asks for in place of its present one (PROTOCOL.md
+/* renewal.h - the proof that a member has the key that it asks for in place of its present one (GROUP.md
  * §12.9 Joining). */
 #pragma once
 

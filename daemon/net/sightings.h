@@ -1,4 +1,4 @@
-/* sightings.h - the members of the roster that announce themselves by multicast DNS, and where (PROTOCOL.md
+/* sightings.h - the members of the roster that announce themselves by multicast DNS, and where (LINKS.md
  * §6.2 Links). No I/O.
  *
  * A member announces a service whose name begins with its tag. A sighting is such a service on one network

@@ -1,7 +1,7 @@
 /* tls.h - TLS 1.3 over buffers: bytes in, bytes out, no sockets.
  *
  * Both ends present a self-signed certificate. A peer is accepted if the SHA-256 of its key is a pin of the
- * roster, and the pin identifies the member (PROTOCOL.md §6.2 Links). There are no tickets, no session cache
+ * roster, and the pin identifies the member (LINKS.md §6.2 Links). There are no tickets, no session cache
  * and no early data: a resumed handshake would skip the pin check. An SSL is not used after a fatal error.
  *
  * A client that offers the application protocol SL_TLS_JOIN is no link but a learner that joins

@@ -6,7 +6,7 @@
  * since: secrets are therefore sealed before they are written (seal.h).
  *
  * The price: SQLite takes a damaged page of the log for its end, so later commits are lost without an error.
- * The learner then is as one whose disk was set back (PROTOCOL.md §12.4).
+ * The learner then is as one whose disk was set back (GROUP.md §12.4).
  */
 #include "daemon/store/database.h"
 

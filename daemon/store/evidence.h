@@ -1,5 +1,5 @@
 /* evidence.h - files that prove that a learner broke the protocol: records with its signature that no honest
- * learner signs together (PROTOCOL.md §12.5 Equivocation and evidence).
+ * learner signs together (GROUP.md §12.5 Equivocation and evidence).
  *
  *   {"format": "starling evidence 1", "kind": "two link states", "run": "study", "roster": HEX, "key": HEX,
  *    "records": [{"message": "link_state", "payload": HEX}, ...]}

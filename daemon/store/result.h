@@ -1,5 +1,5 @@
 /* result.h - the last committed result on disk, to prove and serve it after a restart
- * (PROTOCOL.md §11.2 The exchange, §14.2 What is kept and for how long).
+ * (ROUND.md §11.2 The exchange, §14.2 What is kept and for how long).
  *
  * state/result-000003.safetensors: one U8 tensor "model", the bytes of the committed model as a Result has
  * them, and metadata {format, run, n, round, digests, checksum}. It holds no secret: every participant knows

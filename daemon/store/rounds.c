@@ -138,7 +138,7 @@ static int forget_through(struct sl_store *store, sl_round t)
 }
 
 /* Record the present roster as the one of the last commit. A round of an earlier one does not count: learners
- * of that may still be in the middle of the next round (PROTOCOL.md §12.1 Roster changes). */
+ * of that may still be in the middle of the next round (GROUP.md §12.1 Roster changes). */
 static int put_roster(struct sl_store *store, const struct sl_store_round *round)
 {
 	sl_id changed[SL_STORE_CHANGES_NAMED];

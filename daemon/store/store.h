@@ -1,5 +1,5 @@
 /* store.h - the durable records of one learner in state/learner.db: starts, rounds, attempts
- * (PROTOCOL.md §14.1 What is durable before what is sent, §9.3 Rule A).
+ * (ROUND.md §14.1 What is durable before what is sent, §9.3 Rule A).
  *
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
@@ -74,7 +74,7 @@ struct sl_store_round {
  *
  *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
  *
- * At most one attempt of a round is open (enum sl_open_state; PROTOCOL.md §9.3 Rule A).
+ * At most one attempt of a round is open (enum sl_open_state; ROUND.md §9.3 Rule A).
  */
 
 /* The records of a round that is not committed, for the start of the core. */

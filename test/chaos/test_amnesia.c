@@ -1,5 +1,5 @@
 /* A learner dies in the middle of a round and comes back with an emptied state folder: its peers remind it of
- * what it has signed, and nothing that it says then contradicts that (PROTOCOL.md §12.4 Disks that forget).
+ * what it has signed, and nothing that it says then contradicts that (GROUP.md §12.4 Disks that forget).
  */
 #include <signal.h>
 

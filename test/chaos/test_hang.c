@@ -1,5 +1,5 @@
 /* A disk that does not answer, behind links that do: the others wait for that learner in a few attempts, and
- * not in every round (PROTOCOL.md §7.4 Discover). */
+ * not in every round (ROUND.md §7.4 Discover). */
 #include <signal.h>
 
 #include "test/lib/cluster.h"

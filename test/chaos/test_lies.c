@@ -46,7 +46,7 @@ static void end(struct cluster *c)
 		assert_int_equal(cluster_count(c, i, "\"event\":\"fatal\""), 0);
 }
 
-/* No learner ends for a sum that no models can have, at no start (PROTOCOL.md §4.7 Plausibility of a sum). */
+/* No learner ends for a sum that no models can have, at no start (ROUND.md §4.7 Plausibility of a sum). */
 CLUSTER_TEST(an_implausible_sum_ends_no_learner)
 {
 	begin(c, "corrupt-share", "make the sum implausible");
@@ -56,7 +56,7 @@ CLUSTER_TEST(an_implausible_sum_ends_no_learner)
 	end(c);
 }
 
-/* The others hold evidence of this round, the learner that was started again does not (PROTOCOL.md §7.4
+/* The others hold evidence of this round, the learner that was started again does not (ROUND.md §7.4
  * Discover). */
 CLUSTER_TEST(evidence_that_one_learner_lacks_stops_nobody)
 {

@@ -1,5 +1,5 @@
 /* A copy of the records of a running learner, and what happens when it is restored in the middle of a round:
- * the learner sits the round out (PROTOCOL.md §12.4 Disks that forget). */
+ * the learner sits the round out (GROUP.md §12.4 Disks that forget). */
 #include <signal.h>
 
 #include "test/lib/cluster.h"

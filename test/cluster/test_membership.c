@@ -1,4 +1,4 @@
-/* A member is added, removed, or gets another key, between two runs of the same learners (PROTOCOL.md §12.1
+/* A member is added, removed, or gets another key, between two runs of the same learners (GROUP.md §12.1
  * Roster changes). The digests of the last result were signed under the previous roster. */
 #include <stdio.h>
 

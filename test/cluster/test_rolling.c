@@ -1,5 +1,5 @@
 /* The roster changes while a round is in the middle, and the daemons are restarted one after the other: an
- * attempt of the previous roster is finished under it (PROTOCOL.md §12.1 Roster changes). The operator does
+ * attempt of the previous roster is finished under it (GROUP.md §12.1 Roster changes). The operator does
  * nothing else. */
 #include <signal.h>
 

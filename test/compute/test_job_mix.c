@@ -1,4 +1,4 @@
-/* Jobs that mix: the exchanges of exact and metropolis, chunks of a forest (PROTOCOL.md §8 Engines). */
+/* Jobs that mix: the exchanges of exact and metropolis, chunks of a forest (ROUND.md §8 Engines). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Jobs on the vectors of one learner: deposits are made, checked, opened and added up (PROTOCOL.md §5.6
+/* Jobs on the vectors of one learner: deposits are made, checked, opened and added up (ROUND.md §5.6
  * Deposits), and secrets are wiped after their last use (§14.2 What is kept and for how long). */
 #include <stdlib.h>
 #include <string.h>

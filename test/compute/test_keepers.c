@@ -1,4 +1,4 @@
-/* Keepers of deposits, by the analysis of a graph (PROTOCOL.md §5.6 Deposits): what each learner concludes of
+/* Keepers of deposits, by the analysis of a graph (ROUND.md §5.6 Deposits): what each learner concludes of
  * itself and its neighbours is what all others conclude. */
 #include <stdlib.h>
 

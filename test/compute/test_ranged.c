@@ -1,4 +1,4 @@
-/* Jobs of ranged and exact rounds: the counts of magnitudes in Z, and the exponents in a result (PROTOCOL.md
+/* Jobs of ranged and exact rounds: the counts of magnitudes in Z, and the exponents in a result (ROUND.md
  * §4.3 Limbs and ranges, §4.7 Plausibility of a sum). */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* AGREE (PROTOCOL.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule,
+/* AGREE (ROUND.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule,
  * or the larger one of c+1 learners; else every learner reports the differing learner, parameter and values,
  * on every topology, and those that agree go on without it if they are a quorum. */
 #include <string.h>
@@ -62,7 +62,7 @@ TEST(most)
 	expect_most(SL_PARAMETER_quorum, 5, 0, (UINT64_C(1) << 29) - 3, 5);
 }
 
-/* --- digits (PROTOCOL.md §4.8 Precision) --- */
+/* --- digits (ROUND.md §4.8 Precision) --- */
 
 /* A learner that asks for other digits, weights or another modulus than the others is left out and named, and
  * changes nothing at them, whatever it asks for. */
@@ -174,7 +174,7 @@ static bool expect_no_digits(struct sl_sim *sim, uint32_t i, uint32_t j, struct 
 	return true;
 }
 
-/* No LinkState depends on what was trained (PROTOCOL.md §4.8 Precision). */
+/* No LinkState depends on what was trained (ROUND.md §4.8 Precision). */
 TEST(magnitudes_are_not_told)
 {
 	for (enum sl_values values = SL_VALUES_UPDATE; values <= SL_VALUES_EXACT; values++) {

@@ -1,4 +1,4 @@
-/* Disks that forget (PROTOCOL.md §12.4): a learner reminds its peers of their own records, and abstains when
+/* Disks that forget (GROUP.md §12.4): a learner reminds its peers of their own records, and abstains when
  * it is reminded of what it does not know. */
 #include "test/core/driver.h"
 #include "test/lib/test.h"

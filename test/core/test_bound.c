@@ -1,4 +1,4 @@
-/* A learner that has released stays in its attempt until that is over (PROTOCOL.md §9.2 When an attempt is
+/* A learner that has released stays in its attempt until that is over (ROUND.md §9.2 When an attempt is
  * over, §9.3 Rule A): time, an outsider, one Abort, and an Abort that denies a Ready do not end it.
  */
 #include "common/core/state.h"

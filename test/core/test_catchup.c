@@ -1,4 +1,4 @@
-/* Catch-up (PROTOCOL.md §11 Catch-up): a learner that was away adopts the last result and takes part again.
+/* Catch-up (ROUND.md §11 Catch-up): a learner that was away adopts the last result and takes part again.
  * The checker compares every adopted model. */
 #include "test/core/driver.h"
 #include "test/lib/test.h"

@@ -1,5 +1,5 @@
 /* CHECK: a sum to which others have passed on parts is signed for only when the keepers of all deposits
- * confirm it (PROTOCOL.md §8.7 Checking what was passed on). */
+ * confirm it (ROUND.md §8.7 Checking what was passed on). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"

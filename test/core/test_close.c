@@ -1,4 +1,4 @@
-/* CLOSE accepts only sums that N models within the clipping range can have (PROTOCOL.md §4.7 Plausibility of
+/* CLOSE accepts only sums that N models within the clipping range can have (ROUND.md §4.7 Plausibility of
  * a sum).
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /* `neighbours: control`: the topology playback gives each learner its peers in range, step by step
- * (PROTOCOL.md §12.8 Topology schedule). */
+ * (GROUP.md §12.8 Topology schedule). */
 
 #include "common/base/bytes.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* From DISCOVER to one view (PROTOCOL.md §7.4 Discover, §7.8 Agree on the view), with Hellos and link states
+/* From DISCOVER to one view (ROUND.md §7.4 Discover, §7.8 Agree on the view), with Hellos and link states
  * late, lost or out of order; and how fast. */
 #include <stdlib.h>
 

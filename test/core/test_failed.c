@@ -1,5 +1,5 @@
 /* Where an attempt of the round has failed, all neighbours keep the deposits by forest, and else one alone
- * (PROTOCOL.md §5.6 Deposits). What one learner signs decides nothing: c + 1 participants have to say so.
+ * (ROUND.md §5.6 Deposits). What one learner signs decides nothing: c + 1 participants have to say so.
  */
 #include "test/core/driver.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* Attempts that fail: the reason is reported, and a later attempt commits (PROTOCOL.md §7.2 Rounds, attempts,
+/* Attempts that fail: the reason is reported, and a later attempt commits (ROUND.md §7.2 Rounds, attempts,
  * and the end of an attempt). */
 #include "test/lib/test.h"
 #include "tools/sim/check.h"

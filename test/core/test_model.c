@@ -1,5 +1,5 @@
 /* A neighbour that trains another model is told the own tensors, once per link, and its own are reported once
- * (PROTOCOL.md §6.16 Model). */
+ * (LINKS.md §6.16 Model). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"

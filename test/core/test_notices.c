@@ -1,4 +1,4 @@
-/* Reports about other learners: stale ones, equivocations, and privacy events (PROTOCOL.md §12.5 Equivocation
+/* Reports about other learners: stale ones, equivocations, and privacy events (GROUP.md §12.5 Equivocation
  * and evidence, §12.7 Privacy events). */
 #include "common/base/bytes.h"
 #include "test/core/driver.h"

@@ -1,5 +1,5 @@
 /* A released attempt is finished, without as many of its participants as their degrees tolerate, or stays
- * open until it is over (PROTOCOL.md §9.3 Rule A, §10.4 How recovery ends). Wherever links fall, no two
+ * open until it is over (ROUND.md §9.3 Rule A, §10.4 How recovery ends). Wherever links fall, no two
  * results of a round are committed, and all go on when the links are back. The checker verifies every Ready
  * and every commit. */
 #include "common/core/state.h"

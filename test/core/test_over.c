@@ -1,4 +1,4 @@
-/* The rules of certificates (PROTOCOL.md §9.2 When an attempt is over, §9.4 Rule B), against what they
+/* The rules of certificates (ROUND.md §9.2 When an attempt is over, §9.4 Rule B), against what they
  * promise, on all sets of Aborts of small graphs. */
 #include <stdlib.h>
 #include <string.h>

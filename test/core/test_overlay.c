@@ -1,4 +1,4 @@
-/* With more learners in range than max_degree, all compute the same sparse graph (PROTOCOL.md §7.5 Overlay).
+/* With more learners in range than max_degree, all compute the same sparse graph (ROUND.md §7.5 Overlay).
  * It has no cut vertex. */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* A neighbour that sends a chunk now and then, so that it never counts as silent, does not hold up the others
- * for ever (PROTOCOL.md §7.10 Share). */
+ * for ever (ROUND.md §7.10 Share). */
 #include <stdio.h>
 
 #include "common/core/pace.h"

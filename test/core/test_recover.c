@@ -1,5 +1,5 @@
 /* From the shares to the end of an attempt: what is durable first, when a prepared attempt is aborted, and
- * how a released one is finished without mixing (PROTOCOL.md §7.11 Ready, §7.12 Release, §10 Recovery). */
+ * how a released one is finished without mixing (ROUND.md §7.11 Ready, §7.12 Release, §10 Recovery). */
 #include "common/core/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"

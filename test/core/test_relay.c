@@ -1,5 +1,5 @@
 /* When a record is forwarded: its signer sends it to its candidates itself, and others only after relay_ms
- * (PROTOCOL.md §7.6 Link states and the flood). */
+ * (ROUND.md §7.6 Link states and the flood). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 

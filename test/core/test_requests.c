@@ -1,5 +1,5 @@
 /* Catch-up, message by message: requests of a learner that is behind, and answers from what is on disk
- * (PROTOCOL.md §11 Catch-up). */
+ * (ROUND.md §11 Catch-up). */
 #include "common/base/bytes.h"
 #include "common/core/certificate.h"
 #include "test/core/driver.h"

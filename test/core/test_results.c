@@ -1,4 +1,4 @@
-/* Faults of the peer that is asked in catch-up (PROTOCOL.md §11 Catch-up): at whichever message, the learner
+/* Faults of the peer that is asked in catch-up (ROUND.md §11 Catch-up): at whichever message, the learner
  * gets the right model from another peer. */
 #include <string.h>
 

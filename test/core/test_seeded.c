@@ -1,4 +1,4 @@
-/* `sharing: seeded` (PROTOCOL.md §5.2 Sharing): each neighbour gets a key instead of a vector; Z is the same.
+/* `sharing: seeded` (ROUND.md §5.2 Sharing): each neighbour gets a key instead of a vector; Z is the same.
  */
 #include <sodium.h>
 

@@ -45,7 +45,7 @@ CASE(a_round, driver_new(3, 4),
      "deadline +30000 -> stop 0\n"
      "deadline +1 -> invalid")
 
-/* A commit needs q equal digests (PROTOCOL.md §7.14 Confirm), the own one among them. */
+/* A commit needs q equal digests (ROUND.md §7.14 Confirm), the own one among them. */
 CASE(digest_missing, driver_confirm(driver_new(3, 4)),
      "deadline +10000 -> WAITING 2 3\n"
      "deadline +10000 -> WAITING 2 3\n"

@@ -1,5 +1,5 @@
 /* A learner that owed something and made no progress is not waited for again before it has made some
- * (PROTOCOL.md §7.4 Discover): its disk may hang, while its link is up and its Hello says that it is ready.
+ * (ROUND.md §7.4 Discover): its disk may hang, while its link is up and its Hello says that it is ready.
  */
 #include <stdio.h>
 

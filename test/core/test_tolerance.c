@@ -1,4 +1,4 @@
-/* The privacy check (PROTOCOL.md §7.9 Privacy check; F2 of §2.3 What a coalition learns): refusals name the
+/* The privacy check (ROUND.md §7.9 Privacy check; F2 of §2.3 What a coalition learns): refusals name the
  * cut and the missing edges. */
 #include "test/graph/brute.h"
 

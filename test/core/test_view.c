@@ -1,5 +1,5 @@
 /* The hash h of a view differs with everything that link states say of the view, and with nothing else
- * (PROTOCOL.md §7.8 Agree on the view). */
+ * (ROUND.md §7.8 Agree on the view). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 

@@ -1,4 +1,4 @@
-/* Weight 0 takes part and does not count; an attempt in which all have it is given up (PROTOCOL.md §4.4
+/* Weight 0 takes part and does not count; an attempt in which all have it is given up (ROUND.md §4.4
  * Weights and clipping). */
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"

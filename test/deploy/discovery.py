@@ -87,7 +87,7 @@ class Host(hosts.Host):
 			run(*self.inside('ip', 'address', 'add', f'{address}/16', 'dev', 'eth0'))
 
 	def tag(self):
-		"""Return the name under which the learner is announced (PROTOCOL.md §6.2)."""
+		"""Return the name under which the learner is announced (LINKS.md §6.2)."""
 		pin = re.search(rf'name: "?{self.name}"?,.*sha256:([0-9a-f]{{64}})', (self.folder / 'ward/roster.yaml').read_text())[1]
 		return short_hash(b'starling mdns 1' + short_hash(b'ward') + bytes.fromhex(pin)).hex()
 

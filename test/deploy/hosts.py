@@ -210,7 +210,7 @@ def floats(text):
 
 
 def mean_of(paths):
-	"""Return the mean of models that learners dumped, as PROTOCOL.md §4 has it. A float32 times 10^4 is exact in Python's floats."""
+	"""Return the mean of models that learners dumped, as ROUND.md §4 has it. A float32 times 10^4 is exact in Python's floats."""
 	scale, total, sums = 10 ** DECIMALS, 0, None
 	for path in paths:
 		dump = path.read_bytes()

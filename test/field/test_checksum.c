@@ -1,4 +1,4 @@
-/* Checksums: weighted sums, computed part by part (PROTOCOL.md §8.7 Checking what was passed on). */
+/* Checksums: weighted sums, computed part by part (ROUND.md §8.7 Checking what was passed on). */
 #include "test/field/elements.h"
 #include "test/lib/test.h"
 
@@ -96,7 +96,7 @@ TEST(enough_points)
 	}
 }
 
-/* Of each learner, of all that it keeps: p is larger than the number of learners (PROTOCOL.md §4.5 Bounds on
+/* Of each learner, of all that it keeps: p is larger than the number of learners (ROUND.md §4.5 Bounds on
  * the modulus). */
 TEST(fit_a_message)
 {

@@ -228,7 +228,7 @@ TEST(p_bounds)
 	uint64_t least;
 	int decimals;
 	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, OF(6710, 1), &least,
-				      &decimals)); /* PROTOCOL.md §4 Arithmetic names this number */
+				      &decimals)); /* ROUND.md §4 Arithmetic names this number */
 	assert_int_equal(least, 1 + 320000u * 6710 + 1);
 	assert_int_equal(decimals, 4);
 	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, OF(6711, 1), &least, &decimals));

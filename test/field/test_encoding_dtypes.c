@@ -1,4 +1,4 @@
-/* Encoding and decoding of float64 and int64 (PROTOCOL.md §4.2 Encoding, §4.6 Decoding), and what rounding
+/* Encoding and decoding of float64 and int64 (ROUND.md §4.2 Encoding, §4.6 Decoding), and what rounding
  * costs. */
 #include "test/graph/unit.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* Encoding and decoding of updates (PROTOCOL.md §4.2 Encoding, §4.6 Decoding): the differences to the last
+/* Encoding and decoding of updates (ROUND.md §4.2 Encoding, §4.6 Decoding): the differences to the last
  * committed model, in binary steps. */
 #include "test/field/elements.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* Exact values (PROTOCOL.md §4.3 Limbs and ranges): limbs, their sums and the means, against the big integers
+/* Exact values (ROUND.md §4.3 Limbs and ranges): limbs, their sums and the means, against the big integers
  * of OpenSSL. */
 #include "test/field/big.h"
 #include "test/lib/test.h"

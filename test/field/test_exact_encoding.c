@@ -1,4 +1,4 @@
-/* Exact rounds (PROTOCOL.md §4.2 Encoding, §4.6 Decoding): what learners encode adds up to the exact mean,
+/* Exact rounds (ROUND.md §4.2 Encoding, §4.6 Decoding): what learners encode adds up to the exact mean,
  * whole or by parts. */
 #include "test/field/big.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* Shares of a deposit key: theta of them give the key, fewer say nothing (PROTOCOL.md §5.7 Key shares). Over
+/* Shares of a deposit key: theta of them give the key, fewer say nothing (ROUND.md §5.7 Key shares). Over
  * small fields every polynomial is tried. */
 #include "test/field/elements.h"
 #include "test/lib/test.h"

@@ -108,7 +108,7 @@ static __int128 total_of(const struct network *s, size_t l)
 	return total;
 }
 
-/* The rule of PROTOCOL.md §8.2 metropolis, one edge at a time with C's own division. */
+/* The rule of ROUND.md §8.2 metropolis, one edge at a time with C's own division. */
 static void plain_mix(const struct network *s, int64_t *X)
 {
 	memcpy(X, s->X, s->graph.n * s->n * sizeof *X);

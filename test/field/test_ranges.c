@@ -1,4 +1,4 @@
-/* Ranges of tensors (PROTOCOL.md §4.3 Limbs and ranges): the layout of the vectors, limbs, magnitudes
+/* Ranges of tensors (ROUND.md §4.3 Limbs and ranges): the layout of the vectors, limbs, magnitudes
  * and the exponents of the next round. */
 #include "test/field/elements.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* Encoding and decoding by ranges (PROTOCOL.md §4.3 Limbs and ranges): each element, parts, means and rests.
+/* Encoding and decoding by ranges (ROUND.md §4.3 Limbs and ranges): each element, parts, means and rests.
  */
 #include "test/field/elements.h"
 #include "test/lib/test.h"

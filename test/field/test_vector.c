@@ -39,7 +39,7 @@ static void update_open(struct update *b, uint64_t p, uint32_t degree, size_t co
 	}
 }
 
-/* x_i(k+1) of PROTOCOL.md §8 Engines, and the sum's new value. */
+/* x_i(k+1) of ROUND.md §8 Engines, and the sum's new value. */
 static void plain_step(const struct update *b, size_t l, uint64_t *x, uint64_t *sum)
 {
 	uint64_t p = b->field.p;

@@ -1,4 +1,4 @@
-/* The hash of a vector by strands (PROTOCOL.md §6.14 What is hashed and signed): the numbers are those of
+/* The hash of a vector by strands (LINKS.md §6.14 What is hashed and signed): the numbers are those of
  * another implementation, hashlib.blake2b in Python. */
 #include "test/lib/test.h"
 

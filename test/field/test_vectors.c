@@ -325,7 +325,7 @@ static void weigh(struct round *v, uint32_t i, uint64_t *weights)
 	same(v, "W mod p", i, i, weights[degree], vector_integer(vector_at(row, i)));
 }
 
-/* x(1) to x(3) of the engine exact (PROTOCOL.md §8.3 exact), on every prime of the file. */
+/* x(1) to x(3) of the engine exact (ROUND.md §8.3 exact), on every prime of the file. */
 static void check_field_mixing(struct round *v)
 {
 	size_t bytes = sl_packed_bytes(v->n, v->field.bits);

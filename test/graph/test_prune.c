@@ -1,4 +1,4 @@
-/* The part of a graph that is kept (PROTOCOL.md §7.9 Privacy check), against every choice of vertices. */
+/* The part of a graph that is kept (ROUND.md §7.9 Privacy check), against every choice of vertices. */
 #include "test/graph/brute.h"
 #include "test/graph/graphs.h"
 

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Fail on a citation of PROTOCOL.md that names a section that does not exist, or another section's title."""
+"""Fail on a citation of the protocol that names a section that does not exist, another section's title, or the wrong text.
+
+Sections are numbered through the texts BOOKS, so that §7.9 is one section wherever it is cited."""
 import re
 import sys
 
 from rooms import ROOT
 
+BOOKS = ('GROUP.md', 'LINKS.md', 'ROUND.md')
 FOLDERS = ('common', 'daemon', 'deploy', 'proto', 'test', 'tools')
-SUFFIXES = ('.c', '.h', '.md', '.proto', '.py', '.scd', '.sh', '.txt')
+SUFFIXES = ('.c', '.h', '.in', '.md', '.proto', '.py', '.scd', '.sh', '.txt')
 CITATION = re.compile(r'§(\d+(?:\.\d+)*)((?: [^§).,;\n]+)?)')
+NAMED = re.compile(r'(\w+\.md)(?:\s+(?:[*#]|//))*\s+§(\d+(?:\.\d+)*)')
 
 
 def files():
@@ -21,22 +25,35 @@ def is_title(words, title):
 	return not words[:1].isupper() or words.startswith(title) or title.startswith(words)
 
 
+def sections():
+	"""Return the book and the title of each section, by number, and the numbers that occur twice."""
+	found, twice = {}, []
+	for book in BOOKS:
+		for number, title in re.findall(r'^#+ (\d[\d.]*) (.*)$', (ROOT / 'proto' / book).read_text(), re.M):
+			twice += [number] if number in found else []
+			found[number] = (book, title)
+	return found, twice
+
+
 def main():
-	"""Check every citation; a title counts outside of PROTOCOL.md, as far as it stands on the same line."""
-	protocol = ROOT / 'proto/PROTOCOL.md'
-	titles = dict(re.findall(r'^#+ (\d[\d.]*) (.*)$', protocol.read_text(), re.M))
-	count, wrong = 0, []
+	"""Check every citation; a title counts outside of the protocol, as far as it stands on the same line."""
+	known, twice = sections()
+	count, wrong = 0, [f'there are two sections {number}' for number in twice]
 	for path in files():
-		for number, line in enumerate(path.read_text().splitlines(), 1):
+		text, name = path.read_text(), path.relative_to(ROOT)
+		for number, line in enumerate(text.splitlines(), 1):
 			for section, words in CITATION.findall(line):
 				count += 1
-				if section not in titles:
-					wrong.append(f'{path.relative_to(ROOT)}:{number}: there is no §{section}')
-				elif path != protocol and not is_title(words.strip(' */"\'`'), titles[section]):
-					wrong.append(f'{path.relative_to(ROOT)}:{number}: §{section} is "{titles[section]}"')
+				if section not in known:
+					wrong.append(f'{name}:{number}: there is no §{section}')
+				elif name.parts[0] != 'proto' and not is_title(words.strip(' */"\'`'), known[section][1]):
+					wrong.append(f'{name}:{number}: §{section} is "{known[section][1]}"')
+		for book, section in NAMED.findall(text):
+			if section in known and book != known[section][0]:
+				wrong.append(f'{name}: §{section} is in {known[section][0]}, not in {book}')
 	print('\n'.join(wrong), file=sys.stderr)
-	print(f'{count} citations of {len(titles)} sections, {len(wrong)} wrong')
-	return 1 if wrong or count == 0 or not titles else 0
+	print(f'{count} citations of {len(known)} sections, {len(wrong)} wrong')
+	return 1 if wrong or count == 0 or not known else 0
 
 
 if __name__ == '__main__':

@@ -27,7 +27,7 @@ struct insider {
 
 #define INSIDER_TICK_MS 20u
 
-/* A part of the own encoding, of a ranged round (PROTOCOL.md §4.3 Limbs and ranges). */
+/* A part of the own encoding, of a ranged round (ROUND.md §4.3 Limbs and ranges). */
 struct insider_part {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;

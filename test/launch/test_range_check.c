@@ -1,4 +1,4 @@
-/* --verify comes to the steps, counts and exponents of the learners by code of its own (PROTOCOL.md §4.3
+/* --verify comes to the steps, counts and exponents of the learners by code of its own (ROUND.md §4.3
  * Limbs and ranges). */
 #include <math.h>
 #include <string.h>

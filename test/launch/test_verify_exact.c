@@ -1,4 +1,4 @@
-/* --verify comes to the exact means of the learners by code of its own (PROTOCOL.md §4.3 Limbs and ranges).
+/* --verify comes to the exact means of the learners by code of its own (ROUND.md §4.3 Limbs and ranges).
  */
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* history.h - the attempts of one round: participants, their models and releases; and what F2 and F3 allow a
- * coalition to learn of it (PROTOCOL.md §2.3 What a coalition learns).
+ * coalition to learn of it (ROUND.md §2.3 What a coalition learns).
  *
  * Sets of learners are bit masks. Shares no code with the product.
  */
@@ -22,7 +22,7 @@ struct attempt {
 	uint32_t tolerance;		   /* c of the thresholds; 0: there are no key shares */
 };
 
-/* What the vectors consist of (PROTOCOL.md §4.3 Limbs and ranges). */
+/* What the vectors consist of (ROUND.md §4.3 Limbs and ranges). */
 enum form {
 	FORM_DECIMALS, /* any elements, and the weight */
 	FORM_EXACT,    /* the limbs of an exact value, and the weight */
@@ -46,11 +46,11 @@ struct attempt attempt_without(const struct attempt *attempt, uint32_t gone);
 /* Return the number of key shares that open the deposit of participant i. */
 uint32_t attempt_threshold(const struct attempt *attempt, uint32_t i);
 /* Return the participants whose deposit key the coalition can compute from its own key shares and those that
- * were opened, with the threshold of PROTOCOL.md §5.7. */
+ * were opened, with the threshold of ROUND.md §5.7. */
 uint32_t attempt_opened(const struct attempt *attempt, uint32_t coalition);
 /* Return the participants whose masked state the coalition knows. */
 uint32_t attempt_known(const struct attempt *attempt, uint32_t coalition);
-/* Return true if no c participants separate the others (PROTOCOL.md §7.9 Privacy check). */
+/* Return true if no c participants separate the others (ROUND.md §7.9 Privacy check). */
 bool attempt_tolerates(const struct attempt *attempt, uint32_t c);
 struct history history_of(uint32_t learners, size_t elements);
 /* Return one whose models have one value, in vectors of `form`. */

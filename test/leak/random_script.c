@@ -1,6 +1,6 @@
 #include "test/leak/random_script.h"
 
-/* Words of a stream: masked to the bits of p, little-endian (PROTOCOL.md §5 Randomness and shares). */
+/* Words of a stream: masked to the bits of p, little-endian (ROUND.md §5 Randomness and shares). */
 static void put_word(struct random_script *random_script, uint8_t *bytes, size_t width, uint64_t value)
 {
 	uint64_t word = value | any64(&random_script->junk) << random_script->field->bits;

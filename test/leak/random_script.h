@@ -4,7 +4,7 @@
  * words after the last number are rejected too. A reader that uses the bytes in another way does not get the
  * numbers.
  *
- * With `sharing: seeded` a learner without the seed cannot tell its stream from uniform numbers (PROTOCOL.md
+ * With `sharing: seeded` a learner without the seed cannot tell its stream from uniform numbers (ROUND.md
  * §5.2 Sharing). A seed is therefore only a name here: it stands for the same script at its owner and at the
  * learner to which it was sent. A stream under an unknown key fails the test.
  */

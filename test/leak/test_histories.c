@@ -1,5 +1,5 @@
 /* What a coalition learns in several attempts of one round: what each of them allows; and, if rule B decides
- * on the models (PROTOCOL.md §9.4 Rule B: when a model may be used again), only sums over all others, no
+ * on the models (ROUND.md §9.4 Rule B: when a model may be used again), only sums over all others, no
  * model being in two.
  */
 #include "common/core/over.h"
@@ -113,7 +113,7 @@ static bool rule_holds(const struct attempt *attempt, const struct signatures *s
 	return (uint32_t)__builtin_popcount(signatures->unready) >= rule->unready || sealed >= rule->sealed;
 }
 
-/* Rule B of PROTOCOL.md §9.4 with f = 0. */
+/* Rule B of ROUND.md §9.4 with f = 0. */
 static struct rule rule_b(uint32_t c)
 {
 	return (struct rule){.unready = 1 + c, .sealed = 1 + c, .more = c};

@@ -1,5 +1,5 @@
 /* Deposit keys: what a coalition knows of them from key shares, by exact elimination over small fields
- * (PROTOCOL.md §5.7 Key shares, §10.3 Keys and openings). A key is known, or all values of it are equally
+ * (ROUND.md §5.7 Key shares, §10.3 Keys and openings). A key is known, or all values of it are equally
  * likely. */
 #include "common/field/key_share.h"
 #include "test/leak/history.h"

@@ -1,4 +1,4 @@
-/* What the sums of limbs tell beside the sum of the values (PROTOCOL.md §4.8 Precision): the carries into the
+/* What the sums of limbs tell beside the sum of the values (ROUND.md §4.8 Precision): the carries into the
  * limbs above, and no more. By the product's encoder, for all small values of two learners. */
 #include <math.h>
 

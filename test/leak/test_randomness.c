@@ -1,4 +1,4 @@
-/* The random numbers of shares are uniform and used once (PROTOCOL.md §5 Randomness and shares): for all
+/* The random numbers of shares are uniform and used once (ROUND.md §5 Randomness and shares): for all
  * words of the source, and over a vector of more than one chunk. */
 #include <sodium.h>
 

@@ -1,4 +1,4 @@
-/* F1: mixing, recovery and result reveal only the masked states (PROTOCOL.md §2.3 What a coalition learns).
+/* F1: mixing, recovery and result reveal only the masked states (ROUND.md §2.3 What a coalition learns).
  * Two worlds that the coalition cannot tell apart up to the release are played to the end: all bytes are
  * equal. */
 #include "test/leak/probe.h"
@@ -180,7 +180,7 @@ TEST_NIGHTLY(indistinguishable_on_five)
 	ask_graphs(FORM_DECIMALS, 5, 7);
 }
 
-/* 1 is a double eigenvalue of W mod 7: metropolis takes the place of exact (PROTOCOL.md §8.5 Which engine a
+/* 1 is a double eigenvalue of W mod 7: metropolis takes the place of exact (ROUND.md §8.5 Which engine a
  * view uses). */
 TEST(double_eigenvalue)
 {

@@ -1,4 +1,4 @@
-/* Order of the durable writes, and no write after a failed one (PROTOCOL.md §14.1 What is durable before what
+/* Order of the durable writes, and no write after a failed one (ROUND.md §14.1 What is durable before what
  * is sent). */
 #include <sodium.h>
 #include <stdio.h>

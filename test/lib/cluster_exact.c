@@ -8,7 +8,7 @@
 
 struct round {
 	json_int_t attempt, learners; /* of its view: of a commit, or of the last view that was logged */
-	char view[17]; /* as in the log; two views of one attempt differ in it (PROTOCOL.md §7.8) */
+	char view[17]; /* as in the log; two views of one attempt differ in it (ROUND.md §7.8) */
 	bool committed, fatal;
 	uint64_t members, has_model; /* bit i - 1: learner i */
 	char digest[2 * SL_HASH_BYTES + 1];

@@ -1,4 +1,4 @@
-/* The choice of the engine (PROTOCOL.md §8.5 Which engine a view uses), and of the keepers (§5.6 Deposits).
+/* The choice of the engine (ROUND.md §8.5 Which engine a view uses), and of the keepers (§5.6 Deposits).
  */
 #include "common/mixing/engine.h"
 #include "test/lib/test.h"

@@ -15,7 +15,7 @@ static bool linked(const struct sl_graph *g, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* W as PROTOCOL.md §8 Engines defines it, dense. */
+/* W as ROUND.md §8 Engines defines it, dense. */
 static uint64_t *matrix_of(const struct sl_graph *g, const struct sl_field *field)
 {
 	uint64_t *w = SL_ARENA_TAKE(&arena, (size_t)g->n * g->n, uint64_t);
@@ -214,7 +214,7 @@ static uint32_t degree_of(const char *text, uint32_t n, uint64_t p, uint8_t firs
 	return degree;
 }
 
-/* The numbers of PROTOCOL.md §8 Engines, for every p that `auto` may take and the paper's. */
+/* The numbers of ROUND.md §8 Engines, for every p that `auto` may take and the paper's. */
 TEST(known_graphs)
 {
 	static const uint64_t p[] = {1020431,

@@ -55,7 +55,7 @@ TEST(papers_graphs)
 			 20); /* lambda_2 as the paper prints it */
 }
 
-/* star 2,133 and line 65,155 are the numbers of PROTOCOL.md §8 Engines. */
+/* star 2,133 and line 65,155 are the numbers of ROUND.md §8 Engines. */
 TEST(slow_graphs)
 {
 	struct sl_graph g = graph_of("star", 100);

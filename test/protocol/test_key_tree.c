@@ -1,4 +1,4 @@
-/* The hash tree over key shares (PROTOCOL.md §5.7 Key shares): every path leads to the root, and no other
+/* The hash tree over key shares (ROUND.md §5.7 Key shares): every path leads to the root, and no other
  * share, holder, place or attempt does. */
 #include "common/protocol/key_tree.h"
 #include "test/lib/test.h"

@@ -1,4 +1,4 @@
-/* How many losses an attempt tolerates: the count agrees with the rule of PROTOCOL.md §10.4 How recovery
+/* How many losses an attempt tolerates: the count agrees with the rule of ROUND.md §10.4 How recovery
  * ends, applied to every set of losses, for all graphs of up to five participants. */
 #include "common/base/bytes.h"
 #include "common/graph/forest.h"

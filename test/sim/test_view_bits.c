@@ -1,4 +1,4 @@
-/* The bits of limbs that a view agrees on, by round and modulus (PROTOCOL.md §4.8 Precision). */
+/* The bits of limbs that a view agrees on, by round and modulus (ROUND.md §4.8 Precision). */
 #include "common/field/encoding.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"

@@ -138,7 +138,7 @@ def number(value):
 
 
 class Asked:
-	"""A learner that answers learners that join (PROTOCOL.md 12.9), as `verdict`, `ahead` and `roster` say."""
+	"""A learner that answers learners that join (GROUP.md §12.9), as `verdict`, `ahead` and `roster` say."""
 
 	def __init__(self, port, identity):
 		self.verdict, self.ahead, self.roster = 'admitted', 0, b''

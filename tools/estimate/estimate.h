@@ -9,11 +9,11 @@
  *   seeded     d messages of 32 bytes      forest       2 depth     v(b) (1 + load / T)
  *
  * With forest of T trees, a learner sends 1/T of a vector over each of its edges in the trees, `load` in all,
- * and its deposit to one neighbour (while no attempt of the round failed; PROTOCOL.md §5.6 Deposits); all
+ * and its deposit to one neighbour (while no attempt of the round failed; ROUND.md §5.6 Deposits); all
  * learners together send (3N - 2) v(b).
  *
  * Besides, every signed record goes over every link at least once: 2 N (2E - N + 1) records of a few hundred
- * bytes of all together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link
+ * bytes of all together, an N-th of that per learner (ROUND.md §7.6 Link states and the flood; a link
  * where both ends send at once carries a record twice). K, deg r and depth: graph.h.
  *
  * Memory of a learner, for each float: 8 bytes of models (trained and committed), b / 8 of the state, and 8

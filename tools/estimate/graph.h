@@ -1,4 +1,4 @@
-/* graph.h - the figures of a graph on which the cost of each engine depends (PROTOCOL.md §8 Engines).
+/* graph.h - the figures of a graph on which the cost of each engine depends (ROUND.md §8 Engines).
  *
  * For a given graph (N up to SL_LEARNERS_MAX) everything is computed. For a family at any N there are
  * formulas, with d the degree, W = I - L_w the Metropolis-Hastings matrix, w_ij = 1 / (max(d_i, d_j) + 1):

@@ -28,7 +28,7 @@ static bool may_be_known(const struct sl_explore *x, const struct sl_explore_wor
 }
 
 /* A model that was in an attempt may enter another one only if the masked states of at least c+1 participants
- * of the first are never known (PROTOCOL.md §9.4 Rule B). `released` is the record of any participant. */
+ * of the first are never known (ROUND.md §9.4 Rule B). `released` is the record of any participant. */
 static void check_reuse(struct sl_explore *x, const struct sl_explore_world *w,
 			const struct sl_explore_record *released)
 {

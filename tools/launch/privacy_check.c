@@ -1,4 +1,4 @@
-/* The privacy check of the steps of a schedule, before a daemon starts (PROTOCOL.md §7.9 Privacy check). */
+/* The privacy check of the steps of a schedule, before a daemon starts (ROUND.md §7.9 Privacy check). */
 #include "common/report/privacy_text.h"
 #include "tools/launch/launch.h"
 #include "tools/topology/figures.h"

@@ -180,7 +180,7 @@ static int64_t coordinate(const struct sum *sum, const struct sl_tensor_place *p
 	return place->nonnegative && sum->z[at] < 0 ? 0 : (int64_t)sum->z[at];
 }
 
-/* Return the value of coordinate `at` of the new model, as PROTOCOL.md §4.6 Decoding has it. */
+/* Return the value of coordinate `at` of the new model, as ROUND.md §4.6 Decoding has it. */
 static double update_mean(const struct sum *sum, size_t tensor, size_t at)
 {
 	volatile double mean = (double)sum->z[at] / (double)sum->weight;

@@ -1,4 +1,4 @@
-/* verify_exact.h - means of values that nothing was rounded of (PROTOCOL.md §4.3 Limbs and ranges), in the
+/* verify_exact.h - means of values that nothing was rounded of (ROUND.md §4.3 Limbs and ranges), in the
  * big integers of OpenSSL. It shares no code with the daemon's decoding.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* verify_mean.h - the test that a number is the mean of encodings, rounded as in PROTOCOL.md §4.6 Decoding.
+/* verify_mean.h - the test that a number is the mean of encodings, rounded as in ROUND.md §4.6 Decoding.
  * It checks the committed value instead of computing another one, and shares no code with the decoding. */
 #pragma once
 

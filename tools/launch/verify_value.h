@@ -1,4 +1,4 @@
-/* verify_value.h - the integer that stands for an element of a trained model (PROTOCOL.md §4.2 Encoding), in
+/* verify_value.h - the integer that stands for an element of a trained model (ROUND.md §4.2 Encoding), in
  * exact rationals. It shares no code with the encoding of the daemon.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* range_check.h - how each tensor was encoded, and the exponent that it has after the round, by PROTOCOL.md
+/* range_check.h - how each tensor was encoded, and the exponent that it has after the round, by ROUND.md
  * §4.3 Limbs and ranges. It shares no code with the daemon's.
  */
 #pragma once

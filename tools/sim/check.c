@@ -116,7 +116,7 @@ static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page
 	}
 }
 
-/* Try all coalitions of c learners on a view in which a learner shares (PROTOCOL.md §2.3 What a coalition
+/* Try all coalitions of c learners on a view in which a learner shares (ROUND.md §2.3 What a coalition
  * learns, F2). */
 static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
@@ -204,7 +204,7 @@ static bool only_lost_have(const struct sl_sim *sim, sl_round t)
 }
 
 /* Return the number of equal digests that a commit needs: one of them is of an honest learner, and two sets
- * of them have more than f signers in common (PROTOCOL.md §7.14 Confirm). */
+ * of them have more than f signers in common (ROUND.md §7.14 Confirm). */
 uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members)
 {
 	const struct sl_parameters *p = &sim->options.parameters;

@@ -4,8 +4,8 @@
  * are equal.
  *  - No deposit key and no sum of masked states of an attempt leaves before every participant's Ready was
  * emitted, nor after the attempt ended there, nor before its release is durable, nor after an Abort; to
- * members of the view only (PROTOCOL.md §7.12 Release).
- *  - A model is encoded again only if rule B allows it for every attempt in which it had a Ready (PROTOCOL.md
+ * members of the view only (ROUND.md §7.12 Release).
+ *  - A model is encoded again only if rule B allows it for every attempt in which it had a Ready (ROUND.md
  * §9.4 Rule B).
  *  - A commit has equal digests of so many members that two such sets share an honest one; a learner that has
  * given an attempt up signs no result of it, nor the other way round.
@@ -13,7 +13,7 @@
  *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
- * and no Ready while another attempt with a Ready of this learner is not over (PROTOCOL.md §9.3 Rule A).
+ * and no Ready while another attempt with a Ready of this learner is not over (ROUND.md §9.3 Rule A).
  *  - No learner that follows the protocol, and whose disk is as it was, is accused of anything.
  *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
@@ -96,6 +96,6 @@ void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_atte
 /* check_signed.c */
 void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);
-/* `failed` of the view is what min(c + 1, N) of its learners have to say (PROTOCOL.md §5.6 Deposits). */
+/* `failed` of the view is what min(c + 1, N) of its learners have to say (ROUND.md §5.6 Deposits). */
 void sl_sim_check_failed(struct sl_sim *sim, const struct sl_view *view);
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action);

@@ -1,5 +1,5 @@
 /* Rules of the round: when an attempt is over, when a model may be used again, when
- * a learner may be Ready again, when a key may be shown, and which learners are needed (PROTOCOL.md §9, §10).
+ * a learner may be Ready again, when a key may be shown, and which learners are needed (ROUND.md §9, §10).
  *
  * A certificate is judged by what is on the disks of all learners, not by what its holder has received: an
  * attempt that is over for a learner must be over in the world. Thresholds are computed here from the edges.
@@ -129,7 +129,7 @@ static bool committed_without(const struct sl_sim *sim, uint32_t i, sl_round t)
 }
 
 /* An attempt tolerates the loss of c members: the others give it up, if they cannot complete it. For either,
- * as many as a commit needs must be left (PROTOCOL.md §10.4 How recovery ends); a liar may sign another
+ * as many as a commit needs must be left (ROUND.md §10.4 How recovery ends); a liar may sign another
  * result, and a learner that forgot signs none. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {

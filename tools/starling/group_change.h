@@ -1,4 +1,4 @@
-/* group_change.h - one change of a signed roster, on the machine of an admin (PROTOCOL.md §12.1 Roster
+/* group_change.h - one change of a signed roster, on the machine of an admin (GROUP.md §12.1 Roster
  * changes).
  *
  * The next version may be signed once the learner of this machine has committed a round under the present

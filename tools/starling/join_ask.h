@@ -1,4 +1,4 @@
-/* join_ask.h - a request to a learner of a group, and the checks of its answer (PROTOCOL.md §12.9 Joining).
+/* join_ask.h - a request to a learner of a group, and the checks of its answer (GROUP.md §12.9 Joining).
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* clocks.h - how far the clocks of two learners differ at least, from the order of messages.
  *
  * A learner enters RELEASE when it holds the Ready of every participant, and a participant signs its Ready in
- * READY (PROTOCOL.md §7.12 Release); it enters CONFIRM when it holds the Checksum of every participant, which
+ * READY (ROUND.md §7.12 Release); it enters CONFIRM when it holds the Checksum of every participant, which
  * each sends in CHECK (§8.7 Checking what was passed on). Where the log of one learner has the second before
  * the log of another has the first, their clocks differ.
  */

@@ -1,4 +1,4 @@
-/* audit.h - reports on what colluding learners learn (PROTOCOL.md §2.3 What a coalition learns; the paper's
+/* audit.h - reports on what colluding learners learn (ROUND.md §2.3 What a coalition learns; the paper's
  * Theorem).
  *
  * In a step, a coalition learns the sum of the models of each group into which the other learners fall

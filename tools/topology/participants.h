@@ -1,7 +1,7 @@
 /* participants.h - the participants of a round on a step, and the groups into which they fall without a
  * coalition.
  *
- * A round takes a connected quorum; learners outside that part are left out (PROTOCOL.md §7.8 Agree on the
+ * A round takes a connected quorum; learners outside that part are left out (ROUND.md §7.8 Agree on the
  * view). The quorum is a majority, so at most one part has it. Owns its memory; lists are valid until the
  * next call.
  */

@@ -1,4 +1,4 @@
-/* An exchange of metropolis (PROTOCOL.md §8.2 metropolis): X += sum over the neighbours of trunc((X_j - X) /
+/* An exchange of metropolis (ROUND.md §8.2 metropolis): X += sum over the neighbours of trunc((X_j - X) /
  * d).
  *
  * Neighbours of one d are taken together. Let C = c d >= 2^62, so that z = X_j - X + C is not negative, and

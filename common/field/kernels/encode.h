@@ -1,4 +1,4 @@
-/* encode.h - a block of floats to elements (PROTOCOL.md §4.2 Encoding), several side by side, for vectors as
+/* encode.h - a block of floats to elements (ROUND.md §4.2 Encoding), several side by side, for vectors as
  * wide as the instruction set of the including file has them.
  */
 #pragma once
