@@ -75,6 +75,107 @@ TEST(random_graphs)
 	}
 }
 
+/* Put the vertices in the order of ROUND.md §7.9 Privacy check, "Which cut", step 1. */
+static void put_in_order(const struct brute *b, uint32_t k, uint32_t *order)
+{
+	uint32_t number[BRUTE_MOST] = {0}, changed[BRUTE_MOST] = {0}, changes = 0, done = 0;
+	for (uint32_t i = 0; i < b->n; i++) {
+		uint32_t next = BRUTE_MOST;
+		for (uint32_t v = 0; v < b->n; v++)
+			if (!(done >> v & 1) && (next == BRUTE_MOST || number[v] > number[next] ||
+						 (number[v] == number[next] && changed[v] > changed[next])))
+				next = v;
+		order[i] = next;
+		done |= 1u << next;
+		for (uint32_t u = 0; u < b->n; u++)
+			if (brute_has(b, next, u) && !(done >> u & 1) && number[u] < k) {
+				number[u]++;
+				changed[u] = ++changes;
+			}
+	}
+}
+
+/* Return the smallest set without the vertices of `kept` that every path from `v` to `ends` meets; of
+ * several, the one that leaves the fewest vertices connected to v. 0: every such set has `bound` vertices or
+ * more. */
+static uint32_t nearest_cut(const struct brute *b, uint32_t v, uint32_t ends, uint32_t kept, uint32_t bound)
+{
+	uint32_t best = 0;
+	int fewest = BRUTE_MOST + 1;
+	for (uint32_t size = 1; size < bound && best == 0; size++)
+		for (uint32_t set = (1u << size) - 1; set >> b->n == 0; set = brute_next(set)) {
+			uint32_t reached = brute_reach(b, v, set);
+			if ((set & kept) == 0 && (reached & ends) == 0 &&
+			    __builtin_popcount(reached) < fewest) {
+				fewest = __builtin_popcount(reached);
+				best = set;
+			}
+		}
+	return best;
+}
+
+/* Return the cut of a connected graph whose degrees are k at least, by the steps 2 to 4. 0: none is below k.
+ */
+static uint32_t cut_by_rule(const struct brute *b, uint32_t k)
+{
+	uint32_t order[BRUTE_MOST], cut = 0, bound = k, before = 0;
+	put_in_order(b, k, order);
+	for (uint32_t r = 0; r < b->n; before |= 1u << order[r++])
+		for (uint32_t i = 0, v = order[r]; r > 0 && i < (r < bound ? r : 1); i++) {
+			uint32_t w = order[i], found = 0;
+			if (r >= bound)
+				found = nearest_cut(b, v, before, 1u << v, bound);
+			else if (!brute_has(b, v, w))
+				found = nearest_cut(b, v, 1u << w, 1u << v | 1u << w, bound);
+			if (found != 0) {
+				cut = found;
+				bound = (uint32_t)__builtin_popcount(found);
+			}
+		}
+	return cut;
+}
+
+static bool may_be_pruned(const struct brute *b, uint32_t k)
+{
+	for (uint32_t v = 0; v < b->n; v++)
+		if ((uint32_t)__builtin_popcount(b->adjacent[v]) < k)
+			return false;
+	return brute_components(b, 0) == 1;
+}
+
+/* Two dense parts, and few edges between them. */
+static struct brute two_parts(uint32_t n, uint64_t *seed)
+{
+	struct brute b = {.n = n};
+	uint32_t part = (uint32_t)any64(seed), few = 8 + (uint32_t)(any64(seed) % 14);
+	for (uint32_t u = 0; u < n; u++)
+		for (uint32_t v = u + 1; v < n; v++)
+			if (any64(seed) % 100 < ((part >> u & 1) == (part >> v & 1) ? 90 : few))
+				brute_join(&b, u, v);
+	return b;
+}
+
+TEST(the_cut_is_the_one_of_the_protocol)
+{
+	uint64_t seed = 11;
+	uint32_t cuts = 0;
+	for (int round = 0; round < 12000; round++) {
+		uint32_t n = 5 + (uint32_t)(any64(&seed) % 7), k = 2 + (uint32_t)(any64(&seed) % 3);
+		struct brute b = two_parts(n, &seed);
+		if (!may_be_pruned(&b, k))
+			continue;
+		struct sl_graph graph = graph_of_brute(&b);
+		uint32_t cut[BRUTE_MOST], kappa, want = cut_by_rule(&b, k);
+		assert_int_equal(sl_connectivity(&graph, k, &kappa, cut, &arena), SL_OK);
+		assert_int_equal(kappa, want != 0 ? (uint32_t)__builtin_popcount(want) : k);
+		if (want == 0)
+			continue;
+		assert_int_equal(mask_of(cut, kappa), want);
+		cuts++;
+	}
+	assert_true(cuts > 1000);
+}
+
 /* The fewest vertices without which `from` does not reach `to`. */
 static uint32_t least_between(const struct brute *b, uint32_t from, uint32_t to)
 {
