@@ -98,7 +98,7 @@ static void send_control(struct sl_daemon *daemon, const uint64_t *to, const str
 {
 	struct sl_frame *frame = encode(m, false, NULL);
 	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_ABORT)
-		daemon->figures.flood_bytes += frame->size * receivers(daemon, to);
+		daemon->observe.figures.flood_bytes += frame->size * receivers(daemon, to);
 	to_set(daemon, to, frame);
 }
 
@@ -154,7 +154,7 @@ static void execute_stop(struct sl_daemon *daemon, int code)
 		atomic_store(&daemon->failed, true);
 		sl_daemon_stop(daemon, 1);
 	} else if (daemon->farewell_ms == 0) {
-		sl_report_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
+		sl_report_log_round(&daemon->observe, SL_RECORD_FINISHED, daemon->settings->rounds);
 		sl_daemon_finish(daemon);
 	}
 }
@@ -185,8 +185,8 @@ static void execute_one(struct sl_daemon *daemon, const struct sl_action *action
 		break;
 	case SL_ACTION_REPORT:
 		if (action->report.kind == SL_REPORT_PHASE)
-			sl_wait_log_end(daemon);
-		sl_report_log(daemon, &action->report);
+			sl_wait_log_end(&daemon->observe);
+		sl_report_log(&daemon->observe, &action->report);
 		break;
 	case SL_ACTION_STOP:
 		execute_stop(daemon, action->code);

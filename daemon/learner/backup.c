@@ -119,9 +119,9 @@ static void done(struct sl_task *base)
 	daemon->backup.error = backup->error;
 	daemon->backup.round = backup->round;
 	if (backup->error.code == SL_OK)
-		sl_report_log_round(daemon, SL_RECORD_BACKUP, backup->round);
+		sl_report_log_round(&daemon->observe, SL_RECORD_BACKUP, backup->round);
 	else
-		sl_report_log_reason(daemon, SL_RECORD_BACKUP_FAILED, backup->error.text);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_BACKUP_FAILED, backup->error.text);
 	free(backup);
 }
 

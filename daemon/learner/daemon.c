@@ -1,12 +1,27 @@
 #include "daemon/learner/daemon.h"
 
 #include <sodium.h>
+#include <string.h>
 
 #include "daemon/application/application.h"
 #include "daemon/runtime/service.h"
 
 #define FAREWELL_MS 30000u
 #define LOOK_MS 100u
+
+void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings)
+{
+	memset(daemon, 0, sizeof *daemon);
+	daemon->settings = settings;
+	const struct sl_observed of = {.settings = settings,
+				       .roster = &daemon->roster,
+				       .core_config = &daemon->core_config,
+				       .keys = &daemon->keys,
+				       .checkpoint = daemon->checkpoint,
+				       .failed = &daemon->failed,
+				       .loop = &daemon->loop};
+	sl_observe_begin(&daemon->observe, &of);
+}
 
 void sl_daemon_stop(struct sl_daemon *daemon, int status)
 {

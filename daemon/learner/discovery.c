@@ -15,12 +15,13 @@ static void on_found(void *context, uint32_t member, const char *addresses)
 	sl_record_init(&record, SL_RECORD_FOUND);
 	sl_record_peer(&record, &daemon->roster, member);
 	record.address = addresses;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 static void on_say(void *context, bool works, const char *text)
 {
-	sl_report_log_reason(context, works ? SL_RECORD_DISCOVERY : SL_RECORD_DISCOVERY_FAILED, text);
+	sl_report_log_reason(&((struct sl_daemon *)context)->observe,
+			     works ? SL_RECORD_DISCOVERY : SL_RECORD_DISCOVERY_FAILED, text);
 }
 
 /* Return the port at which this learner listens. */

@@ -105,7 +105,7 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 /* Warn about bytes that no learner of this version sends, and close the link. */
 static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
-	sl_report_log_warn(daemon, peer, why);
+	sl_report_log_warn(&daemon->observe, peer, why);
 	sl_links_drop(daemon->links, peer, "received an invalid frame");
 }
 
@@ -114,7 +114,7 @@ static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
  * only. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_report_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
+	sl_report_log_round(&daemon->observe, SL_RECORD_AGAIN, daemon->committed_through);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }
@@ -159,11 +159,12 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	}
 	why = check_hello(daemon, &decoded.message);
 	if (h->kind == SL_MSG_HELLO)
-		daemon->peer_warnings[h->event.peer].other_run = why != NULL;
+		daemon->observe.peers[h->event.peer].warning.other_run = why != NULL;
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
-		sl_report_log_warn(daemon, h->event.peer, why); /* the relay is not at fault: keep the link */
+		sl_report_log_warn(&daemon->observe, h->event.peer,
+				   why); /* the relay is not at fault: keep the link */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind >= SL_MSG_SHARE)

@@ -100,23 +100,22 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 				"listening on %s; group %s has %u of %u learners: this learner waits for the "
 				"others to join",
 				daemon->listen, daemon->group.name, daemon->roster.size, daemon->group.start);
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 	return SL_OK;
 }
 
 int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 {
-	daemon->peer_warnings = calloc(daemon->roster.size, sizeof *daemon->peer_warnings);
-	if (daemon->peer_warnings == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_group_update_open(daemon, error);
+	int rc = sl_observe_peers(&daemon->observe, error);
+	if (rc == SL_OK)
+		rc = sl_group_update_open(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_folder_make(daemon->settings->state, error); /* of the control socket */
 	if (rc == SL_OK)
 		rc = listen_for_peers(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, daemon->settings->control,
-				     serve, daemon, error);
+		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log,
+				     daemon->settings->control, serve, daemon, error);
 	if (rc == SL_OK)
 		rc = sl_identity_hold(daemon->settings->identity, &daemon->identity, error);
 	if (rc != SL_OK)

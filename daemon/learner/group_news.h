@@ -4,8 +4,6 @@
 
 #include "common/base/types.h"
 
-#define SL_GROUP_PROGRAM_BYTES 32u /* of a program's version, with the NUL */
-
 struct sl_group_update {
 	char *text; /* of the newest roster; owned; NULL: the roster is not signed */
 	size_t bytes;
@@ -15,8 +13,7 @@ struct sl_group_update {
 	struct sl_group_peer {
 		uint64_t told,
 			sent; /* version that the peer told, and that was sent to it; of the present link */
-		uint64_t sent_at;		      /* loop time, ms */
-		char program[SL_GROUP_PROGRAM_BYTES]; /* version of its program; "": not told */
+		uint64_t sent_at;	/* loop time, ms */
 		uint64_t quiet_until;	/* loop time, ms, before which no roster of the peer is read */
 		uint64_t again_at;	/* loop time, ms, at which it is told the version again; 0: never */
 		struct sl_group_parts { /* its roster that arrives */
@@ -28,12 +25,6 @@ struct sl_group_update {
 	uint32_t peer_count;
 	uint32_t arriving, arriving_max; /* rosters that arrive at a time */
 };
-
-/* Return the version of the program of `peer` as it told, or NULL. */
-static inline const char *sl_group_program(const struct sl_group_update *u, uint32_t peer)
-{
-	return u->text != NULL && u->peers[peer].program[0] != '\0' ? u->peers[peer].program : NULL;
-}
 
 struct sl_roster_fetch {
 	uint64_t linked_at; /* loop time, ms, when there was a link, or the first look; 0: no look yet */

@@ -120,6 +120,7 @@ void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
 	assert(peer < u->peer_count);
 	drop_parts(u, &u->peers[peer]);
 	u->peers[peer] = (struct sl_group_peer){.quiet_until = u->peers[peer].quiet_until};
+	daemon->observe.peers[peer].program[0] = '\0';
 	tell_version(daemon, peer);
 	send_frame(daemon, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
 	sl_links_flush(daemon->links);
@@ -144,7 +145,7 @@ static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *
 					"learner takes it %sand restarts by itself",
 					group->version, group->name, group->roster.size,
 					sl_group_is_forming(&daemon->group) ? "" : "after this round ");
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 	for (uint32_t i = 0; i < u->peer_count; i++)
 		send_if_older(daemon, i, false);
 }
@@ -226,7 +227,7 @@ void sl_group_update_look(struct sl_daemon *daemon, bool committed)
 					"this learner restarts by itself, with version %" PRIu64
 					" of the roster of group %s",
 					u->version, daemon->group.name);
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }
@@ -288,12 +289,12 @@ static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *pa
 	if (rc != SL_OK)
 		p->quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
 	if (rc != SL_OK && rc != SL_PENDING)
-		sl_report_log_warn(daemon, peer, error.text);
+		sl_report_log_warn(&daemon->observe, peer, error.text);
 	drop_parts(u, p);
 }
 
 /* Keep the version of a peer's program, which is shown to the operator: printable ASCII without spaces. */
-static void take_program(struct sl_group_peer *peer, const uint8_t *payload, size_t size)
+static void take_program(struct sl_observed_peer *peer, const uint8_t *payload, size_t size)
 {
 	bool good = size < sizeof peer->program;
 	for (size_t i = 0; i < size && good; i++)
@@ -314,7 +315,7 @@ void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kin
 	if (kind == SL_FRAME_ROSTER_PART) {
 		take_part(daemon, peer, payload, size);
 	} else if (kind == SL_FRAME_PROGRAM) {
-		take_program(&u->peers[peer], payload, size);
+		take_program(&daemon->observe.peers[peer], payload, size);
 	} else if (size == VERSION_BYTES) {
 		u->peers[peer].told = sl_bytes_get_u64(payload);
 		send_if_older(daemon, peer, true);

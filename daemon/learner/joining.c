@@ -32,7 +32,7 @@ static void say(void *context, const char *address, const struct sl_waiting *wai
 			waiting->address, waiting->renews != 0 ? "asks for" : "wants to join with", pin,
 			waiting->name);
 	}
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 /* ---- admission without a question ---- */
@@ -113,7 +113,7 @@ void sl_joining_look(struct sl_daemon *daemon)
 	int rc = admit_waiting(daemon, &error);
 	admission->due = rc == SL_ERR_BUSY; /* a command changes the group: look again */
 	if (rc != SL_OK && rc != SL_ERR_BUSY)
-		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_JOIN_FAILED, error.text);
 }
 
 /* ---- life ---- */
@@ -171,8 +171,8 @@ void sl_joining_durable(struct sl_daemon *daemon, const struct sl_durable *durab
 	if (rc == SL_OK)
 		rc = sl_identity_hold(folder, &daemon->identity, &error);
 	if (rc != SL_OK)
-		sl_report_log_reason(daemon, SL_RECORD_JOIN_FAILED, error.text);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_JOIN_FAILED, error.text);
 	else
-		sl_report_log_reason(daemon, SL_RECORD_JOINING,
+		sl_report_log_reason(&daemon->observe, SL_RECORD_JOINING,
 				     "a round has committed under the new key: the old one is deleted");
 }

@@ -28,9 +28,10 @@
 
 static void on_up(void *context, uint32_t peer)
 {
-	((struct sl_daemon *)context)->link_faults[peer] = (struct sl_link_fault){0};
-	sl_event_queue_add(&((struct sl_daemon *)context)->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
-	sl_group_update_link_up(context, peer);
+	struct sl_daemon *daemon = context;
+	daemon->observe.peers[peer].fault = (struct sl_link_fault){0};
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_group_update_link_up(daemon, peer);
 }
 
 /* Return true if a failed dial is worth a warning: its reason is a new one since the peer was last linked,
@@ -57,7 +58,7 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	struct sl_daemon *daemon = context;
 	struct sl_record record;
 	char address[SL_ADDRESS_BYTES];
-	bool news = dialled && is_news(&daemon->link_faults[peer], why);
+	bool news = dialled && is_news(&daemon->observe.peers[peer].fault, why);
 	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
 				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
 					  : SL_RECORD_LINK_DOWN);
@@ -66,7 +67,7 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	record.address = address;
 	record.reason = why;
 	if (!daemon->stopping)
-		sl_report_log_record(daemon, &record);
+		sl_report_log_record(&daemon->observe, &record);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
@@ -93,7 +94,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
 	record.address = address;
 	record.key = shown;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 static void on_prepare(uv_prepare_t *handle)
@@ -112,7 +113,7 @@ static void on_watchdog(uv_timer_t *timer)
 	struct sl_record record;
 	uint64_t seconds;
 	if (!daemon->stopping)
-		sl_wait_log_look(daemon);
+		sl_wait_log_look(&daemon->observe);
 	sl_joining_look(daemon);
 	sl_roster_fetch_look(daemon);
 	sl_group_update_look(daemon, false);
@@ -123,13 +124,14 @@ static void on_watchdog(uv_timer_t *timer)
 	sl_record_init(&record, SL_RECORD_DISK_HANGS);
 	record.reason = name;
 	record.waited_s = (double)seconds;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
-	sl_report_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
+	sl_report_log_reason(&daemon->observe, SL_RECORD_STOPPING,
+			     number == SIGINT ? "interrupted" : "terminated");
 	daemon->restart_requested = daemon->other_model = false; /* if it was to start again */
 	sl_daemon_stop(daemon, 0);
 }
@@ -140,8 +142,8 @@ static void on_hangup(uv_signal_t *handle, int number)
 	struct sl_daemon *daemon = handle->data;
 	struct sl_error error;
 	(void)number;
-	if (sl_log_is_standard(daemon->log) && isatty(STDERR_FILENO)) {
-		sl_report_log_reason(daemon, SL_RECORD_STOPPING, "the terminal was closed");
+	if (sl_log_is_standard(daemon->observe.log) && isatty(STDERR_FILENO)) {
+		sl_report_log_reason(&daemon->observe, SL_RECORD_STOPPING, "the terminal was closed");
 		sl_daemon_stop(daemon, 0);
 	} else {
 		sl_reload(daemon, &error); /* logged */
@@ -214,6 +216,7 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 		rc = sl_joining_open(daemon, &config, error);
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
+	daemon->observe.of.links = daemon->links;
 	return rc == SL_OK ? sl_discovery_open(daemon, error) : rc;
 }
 
@@ -224,10 +227,10 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
 	int rc = sl_loop_links(daemon, &handler, error);
 	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, s->control,
+		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log, s->control,
 				     sl_requests_serve, daemon, error);
 	if (rc == SL_OK)
-		rc = sl_monitor_open(daemon, error);
+		rc = sl_monitor_open(&daemon->observe, error);
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
@@ -235,18 +238,18 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	record.address = daemon->listen;
 	record.reason = daemon->roster.members[daemon->self].address;
 	record.incarnation = sl_store_incarnation(daemon->store);
-	sl_report_log_record(daemon, &record);
-	if (daemon->http != NULL) {
+	sl_report_log_record(&daemon->observe, &record);
+	if (daemon->observe.http != NULL) {
 		sl_record_init(&record, SL_RECORD_HTTP);
-		record.address = sl_http_url(daemon->http);
-		sl_report_log_record(daemon, &record);
+		record.address = sl_http_url(daemon->observe.http);
+		sl_report_log_record(&daemon->observe, &record);
 	}
 	return SL_OK;
 }
 
 int sl_loop_run(struct sl_daemon *daemon)
 {
-	daemon->notes.started_at = time(NULL);
+	daemon->observe.notes.started_at = time(NULL);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_START);
 	if (!daemon->stopping)
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
@@ -280,7 +283,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->closed = true;
 	if (daemon->control != NULL)
 		sl_control_close(daemon->control);
-	sl_monitor_close(daemon);
+	sl_monitor_close(&daemon->observe);
 	if (daemon->mdns != NULL)
 		sl_mdns_close(daemon->mdns);
 	if (daemon->links != NULL)

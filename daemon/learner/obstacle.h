@@ -6,11 +6,11 @@
  */
 #pragma once
 
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/observe.h"
 
 /* Keep `text`, the sentence of `report`, if it is one of struct sl_obstacles. */
-void sl_obstacle_report(struct sl_daemon *daemon, const struct sl_report *report, const char *text);
+void sl_obstacle_report(struct sl_observe *observe, const struct sl_report *report, const char *text);
 /* Return what waiting alone does not cure in `wait` for the learners of `awaited`, cause and remedy, in
  * `text`; "": it may cure it. */
-const char *sl_obstacle(const struct sl_daemon *daemon, enum sl_wait wait, const uint64_t *awaited,
+const char *sl_obstacle(const struct sl_observe *observe, enum sl_wait wait, const uint64_t *awaited,
 			char text[static SL_OBSTACLE_BYTES]);

@@ -117,7 +117,7 @@ static void log_attempt(struct sl_daemon *daemon, enum sl_record_kind kind)
 	sl_record_init(&record, kind);
 	record.round = daemon->past.t;
 	record.attempt = daemon->past.a;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 /* Take the copy, if the attempt is of that roster. Otherwise nothing changes, and the start is refused when

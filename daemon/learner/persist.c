@@ -182,10 +182,10 @@ static void run(struct sl_task *base)
 		record->code = sl_err_set(&record->error, SL_ERR_REFUSED, "not written: the learner stopped");
 		return;
 	}
-	atomic_store(&record->daemon->writing.kind, record->persist.what.kind);
-	atomic_store(&record->daemon->writing.since_ms, uv_hrtime() / 1000000u);
+	atomic_store(&record->daemon->observe.writing.kind, record->persist.what.kind);
+	atomic_store(&record->daemon->observe.writing.since_ms, uv_hrtime() / 1000000u);
 	record->code = execute_out(record);
-	atomic_store(&record->daemon->writing.since_ms, 0);
+	atomic_store(&record->daemon->observe.writing.since_ms, 0);
 	if (record->code != SL_OK)
 		atomic_store(&record->daemon->failed, true); /* later records depend on this one */
 	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
@@ -199,7 +199,7 @@ const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seco
 		[SL_PERSIST_RELEASED] = "RELEASED", [SL_PERSIST_RECOVERS] = "RECOVERS",
 		[SL_PERSIST_SIGNS] = "SIGNS",	    [SL_PERSIST_GIVEN_UP] = "GIVEN_UP",
 		[SL_PERSIST_OVER] = "OVER",	    [SL_PERSIST_COMMIT] = "COMMIT"};
-	struct sl_writing *writing = &daemon->writing;
+	struct sl_writing *writing = &daemon->observe.writing;
 	sl_ms since = atomic_load(&writing->since_ms);
 	if (since == 0 || now < since + HANGS_MS) {
 		writing->report_at = 0;

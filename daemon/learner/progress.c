@@ -49,7 +49,7 @@ void sl_progress_look(struct sl_daemon *daemon)
 	char line[SL_MONITOR_LINE_BYTES];
 	if (daemon->stopping)
 		return;
-	sl_monitor_health(daemon, line);
+	sl_monitor_health(&daemon->observe, line);
 	show(&daemon->progress, line);
 	if (advances(daemon))
 		feed(&daemon->progress);

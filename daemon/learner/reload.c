@@ -150,7 +150,7 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 		&record, "the log is reopened at level %s; %s%s%s",
 		sl_level_name((enum sl_level)fresh->log_level), sentences[outcome],
 		keys[0] != '\0' ? "; restart this learner for what else has changed: " : "", keys);
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
@@ -169,13 +169,13 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = read_roster(daemon, fresh, &outcome, error);
 	if (rc == SL_OK)
-		rc = sl_log_reopen(daemon->log, fresh, error);
+		rc = sl_log_reopen(daemon->observe.log, fresh, error);
 	if (rc == SL_OK)
 		log_reload(daemon, fresh, outcome);
 	else
-		sl_report_log_reason(daemon, SL_RECORD_RELOADED_NOTHING, error->text);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_RELOADED_NOTHING, error->text);
 	if (rc == SL_OK && outcome == SL_RELOAD_RESTART) {
-		sl_report_log_reason(daemon, SL_RECORD_TAKING_ROSTER,
+		sl_report_log_reason(&daemon->observe, SL_RECORD_TAKING_ROSTER,
 				     "this learner restarts by itself, with the changed roster");
 		daemon->restart_requested = true;
 		sl_daemon_stop(daemon, 0);

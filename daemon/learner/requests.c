@@ -37,7 +37,7 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 			return refuse("range names a learner that is not in the roster");
 		sl_bit_set(set, (size_t)i);
 	}
-	daemon->step = (uint32_t)json_integer_value(step);
+	daemon->observe.step = (uint32_t)json_integer_value(step);
 	sl_event_queue_range(&daemon->event_queue, set, sl_bit_words(daemon->roster.size));
 	return json_pack("{s:b}", "ok", 1);
 }
@@ -113,7 +113,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
 	else if (strcmp(op, "status") == 0)
-		answer = sl_status(daemon, !json_is_false(json_object_get(request, "peers")));
+		answer = sl_status(&daemon->observe, !json_is_false(json_object_get(request, "peers")));
 	else if (strcmp(op, "abort") == 0)
 		answer = op_abort(daemon, request);
 	else if (strcmp(op, "backup") == 0)
@@ -130,7 +130,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	if (op != NULL && strcmp(op, "watch") == 0)
 		*watch = true;
 	if (op != NULL && strcmp(op, "stop") == 0) {
-		sl_report_log_reason(daemon, SL_RECORD_STOPPING, "ended by command");
+		sl_report_log_reason(&daemon->observe, SL_RECORD_STOPPING, "ended by command");
 		sl_daemon_stop(daemon, 0);
 	}
 	json_decref(request);

@@ -42,7 +42,7 @@ int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
 	record.changes = change.count;
 	record.roster = change.hash;
 	record.whom = change.members;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 	return SL_OK;
 }
 
@@ -132,7 +132,7 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 	sl_record_init(&record, SL_RECORD_RESULT);
 	record.round = round->t;
 	record.reason = flaw;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 /* ---- the last model ---- */
@@ -141,7 +141,7 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 {
 	daemon->core_config.committed = t;
 	memcpy(daemon->core_config.previous, digest, SL_HASH_BYTES);
-	sl_report_log_round(daemon, SL_RECORD_RESUMED, t);
+	sl_report_log_round(&daemon->observe, SL_RECORD_RESUMED, t);
 }
 
 /* Log that a checkpoint without a record is ignored: one that was copied here. */
@@ -156,7 +156,7 @@ static void log_ignored(struct sl_daemon *daemon)
 			continue;
 		snprintf(path, sizeof path, "%s/%.*s", daemon->checkpoints, SL_FILE_NAME_BYTES - 2,
 			 entry->d_name);
-		sl_report_log_reason(daemon, SL_RECORD_IGNORED, path);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_IGNORED, path);
 		break;
 	}
 	if (folder != NULL)
@@ -230,7 +230,7 @@ static void log_taken(struct sl_daemon *daemon, const char *why, sl_round t)
 	sl_record_init(&record, SL_RECORD_DECODED);
 	record.round = t;
 	record.reason = why;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 /* Read the model of the last round from its checkpoint, or take it from the result, say so and write the
@@ -301,7 +301,7 @@ static void log_damage(struct sl_daemon *daemon, const char *why, sl_round after
 	record.reason = why;
 	record.model = after == 0 ? "the initial model"
 				  : sl_record_words(&record, "the checkpoint of round %" PRIu32, after);
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 /* Read the newest recorded model that is readable. */
@@ -386,7 +386,7 @@ static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 	record.round = aborted.what.t;
 	record.attempt = aborted.what.a;
 	record.reason = "its own deposit is gone or damaged";
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 	daemon->promises.open.state = SL_OPEN_ABORTED;
 	return sl_store_record(daemon->store, &aborted, error);
 }

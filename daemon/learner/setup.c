@@ -199,20 +199,17 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->core_memory = malloc(bytes);
 	daemon->checked = calloc(R, sizeof *daemon->checked);
 	randombytes_buf(daemon->copy_key, sizeof daemon->copy_key);
-	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
-	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
-	daemon->other_models = calloc(R, sizeof *daemon->other_models);
-	daemon->link_bytes = calloc(R, sizeof *daemon->link_bytes);
-	if (daemon->core_memory == NULL || daemon->peer_warnings == NULL || daemon->link_faults == NULL ||
-	    daemon->checked == NULL || daemon->other_models == NULL || daemon->link_bytes == NULL)
+	if (daemon->core_memory == NULL || daemon->checked == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
-	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
+	int rc = sl_observe_peers(&daemon->observe, error);
+	if (rc == SL_OK)
+		rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
 	sl_keys_learn(&daemon->keys, daemon->self,
 		      daemon->identity.public_key); /* own records return by the flood */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
-	daemon->core = sl_core_init(&daemon->core_config, &arena);
+	daemon->core = daemon->observe.of.core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
@@ -221,7 +218,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->settings->unsafe_dump_model)
-		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
+		sl_report_log_reason(&daemon->observe, SL_RECORD_UNSAFE_DUMP_MODEL, NULL);
 }
 
 /* Load and check the configuration and everything that it names, for a start and for --check (`peek`). */
@@ -252,7 +249,7 @@ static int await_address(struct sl_daemon *daemon, struct sl_error *error)
 	int rc;
 	while ((rc = sl_listen_check(daemon->listen, error)) == SL_PENDING && !daemon->stopping) {
 		if (!said)
-			sl_report_log_reason(daemon, SL_RECORD_NO_ADDRESS, error->text);
+			sl_report_log_reason(&daemon->observe, SL_RECORD_NO_ADDRESS, error->text);
 		said = true;
 		sl_progress_wait(daemon, error->text);
 		uv_sleep(ADDRESS_MS);
@@ -274,7 +271,7 @@ struct saying {
 static void log_saying(struct sl_task *base)
 {
 	struct saying *saying = (struct saying *)base;
-	sl_report_log_reason(saying->daemon, saying->kind, saying->text);
+	sl_report_log_reason(&saying->daemon->observe, saying->kind, saying->text);
 	free(saying);
 }
 
@@ -294,7 +291,7 @@ static void give_saying(struct sl_daemon *daemon, enum sl_record_kind kind, sl_r
 static void say(struct sl_daemon *daemon, enum sl_record_kind kind, const char *text)
 {
 	if (daemon->compute.back.loop == NULL) { /* during the setup there is only one thread */
-		sl_report_log_reason(daemon, kind, text);
+		sl_report_log_reason(&daemon->observe, kind, text);
 		return;
 	}
 	give_saying(daemon, kind, 0, text, log_saying);
@@ -336,7 +333,7 @@ static void take_other_model(struct sl_task *task)
 	if (!daemon->stopping &&
 	    !sl_application_is_bound(daemon->trainer)) { /* it may have been used since */
 		daemon->restart_requested = daemon->other_model = true;
-		sl_report_log_reason(daemon, saying->kind, saying->text);
+		sl_report_log_reason(&daemon->observe, saying->kind, saying->text);
 		sl_daemon_stop(daemon, 0);
 	}
 	free(saying);
@@ -355,7 +352,7 @@ static void end_run(struct sl_task *task)
 {
 	struct saying *saying = (struct saying *)task;
 	struct sl_daemon *daemon = saying->daemon;
-	sl_report_log_round(daemon, saying->kind, saying->round);
+	sl_report_log_round(&daemon->observe, saying->kind, saying->round);
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LAST_ROUND)->event.round = saying->round;
 	free(saying);
 }
@@ -429,18 +426,18 @@ static void show_model(struct sl_daemon *daemon)
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	int rc = sl_log_open(&daemon->log, s, "", error);
+	int rc = sl_log_open(&daemon->observe.log, s, "", error);
 	if (rc == SL_OK)
 		rc = validate(daemon, false, error);
 	if (rc == SL_OK)
-		sl_log_name(daemon->log, daemon->roster.members[daemon->self].name);
+		sl_log_name(daemon->observe.log, daemon->roster.members[daemon->self].name);
 	if (rc == SL_OK && sl_group_is_forming(&daemon->group)) {
 		sl_loop_signals(daemon);
 		rc = await_address(daemon, error);
 		return rc == SL_OK ? sl_forming_open(daemon, error) : rc;
 	}
 	if (rc == SL_OK)
-		sl_log_bus_error(daemon->log);
+		sl_log_bus_error(daemon->observe.log);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
@@ -453,6 +450,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	}
 	if (rc == SL_OK)
 		rc = open_application(daemon, error);
+	daemon->observe.of.trainer = daemon->trainer;
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -500,11 +498,9 @@ static void forbid_core_files(void)
 
 static int begin(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
-	memset(daemon, 0, sizeof *daemon);
-	daemon->settings = settings;
+	sl_daemon_init(daemon, settings);
 	daemon->masked_states.folder = settings->state;
 	sl_event_queue_init(&daemon->event_queue);
-	sl_monitor_init(daemon);
 	int rc = uv_loop_init(&daemon->loop);
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "cannot start the event loop: %s", uv_strerror(rc));
@@ -527,8 +523,9 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 	if (rc == SL_OK)
 		rc = open_all(daemon, error);
 	bool failed = rc != SL_OK && rc != SL_PENDING;
-	if (failed && daemon->log != NULL && !sl_log_is_standard(daemon->log))
-		sl_report_log_reason(daemon, SL_RECORD_FATAL, error->text); /* the caller prints it, too */
+	if (failed && daemon->observe.log != NULL && !sl_log_is_standard(daemon->observe.log))
+		sl_report_log_reason(&daemon->observe, SL_RECORD_FATAL,
+				     error->text); /* the caller prints it, too */
 	return rc;
 }
 
@@ -548,13 +545,8 @@ void sl_setup_close(struct sl_daemon *daemon)
 	free(daemon->core_memory);
 	sl_keys_close(&daemon->keys);
 	free(daemon->checked);
-	free(daemon->peer_warnings);
-	free(daemon->other_models);
 	free(daemon->tensors);
-	free(daemon->link_faults);
-	free(daemon->link_bytes);
 	free(daemon->ids);
-	json_decref(daemon->metrics);
 	sodium_free(daemon->workspace.trained);
 	sodium_free(daemon->workspace.rest);
 	free(daemon->training);
@@ -566,8 +558,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->other_model)
 		forget_model(daemon);
-	if (daemon->log != NULL)
-		sl_log_close(daemon->log);
+	sl_observe_close(&daemon->observe);
 	if (daemon->checkpoint[0] != '\0') /* which a commit leaves to the system */
 		sl_folder_sync(daemon->checkpoints, daemon->checkpoint);
 	sl_masked_states_close(&daemon->masked_states);

@@ -9,26 +9,26 @@
 #include "common/base/bytes.h"
 #include "common/report/record.h"
 #include "common/report/status_table.h"
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/observe.h"
 #include "daemon/learner/obstacle.h"
 #include "daemon/metrics/health.h"
 #include "daemon/runtime/process_usage.h"
 
 /* ---- what records say ---- */
 
-static void note_problem(struct sl_daemon *daemon, const struct sl_record *record)
+static void note_problem(struct sl_observe *observe, const struct sl_record *record)
 {
-	struct sl_status_notes *notes = &daemon->notes;
+	struct sl_status_notes *notes = &observe->notes;
 	json_decref(
-		sl_record_write(record, &daemon->roster, notes->problem_text, sizeof notes->problem_text));
+		sl_record_write(record, observe->of.roster, notes->problem_text, sizeof notes->problem_text));
 	sl_log_now(notes->problem_at);
 	notes->problem = record->kind;
 	notes->problem_level = sl_record_level(record);
 }
 
-void sl_status_note(struct sl_daemon *daemon, const struct sl_record *record)
+void sl_status_note(struct sl_observe *observe, const struct sl_record *record)
 {
-	struct sl_status_notes *notes = &daemon->notes;
+	struct sl_status_notes *notes = &observe->notes;
 	switch (record->kind) {
 	case SL_RECORD_TRAINED:
 		notes->trained_loss = record->loss;
@@ -50,7 +50,7 @@ void sl_status_note(struct sl_daemon *daemon, const struct sl_record *record)
 		break;
 	}
 	if (sl_record_level(record) >= SL_WARN)
-		note_problem(daemon, record);
+		note_problem(observe, record);
 }
 
 /* ---- values ---- */
@@ -82,25 +82,25 @@ static json_t *whole(uint64_t value)
 }
 
 /* Return the ids of the learners of a bit set over the roster. */
-static json_t *ids(const struct sl_daemon *daemon, const uint64_t *set)
+static json_t *ids(const struct sl_observe *observe, const uint64_t *set)
 {
 	json_t *array = json_array();
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < observe->of.roster->size; i++)
 		if (sl_bit(set, i))
-			json_array_append_new(array, whole(daemon->roster.members[i].id));
+			json_array_append_new(array, whole(observe->of.roster->members[i].id));
 	return array;
 }
 
-static json_t *neighbours(const struct sl_daemon *daemon)
+static json_t *neighbours(const struct sl_observe *observe)
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	struct sl_core_peer peer;
-	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		sl_core_peer(daemon->core, i, &peer);
+	for (uint32_t i = 0; i < observe->of.roster->size; i++) {
+		sl_core_peer(observe->of.core, i, &peer);
 		if (peer.neighbour)
 			sl_bit_set(set, i);
 	}
-	return ids(daemon, set);
+	return ids(observe, set);
 }
 
 /* ---- objects ---- */
@@ -109,9 +109,9 @@ static json_t *neighbours(const struct sl_daemon *daemon)
 #define DECLARE(field, ...) json_t *field;
 #define ADD(field, ...) json_object_set_new(object, #field, values.field);
 
-static json_t *commit_object(const struct sl_daemon *daemon, const struct sl_core_status *status)
+static json_t *commit_object(const struct sl_observe *observe, const struct sl_core_status *status)
 {
-	const struct sl_status_notes *notes = &daemon->notes;
+	const struct sl_status_notes *notes = &observe->notes;
 	bool here = notes->committed == status->committed;
 	char digest[2 * SL_HASH_BYTES + 1];
 	json_t *object;
@@ -132,9 +132,9 @@ static json_t *commit_object(const struct sl_daemon *daemon, const struct sl_cor
 	return object;
 }
 
-static json_t *problem_object(const struct sl_daemon *daemon)
+static json_t *problem_object(const struct sl_observe *observe)
 {
-	const struct sl_status_notes *notes = &daemon->notes;
+	const struct sl_status_notes *notes = &observe->notes;
 	json_t *object;
 	if (notes->problem_at[0] == '\0')
 		return json_null();
@@ -151,14 +151,14 @@ static json_t *problem_object(const struct sl_daemon *daemon)
 	return object;
 }
 
-static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
+static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 {
-	const struct sl_member *member = &daemon->roster.members[index];
+	const struct sl_member *member = &observe->of.roster->members[index];
 	struct sl_core_peer peer;
 	struct sl_link_figures link;
-	const char *program = sl_group_program(&daemon->group_update, index);
-	sl_core_peer(daemon->core, index, &peer);
-	sl_links_figures_of(daemon->links, index, &link);
+	const char *program = observe->peers[index].program;
+	sl_core_peer(observe->of.core, index, &peer);
+	sl_links_figures_of(observe->of.links, index, &link);
 	struct {
 		SL_STATUS_PEER_FIELDS(DECLARE)
 	} values = {
@@ -172,37 +172,37 @@ static json_t *peer_object(const struct sl_daemon *daemon, uint32_t index)
 		.rate = real(link.rate > 0 ? round(link.rate) : NAN),
 		.unsent = whole(link.waiting + link.unsent),
 		.left_out_until = peer.left_out > 0 ? whole(peer.left_out) : json_null(),
-		.other_run = json_boolean(daemon->peer_warnings[index].other_run),
+		.other_run = json_boolean(observe->peers[index].warning.other_run),
 		.round = peer.heard ? whole(peer.t) : json_null(),
 		.attempt = peer.heard ? whole(peer.a) : json_null(),
 		.state = peer.heard ? json_string(sl_message_status_name(peer.status)) : json_null(),
-		.version = program != NULL ? json_string(program) : json_null(),
+		.version = words(program),
 	};
 	json_t *object = json_object();
 	SL_STATUS_PEER_FIELDS(ADD)
 	return object;
 }
 
-static json_t *peer_array(const struct sl_daemon *daemon)
+static json_t *peer_array(const struct sl_observe *observe)
 {
 	json_t *array = json_array();
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		if (i != daemon->self)
-			json_array_append_new(array, peer_object(daemon, i));
+	for (uint32_t i = 0; i < observe->of.roster->size; i++)
+		if (i != observe->of.core_config->self)
+			json_array_append_new(array, peer_object(observe, i));
 	return array;
 }
 
 /* ---- the whole ---- */
 
-static uint32_t progress(struct sl_daemon *daemon, const struct sl_core_status *status)
+static uint32_t progress(struct sl_observe *observe, const struct sl_core_status *status)
 {
-	return status->phase == SL_PHASE_TRAIN ? atomic_load(&daemon->training_permille) : status->permille;
+	return status->phase == SL_PHASE_TRAIN ? atomic_load(&observe->training_permille) : status->permille;
 }
 
-static json_t *tolerance(const struct sl_daemon *daemon)
+static json_t *tolerance(const struct sl_observe *observe)
 {
 	uint32_t losses;
-	return sl_core_tolerates(daemon->core, &losses) ? whole(losses) : json_null();
+	return sl_core_tolerates(observe->of.core, &losses) ? whole(losses) : json_null();
 }
 
 static double seconds_between(sl_ms from, sl_ms to)
@@ -210,15 +210,15 @@ static double seconds_between(sl_ms from, sl_ms to)
 	return ((double)to - (double)from) / 1000;
 }
 
-json_t *sl_status(struct sl_daemon *daemon, bool peers)
+json_t *sl_status(struct sl_observe *observe, bool peers)
 {
 	struct sl_core_status status;
 	uint64_t awaited[(SL_LEARNERS_MAX + 63) / 64];
-	const struct sl_links_figures *figures = sl_links_figures(daemon->links);
-	const struct sl_member *self = &daemon->roster.members[daemon->self];
+	const struct sl_links_figures *figures = sl_links_figures(observe->of.links);
+	const struct sl_member *self = &observe->of.roster->members[observe->of.core_config->self];
 	sl_ms now = uv_hrtime() / 1000000u;
-	sl_core_status(daemon->core, &status);
-	enum sl_wait wait = sl_core_awaits(daemon->core, awaited);
+	sl_core_status(observe->of.core, &status);
+	enum sl_wait wait = sl_core_awaits(observe->of.core, awaited);
 	bool limited = status.deadline != SL_NEVER;
 	char obstacle[SL_OBSTACLE_BYTES];
 	struct {
@@ -228,10 +228,10 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 		.v = whole(SL_STATUS_VERSION),
 		.id = whole(self->id),
 		.name = json_string(self->name),
-		.run = json_string(daemon->settings->run),
+		.run = json_string(observe->of.settings->run),
 		.version = json_string(SL_VERSION),
 		.pid = whole((uint64_t)getpid()),
-		.started_at = instant(daemon->notes.started_at),
+		.started_at = instant(observe->notes.started_at),
 		.round = whole(status.t),
 		.rounds = whole(status.rounds),
 		.attempt = whole(status.a),
@@ -239,27 +239,27 @@ json_t *sl_status(struct sl_daemon *daemon, bool peers)
 		.phase_s = real(seconds_between(status.since, now)),
 		.deadline_s = limited ? real(seconds_between(now, status.deadline)) : json_null(),
 		.overdue = json_boolean(sl_health_overdue(&status, wait, now)),
-		.progress = whole(progress(daemon, &status)),
+		.progress = whole(progress(observe, &status)),
 		.waits_for = json_string(sl_wait_words(wait)),
-		.awaits = ids(daemon, awaited),
-		.obstacle = words(sl_obstacle(daemon, wait, awaited, obstacle)),
+		.awaits = ids(observe, awaited),
+		.obstacle = words(sl_obstacle(observe, wait, awaited, obstacle)),
 		.learners = whole(status.learners),
-		.neighbours = neighbours(daemon),
+		.neighbours = neighbours(observe),
 		.mixing = json_string(sl_engine_name(status.engine)),
 		.steps = whole(status.steps),
-		.tolerance = tolerance(daemon),
+		.tolerance = tolerance(observe),
 		.committed = whole(status.committed),
-		.last_commit = commit_object(daemon, &status),
+		.last_commit = commit_object(observe, &status),
 		.links = whole(figures->up),
 		.bytes_sent = whole(figures->bytes_sent),
 		.bytes_received = whole(figures->bytes_received),
-		.round_bytes_sent = whole(figures->bytes_sent - daemon->figures.bytes_sent),
-		.step = whole(daemon->step),
-		.metrics = daemon->metrics != NULL ? json_incref(daemon->metrics) : json_null(),
+		.round_bytes_sent = whole(figures->bytes_sent - observe->figures.bytes_sent),
+		.step = whole(observe->step),
+		.metrics = observe->metrics != NULL ? json_incref(observe->metrics) : json_null(),
 		.memory_bytes = whole(sl_process_usage_resident_bytes()),
 		.peak_bytes = whole(sl_process_usage_peak_bytes()),
-		.last_problem = problem_object(daemon),
-		.peers = peers ? peer_array(daemon) : json_null(),
+		.last_problem = problem_object(observe),
+		.peers = peers ? peer_array(observe) : json_null(),
 	};
 	json_t *object = json_object();
 	SL_STATUS_FIELDS(ADD)

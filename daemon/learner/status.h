@@ -8,11 +8,11 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-struct sl_daemon;
+struct sl_observe;
 struct sl_record;
 
 /* Note what the status says of `record`, which is about to be logged. */
-void sl_status_note(struct sl_daemon *daemon, const struct sl_record *record);
+void sl_status_note(struct sl_observe *observe, const struct sl_record *record);
 
 /* Return the object, with what is known of the peers if `peers`. */
-json_t *sl_status(struct sl_daemon *daemon, bool peers);
+json_t *sl_status(struct sl_observe *observe, bool peers);

@@ -51,7 +51,7 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	atomic_store(&daemon->failed, true);
-	sl_report_log_reason(daemon, SL_RECORD_FATAL, text);
+	sl_report_log_reason(&daemon->observe, SL_RECORD_FATAL, text);
 	sl_daemon_stop(daemon, 1);
 }
 
@@ -244,7 +244,7 @@ static void evaluate_done(struct sl_task *base)
 	record.round = task->t;
 	record.mse = task->mse;
 	record.reason = task->error.text;
-	sl_report_log_record(task->daemon, &record);
+	sl_report_log_record(&task->daemon->observe, &record);
 	free(task);
 }
 
@@ -262,11 +262,11 @@ static void run_train(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed,
 	       sl_workspace_model_bytes(&daemon->workspace));
-	atomic_store(&daemon->training_permille, 0);
+	atomic_store(&daemon->observe.training_permille, 0);
 	struct sl_training_request request = {.round = task->t,
 					      .draw = task->draw,
 					      .stop = &daemon->stop_training,
-					      .progress = &daemon->training_permille,
+					      .progress = &daemon->observe.training_permille,
 					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
 						 &task->training, &task->error);
@@ -286,7 +286,7 @@ static void log_trained(struct sl_daemon *daemon, const struct task *task)
 	record.train_s = training->seconds;
 	record.loss = training->loss;
 	record.metrics = training->metrics;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(&daemon->observe, &record);
 }
 
 static uint64_t hop_bytes(const struct sl_daemon *daemon)
@@ -302,10 +302,10 @@ static void take_training(struct sl_daemon *daemon, struct task *task)
 	struct sl_training *training = &task->training;
 	daemon->workspace.weight =
 		daemon->settings->weighting == SL_WEIGHTING_SAMPLES ? training->samples : 1;
-	daemon->figures.train_s = training->seconds;
+	daemon->observe.figures.train_s = training->seconds;
 	log_trained(daemon, task);
-	json_decref(daemon->metrics);
-	daemon->metrics = training->metrics;
+	json_decref(daemon->observe.metrics);
+	daemon->observe.metrics = training->metrics;
 	training->metrics = NULL;
 	struct sl_event *event = &sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED)->event;
 	event->far = task->far;
@@ -335,7 +335,7 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	task->again = t == daemon->used_up;
 	task->based = status.committed > 0;
 	task->draw = daemon->training_nonce + draw;
-	sl_report_log_round(daemon, SL_RECORD_TRAINING, t);
+	sl_report_log_round(&daemon->observe, SL_RECORD_TRAINING, t);
 	daemon->training = &task->base;
 	start_training(daemon);
 }

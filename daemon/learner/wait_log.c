@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/observe.h"
 #include "daemon/learner/obstacle.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/metrics/health.h"
@@ -17,9 +17,9 @@
 
 /* Write the path of the control socket so that it can be typed in any folder: absolute, quoted where a shell
  * needs it. */
-static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
+static void own_socket(const struct sl_observe *observe, char *text, size_t size)
 {
-	const char *path = daemon->settings->control,
+	const char *path = observe->of.settings->control,
 		   *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
 	char folder[PATH_MAX] = "";
 	if (*path != '/' && getcwd(folder, sizeof folder - 1) != NULL)
@@ -33,64 +33,64 @@ static sl_ms now_ms(void)
 	return uv_hrtime() / 1000000u;
 }
 
-static void set_record(const struct sl_daemon *daemon, struct sl_record *record)
+static void set_record(const struct sl_observe *observe, struct sl_record *record)
 {
-	const struct sl_wait_log *log = &daemon->wait;
+	const struct sl_wait_log *log = &observe->wait;
 	record->round = log->t;
 	record->attempt = log->a;
 	record->phase = sl_phase_name(log->phase);
 	record->waited_s = (double)(now_ms() - log->since) / 1000.0;
 }
 
-static void write_wait(struct sl_daemon *daemon, bool overdue)
+static void write_wait(struct sl_observe *observe, bool overdue)
 {
 	struct sl_record record;
 	char control[PATH_MAX + SL_PATH_BYTES + 2], text[SL_OBSTACLE_BYTES];
-	const struct sl_wait_log *log = &daemon->wait;
+	const struct sl_wait_log *log = &observe->wait;
 	sl_record_waiting(&record, log->wait, log->set, overdue,
-			  sl_obstacle(daemon, log->wait, log->set, text), &daemon->roster);
-	set_record(daemon, &record);
-	own_socket(daemon, control, sizeof control);
+			  sl_obstacle(observe, log->wait, log->set, text), observe->of.roster);
+	set_record(observe, &record);
+	own_socket(observe, control, sizeof control);
 	record.control = control;
-	sl_report_log_record(daemon, &record);
+	sl_report_log_record(observe, &record);
 	if (record.waited_s * 1000 >= LONG_MS)
-		sl_report_log_tell(daemon, &record);
+		sl_report_log_tell(observe, &record);
 }
 
-void sl_wait_log_end(struct sl_daemon *daemon)
+void sl_wait_log_end(struct sl_observe *observe)
 {
-	struct sl_wait_log *log = &daemon->wait;
+	struct sl_wait_log *log = &observe->wait;
 	struct sl_record record;
 	if (log->said) {
-		sl_record_waited(&record, log->wait, log->set, &daemon->roster);
-		set_record(daemon, &record);
-		sl_report_log_record(daemon, &record);
+		sl_record_waited(&record, log->wait, log->set, observe->of.roster);
+		set_record(observe, &record);
+		sl_report_log_record(observe, &record);
 	}
 	log->wait = SL_WAIT_NOTHING;
 	log->said = false;
 }
 
 /* Return true if the wait is logged: it is not for training or arithmetic of this learner. */
-static bool is_wait(const struct sl_daemon *daemon, enum sl_wait wait, const uint64_t *set)
+static bool is_wait(const struct sl_observe *observe, enum sl_wait wait, const uint64_t *set)
 {
 	bool any = wait > SL_WAIT_ARITHMETIC || wait == SL_WAIT_DEPOSITS;
-	for (uint32_t i = 0; wait < SL_WAIT_NOTHING && i < daemon->roster.size; i++)
+	for (uint32_t i = 0; wait < SL_WAIT_NOTHING && i < observe->of.roster->size; i++)
 		any |= sl_bit(set, i);
 	return any;
 }
 
-void sl_wait_log_look(struct sl_daemon *daemon)
+void sl_wait_log_look(struct sl_observe *observe)
 {
-	struct sl_wait_log *log = &daemon->wait;
+	struct sl_wait_log *log = &observe->wait;
 	struct sl_core_status status;
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	enum sl_wait wait = sl_core_awaits(daemon->core, set);
+	enum sl_wait wait = sl_core_awaits(observe->of.core, set);
 	sl_ms now = now_ms();
-	sl_core_status(daemon->core, &status);
+	sl_core_status(observe->of.core, &status);
 	bool same = wait == log->wait && status.phase == log->phase && status.a == log->a &&
 		    status.t == log->t && status.waits_since <= log->since;
 	if (!same) {
-		sl_wait_log_end(daemon);
+		sl_wait_log_end(observe);
 		*log = (struct sl_wait_log){.wait = wait,
 					    .phase = status.phase,
 					    .t = status.t,
@@ -98,11 +98,11 @@ void sl_wait_log_look(struct sl_daemon *daemon)
 					    .since = status.waits_since,
 					    .log_at = status.waits_since + FIRST_MS};
 	}
-	if (!is_wait(daemon, wait, set) || now < log->log_at)
+	if (!is_wait(observe, wait, set) || now < log->log_at)
 		return;
 	sl_ms elapsed = now - log->since;
 	log->log_at = log->since + (elapsed < LONG_MS ? LONG_MS : 2 * elapsed);
 	log->said = true;
 	memcpy(log->set, set, sizeof set);
-	write_wait(daemon, sl_health_overdue(&status, wait, now));
+	write_wait(observe, sl_health_overdue(&status, wait, now));
 }

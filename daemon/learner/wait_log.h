@@ -2,9 +2,9 @@
  * become twice as long, and when it ends. Training and arithmetic of its own are no waits. */
 #pragma once
 
-struct sl_daemon;
+struct sl_observe;
 
 /* Look whether a record is due; called several times a second. */
-void sl_wait_log_look(struct sl_daemon *daemon);
+void sl_wait_log_look(struct sl_observe *observe);
 /* End the wait: the phase changes. */
-void sl_wait_log_end(struct sl_daemon *daemon);
+void sl_wait_log_end(struct sl_observe *observe);

@@ -53,7 +53,7 @@ void learner_configure(struct learner *l, const char *folder)
 	strcpy(l->settings.run, RUN);
 	l->trainer.ops = &ops;
 	l->settings.id = 1;
-	l->daemon.settings = &l->settings;
+	sl_daemon_init(&l->daemon, &l->settings);
 	crypto_sign_keypair(l->daemon.identity.public_key, own_key);
 	l->daemon.identity.sign_key = own_key;
 	l->daemon.masked_states.folder = l->settings.state;
@@ -71,8 +71,7 @@ void learner_finish(struct learner *l)
 	sl_result_close(&l->daemon.result);
 	sl_masked_states_close(&l->daemon.masked_states);
 	sl_store_promises_close(&l->daemon.promises);
-	if (l->daemon.log != NULL)
-		sl_log_close(l->daemon.log);
+	sl_observe_close(&l->daemon.observe);
 	sl_store_close(l->daemon.store);
 }
 
@@ -83,7 +82,7 @@ int learner_start(struct learner *l, struct sl_error *error)
 	remove(l->log);
 	int rc = sl_restore_store(&l->daemon, false, error);
 	if (rc == SL_OK)
-		rc = sl_log_open(&l->daemon.log, &l->settings, "site-1", error);
+		rc = sl_log_open(&l->daemon.observe.log, &l->settings, "site-1", error);
 	if (rc == SL_OK)
 		rc = sl_roster_change_check(l->daemon.store, &l->daemon.roster, &l->settings, error);
 	if (rc == SL_OK)

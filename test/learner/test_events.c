@@ -92,16 +92,17 @@ static int setup(void **state)
 	(void)state;
 	static const struct sl_settings settings = {.log = "/dev/null"};
 	struct sl_error error;
-	struct sl_daemon *daemon = daemon_ = calloc(1, sizeof *daemon);
+	struct sl_daemon *daemon = daemon_ = malloc(sizeof *daemon);
+	sl_daemon_init(daemon, &settings);
 	daemon->roster = (struct sl_roster){.members = members, .size = LEARNERS};
 	sl_event_queue_init(&daemon->event_queue);
 	sl_keys_open(&daemon->keys, &daemon->roster, "/dev/null", &error); /* and no folder */
-	daemon->peer_warnings = calloc(LEARNERS, sizeof *daemon->peer_warnings);
+	assert_int_equal(sl_observe_peers(&daemon->observe, &error), SL_OK);
 	daemon->checked = calloc(LEARNERS, sizeof *daemon->checked);
 	make_core(daemon);
 	make_links(daemon);
 	make_learners(&daemon->core_config);
-	return sl_log_open(&daemon->log, &settings, "site-0", &error);
+	return sl_log_open(&daemon->observe.log, &settings, "site-0", &error);
 }
 
 static int teardown(void **state)
@@ -115,11 +116,11 @@ static int teardown(void **state)
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&daemon->loop);
 	sl_links_free(daemon->links);
-	sl_log_close(daemon->log);
+	sl_observe_close(&daemon->observe);
 	for (uint32_t i = 0; i < LEARNERS; i++)
 		free(signers[i].identity.sign_key);
 	sl_keys_close(&daemon->keys);
-	void *owned[] = {daemon->peer_warnings, daemon->checked, daemon->core_memory, daemon};
+	void *owned[] = {daemon->checked, daemon->core_memory, daemon};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 	return 0;
@@ -133,10 +134,10 @@ static bool heard(const struct sl_message *message)
 	sl_codec_encode(message, frame, size, NULL);
 	memcpy(payload, frame + header, size - header);
 	free(frame);
-	daemon_->peer_warnings[1] = (struct sl_peer_warning){0};
+	daemon_->observe.peers[1].warning = (struct sl_peer_warning){0};
 	sl_event_queue_frame(&daemon_->event_queue, 1, message->kind, payload, size - header);
 	sl_events_drain(daemon_);
-	return daemon_->peer_warnings[1].quiet_until == 0;
+	return daemon_->observe.peers[1].warning.quiet_until == 0;
 }
 
 static void set_signer(struct sl_message *m, sl_id id, const uint8_t *key)

@@ -32,15 +32,15 @@ void __wrap_sl_links_flush(struct sl_links *links)
 	(void)links;
 }
 
-void __wrap_sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
+void __wrap_sl_report_log_record(struct sl_observe *observe, const struct sl_record *record)
 {
-	(void)daemon;
+	(void)observe;
 	news += record->kind == SL_RECORD_NEW_ROSTER;
 }
 
-void __wrap_sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
+void __wrap_sl_report_log_warn(struct sl_observe *observe, uint32_t peer, const char *why)
 {
-	(void)daemon;
+	(void)observe;
 	(void)peer;
 	(void)why;
 	warnings++;
@@ -76,18 +76,20 @@ struct end {
 static void end_open(struct end *end, const char *path, uint64_t version, bool more)
 {
 	struct sl_error error;
-	end->daemon = calloc(1, sizeof *end->daemon);
+	end->daemon = malloc(sizeof *end->daemon);
 	snprintf(end->settings.roster, sizeof end->settings.roster, "%s", path);
-	end->daemon->settings = &end->settings;
+	sl_daemon_init(end->daemon, &end->settings);
 	make_group(&end->daemon->group, version, more);
 	assert_int_equal(sl_roster_copy(&end->daemon->group.roster, &end->daemon->roster), SL_OK);
 	assert_int_equal(uv_loop_init(&end->daemon->loop), 0);
+	assert_int_equal(sl_observe_peers(&end->daemon->observe, &error), SL_OK);
 	assert_int_equal(sl_group_update_open(end->daemon, &error), SL_OK);
 }
 
 static void end_close(struct end *end)
 {
 	sl_group_update_close(end->daemon);
+	sl_observe_close(&end->daemon->observe);
 	sl_group_close(&end->daemon->group);
 	sl_roster_close(&end->daemon->roster);
 	uv_loop_close(&end->daemon->loop);
@@ -212,19 +214,16 @@ TEST_WITH(a_peer_that_has_it_gets_nothing, enter, leave)
 static void expect_program(const char *want, const char *text)
 {
 	sl_group_update_frame(newer.daemon, 0, SL_FRAME_PROGRAM, (const uint8_t *)text, strlen(text));
-	const char *found = sl_group_program(&newer.daemon->group_update, 0);
-	assert_true((found == NULL) == (want == NULL));
-	if (want != NULL)
-		assert_string_equal(found, want);
+	assert_string_equal(newer.daemon->observe.peers[0].program, want);
 }
 
 /* What is no version is not shown; neither is that of a link before. */
 TEST_WITH(the_version_of_the_program, enter, leave)
 {
-	assert_null(sl_group_program(&newer.daemon->group_update, 0));
+	assert_string_equal(newer.daemon->observe.peers[0].program, "");
 	tell(&older, &newer);
-	assert_string_equal(sl_group_program(&newer.daemon->group_update, 0), SL_VERSION);
-	assert_null(sl_group_program(&newer.daemon->group_update, 1));
+	assert_string_equal(newer.daemon->observe.peers[0].program, SL_VERSION);
+	assert_string_equal(newer.daemon->observe.peers[1].program, "");
 	expect_program("0.2.0~rc1", "0.2.0~rc1");
 	static const char *const wrong[] = {"0.3.0 ", "0.3\n", "\x1b[2J", "\xc3\xa9",
 					    "0123456789012345678901234567890."};
@@ -232,7 +231,7 @@ TEST_WITH(the_version_of_the_program, enter, leave)
 		expect_program("0.2.0~rc1", wrong[i]);
 	expect_program("012345678901234567890123456789.", "012345678901234567890123456789.");
 	sl_group_update_link_up(newer.daemon, 0);
-	assert_null(sl_group_program(&newer.daemon->group_update, 0));
+	assert_string_equal(newer.daemon->observe.peers[0].program, "");
 }
 
 /* A peer that tells its old version again and again gets the roster once for each link. */

@@ -15,9 +15,9 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
 
-void __wrap_sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
+void __wrap_sl_report_log_record(struct sl_observe *observe, const struct sl_record *record)
 {
-	(void)daemon, (void)record;
+	(void)observe, (void)record;
 }
 
 static struct sl_daemon *learner;
@@ -62,9 +62,9 @@ static void begin(const char *path, uint32_t start, uint32_t required)
 	assert_int_equal(sl_private_file_write(folder, "roster.yaml", text, size, NULL), SL_OK);
 	free(text);
 	sl_group_close(&group);
-	learner = calloc(1, sizeof *learner);
+	learner = malloc(sizeof *learner);
 	snprintf(settings.roster, sizeof settings.roster, "%s/roster.yaml", folder);
-	learner->settings = &settings;
+	sl_daemon_init(learner, &settings);
 	assert_int_equal(uv_loop_init(&learner->loop), 0);
 	assert_int_equal(sl_group_load(settings.roster, &learner->group, NULL), SL_OK);
 	assert_int_equal(sl_roster_copy(&learner->group.roster, &learner->roster), SL_OK);

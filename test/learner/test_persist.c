@@ -262,7 +262,7 @@ TEST_WITH(the_end_of_an_attempt, setup, teardown)
 /* Reported after 10 s, and again when the time has doubled. */
 static void hang(void)
 {
-	sl_ms since = atomic_load(&learner_->writing.since_ms);
+	sl_ms since = atomic_load(&learner_->observe.writing.since_ms);
 	uint64_t seconds;
 	assert_null(sl_persist_hangs(learner_, since + 9999, &seconds));
 	assert_string_equal(sl_persist_hangs(learner_, since + 10000, &seconds), "RELEASED");

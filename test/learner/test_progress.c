@@ -26,9 +26,9 @@ uint64_t __wrap_uv_hrtime(void)
 	return clock_ns;
 }
 
-bool __wrap_sl_monitor_health(struct sl_daemon *daemon, char line[static SL_MONITOR_LINE_BYTES])
+bool __wrap_sl_monitor_health(struct sl_observe *observe, char line[static SL_MONITOR_LINE_BYTES])
 {
-	(void)daemon;
+	(void)observe;
 	snprintf(line, SL_MONITOR_LINE_BYTES, "%s", health);
 	return true;
 }
