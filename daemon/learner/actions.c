@@ -29,14 +29,14 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 static uint32_t receivers(const struct sl_daemon *daemon, const uint64_t *to)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
 		count += sl_bit(to, i);
 	return count;
 }
 
 static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame *frame)
 {
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
 		if (sl_bit(to, i))
 			sl_links_send(daemon->links, i, frame);
 	sl_link_frame_release(frame);
@@ -46,7 +46,7 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
  * answers would fill the memory. */
 static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 {
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
 		if (sl_bit(to, i) && !sl_links_reads(daemon->links, i))
 			return false;
 	return true;

@@ -9,18 +9,29 @@
 #define FAREWELL_MS 30000u
 #define LOOK_MS 100u
 
+static void restart(void *context)
+{
+	sl_daemon_restart(context);
+}
+
 void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
 	const struct sl_observed of = {.settings = settings,
-				       .roster = &daemon->roster,
+				       .roster = &daemon->members.roster,
 				       .core_config = &daemon->core_config,
 				       .keys = &daemon->keys,
 				       .checkpoint = daemon->checkpoint,
 				       .failed = &daemon->failed,
 				       .loop = &daemon->loop};
 	sl_observe_begin(&daemon->observe, &of);
+	daemon->members.host = (struct sl_membership_host){.settings = settings,
+							   .observe = &daemon->observe,
+							   .loop = &daemon->loop,
+							   .stopping = &daemon->stopping,
+							   .restart = restart,
+							   .context = daemon};
 }
 
 void sl_daemon_stop(struct sl_daemon *daemon, int status)
@@ -35,6 +46,12 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status)
 		sl_service_stopping();
 	atomic_store(&daemon->stop_training, true);
 	uv_stop(&daemon->loop);
+}
+
+void sl_daemon_restart(struct sl_daemon *daemon)
+{
+	daemon->restart_requested = true;
+	sl_daemon_stop(daemon, 0);
 }
 
 static void on_farewell(uv_timer_t *timer)
@@ -59,5 +76,5 @@ void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message)
 	uint8_t hash[SL_HASH_BYTES];
 	if (sl_canonical_message(&daemon->core_config.scope, message, hash))
 		crypto_sign_detached(sl_message_role(message, SL_ROLE_SIGNATURE), NULL, hash, sizeof hash,
-				     daemon->identity.sign_key);
+				     daemon->members.identity.sign_key);
 }

@@ -16,22 +16,18 @@
 #include <time.h>
 #include <uv.h>
 
-#include "common/config/roster.h"
 #include "common/config/settings.h"
 #include "common/core/core.h"
 #include "common/model/trainer.h"
-#include "daemon/learner/admission.h"
 #include "daemon/learner/backup_state.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
-#include "daemon/learner/group_news.h"
 #include "daemon/learner/masked_states.h"
+#include "daemon/learner/membership.h"
 #include "daemon/learner/observe.h"
 #include "daemon/learner/progress_state.h"
-#include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
 #include "daemon/net/links.h"
-#include "daemon/net/mdns.h"
 #include "daemon/net/tls.h"
 #include "daemon/runtime/worker.h"
 #include "daemon/store/folder.h"
@@ -51,14 +47,8 @@ struct sl_settings_source {
 struct sl_daemon {
 	const struct sl_settings *settings;
 	struct sl_settings_source source; /* where they are from; path NULL: they are not read again */
-	struct sl_group group; /* the present roster, with its signatures; `roster` may be a past one */
-	struct sl_group_update group_update;
-	struct sl_roster_fetch roster_fetch;
-	struct sl_roster roster;
-	struct sl_identity identity;
 	struct sl_store
 		*store; /* opened and closed by the loop thread; in between used by the compute worker */
-	uint32_t self;	/* own roster index */
 	struct sl_tls tls;
 	struct sl_trainer *trainer;
 	void *ranges;			/* memory of workspace.ranges */
@@ -72,13 +62,11 @@ struct sl_daemon {
 	uv_timer_t watchdog; /* looks at waits, durable writes and progress */
 	struct sl_progress progress;
 	struct sl_backup backup;
+	struct sl_membership members;
 	struct sl_observe observe;
 	uv_timer_t farewell; /* looks whether the command has ended */
 	uv_signal_t interrupt, terminate, hangup;
 	struct sl_links *links;
-	struct sl_mdns *mdns;		/* NULL: `discover: none` */
-	struct sl_admission *admission; /* of learners that join */
-	struct sl_join_handler join;
 	struct sl_control *control;
 	struct sl_worker compute, train, crypto;
 
@@ -95,14 +83,12 @@ struct sl_daemon {
 	struct sl_masked_states masked_states;
 
 	const struct sl_view *workspace_view; /* view of the core for which the workspace was prepared last */
-	struct sl_durable past; /* open attempt of the previous roster, which `roster` then is; t 0: none */
-	struct sl_promises promises; /* attempts of the round in which the learner starts */
+	struct sl_promises promises;	      /* attempts of the round in which the learner starts */
 	sl_round used_up; /* round in which no model may be used that was trained before now; 0: none */
 	struct sl_result result;      /* last committed result, served to peers */
 	struct sl_result next_result; /* durable result of a commit that the core has not been told yet */
 	char checkpoints[SL_FOLDER_PATH_BYTES]; /* their folder */
 	char checkpoint[SL_FILE_NAME_BYTES];	/* name of the last checkpoint file */
-	bool settled;				/* a round has committed under the present roster */
 	bool restart_requested;			/* start the program again after it has ended */
 	bool other_model;			/* .. with the model of another application */
 	sl_round committed_through;		/* last committed round if its model cannot be read: no other
@@ -131,6 +117,8 @@ void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings
 void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message);
 /* End in order: links say goodbye, workers finish. `status` is the exit status. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);
+/* End in order and start the program again, with the present files. */
+void sl_daemon_restart(struct sl_daemon *daemon);
 /* End in order after the last round, with status 0: as soon as the command of trainer: exec has ended, which
  * may save its model, or after 30 s. */
 void sl_daemon_finish(struct sl_daemon *daemon);

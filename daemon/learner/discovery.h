@@ -3,7 +3,8 @@
 
 #include "common/base/err.h"
 
-struct sl_daemon;
+struct sl_membership;
 
-/* Announce this learner and look for the members, if it is set; the links are open. */
-int sl_discovery_open(struct sl_daemon *daemon, struct sl_error *error);
+/* Announce this learner, which listens on `listen`, and look for the members, if it is set; the links are
+ * open. */
+int sl_discovery_open(struct sl_membership *m, const char *listen, struct sl_error *error);

@@ -43,7 +43,7 @@ static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct 
 /* Return a text that names the signer of a rejected record: the log names the peer that relayed it. */
 static const char *rejection(struct sl_daemon *daemon, int signer, const char *what)
 {
-	const struct sl_member *member = &daemon->roster.members[signer];
+	const struct sl_member *member = &daemon->members.roster.members[signer];
 	snprintf(daemon->rejection, sizeof daemon->rejection, "passed on a record in which %s (%u) %s",
 		 member->name, member->id, what);
 	return daemon->rejection;
@@ -61,7 +61,7 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		      *shown = sl_message_role(m, SL_ROLE_KEY);
 	if (signature == NULL)
 		return NULL;
-	int signer = sl_roster_find(&daemon->roster, *id);
+	int signer = sl_roster_find(&daemon->members.roster, *id);
 	if (signer < 0)
 		return "passed on a record of a learner that is not in the roster here; compare the roster "
 		       "files";
@@ -86,8 +86,9 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 static bool is_ignored(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	const sl_id *id = sl_message_role(m, SL_ROLE_SIGNER);
-	int signer =
-		sl_message_role(m, SL_ROLE_SIGNATURE) == NULL ? -1 : sl_roster_find(&daemon->roster, *id);
+	int signer = sl_message_role(m, SL_ROLE_SIGNATURE) == NULL
+			     ? -1
+			     : sl_roster_find(&daemon->members.roster, *id);
 	return signer >= 0 && sl_core_ignores(daemon->core, (uint32_t)signer, uv_hrtime() / 1000000u);
 }
 
@@ -115,8 +116,7 @@ static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 static void start_again(struct sl_daemon *daemon)
 {
 	sl_report_log_round(&daemon->observe, SL_RECORD_AGAIN, daemon->committed_through);
-	daemon->restart_requested = true;
-	sl_daemon_stop(daemon, 0);
+	sl_daemon_restart(daemon);
 }
 
 static void step(struct sl_daemon *daemon, struct sl_event *event)
@@ -137,10 +137,10 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 	if (committed && event->durable.t == daemon->committed_through)
 		start_again(daemon);
 	if (committed)
-		sl_group_update_look(daemon, true);
+		sl_group_update_look(&daemon->members, true);
 	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE) {
-		sl_past_roster_durable(daemon, &event->durable);
-		sl_joining_durable(daemon, &event->durable);
+		sl_past_roster_durable(&daemon->members, &event->durable);
+		sl_joining_durable(&daemon->members, &event->durable);
 	}
 }
 

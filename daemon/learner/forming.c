@@ -21,7 +21,7 @@
 
 static void on_up(void *context, uint32_t peer)
 {
-	sl_group_update_link_up(context, peer);
+	sl_group_update_link_up(&((struct sl_daemon *)context)->members, peer);
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
@@ -34,7 +34,7 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 	struct sl_daemon *daemon = context;
 	sl_links_consumed(daemon->links, peer);
 	if (sl_frame_group(kind))
-		sl_group_update_frame(daemon, peer, kind, payload, size);
+		sl_group_update_frame(&daemon->members, peer, kind, payload, size);
 	free(payload);
 }
 
@@ -47,21 +47,21 @@ static void on_refused(void *context, const char *address, int expected, const u
 static void on_look(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
-	sl_joining_look(daemon);
-	sl_roster_fetch_look(daemon);
-	sl_group_update_look(daemon, true);
+	sl_joining_look(&daemon->members);
+	sl_roster_fetch_look(&daemon->members);
+	sl_group_update_look(&daemon->members, true);
 	sl_progress_wait(daemon, "the group is forming");
 }
 
 /* Answer a request about rounds, of which there are none. */
 static json_t *refuse(const struct sl_daemon *daemon)
 {
-	const struct sl_member *self = &daemon->roster.members[daemon->self];
+	const struct sl_member *self = &daemon->members.roster.members[daemon->members.self];
 	char text[SL_NAME_BYTES + 160];
 	snprintf(text, sizeof text,
 		 "group %s is forming: it has %u of the %u learners with which rounds begin; 'starling group "
 		 "list' shows them",
-		 daemon->group.name, daemon->roster.size, daemon->group.start);
+		 daemon->members.group.name, daemon->members.roster.size, daemon->members.group.start);
 	return json_pack("{s:b, s:b, s:I, s:s, s:I, s:s}", "ok", 0, "forming", 1, "id", (json_int_t)self->id,
 			 "name", self->name, "pid", (json_int_t)getpid(), "error", text);
 }
@@ -90,7 +90,7 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	uint64_t all[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
 		sl_bit_set(all, i);
 	sl_links_want(daemon->links, all);
 	struct sl_record record;
@@ -99,7 +99,8 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 		sl_record_words(&record,
 				"listening on %s; group %s has %u of %u learners: this learner waits for the "
 				"others to join",
-				daemon->listen, daemon->group.name, daemon->roster.size, daemon->group.start);
+				daemon->listen, daemon->members.group.name, daemon->members.roster.size,
+				daemon->members.group.start);
 	sl_report_log_record(&daemon->observe, &record);
 	return SL_OK;
 }
@@ -108,7 +109,7 @@ int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 {
 	int rc = sl_observe_peers(&daemon->observe, error);
 	if (rc == SL_OK)
-		rc = sl_group_update_open(daemon, error);
+		rc = sl_group_update_open(&daemon->members, error);
 	if (rc == SL_OK)
 		rc = sl_folder_make(daemon->settings->state, error); /* of the control socket */
 	if (rc == SL_OK)
@@ -117,7 +118,7 @@ int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log,
 				     daemon->settings->control, serve, daemon, error);
 	if (rc == SL_OK)
-		rc = sl_identity_hold(daemon->settings->identity, &daemon->identity, error);
+		rc = sl_identity_hold(daemon->settings->identity, &daemon->members.identity, error);
 	if (rc != SL_OK)
 		return rc;
 	uv_timer_init(&daemon->loop, &daemon->watchdog);

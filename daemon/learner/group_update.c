@@ -8,22 +8,22 @@
 
 #include "common/base/bytes.h"
 #include "common/membership/private_file.h"
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/membership.h"
 #include "daemon/learner/report_log.h"
 
 #define VERSION_BYTES 8u
 #define PART_HEAD_BYTES 8u /* u32 offset, u32 size of the roster */
 
-int sl_group_update_open(struct sl_daemon *daemon, struct sl_error *error)
+int sl_group_update_open(struct sl_membership *m, struct sl_error *error)
 {
-	struct sl_group_update *u = &daemon->group_update;
-	if (!sl_group_is_signed(&daemon->group))
+	struct sl_group_update *u = &m->update;
+	if (!sl_group_is_signed(&m->group))
 		return SL_OK;
-	u->text = sl_group_text(&daemon->group, &u->bytes);
-	u->version = daemon->group.version;
-	u->peer_count = daemon->roster.size;
+	u->text = sl_group_text(&m->group, &u->bytes);
+	u->version = m->group.version;
+	u->peer_count = m->roster.size;
 	u->peers = calloc(u->peer_count, sizeof *u->peers);
-	u->arriving_max = daemon->settings->tolerance + 1 > 2 ? daemon->settings->tolerance + 1 : 2;
+	u->arriving_max = m->host.settings->tolerance + 1 > 2 ? m->host.settings->tolerance + 1 : 2;
 	return u->text != NULL && u->peers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
@@ -34,19 +34,19 @@ static void drop_parts(struct sl_group_update *u, struct sl_group_peer *peer)
 	peer->parts = (struct sl_group_parts){0};
 }
 
-void sl_group_update_close(struct sl_daemon *daemon)
+void sl_group_update_close(struct sl_membership *m)
 {
-	for (uint32_t i = 0; daemon->group_update.peers != NULL && i < daemon->group_update.peer_count; i++)
-		drop_parts(&daemon->group_update, &daemon->group_update.peers[i]);
-	free(daemon->group_update.text);
-	free(daemon->group_update.peers);
-	daemon->group_update = (struct sl_group_update){0};
+	for (uint32_t i = 0; m->update.peers != NULL && i < m->update.peer_count; i++)
+		drop_parts(&m->update, &m->update.peers[i]);
+	free(m->update.text);
+	free(m->update.peers);
+	m->update = (struct sl_group_update){0};
 }
 
 /* ---- sending ---- */
 
 /* Send a frame of `kind` with a payload of two pieces. */
-static void send_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const void *head,
+static void send_frame(struct sl_membership *m, uint32_t peer, uint32_t kind, const void *head,
 		       size_t head_bytes, const void *rest, size_t rest_bytes)
 {
 	size_t payload = head_bytes + rest_bytes;
@@ -57,126 +57,126 @@ static void send_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, c
 	memcpy(frame->bytes + SL_FRAME_HEADER_BYTES, head, head_bytes);
 	if (rest_bytes > 0)
 		memcpy(frame->bytes + SL_FRAME_HEADER_BYTES + head_bytes, rest, rest_bytes);
-	sl_links_send(daemon->links, peer, frame);
+	sl_links_send(m->host.links, peer, frame);
 	sl_link_frame_release(frame);
 }
 
-static void send_roster(struct sl_daemon *daemon, uint32_t peer)
+static void send_roster(struct sl_membership *m, uint32_t peer)
 {
-	const struct sl_group_update *u = &daemon->group_update;
+	const struct sl_group_update *u = &m->update;
 	for (size_t at = 0; at < u->bytes; at += SL_GROUP_PART_BYTES) {
 		uint8_t head[PART_HEAD_BYTES];
 		struct sl_writer w = {.bytes = head, .size = sizeof head};
 		size_t left = u->bytes - at, count = left < SL_GROUP_PART_BYTES ? left : SL_GROUP_PART_BYTES;
 		sl_bytes_put_u32(&w, (uint32_t)at);
 		sl_bytes_put_u32(&w, (uint32_t)u->bytes);
-		send_frame(daemon, peer, SL_FRAME_ROSTER_PART, head, sizeof head, u->text + at, count);
+		send_frame(m, peer, SL_FRAME_ROSTER_PART, head, sizeof head, u->text + at, count);
 	}
 }
 
 /* Send the roster to a peer that has told an older version: once for each version and link, and `again` if it
  * has just told it once more, but not all the time. */
-static void send_if_older(struct sl_daemon *daemon, uint32_t peer, bool again)
+static void send_if_older(struct sl_membership *m, uint32_t peer, bool again)
 {
-	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_update *u = &m->update;
 	struct sl_group_peer *p = &u->peers[peer];
-	uint64_t now = uv_now(&daemon->loop);
+	uint64_t now = uv_now(m->host.loop);
 	bool due = p->sent < u->version || (again && now >= p->sent_at + SL_GROUP_AGAIN_MS / 2);
 	if (p->told == 0 || p->told >= u->version || !due)
 		return;
 	p->sent = u->version;
 	p->sent_at = now;
-	send_roster(daemon, peer);
-	sl_links_flush(daemon->links);
+	send_roster(m, peer);
+	sl_links_flush(m->host.links);
 }
 
-static void tell_version(struct sl_daemon *daemon, uint32_t peer)
+static void tell_version(struct sl_membership *m, uint32_t peer)
 {
 	uint8_t version[VERSION_BYTES];
 	struct sl_writer w = {.bytes = version, .size = sizeof version};
-	sl_bytes_put_u64(&w, daemon->group_update.version);
-	send_frame(daemon, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
+	sl_bytes_put_u64(&w, m->update.version);
+	send_frame(m, peer, SL_FRAME_ROSTER_VERSION, version, sizeof version, NULL, 0);
 }
 
 /* Tell the version once more to the peers whose parts were dropped: they send the roster again. */
-static void tell_again(struct sl_daemon *daemon)
+static void tell_again(struct sl_membership *m)
 {
-	uint64_t now = uv_now(&daemon->loop);
-	for (uint32_t i = 0; i < daemon->group_update.peer_count; i++) {
-		struct sl_group_peer *p = &daemon->group_update.peers[i];
+	uint64_t now = uv_now(m->host.loop);
+	for (uint32_t i = 0; i < m->update.peer_count; i++) {
+		struct sl_group_peer *p = &m->update.peers[i];
 		if (p->again_at == 0 || now < p->again_at || now < p->quiet_until)
 			continue;
 		p->again_at = 0;
-		tell_version(daemon, i);
-		sl_links_flush(daemon->links);
+		tell_version(m, i);
+		sl_links_flush(m->host.links);
 	}
 }
 
-void sl_group_update_link_up(struct sl_daemon *daemon, uint32_t peer)
+void sl_group_update_link_up(struct sl_membership *m, uint32_t peer)
 {
-	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_update *u = &m->update;
 	if (u->text == NULL)
 		return;
 	assert(peer < u->peer_count);
 	drop_parts(u, &u->peers[peer]);
 	u->peers[peer] = (struct sl_group_peer){.quiet_until = u->peers[peer].quiet_until};
-	daemon->observe.peers[peer].program[0] = '\0';
-	tell_version(daemon, peer);
-	send_frame(daemon, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
-	sl_links_flush(daemon->links);
+	m->host.observe->peers[peer].program[0] = '\0';
+	tell_version(m, peer);
+	send_frame(m, peer, SL_FRAME_PROGRAM, SL_VERSION, strlen(SL_VERSION), NULL, 0);
+	sl_links_flush(m->host.links);
 }
 
 /* ---- a newer roster ---- */
 
 /* Keep the text of the newer roster, send it on, and take it after the next commit. */
-static void adopt(struct sl_daemon *daemon, const struct sl_group *group, char *text, size_t bytes)
+static void adopt(struct sl_membership *m, const struct sl_group *group, char *text, size_t bytes)
 {
-	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_update *u = &m->update;
 	struct sl_record record;
 	free(u->text);
 	u->text = text;
 	u->bytes = bytes;
 	u->version = group->version;
-	u->take_at = uv_now(&daemon->loop) + SL_GROUP_UPDATE_WAIT_MS;
+	u->take_at = uv_now(m->host.loop) + SL_GROUP_UPDATE_WAIT_MS;
 	sl_record_init(&record, SL_RECORD_NEW_ROSTER);
 	record.reason = sl_record_words(&record,
 					"received version %" PRIu64
 					" of the roster of group %s, with %u learners: this "
 					"learner takes it %sand restarts by itself",
 					group->version, group->name, group->roster.size,
-					sl_group_is_forming(&daemon->group) ? "" : "after this round ");
-	sl_report_log_record(&daemon->observe, &record);
+					sl_group_is_forming(&m->group) ? "" : "after this round ");
+	sl_report_log_record(m->host.observe, &record);
 	for (uint32_t i = 0; i < u->peer_count; i++)
-		send_if_older(daemon, i, false);
+		send_if_older(m, i, false);
 }
 
-static int check(const struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error)
+static int check(const struct sl_membership *m, const struct sl_group *group, struct sl_error *error)
 {
-	if (!sl_group_is_signed(&daemon->group))
+	if (!sl_group_is_signed(&m->group))
 		return sl_err_set(error, SL_ERR_REFUSED, "the roster of this learner is not signed");
-	if (group->version <= daemon->group_update.version && group->version > daemon->group.version)
+	if (group->version <= m->update.version && group->version > m->group.version)
 		return SL_PENDING; /* it is here already */
-	return sl_group_follows(&daemon->group, group, error);
+	return sl_group_follows(&m->group, group, error);
 }
 
-int sl_group_update_file(struct sl_daemon *daemon, const struct sl_group *group, struct sl_error *error)
+int sl_group_update_file(struct sl_membership *m, const struct sl_group *group, struct sl_error *error)
 {
 	size_t bytes;
-	int rc = check(daemon, group, error);
+	int rc = check(m, group, error);
 	if (rc != SL_OK)
 		return rc == SL_PENDING ? SL_OK : rc;
 	char *text = sl_group_text(group, &bytes);
 	if (text == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	adopt(daemon, group, text, bytes);
+	adopt(m, group, text, bytes);
 	return SL_OK;
 }
 
 /* Write the text to the file of the setting `roster`. */
-static int store(const struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+static int store(const struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error)
 {
 	char folder[SL_PATH_BYTES];
-	const char *path = daemon->settings->roster, *slash = strrchr(path, '/');
+	const char *path = m->host.settings->roster, *slash = strrchr(path, '/');
 	snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + (slash == path)),
 		 slash == NULL ? "." : path);
 	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, text, bytes, error);
@@ -184,52 +184,51 @@ static int store(const struct sl_daemon *daemon, const char *text, size_t bytes,
 
 /* Take a roster that the peer at index `from` has sent; SL_LEARNERS_MAX: none has. SL_PENDING: it is here
  * already. */
-static int take_text(struct sl_daemon *daemon, uint32_t from, const char *text, size_t bytes,
+static int take_text(struct sl_membership *m, uint32_t from, const char *text, size_t bytes,
 		     struct sl_error *error)
 {
 	struct sl_group group;
 	int rc = sl_group_read("the roster of a peer", text, bytes, &group, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = check(daemon, &group, error);
-	if ((rc == SL_OK || rc == SL_PENDING) && from < daemon->group_update.peer_count)
-		daemon->group_update.peers[from].told = group.version;
+	rc = check(m, &group, error);
+	if ((rc == SL_OK || rc == SL_PENDING) && from < m->update.peer_count)
+		m->update.peers[from].told = group.version;
 	size_t size = 0;
 	char *own = rc == SL_OK ? sl_group_text(&group, &size) : NULL;
 	if (rc == SL_OK && own == NULL)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc == SL_OK)
-		rc = store(daemon, own, size, error);
+		rc = store(m, own, size, error);
 	if (rc == SL_OK)
-		adopt(daemon, &group, own, size);
+		adopt(m, &group, own, size);
 	else
 		free(own);
 	sl_group_close(&group);
 	return rc;
 }
 
-int sl_group_update_text(struct sl_daemon *daemon, const char *text, size_t bytes, struct sl_error *error)
+int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error)
 {
-	int rc = take_text(daemon, SL_LEARNERS_MAX, text, bytes, error);
+	int rc = take_text(m, SL_LEARNERS_MAX, text, bytes, error);
 	return rc == SL_PENDING ? SL_OK : rc;
 }
 
-void sl_group_update_look(struct sl_daemon *daemon, bool committed)
+void sl_group_update_look(struct sl_membership *m, bool committed)
 {
-	const struct sl_group_update *u = &daemon->group_update;
-	if (!daemon->stopping)
-		tell_again(daemon);
-	if (u->take_at == 0 || daemon->stopping || (!committed && uv_now(&daemon->loop) < u->take_at))
+	const struct sl_group_update *u = &m->update;
+	if (!*m->host.stopping)
+		tell_again(m);
+	if (u->take_at == 0 || *m->host.stopping || (!committed && uv_now(m->host.loop) < u->take_at))
 		return;
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_TAKING_ROSTER);
 	record.reason = sl_record_words(&record,
 					"this learner restarts by itself, with version %" PRIu64
 					" of the roster of group %s",
-					u->version, daemon->group.name);
-	sl_report_log_record(&daemon->observe, &record);
-	daemon->restart_requested = true;
-	sl_daemon_stop(daemon, 0);
+					u->version, m->group.name);
+	sl_report_log_record(m->host.observe, &record);
+	m->host.restart(m->host.context);
 }
 
 /* ---- receiving ---- */
@@ -271,12 +270,12 @@ static bool add_part(struct sl_group_update *u, struct sl_group_peer *peer, cons
 	return true;
 }
 
-static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *payload, size_t size)
+static void take_part(struct sl_membership *m, uint32_t peer, const uint8_t *payload, size_t size)
 {
-	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_update *u = &m->update;
 	struct sl_group_peer *p = &u->peers[peer];
 	struct sl_error error;
-	uint64_t now = uv_now(&daemon->loop);
+	uint64_t now = uv_now(m->host.loop);
 	if (size <= PART_HEAD_BYTES)
 		return;
 	if (now < p->quiet_until || !add_part(u, p, payload, size, now)) {
@@ -285,11 +284,11 @@ static void take_part(struct sl_daemon *daemon, uint32_t peer, const uint8_t *pa
 	}
 	if (p->parts.have < p->parts.size)
 		return;
-	int rc = take_text(daemon, peer, (const char *)p->parts.bytes, p->parts.size, &error);
+	int rc = take_text(m, peer, (const char *)p->parts.bytes, p->parts.size, &error);
 	if (rc != SL_OK)
 		p->quiet_until = now + SL_GROUP_QUIET_MS; /* a text may take 0.7 s to read */
 	if (rc != SL_OK && rc != SL_PENDING)
-		sl_report_log_warn(&daemon->observe, peer, error.text);
+		sl_report_log_warn(m->host.observe, peer, error.text);
 	drop_parts(u, p);
 }
 
@@ -305,19 +304,19 @@ static void take_program(struct sl_observed_peer *peer, const uint8_t *payload, 
 	peer->program[size] = '\0';
 }
 
-void sl_group_update_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, const uint8_t *payload,
+void sl_group_update_frame(struct sl_membership *m, uint32_t peer, uint32_t kind, const uint8_t *payload,
 			   size_t size)
 {
-	struct sl_group_update *u = &daemon->group_update;
+	struct sl_group_update *u = &m->update;
 	if (u->text == NULL)
 		return; /* a plain roster */
 	assert(peer < u->peer_count);
 	if (kind == SL_FRAME_ROSTER_PART) {
-		take_part(daemon, peer, payload, size);
+		take_part(m, peer, payload, size);
 	} else if (kind == SL_FRAME_PROGRAM) {
-		take_program(&daemon->observe.peers[peer], payload, size);
+		take_program(&m->host.observe->peers[peer], payload, size);
 	} else if (size == VERSION_BYTES) {
 		u->peers[peer].told = sl_bytes_get_u64(payload);
-		send_if_older(daemon, peer, true);
+		send_if_older(m, peer, true);
 	}
 }

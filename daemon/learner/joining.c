@@ -8,7 +8,7 @@
 #include "common/membership/admin_key.h"
 #include "common/membership/admit.h"
 #include "common/membership/private_file.h"
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/membership.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
@@ -17,7 +17,7 @@
 
 static void say(void *context, const char *address, const struct sl_waiting *waiting, const char *refused)
 {
-	struct sl_daemon *daemon = context;
+	struct sl_membership *m = context;
 	struct sl_record record;
 	char pin[SL_PIN_TEXT_BYTES];
 	if (refused != NULL) {
@@ -32,15 +32,15 @@ static void say(void *context, const char *address, const struct sl_waiting *wai
 			waiting->address, waiting->renews != 0 ? "asks for" : "wants to join with", pin,
 			waiting->name);
 	}
-	sl_report_log_record(&daemon->observe, &record);
+	sl_report_log_record(m->host.observe, &record);
 }
 
 /* ---- admission without a question ---- */
 
 /* Sign the group as its next version, and take it as if a peer had sent it. */
-static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_error *error)
+static int sign(struct sl_membership *m, struct sl_group *group, struct sl_error *error)
 {
-	uint8_t *key = sl_admin_key_load(daemon->admission->folder, error);
+	uint8_t *key = sl_admin_key_load(m->admission->folder, error);
 	size_t size;
 	if (key == NULL)
 		return error->code;
@@ -49,7 +49,7 @@ static int sign(struct sl_daemon *daemon, struct sl_group *group, struct sl_erro
 	sl_admin_key_close(key);
 	char *text = sl_group_text(group, &size);
 	int rc = text == NULL ? sl_err_set(error, SL_ERR_NOMEM, "out of memory")
-			      : sl_group_update_text(daemon, text, size, error);
+			      : sl_group_update_text(m, text, size, error);
 	free(text);
 	return rc;
 }
@@ -83,9 +83,9 @@ static uint32_t add(struct sl_admission *admission, struct sl_group *group, stru
 
 /* Sign the next version with learners that wait, unless the file has a later one than this learner runs
  * under. The lock is that of the commands. */
-static int admit_waiting(struct sl_daemon *daemon, struct sl_error *error)
+static int admit_waiting(struct sl_membership *m, struct sl_error *error)
 {
-	struct sl_admission *admission = daemon->admission;
+	struct sl_admission *admission = m->admission;
 	struct sl_group group = {.version = 0};
 	int lock = sl_private_file_lock(admission->folder, false, error);
 	if (lock < 0)
@@ -93,7 +93,7 @@ static int admit_waiting(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_group_load(admission->path, &group, error);
 	if (rc == SL_OK && group.version == admission->begun && group.required == 1 &&
 	    add(admission, &group, error) > 0) {
-		rc = sign(daemon, &group, error);
+		rc = sign(m, &group, error);
 		if (rc == SL_OK)
 			rc = sl_admit_forget(admission->folder, &group.roster, error);
 	}
@@ -102,77 +102,76 @@ static int admit_waiting(struct sl_daemon *daemon, struct sl_error *error)
 	return rc;
 }
 
-void sl_joining_look(struct sl_daemon *daemon)
+void sl_joining_look(struct sl_membership *m)
 {
-	struct sl_admission *admission = daemon->admission;
+	struct sl_admission *admission = m->admission;
 	struct sl_error error;
 	bool fresh = admission->fresh && sl_group_is_forming(&admission->group);
 	admission->fresh = false;
-	if (!admission->due || fresh || daemon->stopping || !sl_joining_settled(daemon))
+	if (!admission->due || fresh || *m->host.stopping || !sl_joining_settled(m))
 		return;
-	int rc = admit_waiting(daemon, &error);
+	int rc = admit_waiting(m, &error);
 	admission->due = rc == SL_ERR_BUSY; /* a command changes the group: look again */
 	if (rc != SL_OK && rc != SL_ERR_BUSY)
-		sl_report_log_reason(&daemon->observe, SL_RECORD_JOIN_FAILED, error.text);
+		sl_report_log_reason(m->host.observe, SL_RECORD_JOIN_FAILED, error.text);
 }
 
 /* ---- life ---- */
 
-int sl_joining_open(struct sl_daemon *daemon, struct sl_links_config *config, struct sl_error *error)
+int sl_joining_open(struct sl_membership *m, struct sl_links_config *config, struct sl_error *error)
 {
-	const struct sl_admission_handler handler = {daemon, say};
+	const struct sl_admission_handler handler = {m, say};
 	struct sl_roster_change change;
 	struct sl_store_round last;
-	daemon->admission = calloc(1, sizeof *daemon->admission);
-	if (daemon->admission == NULL)
+	m->admission = calloc(1, sizeof *m->admission);
+	if (m->admission == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
-	daemon->settled = rc == SL_OK && daemon->store != NULL && change.count == 0 && daemon->past.t == 0 &&
-			  sl_store_last_round(daemon->store, &last, NULL) == SL_OK;
+	int rc = sl_roster_change_find(m->host.store, &m->roster, &change, error);
+	m->settled = rc == SL_OK && m->host.store != NULL && change.count == 0 && m->past.t == 0 &&
+		     sl_store_last_round(m->host.store, &last, NULL) == SL_OK;
 	if (rc == SL_OK)
-		rc = sl_admission_open(daemon->admission, daemon->settings->roster, &handler, error);
-	daemon->join = (struct sl_join_handler){daemon->admission, sl_admission_serve};
-	daemon->tls.joins = rc == SL_OK && daemon->admission->roster != NULL;
-	config->join = &daemon->join;
+		rc = sl_admission_open(m->admission, m->host.settings->roster, &handler, error);
+	m->join = (struct sl_join_handler){m->admission, sl_admission_serve};
+	config->join = &m->join;
 	return rc;
 }
 
-void sl_joining_close(struct sl_daemon *daemon)
+void sl_joining_close(struct sl_membership *m)
 {
-	if (daemon->admission != NULL)
-		sl_admission_close(daemon->admission);
-	free(daemon->admission);
-	daemon->admission = NULL;
+	if (m->admission != NULL)
+		sl_admission_close(m->admission);
+	free(m->admission);
+	m->admission = NULL;
 }
 
-bool sl_joining_settled(const struct sl_daemon *daemon)
+bool sl_joining_settled(const struct sl_membership *m)
 {
-	return daemon->settled || sl_group_is_forming(&daemon->admission->group);
+	return m->settled || sl_group_is_forming(&m->admission->group);
 }
 
-json_t *sl_joining_status(const struct sl_daemon *daemon)
+json_t *sl_joining_status(const struct sl_membership *m)
 {
-	const struct sl_group *group = &daemon->admission->group;
+	const struct sl_group *group = &m->admission->group;
 	if (!sl_group_is_signed(group))
 		return json_pack("{s:b, s:s}", "ok", 0, "error", "the roster of this learner is not signed");
 	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:b}", "ok", 1, "group", group->name, "version",
-			 (json_int_t)daemon->admission->begun, "members", (json_int_t)group->roster.size,
-			 "start", (json_int_t)group->start, "settled", (int)sl_joining_settled(daemon));
+			 (json_int_t)m->admission->begun, "members", (json_int_t)group->roster.size, "start",
+			 (json_int_t)group->start, "settled", (int)sl_joining_settled(m));
 }
 
-void sl_joining_durable(struct sl_daemon *daemon, const struct sl_durable *durable)
+void sl_joining_durable(struct sl_membership *m, const struct sl_durable *durable)
 {
 	struct sl_error error;
-	const char *folder = daemon->settings->identity;
-	if (!daemon->identity.next || durable->kind != SL_PERSIST_COMMIT || !daemon->settled)
+	const char *folder = m->host.settings->identity;
+	if (!m->identity.next || durable->kind != SL_PERSIST_COMMIT || !m->settled)
 		return;
 	int rc = sl_identity_promote(folder, &error);
-	daemon->identity.next = rc != SL_OK;
+	m->identity.next = rc != SL_OK;
 	if (rc == SL_OK)
-		rc = sl_identity_hold(folder, &daemon->identity, &error);
+		rc = sl_identity_hold(folder, &m->identity, &error);
 	if (rc != SL_OK)
-		sl_report_log_reason(&daemon->observe, SL_RECORD_JOIN_FAILED, error.text);
+		sl_report_log_reason(m->host.observe, SL_RECORD_JOIN_FAILED, error.text);
 	else
-		sl_report_log_reason(&daemon->observe, SL_RECORD_JOINING,
+		sl_report_log_reason(m->host.observe, SL_RECORD_JOINING,
 				     "a round has committed under the new key: the old one is deleted");
 }

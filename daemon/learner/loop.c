@@ -31,7 +31,7 @@ static void on_up(void *context, uint32_t peer)
 	struct sl_daemon *daemon = context;
 	daemon->observe.peers[peer].fault = (struct sl_link_fault){0};
 	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
-	sl_group_update_link_up(daemon, peer);
+	sl_group_update_link_up(&daemon->members, peer);
 }
 
 /* Return true if a failed dial is worth a warning: its reason is a new one since the peer was last linked,
@@ -62,7 +62,7 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
 				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
 					  : SL_RECORD_LINK_DOWN);
-	sl_record_peer(&record, &daemon->roster, peer);
+	sl_record_peer(&record, &daemon->members.roster, peer);
 	sl_links_address(daemon->links, peer, address);
 	record.address = address;
 	record.reason = why;
@@ -79,7 +79,7 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 		return;
 	}
 	sl_links_consumed(daemon->links, peer);
-	sl_group_update_frame(daemon, peer, kind, payload, size);
+	sl_group_update_frame(&daemon->members, peer, kind, payload, size);
 	free(payload);
 }
 
@@ -91,7 +91,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 	sl_roster_pin_text(pin, shown);
 	sl_record_init(&record, expected >= 0 ? SL_RECORD_REFUSED_ANSWER : SL_RECORD_REFUSED);
 	if (expected >= 0)
-		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
+		sl_record_peer(&record, &daemon->members.roster, (uint32_t)expected);
 	record.address = address;
 	record.key = shown;
 	sl_report_log_record(&daemon->observe, &record);
@@ -114,9 +114,9 @@ static void on_watchdog(uv_timer_t *timer)
 	uint64_t seconds;
 	if (!daemon->stopping)
 		sl_wait_log_look(&daemon->observe);
-	sl_joining_look(daemon);
-	sl_roster_fetch_look(daemon);
-	sl_group_update_look(daemon, false);
+	sl_joining_look(&daemon->members);
+	sl_roster_fetch_look(&daemon->members);
+	sl_group_update_look(&daemon->members, false);
 	sl_progress_look(daemon);
 	const char *name = sl_persist_hangs(daemon, uv_hrtime() / 1000000u, &seconds);
 	if (name == NULL)
@@ -205,19 +205,20 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error)
 {
 	struct sl_links_config config = {.loop = &daemon->loop,
-					 .roster = &daemon->roster,
-					 .self = daemon->self,
+					 .roster = &daemon->members.roster,
+					 .self = daemon->members.self,
 					 .tls = &daemon->tls,
 					 .listen = daemon->listen,
 					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
 					 .handler = *handler};
-	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
+	int rc = sl_tls_open(&daemon->tls, &daemon->members.identity, &daemon->members.roster, error);
 	if (rc == SL_OK)
-		rc = sl_joining_open(daemon, &config, error);
+		rc = sl_joining_open(&daemon->members, &config, error);
+	daemon->tls.joins = rc == SL_OK && daemon->members.admission->roster != NULL;
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
-	daemon->observe.of.links = daemon->links;
-	return rc == SL_OK ? sl_discovery_open(daemon, error) : rc;
+	daemon->members.host.links = daemon->observe.of.links = daemon->links;
+	return rc == SL_OK ? sl_discovery_open(&daemon->members, daemon->listen, error) : rc;
 }
 
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
@@ -236,7 +237,7 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_record record;
 	sl_record_init(&record, daemon->listens_on_all ? SL_RECORD_LISTENING_ON_ALL : SL_RECORD_LISTENING);
 	record.address = daemon->listen;
-	record.reason = daemon->roster.members[daemon->self].address;
+	record.reason = daemon->members.roster.members[daemon->members.self].address;
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(&daemon->observe, &record);
 	if (daemon->observe.http != NULL) {
@@ -284,8 +285,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->control != NULL)
 		sl_control_close(daemon->control);
 	sl_monitor_close(&daemon->observe);
-	if (daemon->mdns != NULL)
-		sl_mdns_close(daemon->mdns);
+	if (daemon->members.mdns != NULL)
+		sl_mdns_close(daemon->members.mdns);
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
 	if (daemon->crypto.back.loop != NULL)

@@ -9,7 +9,7 @@
 #include "common/model/safetensors.h"
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/membership.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/roster_change.h"
 
@@ -30,143 +30,142 @@ bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *ope
 
 /* ---- the copy ---- */
 
-static int load_copy(const struct sl_daemon *daemon, struct sl_group *copy)
+static int load_copy(const struct sl_membership *m, struct sl_group *copy)
 {
 	char path[SL_FOLDER_PATH_BYTES];
 	struct sl_error ignored;
-	sl_folder_path(daemon->settings->state, COPY_FILE, path);
+	sl_folder_path(m->host.settings->state, COPY_FILE, path);
 	return sl_group_load(path, copy, &ignored);
 }
 
-static bool was_plain(const struct sl_daemon *daemon)
+static bool was_plain(const struct sl_membership *m)
 {
 	struct sl_group copy;
-	bool plain = load_copy(daemon, &copy) == SL_OK && !sl_group_is_signed(&copy);
+	bool plain = load_copy(m, &copy) == SL_OK && !sl_group_is_signed(&copy);
 	sl_group_close(&copy);
 	return plain;
 }
 
 /* The admins sign no second change before a round of the first one, which says nothing of a plain roster
  * before. */
-int sl_past_roster_check(const struct sl_daemon *daemon, struct sl_error *error)
+int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error)
 {
-	if (sl_group_is_signed(&daemon->group) && !was_plain(daemon))
+	if (sl_group_is_signed(&m->group) && !was_plain(m))
 		return SL_OK;
-	return sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error);
+	return sl_roster_change_check(m->host.store, &m->roster, m->host.settings, error);
 }
 
-static void put_roster(FILE *file, const struct sl_daemon *daemon)
+static void put_roster(FILE *file, const struct sl_membership *m)
 {
 	char line[SL_MEMBER_TEXT_BYTES];
 	size_t bytes;
-	char *text = sl_group_is_signed(&daemon->group) ? sl_group_text(&daemon->group, &bytes) : NULL;
+	char *text = sl_group_is_signed(&m->group) ? sl_group_text(&m->group, &bytes) : NULL;
 	if (text != NULL)
 		fputs(text, file);
-	for (uint32_t i = 0; text == NULL && i < daemon->roster.size; i++) {
-		sl_roster_member_text(&daemon->roster.members[i], line);
+	for (uint32_t i = 0; text == NULL && i < m->roster.size; i++) {
+		sl_roster_member_text(&m->roster.members[i], line);
 		fprintf(file, "%s\n", line);
 	}
 	free(text);
 }
 
-static int write_copy(const struct sl_daemon *daemon, struct sl_error *error)
+static int write_copy(const struct sl_membership *m, struct sl_error *error)
 {
-	const char *folder = daemon->settings->state;
+	const char *folder = m->host.settings->state;
 	char path[SL_FOLDER_PATH_BYTES];
 	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
 	FILE *file = fopen(path, "we");
 	if (file == NULL)
 		return sl_disk_error(error, path, errno);
-	put_roster(file, daemon);
+	put_roster(file, m);
 	bool failed = ferror(file) != 0;
 	if (fclose(file) != 0 || failed)
 		return sl_disk_error(error, path, errno);
 	return sl_folder_rename(folder, COPY_FILE SL_TEMPORARY, COPY_FILE, error);
 }
 
-static int renew_copy(const struct sl_daemon *daemon, struct sl_error *error)
+static int renew_copy(const struct sl_membership *m, struct sl_error *error)
 {
 	struct sl_group copy;
-	bool same = load_copy(daemon, &copy) == SL_OK;
-	same = same && memcmp(copy.roster.hash, daemon->roster.hash, SL_HASH_BYTES) == 0 &&
-	       sl_group_is_signed(&copy) == sl_group_is_signed(&daemon->group);
+	bool same = load_copy(m, &copy) == SL_OK;
+	same = same && memcmp(copy.roster.hash, m->roster.hash, SL_HASH_BYTES) == 0 &&
+	       sl_group_is_signed(&copy) == sl_group_is_signed(&m->group);
 	sl_group_close(&copy);
-	return same ? SL_OK : write_copy(daemon, error);
+	return same ? SL_OK : write_copy(m, error);
 }
 
 /* ---- the attempt ---- */
 
 /* Give the members of `past` their present names and addresses, and this learner its present key: with a new
  * one, it is linked to those that have the present roster, and they end the attempt for it. */
-static void bring_up_to_date(const struct sl_daemon *daemon, struct sl_roster *past, uint32_t self)
+static void bring_up_to_date(const struct sl_membership *m, struct sl_roster *past, uint32_t self)
 {
 	for (uint32_t i = 0; i < past->size; i++) {
 		struct sl_member *member = &past->members[i];
-		int at = sl_roster_find(&daemon->roster, member->id);
+		int at = sl_roster_find(&m->roster, member->id);
 		if (at < 0)
 			continue;
-		memcpy(member->name, daemon->roster.members[at].name, sizeof member->name);
-		memcpy(member->address, daemon->roster.members[at].address, sizeof member->address);
+		memcpy(member->name, m->roster.members[at].name, sizeof member->name);
+		memcpy(member->address, m->roster.members[at].address, sizeof member->address);
 	}
-	memcpy(past->members[self].pin, daemon->identity.pin, SL_HASH_BYTES);
+	memcpy(past->members[self].pin, m->identity.pin, SL_HASH_BYTES);
 }
 
-static void log_attempt(struct sl_daemon *daemon, enum sl_record_kind kind)
+static void log_attempt(struct sl_membership *m, enum sl_record_kind kind)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
-	record.round = daemon->past.t;
-	record.attempt = daemon->past.a;
-	sl_report_log_record(&daemon->observe, &record);
+	record.round = m->past.t;
+	record.attempt = m->past.a;
+	sl_report_log_record(m->host.observe, &record);
 }
 
 /* Take the copy, if the attempt is of that roster. Otherwise nothing changes, and the start is refused when
  * the attempt is restored. */
-static void go_back(struct sl_daemon *daemon, struct sl_scope scope, const struct sl_open *open, sl_round t)
+static void go_back(struct sl_membership *m, struct sl_scope scope, const struct sl_open *open, sl_round t)
 {
 	struct sl_group past;
-	if (load_copy(daemon, &past) != SL_OK)
+	if (load_copy(m, &past) != SL_OK)
 		return;
-	int self = sl_roster_find(&past.roster, daemon->settings->id);
+	int self = sl_roster_find(&past.roster, m->host.settings->id);
 	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);
 	if (self >= 0 && sl_past_roster_fits(&scope, open)) {
-		bring_up_to_date(daemon, &past.roster, (uint32_t)self);
-		sl_roster_close(&daemon->roster);
-		daemon->roster = past.roster;
+		bring_up_to_date(m, &past.roster, (uint32_t)self);
+		sl_roster_close(&m->roster);
+		m->roster = past.roster;
 		past.roster = (struct sl_roster){.members = NULL};
-		daemon->self = (uint32_t)self;
-		daemon->past = (struct sl_durable){.t = t, .a = open->a};
-		log_attempt(daemon, SL_RECORD_PAST_ROSTER);
+		m->self = (uint32_t)self;
+		m->past = (struct sl_durable){.t = t, .a = open->a};
+		log_attempt(m, SL_RECORD_PAST_ROSTER);
 	}
 	sl_group_close(&past);
 }
 
-int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error)
+int sl_past_roster_take(struct sl_membership *m, struct sl_error *error)
 {
 	struct sl_promises promises;
 	struct sl_scope scope;
 	struct sl_store_round last = {0};
-	int rc = sl_store_last_round(daemon->store, &last, error);
+	int rc = sl_store_last_round(m->host.store, &last, error);
 	if (rc == SL_OK || rc == SL_ERR_NOTFOUND)
-		rc = sl_store_promises(daemon->store, last.t + 1, &promises, error);
+		rc = sl_store_promises(m->host.store, last.t + 1, &promises, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_canonical_run(daemon->settings->run, scope.run);
-	memcpy(scope.roster, daemon->roster.hash, sizeof scope.roster);
+	sl_canonical_run(m->host.settings->run, scope.run);
+	memcpy(scope.roster, m->roster.hash, sizeof scope.roster);
 	if (promises.a != 0 && !sl_past_roster_fits(&scope, &promises.open))
-		go_back(daemon, scope, &promises.open, last.t + 1);
+		go_back(m, scope, &promises.open, last.t + 1);
 	else
-		rc = renew_copy(daemon, error);
+		rc = renew_copy(m, error);
 	sl_store_promises_close(&promises);
 	return rc;
 }
 
-void sl_past_roster_durable(struct sl_daemon *daemon, const struct sl_durable *durable)
+void sl_past_roster_durable(struct sl_membership *m, const struct sl_durable *durable)
 {
 	bool ended = durable->kind == SL_PERSIST_COMMIT || durable->kind == SL_PERSIST_OVER;
-	if (daemon->past.t == 0 || !ended)
+	if (m->past.t == 0 || !ended)
 		return;
-	log_attempt(daemon, SL_RECORD_PAST_ROSTER_ENDED);
-	daemon->restart_requested = true;
-	sl_daemon_stop(daemon, 0);
+	log_attempt(m, SL_RECORD_PAST_ROSTER_ENDED);
+	m->host.restart(m->host.context);
 }

@@ -6,15 +6,15 @@
 #include "common/base/err.h"
 #include "common/core/core.h"
 
-struct sl_daemon;
+struct sl_membership;
 
 /* Return true if the view of `open` was agreed under the roster and the run of `scope`. */
 bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open);
 /* Refuse a roster with several changes since the last commit, unless it and the copy are signed. The store is
  * open. */
-int sl_past_roster_check(const struct sl_daemon *daemon, struct sl_error *error);
+int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error);
 /* Replace the roster by the copy if the open attempt was begun under that one; otherwise renew the copy. The
  * store is open. */
-int sl_past_roster_take(struct sl_daemon *daemon, struct sl_error *error);
+int sl_past_roster_take(struct sl_membership *m, struct sl_error *error);
 /* Restart the program with the present roster if the attempt that waited for this record has ended. */
-void sl_past_roster_durable(struct sl_daemon *daemon, const struct sl_durable *durable);
+void sl_past_roster_durable(struct sl_membership *m, const struct sl_durable *durable);

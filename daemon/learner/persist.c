@@ -219,7 +219,7 @@ static void committed(struct record *record)
 	sl_result_close(&daemon->next_result);
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
-	daemon->settled |= record->settled;
+	daemon->members.settled |= record->settled;
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
 					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,

@@ -68,7 +68,7 @@ static int check_roster(const struct sl_daemon *daemon, const struct sl_settings
 {
 	const struct sl_roster *roster = &group->roster;
 	int self = sl_roster_find(roster, daemon->settings->id);
-	uint32_t changes = count_changes(&daemon->roster, roster);
+	uint32_t changes = count_changes(&daemon->members.roster, roster);
 	if (self < 0 || !sl_identity_has(daemon->settings->identity, roster->members[self].pin))
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",
@@ -91,7 +91,8 @@ static int take_plain(struct sl_daemon *daemon, const struct sl_settings *fresh,
 		      enum sl_reload_roster *outcome, struct sl_error *error)
 {
 	/* under the previous roster, the learner restarts by itself when its attempt has ended */
-	if (daemon->past.t != 0 || memcmp(group->roster.hash, daemon->roster.hash, SL_HASH_BYTES) == 0)
+	if (daemon->members.past.t != 0 ||
+	    memcmp(group->roster.hash, daemon->members.roster.hash, SL_HASH_BYTES) == 0)
 		return SL_OK;
 	*outcome = SL_RELOAD_RESTART;
 	return check_roster(daemon, fresh, group, error);
@@ -101,15 +102,15 @@ static int take_plain(struct sl_daemon *daemon, const struct sl_settings *fresh,
 static int take_signed(struct sl_daemon *daemon, const struct sl_settings *fresh,
 		       const struct sl_group *group, enum sl_reload_roster *outcome, struct sl_error *error)
 {
-	if (group->version == daemon->group_update.version)
+	if (group->version == daemon->members.update.version)
 		return SL_OK;
 	if (!sl_group_is_forming(group)) {
 		int rc = check_roster(daemon, fresh, group, error);
 		if (rc != SL_OK)
 			return rc;
 	}
-	*outcome = sl_group_is_forming(&daemon->group) ? SL_RELOAD_NOW : SL_RELOAD_NEXT_ROUND;
-	int rc = sl_group_update_file(daemon, group, error);
+	*outcome = sl_group_is_forming(&daemon->members.group) ? SL_RELOAD_NOW : SL_RELOAD_NEXT_ROUND;
+	int rc = sl_group_update_file(&daemon->members, group, error);
 	return rc == SL_OK ? SL_OK : sl_err_wrap(error, "%s", fresh->roster);
 }
 
@@ -119,7 +120,7 @@ static int read_roster(struct sl_daemon *daemon, const struct sl_settings *fresh
 {
 	struct sl_group group;
 	int rc = sl_group_load(fresh->roster, &group, error);
-	if (rc == SL_OK && sl_group_is_signed(&group) != sl_group_is_signed(&daemon->group))
+	if (rc == SL_OK && sl_group_is_signed(&group) != sl_group_is_signed(&daemon->members.group))
 		rc = sl_err_set(error, SL_ERR_REFUSED,
 				"%s: it was %s and is %s; restart this learner to change that", fresh->roster,
 				sl_group_is_signed(&group) ? "a plain list" : "signed",
@@ -177,8 +178,7 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK && outcome == SL_RELOAD_RESTART) {
 		sl_report_log_reason(&daemon->observe, SL_RECORD_TAKING_ROSTER,
 				     "this learner restarts by itself, with the changed roster");
-		daemon->restart_requested = true;
-		sl_daemon_stop(daemon, 0);
+		sl_daemon_restart(daemon);
 	} else {
 		sl_service_ready();
 	}

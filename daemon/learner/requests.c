@@ -31,14 +31,14 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 	{
 		json_int_t id = json_integer_value(peer);
 		int i = json_is_integer(peer) && id > 0 && id <= UINT32_MAX
-				? sl_roster_find(&daemon->roster, (sl_id)id)
+				? sl_roster_find(&daemon->members.roster, (sl_id)id)
 				: -1;
 		if (i < 0)
 			return refuse("range names a learner that is not in the roster");
 		sl_bit_set(set, (size_t)i);
 	}
 	daemon->observe.step = (uint32_t)json_integer_value(step);
-	sl_event_queue_range(&daemon->event_queue, set, sl_bit_words(daemon->roster.size));
+	sl_event_queue_range(&daemon->event_queue, set, sl_bit_words(daemon->members.roster.size));
 	return json_pack("{s:b}", "ok", 1);
 }
 
@@ -74,7 +74,7 @@ static json_t *op_reload(struct sl_daemon *daemon)
 	if (sl_reload(daemon, &error) != SL_OK)
 		return refuse(error.text);
 	return json_pack("{s:b, s:b}", "ok", 1, "restarts",
-			 (int)(daemon->restart_requested || daemon->group_update.take_at != 0));
+			 (int)(daemon->restart_requested || daemon->members.update.take_at != 0));
 }
 
 /* Begin a backup, or say how far number N is. */
@@ -121,7 +121,7 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	else if (strcmp(op, "reload") == 0)
 		answer = op_reload(daemon);
 	else if (strcmp(op, "group") == 0)
-		answer = sl_joining_status(daemon);
+		answer = sl_joining_status(&daemon->members);
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else

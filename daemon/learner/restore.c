@@ -21,20 +21,20 @@
 
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
-	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->roster};
-	memcpy(owner.pin, daemon->identity.pin, sizeof owner.pin);
+	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->members.roster};
+	memcpy(owner.pin, daemon->members.identity.pin, sizeof owner.pin);
 	sl_folder_path(daemon->settings->state, SL_CHECKPOINT_FOLDER, daemon->checkpoints);
-	if (peek)
-		return sl_store_peek(&daemon->store, daemon->settings->state, &owner, error);
-	int rc = sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
-	return rc == SL_OK ? sl_folder_make(daemon->checkpoints, error) : rc;
+	int rc = (peek ? sl_store_peek : sl_store_open)(&daemon->store, daemon->settings->state, &owner,
+							error);
+	daemon->members.host.store = daemon->store;
+	return rc == SL_OK && !peek ? sl_folder_make(daemon->checkpoints, error) : rc;
 }
 
 int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_roster_change change;
 	struct sl_record record;
-	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
+	int rc = sl_roster_change_find(daemon->store, &daemon->members.roster, &change, error);
 	if (rc != SL_OK || change.count == 0)
 		return rc;
 	sl_record_init(&record, SL_RECORD_ROSTER);
@@ -53,10 +53,10 @@ static bool signed_by_member(const struct sl_daemon *daemon, const struct sl_dig
 {
 	struct sl_message m = {SL_MSG_DIGEST, {.digest = *digest}};
 	uint8_t hash[SL_HASH_BYTES], pin[SL_HASH_BYTES];
-	int at = sl_roster_find(&daemon->roster, digest->id);
+	int at = sl_roster_find(&daemon->members.roster, digest->id);
 	sl_identity_pin(digest->key, pin);
 	sl_canonical_message(&daemon->core_config.scope, &m, hash);
-	return at >= 0 && memcmp(pin, daemon->roster.members[at].pin, sizeof pin) == 0 &&
+	return at >= 0 && memcmp(pin, daemon->members.roster.members[at].pin, sizeof pin) == 0 &&
 	       crypto_sign_verify_detached(digest->signature, hash, sizeof hash, digest->key) == 0;
 }
 
@@ -74,7 +74,7 @@ static void sign_again(const struct sl_daemon *daemon, struct sl_certificate *ce
 	struct sl_message m = {
 		SL_MSG_DIGEST,
 		{.digest = {.id = daemon->settings->id, .t = certificate->t, .a = certificate->a}}};
-	memcpy(m.digest.key, daemon->identity.public_key, SL_KEY_BYTES);
+	memcpy(m.digest.key, daemon->members.identity.public_key, SL_KEY_BYTES);
 	memcpy(m.digest.view, certificate->view, SL_HASH_BYTES);
 	memcpy(m.digest.digest, certificate->digest, SL_HASH_BYTES);
 	sl_daemon_sign(daemon, &m);

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/membership.h"
 #include "daemon/learner/group_update.h"
 #include "daemon/net/join_client.h"
 
 /* One question, which the thread owns until it is answered. */
 struct question {
 	uv_work_t work;
-	struct sl_daemon *daemon;
+	struct sl_membership *m;
 	struct sl_join_request request;
 	char identity[SL_PATH_BYTES], address[SL_ADDRESS_BYTES];
 	uint8_t pin[SL_HASH_BYTES]; /* of the own key */
@@ -46,50 +46,50 @@ static void ask(uv_work_t *work)
 static void answered(uv_work_t *work, int status)
 {
 	struct question *q = work->data;
-	struct sl_daemon *daemon = q->daemon;
+	struct sl_membership *m = q->m;
 	struct sl_error error;
-	daemon->roster_fetch.busy = false;
-	if (status == 0 && q->text != NULL && !daemon->stopping &&
-	    sl_group_update_text(daemon, q->text, q->bytes, &error) == SL_OK &&
-	    daemon->group_update.take_at != 0 && sl_links_figures(daemon->links)->up == 0)
-		daemon->group_update.take_at = uv_now(&daemon->loop);
+	m->fetch.busy = false;
+	if (status == 0 && q->text != NULL && !*m->host.stopping &&
+	    sl_group_update_text(m, q->text, q->bytes, &error) == SL_OK && m->update.take_at != 0 &&
+	    sl_links_figures(m->host.links)->up == 0)
+		m->update.take_at = uv_now(m->host.loop);
 	free(q->text);
 	free(q);
 }
 
 /* Begin to ask the next member; the next time at another of its addresses. */
-static void begin(struct sl_daemon *daemon)
+static void begin(struct sl_membership *m)
 {
-	struct sl_roster_fetch *f = &daemon->roster_fetch;
-	uint32_t others = daemon->roster.size - 1, other = f->count % others, turn = f->count / others;
-	const struct sl_member *member = &daemon->roster.members[other + (other >= daemon->self)];
+	struct sl_roster_fetch *f = &m->fetch;
+	uint32_t others = m->roster.size - 1, other = f->count % others, turn = f->count / others;
+	const struct sl_member *member = &m->roster.members[other + (other >= m->self)];
 	f->count++;
 	struct question *q = calloc(1, sizeof *q);
 	if (q == NULL)
 		return;
 	q->work.data = q;
-	q->daemon = daemon;
-	q->request = (struct sl_join_request){.kind = SL_JOIN_ROSTER, .version = daemon->group.version};
-	memcpy(q->request.group, daemon->group.name, sizeof q->request.group);
-	snprintf(q->identity, sizeof q->identity, "%s", daemon->settings->identity);
+	q->m = m;
+	q->request = (struct sl_join_request){.kind = SL_JOIN_ROSTER, .version = m->group.version};
+	memcpy(q->request.group, m->group.name, sizeof q->request.group);
+	snprintf(q->identity, sizeof q->identity, "%s", m->host.settings->identity);
 	sl_roster_address_at(member->address, turn, q->address);
-	memcpy(q->pin, daemon->identity.pin, sizeof q->pin);
-	f->busy = uv_queue_work(&daemon->loop, &q->work, ask, answered) == 0;
+	memcpy(q->pin, m->identity.pin, sizeof q->pin);
+	f->busy = uv_queue_work(m->host.loop, &q->work, ask, answered) == 0;
 	if (!f->busy)
 		free(q);
 }
 
-void sl_roster_fetch_look(struct sl_daemon *daemon)
+void sl_roster_fetch_look(struct sl_membership *m)
 {
-	struct sl_roster_fetch *f = &daemon->roster_fetch;
-	uint64_t now = uv_now(&daemon->loop);
-	if (daemon->group_update.text == NULL || daemon->roster.size < 2 || daemon->stopping)
+	struct sl_roster_fetch *f = &m->fetch;
+	uint64_t now = uv_now(m->host.loop);
+	if (m->update.text == NULL || m->roster.size < 2 || *m->host.stopping)
 		return;
-	if (f->linked_at == 0 || sl_links_figures(daemon->links)->up > 0)
+	if (f->linked_at == 0 || sl_links_figures(m->host.links)->up > 0)
 		f->linked_at = now;
-	if (f->busy || daemon->group_update.take_at != 0 || now < f->linked_at + SL_ROSTER_FETCH_ALONE_MS ||
+	if (f->busy || m->update.take_at != 0 || now < f->linked_at + SL_ROSTER_FETCH_ALONE_MS ||
 	    now < f->asked_at + SL_ROSTER_FETCH_PAUSE_MS)
 		return;
 	f->asked_at = now;
-	begin(daemon);
+	begin(m);
 }

@@ -7,11 +7,11 @@
  */
 #pragma once
 
-struct sl_daemon;
+struct sl_membership;
 
 #define SL_ROSTER_FETCH_ALONE_MS 30000u
 #define SL_ROSTER_FETCH_PAUSE_MS 5000u
 #define SL_ROSTER_FETCH_ASK_MS 3000u /* for connection, handshake and answer */
 
 /* Ask if it is time. Called often. */
-void sl_roster_fetch_look(struct sl_daemon *daemon);
+void sl_roster_fetch_look(struct sl_membership *m);

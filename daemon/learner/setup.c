@@ -39,42 +39,45 @@
 static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *settings = daemon->settings;
-	int rc = sl_group_load(settings->roster, &daemon->group, error);
-	if (rc == SL_OK && sl_roster_copy(&daemon->group.roster, &daemon->roster) != SL_OK)
+	int rc = sl_group_load(settings->roster, &daemon->members.group, error);
+	if (rc == SL_OK && sl_roster_copy(&daemon->members.group.roster, &daemon->members.roster) != SL_OK)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc != SL_OK)
 		return rc;
-	int self = sl_roster_find(&daemon->roster, settings->id);
-	if (self < 0 && settings->id < daemon->group.next_id)
+	int self = sl_roster_find(&daemon->members.roster, settings->id);
+	if (self < 0 && settings->id < daemon->members.group.next_id)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: learner %u is not in version %" PRIu64
 				  " of group %s: it was removed; to take part again, move its folder "
 				  "elsewhere, and join "
 				  "with a new invitation",
-				  settings->roster, settings->id, daemon->group.version, daemon->group.name);
+				  settings->roster, settings->id, daemon->members.group.version,
+				  daemon->members.group.name);
 	if (self < 0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %u, which the configuration names", settings->roster,
 				  settings->id);
-	daemon->self = (uint32_t)self;
-	rc = sl_identity_load_pinned(settings->identity, daemon->roster.members[self].pin, &daemon->identity,
-				     error);
+	daemon->members.self = (uint32_t)self;
+	rc = sl_identity_load_pinned(settings->identity, daemon->members.roster.members[self].pin,
+				     &daemon->members.identity, error);
 	if (rc != SL_OK)
 		return rc;
-	if (memcmp(daemon->identity.pin, daemon->roster.members[self].pin, SL_HASH_BYTES) != 0)
+	if (memcmp(daemon->members.identity.pin, daemon->members.roster.members[self].pin, SL_HASH_BYTES) !=
+	    0)
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: the line of id %u pins another key than the one in %s; `starling "
 				  "keygen --show` prints the right one",
 				  settings->roster, settings->id, settings->identity);
-	daemon->listens_on_all = sl_listen_choose(settings->listen, daemon->roster.members[self].address,
-						  settings->discover != SL_DISCOVER_NONE, daemon->listen);
+	daemon->listens_on_all =
+		sl_listen_choose(settings->listen, daemon->members.roster.members[self].address,
+				 settings->discover != SL_DISCOVER_NONE, daemon->listen);
 	return SL_OK;
 }
 
 static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 {
-	uint32_t size = daemon->roster.size;
-	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, error);
+	uint32_t size = daemon->members.roster.size;
+	return sl_modulus_check(daemon->settings, size, daemon->members.roster.members[size - 1].id, error);
 }
 
 /* ---- configuration of the core ---- */
@@ -83,7 +86,7 @@ static void set_scope(struct sl_daemon *daemon)
 {
 	struct sl_scope *scope = &daemon->core_config.scope;
 	sl_canonical_run(daemon->settings->run, scope->run);
-	memcpy(scope->roster, daemon->roster.hash, sizeof scope->roster);
+	memcpy(scope->roster, daemon->members.roster.hash, sizeof scope->roster);
 }
 
 /* Set what the learner sends to a peer with another model. */
@@ -129,19 +132,19 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	const struct sl_settings *s = daemon->settings;
 	struct sl_core_config *c = &daemon->core_config;
 	uint32_t quorum;
-	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
+	int rc = sl_settings_quorum(s, daemon->members.roster.size, &quorum, error);
 	if (rc != SL_OK &&
-	    daemon->past.t != 0) { /* meant for the present roster, and used in a new attempt only */
-		quorum = daemon->roster.size;
+	    daemon->members.past.t != 0) { /* meant for the present roster, and used in a new attempt only */
+		quorum = daemon->members.roster.size;
 		rc = SL_OK;
 	}
-	daemon->ids = calloc(daemon->roster.size, sizeof *daemon->ids);
+	daemon->ids = calloc(daemon->members.roster.size, sizeof *daemon->ids);
 	if (rc != SL_OK || daemon->ids == NULL)
 		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		daemon->ids[i] = daemon->roster.members[i].id;
-	c->self = daemon->self;
-	c->roster_size = daemon->roster.size;
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
+		daemon->ids[i] = daemon->members.roster.members[i].id;
+	c->self = daemon->members.self;
+	c->roster_size = daemon->members.roster.size;
 	c->ids = daemon->ids;
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
@@ -150,7 +153,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	int ranges = open_ranges(daemon, error);
 	if (ranges != SL_OK)
 		return ranges;
-	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
+	memcpy(c->key, daemon->members.identity.public_key, SL_KEY_BYTES);
 	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
 	set_scope(daemon);
@@ -193,7 +196,7 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 
 static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 {
-	uint32_t R = daemon->roster.size;
+	uint32_t R = daemon->members.roster.size;
 	size_t bytes = sl_core_bytes(&daemon->core_config);
 	struct sl_arena arena;
 	daemon->core_memory = malloc(bytes);
@@ -203,11 +206,11 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
 	int rc = sl_observe_peers(&daemon->observe, error);
 	if (rc == SL_OK)
-		rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
+		rc = sl_keys_open(&daemon->keys, &daemon->members.roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_keys_learn(&daemon->keys, daemon->self,
-		      daemon->identity.public_key); /* own records return by the flood */
+	sl_keys_learn(&daemon->keys, daemon->members.self,
+		      daemon->members.identity.public_key); /* own records return by the flood */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = daemon->observe.of.core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK
@@ -225,20 +228,20 @@ static void warn(struct sl_daemon *daemon)
 static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
 	int rc = load_identity(daemon, error);
-	if (rc == SL_OK && sl_group_is_forming(&daemon->group))
+	if (rc == SL_OK && sl_group_is_forming(&daemon->members.group))
 		return SL_OK; /* what follows needs all learners */
 	if (rc == SL_OK)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_validate(daemon->settings, &daemon->roster, daemon->self, error);
+		rc = sl_validate(daemon->settings, &daemon->members.roster, daemon->members.self, error);
 	if (rc == SL_PENDING && !peek)
 		rc = SL_OK; /* await_address */
 	if (rc == SL_OK && !sl_settings_has_application(daemon->settings))
-		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
-				     error);
+		rc = sl_trainer_open(daemon->settings, daemon->members.self, daemon->members.roster.size,
+				     &daemon->trainer, error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
-	return rc == SL_OK ? sl_past_roster_check(daemon, error) : rc;
+	return rc == SL_OK ? sl_past_roster_check(&daemon->members, error) : rc;
 }
 
 /* Wait until the address of the setting `listen` is there: this learner may start before the network does.
@@ -332,9 +335,9 @@ static void take_other_model(struct sl_task *task)
 	struct sl_daemon *daemon = saying->daemon;
 	if (!daemon->stopping &&
 	    !sl_application_is_bound(daemon->trainer)) { /* it may have been used since */
-		daemon->restart_requested = daemon->other_model = true;
+		daemon->other_model = true;
 		sl_report_log_reason(&daemon->observe, saying->kind, saying->text);
-		sl_daemon_stop(daemon, 0);
+		sl_daemon_restart(daemon);
 	}
 	free(saying);
 }
@@ -384,8 +387,8 @@ static bool is_stopped(void *context)
 static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_application_config config = {.settings = daemon->settings,
-					       .roster = &daemon->roster,
-					       .self = daemon->self,
+					       .roster = &daemon->members.roster,
+					       .self = daemon->members.self,
 					       .say = say_application,
 					       .say_command = say_command,
 					       .restart = restart,
@@ -430,8 +433,8 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = validate(daemon, false, error);
 	if (rc == SL_OK)
-		sl_log_name(daemon->observe.log, daemon->roster.members[daemon->self].name);
-	if (rc == SL_OK && sl_group_is_forming(&daemon->group)) {
+		sl_log_name(daemon->observe.log, daemon->members.roster.members[daemon->members.self].name);
+	if (rc == SL_OK && sl_group_is_forming(&daemon->members.group)) {
 		sl_loop_signals(daemon);
 		rc = await_address(daemon, error);
 		return rc == SL_OK ? sl_forming_open(daemon, error) : rc;
@@ -441,9 +444,9 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_past_roster_take(daemon, error);
+		rc = sl_past_roster_take(&daemon->members, error);
 	if (rc == SL_OK)
-		rc = sl_group_update_open(daemon, error);
+		rc = sl_group_update_open(&daemon->members, error);
 	if (rc == SL_OK) {
 		sl_loop_signals(daemon);
 		rc = await_address(daemon, error);
@@ -468,7 +471,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_loop_listen(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_identity_hold(s->identity, &daemon->identity, error);
+		rc = sl_identity_hold(s->identity, &daemon->members.identity, error);
 	if (rc == SL_OK)
 		warn(daemon);
 	if (rc == SL_OK)
@@ -533,9 +536,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 {
 	sl_loop_close(daemon);
 	sl_control_free(daemon->control);
-	sl_mdns_free(daemon->mdns);
 	sl_links_free(daemon->links);
-	sl_joining_close(daemon);
 	sl_tls_close(&daemon->tls);
 	sl_result_close(&daemon->result);
 	sl_result_close(&daemon->next_result);
@@ -564,8 +565,5 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_masked_states_close(&daemon->masked_states);
 	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);
-	sl_identity_close(&daemon->identity);
-	sl_roster_close(&daemon->roster);
-	sl_group_update_close(daemon);
-	sl_group_close(&daemon->group);
+	sl_membership_close(&daemon->members);
 }

@@ -292,9 +292,9 @@ static void log_trained(struct sl_daemon *daemon, const struct task *task)
 static uint64_t hop_bytes(const struct sl_daemon *daemon)
 {
 	static struct sl_link_figures links[SL_LEARNERS_MAX];
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
+	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
 		sl_links_figures_of(daemon->links, i, &links[i]);
-	return sl_hop_bytes(links, daemon->roster.size);
+	return sl_hop_bytes(links, daemon->members.roster.size);
 }
 
 static void take_training(struct sl_daemon *daemon, struct task *task)

@@ -114,8 +114,8 @@ void insider_send(struct insider *in, uint32_t peer, struct sl_message *message)
 
 void insider_send_all(struct insider *in, struct sl_message *message)
 {
-	for (uint32_t i = 0; i < in->daemon->roster.size; i++)
-		if (i != in->daemon->self)
+	for (uint32_t i = 0; i < in->daemon->members.roster.size; i++)
+		if (i != in->daemon->members.self)
 			insider_send(in, i, message);
 }
 

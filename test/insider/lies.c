@@ -28,7 +28,7 @@ static bool name_absent(struct insider *in, uint32_t peer, struct sl_message *ou
 {
 	static sl_id candidates[SL_LEARNERS_MAX];
 	struct sl_link_state *ls = &out->link_state;
-	sl_id absent = in->daemon->roster.members[0].id;
+	sl_id absent = in->daemon->members.roster.members[0].id;
 	(void)peer;
 	if (!is_own(in, out, SL_MSG_LINK_STATE) || (ls->count > 0 && ls->candidates[0] == absent))
 		return true;
@@ -445,7 +445,7 @@ static void request_much(struct insider *in)
 	struct sl_message m = {.kind = SL_MSG_REQUEST};
 	if (insider_round(in) < 2)
 		return;
-	for (uint32_t i = 0; i < in->daemon->roster.size; i++) {
+	for (uint32_t i = 0; i < in->daemon->members.roster.size; i++) {
 		struct sl_link *link = in->daemon->links->slots[i].up;
 		if (link == NULL || link->control_bytes > 0)
 			continue;

@@ -54,11 +54,11 @@ void learner_configure(struct learner *l, const char *folder)
 	l->trainer.ops = &ops;
 	l->settings.id = 1;
 	sl_daemon_init(&l->daemon, &l->settings);
-	crypto_sign_keypair(l->daemon.identity.public_key, own_key);
-	l->daemon.identity.sign_key = own_key;
+	crypto_sign_keypair(l->daemon.members.identity.public_key, own_key);
+	l->daemon.members.identity.sign_key = own_key;
 	l->daemon.masked_states.folder = l->settings.state;
 	l->daemon.trainer = &l->trainer;
-	l->daemon.roster = (struct sl_roster){
+	l->daemon.members.roster = (struct sl_roster){
 		.members = learner_members, .size = learner_member_count, .hash = LEARNER_ROSTER};
 	l->daemon.workspace.n = ELEMENTS;
 	l->daemon.core_config.parameters.n = ELEMENTS;
@@ -84,7 +84,7 @@ int learner_start(struct learner *l, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_log_open(&l->daemon.observe.log, &l->settings, "site-1", error);
 	if (rc == SL_OK)
-		rc = sl_roster_change_check(l->daemon.store, &l->daemon.roster, &l->settings, error);
+		rc = sl_roster_change_check(l->daemon.store, &l->daemon.members.roster, &l->settings, error);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(&l->daemon, error);
 	if (rc == SL_OK)
@@ -106,7 +106,8 @@ int learner_look(struct learner *l, const char *folder, struct sl_error *error)
 	*error = (struct sl_error){0};
 	learner_configure(l, folder);
 	int rc = sl_restore_store(&l->daemon, true, error);
-	return rc == SL_OK ? sl_roster_change_check(l->daemon.store, &l->daemon.roster, &l->settings, error)
+	return rc == SL_OK ? sl_roster_change_check(l->daemon.store, &l->daemon.members.roster, &l->settings,
+						    error)
 			   : rc;
 }
 

@@ -30,7 +30,7 @@ static bool goes(enum sl_message_kind kind, bool to_reader)
 	static struct sl_actions actions = {.count = 1};
 	static struct sample sample;
 	struct sl_settings settings = {.id = 1};
-	struct sl_daemon daemon = {.settings = &settings, .roster = {.members = members, .size = 3}};
+	struct sl_daemon daemon = {.settings = &settings, .members.roster = {.members = members, .size = 3}};
 	sample_make(&sample, kind);
 	actions.items[0] =
 		(struct sl_action){.kind = SL_ACTION_SEND, .send = {.to = &to, .message = sample.message}};

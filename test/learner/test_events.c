@@ -56,8 +56,8 @@ static void make_learners(const struct sl_core_config *config)
 {
 	for (uint32_t i = 0; i < LEARNERS; i++) {
 		signers[i].core_config = *config;
-		signers[i].identity.sign_key = malloc(crypto_sign_SECRETKEYBYTES);
-		crypto_sign_keypair(keys[i], signers[i].identity.sign_key);
+		signers[i].members.identity.sign_key = malloc(crypto_sign_SECRETKEYBYTES);
+		crypto_sign_keypair(keys[i], signers[i].members.identity.sign_key);
 		members[i].id = i + 1;
 		snprintf(members[i].name, sizeof members[i].name, "site-%u", i);
 		sl_identity_pin(keys[i], members[i].pin);
@@ -80,7 +80,7 @@ static void make_links(struct sl_daemon *daemon)
 {
 	struct sl_error error;
 	struct sl_links_config config = {
-		.loop = &daemon->loop, .roster = &daemon->roster, .listen = "127.0.0.1:0"};
+		.loop = &daemon->loop, .roster = &daemon->members.roster, .listen = "127.0.0.1:0"};
 	uv_loop_init(&daemon->loop);
 	uv_timer_init(&daemon->loop, &daemon->alarm);
 	uv_idle_init(&daemon->loop, &daemon->busy);
@@ -94,9 +94,9 @@ static int setup(void **state)
 	struct sl_error error;
 	struct sl_daemon *daemon = daemon_ = malloc(sizeof *daemon);
 	sl_daemon_init(daemon, &settings);
-	daemon->roster = (struct sl_roster){.members = members, .size = LEARNERS};
+	daemon->members.roster = (struct sl_roster){.members = members, .size = LEARNERS};
 	sl_event_queue_init(&daemon->event_queue);
-	sl_keys_open(&daemon->keys, &daemon->roster, "/dev/null", &error); /* and no folder */
+	sl_keys_open(&daemon->keys, &daemon->members.roster, "/dev/null", &error); /* and no folder */
 	assert_int_equal(sl_observe_peers(&daemon->observe, &error), SL_OK);
 	daemon->checked = calloc(LEARNERS, sizeof *daemon->checked);
 	make_core(daemon);
@@ -118,7 +118,7 @@ static int teardown(void **state)
 	sl_links_free(daemon->links);
 	sl_observe_close(&daemon->observe);
 	for (uint32_t i = 0; i < LEARNERS; i++)
-		free(signers[i].identity.sign_key);
+		free(signers[i].members.identity.sign_key);
 	sl_keys_close(&daemon->keys);
 	void *owned[] = {daemon->checked, daemon->core_memory, daemon};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)

@@ -79,26 +79,27 @@ static void end_open(struct end *end, const char *path, uint64_t version, bool m
 	end->daemon = malloc(sizeof *end->daemon);
 	snprintf(end->settings.roster, sizeof end->settings.roster, "%s", path);
 	sl_daemon_init(end->daemon, &end->settings);
-	make_group(&end->daemon->group, version, more);
-	assert_int_equal(sl_roster_copy(&end->daemon->group.roster, &end->daemon->roster), SL_OK);
+	make_group(&end->daemon->members.group, version, more);
+	assert_int_equal(sl_roster_copy(&end->daemon->members.group.roster, &end->daemon->members.roster),
+			 SL_OK);
 	assert_int_equal(uv_loop_init(&end->daemon->loop), 0);
 	assert_int_equal(sl_observe_peers(&end->daemon->observe, &error), SL_OK);
-	assert_int_equal(sl_group_update_open(end->daemon, &error), SL_OK);
+	assert_int_equal(sl_group_update_open(&end->daemon->members, &error), SL_OK);
 }
 
 static void end_close(struct end *end)
 {
-	sl_group_update_close(end->daemon);
+	sl_group_update_close(&end->daemon->members);
 	sl_observe_close(&end->daemon->observe);
-	sl_group_close(&end->daemon->group);
-	sl_roster_close(&end->daemon->roster);
+	sl_group_close(&end->daemon->members.group);
+	sl_roster_close(&end->daemon->members.roster);
 	uv_loop_close(&end->daemon->loop);
 	free(end->daemon);
 }
 
 static void hand_from(struct end *to, uint32_t peer, uint32_t i)
 {
-	sl_group_update_frame(to->daemon, peer, sl_frame_kind(frames[i]->bytes),
+	sl_group_update_frame(&to->daemon->members, peer, sl_frame_kind(frames[i]->bytes),
 			      frames[i]->bytes + SL_FRAME_HEADER_BYTES,
 			      frames[i]->size - SL_FRAME_HEADER_BYTES);
 }
@@ -120,12 +121,12 @@ static void drop(void)
 static void tell(struct end *end, struct end *other)
 {
 	drop();
-	sl_group_update_link_up(end->daemon, 0);
+	sl_group_update_link_up(&end->daemon->members, 0);
 	assert_int_equal(frame_count, 2);
 	struct sl_frame *told[2] = {frames[0], frames[1]};
 	frame_count = 0;
 	for (uint32_t i = 0; i < 2; i++) {
-		sl_group_update_frame(other->daemon, 0, sl_frame_kind(told[i]->bytes),
+		sl_group_update_frame(&other->daemon->members, 0, sl_frame_kind(told[i]->bytes),
 				      told[i]->bytes + SL_FRAME_HEADER_BYTES,
 				      told[i]->size - SL_FRAME_HEADER_BYTES);
 		sl_link_frame_release(told[i]);
@@ -172,18 +173,18 @@ TEST_WITH(parts_make_the_roster, enter, leave)
 	tell(&older, &newer);
 	assert_true(frame_count > 1);
 	for (uint32_t i = 0, count = frame_count; i < count; i++) {
-		assert_int_equal(older.daemon->group_update.version, 1);
+		assert_int_equal(older.daemon->members.update.version, 1);
 		hand(&older, i);
 	}
-	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->members.update.version, 4);
 	assert_int_equal(version_in(older.settings.roster), 4);
 	assert_int_equal(news, 1);
 	assert_int_equal(warnings, 0);
-	assert_true(older.daemon->group_update.take_at > 0);
+	assert_true(older.daemon->members.update.take_at > 0);
 	assert_false(older.daemon->stopping);
-	sl_group_update_look(older.daemon, false); /* it waits for the commit */
+	sl_group_update_look(&older.daemon->members, false); /* it waits for the commit */
 	assert_false(older.daemon->stopping);
-	sl_group_update_look(older.daemon, true);
+	sl_group_update_look(&older.daemon->members, true);
 	assert_true(older.daemon->stopping && older.daemon->restart_requested);
 }
 
@@ -194,12 +195,13 @@ TEST_WITH(not_sent_back, enter, leave)
 	tell(&older, &newer);
 	uint32_t parts = frame_count;
 	for (uint32_t peer = 0; peer < 2; peer++)
-		sl_group_update_frame(older.daemon, peer, SL_FRAME_ROSTER_VERSION, first, sizeof first);
+		sl_group_update_frame(&older.daemon->members, peer, SL_FRAME_ROSTER_VERSION, first,
+				      sizeof first);
 	for (uint32_t i = 0; i < parts; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 4);
-	assert_int_equal(older.daemon->group_update.peers[0].sent, 0);
-	assert_int_equal(older.daemon->group_update.peers[1].sent, 4);
+	assert_int_equal(older.daemon->members.update.version, 4);
+	assert_int_equal(older.daemon->members.update.peers[0].sent, 0);
+	assert_int_equal(older.daemon->members.update.peers[1].sent, 4);
 	assert_int_equal(frame_count, 2 * parts);
 }
 
@@ -213,7 +215,8 @@ TEST_WITH(a_peer_that_has_it_gets_nothing, enter, leave)
 
 static void expect_program(const char *want, const char *text)
 {
-	sl_group_update_frame(newer.daemon, 0, SL_FRAME_PROGRAM, (const uint8_t *)text, strlen(text));
+	sl_group_update_frame(&newer.daemon->members, 0, SL_FRAME_PROGRAM, (const uint8_t *)text,
+			      strlen(text));
 	assert_string_equal(newer.daemon->observe.peers[0].program, want);
 }
 
@@ -230,7 +233,7 @@ TEST_WITH(the_version_of_the_program, enter, leave)
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		expect_program("0.2.0~rc1", wrong[i]);
 	expect_program("012345678901234567890123456789.", "012345678901234567890123456789.");
-	sl_group_update_link_up(newer.daemon, 0);
+	sl_group_update_link_up(&newer.daemon->members, 0);
 	assert_string_equal(newer.daemon->observe.peers[0].program, "");
 }
 
@@ -241,7 +244,7 @@ TEST_WITH(once_for_each_link, enter, leave)
 	uint32_t parts = frame_count;
 	tell(&older, &newer);
 	assert_int_equal(frame_count, 0);
-	sl_group_update_link_up(newer.daemon, 0);
+	sl_group_update_link_up(&newer.daemon->members, 0);
 	tell(&older, &newer);
 	assert_int_equal(frame_count, parts);
 }
@@ -254,18 +257,18 @@ TEST_WITH(parts_out_of_order_are_dropped, enter, leave)
 	hand(&older, 0); /* it begins again */
 	for (uint32_t i = 2; i < frame_count; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 1);
+	assert_int_equal(older.daemon->members.update.version, 1);
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->members.update.version, 4);
 	assert_int_equal(warnings, 0);
 }
 
 static void expect_nothing(const uint8_t *payload, size_t size)
 {
-	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, payload, size);
-	assert_int_equal(older.daemon->group_update.version, 1);
-	assert_null(older.daemon->group_update.peers[0].parts.bytes);
+	sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_PART, payload, size);
+	assert_int_equal(older.daemon->members.update.version, 1);
+	assert_null(older.daemon->members.update.peers[0].parts.bytes);
 }
 
 TEST_WITH(bad_sizes, enter, leave)
@@ -276,24 +279,24 @@ TEST_WITH(bad_sizes, enter, leave)
 	expect_nothing(none, sizeof none);
 	expect_nothing(huge, 8);
 	expect_nothing(huge, 0);
-	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_VERSION, huge, 7);
-	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, longer, sizeof longer);
-	assert_int_equal(older.daemon->group_update.peers[0].parts.have, 0);
+	sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_VERSION, huge, 7);
+	sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_PART, longer, sizeof longer);
+	assert_int_equal(older.daemon->members.update.peers[0].parts.have, 0);
 	assert_int_equal(warnings, 0);
 }
 
 /* Another admin has signed it: it is reported, and nothing is stored or sent on. */
 TEST_WITH(a_roster_of_another_admin, enter, leave)
 {
-	memcpy(newer.daemon->group.admins[0], other_key + 32, SL_KEY_BYTES);
-	sl_group_sign(&newer.daemon->group, other_key);
-	sl_group_update_close(newer.daemon);
+	memcpy(newer.daemon->members.group.admins[0], other_key + 32, SL_KEY_BYTES);
+	sl_group_sign(&newer.daemon->members.group, other_key);
+	sl_group_update_close(&newer.daemon->members);
 	struct sl_error error;
-	assert_int_equal(sl_group_update_open(newer.daemon, &error), SL_OK);
+	assert_int_equal(sl_group_update_open(&newer.daemon->members, &error), SL_OK);
 	tell(&older, &newer);
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 1);
+	assert_int_equal(older.daemon->members.update.version, 1);
 	assert_int_equal(version_in(older.settings.roster), 0);
 	assert_int_equal(warnings, 1);
 	assert_int_equal(news, 0);
@@ -303,17 +306,17 @@ TEST_WITH(a_roster_of_another_admin, enter, leave)
 TEST_WITH(a_peer_with_a_wrong_roster_is_not_heard, enter, leave)
 {
 	static const uint8_t wrong[] = {0, 0, 0, 0, 1, 0, 0, 0, 'x'};
-	sl_group_update_frame(older.daemon, 0, SL_FRAME_ROSTER_PART, wrong, sizeof wrong);
+	sl_group_update_frame(&older.daemon->members, 0, SL_FRAME_ROSTER_PART, wrong, sizeof wrong);
 	assert_int_equal(warnings, 1);
 	tell(&older, &newer);
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 1);
-	assert_null(older.daemon->group_update.peers[0].parts.bytes);
-	older.daemon->group_update.peers[0].quiet_until = 0;
+	assert_int_equal(older.daemon->members.update.version, 1);
+	assert_null(older.daemon->members.update.peers[0].parts.bytes);
+	older.daemon->members.update.peers[0].quiet_until = 0;
 	for (uint32_t i = 0; i < frame_count; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->members.update.version, 4);
 	assert_int_equal(warnings, 1);
 }
 
@@ -321,7 +324,7 @@ TEST_WITH(a_peer_with_a_wrong_roster_is_not_heard, enter, leave)
 static void begin_again(void)
 {
 	static const uint8_t first[9] = {0, 0, 0, 0, 0, 0, 1, 0, 'x'};
-	sl_group_update_frame(older.daemon, 1, SL_FRAME_ROSTER_PART, first, sizeof first);
+	sl_group_update_frame(&older.daemon->members, 1, SL_FRAME_ROSTER_PART, first, sizeof first);
 }
 
 /* As many peers as the tolerance, and at least one, do not keep the roster of another peer out. */
@@ -332,25 +335,25 @@ TEST_WITH(a_peer_that_begins_all_the_time, enter, leave)
 		begin_again();
 		hand(&older, i);
 	}
-	assert_int_equal(older.daemon->group_update.version, 4);
-	assert_int_equal(older.daemon->group_update.arriving, 1);
+	assert_int_equal(older.daemon->members.update.version, 4);
+	assert_int_equal(older.daemon->members.update.arriving, 1);
 }
 
 /* A peer whose roster was dropped is told the version again, and sends it again. */
 TEST_WITH(what_was_dropped_is_sent_again, enter, leave)
 {
-	older.daemon->group_update.arriving_max = 1;
+	older.daemon->members.update.arriving_max = 1;
 	begin_again();
 	tell(&older, &newer);
 	uint32_t parts = frame_count;
 	for (uint32_t i = 0; i < parts; i++)
 		hand(&older, i);
 	drop();
-	sl_group_update_look(older.daemon, false);
+	sl_group_update_look(&older.daemon->members, false);
 	assert_int_equal(frame_count, 0);
 	older.daemon->loop.time += SL_GROUP_PARTS_MS;
 	newer.daemon->loop.time += SL_GROUP_PARTS_MS;
-	sl_group_update_look(older.daemon, false);
+	sl_group_update_look(&older.daemon->members, false);
 	assert_int_equal(frame_count, 1);
 	for (uint32_t i = 0; i < 2; i++) /* the second time is too soon */
 		hand(&newer, 0);
@@ -358,10 +361,10 @@ TEST_WITH(what_was_dropped_is_sent_again, enter, leave)
 	begin_again(); /* this gives it no further time */
 	for (uint32_t i = 1; i <= parts; i++)
 		hand(&older, i);
-	assert_int_equal(older.daemon->group_update.version, 4);
+	assert_int_equal(older.daemon->members.update.version, 4);
 	drop();
 	older.daemon->loop.time += SL_GROUP_PARTS_MS;
-	sl_group_update_look(older.daemon, false);
+	sl_group_update_look(&older.daemon->members, false);
 	assert_int_equal(frame_count, 0);
 }
 
@@ -373,7 +376,7 @@ TEST_WITH(a_peer_that_sends_the_same_again, enter, leave)
 	for (uint32_t from = 0; from < 2; from++)
 		for (uint32_t i = 0; i < parts; i++)
 			hand_from(&older, from, i);
-	assert_int_equal(older.daemon->group_update.peers[0].quiet_until, 0);
-	assert_true(older.daemon->group_update.peers[1].quiet_until > 0);
+	assert_int_equal(older.daemon->members.update.peers[0].quiet_until, 0);
+	assert_true(older.daemon->members.update.peers[1].quiet_until > 0);
 	assert_int_equal(warnings, 0);
 }

@@ -66,20 +66,21 @@ static void begin(const char *path, uint32_t start, uint32_t required)
 	snprintf(settings.roster, sizeof settings.roster, "%s/roster.yaml", folder);
 	sl_daemon_init(learner, &settings);
 	assert_int_equal(uv_loop_init(&learner->loop), 0);
-	assert_int_equal(sl_group_load(settings.roster, &learner->group, NULL), SL_OK);
-	assert_int_equal(sl_roster_copy(&learner->group.roster, &learner->roster), SL_OK);
-	assert_int_equal(sl_group_update_open(learner, NULL), SL_OK);
-	learner->admission = calloc(1, sizeof *learner->admission);
-	assert_int_equal(sl_admission_open(learner->admission, settings.roster, &handler, NULL), SL_OK);
-	learner->settled = true;
+	assert_int_equal(sl_group_load(settings.roster, &learner->members.group, NULL), SL_OK);
+	assert_int_equal(sl_roster_copy(&learner->members.group.roster, &learner->members.roster), SL_OK);
+	assert_int_equal(sl_group_update_open(&learner->members, NULL), SL_OK);
+	learner->members.admission = calloc(1, sizeof *learner->members.admission);
+	assert_int_equal(sl_admission_open(learner->members.admission, settings.roster, &handler, NULL),
+			 SL_OK);
+	learner->members.settled = true;
 }
 
 static void end(void)
 {
-	sl_joining_close(learner);
-	sl_group_update_close(learner);
-	sl_group_close(&learner->group);
-	sl_roster_close(&learner->roster);
+	sl_joining_close(&learner->members);
+	sl_group_update_close(&learner->members);
+	sl_group_close(&learner->members.group);
+	sl_roster_close(&learner->members.roster);
 	uv_loop_close(&learner->loop);
 	free(learner);
 }
@@ -101,7 +102,7 @@ static void ask(const struct sl_invitation *invitation, uint8_t pin)
 	snprintf(request.address, sizeof request.address, "h:%u", pin);
 	memcpy(request.invitation, invitation->id, sizeof request.invitation);
 	sl_invitation_prove(invitation->id, invitation->secret, peer.exported, key, request.proof);
-	sl_admission_serve(learner->admission, &peer, &request, &answer);
+	sl_admission_serve(learner->members.admission, &peer, &request, &answer);
 	assert_int_equal(answer.verdict, SL_JOIN_WAITING);
 }
 
@@ -109,7 +110,7 @@ static void expect(uint64_t version, uint32_t members, uint32_t waiting)
 {
 	struct sl_group group;
 	static struct sl_waiting all[SL_WAITING_MAX];
-	sl_joining_look(learner);
+	sl_joining_look(&learner->members);
 	assert_int_equal(sl_group_load(settings.roster, &group, NULL), SL_OK);
 	assert_int_equal(group.version, version);
 	assert_int_equal(group.roster.size, members);
@@ -138,9 +139,9 @@ TEST_WITH(one_by_one_while_rounds_go_on, folder_setup, folder_teardown)
 	struct sl_invitation automatic = invite(true);
 	ask(&automatic, 3);
 	ask(&automatic, 4);
-	learner->settled = false;
+	learner->members.settled = false;
 	expect(7, 2, 2);
-	learner->settled = true;
+	learner->members.settled = true;
 	expect(8, 3, 1);
 	ask(&automatic, 4); /* until this learner runs under version 8 */
 	expect(8, 3, 1);
@@ -159,7 +160,7 @@ TEST_WITH(not_after_a_removal, folder_setup, folder_teardown)
 	assert_int_equal(sl_invitation_file_admit(folder, automatic.id, removed, NULL), SL_OK);
 	ask(&automatic, 3);
 	expect(7, 2, 1);
-	learner->admission->due = true; /* as another invitation has it */
+	learner->members.admission->due = true; /* as another invitation has it */
 	expect(7, 2, 1);
 	end();
 }

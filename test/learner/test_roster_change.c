@@ -112,9 +112,10 @@ TEST_WITH(signed_after_a_plain_one, learner_setup, folder_teardown)
 		else
 			remove(folder_path(*state, "roster.yaml"));
 		learner_configure(&l, *state);
-		strcpy(l.daemon.group.name, "ward");
+		strcpy(l.daemon.members.group.name, "ward");
 		assert_int_equal(sl_restore_store(&l.daemon, false, &error), SL_OK);
-		assert_int_equal(sl_past_roster_check(&l.daemon, &error), i == 1 ? SL_ERR_REFUSED : SL_OK);
+		assert_int_equal(sl_past_roster_check(&l.daemon.members, &error),
+				 i == 1 ? SL_ERR_REFUSED : SL_OK);
 		learner_finish(&l);
 	}
 }
@@ -141,8 +142,8 @@ TEST_WITH(a_check_finds_two_changes, learner_setup, folder_teardown)
 	assert_non_null(strstr(error.text, "2 learners were added, removed or given another key since round "
 					   "1 committed: site-2 (2), site-4 (4)"));
 	strcpy(l.settings.accept_roster, "12345678");
-	assert_int_equal(sl_roster_change_check(l.daemon.store, &l.daemon.roster, &l.settings, &error),
-			 SL_OK);
+	assert_int_equal(
+		sl_roster_change_check(l.daemon.store, &l.daemon.members.roster, &l.settings, &error), SL_OK);
 	learner_finish(&l);
 	assert_int_equal(folder_count(*state), files);
 	learner_finish(&running);
