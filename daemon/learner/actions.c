@@ -9,9 +9,9 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/persist.h"
-#include "daemon/learner/report_log.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/learner/tasks.h"
-#include "daemon/learner/wait_log.h"
+#include "daemon/observe/wait_log.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/pages.h"
 

@@ -11,7 +11,7 @@
 #include <uv.h>
 
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/report_log.h"
+#include "daemon/observe/report_log.h"
 
 #define NAME "backup"
 #define NEW_NAME "backup.new"

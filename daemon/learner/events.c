@@ -9,10 +9,10 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/group_update.h"
-#include "daemon/learner/joining.h"
-#include "daemon/learner/past_roster.h"
-#include "daemon/learner/report_log.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
+#include "daemon/membership/past_roster.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
 static_assert(SL_COPY_BYTES == crypto_shorthash_siphashx24_BYTES &&

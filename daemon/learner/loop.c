@@ -9,18 +9,18 @@
 
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/discovery.h"
+#include "daemon/membership/discovery.h"
 #include "daemon/learner/events.h"
-#include "daemon/learner/group_update.h"
-#include "daemon/learner/joining.h"
-#include "daemon/learner/monitor.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
+#include "daemon/observe/monitor.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/reload.h"
-#include "daemon/learner/report_log.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/learner/requests.h"
-#include "daemon/learner/roster_fetch.h"
-#include "daemon/learner/wait_log.h"
+#include "daemon/membership/roster_fetch.h"
+#include "daemon/observe/wait_log.h"
 
 #define LOOK_MS 500u	/* for waits, durable writes and progress */
 #define START_MS 10000u /* in which a peer may still start */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/monitor.h"
+#include "daemon/observe/monitor.h"
 #include "daemon/runtime/service.h"
 
 #define SHOW_MS 1000u

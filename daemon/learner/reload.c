@@ -8,9 +8,9 @@
 #include "common/config/settings_table.h"
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/group_update.h"
-#include "daemon/learner/report_log.h"
-#include "daemon/learner/roster_change.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/observe/report_log.h"
+#include "daemon/membership/roster_change.h"
 #include "daemon/learner/validate.h"
 #include "daemon/runtime/service.h"
 

@@ -6,10 +6,10 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/backup.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/joining.h"
+#include "daemon/membership/joining.h"
 #include "daemon/learner/reload.h"
-#include "daemon/learner/report_log.h"
-#include "daemon/learner/status.h"
+#include "daemon/observe/report_log.h"
+#include "daemon/observe/status.h"
 
 static json_t *refuse(const char *why)
 {

@@ -15,9 +15,9 @@
 #include "daemon/application/application.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/past_roster.h"
-#include "daemon/learner/report_log.h"
-#include "daemon/learner/roster_change.h"
+#include "daemon/membership/past_roster.h"
+#include "daemon/observe/report_log.h"
+#include "daemon/membership/roster_change.h"
 
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/learner/monitor.h"
+#include "daemon/observe/monitor.h"
 #include "daemon/net/listen.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */

@@ -22,9 +22,10 @@ ARROWS = {
 	'daemon/runtime': 'common/config',
 	'daemon/store': 'common/core common/wire common/compute common/model daemon/runtime',
 	'daemon/net': 'common/wire common/membership daemon/runtime',
-	'daemon/metrics': 'common/core common/report daemon/net',
+	'daemon/observe': 'common/report daemon/store daemon/net',
+	'daemon/membership': 'daemon/observe',
 	'daemon/application': 'common/model daemon/runtime',
-	'daemon/learner': 'common/setup common/model common/report daemon/runtime daemon/store daemon/net daemon/metrics daemon/application',
+	'daemon/learner': 'common/setup common/model common/report daemon/runtime daemon/membership daemon/application',
 	'daemon': 'daemon/learner',
 	'proto': '',
 	'tools/lib': 'common/config common/model common/report daemon/runtime',
@@ -39,7 +40,7 @@ ARROWS = {
 	'tools/web': 'tools/lib tools/timeline daemon/runtime',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline tools/web daemon/net',
+	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline tools/web daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
 }
 

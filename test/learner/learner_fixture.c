@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/learner/restore.h"
-#include "daemon/learner/roster_change.h"
+#include "daemon/membership/roster_change.h"
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 

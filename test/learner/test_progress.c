@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/monitor.h"
+#include "daemon/observe/monitor.h"
 #include "daemon/learner/progress.h"
 #include "daemon/runtime/service.h"
 #include "test/lib/test.h"

@@ -9,7 +9,7 @@
 
 #include "common/protocol/canonical.h"
 #include "common/wire/codec.h"
-#include "daemon/net/join_client.h"
+#include "daemon/membership/join_client.h"
 #include "tools/lib/command.h"
 #include "tools/lib/learners.h"
 #include "tools/starling/doctor.h"

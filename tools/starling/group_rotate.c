@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/membership/admit.h"
-#include "daemon/net/renewal.h"
+#include "daemon/membership/renewal.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group.h"
 #include "tools/starling/group_change.h"

@@ -4,7 +4,7 @@
 
 #include "common/membership/group.h"
 #include "common/membership/invitation.h"
-#include "daemon/net/join_client.h"
+#include "daemon/membership/join_client.h"
 
 /* Failures in a row that are not reported: a machine that has answered before may be restarting with another
  * roster. */

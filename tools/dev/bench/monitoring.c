@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/report/record.h"
-#include "daemon/metrics/metrics_text.h"
+#include "daemon/observe/metrics_text.h"
 #include "daemon/runtime/log.h"
 #include "tools/dev/bench/kernels.h"
 

@@ -1,0 +1,51 @@
+/* membership.h - the members of the group of a learner: its roster and identity, newer versions of the
+ * roster, learners that join, and members that are found in the network.
+ *
+ * Owns the roster, which all others only read. It borrows what it needs to hear of changes and to tell of
+ * them. A change that the running learner cannot take ends in one call: restart.
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "common/config/roster.h"
+#include "common/config/settings.h"
+#include "common/core/core.h"
+#include "common/membership/group.h"
+#include "daemon/membership/admission.h"
+#include "daemon/membership/group_news.h"
+#include "daemon/observe/observe.h"
+#include "daemon/net/identity.h"
+#include "daemon/net/links.h"
+#include "daemon/membership/mdns.h"
+#include "daemon/store/store.h"
+
+/* What the members' part of a learner borrows from the rest of it. */
+struct sl_membership_host {
+	const struct sl_settings *settings;
+	struct sl_observe *observe;
+	uv_loop_t *loop;
+	struct sl_store *store;	 /* NULL until it is open, and while the group is forming */
+	struct sl_links *links;	 /* NULL until they are open */
+	const bool *stopping;	 /* the learner ends: nothing is begun any more */
+	void (*restart)(void *); /* start the program again, with the present files */
+	void *context;		 /* .. its argument */
+};
+
+struct sl_membership {
+	struct sl_membership_host host;
+	struct sl_group group;	 /* the present roster, with its signatures */
+	struct sl_roster roster; /* the one that the learner runs under: the same, or a past one */
+	struct sl_durable past;	 /* open attempt of the previous roster, which `roster` then is; t 0: none */
+	bool settled;		 /* a round has committed under the present roster */
+	uint32_t self;		 /* own roster index */
+	struct sl_identity identity;
+	struct sl_group_update update;
+	struct sl_roster_fetch fetch;
+	struct sl_admission *admission; /* of learners that join; owned */
+	struct sl_join_handler join;
+	struct sl_mdns *mdns; /* owned; NULL: `discover: none` */
+};
+
+/* Free all of it; the links are closed. */
+void sl_membership_close(struct sl_membership *m);

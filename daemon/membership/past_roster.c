@@ -1,0 +1,171 @@
+#include "daemon/membership/past_roster.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/model/disk_error.h"
+#include "common/model/safetensors.h"
+#include "common/protocol/canonical.h"
+#include "common/protocol/view_codec.h"
+#include "daemon/membership/membership.h"
+#include "daemon/observe/report_log.h"
+#include "daemon/membership/roster_change.h"
+
+#define COPY_FILE "roster.yaml"
+
+bool sl_past_roster_fits(const struct sl_scope *scope, const struct sl_open *open)
+{
+	struct sl_round_head round;
+	uint8_t h[SL_HASH_BYTES];
+	uint32_t *members = calloc(2 * SL_LEARNERS_MAX, sizeof *members);
+	bool fits = members != NULL && sl_view_round(scope, open->view, open->view_bytes, SL_LEARNERS_MAX,
+						     members, &round) == SL_OK;
+	if (fits)
+		sl_canonical_round(scope, &round, h);
+	free(members);
+	return fits && memcmp(h, open->readys[0].view, sizeof h) == 0;
+}
+
+/* ---- the copy ---- */
+
+static int load_copy(const struct sl_membership *m, struct sl_group *copy)
+{
+	char path[SL_FOLDER_PATH_BYTES];
+	struct sl_error ignored;
+	sl_folder_path(m->host.settings->state, COPY_FILE, path);
+	return sl_group_load(path, copy, &ignored);
+}
+
+static bool was_plain(const struct sl_membership *m)
+{
+	struct sl_group copy;
+	bool plain = load_copy(m, &copy) == SL_OK && !sl_group_is_signed(&copy);
+	sl_group_close(&copy);
+	return plain;
+}
+
+/* The admins sign no second change before a round of the first one, which says nothing of a plain roster
+ * before. */
+int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error)
+{
+	if (sl_group_is_signed(&m->group) && !was_plain(m))
+		return SL_OK;
+	return sl_roster_change_check(m->host.store, &m->roster, m->host.settings, error);
+}
+
+static void put_roster(FILE *file, const struct sl_membership *m)
+{
+	char line[SL_MEMBER_TEXT_BYTES];
+	size_t bytes;
+	char *text = sl_group_is_signed(&m->group) ? sl_group_text(&m->group, &bytes) : NULL;
+	if (text != NULL)
+		fputs(text, file);
+	for (uint32_t i = 0; text == NULL && i < m->roster.size; i++) {
+		sl_roster_member_text(&m->roster.members[i], line);
+		fprintf(file, "%s\n", line);
+	}
+	free(text);
+}
+
+static int write_copy(const struct sl_membership *m, struct sl_error *error)
+{
+	const char *folder = m->host.settings->state;
+	char path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
+	FILE *file = fopen(path, "we");
+	if (file == NULL)
+		return sl_disk_error(error, path, errno);
+	put_roster(file, m);
+	bool failed = ferror(file) != 0;
+	if (fclose(file) != 0 || failed)
+		return sl_disk_error(error, path, errno);
+	return sl_folder_rename(folder, COPY_FILE SL_TEMPORARY, COPY_FILE, error);
+}
+
+static int renew_copy(const struct sl_membership *m, struct sl_error *error)
+{
+	struct sl_group copy;
+	bool same = load_copy(m, &copy) == SL_OK;
+	same = same && memcmp(copy.roster.hash, m->roster.hash, SL_HASH_BYTES) == 0 &&
+	       sl_group_is_signed(&copy) == sl_group_is_signed(&m->group);
+	sl_group_close(&copy);
+	return same ? SL_OK : write_copy(m, error);
+}
+
+/* ---- the attempt ---- */
+
+/* Give the members of `past` their present names and addresses, and this learner its present key: with a new
+ * one, it is linked to those that have the present roster, and they end the attempt for it. */
+static void bring_up_to_date(const struct sl_membership *m, struct sl_roster *past, uint32_t self)
+{
+	for (uint32_t i = 0; i < past->size; i++) {
+		struct sl_member *member = &past->members[i];
+		int at = sl_roster_find(&m->roster, member->id);
+		if (at < 0)
+			continue;
+		memcpy(member->name, m->roster.members[at].name, sizeof member->name);
+		memcpy(member->address, m->roster.members[at].address, sizeof member->address);
+	}
+	memcpy(past->members[self].pin, m->identity.pin, SL_HASH_BYTES);
+}
+
+static void log_attempt(struct sl_membership *m, enum sl_record_kind kind)
+{
+	struct sl_record record;
+	sl_record_init(&record, kind);
+	record.round = m->past.t;
+	record.attempt = m->past.a;
+	sl_report_log_record(m->host.observe, &record);
+}
+
+/* Take the copy, if the attempt is of that roster. Otherwise nothing changes, and the start is refused when
+ * the attempt is restored. */
+static void go_back(struct sl_membership *m, struct sl_scope scope, const struct sl_open *open, sl_round t)
+{
+	struct sl_group past;
+	if (load_copy(m, &past) != SL_OK)
+		return;
+	int self = sl_roster_find(&past.roster, m->host.settings->id);
+	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);
+	if (self >= 0 && sl_past_roster_fits(&scope, open)) {
+		bring_up_to_date(m, &past.roster, (uint32_t)self);
+		sl_roster_close(&m->roster);
+		m->roster = past.roster;
+		past.roster = (struct sl_roster){.members = NULL};
+		m->self = (uint32_t)self;
+		m->past = (struct sl_durable){.t = t, .a = open->a};
+		log_attempt(m, SL_RECORD_PAST_ROSTER);
+	}
+	sl_group_close(&past);
+}
+
+int sl_past_roster_take(struct sl_membership *m, struct sl_error *error)
+{
+	struct sl_promises promises;
+	struct sl_scope scope;
+	struct sl_store_round last = {0};
+	int rc = sl_store_last_round(m->host.store, &last, error);
+	if (rc == SL_OK || rc == SL_ERR_NOTFOUND)
+		rc = sl_store_promises(m->host.store, last.t + 1, &promises, error);
+	if (rc != SL_OK)
+		return rc;
+	sl_canonical_run(m->host.settings->run, scope.run);
+	memcpy(scope.roster, m->roster.hash, sizeof scope.roster);
+	if (promises.a != 0 && !sl_past_roster_fits(&scope, &promises.open))
+		go_back(m, scope, &promises.open, last.t + 1);
+	else
+		rc = renew_copy(m, error);
+	sl_store_promises_close(&promises);
+	return rc;
+}
+
+void sl_past_roster_durable(struct sl_membership *m, const struct sl_durable *durable)
+{
+	bool ended = durable->kind == SL_PERSIST_COMMIT || durable->kind == SL_PERSIST_OVER;
+	if (m->past.t == 0 || !ended)
+		return;
+	log_attempt(m, SL_RECORD_PAST_ROSTER_ENDED);
+	m->host.restart(m->host.context);
+}

@@ -1,0 +1,34 @@
+#include "daemon/observe/observe.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/observe/monitor.h"
+
+void sl_observe_begin(struct sl_observe *observe, const struct sl_observed *of)
+{
+	memset(observe, 0, sizeof *observe);
+	observe->of = *of;
+	sl_monitor_init(observe);
+}
+
+int sl_observe_peers(struct sl_observe *observe, struct sl_error *error)
+{
+	uint32_t size = observe->of.roster->size;
+	observe->peers = calloc(size, sizeof *observe->peers);
+	return observe->peers != NULL
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", size);
+}
+
+void sl_observe_close(struct sl_observe *observe)
+{
+	if (observe->log != NULL)
+		sl_log_close(observe->log);
+	json_decref(observe->metrics);
+	free(observe->peers);
+	observe->log = NULL;
+	observe->metrics = NULL;
+	observe->peers = NULL;
+}
