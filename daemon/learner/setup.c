@@ -9,26 +9,26 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "common/setup/core_config.h"
 #include "common/model/checkpoint.h"
 #include "common/model/tensor_bytes.h"
 #include "common/protocol/canonical.h"
 #include "common/report/modulus.h"
+#include "common/setup/core_config.h"
 #include "daemon/application/application.h"
 #include "daemon/application/trained_file.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/forming.h"
-#include "daemon/membership/group_update.h"
-#include "daemon/membership/joining.h"
 #include "daemon/learner/loop.h"
-#include "daemon/observe/monitor.h"
-#include "daemon/membership/past_roster.h"
 #include "daemon/learner/progress.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/learner/restore.h"
 #include "daemon/learner/validate.h"
 #include "daemon/learner/vectors.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
+#include "daemon/membership/past_roster.h"
 #include "daemon/net/listen.h"
+#include "daemon/observe/monitor.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/descriptors.h"
 #include "daemon/runtime/service.h"
 
@@ -532,6 +532,16 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 	return rc;
 }
 
+static void close_members(struct sl_membership *members)
+{
+	sl_mdns_free(members->mdns);
+	sl_joining_close(members);
+	sl_identity_close(&members->identity);
+	sl_roster_close(&members->roster);
+	sl_group_update_close(members);
+	sl_group_close(&members->group);
+}
+
 void sl_setup_close(struct sl_daemon *daemon)
 {
 	sl_loop_close(daemon);
@@ -565,5 +575,5 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_masked_states_close(&daemon->masked_states);
 	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);
-	sl_membership_close(&daemon->members);
+	close_members(&daemon->members);
 }

@@ -14,10 +14,10 @@
 #include "common/membership/group.h"
 #include "daemon/membership/admission.h"
 #include "daemon/membership/group_news.h"
-#include "daemon/observe/observe.h"
+#include "daemon/membership/mdns.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/links.h"
-#include "daemon/membership/mdns.h"
+#include "daemon/observe/observe.h"
 #include "daemon/store/store.h"
 
 /* What the members' part of a learner borrows from the rest of it. */
@@ -46,6 +46,3 @@ struct sl_membership {
 	struct sl_join_handler join;
 	struct sl_mdns *mdns; /* owned; NULL: `discover: none` */
 };
-
-/* Free all of it; the links are closed. */
-void sl_membership_close(struct sl_membership *m);

@@ -8,32 +8,15 @@
 
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
-#include "daemon/observe/observe.h"
-#include "daemon/observe/obstacle.h"
 #include "daemon/observe/health.h"
 #include "daemon/observe/metrics_text.h"
+#include "daemon/observe/observe.h"
+#include "daemon/observe/obstacle.h"
 #include "daemon/runtime/http_listen.h"
 #include "daemon/runtime/http_token.h"
 
 #define NAMES_BYTES 256u
 #define RECENT_BYTES (128u << 10)
-
-static double unix_s(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void sl_monitor_init(struct sl_observe *observe)
-{
-	sl_metrics_init(&observe->counters, unix_s());
-}
-
-void sl_monitor_report(struct sl_observe *observe, const struct sl_report *report)
-{
-	sl_metrics_report(&observe->counters, report, unix_s(), (double)uv_hrtime() / 1e9);
-}
 
 /* ---- health ---- */
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "common/protocol/report.h"
 #include "daemon/observe/obstacle.h"
 
 #define SL_MONITOR_LINE_BYTES (512u + SL_OBSTACLE_BYTES)
@@ -13,10 +12,6 @@ struct sl_settings;
 /* Check that `http` and `http_token_file` can be used; the port may still be in use. */
 int sl_monitor_check(const struct sl_settings *settings, struct sl_error *error);
 
-/* Begin to count. */
-void sl_monitor_init(struct sl_observe *observe);
-/* Count a report of the core. */
-void sl_monitor_report(struct sl_observe *observe, const struct sl_report *report);
 /* Look at the learner: return true if all is well, and write its line of /healthz. */
 bool sl_monitor_health(struct sl_observe *observe, char line[static SL_MONITOR_LINE_BYTES]);
 /* Answer requests from now on, if the settings say so. */

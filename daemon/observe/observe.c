@@ -4,13 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/observe/monitor.h"
+static double unix_s(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 void sl_observe_begin(struct sl_observe *observe, const struct sl_observed *of)
 {
 	memset(observe, 0, sizeof *observe);
 	observe->of = *of;
-	sl_monitor_init(observe);
+	sl_metrics_init(&observe->counters, unix_s());
 }
 
 int sl_observe_peers(struct sl_observe *observe, struct sl_error *error)
@@ -20,6 +25,11 @@ int sl_observe_peers(struct sl_observe *observe, struct sl_error *error)
 	return observe->peers != NULL
 		       ? SL_OK
 		       : sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", size);
+}
+
+void sl_observe_report(struct sl_observe *observe, const struct sl_report *report)
+{
+	sl_metrics_report(&observe->counters, report, unix_s(), (double)uv_hrtime() / 1e9);
 }
 
 void sl_observe_close(struct sl_observe *observe)

@@ -16,10 +16,10 @@
 #include "common/core/core.h"
 #include "common/model/trainer.h"
 #include "common/report/record.h"
-#include "daemon/observe/record_limit.h"
-#include "daemon/observe/metrics.h"
 #include "daemon/net/keys.h"
 #include "daemon/net/links.h"
+#include "daemon/observe/metrics.h"
+#include "daemon/observe/record_limit.h"
 #include "daemon/runtime/http.h"
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/recent.h"
@@ -146,5 +146,7 @@ struct sl_observe {
 void sl_observe_begin(struct sl_observe *observe, const struct sl_observed *of);
 /* Make room for what is shown of the peers of the roster. */
 int sl_observe_peers(struct sl_observe *observe, struct sl_error *error);
+/* Count a report of the core. */
+void sl_observe_report(struct sl_observe *observe, const struct sl_report *report);
 /* Free all of it. The log is closed: nothing is logged any more. */
 void sl_observe_close(struct sl_observe *observe);

@@ -10,12 +10,11 @@
 #include "common/model/tensor_bytes.h"
 #include "common/report/reason.h"
 #include "daemon/observe/observe.h"
-#include "daemon/observe/monitor.h"
 #include "daemon/observe/obstacle.h"
 #include "daemon/observe/status.h"
 #include "daemon/runtime/failpoint.h"
-#include "daemon/store/evidence.h"
 #include "daemon/runtime/process_usage.h"
+#include "daemon/store/evidence.h"
 
 #define PEER_WARNING_MS 10000u
 
@@ -304,7 +303,7 @@ static void crash_in(enum sl_phase phase)
 void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 {
 	struct sl_record record;
-	sl_monitor_report(observe, r);
+	sl_observe_report(observe, r);
 	if (r->kind == SL_REPORT_WAITING)
 		return; /* wait_log.h looks for itself */
 	if (r->kind == SL_REPORT_REJECTED) {
