@@ -7,14 +7,14 @@
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/membership/group_update.h"
-#include "daemon/membership/joining.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/progress.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/learner/requests.h"
-#include "daemon/membership/roster_fetch.h"
 #include "daemon/learner/validate.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
+#include "daemon/membership/roster_fetch.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/service.h"
 
 #define LOOK_MS 500u

@@ -9,17 +9,17 @@
 
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/membership/discovery.h"
 #include "daemon/learner/events.h"
-#include "daemon/membership/group_update.h"
-#include "daemon/membership/joining.h"
-#include "daemon/observe/monitor.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/progress.h"
 #include "daemon/learner/reload.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/learner/requests.h"
+#include "daemon/membership/discovery.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/joining.h"
 #include "daemon/membership/roster_fetch.h"
+#include "daemon/observe/monitor.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/observe/wait_log.h"
 
 #define LOOK_MS 500u	/* for waits, durable writes and progress */

@@ -7,10 +7,10 @@
 
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
-#include "daemon/runtime/failpoint.h"
 #include "daemon/application/application.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/tasks.h"
+#include "daemon/runtime/failpoint.h"
 
 #define HANGS_MS 10000u /* a write that takes longer is reported */
 

@@ -8,10 +8,10 @@
 #include "common/config/settings_table.h"
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/membership/group_update.h"
-#include "daemon/observe/report_log.h"
-#include "daemon/membership/roster_change.h"
 #include "daemon/learner/validate.h"
+#include "daemon/membership/group_update.h"
+#include "daemon/membership/roster_change.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/service.h"
 
 /* Return true if a reload takes the setting. */

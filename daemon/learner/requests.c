@@ -6,8 +6,8 @@
 #include "common/base/bytes.h"
 #include "daemon/learner/backup.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/membership/joining.h"
 #include "daemon/learner/reload.h"
+#include "daemon/membership/joining.h"
 #include "daemon/observe/report_log.h"
 #include "daemon/observe/status.h"
 

@@ -10,14 +10,14 @@
 
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
-#include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
+#include "common/protocol/view_codec.h"
 #include "daemon/application/application.h"
 #include "daemon/application/tensor_list.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/membership/past_roster.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/membership/roster_change.h"
+#include "daemon/observe/report_log.h"
 
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {

@@ -14,9 +14,9 @@
 #include "common/compute/job_model.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/learner/vectors.h"
 #include "daemon/net/hop.h"
+#include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
 struct task {

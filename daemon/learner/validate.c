@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/observe/monitor.h"
 #include "daemon/net/listen.h"
+#include "daemon/observe/monitor.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */
 static int check_size(const struct sl_settings *s, uint32_t size, struct sl_error *error)

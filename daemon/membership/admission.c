@@ -9,8 +9,8 @@
 
 #include "common/membership/admin_key.h"
 #include "common/membership/admit.h"
-#include "daemon/net/identity.h"
 #include "daemon/membership/renewal.h"
+#include "daemon/net/identity.h"
 
 #define MINUTE_S 60u
 

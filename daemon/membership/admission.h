@@ -9,8 +9,8 @@
 
 #include <time.h>
 
-#include "common/membership/group.h"
 #include "common/config/settings.h"
+#include "common/membership/group.h"
 #include "common/membership/invitation_file.h"
 #include "common/membership/waiting.h"
 #include "daemon/net/join_server.h"

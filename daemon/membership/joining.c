@@ -8,10 +8,10 @@
 #include "common/membership/admin_key.h"
 #include "common/membership/admit.h"
 #include "common/membership/private_file.h"
-#include "daemon/membership/membership.h"
 #include "daemon/membership/group_update.h"
-#include "daemon/observe/report_log.h"
+#include "daemon/membership/membership.h"
 #include "daemon/membership/roster_change.h"
+#include "daemon/observe/report_log.h"
 
 /* ---- what the log says ---- */
 

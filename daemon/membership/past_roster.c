@@ -10,8 +10,8 @@
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
 #include "daemon/membership/membership.h"
-#include "daemon/observe/report_log.h"
 #include "daemon/membership/roster_change.h"
+#include "daemon/observe/report_log.h"
 
 #define COPY_FILE "roster.yaml"
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/membership/membership.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/join_client.h"
+#include "daemon/membership/membership.h"
 
 /* One question, which the thread owns until it is answered. */
 struct question {

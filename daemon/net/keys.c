@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/net/identity.h"
 #include "common/config/settings.h"
+#include "daemon/net/identity.h"
 
 static off_t place_of(uint32_t signer)
 {

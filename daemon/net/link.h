@@ -36,9 +36,9 @@
  */
 #pragma once
 
-#include "daemon/net/links.h"
 #include "daemon/net/link_speed.h"
 #include "daemon/net/link_window.h"
+#include "daemon/net/links.h"
 
 enum sl_link_state_kind {
 	SL_LINK_CONNECT,

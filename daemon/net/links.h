@@ -18,8 +18,8 @@
 #include <uv.h>
 
 #include "common/base/err.h"
-#include "common/wire/frame.h"
 #include "common/config/roster.h"
+#include "common/wire/frame.h"
 #include "daemon/net/tls.h"
 #include "daemon/runtime/worker.h"
 

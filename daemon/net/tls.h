@@ -13,8 +13,8 @@
 #include <openssl/ssl.h>
 
 #include "common/base/err.h"
-#include "daemon/net/identity.h"
 #include "common/config/roster.h"
+#include "daemon/net/identity.h"
 
 #define SL_TLS_JOIN "starling-join/1" /* ALPN */
 

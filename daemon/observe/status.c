@@ -9,9 +9,9 @@
 #include "common/base/bytes.h"
 #include "common/report/record.h"
 #include "common/report/status_table.h"
+#include "daemon/observe/health.h"
 #include "daemon/observe/observe.h"
 #include "daemon/observe/obstacle.h"
-#include "daemon/observe/health.h"
 #include "daemon/runtime/process_usage.h"
 
 /* ---- what records say ---- */

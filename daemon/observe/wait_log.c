@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "daemon/observe/health.h"
 #include "daemon/observe/observe.h"
 #include "daemon/observe/obstacle.h"
 #include "daemon/observe/report_log.h"
-#include "daemon/observe/health.h"
 
 #define FIRST_MS 1000u
 #define LONG_MS 10000u /* the application is told of such a wait, too */

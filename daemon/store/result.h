@@ -13,8 +13,8 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "common/wire/codec.h"
 #include "common/model/safetensors.h"
+#include "common/wire/codec.h"
 
 struct sl_result {
 	struct sl_certificate certificate; /* its digests are owned */

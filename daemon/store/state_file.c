@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "common/config/settings.h"
 #include "common/model/disk_error.h"
 #include "common/model/safetensors.h"
-#include "common/config/settings.h"
 
 static int fail(const char *folder, int why, struct sl_error *error)
 {

@@ -32,8 +32,8 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
-#include "common/core/core.h"
 #include "common/config/roster.h"
+#include "common/core/core.h"
 #include "common/model/checkpoint.h"
 #include "common/model/safetensors.h"
 #include "daemon/store/seal.h"
