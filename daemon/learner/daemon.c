@@ -21,8 +21,8 @@ void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings
 	const struct sl_observed of = {.settings = settings,
 				       .roster = &daemon->members.roster,
 				       .core_config = &daemon->core_config,
-				       .keys = &daemon->keys,
-				       .checkpoint = daemon->checkpoint,
+				       .keys = &daemon->verifier.keys,
+				       .checkpoint = daemon->committed.checkpoint,
 				       .failed = &daemon->failed,
 				       .loop = &daemon->loop};
 	sl_observe_begin(&daemon->observe, &of);
@@ -44,7 +44,7 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status)
 		sl_service_reloading();
 	else
 		sl_service_stopping();
-	atomic_store(&daemon->stop_training, true);
+	atomic_store(&daemon->training.stop, true);
 	uv_stop(&daemon->loop);
 }
 
@@ -65,10 +65,10 @@ static void on_farewell(uv_timer_t *timer)
 void sl_daemon_finish(struct sl_daemon *daemon)
 {
 	daemon->farewell_ms = uv_now(&daemon->loop);
-	uv_timer_init(&daemon->loop, &daemon->farewell);
-	daemon->farewell.data = daemon;
-	uv_timer_start(&daemon->farewell, on_farewell, 0, LOOK_MS);
-	on_farewell(&daemon->farewell);
+	uv_timer_init(&daemon->loop, &daemon->handles.farewell);
+	daemon->handles.farewell.data = daemon;
+	uv_timer_start(&daemon->handles.farewell, on_farewell, 0, LOOK_MS);
+	on_farewell(&daemon->handles.farewell);
 }
 
 void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message)

@@ -15,72 +15,7 @@
 #include "daemon/observe/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
-static_assert(SL_COPY_BYTES == crypto_shorthash_siphashx24_BYTES &&
-		      SL_COPY_KEY_BYTES == crypto_shorthash_siphashx24_KEYBYTES,
-	      "hashes of verified records");
-
 #define TURN_EVENTS 256u /* events per call; then the loop serves timers and signals */
-
-/* Return the hash of the last verified record of the kind of `m` by `signer`, or NULL: it is no record. */
-static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct sl_message *m)
-{
-	switch (m->kind) {
-	case SL_MSG_LINK_STATE:
-		return daemon->checked[signer][0];
-	case SL_MSG_READY:
-		return daemon->checked[signer][1];
-	case SL_MSG_DIGEST:
-		return daemon->checked[signer][2];
-	case SL_MSG_CHECKSUM:
-		return daemon->checked[signer][3];
-	case SL_MSG_ABORT:
-		return daemon->checked[signer][3 + m->abort.kind];
-	default:
-		return NULL;
-	}
-}
-
-/* Return a text that names the signer of a rejected record: the log names the peer that relayed it. */
-static const char *rejection(struct sl_daemon *daemon, int signer, const char *what)
-{
-	const struct sl_member *member = &daemon->members.roster.members[signer];
-	snprintf(daemon->rejection, sizeof daemon->rejection, "passed on a record in which %s (%u) %s",
-		 member->name, member->id, what);
-	return daemon->rejection;
-}
-
-/* Verify the signature of `m` and return NULL, or the reason to reject it. A flooded record arrives over
- * several links: a hash of all bytes of the last verified one is kept, so that a copy costs one hash. The
- * hash is keyed with a secret of this process: no other record can be made that has it. */
-static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
-				   const struct sl_message *m)
-{
-	uint8_t bytes[SL_COPY_BYTES], hash[SL_HASH_BYTES];
-	const sl_id *id = sl_message_role(m, SL_ROLE_SIGNER);
-	const uint8_t *signature = sl_message_role(m, SL_ROLE_SIGNATURE),
-		      *shown = sl_message_role(m, SL_ROLE_KEY);
-	if (signature == NULL)
-		return NULL;
-	int signer = sl_roster_find(&daemon->members.roster, *id);
-	if (signer < 0)
-		return "passed on a record of a learner that is not in the roster here; compare the roster "
-		       "files";
-	uint8_t *slot = checked_slot(daemon, signer, m);
-	crypto_shorthash_siphashx24(bytes, h->payload, h->size, daemon->copy_key);
-	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
-		return NULL;
-	if (shown != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, shown))
-		return rejection(daemon, signer, "shows a key that the roster here does not pin");
-	const uint8_t *key = sl_keys_of(&daemon->keys, (uint32_t)signer);
-	if (key == NULL)
-		return rejection(daemon, signer, "has not shown its key yet");
-	sl_canonical_message(&daemon->core_config.scope, m, hash);
-	if (crypto_sign_verify_detached(signature, hash, sizeof hash, key) != 0)
-		return rejection(daemon, signer, "has an invalid signature (another run?)");
-	if (slot != NULL)
-		memcpy(slot, bytes, sizeof bytes);
-	return NULL;
-}
 
 /* Return true if the signer of `m` floods: its signature is not worth the time. */
 static bool is_ignored(const struct sl_daemon *daemon, const struct sl_message *m)
@@ -115,7 +50,7 @@ static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
  * only. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_report_log_round(&daemon->observe, SL_RECORD_AGAIN, daemon->committed_through);
+	sl_report_log_round(&daemon->observe, SL_RECORD_AGAIN, daemon->committed.through);
 	sl_daemon_restart(daemon);
 }
 
@@ -127,14 +62,14 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 		rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
 	if (committed) {
 		sl_result_close(&daemon->result);
-		daemon->result = daemon->next_result;
-		daemon->next_result = (struct sl_result){0};
+		daemon->result = daemon->committed.next;
+		daemon->committed.next = (struct sl_result){0};
 	}
 	if (rc == SL_OK)
 		sl_actions_execute(daemon, &daemon->actions);
 	else if (event->buffer != NULL)
 		sl_event_queue_free_buffers(event->buffer);
-	if (committed && event->durable.t == daemon->committed_through)
+	if (committed && event->durable.t == daemon->committed.through)
 		start_again(daemon);
 	if (committed)
 		sl_group_update_look(&daemon->members, true);
@@ -161,7 +96,8 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	if (h->kind == SL_MSG_HELLO)
 		daemon->observe.peers[h->event.peer].warning.other_run = why != NULL;
 	if (why == NULL)
-		why = check_signature(daemon, h, &decoded.message);
+		why = sl_verify_message(&daemon->verifier, &daemon->core_config.scope, &decoded.message,
+					h->payload, h->size);
 	if (why != NULL) {
 		sl_report_log_warn(&daemon->observe, h->event.peer,
 				   why); /* the relay is not at fault: keep the link */
@@ -184,9 +120,9 @@ static void arm(struct sl_daemon *daemon)
 {
 	sl_ms due = sl_core_deadline(daemon->core), now = uv_hrtime() / 1000000u;
 	if (due == SL_NEVER || daemon->stopping || daemon->farewell_ms != 0)
-		uv_timer_stop(&daemon->alarm);
+		uv_timer_stop(&daemon->handles.alarm);
 	else
-		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);
+		uv_timer_start(&daemon->handles.alarm, on_alarm, due > now ? due - now : 0, 0);
 }
 
 /* Reach the failpoints passed in this step; everything sent before them has left. */
@@ -222,9 +158,9 @@ void sl_events_drain(struct sl_daemon *daemon)
 		sl_event_queue_free(h);
 	}
 	if (daemon->event_queue.first != NULL)
-		uv_idle_start(&daemon->busy, on_busy);
+		uv_idle_start(&daemon->handles.busy, on_busy);
 	else
-		uv_idle_stop(&daemon->busy);
+		uv_idle_stop(&daemon->handles.busy);
 	if (!any)
 		return;
 	sl_links_flush(daemon->links);

@@ -99,8 +99,8 @@ static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 		sl_record_words(&record,
 				"listening on %s; group %s has %u of %u learners: this learner waits for the "
 				"others to join",
-				daemon->listen, daemon->members.group.name, daemon->members.roster.size,
-				daemon->members.group.start);
+				daemon->listen.address, daemon->members.group.name,
+				daemon->members.roster.size, daemon->members.group.start);
 	sl_report_log_record(&daemon->observe, &record);
 	return SL_OK;
 }
@@ -121,9 +121,9 @@ int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_identity_hold(daemon->settings->identity, &daemon->members.identity, error);
 	if (rc != SL_OK)
 		return rc;
-	uv_timer_init(&daemon->loop, &daemon->watchdog);
-	daemon->watchdog.data = daemon;
-	uv_timer_start(&daemon->watchdog, on_look, LOOK_MS, LOOK_MS);
+	uv_timer_init(&daemon->loop, &daemon->handles.watchdog);
+	daemon->handles.watchdog.data = daemon;
+	uv_timer_start(&daemon->handles.watchdog, on_look, LOOK_MS, LOOK_MS);
 	sl_service_ready();
 	return SL_OK;
 }

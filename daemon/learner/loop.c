@@ -171,29 +171,30 @@ static void hold_signals(int how)
 
 void sl_loop_signals(struct sl_daemon *daemon)
 {
-	uv_signal_init(&daemon->loop, &daemon->interrupt);
-	uv_signal_init(&daemon->loop, &daemon->terminate);
-	uv_signal_init(&daemon->loop, &daemon->hangup);
-	daemon->interrupt.data = daemon->terminate.data = daemon->hangup.data = daemon;
-	uv_signal_start(&daemon->hangup, on_hangup, SIGHUP);
-	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
-	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+	uv_signal_init(&daemon->loop, &daemon->handles.interrupt);
+	uv_signal_init(&daemon->loop, &daemon->handles.terminate);
+	uv_signal_init(&daemon->loop, &daemon->handles.hangup);
+	daemon->handles.interrupt.data = daemon->handles.terminate.data = daemon->handles.hangup.data =
+		daemon;
+	uv_signal_start(&daemon->handles.hangup, on_hangup, SIGHUP);
+	uv_signal_start(&daemon->handles.interrupt, on_signal, SIGINT);
+	uv_signal_start(&daemon->handles.terminate, on_signal, SIGTERM);
 	hold_signals(SIG_UNBLOCK);
 }
 
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 {
 	uv_loop_t *loop = &daemon->loop;
-	uv_prepare_init(loop, &daemon->before);
-	uv_check_init(loop, &daemon->after);
-	uv_timer_init(loop, &daemon->alarm);
-	uv_idle_init(loop, &daemon->busy);
-	daemon->before.data = daemon->after.data = daemon->alarm.data = daemon;
-	uv_prepare_start(&daemon->before, on_prepare);
-	uv_check_start(&daemon->after, on_check);
-	uv_timer_init(loop, &daemon->watchdog);
-	daemon->watchdog.data = daemon;
-	uv_timer_start(&daemon->watchdog, on_watchdog, LOOK_MS, LOOK_MS);
+	uv_prepare_init(loop, &daemon->handles.before);
+	uv_check_init(loop, &daemon->handles.after);
+	uv_timer_init(loop, &daemon->handles.alarm);
+	uv_idle_init(loop, &daemon->handles.busy);
+	daemon->handles.before.data = daemon->handles.after.data = daemon->handles.alarm.data = daemon;
+	uv_prepare_start(&daemon->handles.before, on_prepare);
+	uv_check_start(&daemon->handles.after, on_check);
+	uv_timer_init(loop, &daemon->handles.watchdog);
+	daemon->handles.watchdog.data = daemon;
+	uv_timer_start(&daemon->handles.watchdog, on_watchdog, LOOK_MS, LOOK_MS);
 	int rc = sl_worker_open(&daemon->compute, loop);
 	if (rc == 0)
 		rc = sl_worker_open(&daemon->train, loop);
@@ -208,7 +209,7 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 					 .roster = &daemon->members.roster,
 					 .self = daemon->members.self,
 					 .tls = &daemon->tls,
-					 .listen = daemon->listen,
+					 .listen = daemon->listen.address,
 					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
 					 .handler = *handler};
 	int rc = sl_tls_open(&daemon->tls, &daemon->members.identity, &daemon->members.roster, error);
@@ -218,7 +219,7 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	daemon->members.host.links = daemon->observe.of.links = daemon->links;
-	return rc == SL_OK ? sl_discovery_open(&daemon->members, daemon->listen, error) : rc;
+	return rc == SL_OK ? sl_discovery_open(&daemon->members, daemon->listen.address, error) : rc;
 }
 
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
@@ -235,8 +236,8 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
-	sl_record_init(&record, daemon->listens_on_all ? SL_RECORD_LISTENING_ON_ALL : SL_RECORD_LISTENING);
-	record.address = daemon->listen;
+	sl_record_init(&record, daemon->listen.on_all ? SL_RECORD_LISTENING_ON_ALL : SL_RECORD_LISTENING);
+	record.address = daemon->listen.address;
 	record.reason = daemon->members.roster.members[daemon->members.self].address;
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(&daemon->observe, &record);
@@ -273,7 +274,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->restart_requested)
 		hold_signals(SIG_BLOCK);
 	daemon->stopping = true;
-	atomic_store(&daemon->stop_training, true);
+	atomic_store(&daemon->training.stop, true);
 	if (sl_settings_has_application(daemon->settings) && daemon->trainer != NULL)
 		sl_application_stop(daemon->trainer); /* its thread adds tasks to the workers */
 	if (daemon->compute.back.loop != NULL)

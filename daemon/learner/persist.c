@@ -79,7 +79,7 @@ static int write_checkpoint(const struct sl_daemon *daemon, struct sl_store_roun
 	sl_store_round_checkpoint(round, daemon->settings->run, daemon->workspace.n, &checkpoint);
 	checkpoint.exponents = sl_workspace_exponents(&daemon->workspace);
 	checkpoint.ranges = daemon->workspace.ranges.count;
-	int rc = sl_checkpoint_write_later(daemon->checkpoints, &checkpoint, &daemon->trainer->tensors,
+	int rc = sl_checkpoint_write_later(daemon->committed.folder, &checkpoint, &daemon->trainer->tensors,
 					   daemon->workspace.committed, error);
 	memcpy(round->checkpoint_sum, checkpoint.checksum, SL_HASH_BYTES);
 	return rc;
@@ -215,9 +215,9 @@ const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seco
 static void committed(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
-	sl_checkpoint_name(record->certificate.t, daemon->checkpoint);
-	sl_result_close(&daemon->next_result);
-	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
+	sl_checkpoint_name(record->certificate.t, daemon->committed.checkpoint);
+	sl_result_close(&daemon->committed.next);
+	daemon->committed.next = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
 	daemon->members.settled |= record->settled;
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
@@ -317,7 +317,7 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 	if (persist->secrets != NULL)
 		copy_secrets(record, persist->secrets);
 	if (persist->what.kind == SL_PERSIST_OVER && !persist->reuse)
-		daemon->used_up = persist->what.t;
+		daemon->training.used_up = persist->what.t;
 	if (persist->what.kind == SL_PERSIST_PREPARED && sl_settings_has_application(daemon->settings))
 		sl_application_bind(daemon->trainer);
 	sl_worker_add(&daemon->compute, &record->base);

@@ -23,11 +23,11 @@ int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error
 {
 	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->members.roster};
 	memcpy(owner.pin, daemon->members.identity.pin, sizeof owner.pin);
-	sl_folder_path(daemon->settings->state, SL_CHECKPOINT_FOLDER, daemon->checkpoints);
+	sl_folder_path(daemon->settings->state, SL_CHECKPOINT_FOLDER, daemon->committed.folder);
 	int rc = (peek ? sl_store_peek : sl_store_open)(&daemon->store, daemon->settings->state, &owner,
 							error);
 	daemon->members.host.store = daemon->store;
-	return rc == SL_OK && !peek ? sl_folder_make(daemon->checkpoints, error) : rc;
+	return rc == SL_OK && !peek ? sl_folder_make(daemon->committed.folder, error) : rc;
 }
 
 int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
@@ -148,13 +148,13 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 static void log_ignored(struct sl_daemon *daemon)
 {
 	char path[SL_FOLDER_PATH_BYTES + SL_FILE_NAME_BYTES];
-	DIR *folder = opendir(daemon->checkpoints);
+	DIR *folder = opendir(daemon->committed.folder);
 	const struct dirent *entry;
 	sl_round t;
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
 		if (sscanf(entry->d_name, "round-%7" SCNu32 ".safetensors", &t) != 1 || t == 0)
 			continue;
-		snprintf(path, sizeof path, "%s/%.*s", daemon->checkpoints, SL_FILE_NAME_BYTES - 2,
+		snprintf(path, sizeof path, "%s/%.*s", daemon->committed.folder, SL_FILE_NAME_BYTES - 2,
 			 entry->d_name);
 		sl_report_log_reason(&daemon->observe, SL_RECORD_IGNORED, path);
 		break;
@@ -180,14 +180,14 @@ static int begin_anew(struct sl_daemon *daemon, struct sl_error *error)
 	snprintf(kept.run, sizeof kept.run, "%s", daemon->settings->run);
 	set_exponents(daemon, &kept);
 	bool found = workspace->ranges.count > 0 &&
-		     sl_checkpoint_read(daemon->checkpoints, kept.run, 0, &workspace->tensors, &kept,
+		     sl_checkpoint_read(daemon->committed.folder, kept.run, 0, &workspace->tensors, &kept,
 					workspace->committed, &none) == SL_OK;
 	if (!found)
 		daemon->trainer->ops->initial(daemon->trainer, workspace->committed);
 	daemon->core_config.parameters.initial = sl_job_model_begin(workspace);
 	if (found || daemon->core_config.parameters.initial == 0)
 		return SL_OK;
-	return sl_checkpoint_write(daemon->checkpoints, &kept, &workspace->tensors, workspace->committed,
+	return sl_checkpoint_write(daemon->committed.folder, &kept, &workspace->tensors, workspace->committed,
 				   error);
 }
 
@@ -198,14 +198,14 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint found;
 	set_exponents(daemon, &found);
-	int rc = sl_checkpoint_read(daemon->checkpoints, s->run, round->t, &daemon->workspace.tensors, &found,
-				    daemon->workspace.committed, error);
+	int rc = sl_checkpoint_read(daemon->committed.folder, s->run, round->t, &daemon->workspace.tensors,
+				    &found, daemon->workspace.committed, error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(found.checksum, round->checkpoint_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(found.digest, round->digest, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s/%s: is not the checkpoint that was committed",
-				  daemon->checkpoints, round->checkpoint);
+				  daemon->committed.folder, round->checkpoint);
 	return SL_OK;
 }
 
@@ -248,7 +248,7 @@ static int read_last(struct sl_daemon *daemon, const struct sl_store_round *roun
 	set_exponents(daemon, &checkpoint);
 	if (take_model(daemon, &result, &checkpoint, round) == SL_OK) {
 		log_taken(daemon, error->text, round->t);
-		rc = sl_checkpoint_write(daemon->checkpoints, &checkpoint, &daemon->workspace.tensors,
+		rc = sl_checkpoint_write(daemon->committed.folder, &checkpoint, &daemon->workspace.tensors,
 					 daemon->workspace.committed, error);
 	}
 	sl_result_close(&result);
@@ -283,7 +283,7 @@ int sl_restore_tensors(struct sl_daemon *daemon, struct sl_tensors *tensors, enu
 	*values = SL_VALUES_MODEL;
 	*committed = rc == SL_OK ? round.t : 0;
 	while (rc == SL_OK &&
-	       sl_checkpoint_tensors(daemon->checkpoints, s->run, round.t, tensors, &damage) != SL_OK)
+	       sl_checkpoint_tensors(daemon->committed.folder, s->run, round.t, tensors, &damage) != SL_OK)
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
 	if (rc == SL_OK && s->values == SL_VALUES_AUTO)
 		restore_values(daemon, *committed, tensors, values);
@@ -296,7 +296,7 @@ static void log_damage(struct sl_daemon *daemon, const char *why, sl_round after
 {
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_DAMAGED);
-	record.committed = daemon->committed_through;
+	record.committed = daemon->committed.through;
 	record.round = after;
 	record.reason = why;
 	record.model = after == 0 ? "the initial model"
@@ -311,9 +311,9 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	struct sl_error first = {0};
 	int rc = read_last(daemon, &round, error);
 	while (rc == SL_ERR_FORMAT || rc == SL_ERR_NOTFOUND) {
-		if (daemon->committed_through == 0)
+		if (daemon->committed.through == 0)
 			first = *error;
-		daemon->committed_through = last->t;
+		daemon->committed.through = last->t;
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
 		if (rc != SL_OK)
 			break;
@@ -321,13 +321,13 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	}
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
-	if (daemon->committed_through > 0)
+	if (daemon->committed.through > 0)
 		log_damage(daemon, first.text, rc == SL_OK ? round.t : 0);
 	if (rc == SL_ERR_NOTFOUND) {
 		return begin_anew(daemon, error);
 	}
 	begin_after(daemon, round.t, round.digest);
-	if (daemon->committed_through == 0)
+	if (daemon->committed.through == 0)
 		open_result(daemon, &round);
 	return SL_OK;
 }
@@ -432,7 +432,7 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *config = &daemon->core_config;
 	const struct sl_promises *promises = &daemon->promises;
-	if (daemon->committed_through > 0)
+	if (daemon->committed.through > 0)
 		return SL_OK; /* the records bind after the model has been fetched and the program restarted
 				 (events.c) */
 	int rc = sl_store_promises(daemon->store, config->committed + 1, &daemon->promises, error);
@@ -442,7 +442,7 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 	config->reuse = promises->reuse;
 	config->over = promises->over;
 	config->over_count = promises->over_count;
-	daemon->used_up = promises->reuse ? 0 : config->committed + 1;
+	daemon->training.used_up = promises->reuse ? 0 : config->committed + 1;
 	bool used = promises->a != 0 || !promises->reuse || promises->over_count > 0;
 	if (used && sl_settings_has_application(daemon->settings))
 		sl_application_bind(daemon->trainer);

@@ -68,9 +68,9 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 				  "%s: the line of id %u pins another key than the one in %s; `starling "
 				  "keygen --show` prints the right one",
 				  settings->roster, settings->id, settings->identity);
-	daemon->listens_on_all =
+	daemon->listen.on_all =
 		sl_listen_choose(settings->listen, daemon->members.roster.members[self].address,
-				 settings->discover != SL_DISCOVER_NONE, daemon->listen);
+				 settings->discover != SL_DISCOVER_NONE, daemon->listen.address);
 	return SL_OK;
 }
 
@@ -94,12 +94,12 @@ static int set_tensors(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_tensors *tensors = &daemon->trainer->tensors;
 	struct sl_model *model = &daemon->core_config.model;
-	daemon->tensors = malloc(SL_TENSOR_BYTES_MAX);
-	if (daemon->tensors == NULL)
+	daemon->memory.tensors = malloc(SL_TENSOR_BYTES_MAX);
+	if (daemon->memory.tensors == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	model->count = tensors->count;
-	model->size = sl_tensor_bytes_write(tensors, daemon->tensors, SL_TENSOR_BYTES_MAX);
-	model->tensors = daemon->tensors;
+	model->size = sl_tensor_bytes_write(tensors, daemon->memory.tensors, SL_TENSOR_BYTES_MAX);
+	model->tensors = daemon->memory.tensors;
 	return SL_OK;
 }
 
@@ -112,10 +112,10 @@ static int open_ranges(struct sl_daemon *daemon, struct sl_error *error)
 	c->model_bytes = sl_tensors_bytes(tensors, c->parameters.n);
 	if (c->parameters.values == SL_VALUES_MODEL)
 		return SL_OK;
-	daemon->ranges = calloc(1, sl_ranges_memory(tensors));
-	if (daemon->ranges == NULL)
+	daemon->memory.ranges = calloc(1, sl_ranges_memory(tensors));
+	if (daemon->memory.ranges == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for %u tensors", tensors->count);
-	sl_ranges_set(ranges, tensors, c->parameters.n, daemon->ranges);
+	sl_ranges_set(ranges, tensors, c->parameters.n, daemon->memory.ranges);
 	c->model_bytes += sl_ranges_bytes(ranges);
 	c->layout = ranges->layout;
 	bool updates = c->parameters.values == SL_VALUES_UPDATE;
@@ -138,14 +138,14 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 		quorum = daemon->members.roster.size;
 		rc = SL_OK;
 	}
-	daemon->ids = calloc(daemon->members.roster.size, sizeof *daemon->ids);
-	if (rc != SL_OK || daemon->ids == NULL)
+	daemon->memory.ids = calloc(daemon->members.roster.size, sizeof *daemon->memory.ids);
+	if (rc != SL_OK || daemon->memory.ids == NULL)
 		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
-		daemon->ids[i] = daemon->members.roster.members[i].id;
+		daemon->memory.ids[i] = daemon->members.roster.members[i].id;
 	c->self = daemon->members.self;
 	c->roster_size = daemon->members.roster.size;
-	c->ids = daemon->ids;
+	c->ids = daemon->memory.ids;
 	sl_core_config_set(c, s, daemon->trainer->ops->parameters(daemon->trainer),
 			   sl_tensor_bytes_hash(&daemon->trainer->tensors), quorum);
 	if (sl_settings_has_application(s))
@@ -154,7 +154,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	if (ranges != SL_OK)
 		return ranges;
 	memcpy(c->key, daemon->members.identity.public_key, SL_KEY_BYTES);
-	randombytes_buf(&daemon->training_nonce, sizeof daemon->training_nonce);
+	randombytes_buf(&daemon->training.nonce, sizeof daemon->training.nonce);
 	c->incarnation = sl_store_incarnation(daemon->store);
 	set_scope(daemon);
 	return set_tensors(daemon, error);
@@ -173,10 +173,10 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
 	v->tensors = daemon->trainer->tensors;
-	daemon->begins = calloc(v->tensors.count + 1, sizeof *daemon->begins);
-	if (daemon->begins != NULL)
-		sl_tensors_begin(&v->tensors, daemon->begins);
-	v->tensors.begins = daemon->begins;
+	daemon->memory.begins = calloc(v->tensors.count + 1, sizeof *daemon->memory.begins);
+	if (daemon->memory.begins != NULL)
+		sl_tensors_begin(&v->tensors, daemon->memory.begins);
+	v->tensors.begins = daemon->memory.begins;
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
 	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
@@ -188,7 +188,7 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->committed = calloc(1, sl_workspace_bytes(v));
 	if (v->ranges.count > 0 && (v->rest = sodium_malloc((bytes + 7) / 8 * 8)) != NULL)
 		memset(v->rest, 0, bytes);
-	if (daemon->begins == NULL || v->trained == NULL || v->committed == NULL ||
+	if (daemon->memory.begins == NULL || v->trained == NULL || v->committed == NULL ||
 	    (v->ranges.count > 0 && v->rest == NULL))
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
@@ -196,22 +196,20 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 
 static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 {
-	uint32_t R = daemon->members.roster.size;
+	const struct sl_roster *roster = &daemon->members.roster;
 	size_t bytes = sl_core_bytes(&daemon->core_config);
 	struct sl_arena arena;
-	daemon->core_memory = malloc(bytes);
-	daemon->checked = calloc(R, sizeof *daemon->checked);
-	randombytes_buf(daemon->copy_key, sizeof daemon->copy_key);
-	if (daemon->core_memory == NULL || daemon->checked == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
+	daemon->memory.core = malloc(bytes);
+	if (daemon->memory.core == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", roster->size);
 	int rc = sl_observe_peers(&daemon->observe, error);
 	if (rc == SL_OK)
-		rc = sl_keys_open(&daemon->keys, &daemon->members.roster, daemon->settings->state, error);
+		rc = sl_verify_open(&daemon->verifier, roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_keys_learn(&daemon->keys, daemon->members.self,
+	sl_keys_learn(&daemon->verifier.keys, daemon->members.self,
 		      daemon->members.identity.public_key); /* own records return by the flood */
-	sl_arena_init(&arena, daemon->core_memory, bytes);
+	sl_arena_init(&arena, daemon->memory.core, bytes);
 	daemon->core = daemon->observe.of.core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
@@ -250,7 +248,7 @@ static int await_address(struct sl_daemon *daemon, struct sl_error *error)
 {
 	bool said = false;
 	int rc;
-	while ((rc = sl_listen_check(daemon->listen, error)) == SL_PENDING && !daemon->stopping) {
+	while ((rc = sl_listen_check(daemon->listen.address, error)) == SL_PENDING && !daemon->stopping) {
 		if (!said)
 			sl_report_log_reason(&daemon->observe, SL_RECORD_NO_ADDRESS, error->text);
 		said = true;
@@ -371,7 +369,7 @@ static void forget_model(const struct sl_daemon *daemon)
 	struct sl_trained_file none = {0};
 	struct sl_trained_file_place place = {daemon->settings->state, daemon->settings->run};
 	sl_trained_file_remove(&none, &place, NULL);
-	sl_checkpoint_delete(daemon->checkpoints, 0);
+	sl_checkpoint_delete(daemon->committed.folder, 0);
 }
 
 /* Return true if a signal has ended the learner, which waits for its application. */
@@ -549,29 +547,28 @@ void sl_setup_close(struct sl_daemon *daemon)
 	sl_links_free(daemon->links);
 	sl_tls_close(&daemon->tls);
 	sl_result_close(&daemon->result);
-	sl_result_close(&daemon->next_result);
+	sl_result_close(&daemon->committed.next);
 	sl_event_queue_close(&daemon->event_queue);
 	if (daemon->core != NULL)
 		sl_event_queue_free_buffers(sl_core_held(daemon->core)); /* shares of others: wiped */
-	free(daemon->core_memory);
-	sl_keys_close(&daemon->keys);
-	free(daemon->checked);
-	free(daemon->tensors);
-	free(daemon->ids);
+	free(daemon->memory.core);
+	sl_verify_close(&daemon->verifier);
+	free(daemon->memory.tensors);
+	free(daemon->memory.ids);
 	sodium_free(daemon->workspace.trained);
 	sodium_free(daemon->workspace.rest);
-	free(daemon->training);
+	free(daemon->training.due);
 	sl_vectors_free(&daemon->workspace);
 	free(daemon->workspace.committed);
-	free(daemon->ranges);
-	free(daemon->begins);
+	free(daemon->memory.ranges);
+	free(daemon->memory.begins);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->other_model)
 		forget_model(daemon);
 	sl_observe_close(&daemon->observe);
-	if (daemon->checkpoint[0] != '\0') /* which a commit leaves to the system */
-		sl_folder_sync(daemon->checkpoints, daemon->checkpoint);
+	if (daemon->committed.checkpoint[0] != '\0') /* which a commit leaves to the system */
+		sl_folder_sync(daemon->committed.folder, daemon->committed.checkpoint);
 	sl_masked_states_close(&daemon->masked_states);
 	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);

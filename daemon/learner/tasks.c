@@ -80,23 +80,23 @@ static int model_dump(const struct sl_daemon *daemon, const struct sl_view *view
  * before. */
 static void start_training(struct sl_daemon *daemon)
 {
-	if (daemon->training == NULL || daemon->encoding > 0)
+	if (daemon->training.due == NULL || daemon->training.readers > 0)
 		return;
-	sl_worker_add(&daemon->train, daemon->training);
-	daemon->training = NULL;
+	sl_worker_add(&daemon->train, daemon->training.due);
+	daemon->training.due = NULL;
 }
 
 /* Refuse to encode for a round that this learner has committed: a second result of that round would
  * contradict the first. */
 static int check_promise(const struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
 {
-	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->committed_through)
+	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->committed.through)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "this learner has committed round %" PRIu32
 			  ", its model cannot be read, and no reachable peer has it; "
 			  "restart the learner within reach of a peer that has it",
-			  daemon->committed_through);
+			  daemon->committed.through);
 }
 
 static void run_job(struct sl_task *base)
@@ -133,7 +133,7 @@ static void job_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	daemon->encoding -= encodes(&task->job);
+	daemon->training.readers -= encodes(&task->job);
 	start_training(daemon);
 	sl_event_queue_free_buffers(task->job.buffers);
 	if (task->code != SL_OK) {
@@ -150,7 +150,7 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 {
 	struct task *task = task_new(daemon, run_job, job_done);
 	task->job = *job;
-	daemon->encoding += encodes(job);
+	daemon->training.readers += encodes(job);
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		daemon->workspace_view = job->view;
 	sl_worker_add(&daemon->compute, &task->base);
@@ -185,8 +185,8 @@ static void forget_checkpoints(const struct sl_daemon *daemon)
 		return;
 	int rc = sl_store_round_back(daemon->store, settings->keep_checkpoints, &round, NULL);
 	if (rc == SL_OK)
-		sl_checkpoint_delete(daemon->checkpoints, 0);
-	while (rc == SL_OK && sl_checkpoint_delete(daemon->checkpoints, round.t))
+		sl_checkpoint_delete(daemon->committed.folder, 0);
+	while (rc == SL_OK && sl_checkpoint_delete(daemon->committed.folder, round.t))
 		rc = sl_store_round_before(daemon->store, round.t, &round, NULL);
 }
 
@@ -197,7 +197,7 @@ static void run_forget(struct sl_task *base)
 	struct sl_store_round before, spare;
 	if (atomic_load(&daemon->failed))
 		return; /* the failed task may be the commit */
-	sl_checkpoint_link(daemon->checkpoints, task->t);
+	sl_checkpoint_link(daemon->committed.folder, task->t);
 	forget_checkpoints(daemon);
 	/* The result of the round before stays: the next one is written over it. */
 	if (sl_store_round_before(daemon->store, task->t, &before, NULL) == SL_OK &&
@@ -265,7 +265,7 @@ static void run_train(struct sl_task *base)
 	atomic_store(&daemon->observe.training_permille, 0);
 	struct sl_training_request request = {.round = task->t,
 					      .draw = task->draw,
-					      .stop = &daemon->stop_training,
+					      .stop = &daemon->training.stop,
 					      .progress = &daemon->observe.training_permille,
 					      .again = task->again};
 	task->code = daemon->trainer->ops->train(daemon->trainer, &request, daemon->workspace.trained,
@@ -332,10 +332,10 @@ void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 	struct sl_core_status status;
 	sl_core_status(daemon->core, &status);
 	task->t = t;
-	task->again = t == daemon->used_up;
+	task->again = t == daemon->training.used_up;
 	task->based = status.committed > 0;
-	task->draw = daemon->training_nonce + draw;
+	task->draw = daemon->training.nonce + draw;
 	sl_report_log_round(&daemon->observe, SL_RECORD_TRAINING, t);
-	daemon->training = &task->base;
+	daemon->training.due = &task->base;
 	start_training(daemon);
 }

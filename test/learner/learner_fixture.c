@@ -131,7 +131,7 @@ void learner_expect_start(const char *folder, sl_round t, sl_round committed_thr
 	struct learner l;
 	learner_expect_started(&l, folder);
 	assert_int_equal(l.daemon.core_config.committed, t);
-	assert_int_equal(l.daemon.committed_through, committed_through);
+	assert_int_equal(l.daemon.committed.through, committed_through);
 	assert_int_equal(l.daemon.core_config.certificate != NULL, shows);
 	for (int i = 0; i < ELEMENTS; i++)
 		assert_true(l.model[i] == (t == 0 ? -1.0f : (float)t));

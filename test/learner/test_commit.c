@@ -75,7 +75,7 @@ static void commit_all(struct learner *l)
 	assert_int_equal(uv_loop_close(&daemon->loop), 0);
 	assert_false(atomic_load(&daemon->failed));
 	sl_event_queue_close(&daemon->event_queue);
-	sl_result_close(&daemon->next_result);
+	sl_result_close(&daemon->committed.next);
 }
 
 TEST_WITH(a_commit_scans_nothing, learner_setup, folder_teardown)

@@ -71,8 +71,8 @@ static void make_core(struct sl_daemon *daemon)
 	struct sl_core_config *config = &daemon->core_config;
 	*config = (struct sl_core_config){
 		.roster_size = LEARNERS, .ids = ids, .scope.run = {7}, .parameters.n = 4};
-	daemon->core_memory = malloc(sl_core_bytes(config));
-	sl_arena_init(&arena, daemon->core_memory, sl_core_bytes(config));
+	daemon->memory.core = malloc(sl_core_bytes(config));
+	sl_arena_init(&arena, daemon->memory.core, sl_core_bytes(config));
 	daemon->core = sl_core_init(config, &arena);
 }
 
@@ -82,8 +82,8 @@ static void make_links(struct sl_daemon *daemon)
 	struct sl_links_config config = {
 		.loop = &daemon->loop, .roster = &daemon->members.roster, .listen = "127.0.0.1:0"};
 	uv_loop_init(&daemon->loop);
-	uv_timer_init(&daemon->loop, &daemon->alarm);
-	uv_idle_init(&daemon->loop, &daemon->busy);
+	uv_timer_init(&daemon->loop, &daemon->handles.alarm);
+	uv_idle_init(&daemon->loop, &daemon->handles.busy);
 	assert_int_equal(sl_links_open(&daemon->links, &config, &error), SL_OK);
 }
 
@@ -96,9 +96,8 @@ static int setup(void **state)
 	sl_daemon_init(daemon, &settings);
 	daemon->members.roster = (struct sl_roster){.members = members, .size = LEARNERS};
 	sl_event_queue_init(&daemon->event_queue);
-	sl_keys_open(&daemon->keys, &daemon->members.roster, "/dev/null", &error); /* and no folder */
+	sl_verify_open(&daemon->verifier, &daemon->members.roster, "/dev/null", &error); /* and no folder */
 	assert_int_equal(sl_observe_peers(&daemon->observe, &error), SL_OK);
-	daemon->checked = calloc(LEARNERS, sizeof *daemon->checked);
 	make_core(daemon);
 	make_links(daemon);
 	make_learners(&daemon->core_config);
@@ -111,16 +110,16 @@ static int teardown(void **state)
 	struct sl_daemon *daemon = daemon_;
 	sl_event_queue_close(&daemon->event_queue);
 	sl_links_close(daemon->links);
-	uv_close((uv_handle_t *)&daemon->alarm, NULL);
-	uv_close((uv_handle_t *)&daemon->busy, NULL);
+	uv_close((uv_handle_t *)&daemon->handles.alarm, NULL);
+	uv_close((uv_handle_t *)&daemon->handles.busy, NULL);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	uv_loop_close(&daemon->loop);
 	sl_links_free(daemon->links);
 	sl_observe_close(&daemon->observe);
 	for (uint32_t i = 0; i < LEARNERS; i++)
 		free(signers[i].members.identity.sign_key);
-	sl_keys_close(&daemon->keys);
-	void *owned[] = {daemon->checked, daemon->core_memory, daemon};
+	sl_verify_close(&daemon->verifier);
+	void *owned[] = {daemon->memory.core, daemon};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 	return 0;

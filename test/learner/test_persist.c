@@ -296,9 +296,9 @@ TEST_WITH(in_the_order_asked_for, setup, teardown)
 {
 	persist(SL_PERSIST_ABORTED);
 	persist(SL_PERSIST_GIVEN_UP);
-	assert_int_equal(learner_->used_up, 0);
+	assert_int_equal(learner_->training.used_up, 0);
 	persist(SL_PERSIST_OVER);
-	assert_int_equal(learner_->used_up, 4); /* its model may not be used again */
+	assert_int_equal(learner_->training.used_up, 4); /* its model may not be used again */
 	persist(SL_PERSIST_ABORTED);
 	expect("aborted, given up, over, aborted", 4);
 }

@@ -205,7 +205,7 @@ TEST_WITH(what_is_over_is_remembered, learner_setup, folder_teardown)
 		assert_true(config->over[0].a == 3 && config->over[0].count == 2);
 		assert_true(config->over[0].ready.id == 1 && config->over[0].aborts[1].id == 2);
 		assert_int_equal(config->reuse, reuse);
-		assert_int_equal(l.daemon.used_up, reuse ? 0 : 2);
+		assert_int_equal(l.daemon.training.used_up, reuse ? 0 : 2);
 		assert_int_not_equal(access(folder_path(*state, state_file_name), F_OK), 0);
 		learner_finish(&l);
 		assert_int_equal(folder_teardown(state), 0);
@@ -230,7 +230,7 @@ TEST_WITH(promises_wait_for_their_round, learner_setup, folder_teardown)
 	learner_damage(*state, "checkpoints/round-000001.safetensors");
 	struct learner l;
 	learner_expect_started(&l, *state);
-	assert_int_equal(l.daemon.committed_through, 1);
+	assert_int_equal(l.daemon.committed.through, 1);
 	assert_null(l.daemon.core_config.open);
 	learner_finish(&l);
 	learner_commit(*state, 1);

@@ -70,7 +70,7 @@ static unsigned persist(struct learner *l, const struct sl_persist *what)
 	assert_int_equal(uv_loop_close(&daemon->loop), 0);
 	assert_false(atomic_load(&daemon->failed));
 	sl_event_queue_close(&daemon->event_queue);
-	sl_result_close(&daemon->next_result);
+	sl_result_close(&daemon->committed.next);
 	return files + disk_synchronisations() - before;
 }
 
