@@ -30,32 +30,6 @@ struct attempt {
 	size_t view_bytes, ready_bytes, secret_bytes;
 };
 
-/* ---- Readys as bytes: id, K, hashes, signature; the other fields are those of the attempt ---- */
-
-void sl_store_pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
-{
-	sl_bytes_put_u32(writer, ready->id);
-	sl_bytes_put_u64(writer, ready->k);
-	sl_bytes_put(writer, ready->deposit, SL_HASH_BYTES);
-	sl_bytes_put(writer, ready->key_hash, SL_HASH_BYTES);
-	sl_bytes_put(writer, ready->challenge_hash, SL_HASH_BYTES);
-	sl_bytes_put(writer, ready->share_root, SL_HASH_BYTES);
-	sl_bytes_put(writer, ready->signature, SL_SIG_BYTES);
-}
-
-void sl_store_unpack_ready(const uint8_t *at, sl_round t, sl_attempt a, const uint8_t h[static SL_HASH_BYTES],
-			   struct sl_ready *ready)
-{
-	*ready = (struct sl_ready){.t = t, .a = a, .id = sl_bytes_get_u32(at), .k = sl_bytes_get_u64(at + 4)};
-	at += 12;
-	memcpy(ready->view, h, SL_HASH_BYTES);
-	memcpy(ready->deposit, at, SL_HASH_BYTES);
-	memcpy(ready->key_hash, at + SL_HASH_BYTES, SL_HASH_BYTES);
-	memcpy(ready->challenge_hash, at + 2 * SL_HASH_BYTES, SL_HASH_BYTES);
-	memcpy(ready->share_root, at + 3 * SL_HASH_BYTES, SL_HASH_BYTES);
-	memcpy(ready->signature, at + 4 * SL_HASH_BYTES, SL_SIG_BYTES);
-}
-
 /* Return true if the Readys belong to the attempt and to one view. */
 static bool of_one_view(const struct sl_persist *persist)
 {

@@ -13,121 +13,6 @@
 #include "common/model/disk_error.h"
 #include "common/model/safetensors.h"
 
-/* ---- one call at a time, none after a fatal error ---- */
-
-int sl_store_enter(struct sl_store *store)
-{
-	bool used = atomic_flag_test_and_set(&store->used);
-	assert(!used); /* a call from another thread, or from a callback */
-	return store->ended ? store->database.error.code : SL_OK;
-}
-
-int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error)
-{
-	if (rc != SL_OK && rc != SL_ERR_INVALID && rc != SL_ERR_REFUSED && rc != SL_ERR_NOTFOUND)
-		store->ended = true;
-	if (rc != SL_OK && error != NULL)
-		*error = store->database.error;
-	atomic_flag_clear(&store->used);
-	return rc;
-}
-
-/* ---- the row of the learner ---- */
-
-int sl_store_put_learner(struct sl_store *store)
-{
-	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_LEARNER, "learner");
-	sl_row_put_text(&row, store->run);
-	sl_row_put_bytes(&row, store->pin, SL_HASH_BYTES);
-	sl_row_put_bytes(&row, store->recorded->members,
-			 store->recorded->size * sizeof *store->recorded->members);
-	sl_row_put_number(&row, store->incarnation);
-	return sl_row_write(&row);
-}
-
-/* Copy the members into store->read; SQLite's bytes may be unaligned. */
-static const char *read_members(struct sl_store *store, struct sl_row *row)
-{
-	size_t size;
-	struct sl_store_roster *list = &store->read;
-	const void *bytes = sl_row_blob(row, SL_LEARNERS_MAX * sizeof *list->members, &size);
-	if (bytes == NULL || size % sizeof *list->members != 0)
-		return "the roster is no list of members";
-	list->members = malloc(size);
-	if (list->members == NULL)
-		return "out of memory";
-	memcpy(list->members, bytes, size);
-	list->size = (uint32_t)(size / sizeof *list->members);
-	return sl_store_roster_flaw(list);
-}
-
-/* Return true if the learner that owned the records under `pin` has the present identity as its new key: the
- * roster then gave `pin` to the id to which the roster now gives the identity. */
-static bool key_renewed(const struct sl_store *store, const uint8_t pin[static SL_HASH_BYTES])
-{
-	const struct sl_store_roster *then = &store->read, *now = &store->present;
-	for (uint32_t i = 0; i < now->size; i++)
-		for (uint32_t j = 0; j < then->size; j++)
-			if (now->members[i].id == then->members[j].id &&
-			    memcmp(now->members[i].pin, store->pin, SL_HASH_BYTES) == 0 &&
-			    memcmp(then->members[j].pin, pin, SL_HASH_BYTES) == 0)
-				return true;
-	return false;
-}
-
-static int refuse_owner(struct sl_store *store, const char *run, const uint8_t pin[static SL_HASH_BYTES])
-{
-	char shown[SL_PIN_TEXT_BYTES];
-	const char *path = store->database.path;
-	if (strcmp(run, store->run) != 0)
-		return sl_err_set(
-			&store->database.error, SL_ERR_REFUSED,
-			"%s: holds the records of run %s, not of %s; give each run a state folder of its own",
-			path, run, store->run);
-	if (memcmp(pin, store->pin, SL_HASH_BYTES) == 0 || key_renewed(store, pin))
-		return SL_OK;
-	sl_roster_pin_text(pin, shown);
-	return sl_err_set(
-		&store->database.error, SL_ERR_REFUSED,
-		"%s: holds the records of another identity, %s; give each learner a state folder of its own",
-		path, shown);
-}
-
-static int read_learner(struct sl_database *database, enum sl_statement which, void *context)
-{
-	struct sl_store *store = context;
-	char run[SL_NAME_BYTES];
-	uint8_t pin[SL_HASH_BYTES];
-	struct sl_row row = sl_row_begin(database, which, "learner");
-	sl_row_text(&row, run, SL_NAME_BYTES);
-	sl_row_bytes(&row, pin, SL_HASH_BYTES);
-	const char *flaw = read_members(store, &row);
-	store->recorded = &store->read;
-	store->incarnation = (uint32_t)sl_row_number(&row, UINT32_MAX);
-	int rc = sl_row_end(&row);
-	if (rc == SL_OK && flaw != NULL)
-		rc = sl_database_damaged(database, "learner", flaw);
-	return rc == SL_OK ? refuse_owner(store, run, pin) : rc;
-}
-
-static int check_learner(struct sl_store *store)
-{
-	int rc = sl_database_each(&store->database, SL_STATEMENT_LEARNER, read_learner, store);
-	return rc == SL_ERR_NOTFOUND ? sl_database_damaged(&store->database, "learner", "the row is missing")
-				     : rc;
-}
-
-/* Count this start durably, before anything is signed with the incarnation. */
-static int count_start(struct sl_store *store)
-{
-	if (store->incarnation == UINT32_MAX)
-		return sl_database_damaged(&store->database, "learner", "no start can be counted any more");
-	store->incarnation++;
-	return sl_store_put_learner(store);
-}
-
-/* ---- open ---- */
-
 static int fail_file(struct sl_store *store, const char *path)
 {
 	return sl_disk_error(&store->database.error, path, errno);
@@ -216,7 +101,7 @@ static int open_records(struct sl_store *store)
 	if (rc == SL_OK)
 		rc = sl_database_open(&store->database);
 	if (rc == SL_OK)
-		rc = check_learner(store);
+		rc = sl_store_check_learner(store);
 	if (rc == SL_OK)
 		rc = sl_store_read_last(store);
 	if (rc == SL_OK)
@@ -228,7 +113,7 @@ static int open_records(struct sl_store *store)
 	if (rc == SL_OK && !peek) /* a crash may have left that of an attempt that is over */
 		rc = sl_store_erase_key(store, true);
 	if (rc == SL_OK && !peek)
-		rc = count_start(store);
+		rc = sl_store_count_start(store);
 	if (rc == SL_OK)
 		rc = sl_database_settle(&store->database);
 	if (rc == SL_OK && !peek && !marked)
@@ -307,14 +192,4 @@ void sl_store_close(struct sl_store *store)
 	sl_store_roster_close(&store->present);
 	sl_store_roster_close(&store->read);
 	free(store);
-}
-
-uint32_t sl_store_incarnation(const struct sl_store *store)
-{
-	return store->incarnation;
-}
-
-uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
-{
-	return sl_store_roster_differences(store->recorded, &store->present, ids);
 }

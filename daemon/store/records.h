@@ -53,3 +53,7 @@ void sl_store_unpack_ready(const uint8_t *bytes, sl_round t, sl_attempt a,
 			   const uint8_t h[static SL_HASH_BYTES], struct sl_ready *ready);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
+/* Read it. SL_ERR_REFUSED: the records are of another run or identity. */
+int sl_store_check_learner(struct sl_store *store);
+/* Count this start durably, before anything is signed with the incarnation. */
+int sl_store_count_start(struct sl_store *store);
