@@ -22,7 +22,7 @@ static void close_oldest(struct sl_links *links)
 		if (link->state == SL_LINK_JOIN)
 			oldest = link;
 	if (oldest != NULL)
-		sl_link_close(oldest, "too many learners join at once");
+		sl_link_fail(oldest, "too many learners join at once");
 }
 
 void sl_join_server_begin(struct sl_link *link)
@@ -32,7 +32,7 @@ void sl_join_server_begin(struct sl_link *link)
 		close_oldest(links);
 	link->join = calloc(1, sizeof *link->join);
 	if (link->join == NULL) {
-		sl_link_close(link, "out of memory");
+		sl_link_fail(link, "out of memory");
 		return;
 	}
 	links->joining++;
@@ -71,7 +71,7 @@ static void send_answer(struct sl_link *link, const struct sl_join_answer *answe
 	size_t size = sl_join_codec_put_answer(answer, NULL);
 	uint8_t *bytes = malloc(size);
 	if (bytes == NULL) {
-		sl_link_close(link, "out of memory");
+		sl_link_fail(link, "out of memory");
 		return;
 	}
 	sl_join_codec_put_answer(answer, bytes);
@@ -79,7 +79,7 @@ static void send_answer(struct sl_link *link, const struct sl_join_answer *answe
 	free(bytes);
 	link->since = uv_now(link->links->config.loop); /* time to take the answer */
 	if (rc != SL_OK)
-		sl_link_close(link, "TLS error while sending");
+		sl_link_fail(link, "TLS error while sending");
 	else
 		sl_link_write(link);
 }
@@ -93,12 +93,12 @@ static void answer(struct sl_link *link, size_t size)
 	struct sl_join_answer out = {.verdict = SL_JOIN_INVALID, .time = (uint64_t)time(NULL)};
 	link->join->answered = true;
 	if (!may_ask(link->links)) {
-		sl_link_close(link, "too many learners join at once");
+		sl_link_fail(link, "too many learners join at once");
 		return;
 	}
 	peer_address(link, address);
 	if (sl_tls_session_export(&link->session, peer.exported) != SL_OK) {
-		sl_link_close(link, "TLS error");
+		sl_link_fail(link, "TLS error");
 		return;
 	}
 	if (sl_join_codec_take_request(link->join->bytes + SL_JOIN_HEAD_BYTES, size, &request) == NULL)
@@ -114,7 +114,7 @@ static void look(struct sl_link *link)
 		return;
 	size_t size = sl_join_codec_length(in->bytes);
 	if (size > SL_JOIN_REQUEST_BYTES_MAX || in->have > SL_JOIN_HEAD_BYTES + size)
-		sl_link_close(link, "a malformed request to join");
+		sl_link_fail(link, "a malformed request to join");
 	else if (in->have == SL_JOIN_HEAD_BYTES + size)
 		answer(link, size);
 }
@@ -130,8 +130,8 @@ void sl_join_server_read(struct sl_link *link)
 		if (rc == SL_PENDING)
 			return;
 		if (rc != SL_OK || room == 0) {
-			sl_link_close(link, rc == SL_ERR_NOTFOUND ? "closed by the peer"
-								  : "a malformed request to join");
+			sl_link_fail(link, rc == SL_ERR_NOTFOUND ? "closed by the peer"
+								 : "a malformed request to join");
 			return;
 		}
 		in->have += got;

@@ -5,30 +5,6 @@
 
 #include "daemon/runtime/address.h"
 
-struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
-{
-	struct sl_link *link = calloc(1, sizeof *link);
-	if (link == NULL)
-		return NULL;
-	link->links = links;
-	link->peer = peer;
-	link->dialled = dialled;
-	link->number = ++links->count;
-	link->control.end = &link->control.head;
-	link->vectors.end = &link->vectors.head;
-	link->since = link->heard = link->sent = uv_now(links->config.loop);
-	link->tcp.data = link;
-	if (sl_tls_session_open(&link->session, links->config.tls, !dialled) != SL_OK) {
-		free(link);
-		return NULL;
-	}
-	uv_tcp_init(links->config.loop, &link->tcp);
-	link->next = links->all;
-	links->all = link;
-	links->open++;
-	return link;
-}
-
 /* ---- receiving ---- */
 
 static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, size_t size)
@@ -88,26 +64,14 @@ static void look_at_end(struct sl_link *link, int rc)
 	sl_link_close(link, ending(link, rc));
 }
 
-int sl_link_decrypt(struct sl_link *link, bool *whole)
-{
-	size_t size, got;
-	uint8_t *room = sl_deframer_room(&link->deframer, &size);
-	*whole = false;
-	int rc = sl_tls_session_read(&link->session, room, size, &got);
-	if (rc != SL_OK)
-		return rc;
-	rc = sl_deframer_took(&link->deframer, got);
-	*whole = rc == SL_OK;
-	return rc == SL_PENDING ? SL_OK : rc;
-}
-
 /* Decrypt the input into the frame under way. The first byte on an OFFERED link establishes it. */
 static int read_some(struct sl_link *link)
 {
 	struct sl_deframer *deframer = &link->deframer;
 	bool whole;
 	int rc = sl_link_decrypt(link, &whole);
-	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !sl_links_established(link)) || !whole)
+	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !link->links->reports->established(link)) ||
+	    !whole)
 		return rc;
 	uint8_t *payload = deframer->payload;
 	deframer->payload = NULL;
@@ -133,7 +97,7 @@ static void handshake(struct sl_link *link)
 	if (rc != SL_OK) {
 		bool unknown = link->session.pinned && link->session.member < 0;
 		if (unknown)
-			sl_links_unknown_peer(link);
+			link->links->reports->unknown_peer(link);
 		link->links->figures
 			.tls_failures[unknown ? SL_TLS_FAILURE_UNKNOWN_KEY : SL_TLS_FAILURE_HANDSHAKE]++;
 		sl_link_close(link, "TLS handshake failed");
@@ -141,7 +105,7 @@ static void handshake(struct sl_link *link)
 	}
 	if (link->session.join)
 		sl_join_server_begin(link);
-	else if (sl_links_handshake_done(link))
+	else if (link->links->reports->handshake_done(link))
 		read_plaintext(link);
 }
 
@@ -268,7 +232,7 @@ static void process_kept(struct sl_link *link)
 
 static void shut(struct sl_link *link);
 
-void sl_link_returned(struct sl_link *link)
+static void returned(struct sl_link *link)
 {
 	struct sl_tls_offload *offload = &link->offload;
 	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_tls_offload_next(offload)) != NULL;
@@ -295,6 +259,32 @@ void sl_link_returned(struct sl_link *link)
 }
 
 /* ---- opening and closing ---- */
+
+struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
+{
+	struct sl_link *link = calloc(1, sizeof *link);
+	if (link == NULL)
+		return NULL;
+	link->links = links;
+	link->peer = peer;
+	link->dialled = dialled;
+	link->number = ++links->count;
+	link->close = sl_link_close;
+	link->offload.returned = returned;
+	link->control.end = &link->control.head;
+	link->vectors.end = &link->vectors.head;
+	link->since = link->heard = link->sent = uv_now(links->config.loop);
+	link->tcp.data = link;
+	if (sl_tls_session_open(&link->session, links->config.tls, !dialled) != SL_OK) {
+		free(link);
+		return NULL;
+	}
+	uv_tcp_init(links->config.loop, &link->tcp);
+	link->next = links->all;
+	links->all = link;
+	links->open++;
+	return link;
+}
 
 void sl_link_begin(struct sl_link *link)
 {
@@ -374,7 +364,7 @@ void sl_link_close(struct sl_link *link, const char *why)
 	link->why = why;
 	link->state = SL_LINK_CLOSED;
 	forget(link->links, link);
-	sl_links_lost(link);
+	link->links->reports->lost(link);
 	if (link->resolving) /* while no name server answers, look-ups would fill the queue */
 		uv_cancel((uv_req_t *)&link->resolve);
 	if (!link->offload.away)

@@ -1,4 +1,6 @@
-/* link.h - one connection; private to link.c, link_send.c, links_slots.c, tls_offload.c and join_server.c.
+/* link.h - one connection; private to the files that implement it. Each calls only those before it:
+ *
+ *   link_frame.c, tls_offload.c, link_send.c, join_server.c, link.c, links_slots.c
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
@@ -66,6 +68,8 @@ struct sl_write_segment {
 	size_t at, count;
 	bool last;
 };
+struct sl_link;
+
 /* A complete received frame, not handed over yet. */
 struct sl_arrived {
 	struct sl_arrived *next;
@@ -84,10 +88,12 @@ struct sl_tls_offload {
 	size_t bytes;
 	struct sl_write_segment segments[SL_TLS_OFFLOAD_SEGMENTS];
 	uint32_t segment_count;
-	struct sl_arrived *first, **end; /* in the order of arrival */
-	int read, written;		 /* results */
-	uint8_t *kept;			 /* read during the offload; NULL: nothing */
-	ssize_t kept_bytes;		 /* their count; < 0: why reading ended; 0: neither */
+	struct sl_arrived *first, **end;	/* in the order of arrival */
+	int read, written;			/* results */
+	void (*returned)(struct sl_link *link); /* link.c: hand over the frames that it decrypted, send the
+						   bytes that it encrypted */
+	uint8_t *kept;				/* read during the offload; NULL: nothing */
+	ssize_t kept_bytes;			/* their count; < 0: why reading ended; 0: neither */
 };
 
 struct sl_link {
@@ -119,8 +125,19 @@ struct sl_link {
 	bool rejected;	      /* offered, then closed in order: the other end has another link or ends */
 	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
 	const char *why;	     /* reason of closing */
-	struct sl_link_bytes early;  /* before the peer was known */
-	struct sl_join_input *join;  /* in state JOIN: its request; owned */
+	void (*close)(struct sl_link *link, const char *why); /* sl_link_close */
+	struct sl_link_bytes early;			      /* before the peer was known */
+	struct sl_join_input *join;			      /* in state JOIN: its request; owned */
+};
+
+/* What a link reports to its owner, links_slots.c. */
+struct sl_link_reports {
+	/* Handle the end of the handshake at this end: the link is offered, up, or rejected (false: closed).
+	 */
+	bool (*handshake_done)(struct sl_link *link);
+	bool (*established)(struct sl_link *link);
+	void (*lost)(struct sl_link *link);
+	void (*unknown_peer)(struct sl_link *link);
 };
 
 struct sl_slot {
@@ -144,6 +161,7 @@ struct sl_slot {
 
 struct sl_links {
 	struct sl_links_config config;
+	const struct sl_link_reports *reports;
 	uv_tcp_t listener;
 	uv_timer_t tick;
 	struct sl_link *all;
@@ -171,6 +189,17 @@ static inline struct sl_link_bytes *sl_link_bytes_of(struct sl_link *link)
 	return link->peer == UINT32_MAX ? &link->early : &link->links->slots[link->peer].bytes;
 }
 
+/* Close the link, from a file below link.c. */
+static inline void sl_link_fail(struct sl_link *link, const char *why)
+{
+	link->close(link, why);
+}
+
+/* link_frame.c */
+/* Decrypt into the frame under way; *whole: it is complete. SL_PENDING: nothing left to decrypt;
+ * SL_ERR_NOTFOUND: the peer said goodbye; SL_ERR_CRYPTO; SL_ERR_FORMAT: malformed frame; SL_ERR_NOMEM. */
+int sl_link_decrypt(struct sl_link *link, bool *whole);
+
 /* link.c */
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled);
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address);
@@ -178,11 +207,6 @@ void sl_link_connect(struct sl_link *link, const struct sockaddr *address);
 void sl_link_begin(struct sl_link *link);
 /* Read again once few frames are unread. */
 void sl_link_resume(struct sl_link *link);
-/* Decrypt into the frame under way; *whole: it is complete. SL_PENDING: nothing left to decrypt;
- * SL_ERR_NOTFOUND: the peer said goodbye; SL_ERR_CRYPTO; SL_ERR_FORMAT: malformed frame; SL_ERR_NOMEM. */
-int sl_link_decrypt(struct sl_link *link, bool *whole);
-/* Finish an offload: hand over the frames it decrypted, send the bytes it encrypted. */
-void sl_link_returned(struct sl_link *link);
 /* Close the link and report it to links_slots.c. A second call has no effect. */
 void sl_link_close(struct sl_link *link, const char *why);
 
@@ -213,16 +237,9 @@ int sl_link_descriptor(const struct sl_link *link);
 /* tls_offload.c */
 /* Return true if `bytes` are enough for the crypto worker. */
 bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes);
-/* Send the segments and the ciphertext to the worker; sl_link_returned follows. */
+/* Send the segments and the ciphertext to the worker; `returned` follows. */
 void sl_tls_offload_send(struct sl_link *link);
 /* Return the next decrypted frame, NULL: no more. The caller owns it and its payload. */
 struct sl_arrived *sl_tls_offload_next(struct sl_tls_offload *offload);
 /* End the offload: free its segments, ciphertext and remaining frames. */
 void sl_tls_offload_clear(struct sl_link *link);
-
-/* links_slots.c: reports of a link */
-/* Handle the end of the handshake at this end: the link is offered, up, or rejected (false: closed). */
-bool sl_links_handshake_done(struct sl_link *link);
-bool sl_links_established(struct sl_link *link);
-void sl_links_lost(struct sl_link *link);
-void sl_links_unknown_peer(struct sl_link *link);

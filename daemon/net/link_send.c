@@ -6,27 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct sl_frame *sl_link_frame_new(size_t size, bool vector)
-{
-	struct sl_frame *frame = malloc(sizeof *frame + size);
-	if (frame == NULL)
-		return NULL;
-	frame->references = 1;
-	frame->vector = vector;
-	frame->secret = false;
-	frame->size = size;
-	return frame;
-}
-
-void sl_link_frame_release(struct sl_frame *frame)
-{
-	if (frame == NULL || --frame->references > 0)
-		return;
-	if (frame->secret)
-		sodium_memzero(frame->bytes, frame->size);
-	free(frame);
-}
-
 static void push(struct sl_frame_queue *queue, struct sl_frame_node *node)
 {
 	node->next = NULL;
@@ -64,7 +43,7 @@ static void on_written(uv_write_t *request, int status)
 	free(write->bytes);
 	free(write);
 	if (status < 0)
-		sl_link_close(link, status == UV_ECANCELED ? "closed" : uv_strerror(status));
+		sl_link_fail(link, status == UV_ECANCELED ? "closed" : uv_strerror(status));
 	else if (link->state == SL_LINK_UP)
 		sl_link_pump(link);
 }
@@ -120,7 +99,7 @@ void sl_link_write(struct sl_link *link)
 	else
 		rc = write_later(link, bytes, rc < 0 ? 0 : (size_t)rc, size);
 	if (rc < 0)
-		sl_link_close(link, uv_strerror(rc));
+		sl_link_fail(link, uv_strerror(rc));
 }
 
 static struct sl_frame *pop_control(struct sl_link *link)
@@ -193,7 +172,7 @@ static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
 {
 	if (sl_tls_session_write(&link->session, bytes, count) != SL_OK) {
 		link->links->figures.tls_failures[SL_TLS_FAILURE_BROKEN]++;
-		sl_link_close(link, "TLS error while sending");
+		sl_link_fail(link, "TLS error while sending");
 	}
 }
 
@@ -242,12 +221,12 @@ void sl_link_pump(struct sl_link *link)
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 {
 	if (link->control_bytes + link->vector_bytes + frame->size > SL_LINK_WAITING_BYTES) {
-		sl_link_close(link, "it does not read what it is sent");
+		sl_link_fail(link, "it does not read what it is sent");
 		return;
 	}
 	struct sl_frame_node *node = malloc(sizeof *node);
 	if (node == NULL) {
-		sl_link_close(link, "out of memory");
+		sl_link_fail(link, "out of memory");
 		return;
 	}
 	node->frame = frame;
@@ -262,7 +241,7 @@ void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 void sl_link_ping(struct sl_link *link)
 {
 	if (link->control_bytes > SL_LINK_QUEUE_BYTES) {
-		sl_link_close(link, "it does not read what it is sent");
+		sl_link_fail(link, "it does not read what it is sent");
 		return;
 	}
 	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES, false);

@@ -208,7 +208,7 @@ static bool remember(struct sl_links *links, const uint8_t *pin)
 
 /* Report a key without a roster line: once for each member in whose place it answers, and once if it only
  * connects. */
-void sl_links_unknown_peer(struct sl_link *link)
+static void unknown_peer(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	const uint8_t *pin = link->session.pin;
@@ -272,7 +272,26 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
-bool sl_links_handshake_done(struct sl_link *link)
+static bool established(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->peer];
+	if (slot->up != NULL)
+		sl_link_close(slot->up, "replaced by a newer link");
+	if (link->dialled)
+		end_dial(links, slot);
+	assert(slot->up == NULL && slot->dialling == NULL);
+	slot->up = link;
+	link->state = SL_LINK_UP;
+	link->since = uv_now(links->config.loop);
+	links->figures.up++;
+	links->config.handler.up(links->config.handler.context, link->peer);
+	if (!link->dialled && link->state == SL_LINK_UP)
+		sl_link_ping(link); /* the first byte that the dialler waits for */
+	return link->state == SL_LINK_UP;
+}
+
+static bool handshake_done(struct sl_link *link)
 {
 	if (!rightful(link)) {
 		link->links->figures.tls_failures[SL_TLS_FAILURE_OTHER_KEY]++;
@@ -294,29 +313,10 @@ bool sl_links_handshake_done(struct sl_link *link)
 	slot->bytes.sent += link->early.sent;
 	slot->bytes.received += link->early.received;
 	link->links->handshaking--;
-	return sl_links_established(link);
+	return established(link);
 }
 
-bool sl_links_established(struct sl_link *link)
-{
-	struct sl_links *links = link->links;
-	struct sl_slot *slot = &links->slots[link->peer];
-	if (slot->up != NULL)
-		sl_link_close(slot->up, "replaced by a newer link");
-	if (link->dialled)
-		end_dial(links, slot);
-	assert(slot->up == NULL && slot->dialling == NULL);
-	slot->up = link;
-	link->state = SL_LINK_UP;
-	link->since = uv_now(links->config.loop);
-	links->figures.up++;
-	links->config.handler.up(links->config.handler.context, link->peer);
-	if (!link->dialled && link->state == SL_LINK_UP)
-		sl_link_ping(link); /* the first byte that the dialler waits for */
-	return link->state == SL_LINK_UP;
-}
-
-void sl_links_lost(struct sl_link *link)
+static void lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	if (link->peer == UINT32_MAX) {
@@ -536,6 +536,11 @@ bool sl_links_figures_of(const struct sl_links *links, uint32_t peer, struct sl_
 
 /* ---- opening and closing ---- */
 
+static const struct sl_link_reports reports = {.handshake_done = handshake_done,
+					       .established = established,
+					       .lost = lost,
+					       .unknown_peer = unknown_peer};
+
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
 {
 	struct sl_links *links = calloc(1, sizeof *links);
@@ -543,6 +548,7 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	if (links == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	links->config = *config;
+	links->reports = &reports;
 	if (config->timing == NULL)
 		links->config.timing = &usual;
 	links->slots = calloc(config->roster->size, sizeof *links->slots);

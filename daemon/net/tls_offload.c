@@ -71,7 +71,8 @@ static void run(struct sl_task *task)
 
 static void done(struct sl_task *task)
 {
-	sl_link_returned(link_of(task));
+	struct sl_link *link = link_of(task);
+	link->offload.returned(link);
 }
 
 void sl_tls_offload_send(struct sl_link *link)

@@ -20,7 +20,6 @@ KNOWN_INCLUDES = {
 	'tools/timeline': ['take timeline'],
 }
 KNOWN_CALLS = {
-	'daemon/net': ['join_server link link_send links_slots tls_offload'],
 	'tools/dev/bench': ['analysis bare bench cases child daemons deposits hosts hosts_mpi hosts_net hosts_relay hosts_room hosts_watch kernels '
 		'launch monitored monitoring records'],
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
