@@ -25,8 +25,6 @@ KNOWN_CALLS = {
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
 	'tools/runner': ['runner_sweep runner_turn'],
 	'tools/sim': ['check check_mean check_rules check_signed forget lie link shell signatures verbs world', 'fault fault_kinds'],
-	'tools/starling': ['doctor doctor_machine doctor_peers doctor_resources',
-		'topology topology_analyze topology_audit topology_augment topology_generate'],
 }
 
 

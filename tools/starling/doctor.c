@@ -3,13 +3,11 @@
 
 #include <limits.h>
 #include <sodium.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/clean.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/option.h"
 #include "tools/starling/group_folder.h"
@@ -47,22 +45,6 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no "
 	       "learner."};
-
-void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const char *about,
-		   const char *remedy, const char *format, ...)
-{
-	va_list list;
-	doctor->findings =
-		sl_command_grow(doctor->findings, doctor->count, &doctor->room, sizeof *doctor->findings);
-	struct sl_doctor_finding *f = &doctor->findings[doctor->count++];
-	*f = (struct sl_doctor_finding){.level = level};
-	snprintf(f->about, sizeof f->about, "%s", about);
-	snprintf(f->remedy, sizeof f->remedy, "%s", remedy != NULL ? remedy : "");
-	va_start(list, format);
-	vsnprintf(f->text, sizeof f->text, format, list);
-	va_end(list);
-	sl_clean_text(f->text, false);
-}
 
 static const char *const words[] = {
 	[SL_DOCTOR_OK] = "ok", [SL_DOCTOR_WARN] = "warn", [SL_DOCTOR_FAIL] = "FAIL"};

@@ -1,105 +1,11 @@
-/* `starling topology`: its verbs, and their common parts. */
+/* `starling topology`: its verbs. */
 #include "tools/starling/topology.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/field/encoding.h"
 #include "common/graph/generate.h"
 #include "tools/lib/terminal.h"
 #include "tools/starling/python.h"
-
-/* ---- where a schedule comes from ---- */
-
-const struct sl_option sl_topology_source[] = {
-	{"learners", 'n', "N", "number of learners", SL_SETS(struct sl_topology_request, learners), 2,
-	 SL_LEARNERS_MAX},
-	{"steps", 0, "S", "number of steps (10; 1 where all steps are the same)",
-	 SL_SETS(struct sl_topology_request, steps), 1, SL_TOPOLOGY_STEPS_MAX},
-	{"seed", 0, "S", "seed of random topologies (1)", SL_SETS(struct sl_topology_request, seed), 0,
-	 UINT64_MAX},
-	{0}};
-
-void sl_topology_check_output(struct argp_state *state, const void *options)
-{
-	const struct sl_topology_options *o = options;
-	if (o->json && o->output == NULL)
-		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "--json prints on standard output: write the schedule to a file with -o FILE");
-}
-
-char *sl_topology_families(int key, const char *text, void *input)
-{
-	(void)input;
-	if (key != ARGP_KEY_HELP_POST_DOC || text == NULL)
-		return (char *)text;
-	char *all = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&all, &size);
-	if (out == NULL)
-		return (char *)text;
-	fputs("Topologies:\n", out);
-	for (const char *const *line = sl_family_help(); *line != NULL; line++)
-		fprintf(out, "  %s\n", *line);
-	fprintf(out, "\n%s", text);
-	fclose(out);
-	return all;
-}
-
-void sl_topology_parse_args(const struct sl_usage *usage, int argc, char **argv, void *options)
-{
-	sl_command_set_name(argv, "starling topology %s", argv[0]);
-	sl_option_parse(usage, argc, argv, options);
-}
-
-uint64_t sl_prime_or_usage(struct argp_state *state, const char *text)
-{
-	uint64_t p = sl_option_number(state, "modulus", text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);
-	if (!sl_field_is_prime(p))
-		argp_failure(state, SL_EXIT_USAGE, 0, "--modulus %s: not a prime", text);
-	return p;
-}
-
-uint64_t sl_p_usual(uint64_t learners, uint64_t floats)
-{
-	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
-					     .values = SL_VALUES_UPDATE,
-					     .update_bits = 12,
-					     .clipping_range = 1,
-					     .weight = 1};
-	const struct sl_addends addends = {
-		.learners = learners, .max_weight = 1, .n = floats, .largest_id = learners};
-	return sl_encoding_modulus(&encoding, &addends, SL_P_BITS_MAX);
-}
-
-/* ---- output and exit status ---- */
-
-int sl_topology_status(int rc, const struct sl_error *error)
-{
-	if (rc == SL_OK)
-		return 0;
-	fprintf(stderr, "starling topology: %s\n", error->text);
-	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
-
-FILE *sl_topology_open(const char *path, struct sl_error *error)
-{
-	FILE *out = path != NULL ? fopen(path, "we") : stdout;
-	if (out == NULL)
-		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	return out;
-}
-
-int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *schedule, struct sl_error *error)
-{
-	bool lost = sl_schedule_write(schedule, out) != SL_OK;
-	if (path == NULL || (fclose(out) == 0 && !lost))
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
-}
-
-/* ---- verbs ---- */
 
 static int import(int argc, char **argv)
 {
