@@ -102,13 +102,19 @@ static int admit_waiting(struct sl_membership *m, struct sl_error *error)
 	return rc;
 }
 
+/* Return true if the group may change: it is forming, or a round has committed under its roster. */
+static bool is_settled(const struct sl_membership *m)
+{
+	return m->settled || sl_group_is_forming(&m->admission->group);
+}
+
 void sl_joining_look(struct sl_membership *m)
 {
 	struct sl_admission *admission = m->admission;
 	struct sl_error error;
 	bool fresh = admission->fresh && sl_group_is_forming(&admission->group);
 	admission->fresh = false;
-	if (!admission->due || fresh || *m->host.stopping || !sl_joining_settled(m))
+	if (!admission->due || fresh || *m->host.stopping || !is_settled(m))
 		return;
 	int rc = admit_waiting(m, &error);
 	admission->due = rc == SL_ERR_BUSY; /* a command changes the group: look again */
@@ -144,11 +150,6 @@ void sl_joining_close(struct sl_membership *m)
 	m->admission = NULL;
 }
 
-bool sl_joining_settled(const struct sl_membership *m)
-{
-	return m->settled || sl_group_is_forming(&m->admission->group);
-}
-
 json_t *sl_joining_status(const struct sl_membership *m)
 {
 	const struct sl_group *group = &m->admission->group;
@@ -156,7 +157,7 @@ json_t *sl_joining_status(const struct sl_membership *m)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", "the roster of this learner is not signed");
 	return json_pack("{s:b, s:s, s:I, s:I, s:I, s:b}", "ok", 1, "group", group->name, "version",
 			 (json_int_t)m->admission->begun, "members", (json_int_t)group->roster.size, "start",
-			 (json_int_t)group->start, "settled", (int)sl_joining_settled(m));
+			 (json_int_t)group->start, "settled", (int)is_settled(m));
 }
 
 void sl_joining_durable(struct sl_membership *m, const struct sl_durable *durable)

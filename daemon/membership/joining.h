@@ -18,8 +18,6 @@ void sl_joining_close(struct sl_membership *m);
  * version admits all of them, when no further one has come since the last look; afterwards each version
  * admits one. */
 void sl_joining_look(struct sl_membership *m);
-/* Return true if the group may change: it is forming, or a round has committed under its roster. */
-bool sl_joining_settled(const struct sl_membership *m);
 /* Answer the control request "group". */
 json_t *sl_joining_status(const struct sl_membership *m);
 /* Delete the previous key once a round has committed under the new one. */

@@ -345,11 +345,6 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 	return load(folder, true, identity, error);
 }
 
-int sl_identity_load_file(const char *folder, struct sl_identity *identity, struct sl_error *error)
-{
-	return load(folder, false, identity, error);
-}
-
 /* ---- the next key ---- */
 
 static int next_folder(const char *folder, const char *suffix, char path[static PATH_MAX],
@@ -371,7 +366,7 @@ static bool take_instead(const char *folder, const uint8_t pin[static SL_HASH_BY
 			 struct sl_identity *identity)
 {
 	struct sl_identity other;
-	bool found = sl_identity_load_file(folder, &other, NULL) == SL_OK && is_of(&other, pin);
+	bool found = load(folder, false, &other, NULL) == SL_OK && is_of(&other, pin);
 	sl_identity_close(found ? identity : &other);
 	if (found)
 		*identity = other;

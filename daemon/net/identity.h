@@ -28,8 +28,6 @@ struct sl_identity {
  * leaves no partial files. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
-/* Load that of the folder, whatever the service manager has: another key than that of the learner. */
-int sl_identity_load_file(const char *folder, struct sl_identity *identity, struct sl_error *error);
 
 /* A learner that gets another key has both for a while: the next one in the folder FOLDER.next, made like
  * that of FOLDER. The roster says which of the two is in use. */
