@@ -19,11 +19,9 @@
 #include "common/config/settings.h"
 #include "common/core/core.h"
 #include "common/model/trainer.h"
-#include "daemon/learner/backup_state.h"
 #include "daemon/learner/control.h"
 #include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
-#include "daemon/learner/progress_state.h"
 #include "daemon/learner/verify.h"
 #include "daemon/membership/membership.h"
 #include "daemon/net/links.h"
@@ -83,6 +81,23 @@ struct sl_committed {
 struct sl_listening {
 	char address[SL_ADDRESS_BYTES];
 	bool on_all; /* all addresses, as that of the roster is not one of this machine */
+};
+
+/* The last backup (backup.h). */
+struct sl_backup {
+	uint32_t number;       /* counts backups since the start; 0: none yet */
+	bool runs;	       /* the last one is under way */
+	struct sl_error error; /* of the last one; code SL_OK: it is there */
+	sl_round round;	       /* its last committed round; 0: none */
+};
+
+/* What the service manager was shown (progress.h). */
+struct sl_progress {
+	uint64_t taken;	   /* events taken from the queue since the start */
+	uint64_t seen;	   /* .. at the last look */
+	uint64_t fed_ms;   /* when the watchdog was fed last; 0: never */
+	uint64_t shown_ms; /* when the status was shown last */
+	char shown[256];   /* that status */
 };
 
 struct sl_daemon {

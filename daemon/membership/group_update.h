@@ -11,7 +11,6 @@
 #pragma once
 
 #include "common/membership/group.h"
-#include "daemon/membership/group_news.h"
 
 struct sl_membership;
 
