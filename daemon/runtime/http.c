@@ -242,15 +242,6 @@ void sl_http_publish(struct sl_http *http, const void *topic, const char *event,
 	free(text);
 }
 
-void sl_http_end(struct sl_http *http, const void *topic)
-{
-	for (struct sl_http_stream *s = http->streams; s != NULL; s = s->next)
-		if (s->topic == topic) {
-			s->ending = true;
-			resume(s);
-		}
-}
-
 uint32_t sl_http_listeners(const struct sl_http *http, const void *topic)
 {
 	uint32_t count = 0;

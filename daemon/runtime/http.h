@@ -67,7 +67,5 @@ struct sl_http_stream *sl_http_stream(struct sl_http_request *request, const voi
 void sl_http_send(struct sl_http_stream *stream, const char *event, const char *data, size_t size);
 void sl_http_publish(struct sl_http *http, const void *topic, const char *event, const char *data,
 		     size_t size);
-/* End the streams of a topic once they are read. */
-void sl_http_end(struct sl_http *http, const void *topic);
 /* Return the number of streams of a topic. */
 uint32_t sl_http_listeners(const struct sl_http *http, const void *topic);

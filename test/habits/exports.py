@@ -13,8 +13,6 @@ from rooms import ROOT, exported_by, symbols
 # What a file may export besides.
 EXCEPTIONS = {
 	('wire', 'frame'): 'sl_deframer',        # frames read from a byte stream: the functions of struct sl_deframer
-	('learner', 'report_log'): 'sl_daemon',  # functions of struct sl_daemon, whose parts are the files of the room
-	('learner', 'setup'): 'sl_daemon',
 }
 
 
