@@ -274,15 +274,6 @@ ends 2 logs --colour
 has err "starling logs: unrecognized option '--colour'"
 ends 2
 is out
-while read -r old now; do
-	refused "$now" "$old" --help
-done <<'OLD'
-init 'starling keygen'
-abandon 'starling abort'
-bench starling-bench
-sim simtest
-reproduce starling-paper
-OLD
 
 # keygen prints the roster line and nothing else; it overwrites nothing.
 ends 0 keygen --id 3 --name clinic-c --address 10.0.0.3:7400

@@ -83,7 +83,6 @@ has flat.txt '"weak":[{"coalition":[5],"steps":[1,2,3]}],"private":false'
 
 # Bad input.
 refused 'no topology given' audit --coalition 1
-refused '--suspects is now called --coalition' audit ring -n 6 --suspects 1
 for list in '' , 3, ,3 a 1-3 '3 5' 3,,5 +3; do
 	refused "--coalition $list: must be ids and commas, as in 3,5" audit ring -n 6 --coalition "$list"
 done

@@ -100,8 +100,6 @@ refused "stra: neither a file nor a topology; did you mean 'star'?" analyze stra
 refused 'neighbours:7: neighbours:K needs a K that' generate neighbours:7 -n 10
 refused "starling topology: unknown verb 'draw'; see 'starling topology --help'" draw ring
 refused "starling topology: unknown verb 'analyse'; did you mean 'analyze'?" analyse ring
-refused "starling topology: 'show' is now called 'analyze'" show ring -n 5
-refused "starling topology: 'repair' is now called 'augment'" repair ring -n 5
 refused '--tolerance 1999: must be a whole number from 0 to 1998' analyze ring -n 5 --tolerance 1999
 refused '--tolerance -1: must be a whole number' analyze ring -n 5 --tolerance -1
 refused '--floats 0: must be a whole number' analyze ring -n 5 --floats 0

@@ -35,18 +35,6 @@ static const struct sl_command commands[] = {
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-/* Commands of earlier versions. */
-static const struct {
-	const char *name, *now;
-} renamed[] = {
-	{"abandon", "the command is called 'starling abort'"},
-	{"bench", "it is a program of its own, starling-bench, in the build folder"},
-	{"init", "the command is called 'starling keygen'"},
-	{"plan", "the command is called 'starling estimate'"},
-	{"reproduce", "it is a program of its own, starling-paper"},
-	{"sim", "it is a program of its own, simtest, in the build folder"},
-};
-
 static const char help_end[] =
 	"\nExamples:\n"
 	"  starling launch -n 10 --rounds 10\n"
@@ -81,11 +69,6 @@ static void print_help(FILE *out)
 static int unknown_command(const char *name)
 {
 	const char *names[COMMANDS + 1] = {NULL};
-	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
-		if (strcmp(name, renamed[i].name) == 0) {
-			fprintf(stderr, "starling: there is no command '%s': %s\n", name, renamed[i].now);
-			return SL_EXIT_USAGE;
-		}
 	for (size_t i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	return sl_command_unknown("starling", "command", name, names);

@@ -41,17 +41,9 @@ static int usage(FILE *out)
 	return out == stdout ? 0 : SL_EXIT_USAGE;
 }
 
-/* Verbs of earlier versions, and their names today. */
-static const char *const renamed[][2] = {{"show", "analyze"}, {"repair", "augment"}};
-
 static int unknown_verb(const char *word)
 {
 	const char *names[VERBS + 1] = {NULL};
-	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-		if (strcmp(word, renamed[i][0]) == 0) {
-			fprintf(stderr, "starling topology: '%s' is now called '%s'\n", word, renamed[i][1]);
-			return SL_EXIT_USAGE;
-		}
 	for (size_t i = 0; i < VERBS; i++)
 		names[i] = verbs[i].name;
 	return sl_command_unknown("starling topology", "verb", word, names);

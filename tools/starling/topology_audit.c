@@ -28,16 +28,8 @@ static void check(struct argp_state *state, const void *options)
 			     "--unchanged needs a coalition: name one with --coalition");
 }
 
-static void take_suspects(struct argp_state *state, const char *value, void *options)
-{
-	(void)value;
-	(void)options;
-	argp_failure(state, SL_EXIT_USAGE, 0, "--suspects is now called --coalition");
-}
-
 static const struct sl_option own[] = {
 	{"coalition", 0, "ID,ID...", "learners that pool all they see", SL_SETS(struct options, coalition)},
-	{"suspects", 0, "ID,ID...", NULL, .take = take_suspects},
 	{"tolerance", 0, "C", "without --coalition: try all coalitions of up to C learners (1)",
 	 SL_SETS(struct options, common.tolerance), 1, SL_WEAK_MOST},
 	{"quorum", 0, "Q", "learners that a round takes (more than half)", SL_SETS(struct options, quorum), 2,
