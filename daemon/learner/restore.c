@@ -121,7 +121,6 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_error error;
-	struct sl_record record;
 	int rc = sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &daemon->result, &error);
 	const char *flaw = rc == SL_OK ? flaw_of(daemon, round) : error.text;
 	if (flaw == NULL) {
@@ -129,10 +128,7 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 		return;
 	}
 	sl_result_close(&daemon->result);
-	sl_record_init(&record, SL_RECORD_RESULT);
-	record.round = round->t;
-	record.reason = flaw;
-	sl_report_log_record(&daemon->observe, &record);
+	sl_report_log_attempt(&daemon->observe, SL_RECORD_RESULT, round->t, 0, flaw);
 }
 
 /* ---- the last model ---- */
@@ -224,15 +220,6 @@ static int take_model(struct sl_daemon *daemon, const struct sl_result *result,
 	return same ? SL_OK : SL_ERR_FORMAT;
 }
 
-static void log_taken(struct sl_daemon *daemon, const char *why, sl_round t)
-{
-	struct sl_record record;
-	sl_record_init(&record, SL_RECORD_DECODED);
-	record.round = t;
-	record.reason = why;
-	sl_report_log_record(&daemon->observe, &record);
-}
-
 /* Read the model of the last round from its checkpoint, or take it from the result, say so and write the
  * checkpoint again: a commit does not synchronise it. An error is that of the checkpoint. */
 static int read_last(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
@@ -247,7 +234,7 @@ static int read_last(struct sl_daemon *daemon, const struct sl_store_round *roun
 	sl_store_round_checkpoint(round, s->run, daemon->workspace.n, &checkpoint);
 	set_exponents(daemon, &checkpoint);
 	if (take_model(daemon, &result, &checkpoint, round) == SL_OK) {
-		log_taken(daemon, error->text, round->t);
+		sl_report_log_attempt(&daemon->observe, SL_RECORD_DECODED, round->t, 0, error->text);
 		rc = sl_checkpoint_write(daemon->committed.folder, &checkpoint, &daemon->workspace.tensors,
 					 daemon->workspace.committed, error);
 	}
@@ -381,12 +368,8 @@ static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 					      .t = daemon->core_config.committed + 1,
 					      .a = daemon->promises.a},
 				     .ready = true};
-	struct sl_record record;
-	sl_record_init(&record, SL_RECORD_ATTEMPT_OVER_AT_START);
-	record.round = aborted.what.t;
-	record.attempt = aborted.what.a;
-	record.reason = "its own deposit is gone or damaged";
-	sl_report_log_record(&daemon->observe, &record);
+	sl_report_log_attempt(&daemon->observe, SL_RECORD_ATTEMPT_OVER_AT_START, aborted.what.t,
+			      aborted.what.a, "its own deposit is gone or damaged");
 	daemon->promises.open.state = SL_OPEN_ABORTED;
 	return sl_store_record(daemon->store, &aborted, error);
 }

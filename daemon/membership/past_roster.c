@@ -111,15 +111,6 @@ static void bring_up_to_date(const struct sl_membership *m, struct sl_roster *pa
 	memcpy(past->members[self].pin, m->identity.pin, SL_HASH_BYTES);
 }
 
-static void log_attempt(struct sl_membership *m, enum sl_record_kind kind)
-{
-	struct sl_record record;
-	sl_record_init(&record, kind);
-	record.round = m->past.t;
-	record.attempt = m->past.a;
-	sl_report_log_record(m->host.observe, &record);
-}
-
 /* Take the copy, if the attempt is of that roster. Otherwise nothing changes, and the start is refused when
  * the attempt is restored. */
 static void go_back(struct sl_membership *m, struct sl_scope scope, const struct sl_open *open, sl_round t)
@@ -136,7 +127,7 @@ static void go_back(struct sl_membership *m, struct sl_scope scope, const struct
 		past.roster = (struct sl_roster){.members = NULL};
 		m->self = (uint32_t)self;
 		m->past = (struct sl_durable){.t = t, .a = open->a};
-		log_attempt(m, SL_RECORD_PAST_ROSTER);
+		sl_report_log_attempt(m->host.observe, SL_RECORD_PAST_ROSTER, m->past.t, m->past.a, NULL);
 	}
 	sl_group_close(&past);
 }
@@ -166,6 +157,6 @@ void sl_past_roster_durable(struct sl_membership *m, const struct sl_durable *du
 	bool ended = durable->kind == SL_PERSIST_COMMIT || durable->kind == SL_PERSIST_OVER;
 	if (m->past.t == 0 || !ended)
 		return;
-	log_attempt(m, SL_RECORD_PAST_ROSTER_ENDED);
+	sl_report_log_attempt(m->host.observe, SL_RECORD_PAST_ROSTER_ENDED, m->past.t, m->past.a, NULL);
 	m->host.restart(m->host.context);
 }

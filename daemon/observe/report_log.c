@@ -34,12 +34,20 @@ void sl_report_log_record(struct sl_observe *observe, const struct sl_record *re
 	sl_log(observe->log, level, sl_record_event(record->kind), text, fields);
 }
 
-void sl_report_log_reason(struct sl_observe *observe, enum sl_record_kind kind, const char *reason)
+void sl_report_log_attempt(struct sl_observe *observe, enum sl_record_kind kind, sl_round t, sl_attempt a,
+			   const char *reason)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
+	record.round = t;
+	record.attempt = a;
 	record.reason = reason;
 	sl_report_log_record(observe, &record);
+}
+
+void sl_report_log_reason(struct sl_observe *observe, enum sl_record_kind kind, const char *reason)
+{
+	sl_report_log_attempt(observe, kind, 0, 0, reason);
 }
 
 void sl_report_log_round(struct sl_observe *observe, enum sl_record_kind kind, sl_round t)

@@ -13,6 +13,9 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *report);
 void sl_report_log_record(struct sl_observe *observe, const struct sl_record *record);
 /* Tell the trainer why the round makes no progress: the sentence of `record`. */
 void sl_report_log_tell(struct sl_observe *observe, const struct sl_record *record);
+/* Log a record whose only fields are round `t`, attempt `a` and `reason`; 0 or NULL: it does not have it. */
+void sl_report_log_attempt(struct sl_observe *observe, enum sl_record_kind kind, sl_round t, sl_attempt a,
+			   const char *reason);
 /* Log a record whose only field is `reason`. */
 void sl_report_log_reason(struct sl_observe *observe, enum sl_record_kind kind, const char *reason);
 /* Log a record whose only field is round `t`. */
