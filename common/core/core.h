@@ -1,8 +1,8 @@
 /* core.h - a learner as one pure state machine: sl_core_step takes an event and fills in the actions that it
  * leads to.
  *
- * No clock, no allocation, no I/O, no randomness. A shell supplies them: the daemon, the simulator, the
- * in-process runner.
+ * No clock, no allocation, no I/O, no randomness. A shell supplies them (execute.h): the daemon, the
+ * simulator, the in-process runner.
  *
  * Ownership:
  *
@@ -151,6 +151,7 @@ enum sl_action_kind {
 	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on; SL_ERR_RANGE: its trained model
 			   cannot be encoded */
 };
+#define SL_ACTION_KINDS (SL_ACTION_STOP + 1u)
 
 struct sl_persist {
 	struct sl_durable what;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/core/execute.h"
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/persist.h"
@@ -128,8 +129,9 @@ static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct s
 	}
 }
 
-static void execute_send(struct sl_daemon *daemon, const struct sl_action *action)
+static void send_to(void *shell, const struct sl_action *action)
 {
+	struct sl_daemon *daemon = shell;
 	struct sl_message m = action->send.message;
 	const uint64_t *to = action->send.to;
 	if (action->send.payload.source != SL_SOURCE_NONE) {
@@ -146,8 +148,10 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 		daemon->passed |= 1u << point;
 }
 
-static void execute_stop(struct sl_daemon *daemon, int code)
+static void stop(void *shell, const struct sl_action *action)
 {
+	struct sl_daemon *daemon = shell;
+	int code = action->code;
 	if (code == SL_ERR_RANGE && daemon->trainer->ops->forget != NULL)
 		daemon->trainer->ops->forget(daemon->trainer); /* or the next start would end alike */
 	if (code != SL_OK) {
@@ -159,43 +163,57 @@ static void execute_stop(struct sl_daemon *daemon, int code)
 	}
 }
 
-static void execute_one(struct sl_daemon *daemon, const struct sl_action *action)
+static void persist(void *shell, const struct sl_action *action)
 {
-	switch (action->kind) {
-	case SL_ACTION_PERSIST:
-		sl_persist_add(daemon, &action->persist);
-		break;
-	case SL_ACTION_SEND:
-		execute_send(daemon, action);
-		break;
-	case SL_ACTION_TRAIN:
-		sl_tasks_train(daemon, action->train.t, action->train.draw);
-		break;
-	case SL_ACTION_COMPUTE:
-		sl_tasks_compute(daemon, &action->job);
-		break;
-	case SL_ACTION_LINKS:
-		sl_links_want(daemon->links, action->to);
-		break;
-	case SL_ACTION_DROP:
-		sl_event_queue_free_buffers(action->buffers);
-		break;
-	case SL_ACTION_WIPE:
-		sl_tasks_wipe(daemon);
-		break;
-	case SL_ACTION_REPORT:
-		if (action->report.kind == SL_REPORT_PHASE)
-			sl_wait_log_end(&daemon->observe);
-		sl_report_log(&daemon->observe, &action->report);
-		break;
-	case SL_ACTION_STOP:
-		execute_stop(daemon, action->code);
-		break;
-	}
+	sl_persist_add(shell, &action->persist);
+}
+
+static void train(void *shell, const struct sl_action *action)
+{
+	sl_tasks_train(shell, action->train.t, action->train.draw);
+}
+
+static void compute(void *shell, const struct sl_action *action)
+{
+	sl_tasks_compute(shell, &action->job);
+}
+
+static void links(void *shell, const struct sl_action *action)
+{
+	const struct sl_daemon *daemon = shell;
+	sl_links_want(daemon->links, action->to);
+}
+
+static void drop(void *shell, const struct sl_action *action)
+{
+	(void)shell;
+	sl_event_queue_free_buffers(action->buffers);
+}
+
+static void wipe(void *shell, const struct sl_action *action)
+{
+	(void)action;
+	sl_tasks_wipe(shell);
+}
+
+static void report(void *shell, const struct sl_action *action)
+{
+	struct sl_daemon *daemon = shell;
+	if (action->report.kind == SL_REPORT_PHASE)
+		sl_wait_log_end(&daemon->observe);
+	sl_report_log(&daemon->observe, &action->report);
 }
 
 void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actions)
 {
-	for (uint32_t i = 0; i < actions->count; i++)
-		execute_one(daemon, &actions->items[i]);
+	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = compute,
+						       [SL_ACTION_PERSIST] = persist,
+						       [SL_ACTION_WIPE] = wipe,
+						       [SL_ACTION_SEND] = send_to,
+						       [SL_ACTION_TRAIN] = train,
+						       [SL_ACTION_LINKS] = links,
+						       [SL_ACTION_DROP] = drop,
+						       [SL_ACTION_REPORT] = report,
+						       [SL_ACTION_STOP] = stop}};
+	sl_core_execute(actions, &duties, daemon);
 }

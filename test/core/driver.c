@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "common/core/execute.h"
+
 #define SCRIPT_BYTES 8192u
 
 /* --- the core --- */
@@ -23,35 +25,37 @@ static void take_back(struct driver *p, struct sl_buffer *list)
 	}
 }
 
-static void execute(struct driver *p)
+static void drop(void *shell, const struct sl_action *a)
 {
-	for (uint32_t i = 0; i < p->actions.count; i++) {
-		struct sl_action *a = &p->actions.items[i];
-		if (a->kind == SL_ACTION_DROP)
-			take_back(p, a->buffers);
-		if (a->kind == SL_ACTION_PERSIST)
-			p->asked[a->persist.what.kind] = a->persist.what;
-		if (a->kind != SL_ACTION_COMPUTE)
-			continue;
-		take_back(p, a->job.buffers);
-		p->view = a->job.view;
-		memcpy(p->h, p->view->h, SL_HASH_BYTES);
-		p->epoch = a->job.epoch;
-		p->chunk[a->job.kind] = a->job.chunk;
-	}
+	take_back(shell, a->buffers);
+}
+
+static void persist(void *shell, const struct sl_action *a)
+{
+	((struct driver *)shell)->asked[a->persist.what.kind] = a->persist.what;
+}
+
+static void compute(void *shell, const struct sl_action *a)
+{
+	struct driver *p = shell;
+	take_back(p, a->job.buffers);
+	p->view = a->job.view;
+	memcpy(p->h, p->view->h, SL_HASH_BYTES);
+	p->epoch = a->job.epoch;
+	p->chunk[a->job.kind] = a->job.chunk;
 }
 
 const char *driver_step(struct driver *p, struct sl_event event)
 {
+	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = compute,
+						       [SL_ACTION_PERSIST] = persist,
+						       [SL_ACTION_DROP] = drop}};
 	event.now = p->now;
 	event.more = p->more;
 	p->given += event.buffer != NULL;
 	sl_host_trace_cause(&p->trace, &event);
-	p->code = sl_core_step(p->core, &event, &p->actions);
+	p->code = sl_core_run(p->core, &event, &p->actions, &duties, p);
 	sl_host_trace_effects(&p->trace, &p->actions);
-	if (p->code != SL_OK && event.buffer != NULL)
-		take_back(p, event.buffer);
-	execute(p);
 	return p->trace.text;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/core/execute.h"
 #include "tools/host/heap.h"
 #include "tools/host/packet.h"
 #include "tools/host/trace.h"
@@ -179,8 +180,9 @@ static void post(struct sl_explore_learners *x, uint32_t to, const struct sl_mes
 	g->sent[2 * g->sent_count++ + 1] = sl_explore_store_put(&x->messages, g->mail, g->mail->used);
 }
 
-static void send(struct sl_explore_learners *x, const struct sl_action *action)
+static void send(void *shell, const struct sl_action *action)
 {
+	struct sl_explore_learners *x = shell;
 	struct learner *l = x->stage->learner;
 	struct sl_message message = action->send.message;
 	struct sl_payload payload = action->send.payload;
@@ -199,49 +201,43 @@ static void send(struct sl_explore_learners *x, const struct sl_action *action)
 	}
 }
 
-static void execute(struct sl_explore_learners *x, const struct sl_action *action)
+static void ask(void *shell, const struct sl_action *action)
 {
-	struct learner *l = x->stage->learner;
-	switch (action->kind) {
-	case SL_ACTION_SEND:
-		send(x, action);
-		break;
-	case SL_ACTION_COMPUTE:
-	case SL_ACTION_PERSIST:
-	case SL_ACTION_TRAIN:
-	case SL_ACTION_WIPE:
-		sl_hosted_ask(&l->host, action, true);
-		break;
-	case SL_ACTION_DROP:
-		sl_packet_give_back(action->buffers);
-		break;
-	case SL_ACTION_STOP:
-		l->host.stopped = true;
-		l->code = action->code;
-		break;
-	case SL_ACTION_LINKS:
-	case SL_ACTION_REPORT:
-		break;
-	}
+	struct sl_explore_learners *x = shell;
+	sl_hosted_ask(&x->stage->learner->host, action, true);
+}
+
+static void stop(void *shell, const struct sl_action *action)
+{
+	struct sl_explore_learners *x = shell;
+	x->stage->learner->host.stopped = true;
+	x->stage->learner->code = action->code;
+}
+
+static void tell(void *shell, const struct sl_event *event, int code)
+{
+	struct sl_explore_learners *x = shell;
+	struct sl_explore_stage *g = x->stage;
+	if (code != SL_OK || x->lines == NULL || event->kind == SL_EVENT_COMPUTED)
+		return;
+	sl_host_trace_cause(&g->trace, event);
+	sl_host_trace_effects(&g->trace, &g->actions);
+	fprintf(x->lines, "    %u: %s\n", x->ids[g->learner->self], g->trace.text);
 }
 
 static void core_step(struct sl_explore_learners *x, struct sl_event *event)
 {
-	struct sl_explore_stage *g = x->stage;
-	struct learner *l = g->learner;
-	event->now = l->clock;
+	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = ask,
+						       [SL_ACTION_PERSIST] = ask,
+						       [SL_ACTION_WIPE] = ask,
+						       [SL_ACTION_SEND] = send,
+						       [SL_ACTION_TRAIN] = ask,
+						       [SL_ACTION_DROP] = sl_packet_drop_action,
+						       [SL_ACTION_STOP] = stop},
+						.stepped = tell};
+	event->now = x->stage->learner->clock;
 	clear_stack();
-	if (l->host.stopped || sl_core_step(l->host.core, event, &g->actions) != SL_OK) {
-		sl_packet_give_back(event->buffer);
-		return;
-	}
-	if (x->lines != NULL && event->kind != SL_EVENT_COMPUTED) {
-		sl_host_trace_cause(&g->trace, event);
-		sl_host_trace_effects(&g->trace, &g->actions);
-		fprintf(x->lines, "    %u: %s\n", x->ids[l->self], g->trace.text);
-	}
-	for (uint32_t k = 0; k < g->actions.count; k++)
-		execute(x, &g->actions.items[k]);
+	sl_core_run(x->stage->learner->host.core, event, &x->stage->actions, &duties, x);
 }
 
 /* --- work --- */
@@ -303,22 +299,17 @@ static void work(struct sl_explore_learners *x)
 	struct learner *l = g->learner;
 	while (l->host.work != NULL && !l->host.stopped && !g->crash) {
 		struct sl_work *work = sl_hosted_take(&l->host);
-		struct sl_event event = {.kind = SL_EVENT_COMPUTED, .result = &work->result};
+		struct sl_event event;
 		if (work->kind == SL_WORK_PERSIST) {
 			note(x, &work->record);
-			event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
-			if (work->record.what.kind == SL_PERSIST_COMMIT)
-				l->host.committed = work->record.what.t;
 			g->crash = ++g->records == g->crash_at;
 		}
-		if (work->kind == SL_WORK_TRAIN) {
+		if (work->kind == SL_WORK_TRAIN)
 			train(l);
-			event = (struct sl_event){.kind = SL_EVENT_TRAINED};
-		}
 		sl_hosted_run(&l->host, work);
 		if (work->kind == SL_WORK_JOB)
 			sl_packet_give_back(work->job.buffers);
-		if (work->kind != SL_WORK_WIPE && !g->crash)
+		if (sl_hosted_event(&l->host, work, &event) && !g->crash)
 			core_step(x, &event);
 		sl_hosted_done(work);
 	}
@@ -342,12 +333,7 @@ static void happen(struct sl_explore_learners *x, struct sl_event event)
 
 static void end_life(struct learner *l)
 {
-	while (l->host.work != NULL) {
-		struct sl_work *work = sl_hosted_take(&l->host);
-		if (work->kind == SL_WORK_JOB && !work->ran)
-			sl_packet_give_back(work->job.buffers);
-		sl_hosted_done(work);
-	}
+	sl_packet_forget_work(&l->host);
 	if (!l->host.stopped && l->host.core != NULL)
 		sl_packet_give_back(sl_core_held(l->host.core));
 	sl_heap_give(l->host.arena);

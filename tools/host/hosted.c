@@ -102,7 +102,7 @@ uint64_t sl_hosted_state(const struct sl_hosted *l, uint64_t k, size_t e)
 
 /* --- work --- */
 
-struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *action, bool whole)
+void sl_hosted_ask(struct sl_hosted *l, const struct sl_action *action, bool whole)
 {
 	struct sl_work *work = insist(sl_heap_zeroed(1, sizeof *work));
 	if (action->kind == SL_ACTION_COMPUTE) {
@@ -122,7 +122,6 @@ struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *actio
 	}
 	*l->work_end = work;
 	l->work_end = &work->next;
-	return work;
 }
 
 /* Make room for what `job` needs of s and second. */
@@ -194,6 +193,18 @@ struct sl_work *sl_hosted_take(struct sl_hosted *l)
 	if (l->work == NULL)
 		l->work_end = &l->work;
 	return work;
+}
+
+bool sl_hosted_event(struct sl_hosted *l, const struct sl_work *work, struct sl_event *event)
+{
+	*event = (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result};
+	if (work->kind == SL_WORK_TRAIN)
+		*event = (struct sl_event){.kind = SL_EVENT_TRAINED};
+	if (work->kind == SL_WORK_PERSIST)
+		*event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
+	if (event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT)
+		l->committed = event->durable.t;
+	return work->kind != SL_WORK_WIPE;
 }
 
 void sl_hosted_done(struct sl_work *work)

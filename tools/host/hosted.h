@@ -54,9 +54,11 @@ uint64_t sl_hosted_state(const struct sl_hosted *learner, uint64_t k, size_t e);
 
 /* Append the work of COMPUTE, WIPE, PERSIST or TRAIN. With `whole`, a record is kept with all that a restart
  * needs, else only what a commit needs. */
-struct sl_work *sl_hosted_ask(struct sl_hosted *learner, const struct sl_action *action, bool whole);
+void sl_hosted_ask(struct sl_hosted *learner, const struct sl_action *action, bool whole);
 /* Run a job, wipe the vectors, or make a record durable. The buffers of a job remain the host's. */
 void sl_hosted_run(struct sl_hosted *learner, struct sl_work *work);
 /* Remove the oldest work, or return NULL; free it with sl_hosted_done. */
 struct sl_work *sl_hosted_take(struct sl_hosted *learner);
 void sl_hosted_done(struct sl_work *work);
+/* Fill in the event that tells the core that work is done; return false if there is none. */
+bool sl_hosted_event(struct sl_hosted *learner, const struct sl_work *work, struct sl_event *event);

@@ -123,3 +123,18 @@ void sl_packet_give_back(struct sl_buffer *list)
 		list = next;
 	}
 }
+
+void sl_packet_forget_work(struct sl_hosted *l)
+{
+	while (l->work != NULL) {
+		struct sl_work *work = sl_hosted_take(l);
+		sl_packet_give_back(work->job.buffers);
+		sl_hosted_done(work);
+	}
+}
+
+void sl_packet_drop_action(void *shell, const struct sl_action *action)
+{
+	(void)shell;
+	sl_packet_give_back(action->buffers);
+}

@@ -20,6 +20,10 @@ struct sl_packet *sl_packet_new(const struct sl_hosted *learner, const struct sl
 				const struct sl_payload *payload);
 /* Return a packet with a copy of `message`, its chunk included. */
 struct sl_packet *sl_packet_copy(const struct sl_message *message);
+/* The duty `drop` of a shell whose buffers are packets (execute.h). */
+void sl_packet_drop_action(void *shell, const struct sl_action *action);
+/* Free the work of `learner` that has not run, and its packets. */
+void sl_packet_forget_work(struct sl_hosted *learner);
 /* Add a reference. */
 struct sl_packet *sl_packet_share(struct sl_packet *packet);
 void sl_packet_drop(struct sl_packet *packet); /* NULL: nothing to do */

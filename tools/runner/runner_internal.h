@@ -55,6 +55,7 @@ struct sl_runner_worker {
 	struct sl_runner *runner;
 	pthread_t thread;
 	struct sl_actions actions;
+	uint32_t turn; /* the learner whose step it is */
 	double seconds[SL_PHASE_COUNT], elsewhere_s, clock;
 };
 

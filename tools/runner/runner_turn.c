@@ -1,71 +1,69 @@
 /* A learner's turn: its mail through the core, and then the work that the core asked for, in order. */
 #include <string.h>
 
+#include "common/core/execute.h"
 #include "tools/runner/runner_internal.h"
 
 /* --- actions --- */
 
-static void stop(struct sl_runner *runner, uint32_t i, int code)
+static struct sl_hosted *host_of(const struct sl_runner_worker *w)
 {
-	struct sl_hosted *host = &runner->learners[i].host;
-	struct sl_error error;
-	host->stopped = true;
-	if (code == SL_OK)
-		return;
-	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], host->committed + 1,
-		   sl_err_text(code));
-	sl_runner_fail(runner, i, &error);
+	return &w->runner->learners[w->turn].host;
 }
 
-static void report(struct sl_runner_worker *w, uint32_t i, const struct sl_report *report)
+static void stop(void *shell, const struct sl_action *action)
 {
+	const struct sl_runner_worker *w = shell;
+	struct sl_runner *runner = w->runner;
+	struct sl_error error;
+	host_of(w)->stopped = true;
+	if (action->code == SL_OK)
+		return;
+	sl_err_set(&error, action->code, "learner %u ended in round %u (%s)", runner->ids[w->turn],
+		   host_of(w)->committed + 1, sl_err_text(action->code));
+	sl_runner_fail(runner, w->turn, &error);
+}
+
+static void report(void *shell, const struct sl_action *action)
+{
+	struct sl_runner_worker *w = shell;
 	const struct sl_runner_options *o = &w->runner->options;
-	struct sl_hosted *host = &w->runner->learners[i].host;
-	if (report->kind == SL_REPORT_PHASE) {
-		sl_runner_tick(w, &w->seconds[host->phase]);
-		host->phase = report->phase;
+	if (action->report.kind == SL_REPORT_PHASE) {
+		sl_runner_tick(w, &w->seconds[host_of(w)->phase]);
+		host_of(w)->phase = action->report.phase;
 	}
 	if (o->reported == NULL)
 		return;
 	pthread_mutex_lock(&w->runner->lock);
-	o->reported(o->context, i, report);
+	o->reported(o->context, w->turn, &action->report);
 	pthread_mutex_unlock(&w->runner->lock);
 }
 
-static void execute(struct sl_runner_worker *w, uint32_t i, const struct sl_action *action)
+static void say(void *shell, const struct sl_action *action)
 {
-	switch (action->kind) {
-	case SL_ACTION_SEND:
-	case SL_ACTION_LINKS:
-		sl_runner_say(w->runner, i, action);
-		break;
-	case SL_ACTION_COMPUTE:
-	case SL_ACTION_TRAIN:
-	case SL_ACTION_PERSIST:
-	case SL_ACTION_WIPE:
-		sl_hosted_ask(&w->runner->learners[i].host, action, false);
-		break;
-	case SL_ACTION_DROP:
-		sl_packet_give_back(action->buffers);
-		break;
-	case SL_ACTION_REPORT:
-		report(w, i, &action->report);
-		break;
-	case SL_ACTION_STOP:
-		stop(w->runner, i, action->code);
-		break;
-	}
+	const struct sl_runner_worker *w = shell;
+	sl_runner_say(w->runner, w->turn, action);
+}
+
+static void ask(void *shell, const struct sl_action *action)
+{
+	sl_hosted_ask(host_of(shell), action, false);
 }
 
 static void step(struct sl_runner_worker *w, uint32_t i, struct sl_event *event)
 {
+	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = ask,
+						       [SL_ACTION_PERSIST] = ask,
+						       [SL_ACTION_WIPE] = ask,
+						       [SL_ACTION_SEND] = say,
+						       [SL_ACTION_TRAIN] = ask,
+						       [SL_ACTION_LINKS] = say,
+						       [SL_ACTION_DROP] = sl_packet_drop_action,
+						       [SL_ACTION_REPORT] = report,
+						       [SL_ACTION_STOP] = stop}};
+	w->turn = i;
 	event->now = w->runner->now;
-	if (sl_core_step(w->runner->learners[i].host.core, event, &w->actions) != SL_OK) {
-		sl_packet_give_back(event->buffer);
-		return;
-	}
-	for (uint32_t k = 0; k < w->actions.count; k++)
-		execute(w, i, &w->actions.items[k]);
+	sl_core_run(host_of(w)->core, event, &w->actions, &duties, w);
 }
 
 /* --- work --- */
@@ -146,7 +144,6 @@ static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_
 					  .p = record->certificate->round->p,
 					  .total_weight = record->total_weight,
 					  .exact = own && o->verify && sl_runner_sum_check(w->runner, i)};
-	host->committed = record->what.t;
 	if (o->committed == NULL)
 		return;
 	pthread_mutex_lock(&w->runner->lock);
@@ -160,27 +157,16 @@ static void work_once(struct sl_runner_worker *w, uint32_t i)
 {
 	struct sl_hosted *host = &w->runner->learners[i].host;
 	struct sl_work *work = sl_hosted_take(host);
-	struct sl_event event = {.kind = SL_EVENT_COMPUTED, .result = &work->result};
-	bool tell = true;
-	switch (work->kind) {
-	case SL_WORK_JOB:
+	struct sl_event event;
+	bool tell = sl_hosted_event(host, work, &event);
+	if (work->kind == SL_WORK_JOB)
 		compute(w, i, work);
-		break;
-	case SL_WORK_TRAIN:
-		event = (struct sl_event){.kind = SL_EVENT_TRAINED};
+	else if (work->kind == SL_WORK_TRAIN)
 		tell = train(w->runner, i, work) == SL_OK;
-		break;
-	case SL_WORK_PERSIST:
-		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
+	else
 		sl_hosted_run(host, work);
-		if (work->record.what.kind == SL_PERSIST_COMMIT)
-			tell_commit(w, i, &work->record);
-		break;
-	case SL_WORK_WIPE:
-		sl_hosted_run(host, work);
-		tell = false;
-		break;
-	}
+	if (work->kind == SL_WORK_PERSIST && work->record.what.kind == SL_PERSIST_COMMIT)
+		tell_commit(w, i, &work->record);
 	if (tell)
 		step(w, i, &event);
 	sl_hosted_done(work);
@@ -209,11 +195,7 @@ void sl_runner_drop(struct sl_runner *runner, uint32_t i)
 	struct sl_runner_learner *l = &runner->learners[i];
 	for (; l->inbox_done < l->inbox_count; l->inbox_done++)
 		sl_packet_drop(l->inbox[l->inbox_done].packet);
-	while (l->host.work != NULL) {
-		struct sl_work *work = sl_hosted_take(&l->host);
-		sl_packet_give_back(work->job.buffers);
-		sl_hosted_done(work);
-	}
+	sl_packet_forget_work(&l->host);
 	l->due = SL_NEVER;
 }
 

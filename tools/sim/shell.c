@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/compute/job_model.h"
+#include "common/core/execute.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
 
@@ -87,8 +88,10 @@ static void run_all(struct sl_sim *sim, uint32_t i)
 		run(sim, i, work);
 }
 
-static void give_work(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
+static void give_work(void *shell, const struct sl_action *action)
 {
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
 	struct sl_sim_learner *l = &sim->learners[i];
 	sl_hosted_ask(&l->host, action, true);
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + l->slow_ms);
@@ -117,16 +120,11 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 		return;
 	}
 	struct sl_work *work = sl_hosted_take(&l->host);
+	struct sl_event event;
 	while (l->host.work != NULL && l->host.work->kind == SL_WORK_WIPE && !l->host.work->ran)
 		run(sim, i, l->host.work); /* before the event of the job that it waited for */
-	if (work->kind == SL_WORK_JOB)
-		sl_sim_deliver(sim, i,
-			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
-	if (work->kind == SL_WORK_PERSIST && work->record.what.kind == SL_PERSIST_COMMIT)
-		l->host.committed = work->record.what.t;
-	if (work->kind == SL_WORK_PERSIST)
-		sl_sim_deliver(sim, i,
-			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what});
+	if (sl_hosted_event(&l->host, work, &event))
+		sl_sim_deliver(sim, i, &event);
 	sl_hosted_done(work);
 }
 
@@ -146,13 +144,15 @@ void sl_sim_halt(struct sl_sim *sim, uint32_t i)
 	}
 }
 
-static void stop(struct sl_sim *sim, uint32_t i, int code)
+static void stop(void *shell, const struct sl_action *action)
 {
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
 	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t working = 0;
 	l->host.stopped = true;
 	sim->due[i] = UINT64_MAX;
-	l->code = code;
+	l->code = action->code;
 	for (uint32_t k = 0; k < l->held_count; k++)
 		working += l->held[k].working;
 	if (working != l->held_count)
@@ -188,11 +188,13 @@ void sl_sim_set_element(const struct sl_tensor_run *run, void *model, size_t e, 
 		((int64_t *)at)[e] = llround(value);
 }
 
-static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
+static void train(void *shell, const struct sl_action *action)
 {
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
 	struct sl_sim_learner *l = &sim->learners[i];
-	draw |= (uint64_t)l->life << 12;
-	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
+	uint64_t draw = action->train.draw | (uint64_t)l->life << 12;
+	uint64_t random = sim->options.seed ^ ((uint64_t)action->train.t << 40 | draw << 20 | i);
 	l->draw = draw;
 	double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
 	for (struct sl_tensor_run run = {0};
@@ -208,8 +210,10 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 				    .kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
 }
 
-static void compute(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
+static void compute(void *shell, const struct sl_action *action)
 {
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
 	const struct sl_job *job = &action->job;
 	for (struct sl_buffer *b = job->buffers; b != NULL; b = b->next) {
 		struct sl_sim_held *held = find_held(sim, i, b);
@@ -221,58 +225,63 @@ static void compute(struct sl_sim *sim, uint32_t i, const struct sl_action *acti
 		sim->learners[i].viewed_at = sim->now;
 	if (job->kind == SL_JOB_ENCODE) /* a view that is only analysed may be pruned */
 		sl_sim_check_view(sim, job->view);
-	give_work(sim, i, action);
+	give_work(shell, action);
 }
 
-static void wipe(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
+static void wipe(void *shell, const struct sl_action *action)
 {
-	struct sl_hosted *host = &sim->learners[i].host;
+	const struct sl_sim *sim = shell;
+	struct sl_hosted *host = &sim->learners[sim->actor].host;
 	if (host->work == NULL)
 		sl_hosted_run(host, &(struct sl_work){.kind = SL_WORK_WIPE});
 	else
-		give_work(sim, i, action);
+		give_work(shell, action);
 }
 
-static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
+static void send(void *shell, const struct sl_action *action)
 {
-	switch (action->kind) {
-	case SL_ACTION_PERSIST:
-		give_work(sim, i, action);
-		break;
-	case SL_ACTION_SEND:
-		sl_sim_send(sim, i, action);
-		break;
-	case SL_ACTION_TRAIN:
-		train(sim, i, action->train.t, action->train.draw);
-		break;
-	case SL_ACTION_COMPUTE:
-		compute(sim, i, action);
-		break;
-	case SL_ACTION_LINKS:
-		sl_sim_want(sim, i, action->to);
-		break;
-	case SL_ACTION_DROP:
-		sl_sim_take_back(sim, i, action->buffers);
-		break;
-	case SL_ACTION_WIPE:
-		wipe(sim, i, action);
-		break;
-	case SL_ACTION_REPORT:
-		sl_sim_check_report(sim, i, &action->report);
-		break;
-	case SL_ACTION_STOP:
-		stop(sim, i, action->code);
-		break;
-	}
+	sl_sim_send(shell, ((struct sl_sim *)shell)->actor, action);
 }
 
-void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions)
+static void links(void *shell, const struct sl_action *action)
 {
-	uint32_t life = sim->learners[i].life;
-	for (uint32_t k = 0; k < actions->count && sim->learners[i].life == life; k++) {
-		if (sim->failpoint != NULL && sim->failpoint(sim, i, &actions->items[k], NULL))
-			sl_sim_crash(sim, i);
-		else
-			carry(sim, i, &actions->items[k]);
-	}
+	sl_sim_want(shell, ((struct sl_sim *)shell)->actor, action->to);
+}
+
+static void drop(void *shell, const struct sl_action *action)
+{
+	sl_sim_take_back(shell, ((struct sl_sim *)shell)->actor, action->buffers);
+}
+
+static void report(void *shell, const struct sl_action *action)
+{
+	sl_sim_check_report(shell, ((struct sl_sim *)shell)->actor, &action->report);
+}
+
+/* Crash before an action, on request. */
+static bool alive(void *shell, const struct sl_action *action)
+{
+	struct sl_sim *sim = shell;
+	const struct sl_sim_learner *l = &sim->learners[sim->actor];
+	if (l->life == sim->life && sim->failpoint != NULL && sim->failpoint(sim, sim->actor, action, NULL))
+		sl_sim_crash(sim, sim->actor);
+	return l->life == sim->life;
+}
+
+bool sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
+{
+	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = compute,
+						       [SL_ACTION_PERSIST] = give_work,
+						       [SL_ACTION_WIPE] = wipe,
+						       [SL_ACTION_SEND] = send,
+						       [SL_ACTION_TRAIN] = train,
+						       [SL_ACTION_LINKS] = links,
+						       [SL_ACTION_DROP] = drop,
+						       [SL_ACTION_REPORT] = report,
+						       [SL_ACTION_STOP] = stop},
+						.stepped = sl_sim_stepped,
+						.alive = alive};
+	sim->actor = i;
+	sim->life = sim->learners[i].life;
+	return sl_core_run(sim->learners[i].host.core, event, &sim->actions, &duties, sim) == SL_OK;
 }

@@ -185,6 +185,7 @@ struct sl_sim {
 	struct sl_sim_memory *memory; /* of sl_sim_alloc */
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
+	uint32_t actor, life;	      /* whose they are */
 	struct sl_host_trace trace;
 };
 
@@ -267,6 +268,7 @@ void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event,
 		      uint32_t peer);
 void sl_sim_event_free(struct sl_sim_event *event);
 void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event); /* one step of core i */
+void sl_sim_stepped(void *sim, const struct sl_event *event, int code);	     /* .. before its actions */
 struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j);
 /* signatures.c */
 void sl_sim_signatures_begin(struct sl_sim *sim);
@@ -280,7 +282,8 @@ void sl_sim_fall(struct sl_sim *sim, uint32_t i, uint32_t j); /* both ways */
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
 void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event);
 /* shell.c */
-void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
+/* Take a step of core i with all that it leads to; return false if it is refused. */
+bool sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event);
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i);
 void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer *buffer);
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);

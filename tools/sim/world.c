@@ -445,25 +445,29 @@ static void digest_step(struct sl_sim *sim, uint32_t i, const struct sl_event *e
 		mix(&sim->digest, sim->actions.items[k].kind);
 }
 
-void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
+void sl_sim_stepped(void *shell, const struct sl_event *event, int code)
 {
-	struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t life = l->life;
-	event->now = (sim->now + l->ahead) / 1000;
-	int rc = sl_core_step(l->host.core, event, &sim->actions);
-	if (rc != SL_OK) {
-		if (sim->actions.count != 0)
-			sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
-		sl_sim_take_back(sim, i, event->buffer);
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
+	if (code != SL_OK && sim->actions.count != 0)
+		sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
+	if (code != SL_OK)
 		return;
-	}
 	reckon(sim, i);
 	sim->steps++;
 	sim->cause = event;
 	digest_step(sim, i, event);
 	if (sim->lines != NULL)
 		tell(sim, i, event);
-	sl_sim_execute(sim, i, &sim->actions);
+}
+
+void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	uint32_t life = l->life;
+	event->now = (sim->now + l->ahead) / 1000;
+	if (!sl_sim_execute(sim, i, event))
+		return;
 	if (l->life == life)
 		sl_sim_check_step(sim, i, &sim->actions);
 	sim->cause = NULL;
