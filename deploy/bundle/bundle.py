@@ -25,6 +25,7 @@ from urllib.parse import quote, urlencode
 
 GLIBC_NEWEST = (2, 36)  # of Debian 12: programs that need no newer one run on all later versions
 PROGRAMS = ('starling', 'starlingd')
+SHARED = ('libstarling', 'libstarlingcore')
 LIBRARIES = 'lib/starling'
 LOADED = 'libopenblas.so.0'  # loaded when it is called (common/base/blas.c), for the built-in trainer
 OF_THE_SYSTEM = ('glibc', 'libgcc_s.so.1')  # the C library, by its source package, and what belongs to it on each system
@@ -64,22 +65,24 @@ def stage(source, build, tree):
 			shutil.copytree(installed / part, tree / part)
 		for program in PROGRAMS:
 			copy_program(installed / 'bin' / program, tree / 'bin' / program, f'$ORIGIN/../{LIBRARIES}')
-		copy_libstarling(installed / options['libdir'], tree / 'lib')
+		for library in SHARED:
+			copy_shared(library, installed / options['libdir'], tree / 'lib')
 	shutil.copy(source / 'LICENSE', tree / 'LICENSE')
 	shutil.copy(source / 'deploy/debian/copyright', tree / OWN_TEXT)
 	for path, content in package_files(source):
 		write(tree / LIBRARIES / 'python' / path, content)
 
 
-def copy_libstarling(folder, to):
-	library = folder / 'libstarling.so'
+def copy_shared(name, folder, to):
+	"""Copy a library for other programs, with its links and its file for pkg-config."""
+	library = folder / f'{name}.so'
 	copy_program(library.resolve(), to / library.resolve().name, f'$ORIGIN/../{LIBRARIES}')
 	for link in (library.resolve().name.rsplit('.', 2)[0], library.name):
 		(to / link).symlink_to(library.resolve().name)
-	text = (folder / 'pkgconfig/libstarling.pc').read_text()
-	for name, value in (('prefix', '${pcfiledir}/../..'), ('libdir', '${prefix}/lib'), ('includedir', '${prefix}/include')):
-		text = re.sub(f'^{name}=.*', f'{name}={value}', text, flags=re.M)
-	write(to / 'pkgconfig/libstarling.pc', text.encode())
+	text = (folder / f'pkgconfig/{name}.pc').read_text()
+	for key, value in (('prefix', '${pcfiledir}/../..'), ('libdir', '${prefix}/lib'), ('includedir', '${prefix}/include')):
+		text = re.sub(f'^{key}=.*', f'{key}={value}', text, flags=re.M)
+	write(to / f'pkgconfig/{name}.pc', text.encode())
 
 
 def copy_program(program, to, path):
@@ -131,7 +134,7 @@ def copy_libraries(tree):
 	needed = {LOADED: run('cc', f'-print-file-name={LOADED}').strip()}
 	if not os.path.isabs(needed[LOADED]):
 		raise Failed(f'{LOADED} is not installed (Debian: libopenblas0)')
-	for file in [*(str(tree / 'bin' / name) for name in PROGRAMS), str((tree / 'lib/libstarling.so').resolve()), needed[LOADED]]:
+	for file in [*(str(tree / 'bin' / name) for name in PROGRAMS), *(str((tree / f'lib/{name}.so').resolve()) for name in SHARED), needed[LOADED]]:
 		for line in run('ldd', file).splitlines():
 			name, _, path = line.strip().partition(' => ')
 			if path.startswith('not found'):
@@ -178,7 +181,7 @@ def write_bill(tree, about, packages):
 
 def check(tree):
 	"""Fail if a file needs a newer C library, or would look for libraries elsewhere."""
-	for path in [*(tree / 'bin').iterdir(), *(tree / LIBRARIES).glob('*.so*'), (tree / 'lib/libstarling.so').resolve()]:
+	for path in [*(tree / 'bin').iterdir(), *(tree / LIBRARIES).glob('*.so*'), *((tree / f'lib/{name}.so').resolve() for name in SHARED)]:
 		text = run('objdump', '-p', str(path))
 		newest = max([tuple(map(int, version.split('.'))) for version in re.findall(r' GLIBC_([\d.]+)$', text, re.M)], default=(0,))
 		if newest > GLIBC_NEWEST or ' GLIBC_PRIVATE' in text:

@@ -43,7 +43,8 @@ CASE(a_round, driver_new(3, 4),
      "hello t2 done from 2 ->\n" /* 3 was left out, and may come */
      "due +30000\n"
      "deadline +30000 -> stop 0\n"
-     "deadline +1 -> invalid")
+     "deadline +1 -> invalid\n"
+     "state 0 k1 from 2 -> invalid")
 
 /* A commit needs q equal digests (ROUND.md §7.14 Confirm), the own one among them. */
 CASE(digest_missing, driver_confirm(driver_new(3, 4)),

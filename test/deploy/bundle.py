@@ -111,7 +111,8 @@ def check_tarball(tarball, folder):
 	(folder / 'others/libsodium.so.23').write_text('no library\n')
 	launch(tree / 'bin/starling', folder, 'tarball', LD_LIBRARY_PATH=str(folder / 'others'))
 	settings = dict(env=environment(folder, PKG_CONFIG_PATH=str(tree / 'lib/pkgconfig')))
-	assert run('pkg-config', '--cflags-only-I', 'libstarling', **settings).strip() == f'-I{tree}/lib/pkgconfig/../../include'.replace(' ', '\\ ')
+	for library in 'libstarling', 'libstarlingcore':
+		assert run('pkg-config', '--cflags-only-I', library, **settings).strip() == f'-I{tree}/lib/pkgconfig/../../include'.replace(' ', '\\ ')
 	assert {path.name for path in tree.iterdir()} == {'LICENSE', 'bin', 'include', 'lib', 'share'}
 
 

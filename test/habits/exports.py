@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fail on an exported name that does not begin with sl_ and its file or room: foo_bar.c exports sl_foo_bar_*, or sl_foo_*;
-a file of libstore.a may also export sl_store_*. The shared library libstarling exports what its header declares, and all of it.
+a file of libstore.a may also export sl_store_*. A shared library exports what its header declares, and all of it.
 
-    exports.py LIBRARY...    each named lib<room>.a, or libstarling.so.VERSION
+    exports.py LIBRARY...    each named lib<room>.a, or LIBRARY.so.VERSION
 """
 import re
 import sys
@@ -14,6 +14,10 @@ from rooms import ROOT, exported_by, symbols
 EXCEPTIONS = {
 	('wire', 'frame'): 'sl_deframer',        # frames read from a byte stream: the functions of struct sl_deframer
 }
+
+
+# The header of each shared library.
+HEADERS = {'libstarling': 'tools/libstarling/starling.h', 'libstarlingcore': 'tools/libstarlingcore/core.h'}
 
 
 def allowed(room, file, name):
@@ -29,7 +33,8 @@ def main():
 	count, wrong = 0, []
 	for archive in sys.argv[1:]:
 		if '.so' in Path(archive).name:
-			declared = set(re.findall(r'(starling_\w+)\(', (ROOT / 'tools/libstarling/starling.h').read_text()))
+			header = ROOT / HEADERS[Path(archive).name.split('.so')[0]]
+			declared = set(re.findall(r'(starling_\w+)\(', header.read_text()))
 			wrong += [f'{archive}: {name} is exported or declared, not both' for name in declared ^ exported_by(archive)]
 			count += len(declared)
 			continue

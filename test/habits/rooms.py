@@ -39,6 +39,8 @@ ARROWS = {
 	'tools/timeline': 'tools/lib common/mixing common/report',
 	'tools/web': 'tools/lib tools/timeline daemon/runtime',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
+	'tools/libstarlingcore': 'tools/host common/wire',
+	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
 	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline tools/web daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',

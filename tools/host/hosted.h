@@ -1,5 +1,5 @@
 /* hosted.h - a learner in this process: its core, its vectors, the work that the core asked for, and its
- * store. The simulator (sim.h) and the in-process runner (runner.h) both consist of these.
+ * store. Simulator, explorer, in-process runner and libstarlingcore consist of these.
  *
  *   action --sl_hosted_ask--> work, in order --sl_hosted_run--> vectors and store --> an event of the host
  *
