@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,9 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / 'lib'))
+sys.path += [str(Path(__file__).resolve().parents[i] / folder) for i, folder in ((1, 'lib'), (2, 'tools/dev'))]
+import lab
+from lab import ip, run
 from patience import PATIENCE, expect
 
 STARLING, STARLINGD, UNIT = (Path(path).resolve() for path in sys.argv[1:4])
@@ -36,26 +37,14 @@ OWN = ('--set', 'unsafe_dump_model=true')
 FAR_MS = 50
 # Nothing answers at 10.77.0.20x. Host 4 has another address, too; the others cannot dial host 6, as behind NAT.
 ADVERTISED = {4: '10.77.0.204:7400,10.77.0.4:7400', 6: '10.77.0.206:7400'}
-# A queue for which every packet is too large: all are lost. (Not every kernel has netem or filters.)
-LOSE_ALL = ('tbf', 'rate', '8bit', 'burst', '1', 'limit', '1')
-HOLD = 'mount -t tmpfs tmpfs /var/lib && mkdir /var/lib/starling && mount --bind "$1" /var/lib/starling && echo && exec sleep infinity'
+HOLD = 'mount -t tmpfs tmpfs /var/lib && mkdir /var/lib/starling && mount --bind "$1" /var/lib/starling'
 
 
-def run(*command):
-	done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
-	assert done.returncode == 0, f'{shlex.join(command)}: status {done.returncode}: {done.stdout}{done.stderr}'
-	return done.stdout
-
-
-def ip(*words):
-	run('ip', *words)
-
-
-class Host:
-	"""A machine with one daemon. Its address is 10.77.0.NUMBER, port 7400; in the roster it has this one, or those of ADVERTISED."""
+class Host(lab.Host):
+	"""A machine with one daemon, on port 7400; in the roster it has its address, or those of ADVERTISED."""
 
 	def __init__(self, folder, number):
-		self.name, self.port, self.address = f'host-{number}', f'port{number}', f'10.77.0.{number}'
+		super().__init__(number)
 		self.advertised = ADVERTISED.get(number, f'{self.address}:7400')
 		self.folder = folder / self.name
 		self.folder.mkdir()
@@ -67,14 +56,10 @@ class Host:
 		self.commands, self.daemon = 0, None
 		self.power_on()
 
-	def power_on(self, bridge='bridge0'):
-		self.holder = subprocess.Popen(['unshare', '--net', '--mount', 'sh', '-c', HOLD, 'sh', self.folder], stdin=subprocess.DEVNULL,
-			stdout=subprocess.PIPE)
-		assert self.holder.stdout.readline() == b'\n', 'the name spaces of a host are refused'
-		ip('link', 'add', 'dev', self.port, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', str(self.holder.pid))
-		ip('link', 'set', 'dev', self.port, 'master', bridge, 'up')
-		for words in (('link', 'set', 'dev', 'lo', 'up'), ('address', 'add', f'{self.address}/24', 'dev', 'eth0'), ('link', 'set', 'dev', 'eth0', 'up')):
-			run(*self.inside('ip', *words))
+	def power_on(self):
+		self.hold(HOLD, self.folder)
+		self.connect('bridge0')
+		self.set_up()
 
 	def power_off(self):
 		"""Pull the cable first, so that no connection is closed; then kill all that runs here."""
@@ -88,12 +73,6 @@ class Host:
 				pass
 		for process in filter(None, (self.holder, self.daemon)):
 			process.wait(PATIENCE)
-
-	def plug(self, bridge):
-		ip('link', 'set', 'dev', self.port, 'master', bridge)
-
-	def inside(self, *command):
-		return ('nsenter', '-t', str(self.holder.pid), '-n', '-m', '--', *command)
 
 	def starling(self, *words):
 		"""Begin a command of a user on this machine."""
@@ -288,7 +267,7 @@ def power_off(group):
 def one_way_loss(group):
 	"""A host sends, and hears nothing."""
 	host = group.hosts[2]
-	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *LOSE_ALL)
+	run('tc', 'qdisc', 'add', 'dev', host.port, 'root', *lab.LOSE_ALL)
 	others = [h for h in group.hosts if h is not host]
 	group.expect_rounds('one-way loss, the others', others, 3)
 	expect_left_out([host], others)
@@ -334,14 +313,14 @@ def slow_link(group):
 def far_link(group):
 	"""A host moves to a third bridge, which is so many milliseconds away from the first one."""
 	host, other = group.hosts[3], group.hosts[0]
-	command = [sys.executable, Path(__file__).with_name('far.py'), 'far0', 'far2', str(FAR_MS)]
-	with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as link:
+	try:
+		link = lab.start_relay(FAR_MS, 'far0', 'far2')
+	except lab.Refused as why:
+		print(f'a link of {FAR_MS} ms: left out, {why}')
+		return
+	with link:
 		try:
-			if link.stdout.readline() == '':
-				print(f'a link of {FAR_MS} ms: left out, tun devices are refused: {link.stderr.read().splitlines()[-1]}')
-				return
-			ip('link', 'add', 'dev', 'bridge2', 'type', 'bridge')
-			ip('link', 'set', 'dev', 'bridge2', 'up')
+			lab.add_bridge('bridge2')
 			for i in '02':
 				ip('link', 'set', 'dev', f'far{i}', 'master', f'bridge{i}', 'up')
 			host.plug('bridge2')
@@ -409,8 +388,7 @@ def rotated(group):
 def lay_bridges():
 	ip('link', 'set', 'dev', 'lo', 'up')
 	for bridge in ('bridge0', 'bridge1'):
-		ip('link', 'add', 'dev', bridge, 'type', 'bridge')
-		ip('link', 'set', 'dev', bridge, 'up')
+		lab.add_bridge(bridge)
 
 
 def tell(hosts):
@@ -449,32 +427,16 @@ def inside():
 	print('hosts: passed')
 
 
-def refusal(own):
-	"""Return why this machine cannot have such hosts, or None."""
-	for program in ('ip', 'tc', 'nsenter', 'unshare'):
-		if shutil.which(program) is None:
-			return f'{program} is missing'
-	probe = f'''set -e
-mount -t tmpfs tmpfs /var/lib
-ip link add dev probe0 type bridge
-ip link add dev probe1 type veth peer name probe2
-ip link set dev probe1 master probe0
-tc qdisc add dev probe1 root {' '.join(LOSE_ALL)}'''
-	tried = subprocess.run([*own, 'sh', '-c', probe], capture_output=True, text=True, timeout=PATIENCE)
-	return f'name spaces, bridges or queues are refused: {tried.stderr.strip()}' if tried.returncode != 0 else None
-
-
 def main(inside):
 	"""Run `inside` in name spaces of its own; return the exit status."""
 	if INSIDE in os.environ:
 		return inside()
-	own = ['unshare', *(['-r'] if os.geteuid() != 0 else []), '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
-	why = refusal(own)
+	why = lab.refusal()
 	if why:
 		print(why)
 		return 77
 	os.environ[INSIDE] = 'yes'
-	os.execvp(own[0], [*own, sys.executable, *sys.argv])
+	os.execvp(lab.INSIDE[0], [*lab.INSIDE, sys.executable, *sys.argv])
 
 
 if __name__ == '__main__':
