@@ -2,7 +2,7 @@
  * explorer, in-process runner, libstarlingcore, the driver of the tests.
  *
  * A shell is a table of duties, one for each kind of action. They are done one by one, in the order of the
- * step, which is what the safety of the protocol rests on (PROTOCOL.md §14.1 What is durable before what is
+ * step, which is what the safety of the protocol rests on (ROUND.md §14.1 What is durable before what is
  * sent):
  *
  *   action   what the shell does                                          what it tells the core afterwards

@@ -1,7 +1,7 @@
 #!/bin/sh
-# starling-bench from the command line: bench.sh STARLING-BENCH STARLINGD
+# starling-bench from the command line: bench.sh STARLING-BENCH
 . "${0%/*}/../lib/head.sh"
-bench=$program
+program=$1 bench=$1 # a link in the build folder, beside starling
 mkdir within
 
 ends 0 --help

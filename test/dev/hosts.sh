@@ -1,7 +1,7 @@
 #!/bin/sh
-# starling-bench on hosts of its own, if this machine allows them: hosts.sh STARLING-BENCH STARLINGD
+# starling-bench on hosts of its own, if this machine allows them: hosts.sh STARLING-BENCH
 . "${0%/*}/../lib/head.sh"
-bench=$program
+program=$1 bench=$1 # a link in the build folder, beside starling
 mkdir within
 
 interfaces() {

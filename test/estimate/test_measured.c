@@ -1,5 +1,6 @@
 /* Estimated bytes are within 2 % of those that real daemons count, of which the flood is a small part. Memory
  * is within 20 %: how many chunks are under way at the peak depends on how busy the machine is. */
+#include <jansson.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +10,6 @@
 
 #include "test/lib/test.h"
 #include "common/field/encoding.h"
-#include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
 #include "tools/topology/topology.h"
 #include "tools/lib/schedule_graph.h"
@@ -17,8 +17,6 @@
 #define ROUNDS 6u /* the first four have more bits */
 #define FLOATS 60000u
 #define MANY_FLOATS 2000000u
-
-static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
 static struct sl_estimate_cost plan(const char *topology, uint32_t learners, uint32_t floats,
@@ -56,20 +54,19 @@ static struct sl_estimate_cost plan(const char *topology, uint32_t learners, uin
 static json_t *run(const char *topology, uint32_t learners, uint32_t floats, enum sl_engine engine,
 		   enum sl_sharing_kind sharing)
 {
-	struct sl_bench bench = {.options = {.program = starling, .repeat = 1}};
-	struct sl_error error = {0};
-	json_t *rows = NULL;
-	char with[32], mixing[32];
-	snprintf(with, sizeof with, "sharing=%s", sl_share_kind_name(sharing));
-	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(engine));
-	const struct sl_bench_daemons what = {
-		learners, floats, topology, {with, mixing, "privacy_check=warn"}, false, false};
-	strcpy(bench.folder, "/tmp/test-plan-XXXXXX");
-	assert_non_null(mkdtemp(bench.folder));
-	int rc = sl_bench_launch(&bench, &what, ROUNDS, bench.folder, &rows, &error);
-	sl_bench_take_away(bench.folder);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
+	char command[4096];
+	snprintf(command, sizeof command,
+		 "d=$(mktemp -d) || exit 1; trap 'rm -rf $d' EXIT; " STARLING_PATH
+		 " launch -n %u --rounds %u --topology %s --run-dir $d/run --json --set trainer=noise"
+		 " --set noise_parameters=%u --set sharing=%s --set mixing=%s --set privacy_check=warn",
+		 learners, ROUNDS, topology, floats, sl_share_kind_name(sharing), sl_engine_name(engine));
+	FILE *in = popen(command, "re");
+	assert_non_null(in);
+	json_t *summary = json_loadf(in, 0, NULL), *rows = json_incref(json_object_get(summary, "rounds"));
+	assert_int_equal(pclose(in), 0);
+	assert_true(json_is_true(json_object_get(summary, "all_same")));
+	assert_int_equal(json_array_size(rows), ROUNDS);
+	json_decref(summary);
 	return rows;
 }
 

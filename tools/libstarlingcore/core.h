@@ -19,7 +19,7 @@
  *      sent in that call. If a record cannot be written, end the learner. Records have secrets: keep the
  *      log as a key is kept.
  *   3. send: at once and in order, over an encrypted link on which the peer has proved its key
- *      (PROTOCOL.md 6.2). Frames that were sent arrive in order, or the link is down.
+ *      (LINKS.md §6.2). Frames that were sent arrive in order, or the link is down.
  *   4. Jobs: after each call, take the next job from starling_core_job, compute it by starling_core_run
  *      on any thread, and hand it in by starling_core_done.
  *   5. train: train `model`, which is the last committed one, in place, then call starling_core_trained.

@@ -1,4 +1,4 @@
-"""Programs that the experiments run: starling with its commands, and Octave. One at a time; ended with this program."""
+"""Programs that the experiments and starling-bench run: starling with its commands, and others. One at a time; ended with this program."""
 import ctypes
 import json
 import os
@@ -33,10 +33,10 @@ def beside(script):
 
 
 class Programs:
-	def __init__(self, starling, show):
+	def __init__(self, starling, show, prefix='starling-paper-', folder=None):
 		self.starling = starling
 		self.show = show  # a function of a text: what runs
-		self.folder = tempfile.TemporaryDirectory(prefix='starling-paper-')
+		self.folder = tempfile.TemporaryDirectory(prefix=prefix, dir=folder)
 
 	def path(self, name):
 		return Path(self.folder.name) / name

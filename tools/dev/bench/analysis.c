@@ -7,7 +7,7 @@
 #include "common/graph/forest.h"
 #include "common/mixing/minimal_polynomial.h"
 #include "common/mixing/spectrum.h"
-#include "tools/dev/bench/kernels.h"
+#include "tools/dev/bench/bench.h"
 
 #define TARGET 4u /* colluders + 1 */
 #define MEMORY ((size_t)128 << 20)
@@ -56,8 +56,7 @@ static int run_step(enum step step, const struct sl_graph *graph, const struct s
 	}
 }
 
-/* Add a sample to the figure of each step. */
-static int measure(size_t g, struct sl_figure *const figures[STEPS], struct sl_arena *arena)
+static int measure(size_t g, struct sl_arena *arena)
 {
 	struct sl_graph graph;
 	struct sl_field field;
@@ -68,30 +67,24 @@ static int measure(size_t g, struct sl_figure *const figures[STEPS], struct sl_a
 		size_t mark = sl_arena_mark(arena);
 		double begun = sl_bench_thread_ns();
 		rc = run_step(step, &graph, &field, arena);
-		sl_figure_add(figures[step], (sl_bench_thread_ns() - begun) / 1e6);
+		sl_bench_sample((sl_bench_thread_ns() - begun) / 1e6, "ms", "%s, N %u: %s",
+				graphs[g].topology, graphs[g].learners, names[step]);
 		sl_arena_reset(arena, mark);
 	}
 	return rc;
 }
 
-int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+int sl_bench_analysis(const struct sl_bench *bench, struct sl_error *error)
 {
-	struct sl_figure *figures[GRAPHS][STEPS];
 	struct sl_arena arena;
 	void *memory = malloc(MEMORY);
 	int rc = memory != NULL ? SL_OK : SL_ERR_NOMEM;
-	(void)self;
-	for (size_t g = 0; g < GRAPHS; g++)
-		for (enum step step = 0; step < STEPS; step++)
-			figures[g][step] = sl_bench_figure(bench, "ms", "%s, N %u: %s", graphs[g].topology,
-							   graphs[g].learners, names[step]);
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++)
+	(void)error;
+	for (uint32_t i = 0; i < bench->repeat; i++)
 		for (size_t g = 0; rc == SL_OK && g < GRAPHS; g++) {
 			sl_arena_init(&arena, memory, MEMORY);
-			rc = sl_bench_at(bench, graphs[g].topology, i, bench->options.repeat);
-			if (rc == SL_OK)
-				rc = measure(g, figures[g], &arena);
+			rc = measure(g, &arena);
 		}
 	free(memory);
-	return rc < 0 ? sl_err_set(error, rc, "%s", sl_err_text(rc)) : rc;
+	return rc;
 }

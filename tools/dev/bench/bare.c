@@ -1,14 +1,16 @@
-#include "tools/dev/bench/bare.h"
-
+/* TLS with nothing around it, between two threads over loopback: the comparison for an exchange of daemons.
+ */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "daemon/net/tls.h"
+#include "tools/dev/bench/bench.h"
 
 #define BYTES ((size_t)256 << 20)
 #define PIECE (256u << 10)
@@ -68,7 +70,7 @@ static void *transfer(void *argument)
 	return NULL;
 }
 
-static int measure(struct end ends[2], struct sl_figure *figure, struct sl_error *error)
+static int measure(struct end ends[2], struct sl_error *error)
 {
 	pthread_t thread;
 	if (!connect_ends(ends) || pthread_create(&thread, NULL, transfer, &ends[1]) != 0)
@@ -76,27 +78,26 @@ static int measure(struct end ends[2], struct sl_figure *figure, struct sl_error
 	double begun = cpu_ns();
 	transfer(&ends[0]);
 	pthread_join(thread, NULL);
-	sl_figure_add(figure, (cpu_ns() - begun) / (double)BYTES);
+	sl_bench_sample((cpu_ns() - begun) / (double)BYTES, "ns a byte",
+			"TLS with nothing around it, both ends");
 	return ends[0].good && ends[1].good ? SL_OK : sl_err_set(error, SL_ERR_CRYPTO, "bare TLS failed");
 }
 
-static int identify(const char *within, uint32_t i, struct end *end, struct sl_member *member,
-		    struct sl_error *error)
+static int identify(uint32_t i, struct end *end, struct sl_member *member, struct sl_error *error)
 {
-	char folder[PATH_MAX + 32];
-	snprintf(folder, sizeof folder, "%s/bare-%u", within, i);
+	char folder[16];
+	snprintf(folder, sizeof folder, "bare-%u", i);
 	snprintf(member->name, sizeof member->name, "site-%u", i);
 	member->id = i + 1;
 	int rc = sl_identity_create(folder, member->name, error);
 	if (rc == SL_OK)
 		rc = sl_identity_load(folder, &end->identity, error);
-	sl_bench_take_away(folder);
 	if (rc == SL_OK)
 		memcpy(member->pin, end->identity.pin, sizeof member->pin);
 	return rc;
 }
 
-int sl_bare_tls(struct sl_bench *bench, uint32_t samples, struct sl_figure *figure, struct sl_error *error)
+int sl_bench_tls(const struct sl_bench *bench, struct sl_error *error)
 {
 	static struct end ends[2];
 	struct sl_member members[2] = {{.id = 0}};
@@ -105,11 +106,11 @@ int sl_bare_tls(struct sl_bench *bench, uint32_t samples, struct sl_figure *figu
 	memset(ends, 0, sizeof ends);
 	ends[1].server = true;
 	for (uint32_t i = 0; rc == SL_OK && i < 2; i++)
-		rc = identify(bench->folder, i, &ends[i], &members[i], error);
+		rc = identify(i, &ends[i], &members[i], error);
 	for (uint32_t i = 0; rc == SL_OK && i < 2; i++)
 		rc = sl_tls_open(&ends[i].tls, &ends[i].identity, &roster, error);
-	for (uint32_t i = 0; rc == SL_OK && i < samples; i++)
-		rc = measure(ends, figure, error);
+	for (uint32_t i = 0; rc == SL_OK && i < bench->repeat; i++)
+		rc = measure(ends, error);
 	for (uint32_t i = 0; i < 2; i++) {
 		sl_tls_close(&ends[i].tls);
 		sl_identity_close(&ends[i].identity);

@@ -5,7 +5,7 @@
 
 #include "common/compute/job.h"
 #include "common/compute/state.h"
-#include "tools/dev/bench/kernels.h"
+#include "tools/dev/bench/bench.h"
 
 #define DEGREE 10u
 #define CHUNKS 4u
@@ -110,19 +110,20 @@ static int open_learner(struct learner *l, uint64_t p)
 	return rc == SL_OK ? run(l, (struct sl_job){.kind = SL_JOB_SECRETS}).code : rc;
 }
 
-/* Add the CPU time of one job, for each of `elements`. What the job finds makes no difference. */
-static void measure(struct learner *l, struct sl_job job, double elements, uint32_t samples,
-		    struct sl_figure *figure)
+/* Sample the CPU time of one job, for each of `elements`. What the job finds makes no difference. */
+static void measure(struct learner *l, struct sl_job job, double elements, uint32_t samples, const char *name,
+		    uint32_t bits)
 {
 	for (uint32_t i = 0; i <= samples; i++) {
 		double begun = sl_bench_thread_ns();
 		run(l, job);
 		if (i > 0) /* the first warms up */
-			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / elements);
+			sl_bench_sample((sl_bench_thread_ns() - begun) / elements, "ns", "%s, %u bits", name,
+					bits);
 	}
 }
 
-static int measure_jobs(struct sl_bench *bench, struct learner *l, uint32_t bits)
+static void measure_jobs(struct learner *l, uint32_t bits, uint32_t samples)
 {
 	static const uint8_t none[SL_HASH_BYTES];
 	const struct {
@@ -139,31 +140,24 @@ static int measure_jobs(struct sl_bench *bench, struct learner *l, uint32_t bits
 		{"checksums", {.kind = SL_JOB_CHECKSUM, .expected = none}, (double)ELEMENTS * (DEGREE + 2)},
 		{"sum of all", {.kind = SL_JOB_SUM}, (double)ELEMENTS * (DEGREE + 1)},
 	};
-	int rc = SL_OK;
-	for (size_t j = 0; rc == SL_OK && j < sizeof jobs / sizeof *jobs; j++) {
-		struct sl_figure *figure = sl_bench_figure(bench, "ns", "%s, %u bits", jobs[j].name, bits);
-		rc = sl_bench_at(bench, figure->name, 0, 0);
-		if (rc == SL_OK)
-			measure(l, jobs[j].job, jobs[j].elements, bench->options.repeat, figure);
-	}
-	return rc;
+	for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++)
+		measure(l, jobs[j].job, jobs[j].elements, samples, jobs[j].name, bits);
 }
 
-int sl_bench_deposits(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+int sl_bench_deposits(const struct sl_bench *bench, struct sl_error *error)
 {
 	static const struct {
 		uint64_t p;
 		uint32_t bits;
 	} primes[] = {{SL_P_MERSENNE31, 31}, {(UINT64_C(1) << 61) - 1, 61}};
 	int rc = SL_OK;
-	(void)self;
+	(void)error;
 	for (size_t i = 0; rc == SL_OK && i < sizeof primes / sizeof *primes; i++) {
 		struct learner l;
 		rc = open_learner(&l, primes[i].p);
 		if (rc == SL_OK)
-			rc = measure_jobs(bench, &l, primes[i].bits);
+			measure_jobs(&l, primes[i].bits, bench->repeat);
 		free(l.arena.base);
 	}
-	sl_bench_note(bench, "for each element and vector; degree %u", DEGREE);
-	return rc < 0 ? sl_err_set(error, rc, "%s", sl_err_text(rc)) : rc;
+	return rc;
 }

@@ -1,26 +1,19 @@
-/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of
+/* Arithmetic alone, in CPU time of one thread: making shares, with their randomness, and an iteration of
  * mixing. */
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/base/number.h"
 #include "common/field/vector.h"
 #include "common/field/kernels.h"
 #include "common/field/metropolis.h"
-#include "common/field/share.h"
-#include "tools/dev/bench/kernels.h"
+#include "tools/dev/bench/bench.h"
 
 #define BLOCK 2048u	/* coordinates at a time, as a learner makes them */
 #define SHARES 2000000u /* a sample */
 #define PASSES 5u
-
-double sl_bench_thread_ns(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* ---- shares ---- */
 
@@ -70,8 +63,10 @@ static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
 	return rc;
 }
 
-int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples,
-			   struct sl_figure *figure)
+/* Sample the ns for one share, randomness included; a coordinate has degree + 1 of them, the learner's own
+ * being one. */
+static int measure_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples,
+			  const char *name)
 {
 	struct maker m;
 	size_t blocks = 1 + SHARES / ((size_t)BLOCK * (degree + 1));
@@ -82,7 +77,8 @@ int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degre
 			sl_share(&m.sharing, kind, m.randomness, m.x, BLOCK, m.rows, m.scratch);
 		double spent = sl_bench_thread_ns() - begun;
 		if (i > 0) /* the first warms up */
-			sl_figure_add(figure, spent / ((double)blocks * BLOCK * (degree + 1)));
+			sl_bench_sample(spent / ((double)blocks * BLOCK * (degree + 1)), "ns a share", "%s",
+					name);
 	}
 	free(m.arena.base);
 	return rc;
@@ -97,29 +93,28 @@ static const uint32_t degrees[] = {10, 87};
 #define PRIMES (sizeof primes / sizeof *primes)
 #define DEGREES (sizeof degrees / sizeof *degrees)
 
-int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+int sl_bench_kernels(const struct sl_bench *bench, struct sl_error *error)
 {
+	char name[64];
 	int rc = SL_OK;
-	(void)self;
+	(void)error;
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++) {
-				struct sl_figure *figure =
-					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
-							sl_share_kind_name((enum sl_sharing_kind)k),
-							primes[p].bits, degrees[d]);
-				rc = sl_bench_at(bench, figure->name, 0, 0);
-				if (rc == SL_OK)
-					rc = sl_bench_kernel_shares((enum sl_sharing_kind)k, primes[p].p,
-								    degrees[d], bench->options.repeat,
-								    figure);
+				snprintf(name, sizeof name, "%s, %u bits, degree %u",
+					 sl_share_kind_name((enum sl_sharing_kind)k), primes[p].bits,
+					 degrees[d]);
+				rc = measure_shares((enum sl_sharing_kind)k, primes[p].p, degrees[d],
+						    bench->repeat, name);
 			}
-	return rc < 0 ? sl_err_set(error, rc, "%s", sl_err_text(rc)) : rc;
+	return rc;
 }
 
 /* ---- one iteration of exact, of a chunk ---- */
 
-double sl_bench_kernel_exact(uint32_t degree)
+/* Return the ns for an element of a neighbour's state, mixed in by `exact` at p = 2^31-1; negative: out of
+ * memory. */
+static double exact_ns(uint32_t degree)
 {
 	struct sl_field field;
 	uint64_t *x = calloc(SL_CHUNK_ELEMENTS, sizeof *x), *sum = calloc(SL_CHUNK_ELEMENTS, sizeof *sum);
@@ -149,7 +144,8 @@ double sl_bench_kernel_exact(uint32_t degree)
 
 /* ---- one iteration of metropolis ---- */
 
-int sl_bench_kernel_metropolis(uint32_t degree, size_t elements, uint32_t samples, struct sl_figure *figure)
+/* Sample the microseconds for one learner's iteration of metropolis. */
+static int measure_metropolis(uint32_t degree, size_t elements, uint32_t samples, const char *name)
 {
 	size_t row = elements * sizeof(int64_t);
 	uint8_t *rows =
@@ -169,7 +165,7 @@ int sl_bench_kernel_metropolis(uint32_t degree, size_t elements, uint32_t sample
 		double begun = sl_bench_thread_ns();
 		sl_metropolis_step((int64_t *)(rows + degree * row), elements, states, divisors, degree);
 		if (i > 0) /* the first warms up */
-			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / 1e3);
+			sl_bench_sample((sl_bench_thread_ns() - begun) / 1e3, "us", "%s", name);
 	}
 	free(rows);
 	free(divisors);
@@ -179,35 +175,45 @@ int sl_bench_kernel_metropolis(uint32_t degree, size_t elements, uint32_t sample
 
 /* ---- instruction sets ---- */
 
-static int measure_set(struct sl_bench *bench, const char *set)
+static int measure_set(const struct sl_bench *bench, const char *set)
 {
-	struct sl_figure *share = sl_bench_figure(bench, "ns a share", "shamir, 31 bits, degree 87, %s", set);
-	struct sl_figure *fixed = sl_bench_figure(bench, "us", "metropolis, n 32,768, degree 20, %s", set);
-	struct sl_figure *exact =
-		sl_bench_figure(bench, "ns", "exact, for each element and neighbour, %s", set);
-	uint32_t repeat = bench->options.repeat;
-	int rc = sl_bench_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, repeat, share);
+	char name[64];
+	snprintf(name, sizeof name, "shamir, 31 bits, degree 87, %s", set);
+	int rc = measure_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, bench->repeat, name);
+	snprintf(name, sizeof name, "metropolis, n 32,768, degree 20, %s", set);
 	if (rc == SL_OK)
-		rc = sl_bench_kernel_metropolis(20, 32768, repeat, fixed);
-	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++)
-		sl_figure_add(exact, sl_bench_kernel_exact(20));
+		rc = measure_metropolis(20, 32768, bench->repeat, name);
+	for (uint32_t i = 0; rc == SL_OK && i < bench->repeat; i++)
+		sl_bench_sample(exact_ns(20), "ns", "exact, for each element and neighbour, %s", set);
 	return rc;
 }
 
-int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error)
 {
 	static const char *const sets[] = {"portable", "avx2", "avx512"};
-	uint32_t count = sizeof sets / sizeof *sets;
 	int rc = SL_OK;
-	(void)self;
-	for (uint32_t i = 0; rc == SL_OK && i < count; i++) {
-		rc = sl_bench_at(bench, sets[i], i, count);
-		if (rc != SL_OK || sl_kernels_choose(sets[i]) != SL_OK) /* this machine does not have it */
-			continue;
-		rc = measure_set(bench, sets[i]);
-		if (rc != SL_OK)
-			sl_err_set(error, rc, "%s", sl_err_text(rc));
-	}
-	sl_kernels_choose(NULL);
+	(void)error;
+	for (size_t i = 0; rc == SL_OK && i < sizeof sets / sizeof *sets; i++)
+		if (sl_kernels_choose(sets[i]) == SL_OK) /* this machine has it */
+			rc = measure_set(bench, sets[i]);
+	return rc;
+}
+
+/* ---- the least that a round takes ---- */
+
+/* Sample what a round of `additive` and `exact` with so many neighbours consists of, at the least: bytes
+ * through TLS and arithmetic. */
+int sl_bench_floor(const struct sl_bench *bench, struct sl_error *error)
+{
+	uint64_t degree;
+	if (!sl_number_parse(bench->arguments[0], 1, SL_LEARNERS_MAX - 1, &degree))
+		return sl_err_set(error, SL_ERR_FORMAT, "'%s' is no number of neighbours",
+				  bench->arguments[0]);
+	int rc = sl_bench_tls(bench, error);
+	if (rc == SL_OK)
+		rc = measure_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree, bench->repeat,
+				    "additive");
+	if (rc == SL_OK)
+		sl_bench_sample(exact_ns((uint32_t)degree), "ns", "exact");
 	return rc;
 }

@@ -1,40 +1,28 @@
-/* The part of a round's CPU that a learner spends on showing what it does. Daemons run as ever and tell the
- * CPU time of each round. What they have logged is then written once more, in this process, and timed; the
- * difference of two runs of daemons would be smaller than its own spread. */
+/* What the learners of a run have logged, written once more and timed: the difference of two runs of daemons
+ * would be smaller than its own spread. */
+#include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/base/bytes.h"
 #include "common/report/record.h"
 #include "daemon/runtime/log.h"
-#include "tools/dev/bench/daemons.h"
-#include "tools/dev/bench/kernels.h"
+#include "tools/dev/bench/bench.h"
 
-#define SCRAPES_PER_S 1.0
 #define WRITTEN_LEAST 2000u /* records in a sample */
 
-/* The records of all learners of a run. */
-struct logs {
-	json_t *records; /* array */
-	double bytes;
-};
-
-static int read_logs(struct logs *logs, const char *folder, uint32_t learners, struct sl_error *error)
+static int read_log(json_t *records, const char *path, struct sl_error *error)
 {
-	char path[PATH_MAX + 40], *line = NULL;
+	char *line = NULL;
 	size_t room = 0;
-	*logs = (struct logs){.records = json_array()};
-	for (uint32_t i = 0; i < learners; i++) {
-		snprintf(path, sizeof path, "%s/run/learner-%02u/log.jsonl", folder, i + 1);
-		FILE *in = fopen(path, "r");
-		if (in == NULL) {
-			free(line);
-			return sl_err_set(error, SL_ERR_IO, "cannot read %s", path);
-		}
-		for (ssize_t n; (n = getline(&line, &room, in)) > 0; logs->bytes += (double)n)
-			json_array_append_new(logs->records, json_loadb(line, (size_t)n, 0, NULL));
-		fclose(in);
-	}
+	FILE *in = fopen(path, "re");
+	if (in == NULL)
+		return sl_err_set(error, SL_ERR_IO, "cannot read %s", path);
+	for (ssize_t n; (n = getline(&line, &room, in)) > 0;)
+		json_array_append_new(records, json_loadb(line, (size_t)n, 0, NULL));
 	free(line);
+	fclose(in);
 	return SL_OK;
 }
 
@@ -60,7 +48,7 @@ static const uint64_t *set_of(struct sets *sets, const struct sl_record *record,
 	return sets->bits[field];
 }
 
-/* Write the records once more, as a daemon does; return the microseconds of CPU for one. */
+/* Write the records (an array) once more, as a daemon does; return the microseconds of CPU for one. */
 static double write_again(struct sl_log *log, const json_t *records, const struct sl_roster *roster)
 {
 	static struct sets sets;
@@ -87,74 +75,25 @@ static double write_again(struct sl_log *log, const json_t *records, const struc
 	return 1e-3 * spent_ns / (double)written;
 }
 
-static int time_records(struct sl_bench *bench, const struct logs *logs, struct sl_figure *figure,
-			struct sl_error *error)
+/* Arguments: the roster, then the logs. */
+int sl_bench_monitored(const struct sl_bench *bench, struct sl_error *error)
 {
-	static struct sl_settings settings = {.log_format = SL_LOG_JSON, .log_level = SL_INFO, .id = 1};
-	char path[PATH_MAX + 40];
+	static const struct sl_settings settings = {
+		.log_format = SL_LOG_JSON, .log_level = SL_INFO, .id = 1, .log = "log"};
 	struct sl_roster roster = {0};
 	struct sl_log *log = NULL;
-	snprintf(settings.log, sizeof settings.log, "%.1000s/log", bench->folder);
-	snprintf(path, sizeof path, "%s/run/roster.yaml", bench->folder);
-	int rc = sl_roster_load(path, &roster, error);
+	json_t *records = json_array();
+	int rc = sl_roster_load(bench->arguments[0], &roster, error);
+	for (char *const *path = bench->arguments + 1; rc == SL_OK && *path != NULL; path++)
+		rc = read_log(records, *path, error);
+	if (rc == SL_OK && json_array_size(records) == 0)
+		rc = sl_err_set(error, SL_ERR_FORMAT, "the logs are empty");
 	if (rc == SL_OK)
 		rc = sl_log_open(&log, &settings, "learner-01", error);
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
-		sl_figure_add(figure, write_again(log, logs->records, &roster));
-		rc = sl_bench_at(bench, "records", i, bench->options.repeat);
-	}
+	for (uint32_t i = 0; rc == SL_OK && i < bench->repeat; i++)
+		sl_bench_sample(write_again(log, records, &roster), "us", "CPU of a log record");
 	sl_log_close(log);
-	remove(settings.log);
 	sl_roster_close(&roster);
-	return rc;
-}
-
-/* Add the figures of the run: rounds `rows` with the records in `logs`. */
-static int compare(struct sl_bench *bench, const struct sl_bench_daemons *what, const json_t *rows,
-		   const struct logs *logs, struct sl_error *error)
-{
-	double each = (double)json_array_size(rows) * what->learners;
-	double records = (double)json_array_size(logs->records) / each;
-	struct sl_figure *record = sl_bench_figure(bench, "us", "CPU of a log record"),
-			 *text = sl_bench_figure(bench, "us", "CPU of the metrics as text"),
-			 *cpu = sl_bench_figure(bench, "ms", "CPU of a round and learner"),
-			 *part = sl_bench_figure(bench, "%", "of it: log, metrics each second");
-	sl_figure_add(sl_bench_figure(bench, "records", "log of a round and learner"), records);
-	sl_figure_add(sl_bench_figure(bench, "KB", "log of a round and learner"), 1e-3 * logs->bytes / each);
-	int rc = time_records(bench, logs, record, error);
-	if (rc != SL_OK)
-		return rc;
-	sl_bench_monitoring_text(bench->options.repeat, text);
-	for (size_t i = 1; i < json_array_size(rows); i++) {
-		const json_t *row = json_array_get(rows, i);
-		double seconds = json_number_value(json_object_get(row, "train_s")) +
-				 json_number_value(json_object_get(row, "aggregate_s"));
-		double cpu_us = 1e6 * json_number_value(json_object_get(row, "cpu_s")) / what->learners;
-		double spent_us = records * sl_figure_spread(record).median +
-				  SCRAPES_PER_S * seconds * sl_figure_spread(text).median;
-		sl_figure_add(cpu, 1e-3 * cpu_us);
-		sl_figure_add(part, 100 * spent_us / cpu_us);
-	}
-	return SL_OK;
-}
-
-int sl_bench_monitored(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
-{
-	const struct sl_bench_daemons *what = self->details;
-	struct logs logs = {0};
-	json_t *rows = NULL;
-	char run[PATH_MAX + 8];
-	int rc = sl_bench_at(bench, "rounds of daemons", 0, 0);
-	if (rc == SL_OK)
-		rc = sl_bench_launch_kept(bench, what, bench->options.repeat + 1, bench->folder, &rows,
-					  error);
-	if (rc == SL_OK)
-		rc = read_logs(&logs, bench->folder, what->learners, error);
-	if (rc == SL_OK)
-		rc = compare(bench, what, rows, &logs, error);
-	snprintf(run, sizeof run, "%s/run", bench->folder);
-	sl_bench_take_away(run);
-	json_decref(logs.records);
-	json_decref(rows);
+	json_decref(records);
 	return rc;
 }

@@ -1,11 +1,12 @@
 /* What a learner spends on showing what it does: log records and metrics. */
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/report/record.h"
 #include "daemon/observe/metrics_text.h"
 #include "daemon/runtime/log.h"
-#include "tools/dev/bench/kernels.h"
+#include "tools/dev/bench/bench.h"
 
 #define RECORDS 2000u
 #define REPORTS 200000u
@@ -55,42 +56,25 @@ static void write_texts(struct sl_metrics *metrics)
 	}
 }
 
-void sl_bench_monitoring_text(uint32_t samples, struct sl_figure *figure)
+int sl_bench_monitoring(const struct sl_bench *bench, struct sl_error *error)
 {
+	static const struct sl_settings settings = {
+		.log_format = SL_LOG_JSON, .log_level = SL_INFO, .id = 1, .log = "log"};
 	static struct sl_metrics metrics;
-	sl_metrics_init(&metrics, 0);
-	count_reports(&metrics);
-	for (uint32_t i = 0; i < samples; i++) {
-		double begun = now_us();
-		write_texts(&metrics);
-		sl_figure_add(figure, (now_us() - begun) / TEXTS);
-	}
-}
-
-int sl_bench_monitoring(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
-{
-	static struct sl_settings settings = {.log_format = SL_LOG_JSON, .log_level = SL_INFO, .id = 1};
-	static struct sl_metrics metrics;
-	struct sl_figure *record = sl_bench_figure(bench, "us", "a log record"),
-			 *report = sl_bench_figure(bench, "us", "a report, counted");
 	struct sl_log *log;
-	(void)self;
-	snprintf(settings.log, sizeof settings.log, "%.1000s/log", bench->folder);
 	int rc = sl_log_open(&log, &settings, "learner-01", error);
 	sl_metrics_init(&metrics, 0);
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
+	for (uint32_t i = 0; rc == SL_OK && i < bench->repeat; i++) {
 		double begun = now_us();
 		write_records(log);
-		sl_figure_add(record, (now_us() - begun) / RECORDS);
+		sl_bench_sample((now_us() - begun) / RECORDS, "us", "a log record");
 		begun = now_us();
 		count_reports(&metrics);
-		sl_figure_add(report, (now_us() - begun) / REPORTS);
-		rc = sl_bench_at(bench, "monitoring", i, bench->options.repeat);
+		sl_bench_sample((now_us() - begun) / REPORTS, "us", "a report, counted");
+		begun = now_us();
+		write_texts(&metrics);
+		sl_bench_sample((now_us() - begun) / TEXTS, "us", "the metrics as text");
 	}
 	sl_log_close(log);
-	remove(settings.log);
-	if (rc == SL_OK)
-		sl_bench_monitoring_text(bench->options.repeat,
-					 sl_bench_figure(bench, "us", "the metrics as text"));
 	return rc;
 }

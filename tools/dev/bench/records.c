@@ -1,5 +1,6 @@
-/* Time until a record of a round is durable, on the disk of the bench's folder. */
+/* Time until a record of a round is durable, on the disk of the working directory. */
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/store/store.h"
@@ -9,9 +10,9 @@
 
 static double wall_ms(void)
 {
-	struct sl_cpu_clock clock;
-	sl_machine_cpu_clock_read(&clock);
-	return 1e3 * clock.wall_s;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
 #define NEIGHBOURS 16u /* the usual max_degree */
@@ -52,67 +53,56 @@ static int commit(struct sl_store *store, sl_round t, uint32_t learners, struct 
 	return sl_store_commit_round(store, &round, error);
 }
 
-static int measure(struct sl_bench *bench, struct sl_store *store, uint32_t learners, sl_round *t,
+static int measure(uint32_t repeat, struct sl_store *store, uint32_t learners, sl_round *t,
 		   struct sl_error *error)
 {
 	static int (*const steps[])(struct sl_store *, sl_round, uint32_t,
 				    struct sl_error *) = {prepare, release, commit};
 	static const char *const names[] = {"prepared", "released", "committed"};
-	struct sl_figure *figures[3];
 	int rc = SL_OK;
-	for (int k = 0; k < 3; k++)
-		figures[k] = sl_bench_figure(bench, "ms", "%s, N %u", names[k], learners);
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
-		rc = sl_bench_at(bench, "records", i, bench->options.repeat);
+	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
 		++*t;
 		for (int k = 0; rc == SL_OK && k < 3; k++) {
 			double begun = wall_ms();
 			rc = steps[k](store, *t, learners, error);
-			sl_figure_add(figures[k], wall_ms() - begun);
+			sl_bench_sample(wall_ms() - begun, "ms", "%s, N %u", names[k], learners);
 		}
 	}
 	return rc;
 }
 
 /* Write a page and wait until it is durable: the cost of the disk without a database. */
-static int measure_page(struct sl_bench *bench, const char *folder, struct sl_error *error)
+static int measure_page(uint32_t repeat, struct sl_error *error)
 {
 	static const char page[4096];
-	struct sl_figure *figure = sl_bench_figure(bench, "ms", "a page and fsync");
-	char path[PATH_MAX + 32];
-	snprintf(path, sizeof path, "%s/page", folder);
-	FILE *file = fopen(path, "wb");
-	int rc = file != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
+	FILE *file = fopen("page", "wb");
+	int rc = file != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot write a file");
+	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
 		double begun = wall_ms();
 		if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 ||
 		    fsync(fileno(file)) != 0)
-			rc = sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
-		sl_figure_add(figure, wall_ms() - begun);
+			rc = sl_err_set(error, SL_ERR_IO, "cannot write a page");
+		sl_bench_sample(wall_ms() - begun, "ms", "a page and fsync");
 	}
 	if (file != NULL)
 		fclose(file);
 	return rc;
 }
 
-int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+int sl_bench_records(const struct sl_bench *bench, struct sl_error *error)
 {
 	struct sl_member members[] = {{.id = 1}, {.id = 2}};
 	struct sl_roster roster = {.members = members, .size = 2};
 	struct sl_store_owner owner = {.run = "bench", .roster = &roster};
 	struct sl_store *store = NULL;
 	sl_round t = 0;
-	char folder[PATH_MAX + 16];
-	(void)self;
-	snprintf(folder, sizeof folder, "%s/records", bench->folder);
-	int rc = sl_store_open(&store, folder, &owner, error);
+	int rc = sl_store_open(&store, "records", &owner, error);
 	if (rc == SL_OK)
-		rc = measure_page(bench, folder, error);
+		rc = measure_page(bench->repeat, error);
 	if (rc == SL_OK)
-		rc = measure(bench, store, 20, &t, error);
+		rc = measure(bench->repeat, store, 20, &t, error);
 	if (rc == SL_OK)
-		rc = measure(bench, store, SL_LEARNERS_MAX, &t, error);
+		rc = measure(bench->repeat, store, SL_LEARNERS_MAX, &t, error);
 	sl_store_close(store);
-	sl_bench_take_away(folder);
 	return rc;
 }

@@ -1,0 +1,110 @@
+"""The cases in a process of their own (bench-kernels), and those of real daemons over loopback, by `starling launch`.
+
+The first round makes the links and is not counted. The trainer is `noise`, except in the case `demo`.
+"""
+import statistics
+import tempfile
+
+from program import Failed
+
+PARTS = 'agree', 'share', 'ready', 'mix', 'confirm'
+TLS = 'TLS with nothing around it, both ends'
+MEMORY_FOLDER = '/dev/shm'
+SCRAPES_PER_S = 1.0
+
+
+def launch(bench, learners, topology, size=0, settings=(), run_folder='run', what='rounds of daemons'):
+	"""Launch one run; return the rounds of its summary. `size` 0: the default trainer."""
+	arguments = ['launch', '-n', learners, '--rounds', bench.repeat + 1, '--topology', topology, '--run-dir', run_folder]
+	for setting in (*(('trainer=noise', f'noise_parameters={size}') if size else ()), *settings):
+		arguments += ['--set', setting]
+	summary = bench.programs.starling_json(arguments, what)
+	if not summary['all_same']:
+		raise Failed("the launcher's summary does not say that all rounds were the same")
+	return summary['rounds']
+
+
+def numbers(rows, key, scale=1.0):
+	"""Return a number of each round but the first; of "parts_s" with "." between. Rounds without it are left out."""
+	*within, key = key.split('.')
+	found = [(row[within[0]] or {} if within else row).get(key) for row in rows[1:]]
+	return [scale * value for value in found if value is not None]
+
+
+def kernels(bench, case):
+	"""Run a case of bench-kernels."""
+	for name, unit, value in bench.sample(case):
+		bench.result.add(unit, name, value)
+
+
+def deposits(bench):
+	kernels(bench, 'deposits')
+	bench.result.notes.append('for each element and vector; degree 10')
+
+
+def exchange(bench, learners, size, topology, few, many):
+	"""The difference between many and few iterations is the cost of the exchanges: CPU of both ends, mixing included."""
+	cpu = bench.result.add('ns a byte', 'CPU of both ends, mixing included')
+	runs = [launch(bench, learners, topology, size, ('mixing=metropolis', f'iterations={n}'), f'run-{n}', f'{n} iterations')
+		for n in (few, many)]
+	for a, b in zip(*(rows[1:] for rows in runs)):
+		if b['bytes'] > a['bytes']:
+			cpu.append(1e9 * (b['cpu_s'] - a['cpu_s']) / (b['bytes'] - a['bytes']))
+	kernels(bench, 'tls')
+	bench.result.add_ratio('over bare TLS', cpu, bench.result.add('ns a byte', TLS))
+
+
+def floor(bench, learners, size, row):
+	"""Return the seconds for the bytes of a round through bare TLS and the arithmetic of `additive` and `exact`, on all processors."""
+	degree, samples = 2 * row['edges'] / learners, {}
+	for name, _, value in bench.sample('floor', int(degree)):
+		samples.setdefault(name, []).append(value)
+	bench.result.add('ns a byte', TLS, *samples[TLS])
+	tls, share, exact = (statistics.median(samples[name]) for name in (TLS, 'additive', 'exact'))
+	work = (size + 1) * ((degree + 1) * share + degree * row['steps'] * exact)
+	return 1e-9 * (row['bytes'] * tls + learners * work) / bench.processors
+
+
+def daemons(bench, memory=False, least=False, **what):
+	"""Rounds; with `memory` again with the run folder on a tmpfs, with `least` beside the least time that bytes and arithmetic take."""
+	result = bench.result
+	rows = launch(bench, **what)
+	seconds = result.add('s', 'last trained to last commit', *numbers(rows, 'aggregate_s'))
+	result.add('s', '  train', *numbers(rows, 'train_s'))
+	for part in PARTS:
+		result.add('s', f'  {part}', *numbers(rows, f'parts_s.{part}'))
+	result.add('s', 'CPU of all learners', *numbers(rows, 'cpu_s'))
+	result.add('MB', 'sent by all learners', *numbers(rows, 'bytes', 1e-6))
+	result.add('MB', 'memory of a learner, at most', *numbers(rows, 'peak_bytes', 1e-6))
+	if least:
+		shortest = result.add('s', 'its floor: bytes and arithmetic')
+		shortest.append(floor(bench, what['learners'], what['size'], rows[1]))
+		result.add_ratio('over its floor', seconds, shortest)
+	if memory:
+		try:
+			folder = tempfile.TemporaryDirectory(prefix='starling-bench-', dir=MEMORY_FOLDER)
+		except OSError:
+			result.notes.append(f'not measured without a disk: no folder can be made in {MEMORY_FOLDER}')
+			return
+		with folder as name:
+			rows = launch(bench, **what, run_folder=f'{name}/run', what='rounds of daemons, on a tmpfs')
+		result.add('s', 'the same with the records on a tmpfs', *numbers(rows, 'aggregate_s'))
+
+
+def monitored(bench, **what):
+	"""The part of a round's CPU that a learner spends on showing what it does. Daemons tell the CPU time of each round. What they have
+	logged is then written once more and timed; the difference of two runs of daemons would be smaller than its own spread."""
+	result, rows = bench.result, launch(bench, **what)
+	logs = sorted(bench.programs.path('run').glob('learner-*/log.jsonl'))
+	texts = [log.read_bytes() for log in logs]
+	each, records = len(rows) * what['learners'], sum(text.count(b'\n') for text in texts)
+	record = result.add('us', 'CPU of a log record', *(s[2] for s in bench.sample('monitored', 'run/roster.yaml', *logs)))
+	text = result.add('us', 'CPU of the metrics as text', *(s[2] for s in bench.sample('monitoring') if s[0] == 'the metrics as text'))
+	for row in rows[1:]:
+		cpu_us = 1e6 * row['cpu_s'] / what['learners']
+		spent_us = (records / each * statistics.median(record)
+			+ SCRAPES_PER_S * (row['train_s'] + row['aggregate_s']) * statistics.median(text))
+		result.add('ms', 'CPU of a round and learner', 1e-3 * cpu_us)
+		result.add('%', 'of it: log, metrics each second', 100 * spent_us / cpu_us)
+	result.add('records', 'log of a round and learner', records / each)
+	result.add('KB', 'log of a round and learner', 1e-3 * sum(map(len, texts)) / each)
