@@ -20,8 +20,6 @@ KNOWN_INCLUDES = {
 	'tools/timeline': ['take timeline'],
 }
 KNOWN_CALLS = {
-	'tools/dev/bench': ['analysis bare bench cases child daemons deposits hosts hosts_mpi hosts_net hosts_relay hosts_room hosts_watch kernels '
-		'launch monitored monitoring records'],
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
 	'tools/runner': ['runner_sweep runner_turn'],
 	'tools/sim': ['check check_mean check_rules check_signed forget lie link shell signatures verbs world', 'fault fault_kinds'],

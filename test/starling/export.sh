@@ -4,6 +4,10 @@ python=$3
 example=$(realpath "$4")
 "$python" -c 'import numpy' 2>/dev/null || { echo "numpy is not installed (Debian: python3-numpy)"; exit 77; }
 . "$(dirname "$0")/../lib/head.sh"
+mkdir bin none
+printf '#!/bin/sh\nexec %s "$@"\n' "$(command -v "$python")" >bin/python3
+chmod +x bin/python3
+export PATH="$folder/bin:$PATH"
 
 ends 0 launch -n 3 --rounds 2 --run-dir run -- "$example"
 ends 0 export --npz m.npz --safetensors m.safetensors run
@@ -48,6 +52,8 @@ END
 "$python" make.py
 ends 0 export --npz types.npz types.safetensors
 "$python" compare.py types.npz types.safetensors
+# Every version writes the same bytes.
+echo "ff5fb3bfacae4959e3eb3cbe1bc5068c47badce7429916562feaad00fbb5ec59  types.npz" | sha256sum -c --quiet || fail "the file has changed"
 refused 'types.safetensors: holds round 7, not 8' export --npz other.npz --round 8 types.safetensors
 
 # Rounds; files that are there; damage.
@@ -66,6 +72,8 @@ refused 'name the file to write' export run
 size=$(wc -c <m.safetensors)
 head -c $((size - 1)) m.safetensors >short.safetensors
 { head -c $((size - 1)) m.safetensors && printf '\377'; } >damaged.safetensors
-refused 'short.safetensors: ' export --npz m2.npz short.safetensors
-refused 'damaged.safetensors: damaged: the model does not match its checksum' export --npz m2.npz damaged.safetensors
+refused 'short.safetensors is ' export --npz m2.npz short.safetensors
+refused 'damaged.safetensors is damaged: its data do not have the checksum of its header' export --npz m2.npz damaged.safetensors
+PATH=$folder/none "$program" export --npz m2.npz run >out 2>err && fail "it ends well without Python"
+[ "$(cat err)" = 'starling export: python3 cannot be started: No such file or directory (Debian: apt-get install python3)' ] || fail "without Python it says: $(cat err)"
 [ ! -e m2.npz ] || fail "a file was written"

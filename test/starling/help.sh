@@ -10,7 +10,7 @@ commands=$(awk '/^Commands:/ { of = 1; next } /^$/ { of = 0 } of { print $1 }' o
 [ "$(echo "$commands" | wc -l)" -ge 18 ] || fail "the list of commands: $commands"
 for name in $commands; do
 	case $name in
-	mean | sum | count | histogram | stats) python3 -c 'import numpy' 2>/dev/null || continue ;; # they are Python
+	mean | sum | count | histogram | stats | export) python3 -c 'import numpy' 2>/dev/null || continue ;; # they are Python
 	esac
 	case $name in
 	topology) names='generate import analyze audit augment' ;;

@@ -57,6 +57,11 @@ int sl_python_run(const char *module, int argc, char **argv)
 	return SL_EXIT_FAILED;
 }
 
+int sl_cmd_export(int argc, char **argv)
+{
+	return sl_python_run("starling.export", argc, argv);
+}
+
 /* Those of the package starling.stats: mean, sum, count, histogram, stats. */
 int sl_cmd_python(int argc, char **argv)
 {
