@@ -19,6 +19,8 @@ questions <- list(
   poisson = list(breaks ~ wool * tension, warpbreaks, poisson()),
   probit = list(factor(case, levels = 0:1) ~ spontaneous + age, infert, binomial("probit")),
   offset = list(breaks ~ 0 + tension + offset(log(rep_len(2, length(breaks)))), warpbreaks, poisson()))
+# Large values that vary little, without a rounding: their standard deviations are 1.5e-11 and 3.7e-13 of them.
+large <- transform(mtcars, x = 1e9 + round(wt * 64) / 4096, y = 2e9 + round(mpg * 64) / 524288)
 targets <- list(list(m = matrix(1:6, 2), v = c(a = 0.1, b = 1e6)), list(m = matrix(6:1, 2), v = c(a = -3, b = 2e6)),
                 list(m = matrix(0.5, 2, 3), v = c(a = 7, b = 0)))
 x_of <- function(site) matrix(c(site, site^2, 1e9 * site, 0.1, -site, 1 / 3), 2, dimnames = list(NULL, c("a", "b", "c")))
@@ -34,10 +36,13 @@ stats <- function() {
     found[[name]] <- starling_glm(q[[1]], rows_of(q[[2]], me), q[[3]])
   }
   print(found$binomial)
+  found$large <- starling_glm(y ~ x, rows_of(large, me))
   found$different <- error_of(starling_glm(if (me == 3) mpg ~ hp else mpg ~ wt, rows_of(mtcars, me)))
   found$separated <- error_of(starling_glm(I(wt > 3) ~ wt, rows_of(mtcars, me), binomial()))
   found$levels <- error_of(starling_glm(mpg ~ factor(carb, levels = c(1:4, 6, 8)), rows_of(mtcars, me)))
   found$dependent <- error_of(starling_glm(mpg ~ wt + I(2 * wt) + hp, rows_of(mtcars, me)))
+  found$constant <- error_of(starling_glm(mpg ~ wt + I(0 * wt + 1e9), rows_of(mtcars, me)))
+  found$flat <- error_of(starling_glm(I(0 * wt + 1e9) ~ wt, rows_of(mtcars, me)))
   found$few <- error_of(starling_glm(mpg ~ wt, mtcars[1:4, ]))
   found$words <- error_of(starling_glm(mpg ~ name, transform(mtcars, name = rownames(mtcars))))
   found$poly <- error_of(starling_glm(mpg ~ poly(wt, 2), mtcars))
@@ -93,11 +98,18 @@ compare <- function() {
     near(paste(name, "covariances"), vcov(r), vcov(pooled), 1e-5)
     near(paste(name, "deviances, AIC"), c(r$deviance, r$null.deviance, r$aic), c(pooled$deviance, pooled$null.deviance, pooled$aic))
   }
+  pooled <- summary(glm(I(y - 2e9) ~ I(x - 1e9), data = large)) # R loses the digits of y ~ x
+  r <- found$large
+  near("large: slope", c(coef(r)[2], r$std.errors[2]), pooled$coefficients[2, 1:2])
+  near("large: intercept", coef(r)[1] - 2e9 + coef(r)[2] * 1e9, pooled$coefficients[1, 1], 1e-6, 1)
+  near("large: deviances", c(r$deviance, r$null.deviance), c(pooled$deviance, pooled$null.deviance))
   for (found in all) {
     says(found, "different", "the sites ask different questions")
     says(found, "separated", "no finite estimates after")
     says(found, "levels", "= 3, 6, 8 has fewer than 5 rows at all sites together")
     says(found, "dependent", "these columns depend linearly on each other, or are 0: wt, I(2 * wt)")
+    says(found, "constant", "I(0 * wt + 1e+09) is constant over all sites")
+    says(found, "flat", "I(0 * wt + 1e+09) is constant over all sites")
     says(found, "few", "this site has 4 complete rows, and needs at least 5: nothing was shared")
     says(found, "words", "name has words")
     says(found, "poly", "poly() or scale()")

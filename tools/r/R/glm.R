@@ -1,6 +1,7 @@
 # Regressions over the rows of all sites. Iteratively reweighted least squares (McCullagh and Nelder, Generalized Linear
 # Models, section 2.5) needs the sums of X'WX, X'W(z - Xb) and the deviance over all rows in each step. If there is an
-# intercept, the other columns are centred by their common mean first.
+# intercept, the other columns are centred by their common mean first, and so is the response of a linear regression: large
+# values lose no digits then.
 
 STEPS_MOST <- 25
 HALVINGS_MOST <- 20
@@ -8,7 +9,7 @@ ROWS_LEAST <- 5
 DECREMENT <- 1e-16 # of the quadratic form at the end: the last step is 10^-8 standard errors
 PERFECT <- 1e-10 # the residual deviance in units of the null deviance, below which it is rounding
 SINGULAR <- 1e-10 # the least eigenvalue of X'WX, scaled to a diagonal of ones
-CONSTANT <- 1e-14 # the least squared coefficient of variation of a column
+CONSTANT <- 1e-26 # the least squared coefficient of variation of a column; that of the rounding of its mean is below 1e-28
 
 # Return the columns of this site, or refuse them before anything is shared.
 own_columns <- function(formula, data, family) {
@@ -34,6 +35,8 @@ own_columns <- function(formula, data, family) {
   list(X = X, y = as.double(own$y), weights = own$weights, n = own$n, mustart = own$mustart, rows = nrow(X),
        dropped = length(attr(frame, "na.action")), intercept = attr(terms, "intercept") == 1,
        offset = if (is.null(offset)) numeric(nrow(X)) else as.double(offset), has_offset = !is.null(offset),
+       centred = attr(terms, "intercept") == 1 && family$family == "gaussian" && family$link == "identity", centre = 0,
+       response = names(frame)[1],
        levels = lapply(factors, levels), tables = lapply(factors, tabulate_levels),
        contrasts = lapply(attr(X, "contrasts"), function(x) if (is.character(x)) x else paste(format(x), collapse = " ")))
 }
@@ -88,9 +91,10 @@ check_counts <- function(total, own) {
     stop(sprintf("%.0f rows are too few for %d columns", total$rows, ncol(own$X)), call. = FALSE)
 }
 
-check_constant <- function(H, mean, rows, names) {
-  few <- diag(H) * rows / H[1, 1] <= CONSTANT * mean^2 * rows
-  if (any(few[-1])) stop(paste(names[-1][few[-1]], collapse = ", "), " is constant over all sites: leave it out", call. = FALSE)
+# Refuse columns whose `squares`, the sum of squared differences to the mean, are those of rounding.
+check_constant <- function(squares, mean, rows, names) {
+  few <- squares <= CONSTANT * mean^2 * rows
+  if (any(few)) stop(paste(names[few], collapse = ", "), " is constant over all sites: leave it out", call. = FALSE)
 }
 
 # Fit the columns as they are in `own`. Return estimate, inverse of X'WX, sums at the estimate and number of steps.
@@ -111,7 +115,8 @@ fit <- function(group, own, family, rows, mean0, mean_columns) {
     H <- matrix(0, p, p, dimnames = list(names(b), names(b)))
     H[upper.tri(H, TRUE)] <- total$H
     H <- H + t(H) - diag(diag(H), p)
-    if (step == 0 && own$intercept && p > 1) check_constant(H, mean_columns, rows, names(b))
+    if (step == 0 && own$intercept) check_constant(diag(H)[-1] * rows / H[1, 1], mean_columns[-1], rows, names(b)[-1])
+    if (step == 0 && own$centred && !own$has_offset) check_constant(total$null, own$centre, rows, own$response)
     solved <- inverse(H)
     if (is.null(solved$V) && step == 0)
       stop("these columns depend linearly on each other, or are 0: ", paste(solved$dependent, collapse = ", "), call. = FALSE)
@@ -148,7 +153,12 @@ starling_glm <- function(formula, data, family = stats::gaussian(), path = Sys.g
   rows <- round(total$used)
   mean_columns <- if (own$intercept) replace(total$columns / total$rows, 1, 0) else numeric(ncol(own$X))
   own$X <- sweep(own$X, 2, mean_columns)
-  found <- fit(group, own, family, rows, total$y / total$weights, mean_columns)
+  mean0 <- total$y / total$weights
+  if (own$centred) own$centre <- mean0
+  own$y <- own$y - own$centre
+  own$mustart <- own$mustart - own$centre
+  found <- fit(group, own, family, rows, mean0 - own$centre, mean_columns)
+  found$b[1] <- found$b[1] + own$centre
   back <- diag(length(found$b)) # from the centred columns to those as they are
   if (own$intercept) back[1, ] <- back[1, ] - mean_columns
   result(call, formula, family, own, found, drop(back %*% found$b), back %*% found$V %*% t(back), rows, round(total$dropped),
