@@ -67,11 +67,11 @@ static void adopt_round(struct sl_learner *l, sl_round t)
 		return;
 	if (open_result(l, t, &result)) {
 		adopt_certificate(l, row, &result.certificate);
-		sl_rows_late(l, row);
 		sl_result_close(&result);
 	} else {
 		sl_round_table_passed(row, l->index);
 	}
+	sl_rows_late(l, row);
 }
 
 void sl_adopt(struct sl_learner *learner, sl_round t)

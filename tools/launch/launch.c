@@ -178,6 +178,8 @@ static void check(struct sl_launch *launch, struct sl_round_row *row, struct sl_
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 {
 	struct sl_error error = {0};
+	for (uint32_t i = 0; i < row->roster; i++)
+		launch->learners[i].took_part |= sl_bit(row->who, i);
 	row->exact = sl_round_table_agreed(row);
 	if (launch->plan->options.verify)
 		check(launch, row, &error);

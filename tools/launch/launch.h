@@ -53,6 +53,7 @@ struct sl_resume {
 	sl_round committed; /* last round that some learner committed */
 	sl_round *of;	    /* last committed round of each learner; NULL in a new run */
 	uint32_t step;	    /* of the schedule, from 1 */
+	uint64_t idle[(SL_LEARNERS_MAX + 63) / 64]; /* set of those that took part in no shown round */
 };
 
 struct sl_launch;
@@ -134,8 +135,10 @@ struct sl_learner {
 	bool greeted; /* has been connected once */
 	uint64_t heard_ms;
 	enum sl_activity activity;
-	sl_round committed; /* the last one */
-	sl_round round;	    /* what `status` said, for the bar */
+	sl_round committed;	  /* the last one */
+	bool took_part;		  /* in a shown round: it did not only adopt results of others */
+	char odd[SL_ERROR_BYTES]; /* how it differs from another learner; "": not known to */
+	sl_round round;		  /* what `status` said, for the bar */
 	enum sl_phase phase;
 	double part;
 	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */

@@ -228,6 +228,10 @@ static void hear_odd(struct sl_learner *l, const struct sl_record *record, const
 	sl_bit_set(l->differs, record->peer - 1);
 	sl_bit_set(launch->learners[record->peer - 1].differs, l->index);
 	snprintf(launch->odd, sizeof launch->odd, "%s (%u): %s", l->name, l->index + 1, record->text);
+	if (l->odd[0] == '\0')
+		strcpy(l->odd, launch->odd);
+	if (launch->learners[record->peer - 1].odd[0] == '\0')
+		strcpy(launch->learners[record->peer - 1].odd, launch->odd);
 	if (!may_agree(launch))
 		sl_launch_fail(launch, "%s", launch->odd);
 	else if (is_new_cause(launch, cause))

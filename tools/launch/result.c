@@ -82,19 +82,21 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 	fflush(launch->progress->out);
 }
 
-/* Return true if a learner was there, and has no round: it was left out of all. */
-static bool is_absent(const struct sl_launch *launch, uint32_t i)
+/* Return true if the rounds are without the data of learner i: it was left out of all, or only adopted
+ * results. */
+static bool is_idle(const struct sl_launch *launch, uint32_t i)
 {
-	return launch->handed > 0 && launch->learners[i].committed == 0 && !launch->learners[i].lost;
+	return launch->handed > 0 && !launch->learners[i].took_part && !launch->learners[i].lost;
 }
 
-static void say_absent(const struct sl_launch *launch)
+static void say_idle(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (is_absent(launch, i))
-			sl_progress_line(launch->progress,
-					 "%s (%u) has no round: it was left out of all; the logs say why",
-					 launch->learners[i].name, i + 1);
+		if (is_idle(launch, i))
+			sl_progress_line(launch->progress, "%s (%u) took part in no round: %s",
+					 launch->learners[i].name, i + 1,
+					 launch->learners[i].odd[0] != '\0' ? launch->learners[i].odd
+									    : "the logs say why");
 }
 
 static int exit_status(const struct sl_launch *launch)
@@ -105,7 +107,7 @@ static int exit_status(const struct sl_launch *launch)
 	    !sl_summary_all(launch, false))
 		return SL_EXIT_FAILED;
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (is_absent(launch, i))
+		if (is_idle(launch, i))
 			return SL_EXIT_FAILED;
 	return sl_commands_status(launch->commands);
 }
@@ -123,7 +125,8 @@ int sl_launch_result(struct sl_launch *launch)
 	if (launch->asked != 0 && !launch->failed)
 		sl_progress_line(launch->progress, "stopped after round %u of %u by agreement",
 				 launch->rounds.most, launch->asked);
-	say_absent(launch);
+	if (!launch->failed && launch->signal == 0)
+		say_idle(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (sl_run_folder_path(&launch->plan->folder, 0, "log.jsonl", log) != SL_OK || access(log, F_OK) != 0)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/bytes.h"
 #include "daemon/store/store.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/run_fill.h"
@@ -158,6 +159,9 @@ void sl_resume_write(const struct sl_launch *launch)
 	if (out == NULL)
 		return; /* resuming works without it */
 	fprintf(out, "round %u\nstep %u\nverified %u\n", launch->handed, launch->step, launch->verified);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (!launch->learners[i].took_part)
+			fprintf(out, "idle %u\n", i + 1);
 	if (fclose(out) == 0)
 		rename(temporary, path);
 }
@@ -172,9 +176,12 @@ static bool read_progress(struct sl_plan *plan)
 	if (in == NULL)
 		return false;
 	bool whole = fscanf(in, "round %u step %u verified %u", &shown, &step, &verified) == 3 && step > 0;
-	fclose(in);
 	if (whole)
 		*r = (struct sl_resume){.shown = shown, .step = step, .verified = verified, .of = r->of};
+	for (unsigned id; whole && fscanf(in, " idle %u", &id) == 1;)
+		if (id >= 1 && id <= plan->learners)
+			sl_bit_set(r->idle, id - 1);
+	fclose(in);
 	return whole;
 }
 
@@ -280,8 +287,10 @@ void sl_resume_begin(struct sl_launch *launch)
 	launch->rounds.first = launch->handed = r->first;
 	if (r->of == NULL)
 		return;
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
 		launch->learners[i].committed = r->of[i] < r->first ? r->of[i] : r->first;
+		launch->learners[i].took_part = r->of[i] > 0 && !sl_bit(r->idle, i);
+	}
 	if (r->first > 0)
 		sl_round_table_at(&launch->rounds, r->first);
 	prepare_last(launch);

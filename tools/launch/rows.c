@@ -50,7 +50,10 @@ void sl_rows_tick(struct sl_launch *launch)
 
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row)
 {
-	if (row->round > learner->launch->handed || !row->exact || sl_round_table_agreed(row))
+	if (row->round > learner->launch->handed)
+		return;
+	learner->took_part |= sl_bit(row->who, learner->index);
+	if (!row->exact || sl_round_table_agreed(row))
 		return;
 	row->exact = false;
 	sl_progress_line(learner->launch->progress,
