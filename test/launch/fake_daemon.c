@@ -19,6 +19,8 @@
  *   crash    is killed, once
  *   again    is killed, each time
  *   early    is killed before it is up, each time
+ *   hidden   opens its control socket only when the file ../shown is there
+ *   drop     closes its control connections, once
  *   mute     is killed once, after a commit that it has not reported
  *   redo     is killed once, after it has dumped an encoding; then it has trained another model
  *   final    reports an error that a restart cannot cure, and ends with status 1
@@ -344,6 +346,10 @@ static void commit(struct fake *f)
 		nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 		f->stop = true;
 	}
+	for (unsigned i = 0; i < CLIENTS_MOST && faulty(f, "drop"); i++) {
+		close(f->clients[i]);
+		f->clients[i] = -1;
+	}
 	f->round = t;
 	if (f->id == 1)
 		record(f, "info", "evaluated", json_pack("{s:I, s:f}", "round", round, "mse", 0.5 / t));
@@ -489,6 +495,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "config.yaml:1:1: what the fake does not know\n");
 		return 2;
 	}
+	while (strcmp(f.fault, "hidden") == 0 && access("../shown", F_OK) != 0)
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	open_all(&f);
 	train(&f);
 	serve(&f);

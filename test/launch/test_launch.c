@@ -185,6 +185,7 @@ static const struct {
 	 ""},
 	/* what they did not come to say */
 	{"2:mute:2", "-n 3 --rounds 3 --verify --set hidden_units=1", "+++", 0, 1, 0, {NULL}, ""},
+	{"2:drop:2", "-n 3 --rounds 3", "+++", 0, 0, 0, {NULL}, ""},
 	{"2:mute:2", "-n 2 --rounds 2 --set hidden_units=1", "++", 0, 1, 0, {NULL}, ""},
 	{"3:redo:2", "-n 3 --rounds 3 --verify", "+++", 0, 1, 0, {NULL}, ""},
 	/* learners that die and are not started again */
@@ -387,6 +388,26 @@ CLUSTER_TEST(killed_child_ends_a_run_without_restarts)
 	cluster_launch_wait(c);
 	expect_outcome(c, 1, "", "learner-02 (2) was killed by SIGKILL ");
 	expect_nothing_left(c);
+}
+
+/* A machine under load may need any time: the launcher says what it waits for, and fails only if the process
+ * has ended. */
+CLUSTER_TEST(a_learner_that_is_not_up_is_waited_for)
+{
+	fake_start(c, "2:hidden", "-n 3 --rounds 2");
+	await(c, "out", "1 learner: no answer on the control socket yet; learner-02 (2), process ");
+	process_write(cluster_path(c, 0, "run/shown"), "");
+	cluster_launch_wait(c);
+	expect_outcome(c, 0, "", "");
+	expect_exact(c, "++");
+}
+
+CLUSTER_TEST(a_learner_that_ends_before_it_is_up_ends_the_run)
+{
+	fake_start(c, "2:hidden", "-n 3 --rounds 2 --no-restart");
+	cluster_kill(c, 2);
+	cluster_launch_wait(c);
+	expect_outcome(c, 1, "", "learner-02 (2) was killed by SIGKILL before it was up");
 }
 
 CLUSTER_TEST(pauses_before_restarts_grow)

@@ -97,12 +97,11 @@ static size_t size_of(const struct sl_learner *l, const char *file)
 static void begin(struct sl_learner *l)
 {
 	l->starts++;
-	l->started_ms = uv_now(&l->launch->loop);
+	l->alone_ms = uv_now(&l->launch->loop);
 	l->log_from = size_of(l, "log.jsonl");
 	l->stderr_from = size_of(l, "stderr.txt");
 	l->spawned = l->exited = l->closed = l->judged = l->final = l->connected = false;
 	l->killed = 0;
-	l->lost_ms = 0;
 	l->activity = SL_TRAINING;
 	l->phase = SL_PHASE_TRAIN;
 	l->part = 0;

@@ -116,7 +116,6 @@ struct sl_learner {
 	uv_process_t process;
 	uint32_t starts;
 	/* of its last start */
-	uint64_t started_ms;
 	size_t log_from, stderr_from; /* sizes of its log and stderr.txt at its start */
 	bool spawned, exited, closed; /* closed: the handle is free for another process */
 	bool judged, final;	      /* final: it logged an error that a restart cannot cure */
@@ -124,9 +123,8 @@ struct sl_learner {
 	bool lost;		      /* by --lose: it is not started again */
 	int64_t exit_status;
 	int exit_signal;
-	bool connected;	  /* the control socket was reached */
-	uint64_t lost_ms; /* when the connection ended; 0: it has not */
-	char lost_why[64];
+	bool connected;	   /* the control socket was reached */
+	uint64_t alone_ms; /* when it was started, or the connection ended */
 
 	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
 	uint32_t deaths, early;		  /* early: in a row, before it was up */

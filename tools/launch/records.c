@@ -39,8 +39,8 @@ static void opened(void *context)
 static void ended(void *context, const char *reason)
 {
 	struct sl_learner *l = context;
-	l->lost_ms = uv_now(&l->launch->loop);
-	snprintf(l->lost_why, sizeof l->lost_why, "%s", reason);
+	(void)reason;
+	l->alone_ms = uv_now(&l->launch->loop);
 	sl_child_judge(l);
 }
 
