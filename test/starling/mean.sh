@@ -129,4 +129,4 @@ line 'starling mean: python3 cannot be started: No such file or directory (Debia
 python_of none -S
 code=0
 PATH="$folder/none:$without" "$starling" count yes 2>err || code=$?
-line 'starling count: ' ' has no numpy: install it (Debian: apt-get install python3-numpy), or put another python3 first on PATH'
+line 'starling count: ' ' has no numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: apt-get install python3-numpy), or put another python3 first on PATH'

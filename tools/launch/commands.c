@@ -21,8 +21,8 @@
 #define NO_PACKAGE "No module named 'starling'"
 #define PACKAGE_HINT                                                                                         \
 	"; its Python has no package starling: in that environment, run python3 -m pip install "             \
-	"tools/python "                                                                                      \
-	"in the source of Starling (Debian's Python: apt-get install python3-starling)"
+	"tools/python in the source of Starling (with uv: uv pip install tools/python; Debian's Python: "    \
+	"apt-get install python3-starling)"
 
 struct command {
 	struct sl_commands *commands;

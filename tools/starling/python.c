@@ -25,8 +25,8 @@ static const char program[] =
 	"    main = importlib.import_module(module).main\n"
 	"except ImportError as missing:\n"
 	"    if not isinstance(missing, ModuleNotFoundError) or missing.name == 'numpy':\n"
-	"        end('numpy: install it (Debian: apt-get install python3-numpy), or put another python3 "
-	"first on PATH')\n"
+	"        end('numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: "
+	"apt-get install python3-numpy), or put another python3 first on PATH')\n"
 	"    end(f'module {missing.name}: install the Python package of Starling (Debian: python3-starling), "
 	"or put its folder into PYTHONPATH')\n"
 	"sys.exit(main(sys.argv[1:]))\n";
