@@ -43,13 +43,15 @@ static void on_refused(void *context, const char *address, int expected, const u
 	(void)context, (void)address, (void)expected, (void)pin; /* its roster may be newer */
 }
 
-/* A newer roster is taken at once: there is no round. */
+/* A newer roster is taken at once: there is no round. But a learner that waits for its first application
+ * takes no connections: those that it has admitted get their answer before. */
 static void on_look(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
 	sl_joining_look(&daemon->members);
 	sl_roster_fetch_look(&daemon->members);
-	sl_group_update_look(&daemon->members, true);
+	bool owes = sl_settings_has_application(daemon->settings) && sl_admission_owes(daemon->members.admission);
+	sl_group_update_look(&daemon->members, !owes);
 	sl_progress_wait(daemon, "the group is forming");
 }
 

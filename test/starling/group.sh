@@ -7,10 +7,10 @@ pid=
 holder=
 trap 'for one in $pid $holder; do kill -KILL "$one" 2>/dev/null || :; done; wait; rm -rf "$folder"' EXIT
 mkfifo ports
-/usr/bin/python3 "$lib/ports.py" 2 >ports &
+/usr/bin/python3 "$lib/ports.py" 3 >ports &
 holder=$!
-read -r first second <ports
-set -- "$first" "$second"
+read -r first second third <ports
+set -- "$first" "$second" "$third"
 
 # The hints name the folder, and do not speak of a line above that is in a file.
 ends 0 group create ward --learner a --address "127.0.0.1:$1" --folder ga --set trainer=noise --set noise_parameters=10 --auto-admit 1
@@ -66,6 +66,19 @@ fi
 kill -STOP "$pid"
 ends 1 status ga
 has out '?ga ' 'runs and does not answer'
+
+# With a program of the user as trainer, the first learner takes no connections from when the group is complete until the program
+# has joined. All that it has admitted have their answer before.
+ends 0 group create study --learner a --address "127.0.0.1:$1" --folder sa --set trainer=application --auto-admit 2
+cp out invitation
+kill -KILL "$pid"
+"$starlingd" --config sa/starlingd.yaml >log 2>&1 &
+pid=$!
+for name in b c; do
+	"$program" join - --name $name --address "127.0.0.1:$2" --folder s$name --timeout 600 <invitation >out 2>err || fail "join of $name"
+	shift
+done
+until grep -q 'waiting for an application on ' log; do sleep 0.1; done
 
 # Another user has its groups in its home folder.
 chmod 755 "$folder"
