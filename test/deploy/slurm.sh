@@ -79,7 +79,11 @@ job() { # settings
 	ended() { [ -z "$(squeue -h -j "$id")" ]; }
 	await ended
 }
-port=$(python3 -c 'import random; print(random.randrange(20000, 30000))')
+# Of each job, three ports in a row: the second one's begin 10 after the first one's.
+python3 "$here/../lib/ports.py" 13 >"$work/ports" &
+pids+=($!)
+await test -s "$work/ports"
+read -r port _ <"$work/ports"
 # The commands of the page.
 ln -s "$source/deploy" deploy
 python3 "$here/blocks.py" deploy/README.md Slurm login >page
