@@ -79,6 +79,8 @@ for name in b c; do
 	shift
 done
 until grep -q 'waiting for an application on ' log; do sleep 0.1; done
+ends 2 status sa
+has out "waits for its first program on sa/state/application.sock"
 
 # Another user has its groups in its home folder.
 chmod 755 "$folder"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tools/lib/command.h"
 #include "tools/lib/table.h"
@@ -190,6 +191,19 @@ static void describe_start(const struct sl_status_row *row, char *text, size_t s
 	snprintf(text, size, "does not run, and has begun no round; start it: %s", command);
 }
 
+/* Before its first application has joined, a learner has no control socket. */
+static void describe_unheard(const struct sl_status_row *row, char *text, size_t size)
+{
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof path, "%s/application.sock", row->asked->folder);
+	if (access(path, F_OK) == 0)
+		snprintf(text, size, "waits for its first program on %s, or was killed while it did", path);
+	else
+		snprintf(text, size,
+			 "does not run (%s/%s: %s); its last lines in the journal or on its terminal say why",
+			 row->asked->folder, row->asked->socket, strerror(row->asked->error));
+}
+
 /* Return true if the row has a second line, and write it. */
 static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
 {
@@ -215,9 +229,7 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 			 sl_learners_text(row->last, "time"), sl_learners_text(row->last, "event"),
 			 sl_learners_text(row->last, "text"));
 	else
-		snprintf(text, size,
-			 "does not run (%s/%s: %s); its last lines in the journal or on its terminal say why",
-			 row->asked->folder, row->asked->socket, strerror(row->asked->error));
+		describe_unheard(row, text, size);
 	return true;
 }
 
