@@ -50,7 +50,8 @@ static void on_look(uv_timer_t *timer)
 	struct sl_daemon *daemon = timer->data;
 	sl_joining_look(&daemon->members);
 	sl_roster_fetch_look(&daemon->members);
-	bool owes = sl_settings_has_application(daemon->settings) && sl_admission_owes(daemon->members.admission);
+	bool owes =
+		sl_settings_has_application(daemon->settings) && sl_admission_owes(daemon->members.admission);
 	sl_group_update_look(&daemon->members, !owes);
 	sl_progress_wait(daemon, "the group is forming");
 }

@@ -19,7 +19,7 @@ SHORT = re.compile(r'\b(e\.g|i\.e|cf|no|vs|etc)\.\s')
 
 def blocks(text, is_page):
 	"""Return (line, text) of each paragraph, item of a list and cell of a table. Code, drawings and a synopsis count as none."""
-	found, begin, lines, skipped = [], 0, [], False
+	found, begin, lines, code, synopsis = [], 0, [], False, False
 
 	def end():
 		if lines:
@@ -28,10 +28,10 @@ def blocks(text, is_page):
 
 	for number, line in enumerate(text.splitlines(), 1):
 		bare = line.strip()
-		if line.startswith('```') or line == '# SYNOPSIS' or (skipped and is_page and line.startswith('# ')):
-			skipped = not skipped
+		code ^= line.startswith('```')
+		synopsis = line == '# SYNOPSIS' if is_page and line.startswith('# ') else synopsis
 		indented = line.startswith('\t') if is_page else line.startswith('    ')
-		if skipped or not bare or line.startswith(('```', '#', ';')) or (indented and not lines):
+		if code or synopsis or not bare or line.startswith(('```', '#', ';')) or (indented and not lines):
 			end()
 		elif bare.startswith('|') or (is_page and re.match(r'[|:<\[\]=-]+\s', line)):
 			end()

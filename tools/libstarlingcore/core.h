@@ -1,5 +1,5 @@
 /* <starling/core.h> - one learner of a federation as a library: it decides, computes and packs messages. The
- * program has the sockets, the disk, the threads and the clock. libstarlingcore(3); PROTOCOL.md has the
+ * program has the sockets, the disk, the threads and the clock. libstarlingcore(3); ROUND.md has the
  * protocol.
  *
  *      what happens (events)                              what is to be done (duties)
@@ -8,9 +8,9 @@
  *                                               +------+
  *
  * A model is a vector of floats. In a round each learner trains it, and all of them get the exact mean of
- * what was trained. No learner sees the model of another (PROTOCOL.md 2 to 5).
+ * what was trained. No learner sees the model of another (ROUND.md §2 to §5).
  *
- * The duties of the program. The safety of the protocol (PROTOCOL.md 9 and 14) rests on them:
+ * The duties of the program. The safety of the protocol (ROUND.md §9 and §14) rests on them:
  *
  *   1. One call at a time for a learner, and none from within a duty. Only starling_core_run may run at
  *      the same time.
@@ -23,7 +23,7 @@
  *   4. Jobs: after each call, take the next job from starling_core_job, compute it by starling_core_run
  *      on any thread, and hand it in by starling_core_done.
  *   5. train: train `model`, which is the last committed one, in place, then call starling_core_trained.
- *      If `again` is not 0, the model must differ from that before: it may have been released (PROTOCOL.md
+ *      If `again` is not 0, the model must differ from that before: it may have been released (ROUND.md
  *      9.4). A later call of train cancels the one before.
  *   6. links: keep links to these peers and to no others. Call starling_core_link when one is up or down,
  *      also for a peer that cannot be reached.
