@@ -302,6 +302,5 @@ bool sl_record_read(struct sl_record *record, const json_t *object)
 
 const json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field)
 {
-	return record->has[field] && fields[field].type == IDS ? get_field(record->json, fields[field].name)
-							       : NULL;
+	return record->has[field] ? get_field(record->json, fields[field].name) : NULL;
 }

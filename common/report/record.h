@@ -89,5 +89,5 @@ struct json_t *sl_record_write(const struct sl_record *record, const struct sl_r
  * event that the table does not have; the fields are read in either case, and false is returned in the
  * latter. */
 bool sl_record_read(struct sl_record *record, const struct json_t *object);
-/* Return the array of ids that was read for a field of type IDS; NULL if there is none. */
+/* Return the array that was read for a field of type IDS or SPREADS; NULL if there is none. */
 const struct json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field);

@@ -8,12 +8,21 @@
 #include <string.h>
 
 #include "common/report/record.h"
+#include "tools/lib/log_files.h"
 #include "tools/timeline/timeline.h"
 #include "tools/timeline/trace.h"
 
 #define LINES_MOST 200
 
 static const char *const names[] = {"ana", "bo", "eve"};
+
+/* Take up a record in JSON. */
+static bool take(struct sl_timeline *timeline, const json_t *json)
+{
+	struct sl_record record;
+	sl_record_read(&record, json);
+	return sl_timeline_take(timeline, &record);
+}
 
 /* Read the records of one log; lines that are none are left out. */
 static size_t read_log(const char *name, json_t **records)
@@ -44,9 +53,9 @@ static size_t feed(struct sl_timeline *timeline, int way)
 		json_t *records[LINES_MOST];
 		size_t n = read_log(names[i], records);
 		for (size_t k = 0; k < n; k++)
-			refused += !sl_timeline_take(timeline, records[way == 0 ? k : n - 1 - k]);
+			refused += !take(timeline, records[way == 0 ? k : n - 1 - k]);
 		for (size_t k = 0; way != 0 && k < n; k++)
-			sl_timeline_take(timeline, records[k]);
+			take(timeline, records[k]);
 		for (size_t k = 0; k < n; k++)
 			json_decref(records[k]);
 	}
@@ -77,11 +86,11 @@ TEST(changes_are_counted_per_round)
 	size_t n = read_log("ana", records);
 	assert_int_equal(sl_timeline_version(timeline), 0);
 	for (size_t i = 0; i < n; i++)
-		assert_true(sl_timeline_take(timeline, records[i]));
+		assert_true(take(timeline, records[i]));
 	json_decref(sl_timeline_round_json(timeline, 1));
 	uint64_t version = sl_timeline_version(timeline);
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 0);
-	assert_true(sl_timeline_take(timeline, records[n - 1])); /* of round 2 */
+	assert_true(take(timeline, records[n - 1])); /* of round 2 */
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 0), 2);
 	assert_int_equal(sl_timeline_changed_since(timeline, version, 2), 0);
 	assert_int_equal(sl_timeline_changed_since(timeline, 0, 1), 2);
@@ -90,7 +99,7 @@ TEST(changes_are_counted_per_round)
 	assert_int_equal(sl_timeline_round_before(timeline, 1), 0);
 	assert_null(sl_timeline_round_json(timeline, 4));
 	json_object_set_new(records[0], "v", json_integer(2));
-	assert_false(sl_timeline_take(timeline, records[0]));
+	assert_false(take(timeline, records[0]));
 	for (size_t i = 0; i < n; i++)
 		json_decref(records[i]);
 	sl_timeline_free(timeline);
@@ -105,7 +114,7 @@ TEST(a_failed_privacy_check)
 			  "event", "exposed", "text", "goes on", "round", 1, "attempt", 1, "name", "ana");
 	feed(timeline, 0);
 	assert_non_null(record);
-	sl_timeline_take(timeline, record);
+	take(timeline, record);
 	json_t *round = sl_timeline_round_json(timeline, 1);
 	expect(round, "private", "false");
 	json_decref(round);
@@ -118,7 +127,7 @@ static void start_ana(struct sl_timeline *timeline, const char *time, double mon
 	json_t *record = json_pack("{s:i, s:s, s:f, s:s, s:i, s:s, s:s, s:i, s:s}", "v", 1, "time", time,
 				   "mono_ms", mono_ms, "level", "info", "learner", 1, "event", "listening",
 				   "text", "listening on h:1", "incarnation", 2, "name", "ana");
-	assert_true(sl_timeline_take(timeline, record));
+	assert_true(take(timeline, record));
 	json_decref(record);
 }
 
@@ -203,18 +212,18 @@ TEST(an_earlier_record_changes_all_rounds)
 
 TEST(a_time_with_a_fraction_of_more_than_a_second)
 {
-	assert_true(sl_timeline_wall("2026-11-23T10:00:06.125Z") > 0);
-	assert_true(isnan(sl_timeline_wall("2026-11-23T10:00:06.9e300Z")));
+	assert_true(sl_log_files_time("2026-11-23T10:00:06.125Z") > 0);
+	assert_true(isnan(sl_log_files_time("2026-11-23T10:00:06.9e300Z")));
 }
 
 /* Take a record of phase SHARE. */
 static bool take_share(struct sl_timeline *timeline, uint64_t learner, uint64_t round)
 {
 	json_t *record =
-		json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:i}", "v", SL_TIMELINE_SCHEMA, "learner",
+		json_pack("{s:i, s:I, s:I, s:s, s:s, s:s, s:i}", "v", SL_RECORDS_VERSION, "learner",
 			  (json_int_t)learner, "round", (json_int_t)round, "time", "2026-11-23T10:00:00.000Z",
 			  "event", "phase", "phase", "SHARE", "attempt", 1);
-	bool taken = sl_timeline_take(timeline, record);
+	bool taken = take(timeline, record);
 	json_decref(record);
 	return taken;
 }
@@ -247,13 +256,13 @@ TEST(more_learners_than_a_roster_has)
 TEST(the_trace_of_a_log_with_an_absurd_wait)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
-	json_t *record = json_pack("{s:i, s:i, s:i, s:s, s:f, s:s, s:s}", "v", SL_TIMELINE_SCHEMA, "learner",
+	json_t *record = json_pack("{s:i, s:i, s:i, s:s, s:f, s:s, s:s}", "v", SL_RECORDS_VERSION, "learner",
 				   1, "round", 1, "time", "2026-11-23T10:00:00.000Z", "waited_s", 1e308,
 				   "event", "waiting", "phase", "SHARE");
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	assert_true(take_share(timeline, 1, 1) && sl_timeline_take(timeline, record));
+	assert_true(take_share(timeline, 1, 1) && take(timeline, record));
 	sl_trace_write(out, timeline);
 	fclose(out);
 	json_t *trace = json_loadb(text, size, 0, NULL);
@@ -286,7 +295,7 @@ TEST(one_log_alone)
 	json_t *records[LINES_MOST];
 	size_t n = read_log("eve", records);
 	for (size_t i = 0; i < n; i++) {
-		sl_timeline_take(timeline, records[i]);
+		take(timeline, records[i]);
 		json_decref(records[i]);
 	}
 	json_t *round = sl_timeline_round_json(timeline, 1);
@@ -306,9 +315,9 @@ TEST(a_round_that_goes_on)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		size_t n = read_log(names[i], records);
 		for (size_t k = 0; k < n; k++) {
-			if (sl_timeline_wall(json_string_value(json_object_get(records[k], "time"))) <
-			    sl_timeline_wall("2026-11-23T10:00:05.000Z"))
-				sl_timeline_take(timeline, records[k]);
+			if (sl_log_files_time(json_string_value(json_object_get(records[k], "time"))) <
+			    sl_log_files_time("2026-11-23T10:00:05.000Z"))
+				take(timeline, records[k]);
 			json_decref(records[k]);
 		}
 	}
@@ -356,7 +365,7 @@ static json_t *short_round(const char *const *lines)
 		if (awaited > 0)
 			json_object_update_new(record, json_pack("{s:s, s:[i], s:f}", "for", "to send",
 								 "awaited", awaited, "waited_s", waited_s));
-		assert_true(sl_timeline_take(timeline, record));
+		assert_true(take(timeline, record));
 		json_decref(record);
 	}
 	json_t *round = sl_timeline_round_json(timeline, 1);
@@ -464,7 +473,7 @@ static void mixed(struct sl_timeline *timeline, int learner, sl_attempt attempt,
 						 "2026-11-23T10:00:00.000Z", "mono_ms", 1000.0, "level",
 						 "info", "learner", learner, "event",
 						 sl_record_event(record.kind), "text", text));
-	assert_true(sl_timeline_take(timeline, object));
+	assert_true(take(timeline, object));
 	json_decref(object);
 }
 
@@ -514,7 +523,7 @@ TEST(a_ring_has_no_cut_vertex)
 				  "v", 1, "time", "2026-11-23T10:00:01.000Z", "mono_ms", 1000.0, "learner",
 				  id, "event", "view", "round", 1, "attempt", 1, "view", "a", "participants",
 				  1, 2, 3, 4, "neighbours", id % 4 + 1, (id + 2) % 4 + 1, "edges", 4);
-		assert_true(sl_timeline_take(timeline, view));
+		assert_true(take(timeline, view));
 		json_decref(view);
 	}
 	json_t *round = sl_timeline_round_json(timeline, 1);

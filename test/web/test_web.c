@@ -8,7 +8,7 @@
 #include "tools/web/page.h"
 #include "tools/web/report.h"
 #include "tools/web/rows.h"
-#include "tools/web/tail.h"
+#include "tools/web/source.h"
 
 static char *new_folder(void)
 {
@@ -39,9 +39,9 @@ static void append(const char *folder, const char *text)
 	assert_int_equal(fclose(out), 0);
 }
 
-static void count(void *context, const json_t *record)
+static void count(void *context, const struct sl_record *record)
 {
-	(*(size_t *)context) += json_is_string(json_object_get(record, "event"));
+	(*(size_t *)context) += record->event != NULL;
 }
 
 #define RECORD(time, event, rest)                                                                            \
@@ -49,51 +49,109 @@ static void count(void *context, const json_t *record)
 	"Z\",\"mono_ms\":1,\"level\":\"info\",\"learner\":1,\"name\":\"a\",\"event\":\"" event               \
 	"\",\"text\":\"t</script>\"" rest "}\n"
 
-/* A line is handed over once, when it is whole; a log that was replaced is read anew. */
-TEST(tail_follows)
+/* A line is handed over once, when it is whole; a log that was replaced or cut is read anew. */
+TEST(logs_are_followed)
 {
 	char *folder = new_folder(), path[80];
+	const char *const paths[] = {folder};
 	struct sl_error error = {0};
-	struct sl_web_tail *tail;
+	struct sl_log_files files;
 	size_t events = 0;
-	assert_int_equal(sl_web_tail_open(&tail, folder, false, &error), SL_ERR_NOTFOUND);
-	append(folder, RECORD("1", "phase", "") "not JSON\n{\"v\":1,\"event\":");
-	assert_int_equal(sl_web_tail_open(&tail, folder, false, &error), SL_OK);
-	assert_int_equal(sl_web_tail_read(tail, count, &events), 1);
-	assert_int_equal(sl_web_tail_read(tail, count, &events), 0);
-	append(folder, "\"view\"}\n");
-	assert_int_equal(sl_web_tail_read(tail, count, &events), 1);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_ERR_NOTFOUND);
+	append(folder, RECORD("1", "phase", "") "not JSON\n{\"v\":1,\"time\":\"2026-11-23T01:");
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_OK);
+	const struct sl_web_source source = sl_web_source_files(&files);
+	assert_int_equal(source.read(&files, count, &events), 1);
+	assert_int_equal(source.read(&files, count, &events), 0);
+	append(folder, "00:02Z\",\"event\":\"view\"}\n");
+	assert_int_equal(source.read(&files, count, &events), 1);
 	snprintf(path, sizeof path, "%s/log.jsonl", folder);
+	assert_int_equal(truncate(path, 0), 0);
+	append(folder, RECORD("3", "phase", ""));
+	assert_int_equal(source.read(&files, count, &events), 1);
 	assert_int_equal(unlink(path), 0);
 	append(folder, RECORD("2", "phase", ""));
-	assert_int_equal(sl_web_tail_read(tail, count, &events), 1);
-	assert_int_equal(events, 3);
-	assert_false(sl_web_tail_running(tail));
-	sl_web_tail_close(tail);
+	assert_int_equal(source.read(&files, count, &events), 1);
+	assert_int_equal(events, 4);
+	assert_int_equal(files.malformed.count, 1);
+	assert_false(source.running(&files));
+	sl_log_files_close(&files);
+	remove_folder(folder);
+}
+
+static struct sl_log_item next(struct sl_log_files *files)
+{
+	struct sl_log_item item;
+	assert_true(sl_log_files_next(files, &item));
+	return item;
+}
+
+/* What is written while the caller has a record leaves that record as it is, and comes in its turn. */
+TEST(a_log_grows_while_it_is_read)
+{
+	char *folder = new_folder();
+	const char *const paths[] = {folder};
+	struct sl_error error = {0};
+	struct sl_log_files files;
+	struct sl_log_item item;
+	append(folder, RECORD("1", "first", "") RECORD("4", "last", ""));
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_OK);
+	item = next(&files);
+	append(folder, RECORD("2", "later", ""));
+	assert_string_equal(item.record->event, "first");
+	assert_int_equal(sl_log_files_refresh(&files, &error), SL_OK);
+	assert_string_equal(next(&files).record->event, "last");
+	assert_string_equal(next(&files).record->event, "later");
+	assert_false(sl_log_files_next(&files, &item));
+	assert_false(sl_log_files_next(&files, &item));
+	sl_log_files_close(&files);
+	remove_folder(folder);
+}
+
+/* A line of any length costs a bounded buffer, and only itself. */
+TEST(a_line_without_end)
+{
+	char *folder = new_folder(), *text = malloc(3u << 20);
+	const char *const paths[] = {folder};
+	struct sl_error error = {0};
+	struct sl_log_files files;
+	size_t events = 0;
+	memset(text, 'x', 3u << 20);
+	text[(3u << 20) - 1] = '\0';
+	append(folder, RECORD("1", "phase", "") "{\"v\":1,\"time\":\"2026-11-23T01:00:01Z\",\"event\":\"");
+	append(folder, text);
+	append(folder, "\"}\n" RECORD("2", "phase", ""));
+	assert_int_equal(sl_log_files_open(&files, paths, 1, false, false, &error), SL_OK);
+	assert_int_equal(sl_log_files_read(&files, count, &events), 2);
+	assert_int_equal(files.malformed.count, 1);
+	sl_log_files_close(&files);
+	free(text);
 	remove_folder(folder);
 }
 
 /* The log of a learner has the records of the round, and those between them without one. */
-TEST(tail_log)
+TEST(log_of_a_learner)
 {
 	char *folder = new_folder();
+	const char *const paths[] = {folder};
 	struct sl_error error = {0};
-	struct sl_web_tail *tail;
+	struct sl_log_files files;
 	size_t events = 0;
 	append(folder, RECORD("1", "phase", ",\"round\":1") RECORD("2", "phase", ",\"round\":2")
 			       RECORD("3", "listening", "") RECORD("4", "phase", ",\"round\":3"));
-	assert_int_equal(sl_web_tail_open(&tail, folder, false, &error), SL_OK);
-	sl_web_tail_read(tail, count, &events);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, false, false, &error), SL_OK);
+	const struct sl_web_source source = sl_web_source_files(&files);
+	source.read(&files, count, &events);
 	const struct {
 		uint64_t learner, round;
 		size_t most, found;
 	} cases[] = {{1, 2, 9, 2}, {1, 1, 9, 1}, {1, 0, 9, 4}, {1, 0, 3, 3}, {2, 2, 9, 0}, {1, 4, 9, 0}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		json_t *log = sl_web_tail_log(tail, cases[i].learner, cases[i].round, 0, cases[i].most);
+		json_t *log = sl_web_source_log(&source, cases[i].learner, cases[i].round, 0, cases[i].most);
 		assert_int_equal(json_array_size(log), cases[i].found);
 		json_decref(log);
 	}
-	sl_web_tail_close(tail);
+	sl_log_files_close(&files);
 	remove_folder(folder);
 }
 
@@ -128,25 +186,22 @@ TEST(rows)
 	json_decref(doc);
 }
 
-static void take(void *context, const json_t *record)
-{
-	sl_timeline_take(context, record);
-}
-
 /* Text of a peer cannot end the element that the data stand in; the data are what was given. A round number
  * that is nonsense ends no report. */
 TEST(report)
 {
 	char *folder = new_folder(), path[80];
+	const char *const paths[] = {folder};
 	struct sl_error error = {0};
-	struct sl_web_tail *tail;
+	struct sl_log_files files;
 	struct sl_timeline *timeline = sl_timeline_new();
 	append(folder, RECORD("1", "phase", ",\"round\":1,\"attempt\":1,\"phase\":\"TRAIN\"")
 			       RECORD("2", "phase", ",\"round\":9223372036854775807"));
-	assert_int_equal(sl_web_tail_open(&tail, folder, false, &error), SL_OK);
-	assert_int_equal(sl_web_report_write(timeline, tail, folder, &error), SL_ERR_NOTFOUND);
-	sl_web_tail_read(tail, take, timeline);
-	assert_int_equal(sl_web_report_write(timeline, tail, folder, &error), SL_OK);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, false, false, &error), SL_OK);
+	const struct sl_web_source source = sl_web_source_files(&files);
+	assert_int_equal(sl_web_report_write(timeline, &source, folder, &error), SL_ERR_NOTFOUND);
+	source.read(&files, sl_timeline_take_each, timeline);
+	assert_int_equal(sl_web_report_write(timeline, &source, folder, &error), SL_OK);
 	snprintf(path, sizeof path, "%s/report.html", folder);
 	FILE *in = fopen(path, "r");
 	char *page = calloc(1, 4u << 20);
@@ -160,7 +215,7 @@ TEST(report)
 	assert_null(strstr(page, "unsafe-inline"));
 	json_decref(embedded);
 	free(page);
-	sl_web_tail_close(tail);
+	sl_log_files_close(&files);
 	sl_timeline_free(timeline);
 	remove_folder(folder);
 }

@@ -18,11 +18,11 @@
 #define LINE_BYTES (1u << 20) /* of a status with the most learners */
 
 /* A socket's address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
-static int connect_to(const struct sl_control_query *one)
+int sl_control_query_connect(const char *folder, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int at = open(one->folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
-	int n = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, one->socket);
+	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	int n = snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", at, name);
 	if (at >= 0 && n > 0 && (size_t)n < sizeof address.sun_path)
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) < 0) {
@@ -97,7 +97,7 @@ void sl_control_query_all(struct sl_control_query *asked, size_t count, const js
 			continue;
 		json_decref(asked[i].reply);
 		asked[i].reply = NULL;
-		fds[i] = connect_to(&asked[i]);
+		fds[i] = sl_control_query_connect(asked[i].folder, asked[i].socket);
 		asked[i].error = fds[i] < 0 ? errno : 0;
 		if (fds[i] >= 0)
 			dprintf(fds[i], "%s\n", text); /* a request that is lost is not answered */

@@ -12,6 +12,7 @@
 #include "tools/lib/option.h"
 #include "tools/timeline/explain.h"
 #include "tools/timeline/stats.h"
+#include "tools/timeline/timeline.h"
 #include "tools/timeline/trace.h"
 
 static void take_path(struct argp_state *state, const char *value, void *options)
@@ -196,11 +197,11 @@ static int write_trace(const struct sl_logs *logs, struct sl_timeline *timeline)
 	return 0;
 }
 
-static int show_run(const struct sl_logs *logs, struct sl_log_merge *merge)
+static int show_run(const struct sl_logs *logs, struct sl_log_files *files)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
 	name_run(logs, timeline);
-	sl_log_merge_feed(merge, timeline);
+	sl_log_files_read(files, sl_timeline_take_each, timeline);
 	int status = logs->stats	   ? show_stats(logs, timeline)
 		     : logs->trace != NULL ? write_trace(logs, timeline)
 					   : show_round(logs, timeline);
@@ -208,7 +209,7 @@ static int show_run(const struct sl_logs *logs, struct sl_log_merge *merge)
 	return status;
 }
 
-static void say_skipped(const struct sl_log_skipped *skipped, const char *what, const char *why)
+static void say_skipped(const struct sl_log_files_skipped *skipped, const char *what, const char *why)
 {
 	if (skipped->count > 0)
 		fprintf(stderr, "starling logs: %zu %s%s%s left out, the first at %s\n", skipped->count, what,
@@ -218,18 +219,18 @@ static void say_skipped(const struct sl_log_skipped *skipped, const char *what, 
 int sl_cmd_logs(int argc, char **argv)
 {
 	struct sl_logs logs = {.level = -1, .colour = sl_log_colour(STDOUT_FILENO)};
-	struct sl_log_merge merge;
+	struct sl_log_files files;
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &logs);
-	if (sl_log_merge_open(&merge, logs.paths, logs.path_count, logs.follow, &error) != SL_OK) {
+	if (sl_log_files_open(&files, logs.paths, logs.path_count, logs.follow, false, &error) != SL_OK) {
 		free(logs.paths);
 		return fail(&error);
 	}
 	bool whole = logs.stats || logs.trace != NULL || (logs.round != 0 && !filters(&logs));
-	int status = whole ? show_run(&logs, &merge) : sl_logs_records(&logs, &merge);
-	say_skipped(&merge.malformed, "malformed line", "");
-	say_skipped(&merge.other_version, "record", " of another version");
-	sl_log_merge_close(&merge);
+	int status = whole ? show_run(&logs, &files) : sl_logs_records(&logs, &files);
+	say_skipped(&files.malformed, "malformed line", "");
+	say_skipped(&files.other_version, "record", " of another version");
+	sl_log_files_close(&files);
 	free(logs.paths);
 	return status;
 }

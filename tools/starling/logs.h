@@ -1,7 +1,7 @@
 /* logs.h - the options of `starling logs`, which its parts share. */
 #pragma once
 
-#include "tools/starling/log_merge.h"
+#include "tools/lib/log_files.h"
 
 /* A learner as the user names it: by id or name. */
 struct sl_logs_learner {
@@ -20,7 +20,7 @@ struct sl_logs {
 };
 
 /* Print the records that pass the filters, merged; return the exit status. */
-int sl_logs_records(const struct sl_logs *logs, struct sl_log_merge *merge);
+int sl_logs_records(const struct sl_logs *logs, struct sl_log_files *files);
 
 /* Print "starling logs: PATH: no record of round 9; there are rounds 1 to 3". `by` names a learner or is
  * NULL; first 0: there is no round. Return the exit status. */

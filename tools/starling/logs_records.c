@@ -1,4 +1,5 @@
 /* The records of all logs, filtered, as one stream. */
+#include <jansson.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,14 +102,20 @@ static void see_learner(struct seen *seen, uint64_t id, const char *name)
 	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
 }
 
-static void see_all(struct seen *seen, struct sl_timeline *timeline)
+static void see_name(void *seen, const struct sl_record *record)
 {
-	json_t *run = sl_timeline_run_json(timeline), *learner;
-	size_t i;
-	json_array_foreach(json_object_get(run, "learners"), i, learner)
-		see_learner(seen, (uint64_t)json_integer_value(json_object_get(learner, "id")),
-			    json_string_value(json_object_get(learner, "name")));
-	json_decref(run);
+	see_learner(seen, record->learner, record->name);
+}
+
+/* See the names of all learners before the first record is shown: peers are named by ids. */
+static void see_names(struct seen *seen, const struct sl_logs *logs)
+{
+	struct sl_log_files files;
+	struct sl_error error = {0};
+	if (sl_log_files_open(&files, logs->paths, logs->path_count, false, false, &error) != SL_OK)
+		return;
+	sl_log_files_read(&files, see_name, seen);
+	sl_log_files_close(&files);
 }
 
 static void see(const struct sl_logs *logs, struct seen *seen, const struct sl_record *record)
@@ -179,17 +186,17 @@ static bool print(const struct sl_logs *logs, const struct sl_log_item *item)
 {
 	char line[SL_LOG_LINE_BYTES];
 	if (!logs->json) {
-		size_t n = sl_log_render(item->json, logs->colour, line, sizeof line);
+		size_t n = sl_log_render(item->record->json, logs->colour, line, sizeof line);
 		return fwrite(line, 1, n, stdout) == n;
 	}
 	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;
 }
 
 /* Print all wanted records; return false if standard output cannot be written. */
-static bool print_all(const struct sl_logs *logs, struct sl_log_merge *merge, struct seen *seen)
+static bool print_all(const struct sl_logs *logs, struct sl_log_files *files, struct seen *seen)
 {
 	struct sl_log_item item;
-	while (!interrupted && sl_log_merge_next(merge, &item)) {
+	while (!interrupted && sl_log_files_next(files, &item)) {
 		see(logs, seen, item.record);
 		if (wanted(logs, seen, item.record) && !print(logs, &item)) {
 			sl_command_output_failed();
@@ -213,14 +220,14 @@ static bool wait_for_more(void)
 }
 
 /* Print records as they are written. A wanted learner without a record is reported, and waited for. */
-static int follow(const struct sl_logs *logs, struct sl_log_merge *merge, struct seen *seen)
+static int follow(const struct sl_logs *logs, struct sl_log_files *files, struct seen *seen)
 {
 	struct sl_error error = {0};
-	bool more = print_all(logs, merge, seen);
+	bool more = print_all(logs, files, seen);
 	if (more && logs->learner.text != NULL && !seen->learner)
 		say_learners(logs, seen);
-	for (; more && wait_for_more(); more = print_all(logs, merge, seen))
-		if (sl_log_merge_refresh(merge, &error) != SL_OK) {
+	for (; more && wait_for_more(); more = print_all(logs, files, seen))
+		if (sl_log_files_refresh(files, &error) != SL_OK) {
 			fprintf(stderr, "starling logs: %s\n", error.text);
 			return SL_EXIT_FAILED;
 		}
@@ -240,28 +247,18 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
-int sl_logs_records(const struct sl_logs *logs, struct sl_log_merge *merge)
+int sl_logs_records(const struct sl_logs *logs, struct sl_log_files *files)
 {
 	struct seen seen = {0};
-	struct sl_error error = {0};
-	struct sl_timeline *timeline = sl_timeline_new();
-	bool peer_by_name = logs->peer.text != NULL && logs->peer.id == 0;
 	int status = 0;
-	if (peer_by_name) {
-		sl_log_merge_feed(merge, timeline);
-		see_all(&seen, timeline);
-		merge->malformed = merge->other_version = (struct sl_log_skipped){0};
-	}
-	if (sl_log_merge_refresh(merge, &error) != SL_OK) {
-		fprintf(stderr, "starling logs: %s\n", error.text);
-		status = SL_EXIT_FAILED;
-	} else if (logs->follow) {
+	if (logs->peer.text != NULL && logs->peer.id == 0)
+		see_names(&seen, logs);
+	if (logs->follow) {
 		catch_signals();
-		status = follow(logs, merge, &seen);
-	} else if (print_all(logs, merge, &seen)) {
+		status = follow(logs, files, &seen);
+	} else if (print_all(logs, files, &seen)) {
 		status = judge(logs, &seen);
 	}
 	free(seen.learners);
-	sl_timeline_free(timeline);
 	return status;
 }

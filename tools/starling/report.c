@@ -25,26 +25,22 @@ static const struct sl_usage usage = {
 	       "\n"
 	       "See also: starling watch --help\n"};
 
-static void take(void *context, const json_t *record)
-{
-	sl_timeline_take(context, record);
-}
-
 int sl_cmd_report(int argc, char **argv)
 {
 	struct report report = {0};
 	struct sl_error error = {0};
-	struct sl_web_tail *tail;
+	struct sl_log_files files;
 	sl_option_parse(&usage, argc, argv, &report);
-	int code = sl_web_tail_open(&tail, report.folder, false, &error);
+	int code = sl_log_files_open(&files, &report.folder, 1, false, false, &error);
 	if (code == SL_OK) {
+		const struct sl_web_source source = sl_web_source_files(&files);
 		struct sl_timeline *timeline = sl_timeline_new();
 		sl_web_report_name(timeline, report.folder);
-		sl_web_tail_read(tail, take, timeline);
-		code = sl_web_report_write(timeline, tail, report.folder, &error);
+		sl_log_files_read(&files, sl_timeline_take_each, timeline);
+		code = sl_web_report_write(timeline, &source, report.folder, &error);
 		sl_timeline_free(timeline);
+		sl_log_files_close(&files);
 	}
-	sl_web_tail_close(tail);
 	if (code == SL_OK) {
 		printf("%s/report.html\n%s/rounds.csv\n%s/learners.csv\n", report.folder, report.folder,
 		       report.folder);

@@ -25,7 +25,8 @@ struct watch {
 	uv_pipe_t launcher;
 	uv_timer_t after;
 	struct sl_web_server *server;
-	struct sl_web_tail *tail;
+	struct sl_log_files files; /* of the folder */
+	struct sl_web_source source;
 	struct sl_web_follow *follow;
 	struct sl_timeline *timeline;
 	unsigned looks;
@@ -133,7 +134,7 @@ static void on_launcher(uv_stream_t *stream, ssize_t count, const uv_buf_t *buf)
 		return;
 	uv_read_stop(stream);
 	sl_web_server_end(w->server);
-	int code = sl_web_report_write(w->timeline, w->tail, w->folder, &error);
+	int code = sl_web_report_write(w->timeline, &w->source, w->folder, &error);
 	if (code != SL_OK && code != SL_ERR_NOTFOUND) {
 		fprintf(stderr, "starling watch: %s\n", error.text);
 		w->status = SL_EXIT_FAILED;
@@ -150,7 +151,10 @@ static void say(void *context, const char *line)
 static int open_follow(struct watch *w, const char *token, struct sl_error *error)
 {
 	const struct sl_web_follow_config config = {w->places, w->count, token, say, NULL};
-	return sl_web_follow_open(&w->follow, &config, error);
+	int code = sl_web_follow_open(&w->follow, &config, error);
+	if (code == SL_OK)
+		w->source = sl_web_follow_source(w->follow);
+	return code;
 }
 
 static int open_server(struct watch *w, struct sl_error *error)
@@ -158,7 +162,8 @@ static int open_server(struct watch *w, struct sl_error *error)
 	static char token[SL_HTTP_TOKEN_BYTES];
 	if (w->token_file != NULL && sl_http_token_read(w->token_file, token, error) != SL_OK)
 		return error->code;
-	int code = w->folder != NULL ? sl_web_tail_open(&w->tail, w->folder, w->launched, error)
+	w->source = sl_web_source_files(&w->files);
+	int code = w->folder != NULL ? sl_log_files_open(&w->files, &w->folder, 1, true, w->launched, error)
 				     : open_follow(w, w->token_file != NULL ? token : NULL, error);
 	if (code != SL_OK)
 		return code;
@@ -166,8 +171,7 @@ static int open_server(struct watch *w, struct sl_error *error)
 					     .listen = w->listen,
 					     .token = w->token_file != NULL ? token : NULL,
 					     .timeline = w->timeline,
-					     .source = w->folder != NULL ? sl_web_tail_source(w->tail)
-									 : sl_web_follow_source(w->follow)};
+					     .source = w->source};
 	return sl_web_server_open(&w->server, &config, error);
 }
 
@@ -214,7 +218,7 @@ int sl_cmd_watch(int argc, char **argv)
 		uv_run(&w.loop, UV_RUN_DEFAULT);
 	}
 	uv_loop_close(&w.loop);
-	sl_web_tail_close(w.tail);
+	sl_log_files_close(&w.files);
 	sl_web_follow_close(w.follow);
 	free(w.places);
 	sl_timeline_free(w.timeline);

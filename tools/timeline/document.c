@@ -1,5 +1,4 @@
-#include "tools/timeline/document.h"
-
+/* A round, and the run, as JSON. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include "tools/timeline/clocks.h"
 #include "tools/timeline/lanes.h"
 #include "tools/timeline/separators.h"
+#include "tools/timeline/timeline.h"
 
 #define BLAME_LEAST_S 0.1
 #define ADOPTED "its learners received the result of the round from peers"
@@ -503,9 +503,12 @@ static json_t *private_json(const struct sl_timeline_round *round, const struct 
 	return lanes->over ? json_true() : json_null();
 }
 
-json_t *sl_document_round(const struct sl_timeline *timeline, const struct sl_timeline_round *round)
+json_t *sl_timeline_round_json(const struct sl_timeline *timeline, uint64_t t)
 {
+	const struct sl_timeline_round *round = sl_rounds_find(timeline, t);
 	struct sl_lanes lanes;
+	if (round == NULL)
+		return NULL;
 	json_t *object = head(timeline), *learners = json_array();
 	sl_lanes_init(&lanes, timeline, round);
 	set_whole(object, "round", round->t);
@@ -539,7 +542,7 @@ static double last_record(const struct sl_timeline *timeline)
 	return last - timeline->start;
 }
 
-json_t *sl_document_run(const struct sl_timeline *timeline)
+json_t *sl_timeline_run_json(const struct sl_timeline *timeline)
 {
 	json_t *object = head(timeline);
 	size_t n = timeline->count;

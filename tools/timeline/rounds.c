@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/lib/command.h"
+#include "tools/timeline/timeline.h"
 
 #define ITEMS_FIRST 8u
 
@@ -210,15 +211,60 @@ void sl_rounds_drop(struct sl_timeline *timeline)
 	memmove(timeline->rounds, timeline->rounds + n, timeline->count * sizeof *timeline->rounds);
 }
 
-void sl_rounds_free(struct sl_timeline *timeline)
+/* ---- the timeline ---- */
+
+struct sl_timeline *sl_timeline_new(void)
 {
+	struct sl_timeline *timeline = sl_command_memory(1, sizeof *timeline);
+	timeline->start = INFINITY;
+	return timeline;
+}
+
+void sl_timeline_free(struct sl_timeline *timeline)
+{
+	if (timeline == NULL)
+		return;
 	for (size_t i = 0; i < timeline->count; i++)
 		free_round(&timeline->rounds[i]);
-	for (uint32_t i = 0; i < timeline->learner_count; i++) {
+	for (uint32_t i = 0; i < timeline->learner_count; i++)
 		free(timeline->learners[i].starts);
-	}
 	free(timeline->rounds);
 	free(timeline->learners);
 	free(timeline->order);
 	free(timeline->run);
+	free(timeline);
+}
+
+void sl_timeline_name(struct sl_timeline *timeline, const char *run, uint64_t rounds)
+{
+	free(timeline->run);
+	timeline->run = strdup(run);
+	timeline->rounds_most = rounds > 0 ? rounds : timeline->rounds_most;
+	timeline->version++;
+	for (size_t i = 0; i < timeline->count; i++)
+		timeline->rounds[i].version = timeline->version;
+}
+
+void sl_timeline_bound(struct sl_timeline *timeline, size_t parts)
+{
+	timeline->parts_most = parts;
+}
+
+uint64_t sl_timeline_version(const struct sl_timeline *timeline)
+{
+	return timeline->version;
+}
+
+uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t version, uint64_t after)
+{
+	for (size_t i = sl_rounds_place(timeline, after + 1); i < timeline->count; i++)
+		if (timeline->rounds[i].version > version)
+			return timeline->rounds[i].t;
+	return 0;
+}
+
+uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t before)
+{
+	size_t place = sl_rounds_place(timeline, before);
+	return place > 0 ? timeline->rounds[place - 1].t : 0;
 }

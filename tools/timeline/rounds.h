@@ -165,5 +165,3 @@ struct sl_attempt_row *sl_rounds_own_attempt(const struct sl_timeline_round *rou
 					     const struct sl_part *part, uint32_t attempt);
 /* Return the position of a participant, or UINT32_MAX. */
 uint32_t sl_rounds_position(const struct sl_attempt_row *row, uint64_t id);
-
-void sl_rounds_free(struct sl_timeline *timeline);

@@ -1,21 +1,22 @@
-#include "tools/timeline/take.h"
-
+/* One log record into the rounds. */
 #include <assert.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/base/bytes.h"
 #include "tools/lib/command.h"
+#include "tools/lib/log_files.h"
+#include "tools/timeline/rounds.h"
 #include "tools/timeline/timeline.h"
 
 #define SAME_WAIT_S 0.5 /* records of one wait agree on its begin by less than this */
 
 struct taking {
 	struct sl_timeline *timeline;
-	const json_t *record;
+	const struct sl_record *record;
 	struct sl_timeline_learner *learner;
 	double when;
 	struct sl_timeline_round *round;
@@ -23,50 +24,23 @@ struct taking {
 	uint32_t attempt; /* 0: none */
 };
 
-/* ---- fields ---- */
-
-static uint64_t whole(const json_t *object, const char *name)
-{
-	json_int_t value = json_integer_value(json_object_get(object, name));
-	return value > 0 ? (uint64_t)value : 0;
-}
-
-static double real(const json_t *object, const char *name)
-{
-	const json_t *value = json_object_get(object, name);
-	return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-/* Return a text, "" where there is none. */
-static const char *text(const json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-	return value != NULL ? value : "";
-}
-
 static char *copy(const char *value)
 {
-	char *made = strdup(value);
+	char *made = strdup(value != NULL ? value : "");
 	assert(made != NULL);
 	return made;
 }
 
-double sl_take_wall(const char *value)
+static bool is_text(const char *text, const char *wanted)
 {
-	struct tm tm = {0};
-	const char *end = strptime(value, "%Y-%m-%dT%H:%M:%S", &tm);
-	if (end == NULL)
-		return NAN;
-	double fraction = *end == '.' ? strtod(end, NULL) : 0;
-	return fraction < 1 ? (double)timegm(&tm) + fraction : NAN;
+	return text != NULL && strcmp(text, wanted) == 0;
 }
 
 /* The phase of a record, or SL_PHASE_COUNT if it has none that is known. */
-static uint8_t phase_of(const json_t *record)
+static uint8_t phase_of(const struct sl_record *record)
 {
-	const char *name = text(record, "phase");
-	enum sl_phase phase = sl_phase_find(name);
-	return (uint8_t)(strcmp(sl_phase_name(phase), name) == 0 ? phase : SL_PHASE_COUNT);
+	enum sl_phase phase = sl_phase_find(record->phase);
+	return (uint8_t)(is_text(record->phase, sl_phase_name(phase)) ? phase : SL_PHASE_COUNT);
 }
 
 /* ---- phases ---- */
@@ -97,7 +71,7 @@ static void enter(struct taking *taking, uint8_t phase)
 }
 
 /* Return true for the phases between two rounds: they name the attempt that is over. */
-static bool is_idle(const json_t *record)
+static bool is_idle(const struct sl_record *record)
 {
 	uint8_t phase = phase_of(record);
 	return phase == SL_PHASE_TRAIN || phase == SL_PHASE_DONE;
@@ -117,14 +91,13 @@ static void take_training(struct taking *taking)
 static void take_trained(struct taking *taking)
 {
 	struct sl_part *part = taking->part;
-	const json_t *metrics = json_object_get(taking->record, "metrics");
 	part->trained = true;
 	part->trained_at = taking->when;
-	part->train_s = real(taking->record, "train_s");
-	part->loss = real(taking->record, "loss");
-	if (json_is_object(metrics)) {
+	part->train_s = taking->record->train_s;
+	part->loss = taking->record->loss;
+	if (taking->record->metrics != NULL) {
 		json_decref(part->metrics);
-		part->metrics = json_copy((json_t *)metrics);
+		part->metrics = json_copy((json_t *)taking->record->metrics);
 	}
 	enter(taking, SL_PHASE_COUNT);
 }
@@ -138,9 +111,9 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Return the ids of a field, ascending, each once; *count may be 0. */
-static uint64_t *read_ids(const json_t *record, const char *name, uint32_t *count)
+static uint64_t *read_ids(const struct sl_record *record, enum sl_record_field field, uint32_t *count)
 {
-	const json_t *array = json_object_get(record, name);
+	const json_t *array = sl_record_ids(record, field);
 	size_t n = json_array_size(array), kept = 0;
 	n = n < SL_LEARNERS_MAX ? n : SL_LEARNERS_MAX;
 	uint64_t *ids = sl_command_memory(n + 1, sizeof *ids);
@@ -156,26 +129,25 @@ static uint64_t *read_ids(const json_t *record, const char *name, uint32_t *coun
 
 static void take_participants(struct taking *taking, struct sl_attempt_row *row)
 {
-	const json_t *record = taking->record;
-	uint64_t tolerance = whole(record, "tolerance");
+	const struct sl_record *record = taking->record;
 	if (row->ids == NULL) {
-		row->ids = read_ids(record, "participants", &row->count);
+		row->ids = read_ids(record, SL_FIELD_participants, &row->count);
 		row->adjacent =
 			sl_command_memory(row->count * sl_bit_words(row->count) + 1, sizeof *row->adjacent);
-		snprintf(row->mixing, sizeof row->mixing, "%s", text(record, "mixing"));
-		row->steps = whole(record, "steps");
-		row->edges = whole(record, "edges");
+		snprintf(row->mixing, sizeof row->mixing, "%s", record->mixing != NULL ? record->mixing : "");
+		row->steps = record->steps;
+		row->edges = record->edges;
 	}
-	if (json_is_integer(json_object_get(record, "tolerance")) &&
-	    (row->tolerance < 0 || (int64_t)tolerance < row->tolerance))
-		row->tolerance = (int64_t)tolerance;
+	if (record->has[SL_FIELD_tolerance] &&
+	    (row->tolerance < 0 || (int64_t)record->tolerance < row->tolerance))
+		row->tolerance = (int64_t)record->tolerance;
 }
 
 static void take_neighbours(struct taking *taking, struct sl_attempt_row *row)
 {
 	uint32_t own = sl_rounds_position(row, taking->learner->id), count;
 	size_t words = sl_bit_words(row->count);
-	uint64_t *ids = read_ids(taking->record, "neighbours", &count);
+	uint64_t *ids = read_ids(taking->record, SL_FIELD_neighbours, &count);
 	for (uint32_t i = 0; own != UINT32_MAX && i < count; i++) {
 		uint32_t other = sl_rounds_position(row, ids[i]);
 		if (other == UINT32_MAX || other == own)
@@ -189,8 +161,8 @@ static void take_neighbours(struct taking *taking, struct sl_attempt_row *row)
 static void take_view(struct taking *taking)
 {
 	struct sl_part *part = taking->part;
-	struct sl_attempt_row *row =
-		sl_rounds_attempt(taking->round, taking->attempt, text(taking->record, "view"));
+	const char *name = taking->record->view != NULL ? taking->record->view : "";
+	struct sl_attempt_row *row = sl_rounds_attempt(taking->round, taking->attempt, name);
 	if (row == NULL)
 		return;
 	take_participants(taking, row);
@@ -212,7 +184,7 @@ static struct sl_round_wait *find_wait(struct taking *taking, double from)
 {
 	struct sl_part *part = taking->part;
 	uint8_t phase = phase_of(taking->record);
-	const char *what = text(taking->record, "for");
+	const char *what = taking->record->waits_for != NULL ? taking->record->waits_for : "";
 	for (uint32_t i = part->wait_count; i-- > 0;) {
 		struct sl_round_wait *w = &part->waits[i];
 		if (w->attempt == taking->attempt && w->phase == phase && strcmp(w->what, what) == 0 &&
@@ -233,10 +205,9 @@ static struct sl_round_wait *find_wait(struct taking *taking, double from)
 
 static void take_waiting(struct taking *taking)
 {
-	double waited_s = real(taking->record, "waited_s");
-	waited_s = isnan(waited_s) ? 0 : waited_s;
+	double waited_s = isnan(taking->record->waited_s) ? 0 : taking->record->waited_s;
 	struct sl_round_wait *w = find_wait(taking, taking->when - waited_s);
-	bool over = strcmp(text(taking->record, "event"), "waited") == 0;
+	bool over = taking->record->kind == SL_RECORD_WAITED;
 	if (w == NULL)
 		return;
 	w->first_s = fmin(w->first_s, waited_s);
@@ -244,7 +215,7 @@ static void take_waiting(struct taking *taking)
 		return;
 	if (!over || w->ids == NULL) {
 		free(w->ids);
-		w->ids = read_ids(taking->record, "awaited", &w->count);
+		w->ids = read_ids(taking->record, SL_FIELD_awaited, &w->count);
 	}
 	w->seen = taking->when;
 	if (over) {
@@ -254,6 +225,12 @@ static void take_waiting(struct taking *taking)
 }
 
 /* ---- how attempts end ---- */
+
+static uint64_t whole(const json_t *object, const char *name)
+{
+	json_int_t value = json_integer_value(json_object_get(object, name));
+	return value > 0 ? (uint64_t)value : 0;
+}
 
 static void take_traffic(struct sl_part *part, const json_t *links)
 {
@@ -272,7 +249,8 @@ static void take_traffic(struct sl_part *part, const json_t *links)
 static void take_digest(struct taking *taking, bool adopted)
 {
 	struct sl_part *part = taking->part;
-	snprintf(part->digest, sizeof part->digest, "%.16s", text(taking->record, "digest"));
+	const char *digest = taking->record->digest;
+	snprintf(part->digest, sizeof part->digest, "%.16s", digest != NULL ? digest : "");
 	part->commit = taking->when;
 	part->committed = true;
 	part->adopted = adopted;
@@ -283,10 +261,10 @@ static void take_committed(struct taking *taking)
 	struct sl_part *part = taking->part;
 	take_digest(taking, false);
 	part->attempt = taking->attempt;
-	part->margin = real(taking->record, "margin");
-	part->sent = whole(taking->record, "round_bytes_sent");
-	part->received = whole(taking->record, "round_bytes_received");
-	take_traffic(part, json_object_get(taking->record, "links"));
+	part->margin = taking->record->margin;
+	part->sent = taking->record->round_bytes_sent;
+	part->received = taking->record->round_bytes_received;
+	take_traffic(part, taking->record->links);
 }
 
 /* An own commit says more. */
@@ -298,7 +276,7 @@ static void take_caught_up(struct taking *taking)
 
 static void take_evaluated(struct taking *taking)
 {
-	taking->part->mse = real(taking->record, "mse");
+	taking->part->mse = taking->record->mse;
 }
 
 static void take_failed(struct taking *taking)
@@ -313,8 +291,8 @@ static void take_failed(struct taking *taking)
 	part->failures[part->failure_count++] =
 		(struct sl_failure){.when = taking->when,
 				    .attempt = taking->attempt,
-				    .elsewhere = strcmp(text(taking->record, "level"), "info") == 0,
-				    .reason = copy(text(taking->record, "reason"))};
+				    .elsewhere = is_text(taking->record->level, "info"),
+				    .reason = copy(taking->record->reason)};
 }
 
 static void take_recovering(struct taking *taking)
@@ -323,7 +301,7 @@ static void take_recovering(struct taking *taking)
 	if (row == NULL)
 		row = sl_rounds_attempt(taking->round, taking->attempt, "");
 	if (row != NULL && row->recovering == NULL)
-		row->recovering = copy(text(taking->record, "reason"));
+		row->recovering = copy(taking->record->reason);
 }
 
 static void take_resumed(struct taking *taking)
@@ -355,7 +333,7 @@ static uint32_t take_spread(struct sl_timeline_round *round, uint32_t at, const 
 static void take_mixed(struct taking *taking)
 {
 	struct sl_timeline_round *round = taking->round;
-	const json_t *list = json_object_get(taking->record, "spread");
+	const json_t *list = sl_record_ids(taking->record, SL_FIELD_spread);
 	uint32_t at = 0;
 	uint64_t before = 0;
 	if (taking->attempt < round->spread_attempt)
@@ -374,13 +352,6 @@ static void take_mixed(struct taking *taking)
 				 &(struct sl_round_spread){before, json_number_value(spread),
 							   json_number_value(bound)});
 	}
-}
-
-static void take_finished(struct taking *taking)
-{
-	uint64_t rounds = whole(taking->record, "rounds");
-	if (rounds > 0)
-		taking->timeline->rounds_most = rounds;
 }
 
 /* The round in which the learner was before may look different now. */
@@ -403,19 +374,18 @@ static void take_start(struct taking *taking)
 
 static void take_note(struct taking *taking)
 {
-	const json_t *record = taking->record;
+	const struct sl_record *record = taking->record;
 	struct sl_timeline_round *round = taking->round;
-	const char *level = text(record, "level");
-	if (strcmp(level, "warn") != 0 && strcmp(level, "error") != 0)
+	if (!is_text(record->level, "warn") && !is_text(record->level, "error"))
 		return;
 	for (uint32_t i = 0; i < round->note_count; i++)
-		if (strcmp(round->notes[i].text, text(record, "text")) == 0)
+		if (is_text(record->text, round->notes[i].text))
 			return;
 	if (round->note_count == SL_NOTES_MOST)
 		return;
 	round->notes = sl_rounds_grow(round->notes, round->note_count, sizeof *round->notes);
-	round->notes[round->note_count++] = (struct sl_note){
-		taking->learner->id, copy(level), copy(text(record, "event")), copy(text(record, "text"))};
+	round->notes[round->note_count++] = (struct sl_note){taking->learner->id, copy(record->level),
+							     copy(record->event), copy(record->text)};
 }
 
 /* Setting privacy_check: warn has let an attempt go on. */
@@ -427,30 +397,29 @@ static void take_exposed(struct taking *taking)
 /* ---- records ---- */
 
 static const struct {
-	const char *event;
+	enum sl_record_kind kind;
 	void (*take)(struct taking *taking);
 	bool no_note; /* it is told otherwise */
-} events[] = {
-	{"phase", take_phase, false},	       {"training", take_training, false},
-	{"trained", take_trained, false},      {"view", take_view, false},
-	{"waiting", take_waiting, true},       {"waited", take_waiting, true},
-	{"mixed", take_mixed, false},	       {"committed", take_committed, false},
-	{"caught_up", take_caught_up, false},  {"evaluated", take_evaluated, false},
-	{"attempt_failed", take_failed, true}, {"attempt_over", take_failed, true},
-	{"recovering", take_recovering, true}, {"attempt_resumed", take_resumed, false},
-	{"exposed", take_exposed, false},
+} handlers[] = {
+	{SL_RECORD_PHASE, take_phase, false},	       {SL_RECORD_TRAINING, take_training, false},
+	{SL_RECORD_TRAINED, take_trained, false},      {SL_RECORD_VIEW, take_view, false},
+	{SL_RECORD_WAITING, take_waiting, true},       {SL_RECORD_WAITED, take_waiting, true},
+	{SL_RECORD_MIXED, take_mixed, false},	       {SL_RECORD_COMMITTED, take_committed, false},
+	{SL_RECORD_CAUGHT_UP, take_caught_up, false},  {SL_RECORD_EVALUATED, take_evaluated, false},
+	{SL_RECORD_ATTEMPT_FAILED, take_failed, true}, {SL_RECORD_ATTEMPT_OVER, take_failed, true},
+	{SL_RECORD_RECOVERING, take_recovering, true}, {SL_RECORD_ATTEMPT_RESUMED, take_resumed, false},
+	{SL_RECORD_EXPOSED, take_exposed, false},
 };
 
 static void take_of_round(struct taking *taking)
 {
-	const char *event = text(taking->record, "event");
 	bool no_note = false;
 	if (taking->attempt > 0 && !is_idle(taking->record))
 		sl_rounds_attempt(taking->round, taking->attempt, "");
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++)
-		if (strcmp(events[i].event, event) == 0) {
-			events[i].take(taking);
-			no_note = events[i].no_note;
+	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+		if (handlers[i].kind == taking->record->kind) {
+			handlers[i].take(taking);
+			no_note = handlers[i].no_note;
 		}
 	if (!no_note)
 		take_note(taking);
@@ -470,33 +439,34 @@ static void see_start(struct sl_timeline *timeline, double when)
 static void see_learner(struct taking *taking, uint64_t t)
 {
 	struct sl_timeline_learner *learner = taking->learner;
-	if (learner->name[0] == '\0')
-		snprintf(learner->name, sizeof learner->name, "%s", text(taking->record, "name"));
+	if (learner->name[0] == '\0' && taking->record->name != NULL)
+		snprintf(learner->name, sizeof learner->name, "%s", taking->record->name);
 	if (taking->when > learner->last) {
 		learner->last = taking->when;
 		learner->last_round = t != 0 ? t : learner->last_round;
 	}
 }
 
-bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
+bool sl_timeline_take(struct sl_timeline *timeline, const struct sl_record *record)
 {
-	uint64_t id = whole(record, "learner"), t = whole(record, "round"),
-		 attempt = whole(record, "attempt");
-	double wall = sl_take_wall(text(record, "time"));
-	if (whole(record, "v") != SL_TIMELINE_SCHEMA || id == 0 || isnan(wall))
+	uint64_t id = record->learner, t = record->round;
+	double when = sl_log_files_time(record->time);
+	if (record->v != SL_RECORDS_VERSION || id == 0 || isnan(when))
 		return false;
 	if (timeline->learner_count >= SL_LEARNERS_MAX && sl_rounds_find_learner(timeline, id) == UINT32_MAX)
 		return false;
 	timeline->version++;
-	struct taking taking = {.timeline = timeline, .record = record, .attempt = (uint32_t)attempt};
 	uint32_t place = sl_rounds_learner(timeline, id);
-	taking.learner = &timeline->learners[place];
-	taking.when = wall;
-	see_start(timeline, wall);
+	struct taking taking = {.timeline = timeline,
+				.record = record,
+				.learner = &timeline->learners[place],
+				.when = when,
+				.attempt = (uint32_t)record->attempt};
+	see_start(timeline, when);
 	see_learner(&taking, t);
-	if (strcmp(text(record, "event"), "finished") == 0)
-		take_finished(&taking);
-	if (strcmp(text(record, "event"), "listening") == 0)
+	if (record->kind == SL_RECORD_FINISHED && record->rounds > 0)
+		timeline->rounds_most = record->rounds;
+	if (record->kind == SL_RECORD_LISTENING)
 		take_start(&taking);
 	if (t <= timeline->dropped_to)
 		return true;
@@ -505,4 +475,9 @@ bool sl_take_record(struct sl_timeline *timeline, const json_t *record)
 	take_of_round(&taking);
 	sl_rounds_drop(timeline);
 	return true;
+}
+
+void sl_timeline_take_each(void *timeline, const struct sl_record *record)
+{
+	sl_timeline_take(timeline, record);
 }

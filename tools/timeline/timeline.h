@@ -16,9 +16,7 @@
 
 #include "common/base/limits.h"
 #include "common/base/types.h"
-#include "common/config/envelope.h"
-
-#define SL_TIMELINE_SCHEMA SL_RECORDS_VERSION /* field v of the records that are read */
+#include "common/report/record.h"
 
 struct sl_timeline;
 
@@ -35,17 +33,50 @@ void sl_timeline_name(struct sl_timeline *timeline, const char *run, uint64_t ro
 void sl_timeline_bound(struct sl_timeline *timeline, size_t parts);
 
 /* Take up a log record (starling-log(5)). Return false, and ignore the record, if it is of another schema
- * version, has no learner or time, or is of one learner more than a roster can have. The caller keeps its
- * reference. */
-bool sl_timeline_take(struct sl_timeline *timeline, const json_t *record);
+ * version, has no learner or time, or is of one learner more than a roster can have. */
+bool sl_timeline_take(struct sl_timeline *timeline, const struct sl_record *record);
+/* The same, as a sl_log_take_fn: `timeline` is the context. */
+void sl_timeline_take_each(void *timeline, const struct sl_record *record);
 
-/* Return the document of a round as a new object; NULL if no record is about this round. */
-json_t *sl_timeline_round_json(struct sl_timeline *timeline, uint64_t round);
+/* Return the document of a round as a new object; NULL if no record is about this round. It is what `starling
+ * logs --round N --json` prints, and the source of the page, the report and the explanation:
+ *
+ *   {"v":1, "run":"NAME", "rounds":T, "learners":[{"id":1,"name":"ana"}], "round":7,
+ *    "start":"2026-11-23T10:45:59.620Z", "start_s":12.345, "end_s":13.9,
+ *    "attempts":[{"attempt":1, "view":"ab12...", "participants":[1,2], "edges":[[1,2]], "edge_count":1,
+ *                 "mixing":"forest", "steps":7, "tolerance":2, "cut_vertices":[4], "bridges":[[4,5]],
+ *                 "from_s":.., "to_s":.., "ended":"committed", "reason":"..", "recovering":".."}],
+ *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
+ *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","awaited":[3],
+ *                           "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
+ *                 "restarts":[{"at":"2026-..Z","at_s":..,"phase":"share","attempt":1}],
+ *                 "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
+ *                 "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
+ *    "links":[{"a":1,"b":2,"bytes":1234}], "spread":[{"step":1,"spread":..,"bound":..}],
+ *    "notes":[{"learner":1,"level":"warn","event":"exposed","text":".."}],
+ *    "loss":.., "same":true, "private":true, "slowest":{"learner":4,"phase":"train","s":12.1},
+ *    "clock_gap":{"ahead":2,"behind":1,"s":4.98} or null}
+ *
+ * A field that is not known is null or absent; cut_vertices and bridges are, if the logs do not tell of all
+ * edge_count edges. `spread`, of metropolis: how far the states of neighbours are apart after `step`
+ * exchanges, as in the record `mixed`, the largest of all learners, of the last attempt that has it. Times
+ * ending in _s are seconds since the first record of the run, by the clock of the learner; the clock of
+ * `ahead` is at least `s` seconds ahead of that of `behind`. `ended` is "committed", "failed" or null: the
+ * attempt goes on. `same` is true if all digests are equal and no margin leaves a doubt, null before the
+ * first commit; the mean is not recomputed. `private` is false if an attempt went on after a failed privacy
+ * check. `restarts`: starts of the program since the learner was done with the round before; `phase` is the
+ * one that was interrupted, null before the first. `end_s` is null until all participants have the result or
+ * a later round is committed. `awaited` of a wait is as it was last logged; `blamed` are those
+ * that had not done their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did
+ * not wait but was stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss
+ * of the learners that have one.
+ */
+json_t *sl_timeline_round_json(const struct sl_timeline *timeline, uint64_t round);
 
 /* Return the run as a new object: {"v":1, "run":"NAME" or null, "rounds":T or null, "first":1, "last":9 (0:
  * there are no rounds), "start":"2026-..Z", "end_s":12.3 (the last record),
  * "learners":[{"id":1,"name":"ana"},...]}. */
-json_t *sl_timeline_run_json(struct sl_timeline *timeline);
+json_t *sl_timeline_run_json(const struct sl_timeline *timeline);
 
 /* Return a number that grows with every change: a document fetched now is of this version. 0: no record. */
 uint64_t sl_timeline_version(const struct sl_timeline *timeline);
@@ -56,6 +87,3 @@ uint64_t sl_timeline_changed_since(const struct sl_timeline *timeline, uint64_t 
 /* Return the last round before round `before`, or 0 if there is none. The numbers of a broken log may be far
  * apart: use these two rather than count. */
 uint64_t sl_timeline_round_before(const struct sl_timeline *timeline, uint64_t before);
-
-/* Return the time of a record, "2026-11-23T10:45:59.620Z", in seconds since 1970; NaN if it is none. */
-double sl_timeline_wall(const char *text);

@@ -13,7 +13,6 @@
 #include "daemon/runtime/log.h"
 #include "daemon/runtime/recent.h"
 #include "tools/lib/command.h"
-#include "tools/web/excerpt.h"
 
 #define OPEN_MS 5000u
 #define CONNECT_MS 5000L
@@ -212,48 +211,46 @@ static void run(struct sl_web_follow *f)
 
 /* Return true if the record was taken before: a learner sends the last ones again on each connection. Either
  * of its clocks may have been set back meanwhile. */
-static bool is_known(struct learner *l, const json_t *record)
+static bool is_known(struct learner *l, const struct sl_record *record)
 {
-	const char *time = json_string_value(json_object_get(record, "time"));
-	double mono_ms = json_number_value(json_object_get(record, "mono_ms"));
-	if (time == NULL)
+	if (record->time == NULL)
 		return false;
-	if (mono_ms <= l->last_mono_ms && strcmp(time, l->last_time) <= 0)
+	if (!(record->mono_ms > l->last_mono_ms) && strcmp(record->time, l->last_time) <= 0)
 		return true;
-	snprintf(l->last_time, sizeof l->last_time, "%s", time);
-	l->last_mono_ms = mono_ms;
+	snprintf(l->last_time, sizeof l->last_time, "%s", record->time);
+	l->last_mono_ms = record->mono_ms;
 	return false;
 }
 
-static void know(struct learner *l, const json_t *record)
+static void know(struct learner *l, const struct sl_record *record)
 {
-	const char *name = json_string_value(json_object_get(record, "name"));
-	json_int_t id = json_integer_value(json_object_get(record, "learner"));
-	if (l->id != 0 || id <= 0 || name == NULL)
+	if (l->id != 0 || record->learner == 0 || record->name == NULL)
 		return;
-	l->id = (uint64_t)id;
-	snprintf(l->name, sizeof l->name, "%s", name);
+	l->id = record->learner;
+	snprintf(l->name, sizeof l->name, "%s", record->name);
 	sl_clean_text(l->name, false);
 }
 
 /* Take a line of the stream; return true if it was a new record. */
-static bool take_line(struct learner *l, const char *line, size_t size, sl_web_take_fn *take, void *context)
+static bool take_line(struct learner *l, const char *line, size_t size, sl_log_take_fn *take, void *context)
 {
 	static const char data[] = "data: ";
 	const size_t n = sizeof data - 1;
-	json_t *record =
+	struct sl_record record;
+	json_t *json =
 		size > n && memcmp(line, data, n) == 0 ? json_loadb(line + n, size - n, 0, NULL) : NULL;
-	bool found = json_is_object(record) && !is_known(l, record);
+	sl_record_read(&record, json);
+	bool found = json_is_object(json) && !is_known(l, &record);
 	if (found) {
-		know(l, record);
+		know(l, &record);
 		sl_recent_add(&l->recent, line + n, size - n);
-		take(context, record);
+		take(context, &record);
 	}
-	json_decref(record);
+	json_decref(json);
 	return found;
 }
 
-static size_t take_lines(struct learner *l, sl_web_take_fn *take, void *context)
+static size_t take_lines(struct learner *l, sl_log_take_fn *take, void *context)
 {
 	struct bytes *b = &l->received;
 	size_t from = 0, taken = 0;
@@ -274,8 +271,9 @@ static size_t take_lines(struct learner *l, sl_web_take_fn *take, void *context)
 	return taken;
 }
 
-size_t sl_web_follow_read(struct sl_web_follow *follow, sl_web_take_fn *take, void *context)
+static size_t read_from(void *from, sl_log_take_fn *take, void *context)
 {
+	struct sl_web_follow *follow = from;
 	size_t taken = 0;
 	run(follow);
 	for (size_t i = 0; i < follow->count; i++)
@@ -486,31 +484,25 @@ void sl_web_follow_close(struct sl_web_follow *follow)
 
 /* ---- as a source ---- */
 
-static size_t read_from(void *follow, sl_web_take_fn *take, void *context)
+static void take_recent(const struct learner *l, sl_log_take_fn *take, void *context)
 {
-	return sl_web_follow_read(follow, take, context);
-}
-
-static void excerpt_of(const struct learner *l, struct sl_web_excerpt *excerpt)
-{
+	struct sl_record record;
 	const char *line = NULL;
 	size_t size;
 	while ((line = sl_recent_next(&l->recent, line, &size)) != NULL) {
-		json_t *record = json_loadb(line, size, 0, NULL);
-		sl_web_excerpt_take(excerpt, record);
-		json_decref(record);
+		json_t *json = json_loadb(line, size, 0, NULL);
+		sl_record_read(&record, json);
+		take(context, &record);
+		json_decref(json);
 	}
 }
 
-static json_t *log_from(void *from, uint64_t learner, uint64_t round, int level, size_t most)
+static void read_again(void *from, uint64_t learner, sl_log_take_fn *take, void *context)
 {
 	const struct sl_web_follow *f = from;
-	struct sl_web_excerpt excerpt;
-	sl_web_excerpt_init(&excerpt, round, level, most);
 	for (size_t i = 0; i < f->count; i++)
 		if (f->learners[i].id == learner)
-			excerpt_of(&f->learners[i], &excerpt);
-	return excerpt.records;
+			take_recent(&f->learners[i], take, context);
 }
 
 static bool running_from(void *from)
@@ -524,5 +516,5 @@ static bool running_from(void *from)
 
 struct sl_web_source sl_web_follow_source(struct sl_web_follow *follow)
 {
-	return (struct sl_web_source){follow, read_from, log_from, running_from};
+	return (struct sl_web_source){follow, read_from, read_again, running_from};
 }

@@ -5,7 +5,7 @@
  *
  * A learner sends its last records, then what it logs from the connection on. A lost connection is
  * tried again, after 0.25 s at first and 5 s at last. Everything happens in the calls: libcurl is run by
- * sl_web_follow_read. Owns the connections, and the last records of each learner for its log on the page. */
+ * reading. Owns the connections, and the last records of each learner for its log on the page. */
 #pragma once
 
 #include "common/base/err.h"
@@ -34,9 +34,6 @@ int sl_web_follow_open(struct sl_web_follow **follow, const struct sl_web_follow
 /* Disconnect and free `follow`, which may be NULL. */
 void sl_web_follow_close(struct sl_web_follow *follow);
 
-/* Hand over the records that have come since the last call, and connect anew to learners that were lost.
- * Return the number of records. */
-size_t sl_web_follow_read(struct sl_web_follow *follow, sl_web_take_fn *take, void *context);
-
-/* Return the source of a page; `follow` stays the caller's. */
+/* Return the source of a page; `follow` stays the caller's. Reading from it hands over the records that have
+ * come since the last call, and connects anew to learners that were lost. */
 struct sl_web_source sl_web_follow_source(struct sl_web_follow *follow);

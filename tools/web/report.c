@@ -100,14 +100,14 @@ static uint64_t first_kept(struct sl_timeline *timeline, uint64_t first, uint64_
 	return first;
 }
 
-static void write_log(FILE *out, struct sl_web_tail *tail, const json_t *run)
+static void write_log(FILE *out, const struct sl_web_source *source, const json_t *run)
 {
 	size_t i;
 	const json_t *learner;
 	json_array_foreach(json_object_get(run, "learners"), i, learner)
 	{
 		uint64_t id = (uint64_t)json_integer_value(json_object_get(learner, "id"));
-		json_t *log = sl_web_tail_log(tail, id, 0, SL_INFO, LOG_RECORDS);
+		json_t *log = sl_web_source_log(source, id, 0, SL_INFO, LOG_RECORDS);
 		fprintf(out, "%s\"%llu\":", i > 0 ? "," : "", (unsigned long long)id);
 		write_json(out, log);
 		json_decref(log);
@@ -129,7 +129,7 @@ static void write_round(FILE *files[static 3], const json_t *document, bool kept
 	json_decref(row);
 }
 
-static void write_all(FILE *files[static 3], struct sl_timeline *timeline, struct sl_web_tail *tail,
+static void write_all(FILE *files[static 3], struct sl_timeline *timeline, const struct sl_web_source *source,
 		      const json_t *run)
 {
 	uint64_t first = (uint64_t)json_integer_value(json_object_get(run, "first"));
@@ -153,12 +153,12 @@ static void write_all(FILE *files[static 3], struct sl_timeline *timeline, struc
 		json_decref(document);
 	}
 	fputs("],\"log\":{", files[0]);
-	write_log(files[0], tail, run);
+	write_log(files[0], source, run);
 	fputs("}}", files[0]);
 	fwrite(sl_web_page.after.bytes, 1, sl_web_page.after.size, files[0]);
 }
 
-int sl_web_report_write(struct sl_timeline *timeline, struct sl_web_tail *tail, const char *folder,
+int sl_web_report_write(struct sl_timeline *timeline, const struct sl_web_source *source, const char *folder,
 			struct sl_error *error)
 {
 	static const char *const names[3] = {"report.html", "rounds.csv", "learners.csv"};
@@ -173,7 +173,7 @@ int sl_web_report_write(struct sl_timeline *timeline, struct sl_web_tail *tail, 
 		out[i] = files[i].out;
 	}
 	if (code == SL_OK)
-		write_all(out, timeline, tail, run);
+		write_all(out, timeline, source, run);
 	for (size_t i = 0; i < 3; i++)
 		code = close_file(&files[i], code, error);
 	json_decref(run);

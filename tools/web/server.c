@@ -32,14 +32,9 @@ struct sl_web_server {
 	uint64_t rows_version; /* 0: none are made yet */
 };
 
-static void take(void *context, const json_t *record)
-{
-	sl_timeline_take(context, record);
-}
-
 static void read_logs(struct sl_web_server *s)
 {
-	s->config.source.read(s->config.source.from, take, s->config.timeline);
+	s->config.source.read(s->config.source.from, sl_timeline_take_each, s->config.timeline);
 }
 
 /* ---- events ---- */
@@ -176,8 +171,7 @@ static void serve_log(struct sl_web_server *s, struct sl_http_request *request)
 		sl_http_reply(request, 400, "text/plain; charset=utf-8", usage, sizeof usage - 1);
 		return;
 	}
-	const struct sl_web_source *source = &s->config.source;
-	json_t *log = source->log(source->from, learner, round, SL_DEBUG, LOG_RECORDS);
+	json_t *log = sl_web_source_log(&s->config.source, learner, round, SL_DEBUG, LOG_RECORDS);
 	char *text = json_dumps(log, JSON_COMPACT);
 	sl_http_reply(request, text != NULL ? 200 : 500, "application/json", text != NULL ? text : "",
 		      text != NULL ? strlen(text) : 0);
