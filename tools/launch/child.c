@@ -11,6 +11,7 @@
 
 #include "tools/launch/launch.h"
 #include "tools/lib/command.h"
+#include "tools/lib/log_files.h"
 
 #define TAIL_BYTES 65536u
 #define TAIL_LINES 5u
@@ -163,16 +164,16 @@ void sl_child_kill_all(struct sl_launch *launch, int signal)
 			uv_process_kill(&launch->learners[i].process, signal);
 }
 
-/* The end of a file, from `least` on, as text; malloced, "" if there is none. */
-static char *tail(const struct sl_learner *l, const char *file, size_t least)
+/* What the present start of a learner has written to standard error, its end; malloced, "" if nothing. */
+static char *said(const struct sl_learner *l)
 {
-	char path[PATH_MAX], *text = calloc(1, TAIL_BYTES + 1);
-	sl_run_folder_path(&l->launch->plan->folder, l->index, file, path);
+	char path[PATH_MAX], *text = sl_command_memory(1, TAIL_BYTES + 1);
+	sl_run_folder_path(&l->launch->plan->folder, l->index, "stderr.txt", path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (text != NULL && fd >= 0) {
-		off_t size = lseek(fd, 0, SEEK_END);
+	if (fd >= 0) {
+		off_t size = lseek(fd, 0, SEEK_END), least = (off_t)l->stderr_from;
 		off_t from = size > (off_t)TAIL_BYTES ? size - (off_t)TAIL_BYTES : 0;
-		if (pread(fd, text, TAIL_BYTES, from > (off_t)least ? from : (off_t)least) < 0)
+		if (pread(fd, text, TAIL_BYTES, from > least ? from : least) < 0)
 			text[0] = '\0';
 	}
 	if (fd >= 0)
@@ -190,25 +191,31 @@ static const char *last_lines(const char *text)
 	return at;
 }
 
-/* Return the sentence of the last record of at least this level (and event, unless NULL) in a log, malloced;
- * NULL: there is none. */
-static char *last_record(const char *log, enum sl_level least, const char *event)
+struct wanted {
+	enum sl_level least;
+	enum sl_record_kind kind; /* SL_RECORD_COUNT: any */
+	char *text;
+};
+
+static void keep_text(void *context, const struct sl_record *record)
 {
-	struct sl_record record;
-	char *found = NULL;
-	for (const char *line = log; line != NULL && *line != '\0';) {
-		const char *end = strchrnul(line, '\n');
-		json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
-		sl_record_read(&record, object);
-		if (record.level != NULL && sl_level_find(record.level) >= (int)least &&
-		    (event == NULL || strcmp(sl_record_event(record.kind), event) == 0)) {
-			free(found);
-			found = strdup(record.text != NULL ? record.text : "(without a text)");
-		}
-		json_decref(object);
-		line = *end != '\0' ? end + 1 : NULL;
-	}
-	return found;
+	struct wanted *wanted = context;
+	if (record->level == NULL || sl_level_find(record->level) < (int)wanted->least ||
+	    (wanted->kind != SL_RECORD_COUNT && record->kind != wanted->kind))
+		return;
+	free(wanted->text);
+	wanted->text = strdup(record->text != NULL ? record->text : "(without a text)");
+}
+
+/* Return the sentence of the last record of at least this level that the present start of a learner has
+ * logged, malloced; NULL: there is none. */
+static char *last_text(const struct sl_learner *l, enum sl_level least, enum sl_record_kind kind)
+{
+	struct wanted wanted = {least, kind, NULL};
+	char path[PATH_MAX];
+	sl_run_folder_path(&l->launch->plan->folder, l->index, "log.jsonl", path);
+	sl_log_files_end(path, l->log_from, TAIL_BYTES, keep_text, &wanted);
+	return wanted.text;
 }
 
 /* "learner-03 (3) was killed by SIGKILL in round 4" */
@@ -229,18 +236,13 @@ static int describe(const struct sl_learner *l, char *text, size_t size)
 
 char *sl_child_command_warning(const struct sl_learner *learner)
 {
-	char *log = tail(learner, "log.jsonl", learner->log_from);
-	char *warning = log != NULL ? last_record(log, SL_WARN, sl_record_event(SL_RECORD_COMMAND)) : NULL;
-	free(log);
-	return warning;
+	return last_text(learner, SL_WARN, SL_RECORD_COMMAND);
 }
 
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size)
 {
-	char *log = tail(learner, "log.jsonl", learner->log_from);
-	char *said = tail(learner, "stderr.txt", learner->stderr_from);
-	char *error = log != NULL ? last_record(log, SL_ERROR, NULL) : NULL;
-	const char *last = lines && said != NULL ? last_lines(said) : "";
+	char *errors = said(learner), *error = last_text(learner, SL_ERROR, SL_RECORD_COUNT);
+	const char *last = lines ? last_lines(errors) : "";
 	int n = describe(learner, text, size);
 	if (error != NULL && (size_t)n < size)
 		n += snprintf(text + n, size - (size_t)n, ": %s", error);
@@ -249,6 +251,5 @@ void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, 
 	for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--)
 		text[end - 1] = '\0';
 	free(error);
-	free(said);
-	free(log);
+	free(errors);
 }

@@ -26,6 +26,7 @@ struct sl_status_row {
 	const json_t *status; /* its answer, borrowed; NULL unless it runs, answers and takes part */
 	json_t *last;	      /* its last log record; NULL: unknown, or it answers */
 	bool ended;	      /* the last record says why the learner ended */
+	bool finished;	      /* the log says that all rounds are committed */
 	sl_round committed;   /* as answer or log say */
 	sl_round rounds;      /* 0: unknown */
 };

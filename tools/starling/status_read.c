@@ -1,14 +1,10 @@
 /* Ask the learners, and read the logs of those that have ended. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/report/record.h"
 #include "tools/lib/command.h"
+#include "tools/lib/log_files.h"
 #include "tools/starling/status.h"
 
 #define ANSWER_MS 2000
@@ -42,64 +38,23 @@ static bool follows(const struct sl_status_row *row, const char *event)
 	return strcmp(event, "evaluated") == 0 || (row->ended && strcmp(event, "application") == 0);
 }
 
-/* Take a record of the log of `row`: the last one stays. Set `finished` if it says that all rounds are
- * committed. */
-static void take_record(struct sl_status_row *row, json_t *object, bool *finished)
+/* Take a record of the log of `context`, a row: the last one stays. */
+static void take_record(void *context, const struct sl_record *record)
 {
-	struct sl_record record;
-	sl_record_read(&record, object);
-	if (record.kind == SL_RECORD_COMMITTED || record.kind == SL_RECORD_CAUGHT_UP)
-		row->committed = (sl_round)record.round;
+	struct sl_status_row *row = context;
+	if (record->kind == SL_RECORD_COMMITTED || record->kind == SL_RECORD_CAUGHT_UP)
+		row->committed = (sl_round)record->round;
 	/* a launcher ends its learners after the last round, in phase DONE */
-	if (record.kind == SL_RECORD_PHASE)
-		*finished = record.phase != NULL && strcmp(record.phase, sl_phase_name(SL_PHASE_DONE)) == 0;
-	*finished |= record.kind == SL_RECORD_FINISHED;
-	if (row->last != NULL && follows(row, sl_learners_text(object, "event"))) {
-		json_decref(object);
+	if (record->kind == SL_RECORD_PHASE)
+		row->finished =
+			record->phase != NULL && strcmp(record->phase, sl_phase_name(SL_PHASE_DONE)) == 0;
+	row->finished |= record->kind == SL_RECORD_FINISHED;
+	if (row->last != NULL && record->event != NULL && follows(row, record->event))
 		return;
-	}
-	row->ended = record.kind == SL_RECORD_FINISHED || record.kind == SL_RECORD_STOPPING ||
-		     record.kind == SL_RECORD_FATAL || record.kind == SL_RECORD_AGAIN;
+	row->ended = record->kind == SL_RECORD_FINISHED || record->kind == SL_RECORD_STOPPING ||
+		     record->kind == SL_RECORD_FATAL || record->kind == SL_RECORD_AGAIN;
 	json_decref(row->last);
-	row->last = object;
-}
-
-/* Return NULL if there is no log, or if it is no file: a pipe that nothing writes to would never be open. */
-static FILE *open_log(const char *path)
-{
-	struct stat st;
-	int fd = *path != '\0' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
-	FILE *in = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? fdopen(fd, "r") : NULL;
-	if (in == NULL && fd >= 0)
-		close(fd);
-	return in;
-}
-
-/* Read the end of the log; return true if all rounds are committed. A line that is cut, at its beginning or
- * its end, is left out. */
-static bool read_log(struct sl_status_row *row)
-{
-	FILE *in = open_log(row->asked->log);
-	char *line = NULL;
-	size_t room = 0;
-	bool finished = false;
-	if (in == NULL)
-		return false;
-	if (fseek(in, -TAIL_BYTES, SEEK_END) == 0)
-		(void)!getline(&line, &room, in);
-	else
-		rewind(in);
-	while (getline(&line, &room, in) > 0) {
-		json_t *object = json_loads(line, 0, NULL);
-		if (json_is_object(object))
-			take_record(row, object, &finished);
-		else
-			json_decref(object);
-	}
-	free(line);
-	fclose(in);
-	sl_control_query_clean(row->last);
-	return finished;
+	row->last = json_incref((json_t *)record->json);
 }
 
 /* ---- all ---- */
@@ -109,7 +64,7 @@ static void take(struct sl_status_row *row)
 	struct sl_control_query *asked = row->asked;
 	json_decref(row->last);
 	row->last = NULL;
-	row->ended = false;
+	row->ended = row->finished = false;
 	row->status = json_is_true(json_object_get(asked->reply, "ok")) ? asked->reply : NULL;
 	if (row->status != NULL) {
 		sl_learners_know(asked, row->status, "id");
@@ -124,10 +79,11 @@ static void take(struct sl_status_row *row)
 		row->state = SL_STATUS_FORMING;
 		return;
 	}
-	bool finished = read_log(row);
+	sl_log_files_end(asked->log, 0, TAIL_BYTES, take_record, row);
+	sl_control_query_clean(row->last);
 	row->state = asked->fresh && sl_control_query_absent(asked) ? SL_STATUS_NEW
 		     : !sl_control_query_absent(asked)		    ? SL_STATUS_SILENT
-		     : finished					    ? SL_STATUS_FINISHED
+		     : row->finished				    ? SL_STATUS_FINISHED
 								    : SL_STATUS_STOPPED;
 	sl_learners_know(asked, row->last, "learner");
 }
