@@ -146,7 +146,7 @@ ends 0 logs three --round 1 --level warn --learner 2 --json
 [ "$(wc -l <out)" = 2 ] || fail "not the warnings of bo in round 1"
 ends 0 logs three --stats
 has out 'Rounds committed: 2; attempts: 3, of which 1 failed; all learners have the same models.' \
-	'  train             6      1.006      4.007      4.007  ana (1), round 2' '  eve (3) in 1 round'
+	'  train              6     1.006     4.007     4.007  ana (1), round 2' '  eve (3) in 1 round'
 ends 2 logs three --stats --round 1
 cat >check_trace.py <<'CHECK'
 import json, sys

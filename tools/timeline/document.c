@@ -1,5 +1,4 @@
 /* A round, and the run, as JSON. */
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "tools/lib/round_table.h"
 #include "tools/timeline/clocks.h"
+#include "tools/timeline/durations.h"
 #include "tools/timeline/lanes.h"
 #include "tools/timeline/separators.h"
 #include "tools/timeline/timeline.h"
@@ -25,65 +25,59 @@ static json_t *seconds(double s)
 	return isfinite(us) ? json_real(us / 1e6) : json_null();
 }
 
-/* Set a number; nothing if it is not known. */
-static void set_real(json_t *object, const char *name, double value)
+/* Return a number, or NULL: it is not known. */
+static json_t *real(double value)
 {
-	if (!isnan(value))
-		json_object_set_new(object, name, json_real(value));
+	return isnan(value) ? NULL : json_real(value);
 }
 
-static void set_whole(json_t *object, const char *name, uint64_t value)
+static json_t *whole(uint64_t value)
 {
-	json_object_set_new(object, name, json_integer((json_int_t)value));
+	return json_integer((json_int_t)value);
 }
 
-/* Texts of records are UTF-8: they were JSON. */
-static void set_text(json_t *object, const char *name, const char *value)
+/* Return a text, or NULL for none. Texts of records are UTF-8: they were JSON. */
+static json_t *text(const char *value)
 {
-	json_object_set_new(object, name,
-			    value != NULL && value[0] != '\0' ? json_string(value) : json_null());
+	return value != NULL && value[0] != '\0' ? json_string(value) : NULL;
 }
 
-/* Set a point in time, seconds since 1970, as in a log. */
-static void set_time(json_t *object, const char *name, double s)
+/* Return a point in time, seconds since 1970, as in a log. */
+static json_t *time_of(double s)
 {
-	char text[40];
+	char date[40];
 	struct tm tm;
 	long long ms = llround(s * 1000);
-	time_t whole = (time_t)(ms / 1000);
-	gmtime_r(&whole, &tm);
-	size_t n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm);
-	snprintf(text + n, sizeof text - n, ".%03dZ", (int)(ms % 1000));
-	json_object_set_new(object, name, json_string(text));
+	time_t seconds = (time_t)(ms / 1000);
+	gmtime_r(&seconds, &tm);
+	strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm);
+	return json_sprintf("%s.%03dZ", date, (int)(ms % 1000));
 }
 
-static void set_phase(json_t *object, uint8_t phase)
+/* Return the name of a phase, or NULL for none. */
+static json_t *phase_of(uint8_t phase)
 {
-	char text[16] = "";
-	const char *name = phase < SL_PHASE_COUNT ? sl_phase_name((enum sl_phase)phase) : "";
-	for (size_t i = 0; name[i] != '\0' && i + 1 < sizeof text; i++)
-		text[i] = (char)tolower(name[i]);
-	set_text(object, "phase", text);
+	char name[16];
+	if (phase >= SL_PHASE_COUNT)
+		return NULL;
+	sl_durations_phase_name((enum sl_phase)phase, name);
+	return json_string(name);
 }
 
 static json_t *ids_json(const uint64_t *ids, uint32_t count)
 {
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(array, json_integer((json_int_t)ids[i]));
+		json_array_append_new(array, whole(ids[i]));
 	return array;
-}
-
-static json_t *pair(uint64_t a, uint64_t b)
-{
-	return json_pack("[I, I]", (json_int_t)a, (json_int_t)b);
 }
 
 static json_t *edges_json(const struct sl_attempt_row *row, const struct sl_edge *edges, uint32_t count)
 {
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(array, pair(row->ids[edges[i].a], row->ids[edges[i].b]));
+		json_array_append_new(
+			array, json_pack("[o, o]", whole(row->ids[edges[i].a]), whole(row->ids[edges[i].b])));
 	return array;
 }
 
@@ -172,29 +166,23 @@ static bool is_hidden(const struct sl_timeline_round *round, const struct sl_att
 	return false;
 }
 
-/* What separates others is known only if all edges are. */
-static void set_separators(json_t *object, const struct sl_attempt_row *row, const struct sl_separators *s)
-{
-	json_t *cuts = json_array();
-	for (uint32_t i = 0; i < s->vertex_count; i++)
-		json_array_append_new(cuts, json_integer((json_int_t)row->ids[s->vertices[i]]));
-	json_object_set_new(object, "cut_vertices", cuts);
-	json_object_set_new(object, "bridges", edges_json(row, s->bridges, s->bridge_count));
-}
-
 static void set_graph(json_t *object, const struct sl_attempt_row *row)
 {
 	struct sl_separators s;
+	json_t *cuts = json_array();
 	sl_separators_init(&s, row);
-	json_object_set_new(object, "participants", ids_json(row->ids, row->count));
-	json_object_set_new(object, "edges", edges_json(row, s.edges, s.edge_count));
-	set_whole(object, "edge_count", row->edges);
-	if (s.edge_count >= row->edges)
-		set_separators(object, row, &s);
-	set_text(object, "mixing", row->mixing);
-	set_whole(object, "steps", row->steps);
-	if (row->tolerance >= 0)
-		set_whole(object, "tolerance", (uint64_t)row->tolerance);
+	for (uint32_t i = 0; i < s.vertex_count; i++)
+		json_array_append_new(cuts, whole(row->ids[s.vertices[i]]));
+	json_object_update_new(
+		object, json_pack("{s:o, s:o, s:o}", "participants", ids_json(row->ids, row->count), "edges",
+				  edges_json(row, s.edges, s.edge_count), "edge_count", whole(row->edges)));
+	if (s.edge_count >= row->edges) /* else what separates others is not known */
+		json_object_update_new(object, json_pack("{s:O, s:o}", "cut_vertices", cuts, "bridges",
+							 edges_json(row, s.bridges, s.bridge_count)));
+	json_object_update_new(object, json_pack("{s:o?, s:o, s:o*}", "mixing", text(row->mixing), "steps",
+						 whole(row->steps), "tolerance",
+						 row->tolerance < 0 ? NULL : json_integer(row->tolerance)));
+	json_decref(cuts);
 	sl_separators_close(&s);
 }
 
@@ -205,15 +193,18 @@ static json_t *attempt_json(const struct sl_timeline *timeline, const struct sl_
 	struct attempt_end end = end_of(timeline, round, lanes, row);
 	bool adopted = end.failure == NULL && end.learners > 0 && end.end_count >= end.learners;
 	bool failed = !end.committed && (end.failure != NULL || adopted);
-	set_whole(object, "attempt", row->attempt);
-	set_text(object, "view", row->view);
+	json_object_update_new(
+		object, json_pack("{s:o, s:o?}", "attempt", whole(row->attempt), "view", text(row->view)));
 	if (row->count > 0)
 		set_graph(object, row);
-	json_object_set_new(object, "from_s", seconds(end.from));
-	json_object_set_new(object, "to_s", seconds(end.to));
-	set_text(object, "ended", end.committed ? "committed" : failed ? "failed" : NULL);
-	set_text(object, "reason", !failed ? NULL : adopted ? ADOPTED : end.failure->reason);
-	set_text(object, "recovering", row->recovering);
+	json_object_update_new(
+		object, json_pack("{s:o, s:o, s:s?, s:o?, s:o?}", "from_s", seconds(end.from), "to_s",
+				  seconds(end.to), "ended",
+				  end.committed ? "committed"
+				  : failed	? "failed"
+						: NULL,
+				  "reason", !failed ? NULL : text(adopted ? ADOPTED : end.failure->reason),
+				  "recovering", text(row->recovering)));
 	return object;
 }
 
@@ -247,12 +238,10 @@ static json_t *spans_json(const struct sl_lane *lane)
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < lane->span_count; i++) {
 		const struct sl_span *span = &lane->spans[i];
-		json_t *object = json_object();
-		set_phase(object, span->phase);
-		set_whole(object, "attempt", span->attempt > 0 ? span->attempt : 1);
-		json_object_set_new(object, "from_s", seconds(span->from));
-		json_object_set_new(object, "to_s", seconds(span->to));
-		json_array_append_new(array, object);
+		json_array_append_new(array,
+				      json_pack("{s:o?, s:o, s:o, s:o}", "phase", phase_of(span->phase),
+						"attempt", whole(span->attempt > 0 ? span->attempt : 1),
+						"from_s", seconds(span->from), "to_s", seconds(span->to)));
 	}
 	return array;
 }
@@ -263,12 +252,9 @@ static json_t *blamed_json(const struct sl_lanes *lanes, const struct sl_lane_wa
 	json_t *array = json_array();
 	for (uint32_t i = 0; !sl_lanes_stood_still(wait) && i < wait->wait->count; i++) {
 		struct sl_blame blame = sl_lanes_blame(lanes, wait, wait->wait->ids[i]);
-		if (blame.s < BLAME_LEAST_S)
-			continue;
-		json_t *object = json_object();
-		set_whole(object, "learner", blame.learner);
-		json_object_set_new(object, "s", seconds(blame.s));
-		json_array_append_new(array, object);
+		if (blame.s >= BLAME_LEAST_S)
+			json_array_append_new(array, json_pack("{s:o, s:o}", "learner", whole(blame.learner),
+							       "s", seconds(blame.s)));
 	}
 	return array;
 }
@@ -278,16 +264,13 @@ static json_t *waits_json(const struct sl_lanes *lanes, const struct sl_lane *la
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < lane->wait_count; i++) {
 		const struct sl_lane_wait *w = &lane->waits[i];
-		json_t *object = json_object();
-		set_phase(object, w->wait->phase);
-		set_whole(object, "attempt", w->wait->attempt);
-		json_object_set_new(object, "from_s", seconds(w->from));
-		json_object_set_new(object, "to_s", seconds(w->to));
-		set_text(object, "for", w->wait->what);
-		json_object_set_new(object, "awaited", ids_json(w->wait->ids, w->wait->count));
-		json_object_set_new(object, "blamed", blamed_json(lanes, w));
-		json_object_set_new(object, "stood_still", json_boolean(sl_lanes_stood_still(w)));
-		json_array_append_new(array, object);
+		json_array_append_new(array, json_pack("{s:o?, s:o, s:o, s:o, s:o?, s:o, s:o, s:b}", "phase",
+						       phase_of(w->wait->phase), "attempt",
+						       whole(w->wait->attempt), "from_s", seconds(w->from),
+						       "to_s", seconds(w->to), "for", text(w->wait->what),
+						       "awaited", ids_json(w->wait->ids, w->wait->count),
+						       "blamed", blamed_json(lanes, w), "stood_still",
+						       sl_lanes_stood_still(w)));
 	}
 	return array;
 }
@@ -297,13 +280,11 @@ static json_t *restarts_json(const struct sl_timeline *timeline, const struct sl
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < lane->restart_count; i++) {
 		const struct sl_restart *restart = &lane->restarts[i];
-		json_t *object = json_object();
-		set_time(object, "at", timeline->start + restart->at);
-		json_object_set_new(object, "at_s", seconds(restart->at));
-		set_phase(object, restart->phase);
-		if (restart->attempt > 0)
-			set_whole(object, "attempt", restart->attempt);
-		json_array_append_new(array, object);
+		json_array_append_new(
+			array,
+			json_pack("{s:o, s:o, s:o?, s:o*}", "at", time_of(timeline->start + restart->at),
+				  "at_s", seconds(restart->at), "phase", phase_of(restart->phase), "attempt",
+				  restart->attempt > 0 ? whole(restart->attempt) : NULL));
 	}
 	return array;
 }
@@ -312,28 +293,18 @@ static json_t *lane_json(const struct sl_timeline *timeline, const struct sl_lan
 			 const struct sl_lane *lane)
 {
 	const struct sl_part *part = lane->part;
-	json_t *object = json_object();
-	set_whole(object, "learner", lane->id);
-	json_object_set_new(object, "spans", spans_json(lane));
-	json_object_set_new(object, "waits", waits_json(lanes, lane));
-	if (lane->restart_count > 0)
-		json_object_set_new(object, "restarts", restarts_json(timeline, lane));
-	json_object_set_new(object, "committed_s", seconds(lane->commit));
-	if (part->committed) {
-		json_object_set_new(object, "adopted", json_boolean(part->adopted));
-		set_text(object, "digest", part->digest);
-	}
-	if (part->committed && !part->adopted) {
-		set_whole(object, "bytes_sent", part->sent);
-		set_whole(object, "bytes_received", part->received);
-	}
-	set_real(object, "train_s", part->train_s);
-	set_real(object, "loss", part->loss);
-	set_real(object, "mse", part->mse);
-	set_real(object, "margin", part->margin);
-	if (part->metrics != NULL)
-		json_object_set(object, "metrics", part->metrics);
-	return object;
+	bool own = part->committed && !part->adopted;
+	json_t *digest = text(part->digest);
+	if (part->committed && digest == NULL)
+		digest = json_null();
+	return json_pack(
+		"{s:o, s:o, s:o, s:o*, s:o, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:o*, s:O*}", "learner",
+		whole(lane->id), "spans", spans_json(lane), "waits", waits_json(lanes, lane), "restarts",
+		lane->restart_count > 0 ? restarts_json(timeline, lane) : NULL, "committed_s",
+		seconds(lane->commit), "adopted", part->committed ? json_boolean(part->adopted) : NULL,
+		"digest", digest, "bytes_sent", own ? whole(part->sent) : NULL, "bytes_received",
+		own ? whole(part->received) : NULL, "train_s", real(part->train_s), "loss", real(part->loss),
+		"mse", real(part->mse), "margin", real(part->margin), "metrics", part->metrics);
 }
 
 /* ---- the round ---- */
@@ -382,8 +353,8 @@ static json_t *links_json(const struct sl_lanes *lanes)
 		const struct link *link = &links[i];
 		bool both = i + 1 < n && by_ends(link, &links[i + 1]) == 0;
 		uint64_t bytes = link->sent + (both ? links[++i].sent : link->received);
-		json_array_append_new(array, json_pack("{s:I, s:I, s:I}", "a", (json_int_t)link->a, "b",
-						       (json_int_t)link->b, "bytes", (json_int_t)bytes));
+		json_array_append_new(array, json_pack("{s:o, s:o, s:o}", "a", whole(link->a), "b",
+						       whole(link->b), "bytes", whole(bytes)));
 	}
 	free(links);
 	return array;
@@ -394,11 +365,9 @@ static json_t *spread_json(const struct sl_timeline_round *round)
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < round->spread_count; i++) {
 		const struct sl_round_spread *point = &round->spreads[i];
-		json_t *object = json_object();
-		set_whole(object, "step", point->step);
-		set_real(object, "spread", point->spread);
-		set_real(object, "bound", point->bound);
-		json_array_append_new(array, object);
+		json_array_append_new(array,
+				      json_pack("{s:o, s:o*, s:o*}", "step", whole(point->step), "spread",
+						real(point->spread), "bound", real(point->bound)));
 	}
 	return array;
 }
@@ -408,9 +377,9 @@ static json_t *notes_json(const struct sl_timeline_round *round)
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < round->note_count; i++) {
 		const struct sl_note *note = &round->notes[i];
-		json_array_append_new(array, json_pack("{s:I, s:s, s:s, s:s}", "learner",
-						       (json_int_t)note->learner, "level", note->level,
-						       "event", note->event, "text", note->text));
+		json_array_append_new(array, json_pack("{s:o, s:s, s:s, s:s}", "learner",
+						       whole(note->learner), "level", note->level, "event",
+						       note->event, "text", note->text));
 	}
 	return array;
 }
@@ -449,11 +418,8 @@ static json_t *slowest_json(const struct sl_lanes *lanes)
 	struct sl_slowest slowest = sl_lanes_slowest(lanes);
 	if (!slowest.known)
 		return json_null();
-	json_t *object = json_object();
-	set_whole(object, "learner", slowest.learner);
-	set_phase(object, slowest.phase);
-	json_object_set_new(object, "s", seconds(slowest.s));
-	return object;
+	return json_pack("{s:o, s:o?, s:o}", "learner", whole(slowest.learner), "phase",
+			 phase_of(slowest.phase), "s", seconds(slowest.s));
 }
 
 /* Return null where the order of messages shows no difference. */
@@ -462,11 +428,8 @@ static json_t *clock_gap_json(const struct sl_timeline_round *round, const struc
 	struct sl_clock_gap gap = sl_clocks_gap(round, lanes);
 	if (gap.s == 0)
 		return json_null();
-	json_t *object = json_object();
-	set_whole(object, "ahead", gap.ahead);
-	set_whole(object, "behind", gap.behind);
-	json_object_set_new(object, "s", seconds(gap.s));
-	return object;
+	return json_pack("{s:o, s:o, s:o}", "ahead", whole(gap.ahead), "behind", whole(gap.behind), "s",
+			 seconds(gap.s));
 }
 
 static json_t *learners_json(const struct sl_timeline *timeline)
@@ -474,24 +437,17 @@ static json_t *learners_json(const struct sl_timeline *timeline)
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < timeline->learner_count; i++) {
 		const struct sl_timeline_learner *learner = &timeline->learners[timeline->order[i]];
-		json_t *object = json_object();
-		set_whole(object, "id", learner->id);
-		set_text(object, "name", learner->name);
-		json_array_append_new(array, object);
+		json_array_append_new(array, json_pack("{s:o, s:o?}", "id", whole(learner->id), "name",
+						       text(learner->name)));
 	}
 	return array;
 }
 
 static json_t *head(const struct sl_timeline *timeline)
 {
-	json_t *object = json_object();
-	set_whole(object, "v", 1);
-	set_text(object, "run", timeline->run);
-	json_object_set_new(object, "rounds",
-			    timeline->rounds_most > 0 ? json_integer((json_int_t)timeline->rounds_most)
-						      : json_null());
-	json_object_set_new(object, "learners", learners_json(timeline));
-	return object;
+	return json_pack("{s:i, s:o?, s:o?, s:o}", "v", 1, "run", text(timeline->run), "rounds",
+			 timeline->rounds_most > 0 ? whole(timeline->rounds_most) : NULL, "learners",
+			 learners_json(timeline));
 }
 
 /* Return false where privacy_check: warn let an attempt go on after a failed check; else null until the
@@ -511,23 +467,19 @@ json_t *sl_timeline_round_json(const struct sl_timeline *timeline, uint64_t t)
 		return NULL;
 	json_t *object = head(timeline), *learners = json_array();
 	sl_lanes_init(&lanes, timeline, round);
-	set_whole(object, "round", round->t);
-	if (!isnan(lanes.from))
-		set_time(object, "start", timeline->start + lanes.from);
-	json_object_set_new(object, "start_s", seconds(lanes.from));
-	json_object_set_new(object, "end_s", seconds(lanes.over ? lanes.commit : NAN));
-	json_object_set_new(object, "attempts", attempts_json(timeline, round, &lanes));
+	json_t *attempts = attempts_json(timeline, round, &lanes);
 	for (uint32_t i = 0; i < lanes.count; i++)
 		json_array_append_new(learners, lane_json(timeline, &lanes, &lanes.lanes[i]));
-	json_object_set_new(object, "learners_of_round", learners);
-	json_object_set_new(object, "links", links_json(&lanes));
-	json_object_set_new(object, "spread", spread_json(round));
-	json_object_set_new(object, "notes", notes_json(round));
-	json_object_set_new(object, "loss", loss_json(&lanes));
-	json_object_set_new(object, "same", same_json(&lanes));
-	json_object_set_new(object, "private", private_json(round, &lanes));
-	json_object_set_new(object, "slowest", slowest_json(&lanes));
-	json_object_set_new(object, "clock_gap", clock_gap_json(round, &lanes));
+	json_object_update_new(
+		object,
+		json_pack("{s:o, s:o*, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "round",
+			  whole(round->t), "start",
+			  isnan(lanes.from) ? NULL : time_of(timeline->start + lanes.from), "start_s",
+			  seconds(lanes.from), "end_s", seconds(lanes.over ? lanes.commit : NAN), "attempts",
+			  attempts, "learners_of_round", learners, "links", links_json(&lanes), "spread",
+			  spread_json(round), "notes", notes_json(round), "loss", loss_json(&lanes), "same",
+			  same_json(&lanes), "private", private_json(round, &lanes), "slowest",
+			  slowest_json(&lanes), "clock_gap", clock_gap_json(round, &lanes)));
 	sl_lanes_close(&lanes);
 	return object;
 }
@@ -546,11 +498,11 @@ json_t *sl_timeline_run_json(const struct sl_timeline *timeline)
 {
 	json_t *object = head(timeline);
 	size_t n = timeline->count;
-	set_whole(object, "first", n > 0 ? timeline->rounds[0].t : 0);
-	set_whole(object, "last", n > 0 ? timeline->rounds[n - 1].t : 0);
-	if (timeline->learner_count > 0) {
-		set_time(object, "start", timeline->start);
-		json_object_set_new(object, "end_s", seconds(last_record(timeline)));
-	}
+	bool begun = timeline->learner_count > 0;
+	json_object_update_new(object, json_pack("{s:o, s:o, s:o*, s:o*}", "first",
+						 whole(n > 0 ? timeline->rounds[0].t : 0), "last",
+						 whole(n > 0 ? timeline->rounds[n - 1].t : 0), "start",
+						 begun ? time_of(timeline->start) : NULL, "end_s",
+						 begun ? seconds(last_record(timeline)) : NULL));
 	return object;
 }

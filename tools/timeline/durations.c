@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/lib/table.h"
 #include "tools/timeline/rounds.h"
 
 uint64_t sl_durations_whole(const json_t *object, const char *name)
@@ -124,4 +125,62 @@ const struct sl_sample *sl_durations_largest(struct sl_samples *samples)
 {
 	sort(samples);
 	return &samples->samples[samples->count - 1];
+}
+
+/* ---- the phases ---- */
+
+json_t *sl_durations_json(struct sl_samples *samples)
+{
+	if (samples->count == 0)
+		return json_null();
+	const struct sl_sample *largest = sl_durations_largest(samples);
+	return json_pack("{s:I, s:f, s:f, s:f, s:I}", "count", (json_int_t)samples->count, "p50_s",
+			 sl_durations_quantile(samples, 0.5), "p95_s", sl_durations_quantile(samples, 0.95),
+			 "max_s", largest->s, "round", (json_int_t)largest->round);
+}
+
+json_t *sl_durations_phases(struct sl_durations *durations)
+{
+	json_t *array = json_array();
+	for (int phase = 0; phase < SL_PHASE_COUNT; phase++) {
+		struct sl_samples *samples = &durations->phases[phase];
+		char name[16];
+		if (samples->count == 0)
+			continue;
+		sl_durations_phase_name((enum sl_phase)phase, name);
+		json_t *object = sl_durations_json(samples);
+		json_object_update_new(object, json_pack("{s:s, s:I}", "phase", name, "learner",
+							 (json_int_t)sl_durations_largest(samples)->learner));
+		json_array_append_new(array, object);
+	}
+	return array;
+}
+
+void sl_durations_print(FILE *out, const json_t *document, const json_t *phases, bool round)
+{
+	const struct sl_column columns[] = {{"phase", 12, true},  {round ? "times" : "learners", 10, false},
+					    {"p50 s", 10, false}, {"p95 s", 10, false},
+					    {"max s", 10, false}, {"by", 60, true}};
+	enum { COLUMNS = sizeof columns / sizeof *columns };
+	static const char *const seconds[] = {"p50_s", "p95_s", "max_s"};
+	char line[SL_TABLE_LINE_BYTES], cells[COLUMNS][SL_CELL_BYTES], who[SL_DURATIONS_WHO_BYTES];
+	const json_t *phase;
+	size_t i;
+	sl_table_header(columns, COLUMNS, line);
+	fprintf(out, "\n%s\n", line);
+	json_array_foreach(phases, i, phase)
+	{
+		sl_durations_who(document, sl_durations_whole(phase, "learner"), who);
+		snprintf(cells[0], SL_CELL_BYTES, "%s", json_string_value(json_object_get(phase, "phase")));
+		snprintf(cells[1], SL_CELL_BYTES, "%llu",
+			 (unsigned long long)sl_durations_whole(phase, "count"));
+		for (size_t k = 0; k < 3; k++)
+			snprintf(cells[2 + k], SL_CELL_BYTES, "%.3f", sl_durations_real(phase, seconds[k]));
+		snprintf(cells[5], SL_CELL_BYTES, "%.31s", who);
+		sl_table_line(columns, COLUMNS, cells, line);
+		fprintf(out, "%s", line);
+		if (round)
+			fprintf(out, ", round %llu", (unsigned long long)sl_durations_whole(phase, "round"));
+		fputc('\n', out);
+	}
 }

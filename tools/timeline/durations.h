@@ -3,6 +3,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "common/protocol/phase.h"
 
@@ -31,6 +32,14 @@ void sl_durations_add(struct sl_durations *durations, const json_t *document);
 double sl_durations_quantile(struct sl_samples *samples, double q);
 /* Return the largest sample. */
 const struct sl_sample *sl_durations_largest(struct sl_samples *samples);
+
+/* Return {"count":5, "p50_s":.., "p95_s":.., "max_s":.., "round":7}: the round of the largest; null without
+ * samples. */
+json_t *sl_durations_json(struct sl_samples *samples);
+/* Return the phases with samples, in an array of such objects with "phase" and "learner". */
+json_t *sl_durations_phases(struct sl_durations *durations);
+/* Print such phases as a table; `round`: with the round of the largest. `document` has the names. */
+void sl_durations_print(FILE *out, const json_t *document, const json_t *phases, bool round);
 
 /* Return the phase of a document, "train"; SL_PHASE_COUNT if it is none. */
 enum sl_phase sl_durations_phase(const char *name);

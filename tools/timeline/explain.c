@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/lib/table.h"
 #include "tools/lib/terminal.h"
 #include "tools/timeline/durations.h"
 #include "tools/timeline/rounds.h"
@@ -485,34 +484,6 @@ static void print_notes(FILE *out, const json_t *document)
 		fprintf(out, "  and %zu more\n", n - NOTES_SHOWN);
 }
 
-/* ---- the table ---- */
-
-static void print_phases(FILE *out, const json_t *document, struct sl_durations *durations)
-{
-	static const struct sl_column columns[] = {{"phase", 12, true},	 {"learners", 10, false},
-						   {"p50 s", 10, false}, {"p95 s", 10, false},
-						   {"max s", 10, false}, {"by", 40, true}};
-	enum { COLUMNS = sizeof columns / sizeof *columns };
-	char line[SL_TABLE_LINE_BYTES], cells[COLUMNS][SL_CELL_BYTES], who[SL_DURATIONS_WHO_BYTES], name[16];
-	sl_table_header(columns, COLUMNS, line);
-	fprintf(out, "\n%s\n", line);
-	for (int phase = 0; phase < SL_PHASE_COUNT; phase++) {
-		struct sl_samples *samples = &durations->phases[phase];
-		if (samples->count == 0)
-			continue;
-		sl_durations_phase_name((enum sl_phase)phase, name);
-		sl_durations_who(document, sl_durations_largest(samples)->learner, who);
-		snprintf(cells[0], SL_CELL_BYTES, "%s", name);
-		snprintf(cells[1], SL_CELL_BYTES, "%zu", samples->count);
-		snprintf(cells[2], SL_CELL_BYTES, "%.3f", sl_durations_quantile(samples, 0.5));
-		snprintf(cells[3], SL_CELL_BYTES, "%.3f", sl_durations_quantile(samples, 0.95));
-		snprintf(cells[4], SL_CELL_BYTES, "%.3f", sl_durations_largest(samples)->s);
-		snprintf(cells[5], SL_CELL_BYTES, "%.31s", who);
-		sl_table_line(columns, COLUMNS, cells, line);
-		fprintf(out, "%s\n", line);
-	}
-}
-
 void sl_explain_clocks(FILE *out, const json_t *document, const json_t *gap)
 {
 	char ahead[SL_DURATIONS_WHO_BYTES], behind[SL_DURATIONS_WHO_BYTES];
@@ -576,7 +547,9 @@ void sl_explain_round(FILE *out, const json_t *document)
 	sl_explain_clocks(memory, document, json_object_get(document, "clock_gap"));
 	fclose(memory);
 	sl_terminal_fill(out, text, sl_terminal_width(out));
-	print_phases(out, document, &durations);
+	json_t *phases = sl_durations_phases(&durations);
+	sl_durations_print(out, document, phases, false);
+	json_decref(phases);
 	free(text);
 	sl_durations_close(&durations);
 }

@@ -167,34 +167,6 @@ static void merge_stragglers(struct stats *stats)
 
 /* ---- JSON ---- */
 
-static json_t *round_json(struct sl_samples *samples)
-{
-	if (samples->count == 0)
-		return json_null();
-	return json_pack("{s:I, s:f, s:f, s:f, s:I}", "count", (json_int_t)samples->count, "p50_s",
-			 sl_durations_quantile(samples, 0.5), "p95_s", sl_durations_quantile(samples, 0.95),
-			 "max_s", sl_durations_largest(samples)->s, "round",
-			 (json_int_t)sl_durations_largest(samples)->round);
-}
-
-static json_t *phases_json(struct sl_durations *durations)
-{
-	json_t *array = json_array();
-	for (int phase = 0; phase < SL_PHASE_COUNT; phase++) {
-		char name[16];
-		if (durations->phases[phase].count == 0)
-			continue;
-		sl_durations_phase_name((enum sl_phase)phase, name);
-		json_t *object = round_json(&durations->phases[phase]);
-		json_object_set_new(object, "phase", json_string(name));
-		json_object_set_new(
-			object, "learner",
-			json_integer((json_int_t)sl_durations_largest(&durations->phases[phase])->learner));
-		json_array_append_new(array, object);
-	}
-	return array;
-}
-
 static json_t *bytes_json(struct stats *stats)
 {
 	if (stats->bytes.count == 0)
@@ -243,8 +215,8 @@ json_t *sl_stats_json(struct sl_timeline *timeline)
 	json_object_set_new(object, "same", stats.committed > 0 ? json_boolean(stats.same) : json_null());
 	json_object_set_new(object, "attempts", json_integer((json_int_t)stats.attempts));
 	json_object_set_new(object, "failed_attempts", json_integer((json_int_t)stats.failed));
-	json_object_set_new(object, "round_s", round_json(&stats.rounds));
-	json_object_set_new(object, "phases", phases_json(&stats.durations));
+	json_object_set_new(object, "round_s", sl_durations_json(&stats.rounds));
+	json_object_set_new(object, "phases", sl_durations_phases(&stats.durations));
 	json_object_set_new(object, "bytes", bytes_json(&stats));
 	json_object_set_new(object, "links", links_json(&stats));
 	json_object_set_new(object, "stragglers", stragglers_json(&stats));
@@ -274,25 +246,6 @@ static void print_round(FILE *out, const json_t *stats)
 			sl_durations_real(round, "p50_s"), sl_durations_real(round, "p95_s"),
 			sl_durations_real(round, "max_s"),
 			(unsigned long long)sl_durations_whole(round, "round"));
-}
-
-static void print_phases(FILE *out, const json_t *stats)
-{
-	const json_t *phase;
-	char who[SL_DURATIONS_WHO_BYTES];
-	size_t i;
-	fprintf(out, "\n  %-10s %8s %10s %10s %10s  %s\n", "phase", "times", "p50 s", "p95 s", "max s", "by");
-	json_array_foreach(json_object_get(stats, "phases"), i, phase)
-	{
-		sl_durations_who(stats, sl_durations_whole(phase, "learner"), who);
-		fprintf(out, "  %-10s %8llu %10.3f %10.3f %10.3f  %s, round %llu\n",
-			json_string_value(json_object_get(phase, "phase")),
-			(unsigned long long)sl_durations_whole(phase, "count"),
-			sl_durations_real(phase, "p50_s"), sl_durations_real(phase, "p95_s"),
-			sl_durations_real(phase, "max_s"), who,
-			(unsigned long long)sl_durations_whole(phase, "round"));
-	}
-	fputc('\n', out);
 }
 
 static void print_bytes(FILE *out, const json_t *stats)
@@ -338,7 +291,8 @@ static void print_stragglers(FILE *out, const json_t *stats)
 void sl_stats_print(FILE *out, const json_t *stats)
 {
 	print_round(out, stats);
-	print_phases(out, stats);
+	sl_durations_print(out, stats, json_object_get(stats, "phases"), true);
+	fputc('\n', out);
 	print_bytes(out, stats);
 	print_stragglers(out, stats);
 	sl_explain_clocks(out, stats, json_object_get(stats, "clock_gap"));

@@ -13,20 +13,11 @@ static const char *const round_fields[] = {
 
 /* ---- a round ---- */
 
-static void copy(json_t *row, const char *to, const json_t *object, const char *from)
+/* Return the size of an array, or NULL: there is none. */
+static json_t *size_of(const json_t *object, const char *name)
 {
-	json_t *value = json_object_get(object, from);
-	if (value != NULL)
-		json_object_set(row, to, value);
-	else
-		json_object_set_new(row, to, json_null());
-}
-
-static void set_size(json_t *row, const char *to, const json_t *object, const char *from)
-{
-	const json_t *array = json_object_get(object, from);
-	json_object_set_new(row, to,
-			    array != NULL ? json_integer((json_int_t)json_array_size(array)) : json_null());
+	const json_t *array = json_object_get(object, name);
+	return array != NULL ? json_integer((json_int_t)json_array_size(array)) : NULL;
 }
 
 /* The last attempt that has a view: others have no graph. */
@@ -40,7 +31,7 @@ static const json_t *last_view(const json_t *attempts)
 	return NULL;
 }
 
-static const json_t *name_of(const json_t *document, json_int_t id)
+static json_t *name_of(const json_t *document, json_int_t id)
 {
 	size_t i;
 	const json_t *learner;
@@ -50,7 +41,7 @@ static const json_t *name_of(const json_t *document, json_int_t id)
 	return NULL;
 }
 
-/* Return the sum of a field over the learners, or its mean; null if no learner has it. */
+/* Return the sum of a field over the learners, or its mean; NULL if no learner has it. */
 static json_t *over_learners(const json_t *document, const char *field, bool mean)
 {
 	size_t i, count = 0;
@@ -65,37 +56,30 @@ static json_t *over_learners(const json_t *document, const char *field, bool mea
 		}
 	}
 	if (count == 0)
-		return json_null();
+		return NULL;
 	return mean ? json_real(sum / (double)count) : json_integer((json_int_t)sum);
 }
 
 json_t *sl_web_rows_round(const json_t *document)
 {
-	json_t *row = json_object();
-	const json_t *attempts = json_object_get(document, "attempts"), *view = last_view(attempts);
-	const json_t *end = json_object_get(document, "end_s"),
-		     *slowest = json_object_get(document, "slowest");
+	const json_t *view = last_view(json_object_get(document, "attempts")),
+		     *slowest = json_object_get(document, "slowest"),
+		     *end = json_object_get(document, "end_s");
 	double start_s = json_number_value(json_object_get(document, "start_s"));
-	copy(row, "round", document, "round");
-	copy(row, "start", document, "start");
-	json_object_set_new(row, "seconds",
-			    json_is_number(end) ? json_real(json_number_value(end) - start_s) : json_null());
-	set_size(row, "attempts", document, "attempts");
-	set_size(row, "participants", view, "participants");
-	set_size(row, "edges", view, "edges");
-	copy(row, "mixing", view, "mixing");
-	copy(row, "exchanges", view, "steps");
-	copy(row, "tolerance", view, "tolerance");
-	set_size(row, "cut_vertices", view, "cut_vertices");
-	json_object_set_new(row, "bytes_sent", over_learners(document, "bytes_sent", false));
-	copy(row, "loss", document, "loss");
-	json_object_set_new(row, "mse", over_learners(document, "mse", true));
-	copy(row, "same", document, "same");
-	json_object_set(row, "slowest",
-			(json_t *)name_of(document, json_integer_value(json_object_get(slowest, "learner"))));
-	copy(row, "slowest_phase", slowest, "phase");
-	copy(row, "slowest_s", slowest, "s");
-	return row;
+	return json_pack(
+		"{s:O?, s:O?, s:o?, s:o?, s:o?, s:o?, s:O?, s:O?, s:O?, s:o?, s:o?, s:O?, s:o?, s:O?, s:O?, "
+		"s:O?, s:O?}",
+		"round", json_object_get(document, "round"), "start", json_object_get(document, "start"),
+		"seconds", json_is_number(end) ? json_real(json_number_value(end) - start_s) : NULL,
+		"attempts", size_of(document, "attempts"), "participants", size_of(view, "participants"),
+		"edges", size_of(view, "edges"), "mixing", json_object_get(view, "mixing"), "exchanges",
+		json_object_get(view, "steps"), "tolerance", json_object_get(view, "tolerance"),
+		"cut_vertices", size_of(view, "cut_vertices"), "bytes_sent",
+		over_learners(document, "bytes_sent", false), "loss", json_object_get(document, "loss"),
+		"mse", over_learners(document, "mse", true), "same", json_object_get(document, "same"),
+		"slowest", name_of(document, json_integer_value(json_object_get(slowest, "learner"))),
+		"slowest_phase", json_object_get(slowest, "phase"), "slowest_s",
+		json_object_get(slowest, "s"));
 }
 
 /* ---- CSV ---- */
