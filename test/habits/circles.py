@@ -17,7 +17,6 @@ KNOWN_INCLUDES = {
 	'tools/launch': ['commands launch'],
 	'tools/runner': ['runner runner_internal'],
 	'tools/sim': ['check lie', 'fault fault_kinds'],
-	'tools/timeline': ['take timeline'],
 }
 KNOWN_CALLS = {
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
