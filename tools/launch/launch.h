@@ -139,12 +139,19 @@ struct sl_learner {
 	sl_round round;		  /* what `status` said, for the bar */
 	enum sl_phase phase;
 	double part;
-	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */
-	uint64_t clamped;
+	struct sl_round_clamped clamped;
 	uint64_t differs[(SL_LEARNERS_MAX + 63) / 64]; /* set of those known to train another model */
 	json_t *waiting;	/* its last record `waiting`; NULL: the learner has moved since */
 	sl_round waiting_round; /* of that record, and */
 	enum sl_phase waiting_phase;
+};
+
+/* How the last attempts failed: in one way since attempt `since` of the round. */
+struct sl_failures {
+	char how[SL_ERROR_BYTES];
+	sl_round round;
+	uint64_t since;	   /* 0: none has failed */
+	sl_round reported; /* last round of which was said that its attempts fail in one way */
 };
 
 /* The kills of --chaos; a round's commit is the first one that is heard. */
@@ -185,12 +192,9 @@ struct sl_launch {
 	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
 	char odd[SL_ERROR_BYTES];    /* that a learner has other parameters or another model; "": none has */
 	char odd_causes[SL_ODD_CAUSES][SL_NAME_BYTES]; /* that were said */
-	char failure[SL_ERROR_BYTES];		       /* how the last attempt failed, */
-	sl_round failed_round;			       /* .. of this round, */
-	uint64_t failed_attempt;		       /* .. and the first attempt that failed so */
-	sl_round repeated; /* last round of which was said that attempts fail in one way */
-	bool warned;	   /* that models are encoded too coarsely */
-	sl_round frozen;   /* the last round for which a tensor was named that is rounded to 0 as a whole */
+	struct sl_failures failures;
+	bool warned;	 /* that models are encoded too coarsely */
+	sl_round frozen; /* the last round for which a tensor was named that is rounded to 0 as a whole */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
 	uint64_t told_ms;		 /* last line about a round: its own, or one of sl_launch_show */
 

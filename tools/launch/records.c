@@ -46,12 +46,10 @@ static void ended(void *context, const char *reason)
 
 /* ---- records ---- */
 
-/* Every attempt encodes again: the count of the last one stands. A record without a count has 0. */
+/* A record without a count has 0. */
 static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, record->count);
-	l->clamped_round = row->round;
-	l->clamped = record->count;
+	sl_round_table_clamped(row, &l->clamped, record->count);
 }
 
 static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
@@ -131,17 +129,16 @@ static void set_reason(const struct sl_learner *l, const struct sl_round_row *ro
 static void say_repeated(const struct sl_learner *l, const struct sl_round_row *row,
 			 const struct sl_record *record, const char *why)
 {
-	struct sl_launch *launch = l->launch;
-	bool same = strcmp(launch->failure, why) == 0;
-	if (!same)
-		snprintf(launch->failure, sizeof launch->failure, "%s", why);
-	if (!same || launch->failed_attempt == 0 || launch->failed_round != row->round)
-		launch->failed_attempt = record->attempt;
-	launch->failed_round = row->round;
-	if (record->attempt == launch->failed_attempt || launch->repeated == row->round)
+	struct sl_failures *f = &l->launch->failures;
+	if (f->since == 0 || f->round != row->round || strcmp(f->how, why) != 0) {
+		snprintf(f->how, sizeof f->how, "%s", why);
+		f->round = row->round;
+		f->since = record->attempt;
+	}
+	if (record->attempt == f->since || f->reported == row->round)
 		return;
-	launch->repeated = row->round;
-	sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
+	f->reported = row->round;
+	sl_progress_line(l->launch->progress, "%s (%u): %s", l->name, l->index + 1, record->text);
 }
 
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)

@@ -303,7 +303,8 @@ void sl_round_table_evaluated(struct sl_round_row *row, const struct sl_record *
 	row->mse_known = true;
 }
 
-void sl_round_table_clamped(struct sl_round_row *row, uint64_t were, uint64_t are)
+void sl_round_table_clamped(struct sl_round_row *row, struct sl_round_clamped *last, uint64_t count)
 {
-	row->clamped = row->clamped - were + are;
+	row->clamped += count - (last->round == row->round ? last->count : 0);
+	*last = (struct sl_round_clamped){row->round, count};
 }

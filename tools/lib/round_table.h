@@ -115,8 +115,14 @@ static inline bool sl_round_table_agreed(const struct sl_round_row *row)
 	return row->same && row->margin < SL_MARGIN_MOST;
 }
 
-/* Count parameters that a learner clamped: `are`, in place of `were` in an earlier attempt of the round. */
-void sl_round_table_clamped(struct sl_round_row *row, uint64_t were, uint64_t are);
+/* What a learner clamped last. */
+struct sl_round_clamped {
+	sl_round round;
+	uint64_t count;
+};
+/* Count the parameters that a learner clamped. Every attempt encodes again: the count of the last one
+ * stands. */
+void sl_round_table_clamped(struct sl_round_row *row, struct sl_round_clamped *last, uint64_t count);
 
 /* Return the seconds of each part; false: not all of them are known. */
 bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);

@@ -71,14 +71,6 @@ static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_
 	l->bytes = bytes;
 }
 
-/* Every attempt encodes again: the count of the last one stands. */
-static void hear_clamped(struct sl_simulated *l, struct sl_round_row *row, uint64_t count)
-{
-	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
-	l->clamped_round = row->round;
-	l->clamped = count;
-}
-
 /* Keep the reason, unless this attempt ended only because that of a peer did. */
 static void hear_failed(struct sl_simulation *s, uint32_t learner, const struct sl_record *record)
 {
@@ -103,7 +95,7 @@ void sl_simulate_reported(void *context, uint32_t learner, const struct sl_repor
 	else if (r->kind == SL_REPORT_COMMITTED)
 		hear_committed(s, learner, row, &record);
 	else if (r->kind == SL_REPORT_CLAMPED)
-		hear_clamped(&s->learners[learner], row, record.count);
+		sl_round_table_clamped(row, &s->learners[learner].clamped, record.count);
 	else
 		hear_failed(s, learner, &record);
 }

@@ -19,8 +19,7 @@ struct sl_simulation_options {
 struct sl_simulated {
 	double train_s;
 	uint64_t bytes; /* sent until its last commit */
-	sl_round clamped_round;
-	uint64_t clamped;
+	struct sl_round_clamped clamped;
 };
 
 struct sl_simulation {
