@@ -53,6 +53,3 @@ done
 code=0
 "$program" estimate ring >/dev/full 2>err || code=$?
 [ $code = 1 ] || fail "a full disk is no failure"
-command=plan
-[ "$(status ring)" = 2 ] || fail "plan is still a command"
-grep -q "the command is called 'starling estimate'" err || fail "the new name of plan: $(cat err)"
