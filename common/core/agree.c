@@ -10,7 +10,7 @@
 #include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
@@ -36,14 +36,14 @@ static sl_ms missing_until(const struct sl_core *core)
 {
 	sl_ms due = core->at.progress + core->config.agreement_timeout_ms;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		sl_ms waits = sl_bit(core->missing, i) ? sl_suspect_waits_until(core, i) : 0;
+		sl_ms waits = sl_bit(core->missing, i) ? sl_penalty_waits_until(core, i) : 0;
 		due = waits > due ? waits : due;
 	}
 	return due;
 }
 
 /* End the attempt, in which link states are missing. The learners that name one that was missing before hold
- * up the attempt as much as it does, and become suspect with it. */
+ * up the attempt as much as it does, and get a penalty with it. */
 static void give_up(struct sl_core *core)
 {
 	sl_attempt a = core->a;
@@ -52,7 +52,7 @@ static void give_up(struct sl_core *core)
 		for (uint32_t j = 0; i != core->config.self && sl_view_link(core, i, a) != NULL &&
 				     j < core->config.roster_size;
 		     j++)
-			if (sl_bit(core->eligible, j) && sl_suspect_out(core, j) &&
+			if (sl_bit(core->eligible, j) && sl_penalty_out(core, j) &&
 			    sl_bit(core->links[i].named, j))
 				sl_bit_set(core->missing, i);
 	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;

@@ -1,7 +1,7 @@
 #include "common/core/allowance.h"
 
 #include "common/core/emit.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 #define RECORDS 128u	  /* an attempt takes at most five */
 #define OWN 8u		  /* are counted for an own attempt */
@@ -41,7 +41,7 @@ bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t)
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_FLOODED);
 		report->peer = signer;
 		report->flooded.count = p->ignored;
-		sl_suspect_lied(core, signer);
+		sl_penalty_lied(core, signer);
 		p->ignored = 0;
 		p->ignored_report = core->now + REPORT_MS;
 	}
@@ -51,7 +51,7 @@ bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t)
 bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now)
 {
 	const struct sl_peer *p = &core->peers[signer];
-	return p->suspicion.lied == core->t && p->records.left == 0 && now < p->records.since + RECORD_MS;
+	return p->penalty.lied == core->t && p->records.left == 0 && now < p->records.since + RECORD_MS;
 }
 
 /* A learner counts more records for an own attempt than it can sign in it, so that it never exceeds what

@@ -6,7 +6,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/pace.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 void sl_attempt_wipe(struct sl_core *core)
 {
@@ -160,9 +160,10 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 		memcpy(core->failed, core->missing, sl_core_set_bytes(core));
 	if (core->phase == SL_PHASE_SHARE)
 		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
-	sl_suspect_failed(core, core->failed, slow ? SL_REASON_SLOW : reason);
-	if (lasts(reason) && reason != SL_REASON_PRUNED) /* without the suspects there may be no view */
-		sl_suspect_none(core);
+	sl_penalty_failed(core, core->failed, slow ? SL_REASON_SLOW : reason);
+	if (lasts(reason) &&
+	    reason != SL_REASON_PRUNED) /* without those with a penalty there may be no view */
+		sl_penalty_none(core);
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {

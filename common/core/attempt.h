@@ -16,7 +16,7 @@ struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum s
 sl_ms sl_attempt_stalls_at(const struct sl_core *core);
 void sl_attempt_stalled(struct sl_core *core);
 /* The same, since `peer` recovers the attempt; or as stalled, if half of stall_timeout was left until then:
- * the missing peers are as much to blame here as at that peer. */
+ * the missing peers are as much the cause here as at that peer. */
 void sl_attempt_join(struct sl_core *core, uint32_t peer);
 /* The `fail` of AGREE and SHARE: end the attempt; once shares may have left, with a signed Abort. */
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);

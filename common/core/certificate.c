@@ -97,7 +97,7 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 	}
 }
 
-void sl_certificate_greet(struct sl_core *core, uint32_t peer)
+void sl_certificate_linked(struct sl_core *core, uint32_t peer)
 {
 	show_digests(core, sl_core_only(core, peer), false);
 }

@@ -26,7 +26,7 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round);
 
 /* Send the own digest over the link to `peer`, which has come up: the last one may have lost it. */
-void sl_certificate_greet(struct sl_core *core, uint32_t peer);
+void sl_certificate_linked(struct sl_core *core, uint32_t peer);
 /* A Hello of `peer` came: if it is open in the last committed round, the digests may be all that it lacks. */
 void sl_certificate_hello(struct sl_core *core, uint32_t peer);
 /* Answer a request for the last result. */

@@ -9,7 +9,7 @@
 #include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 #define MARGIN_LIMIT 0.375
 
@@ -321,7 +321,7 @@ static void spend_range(struct sl_core *core)
 static void remember_members(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
-		sl_suspect_clear(core, core->view.members[i]);
+		sl_penalty_clear(core, core->view.members[i]);
 	core->took_part = true;
 }
 

@@ -7,7 +7,7 @@
 #include "common/core/move.h"
 #include "common/core/overlay.h"
 #include "common/core/relay.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 static void use_range(struct sl_core *core)
 {
@@ -28,9 +28,9 @@ static void leave_out_silent(struct sl_core *core)
 {
 	bool answered = false;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		answered |= sl_bit(core->near, i) && !sl_suspect_silent(core, i);
+		answered |= sl_bit(core->near, i) && !sl_penalty_silent(core, i);
 	for (uint32_t i = 0; answered && i < core->config.roster_size; i++)
-		if (sl_suspect_silent(core, i))
+		if (sl_penalty_silent(core, i))
 			sl_bit_clear(core->near, i);
 }
 
@@ -122,9 +122,9 @@ static bool names_self(const struct sl_core *core, uint32_t i)
 }
 
 /* Report why peer `i`, which is ready, cannot be in a view with this learner. */
-static void report_shunned(struct sl_core *core, uint32_t i)
+static void report_difference(struct sl_core *core, uint32_t i)
 {
-	struct sl_difference why = sl_suspect_difference(core, i);
+	struct sl_difference why = sl_penalty_difference(core, i);
 	if (why.reason != SL_REASON_NONE)
 		sl_compatible_report(core, i, why);
 }
@@ -137,14 +137,14 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
 		const struct sl_peer *p = &core->peers[i];
-		enum sl_regard regard = sl_suspect_regard(core, i);
+		enum sl_regard regard = sl_penalty_regard(core, i);
 		bool ready = sl_core_peer_ready(core, i), waited_for = ready || regard == SL_REGARD_AWAITED;
 		bool differs = sl_bit(core->linked, i) && sl_compatible_differs(core, i);
 		c.differ += differs;
 		c.named |= differs && names_self(core, i);
-		if (regard == SL_REGARD_SHUNNED && ready)
-			report_shunned(core, i);
-		if (regard == SL_REGARD_SHUNNED)
+		if (regard == SL_REGARD_LEFT_OUT && ready)
+			report_difference(core, i);
+		if (regard == SL_REGARD_LEFT_OUT)
 			continue;
 		c.possible |= sl_bit(core->linked, i);
 		c.ready += ready;
@@ -185,7 +185,7 @@ static void candidates(struct sl_core *core, uint64_t *set)
 	memset(core->eligible, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) &&
-		    sl_suspect_regard(core, i) != SL_REGARD_SHUNNED)
+		    sl_penalty_regard(core, i) != SL_REGARD_LEFT_OUT)
 			sl_bit_set(core->eligible, i);
 	sl_overlay(core, core->eligible, set);
 }
@@ -287,7 +287,7 @@ bool sl_discover_advance(struct sl_core *core)
 		sl_emit_waiting(core, NULL);
 		return false;
 	}
-	sl_suspect_update(core);
+	sl_penalty_update(core);
 	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->window_since == SL_NEVER)
@@ -303,7 +303,7 @@ bool sl_discover_advance(struct sl_core *core)
 		return false;
 	}
 	if (c.ready < c.expected)
-		sl_suspect_late(core, core->missing);
+		sl_penalty_late(core, core->missing);
 	sl_allowance_begin_attempt(core);
 	core->begun_at = core->begun_at == SL_NEVER ? core->now : core->begun_at;
 	candidates(core, core->tried_candidates);
@@ -318,7 +318,7 @@ static bool add_unready(const struct sl_core *core, enum sl_regard regard, uint6
 	bool any = false;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i) || sl_core_peer_ready(core, i) ||
-		    sl_suspect_regard(core, i) != regard)
+		    sl_penalty_regard(core, i) != regard)
 			continue;
 		sl_bit_set(set, i);
 		any = true;
@@ -354,7 +354,8 @@ enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 		return SL_WAIT_RANGE;
 	bool any = add_unready(core, SL_REGARD_AWAITED, set);
 	if (!any && (core->window_since == SL_NEVER || lacks_quorum(core)))
-		any = add_unready(core, SL_REGARD_WELCOME, set) || add_unready(core, SL_REGARD_SHUNNED, set);
+		any = add_unready(core, SL_REGARD_OPTIONAL, set) ||
+		      add_unready(core, SL_REGARD_LEFT_OUT, set);
 	if (any)
 		return keep_failing(core, set) ? SL_WAIT_RETRAINING : SL_WAIT_READINESS;
 	if (core->not_before != SL_NEVER && core->now < core->not_before)

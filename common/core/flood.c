@@ -2,10 +2,10 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
-#include "common/core/accuse.h"
+#include "common/core/conflict.h"
 #include "common/core/agree.h"
 #include "common/core/allowance.h"
-#include "common/core/amnesia.h"
+#include "common/core/state_loss.h"
 #include "common/core/attempt.h"
 #include "common/core/attempt_number.h"
 #include "common/core/compatible.h"
@@ -15,7 +15,7 @@
 #include "common/core/ready.h"
 #include "common/core/relay.h"
 #include "common/core/split.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 #include "common/core/view_build.h"
 
 /* Compare two lists of numbers, the first number first: -1, 0 or 1. */
@@ -94,7 +94,7 @@ static bool started_again(const struct sl_core *core, uint32_t signer, const str
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	bool inside = core->view_built && !outside(core, signer);
-	if (state->t != core->t || (!inside && sl_suspect_ignored(core, signer)))
+	if (state->t != core->t || (!inside && sl_penalty_ignored(core, signer)))
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (started_again(core, signer, state))
@@ -113,8 +113,8 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 {
 	struct sl_link_record *lr = &core->links[signer];
 	if (!lr->twice && lr->state.t == core->t)
-		sl_accuse(core, signer, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = lr->state}},
-			  &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *other}});
+		sl_conflict(core, signer, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = lr->state}},
+			    &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *other}});
 	lr->twice = true;
 	core->flood_news = true;
 	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && core->view_built &&
@@ -144,7 +144,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		return;
 	}
 	if (signer == core->config.self)
-		sl_amnesia_link_state(core, from, state);
+		sl_state_loss_link_state(core, from, state);
 	if (!sl_relay_wanted(core, state))
 		return;
 	sl_attempt_number_claim(core, signer, state);
@@ -185,12 +185,12 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == UINT32_MAX || ready->t < core->t)
 		return;
 	if (signer == core->config.self) {
-		sl_amnesia_ready(core, from, ready);
+		sl_state_loss_ready(core, from, ready);
 		return;
 	}
 	sl_abort_unknown(core, ready);
 	struct sl_ready_record *rr = &core->readys[signer];
-	sl_accuse_ready(core, signer, ready);
+	sl_conflict_ready(core, signer, ready);
 	sl_split_ready(core, signer, ready);
 	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
 					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
@@ -211,11 +211,11 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == UINT32_MAX || abort_record->t < core->t)
 		return;
 	if (signer == core->config.self) {
-		sl_amnesia_abort(core, from, abort_record);
+		sl_state_loss_abort(core, from, abort_record);
 		return;
 	}
 	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
-	sl_accuse_abort(core, signer, abort_record);
+	sl_conflict_abort(core, signer, abort_record);
 	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)

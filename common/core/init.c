@@ -125,8 +125,8 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 		&core->missing,		 &core->failed,	  &core->view_neighbours, &core->ready_set,
 		&core->tried_candidates, &core->reach,	  &core->members,	  &core->eligible,
 		&core->source,		 &core->near,	  &core->have_targets,	  &core->disputed,
-		&core->keepers,		 &core->rivals,	  &core->check_near,	  &core->suspects,
-		&core->shunned,		 &core->excluded, &core->changed,	  &core->changed_told,
+		&core->keepers,		 &core->rivals,	  &core->check_near,	  &core->penalized,
+		&core->unwanted,	 &core->excluded, &core->changed,	  &core->changed_told,
 		&core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)

@@ -240,7 +240,7 @@ static void release(struct sl_core *core)
 		sl_view_set_engine(&core->view);
 	for (uint32_t i = 0; i < core->view.n; i++) /* each release hangs on all Readys */
 		if (core->readys[core->view.members[i]].record.present)
-			sl_relay_hurry(core, &core->readys[core->view.members[i]].record);
+			sl_relay_now(core, &core->readys[core->view.members[i]].record);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_RELEASED, core->a);
 	persist->readys = core->at.readys;
 	persist->ready_count = core->view.n;

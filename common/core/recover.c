@@ -26,7 +26,7 @@
 #include "common/core/over.h"
 #include "common/core/pace.h"
 #include "common/core/split.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 #define ASKING_MAX 128u /* actions of a step that may be spent on requests */
 
@@ -56,7 +56,7 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 	report->reason = reason;
 	report->recovering.learners = core->view.n;
 	memcpy(core->failed, core->missing, sl_core_set_bytes(core));
-	sl_suspect_failed(core, core->failed, reason);
+	sl_penalty_failed(core, core->failed, reason);
 	begin(core);
 	sl_move_to(core, SL_PHASE_RECOVER);
 	return report;

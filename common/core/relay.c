@@ -53,7 +53,7 @@ void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind)
 	sl_relay_record(core, &core->aborts[kind - 1][core->config.self].record, core->config.self);
 }
 
-void sl_relay_hurry(struct sl_core *core, struct sl_record *record)
+void sl_relay_now(struct sl_core *core, struct sl_record *record)
 {
 	record->since = core->now >= core->config.relay_ms ? core->now - core->config.relay_ms : 0;
 	core->flood_dirty = true;

@@ -14,7 +14,7 @@ void sl_relay_own_ready(struct sl_core *core);
 void sl_relay_own_digest(struct sl_core *core);
 void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind);
 /* Relay the record of `signer` at once: others wait for it. */
-void sl_relay_hurry(struct sl_core *core, struct sl_record *record);
+void sl_relay_now(struct sl_core *core, struct sl_record *record);
 /* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only
  * shows the round of its signer. */
 bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state);

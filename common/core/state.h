@@ -7,7 +7,7 @@
  *    phases          the table of phases: enter, advance, deadline, fail, invariant
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
- *    accuse          records of one signer that contradict each other
+ *    conflict        records of one signer that contradict each other
  *    model           a Model for each neighbour that trains another model
  *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    ready           READY, RELEASE
@@ -24,7 +24,7 @@
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_forest
  *    split           participants that hold other Readys
  *    deposit         the slots of the state file, checked against the Readys
- *    amnesia         records that this learner has forgotten
+ *    state_loss      records that this learner has forgotten
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    close           the end of an attempt by a certificate
  *    attempt         the end of an attempt
@@ -38,7 +38,7 @@
  *    allowance       how much of the own work one signer may cause
  *    overlay         the candidates where more than max_degree peers are in range
  *    pace            the time for which a neighbour holds up the others
- *    suspect         the peers that are waited for, and those that are offered an edge; with compatible
+ *    penalty         the peers that are waited for, and those that are offered an edge; with compatible
  *    move            the one function that changes the phase
  *    emit            actions
  *    status          what a shell may show of the state
@@ -99,8 +99,8 @@ struct sl_difference {
 	uint32_t parameter;    /* of PARAMETER: SL_PARAMETER_ number; else 0 */
 };
 
-/* Why, and how long, a peer is not waited for (suspect.h). */
-struct sl_suspicion {
+/* Why, and how long, a peer is not waited for (penalty.h). */
+struct sl_penalty {
 	uint32_t failures; /* attempts that ended through it, less the rounds that it has committed since */
 	sl_round failed;   /* the round of the last one; 0: none */
 	sl_round lied;	   /* the round in which it signed what no honest learner does, last; 0: none */
@@ -119,8 +119,8 @@ struct sl_peer {
 	struct sl_store_of_signer records, attempts; /* what its records may still cause in this round */
 	uint32_t ignored;     /* records of this round beyond that, since the last report */
 	sl_ms ignored_report; /* no such report before */
-	sl_round accused;     /* round in which evidence against the peer was reported last */
-	struct sl_suspicion suspicion;
+	sl_round conflict;    /* round in which evidence against the peer was reported last */
+	struct sl_penalty penalty;
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
 	uint32_t fruitless; /* requests for a result in a row that brought none */
 	sl_ms ask_after;    /* no such request before */
@@ -379,7 +379,7 @@ struct sl_core {
 	uint32_t members_gone;		  /* participants of it that are not in the roster any more */
 
 	sl_round abstains;  /* this learner takes no part in rounds up to this one; 0: in all */
-	sl_round forgiven;  /* .. does so again in rounds up to this one, by the operator's will */
+	sl_round cleared;   /* .. does so again in rounds up to this one, by the operator's will */
 	sl_attempt aborted; /* highest attempt of t that this learner has aborted without a Ready; 0: none */
 	sl_attempt readied[SL_READIED_MAX]; /* attempts of t for which it may have sent a Ready: the last */
 	uint32_t readied_count;		    /* .. of so many, each at its number modulo SL_READIED_MAX */
@@ -406,12 +406,12 @@ struct sl_core {
 	uint64_t *have_targets; /* receivers of a Have */
 	uint64_t *disputed;	/* learners whose checksums of one masked state differ */
 	uint64_t *keepers;	/* receivers of the own deposit */
-	uint64_t *suspects;	/* peers that have become suspect */
+	uint64_t *penalized;	/* peers that have got a penalty */
 	uint64_t *source;	/* the peer that a result is requested from */
 	uint64_t
 		*excluded; /* learners that are not in the view of this attempt, whatever their link states */
 	/* .. scratch */
-	uint64_t *shunned; /* suspects that DISCOVER does without (suspect.h) */
+	uint64_t *unwanted; /* those with a penalty that DISCOVER does without (penalty.h) */
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;

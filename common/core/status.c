@@ -94,6 +94,6 @@ void sl_core_peer(const struct sl_core *core, uint32_t index, struct sl_core_pee
 		peer->participant = core->view.position[index] != UINT32_MAX;
 	if (core->view_checked)
 		peer->neighbour = sl_bit(core->view_neighbours, index);
-	if (p->suspicion.until >= core->t)
-		peer->left_out = p->suspicion.until;
+	if (p->penalty.until >= core->t)
+		peer->left_out = p->penalty.until;
 }

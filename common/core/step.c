@@ -3,7 +3,7 @@
 
 #include "common/core/abort.h"
 #include "common/core/aborts.h"
-#include "common/core/amnesia.h"
+#include "common/core/state_loss.h"
 #include "common/core/agree.h"
 #include "common/core/allowance.h"
 #include "common/core/attempt.h"
@@ -100,9 +100,9 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_relay_forget(core, peer);
 	sl_have_link(core, peer);
-	sl_amnesia_remind(core, peer);
+	sl_state_loss_remind(core, peer);
 	sl_emit_hello(core, sl_core_only(core, peer));
-	sl_certificate_greet(core, peer);
+	sl_certificate_linked(core, peer);
 	if (core->links[peer].record.present) /* it may sign no other link state before something changes */
 		sl_model_tell(core, peer);
 }
@@ -279,7 +279,7 @@ static void operator_abort(struct sl_core *core)
 	else if (core->phase == SL_PHASE_RECOVER || core->phase == SL_PHASE_CONFIRM)
 		core->at.operator_aborted = true;
 	else
-		sl_amnesia_forgive(core);
+		sl_state_loss_clear(core);
 }
 
 /* End after the round `t`, unless the next one has begun without waiting for the own model. */

@@ -38,7 +38,7 @@
 	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
 	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
 	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
-	X(SUSPECT, "SUSPECT")	  /* set: learners that held up or ended attempts: they are left out */      \
+	X(PENALTY, "PENALTY")	  /* set: learners that held up or ended attempts: they are left out */      \
 	X(FLOODED, "FLOODED")	  /* `peer` signs more records than an honest learner */                     \
 	X(ABSTAINS, "ABSTAINS")	  /* `peer` shows what this learner has signed and forgotten */              \
 	X(EVIDENCE, "EVIDENCE")	  /* `peer` signed two records that no honest learner signs both */          \

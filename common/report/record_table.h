@@ -105,7 +105,7 @@
 	X(since, "since", WHOLE) /* round with which this one is compared */                                 \
 	X(limit, "", WHOLE)	 /* number that the rule requires */                                         \
 	X(control, "", TEXT)	 /* path of the control socket, quoted for a shell */                        \
-	X(deed, "", TEXT)	 /* what a peer signed: evidence against it */                               \
+	X(conflict, "", TEXT)	 /* what a peer signed: evidence against it */                               \
 	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
@@ -224,7 +224,7 @@
 	X(ABSTAINS, "abstains", SL_WARN, "round attempt peer reason",                                        \
 	  "{who}: |it shows {counter} of round {shown} that this learner has signed and that is not on its " \
 	  "disk: this learner takes no part until round {shown} is committed, and catches up then")          \
-	X(SUSPECT, "suspect", SL_WARN, "round attempt set",                                                  \
+	X(PENALTY, "penalty", SL_WARN, "round attempt set",                                                  \
 	  "round {round}: attempt {attempt} ended or made no progress because of {whom}; a quorum goes on "  \
 	  "without such a learner, for more rounds each time: its disk may hang, its link may be too slow, " \
 	  "or it does not follow the protocol")                                                              \
@@ -232,10 +232,11 @@
 	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
 	  "honest learner")                                                                                  \
 	X(EVIDENCE, "evidence", SL_WARN, "round attempt peer reason",                                        \
-	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; both "    \
+	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
+	  "both "                                                                                            \
 	  "records are kept in {file}")                                                                      \
 	X(EVIDENCE_LOST, "evidence", SL_WARN, "round attempt peer reason",                                   \
-	  "{who}: |it {deed} for one attempt: it lies, or its disk has forgotten the first record; "         \
+	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
 	  "the records cannot be kept: {file}")                                                              \
 	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
 	  "round {round}: {came} joined and {left} left since round {since}: {whom}. Only a change of "      \

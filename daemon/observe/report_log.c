@@ -296,7 +296,7 @@ static void keep_evidence(struct sl_observe *observe, const struct sl_report *r,
 	       sizeof evidence.key); /* it verified them */
 	bool kept = sl_evidence_write(observe->of.settings->state, &evidence, name, &error) == SL_OK;
 	record->kind = kept ? SL_RECORD_EVIDENCE : SL_RECORD_EVIDENCE_LOST;
-	record->deed = sl_evidence_deed(evidence.kind);
+	record->conflict = sl_evidence_conflict(evidence.kind);
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);
 }
 

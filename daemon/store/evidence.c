@@ -42,7 +42,7 @@ static bool contradict_ready_and_abort(const struct sl_message *a, const struct 
 }
 
 static const struct {
-	const char *name, *deed;
+	const char *name, *conflict;
 	enum sl_message_kind messages[2];
 	/* Of two records of one signer that differ. */
 	bool (*contradict)(const struct sl_message *a, const struct sl_message *b,
@@ -74,9 +74,9 @@ const char *sl_evidence_name(enum sl_evidence_kind kind)
 	return kinds[kind].name;
 }
 
-const char *sl_evidence_deed(enum sl_evidence_kind kind)
+const char *sl_evidence_conflict(enum sl_evidence_kind kind)
 {
-	return kinds[kind].deed;
+	return kinds[kind].conflict;
 }
 
 /* Return the number in the field of `message` that has this name; 0: it has none. */

@@ -52,7 +52,7 @@ int sl_evidence_check(const struct sl_evidence *evidence, struct sl_error *error
 /* Return the name of the kind, as in the file, and what its signer did: "signed two different link states".
  */
 const char *sl_evidence_name(enum sl_evidence_kind kind);
-const char *sl_evidence_deed(enum sl_evidence_kind kind);
+const char *sl_evidence_conflict(enum sl_evidence_kind kind);
 /* What the records are about; of evidence that passed the check. */
 sl_id sl_evidence_signer(const struct sl_evidence *evidence);
 sl_round sl_evidence_round(const struct sl_evidence *evidence);

@@ -370,7 +370,7 @@ TEST(odd_in_many_rounds)
 }
 
 /* A learner that differs costs the others nothing once they know it: none uses up an attempt number because
- * it has trained before the others, and none suspects another one for that. */
+ * it has trained before the others, and none gives another one a penalty for that. */
 TEST(odd_for_long)
 {
 	struct sl_sim_options o = {
@@ -384,7 +384,7 @@ TEST(odd_for_long)
 		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner == 3)
 			continue;
-		assert_true(note->report.kind != SL_REPORT_SUSPECT);
+		assert_true(note->report.kind != SL_REPORT_PENALTY);
 		assert_true(note->report.kind != SL_REPORT_FAILED || note->report.t == 1);
 		if (note->report.kind == SL_REPORT_COMMITTED)
 			assert_int_equal(note->report.committed.learners, 4);

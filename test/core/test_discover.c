@@ -252,7 +252,7 @@ static struct driver *without_word_of_5(void)
 		"hello t1 ready from all\n"
 		"trained -> *AGREE*\n"
 		"link state from 2 3 4 -> link state of 4 a1 to 2 3 5\n"
-		"deadline +70000 -> FAILED flood 5, SUSPECT 5, wipe, DISCOVER*AGREE, link state of 1 a2*");
+		"deadline +70000 -> FAILED flood 5, PENALTY 5, wipe, DISCOVER*AGREE, link state of 1 a2*");
 	return p;
 }
 
@@ -274,12 +274,12 @@ CASE(named_again_and_again, without_word_of_5(),
      "link state a2 from 2\n"
      "link state a2 names 1 2 4 from 3\n"
      "link state a2 names 1 2 3 from 4 -> link state of 4 a2 to 2 3 5\n"
-     "deadline +10000 -> FAILED flood 5, SUSPECT 5, wipe*\n"
+     "deadline +10000 -> FAILED flood 5, PENALTY 5, wipe*\n"
      "deadline +1000 -> *AGREE, link state of 1 a3*\n"
      "link state a3 from 2\n"
      "link state a3 names 1 2 4 from 3\n"
      "link state a3 names 1 2 3 from 4 -> link state of 4 a3 to 2 3 5\n"
-     "deadline +10000 -> FAILED flood 5, SUSPECT 2 5, wipe*AGREE, link state of 1 a4*\n"
+     "deadline +10000 -> FAILED flood 5, PENALTY 2 5, wipe*AGREE, link state of 1 a4*\n"
      "link state a4 names 1 4 from 3\n"
      "link state a4 names 1 3 from 4 -> compute analysis*")
 
@@ -337,7 +337,7 @@ TEST(one_deadline_of_a_round)
 }
 
 /* The neighbours of a learner that trains wait for it longer than for a link state. The others begin without
- * these: they wait for them, and blame none. */
+ * these: they wait for them, and give none a penalty. */
 TEST(a_straggler_of_some)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
@@ -346,7 +346,7 @@ TEST(a_straggler_of_some)
 		sl_sim_start(sim);
 		sl_sim_run_until_round(sim, 1);
 		for (uint32_t i = 0; i < 6; i++)
-			sl_sim_expect_none(sim, i, SL_REPORT_SUSPECT, SL_REASON_NONE);
+			sl_sim_expect_none(sim, i, SL_REPORT_PENALTY, SL_REASON_NONE);
 		assert_int_equal(
 			sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners,
 			6);

@@ -12,7 +12,7 @@
 CASE(the_last_attempt, driver_share(driver_new(3, 4)),
      "link state a16777216 from 2 ->\n"
      "link state a16777216 from 3 -> *AGREE, link state of 1 a16777216 to 2 3*\n"
-     "link down 3 -> FAILED link 3, SUSPECT 3, wipe, EXHAUSTED, stop -10")
+     "link down 3 -> FAILED link 3, PENALTY 3, wipe, EXHAUSTED, stop -10")
 
 /* Nor does a Ready of an attempt that no other learner knows of. */
 CASE(a_jump_of_a_ready, driver_new(3, 4),

@@ -60,7 +60,7 @@ TEST(one_chunk_every_9900_ms)
 	go_on(p, 0, 0);
 	play(p, "due +725\n"
 		"deadline +724 ->\n"
-		"deadline +1 -> *FAILED slow 4, *SUSPECT 4*AGREE, link state of 1 a2 to 2 3*");
+		"deadline +1 -> *FAILED slow 4, *PENALTY 4*AGREE, link state of 1 a2 to 2 3*");
 	driver_free(p);
 }
 
@@ -147,7 +147,7 @@ TEST(another_is_faster)
 	play(p, "deadline +9900 ->");
 	go_on(p, 0, 0);
 	play(p, "deadline +100 ->\n"
-		"abort a1 of 2 from 2 -> *FAILED aborted 2, *SUSPECT 4*");
+		"abort a1 of 2 from 2 -> *FAILED aborted 2, *PENALTY 4*");
 	driver_free(p);
 }
 
@@ -157,7 +157,7 @@ TEST(another_is_much_faster)
 	play(p, "deadline +9000 ->");
 	go_on(p, 0, 0);
 	play(p, "abort a1 of 2 from 2 -> *FAILED aborted 2*");
-	assert_false(driver_says(p, "SUSPECT"));
+	assert_false(driver_says(p, "PENALTY"));
 	driver_free(p);
 }
 

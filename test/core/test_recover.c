@@ -56,13 +56,13 @@ TEST(release_is_durable)
 CASE(a_wrong_deposit, driver_ready(driver_new(3, 4)),
      "ready from 2 3\n"
      "check done\n"
-     "check failed -> persist aborted t1 a1, RECOVERING bad deposit 3, SUSPECT 3, RECOVER, *")
+     "check failed -> persist aborted t1 a1, RECOVERING bad deposit 3, PENALTY 3, RECOVER, *")
 
 CASE(a_ready_is_missing, driver_ready(driver_new(3, 4)),
      "ready from 2 -> compute check, ready of 2 a1 to 3\n"
      "check done\n"
      "deadline +59999 -> WAITING 3\n"
-     "deadline +1 -> persist aborted t1 a1, RECOVERING stalled 3, SUSPECT 3, RECOVER, hello t1 open to 2 3, "
+     "deadline +1 -> persist aborted t1 a1, RECOVERING stalled 3, PENALTY 3, RECOVER, hello t1 open to 2 3, "
      "have 0 1 "
      "keys to 2 3\n"
      "durable aborted -> abort of 1 a1 to 2 3")

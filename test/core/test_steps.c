@@ -446,7 +446,7 @@ TEST(flood_stalls)
 		"hello t1 ready from 2 3\n"
 		"trained\n"
 		"link state from 2\n"
-		"deadline +70000 -> FAILED flood 3, SUSPECT 3, wipe, DISCOVER, links 2 3, hello t1 ready to "
+		"deadline +70000 -> FAILED flood 3, PENALTY 3, wipe, DISCOVER, links 2 3, hello t1 ready to "
 		"2 3");
 	assert_true(sl_core_deadline(p->core) <= p->now + 1000); /* a pause, then attempt 2 */
 	play(p, "deadline +1000 -> AGREE, link state of 1 a2 to 2 3");

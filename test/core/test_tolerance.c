@@ -150,7 +150,7 @@ TEST(pause_after_a_refusal)
 		"link down 4\n"
 		"trained\n"
 		"link state names 1 from 2\n"
-		"deadline +70000 -> FAILED flood 3, SUSPECT 3, wipe, DISCOVER, links 2 3 4, hello t1 ready "
+		"deadline +70000 -> FAILED flood 3, PENALTY 3, wipe, DISCOVER, links 2 3 4, hello t1 ready "
 		"to 2 3");
 	sl_ms pause = sl_core_deadline(p->core) - p->now;
 	assert_true(pause >= 250 && pause <= 500);

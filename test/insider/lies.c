@@ -129,7 +129,7 @@ static bool fall_silent(struct insider *in, uint32_t peer, struct sl_message *ou
 }
 
 /* Say in Hello that a model is ready, and nothing else ever. */
-static bool only_greet(struct insider *in, uint32_t peer, struct sl_message *out)
+static bool only_hello(struct insider *in, uint32_t peer, struct sl_message *out)
 {
 	(void)in;
 	(void)peer;
@@ -491,7 +491,7 @@ static const struct lie lies[] = {
 	{.name = "max-degree", .configure = ask_degree},
 	{.name = "history", .configure = claim_history},
 	{.name = "silent", .send = fall_silent},
-	{.name = "only-greet", .send = only_greet},
+	{.name = "only-hello", .send = only_hello},
 	{.name = "stray-digest", .send = stray_digest},
 	{.name = "withhold", .send = withhold},
 	{.name = "abort-all", .tick = abort_all},

@@ -62,7 +62,7 @@ static const struct trial trials[] = {
 	{"max-degree", EXACT, WITHSTOOD, "learner-05 (5) has max_degree 4", 0, 0, 0},
 	{"history", METROPOLIS, WITHSTOOD, "learner-05 (5) starts round 1 from another", 0, 0, 0},
 	{"silent", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
-	{"only-greet", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
+	{"only-hello", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"stray-digest", EXACT, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"withhold", EXACT, WITHSTOOD, "timed out waiting for data from learner-05", 0, 0, 0},
 	{"abort-all", FOREST, WITHSTOOD, "learner-05 (5) has aborted", 0, 0, 0},

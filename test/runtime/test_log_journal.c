@@ -56,14 +56,14 @@ TEST(test_fields)
 	struct sl_log *log;
 	struct sl_error error;
 	assert_int_equal(sl_log_open(&log, &settings, "ana", &error), SL_OK);
-	sl_log(log, SL_WARN, "suspect", "round 3: x",
+	sl_log(log, SL_WARN, "penalty", "round 3: x",
 	       json_pack("{s:i, s:f, s:b, s:[i], s:n, s:s}", "round", 3, "waited_s", 1.25, "overdue", 1,
 			 "learners", 2, "mu", "reason", "a\nb"));
 	sl_log_close(log);
 	static const char *const expected[] = {"PRIORITY=4\n",
 					       "SYSLOG_IDENTIFIER=starlingd\n",
 					       "\nMESSAGE=round 3: x\n",
-					       "\nSTARLING_EVENT=suspect\n",
+					       "\nSTARLING_EVENT=penalty\n",
 					       "\nSTARLING_LEARNER=3\n",
 					       "\nSTARLING_NAME=ana\n",
 					       "\nSTARLING_ROUND=3\n",

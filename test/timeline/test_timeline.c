@@ -437,7 +437,7 @@ TEST(clocks_that_differ_are_told)
 
 /* 2 is stopped from 0.4 s to 20 s, and then believes that it waited for 1. 3 waits for 1, which waits for 2
  * itself. */
-TEST(who_is_to_blame_for_a_wait)
+TEST(what_causes_a_wait)
 {
 	static const char *const lines[] = {"1 0 phase 1 SHARE",	 "2 0 phase 1 SHARE",
 					    "3 0 phase 1 SHARE",	 "1 0.5 phase 1 READY",
@@ -449,11 +449,11 @@ TEST(who_is_to_blame_for_a_wait)
 					    "3 22 phase 1 CONFIRM",	 NULL};
 	json_t *round = short_round(lines);
 	expect(round, "slowest", "{\"learner\":2,\"phase\":\"share\",\"s\":20.1}");
-	expect(round, "learners_of_round.0.waits.0.blamed", "[{\"learner\":2,\"s\":19.6}]");
+	expect(round, "learners_of_round.0.waits.0.causes", "[{\"learner\":2,\"s\":19.6}]");
 	expect(round, "learners_of_round.0.waits.0.stood_still", "false");
-	expect(round, "learners_of_round.1.waits.0.blamed", "[]");
+	expect(round, "learners_of_round.1.waits.0.causes", "[]");
 	expect(round, "learners_of_round.1.waits.0.stood_still", "true");
-	expect(round, "learners_of_round.2.waits.0.blamed", "[{\"learner\":1,\"s\":1.0}]");
+	expect(round, "learners_of_round.2.waits.0.causes", "[{\"learner\":1,\"s\":1.0}]");
 	json_decref(round);
 }
 

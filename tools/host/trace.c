@@ -151,7 +151,7 @@ static void say_report(struct sl_host_trace *t, const struct sl_report *r)
 			say(t, " %u", who(t, r->peer));
 	} else if (r->kind == SL_REPORT_REJECTED) {
 		say(t, " %u: %s", who(t, r->peer), r->rejected.text);
-	} else if (r->kind == SL_REPORT_WAITING || r->kind == SL_REPORT_SUSPECT) {
+	} else if (r->kind == SL_REPORT_WAITING || r->kind == SL_REPORT_PENALTY) {
 		say_set(t, r->set);
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
 		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||

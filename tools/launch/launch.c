@@ -219,7 +219,7 @@ static void say_unconnected(struct sl_launch *launch, uint64_t now)
 		return;
 	launch->wait_said_ms = now;
 	const char *s = waiting == 1 ? "" : "s";
-	if (sl_settings_has_application(&launch->plan->settings) && !first->greeted)
+	if (sl_settings_has_application(&launch->plan->settings) && !first->was_up)
 		sl_progress_line(launch->progress, "%u learner%s: the command has not joined yet", waiting,
 				 s);
 	else

@@ -130,7 +130,7 @@ struct sl_learner {
 	uint32_t deaths, early;		  /* early: in a row, before it was up */
 	uint64_t again_ms;		  /* when it starts again; 0: it need not */
 	struct sl_control_client control;
-	bool greeted; /* has been connected once */
+	bool was_up; /* has been connected once */
 	uint64_t heard_ms;
 	enum sl_activity activity;
 	sl_round committed;	  /* the last one */
@@ -173,8 +173,8 @@ struct sl_launch {
 	uv_timer_t tick;
 	uv_signal_t signals[3];
 	struct sl_learner *learners;
-	uint32_t greeted, running; /* learners that have been up; children that are not reaped */
-	char program[PATH_MAX];	   /* of a learner */
+	uint32_t was_up, running; /* learners that have been up; children that are not reaped */
+	char program[PATH_MAX];	  /* of a learner */
 	uint32_t restarts;
 	struct sl_chaos chaos;
 	uint64_t last_tick_ms;

@@ -68,7 +68,7 @@ void sl_playback_tick(struct sl_launch *launch, double elapsed_s)
 	char step[64];
 	uint32_t steps = launch->plan->schedule.steps;
 	const char *reason = launch->reason[0] != '\0' ? launch->reason : "no attempt has come to anything";
-	if (launch->greeted < launch->plan->learners || !all_seek(launch))
+	if (launch->was_up < launch->plan->learners || !all_seek(launch))
 		return;
 	launch->idle_s += elapsed_s;
 	if (launch->idle_s < launch->plan->options.step_s)

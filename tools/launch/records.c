@@ -14,16 +14,16 @@ static void opened(void *context)
 {
 	struct sl_learner *l = context;
 	struct sl_launch *launch = l->launch;
-	bool first = !l->greeted;
-	l->connected = l->greeted = true;
+	bool first = !l->was_up;
+	l->connected = l->was_up = true;
 	l->early = 0;
 	l->heard_ms = uv_now(&launch->loop);
 	sl_wait_moved(l);
 	ask(l, "watch");
 	ask(l, "status"); /* records before this one were missed */
 	sl_playback_tell(launch, l->index);
-	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
-		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
+	if (first && ++launch->was_up == launch->plan->learners && !launch->ending) {
+		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->was_up,
 				 launch->plan->folder.shown);
 		if (launch->plan->options.http_port != 0)
 			sl_progress_line(

@@ -19,7 +19,7 @@ void sl_launch_poll(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners, count = n < POLLED_MOST ? n : POLLED_MOST;
 	bool wanted = launch->progress->live || sl_rows_pending(launch) || untold_ms(launch) >= ASK_MS;
-	if (!wanted || launch->greeted < n)
+	if (!wanted || launch->was_up < n)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
@@ -66,14 +66,14 @@ static void show_start(struct sl_launch *launch)
 	uint32_t n = launch->plan->learners;
 	struct sl_bar bar = {
 		.round = launch->rounds.first + 1, .rounds = launch->rounds.most, .phase = "START"};
-	bar.part = (double)launch->greeted / n;
-	snprintf(bar.note, sizeof bar.note, "%u of %u are up", launch->greeted, n);
+	bar.part = (double)launch->was_up / n;
+	snprintf(bar.note, sizeof bar.note, "%u of %u are up", launch->was_up, n);
 	sl_progress_bar(launch->progress, &bar);
 }
 
 void sl_launch_show(struct sl_launch *launch)
 {
-	bool all = launch->greeted == launch->plan->learners;
+	bool all = launch->was_up == launch->plan->learners;
 	if (launch->ending || (!launch->progress->live && (!all || untold_ms(launch) < TELL_MS)))
 		return;
 	launch->told_ms = uv_now(&launch->loop);

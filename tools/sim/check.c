@@ -492,25 +492,26 @@ static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report
 			page->of[i].ended = true;
 }
 
-/* Only a learner that lies, has forgotten or differs may be accused, and only one that has forgotten
- * abstains. */
-static void check_blame(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
+/* Only a learner that lies, has forgotten or differs may be reported as one that lies, and only one that has
+ * forgotten abstains. */
+static void check_conflict(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	bool abstains = report->kind == SL_REPORT_ABSTAINS;
-	if (!sim->blame ||
+	if (!sim->conflicts ||
 	    (!abstains && report->kind != SL_REPORT_EVIDENCE && report->kind != SL_REPORT_FLOODED))
 		return;
-	const struct sl_sim_learner *blamed = &sim->learners[abstains ? i : report->peer];
-	if (!sim->learners[i].liar && !blamed->liar && !blamed->forgot && !blamed->odd)
+	const struct sl_sim_learner *penalized = &sim->learners[abstains ? i : report->peer];
+	if (!sim->learners[i].liar && !penalized->liar && !penalized->forgot && !penalized->odd)
 		sl_sim_fail(sim, "learner %u says %s of %u, which follows the protocol", sim->ids[i],
-			    sl_report_name(report->kind), blamed->host.config.ids[blamed - sim->learners]);
+			    sl_report_name(report->kind),
+			    penalized->host.config.ids[penalized - sim->learners]);
 }
 
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	note(sim, i, report);
-	check_blame(sim, i, report);
+	check_conflict(sim, i, report);
 	if (report->kind == SL_REPORT_FAILED && report->phase < SL_PHASE_READY)
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)

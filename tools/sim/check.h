@@ -14,7 +14,7 @@
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt with a Ready of this learner is not over (ROUND.md §9.3 Rule A).
- *  - No learner that follows the protocol, and whose disk is as it was, is accused of anything.
+ *  - No learner that follows the protocol, and whose disk is as it was, is reported as one that lies.
  *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
  */

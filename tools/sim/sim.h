@@ -165,7 +165,7 @@ struct sl_sim {
 	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
 	bool rosters;	 /* a learner has another one */
-	bool blame;	 /* check that nobody accuses a learner that follows the protocol */
+	bool conflicts;	 /* check that nobody reports evidence against a learner that follows the protocol */
 	bool liars;	 /* a learner signs two things for one attempt, or passes on wrong sums: the rules on
 			    signatures, and on sums before CHECK, do not apply */
 	/* Look at a message of learner i to j, and perhaps change it; return false to drop it. */

@@ -107,7 +107,7 @@ static void print_sentence(const struct finding *f)
 	sl_evidence_differences(e, add_word, fields);
 	printf("%s: %s (id %u, key %.*s) %s for round %u, attempt %u of run %s%s%s\n", f->path,
 	       f->name != NULL ? f->name : "the owner of a key", sl_evidence_signer(e), (int)KEY_DIGITS, key,
-	       sl_evidence_deed(e->kind), sl_evidence_round(e), sl_evidence_attempt(e), e->run,
+	       sl_evidence_conflict(e->kind), sl_evidence_round(e), sl_evidence_attempt(e), e->run,
 	       *fields != '\0' ? "; they differ in: " : "", fields);
 }
 

@@ -13,7 +13,7 @@
 #include "tools/timeline/separators.h"
 #include "tools/timeline/timeline.h"
 
-#define BLAME_LEAST_S 0.1
+#define CAUSE_LEAST_S 0.1
 #define ADOPTED "its learners received the result of the round from peers"
 
 /* ---- values ---- */
@@ -246,15 +246,15 @@ static json_t *spans_json(const struct sl_lane *lane)
 	return array;
 }
 
-/* Return [{"learner":3,"s":9.5}]: the learners to blame, in the order of their ids. */
-static json_t *blamed_json(const struct sl_lanes *lanes, const struct sl_lane_wait *wait)
+/* Return [{"learner":3,"s":9.5}]: the learners that caused it, in the order of their ids. */
+static json_t *causes_json(const struct sl_lanes *lanes, const struct sl_lane_wait *wait)
 {
 	json_t *array = json_array();
 	for (uint32_t i = 0; !sl_lanes_stood_still(wait) && i < wait->wait->count; i++) {
-		struct sl_blame blame = sl_lanes_blame(lanes, wait, wait->wait->ids[i]);
-		if (blame.s >= BLAME_LEAST_S)
-			json_array_append_new(array, json_pack("{s:o, s:o}", "learner", whole(blame.learner),
-							       "s", seconds(blame.s)));
+		struct sl_cause cause = sl_lanes_cause(lanes, wait, wait->wait->ids[i]);
+		if (cause.s >= CAUSE_LEAST_S)
+			json_array_append_new(array, json_pack("{s:o, s:o}", "learner", whole(cause.learner),
+							       "s", seconds(cause.s)));
 	}
 	return array;
 }
@@ -269,7 +269,7 @@ static json_t *waits_json(const struct sl_lanes *lanes, const struct sl_lane *la
 						       whole(w->wait->attempt), "from_s", seconds(w->from),
 						       "to_s", seconds(w->to), "for", text(w->wait->what),
 						       "awaited", ids_json(w->wait->ids, w->wait->count),
-						       "blamed", blamed_json(lanes, w), "stood_still",
+						       "causes", causes_json(lanes, w), "stood_still",
 						       sl_lanes_stood_still(w)));
 	}
 	return array;

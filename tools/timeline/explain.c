@@ -362,14 +362,14 @@ static int by_cost(const void *a, const void *b)
 	return (x->sum < y->sum) - (x->sum > y->sum);
 }
 
-/* Add a row for each learner to blame, or one for all if none is. */
+/* Add a row for each learner that caused it, or one for all if none is. */
 static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
 {
-	const json_t *blamed = json_object_get(wait, "blamed");
+	const json_t *penalized = json_object_get(wait, "causes");
 	double whole = sl_durations_real(wait, "to_s") - sl_durations_real(wait, "from_s");
-	size_t n = json_array_size(blamed);
+	size_t n = json_array_size(penalized);
 	for (size_t i = 0; i < (n > 0 ? n : 1); i++) {
-		const json_t *one = json_array_get(blamed, i);
+		const json_t *one = json_array_get(penalized, i);
 		double s = one != NULL ? sl_durations_real(one, "s") : isnan(whole) ? 0 : whole;
 		waits->rows = sl_rounds_grow(waits->rows, waits->count, sizeof *waits->rows);
 		waits->rows[waits->count++] =

@@ -288,20 +288,20 @@ static bool is_excuse(const struct sl_lane_wait *wait)
 	return wait->wait->count > 0 && !sl_lanes_stood_still(wait);
 }
 
-struct sl_blame sl_lanes_blame(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
+struct sl_cause sl_lanes_cause(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
 			       uint64_t learner)
 {
 	const struct sl_lane *lane = sl_lanes_find(lanes, learner);
-	struct sl_blame blame = {learner, 0, wait->from, end_of(wait->to, lanes->now)};
+	struct sl_cause cause = {learner, 0, wait->from, end_of(wait->to, lanes->now)};
 	if (lane != NULL)
-		blame.to = fmin(blame.to, done_s(lane, wait->wait->attempt, wait->wait->phase));
-	blame.s = blame.to - blame.from;
+		cause.to = fmin(cause.to, done_s(lane, wait->wait->attempt, wait->wait->phase));
+	cause.s = cause.to - cause.from;
 	for (uint32_t i = 0; lane != NULL && i < lane->wait_count; i++)
 		if (is_excuse(&lane->waits[i]))
-			blame.s -= overlap(blame.from, blame.to, lane->waits[i].from,
+			cause.s -= overlap(cause.from, cause.to, lane->waits[i].from,
 					   end_of(lane->waits[i].to, lanes->now));
-	blame.s = fmax(0, blame.s);
-	return blame;
+	cause.s = fmax(0, cause.s);
+	return cause;
 }
 
 /* Set phase and duration: the phase in which the learner was for most of [from, to]. */
@@ -323,20 +323,20 @@ static void place_in_phase(const struct sl_lanes *lanes, struct sl_slowest *slow
 
 static int by_learner(const void *a, const void *b)
 {
-	const struct sl_blame *x = a, *y = b;
+	const struct sl_cause *x = a, *y = b;
 	return (x->learner > y->learner) - (x->learner < y->learner);
 }
 
-static struct sl_blame *list_blames(const struct sl_lanes *lanes, size_t *count)
+static struct sl_cause *list_causes(const struct sl_lanes *lanes, size_t *count)
 {
-	struct sl_blame *all = NULL;
+	struct sl_cause *all = NULL;
 	size_t n = 0;
 	for (uint32_t i = 0; i < lanes->count; i++)
 		for (uint32_t k = 0; k < lanes->lanes[i].wait_count; k++) {
 			const struct sl_lane_wait *w = &lanes->lanes[i].waits[k];
 			for (uint32_t a = 0; is_excuse(w) && a < w->wait->count; a++) {
 				all = sl_rounds_grow(all, n, sizeof *all);
-				all[n++] = sl_lanes_blame(lanes, w, w->wait->ids[a]);
+				all[n++] = sl_lanes_cause(lanes, w, w->wait->ids[a]);
 			}
 		}
 	if (n > 0)
@@ -346,16 +346,16 @@ static struct sl_blame *list_blames(const struct sl_lanes *lanes, size_t *count)
 }
 
 /* Find the learner that cost all others most, in sum: a learner that was stopped also believes that it waited
- * for others. Its longest blame says when. */
+ * for others. Its longest one says when. */
 static struct sl_slowest most_awaited(const struct sl_lanes *lanes)
 {
 	struct sl_slowest slowest = {0};
-	const struct sl_blame *chosen = NULL;
+	const struct sl_cause *chosen = NULL;
 	double most = 0;
 	size_t n;
-	struct sl_blame *all = list_blames(lanes, &n);
+	struct sl_cause *all = list_causes(lanes, &n);
 	for (size_t i = 0, next; i < n; i = next) {
-		const struct sl_blame *longest = &all[i];
+		const struct sl_cause *longest = &all[i];
 		double sum = 0;
 		for (next = i; next < n && all[next].learner == all[i].learner; next++) {
 			sum += all[next].s;

@@ -49,7 +49,7 @@ struct sl_lanes {
 };
 
 /* `s` seconds in [from, to]. */
-struct sl_blame {
+struct sl_cause {
 	uint64_t learner;
 	double s, from, to;
 };
@@ -69,12 +69,12 @@ void sl_lanes_close(struct sl_lanes *lanes);
 const struct sl_lane *sl_lanes_find(const struct sl_lanes *lanes, uint64_t id);
 
 /* Return true if a wait was first logged so late that the learner did not wait, but stood still: it was
- * stopped, or overloaded. No other learner is to blame for that. */
+ * stopped, or overloaded. No other learner is the cause of that. */
 bool sl_lanes_stood_still(const struct sl_lane_wait *wait);
 
-/* Return how far an awaited learner is to blame for a wait: until it had done its part, but for its own waits
+/* Return how far an awaited learner is the cause of a wait: until it had done its part, but for its own waits
  * for others. */
-struct sl_blame sl_lanes_blame(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
+struct sl_cause sl_lanes_cause(const struct sl_lanes *lanes, const struct sl_lane_wait *wait,
 			       uint64_t learner);
 
 /* Return the learner that held the others up most: the awaited one for which they waited longest in sum,

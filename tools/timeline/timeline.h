@@ -48,7 +48,7 @@ void sl_timeline_take_each(void *timeline, const struct sl_record *record);
  *                 "from_s":.., "to_s":.., "ended":"committed", "reason":"..", "recovering":".."}],
  *    "learners_of_round":[{"learner":1, "spans":[{"phase":"train","attempt":1,"from_s":..,"to_s":..}],
  *                 "waits":[{"phase":"mix","attempt":1,"from_s":..,"to_s":..,"for":"..","awaited":[3],
- *                           "blamed":[{"learner":3,"s":9.5}], "stood_still":false}],
+ *                           "causes":[{"learner":3,"s":9.5}], "stood_still":false}],
  *                 "restarts":[{"at":"2026-..Z","at_s":..,"phase":"share","attempt":1}],
  *                 "committed_s":.., "adopted":false, "train_s":.., "bytes_sent":.., "bytes_received":..,
  *                 "loss":.., "mse":.., "margin":.., "digest":"16 digits", "metrics":{}}],
@@ -66,7 +66,7 @@ void sl_timeline_take_each(void *timeline, const struct sl_record *record);
  * first commit; the mean is not recomputed. `private` is false if an attempt went on after a failed privacy
  * check. `restarts`: starts of the program since the learner was done with the round before; `phase` is the
  * one that was interrupted, null before the first. `end_s` is null until all participants have the result or
- * a later round is committed. `awaited` of a wait is as it was last logged; `blamed` are those
+ * a later round is committed. `awaited` of a wait is as it was last logged; `causes` are those
  * that had not done their part and did not wait themselves, for `s` seconds. `stood_still`: the learner did
  * not wait but was stopped or overloaded, since it logged the wait so late. `loss` is the mean training loss
  * of the learners that have one.

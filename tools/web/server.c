@@ -136,7 +136,7 @@ static json_t *last_rows(struct sl_web_server *s)
 }
 
 /* Send a new page the rows of the last rounds, then the documents of the last ones. */
-static void greet(struct sl_web_server *s, struct sl_http_stream *stream)
+static void begin_events(struct sl_web_server *s, struct sl_http_stream *stream)
 {
 	json_t *run = sl_timeline_run_json(s->config.timeline), *kept[ROUNDS_KEPT] = {NULL};
 	uint64_t t = (uint64_t)json_integer_value(json_object_get(run, "last"));
@@ -202,7 +202,7 @@ static void serve(void *context, struct sl_http_request *request)
 	} else if (strcmp(path, "/events") == 0) {
 		struct sl_http_stream *stream = sl_http_stream(request, s);
 		if (stream != NULL)
-			greet(s, stream);
+			begin_events(s, stream);
 	}
 }
 

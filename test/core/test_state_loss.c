@@ -67,7 +67,7 @@ CASE(nothing_forgotten, driver_ready(driver_new(5, 4)),
      "ready of 1 a2 from 2 -> ABSTAINS 2, *")
 
 /* The operator takes the risk. */
-CASE(forgiven, emptied(),
+CASE(cleared, emptied(),
      "operator abort -> invalid\n"
      "ready of 1 a1 from 2 -> ABSTAINS 2, *\n"
      "operator abort -> hello t1 training to 2 3 4 5\n"

@@ -1,15 +1,15 @@
-#include "common/core/accuse.h"
+#include "common/core/conflict.h"
 
 #include "common/core/emit.h"
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
-void sl_accuse(struct sl_core *core, uint32_t signer, const struct sl_message *first,
-	       const struct sl_message *second)
+void sl_conflict(struct sl_core *core, uint32_t signer, const struct sl_message *first,
+		 const struct sl_message *second)
 {
-	if (core->peers[signer].accused == core->t)
+	if (core->peers[signer].conflict == core->t)
 		return;
-	core->peers[signer].accused = core->t;
-	sl_suspect_lied(core, signer);
+	core->peers[signer].conflict = core->t;
+	sl_penalty_lied(core, signer);
 	core->evidence[0] = *first;
 	core->evidence[1] = *second;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);
@@ -40,10 +40,10 @@ static void compare(struct sl_core *core, uint32_t signer, const struct sl_ready
 	if (memcmp(abort_record->ready, hash, sizeof hash) == 0)
 		return;
 	struct sl_message first = of_ready(ready), second = {SL_MSG_ABORT, {.abort = *abort_record}};
-	sl_accuse(core, signer, &first, &second);
+	sl_conflict(core, signer, &first, &second);
 }
 
-void sl_accuse_ready(struct sl_core *core, uint32_t signer, const struct sl_ready *ready)
+void sl_conflict_ready(struct sl_core *core, uint32_t signer, const struct sl_ready *ready)
 {
 	const struct sl_ready_record *held = &core->readys[signer];
 	const struct sl_abort_record *aborted = &core->aborts[SL_ABORT_KIND_ABORT - 1][signer];
@@ -59,10 +59,10 @@ void sl_accuse_ready(struct sl_core *core, uint32_t signer, const struct sl_read
 	if (memcmp(mine, theirs, sizeof mine) == 0)
 		return;
 	struct sl_message first = of_ready(&held->ready), second = of_ready(ready);
-	sl_accuse(core, signer, &first, &second);
+	sl_conflict(core, signer, &first, &second);
 }
 
-void sl_accuse_abort(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
+void sl_conflict_abort(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
 {
 	if (core->readys[signer].record.present)
 		compare(core, signer, &core->readys[signer].ready, abort_record);

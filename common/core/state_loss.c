@@ -1,4 +1,4 @@
-#include "common/core/amnesia.h"
+#include "common/core/state_loss.h"
 
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
@@ -14,7 +14,7 @@ static void show(struct sl_core *core, uint32_t peer, struct sl_record *record,
 	sl_emit_send(core, sl_core_only(core, peer), message, false);
 }
 
-void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
+void sl_state_loss_remind(struct sl_core *core, uint32_t peer)
 {
 	struct sl_link_record *lr = &core->links[peer];
 	struct sl_ready_record *rr = &core->readys[peer];
@@ -37,7 +37,7 @@ void sl_amnesia_remind(struct sl_core *core, uint32_t peer)
 /* Abstain from all rounds up to `t`: an attempt without a Ready ends; an open one is left when it is over. */
 static void abstain(struct sl_core *core, uint32_t peer, sl_round t, const char *record)
 {
-	if (t <= core->abstains || t <= core->forgiven)
+	if (t <= core->abstains || t <= core->cleared)
 		return;
 	core->abstains = t;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_ABSTAINS);
@@ -52,7 +52,7 @@ static void abstain(struct sl_core *core, uint32_t peer, sl_round t, const char 
 
 /* A LinkState of this incarnation is known up to the last attempt that it signed for. With a quorum of all
  * learners, only a Ready or an Abort shows that something was forgotten that matters. */
-void sl_amnesia_link_state(struct sl_core *core, uint32_t peer, const struct sl_link_state *state)
+void sl_state_loss_link_state(struct sl_core *core, uint32_t peer, const struct sl_link_state *state)
 {
 	const struct sl_link_record *own = &core->links[core->config.self];
 	bool all = core->config.parameters.quorum == core->config.roster_size;
@@ -63,7 +63,7 @@ void sl_amnesia_link_state(struct sl_core *core, uint32_t peer, const struct sl_
 		abstain(core, peer, state->t, "a link state");
 }
 
-void sl_amnesia_ready(struct sl_core *core, uint32_t peer, const struct sl_ready *ready)
+void sl_state_loss_ready(struct sl_core *core, uint32_t peer, const struct sl_ready *ready)
 {
 	bool known = ready->t == core->t && !sl_aborts_may_deny(core, ready->a);
 	if (ready->t < core->t || known)
@@ -73,7 +73,7 @@ void sl_amnesia_ready(struct sl_core *core, uint32_t peer, const struct sl_ready
 	abstain(core, peer, ready->t, "a Ready");
 }
 
-void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)
+void sl_state_loss_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)
 {
 	const struct sl_abort_set *set = sl_aborts_find(core, abort_record->a);
 	bool stands = set != NULL && set->aborts[abort_record->kind - 1][core->config.self].a != 0;
@@ -84,9 +84,9 @@ void sl_amnesia_abort(struct sl_core *core, uint32_t peer, const struct sl_abort
 		abstain(core, peer, abort_record->t, "an Abort");
 }
 
-void sl_amnesia_forgive(struct sl_core *core)
+void sl_state_loss_clear(struct sl_core *core)
 {
-	core->forgiven = core->abstains;
+	core->cleared = core->abstains;
 	core->abstains = 0;
 	sl_emit_hello(core, core->linked);
 }

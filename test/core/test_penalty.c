@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -14,7 +14,7 @@
 	"ready from 2 3\n"                                                                                   \
 	"check done\n"                                                                                       \
 	"check done\n"                                                                                       \
-	"deadline +60000 -> persist aborted t1 a1, RECOVERING stalled 4, *SUSPECT 4*\n"                      \
+	"deadline +60000 -> persist aborted t1 a1, RECOVERING stalled 4, *PENALTY 4*\n"                      \
 	"durable aborted\n"                                                                                  \
 	"abort of 2 r1 a1 from 2\n"                                                                          \
 	"abort of 3 r1 a1 from 3\n"                                                                          \
@@ -71,7 +71,7 @@ TEST(aborts_of_one_signer)
 	expect_candidates(p, "2 3 4");
 	play(p, "link state a2 from 2 3 4\n"
 		"analysis done -> *SHARE*\n"
-		"abort a2 of 4 from 4 -> *FAILED aborted 4, *SUSPECT 4*AGREE, *link state of 1 a3*");
+		"abort a2 of 4 from 4 -> *FAILED aborted 4, *PENALTY 4*AGREE, *link state of 1 a3*");
 	expect_candidates(p, "2 3");
 	driver_free(p);
 }
@@ -98,7 +98,8 @@ TEST(one_that_the_quorum_needs)
 	driver_free(p);
 }
 
-/* In SHARE, the neighbour from which the least has come is suspect: the others may wait for its shares. */
+/* In SHARE, the neighbour from which the least has come gets a penalty: the others may wait for its shares.
+ */
 TEST(the_least_shares)
 {
 	struct driver *p = driver_share(driver_new(4, 6 * SL_CHUNK_ELEMENTS));
@@ -108,12 +109,12 @@ TEST(the_least_shares)
 		"gather done\n"
 		"share done\n"
 		"share done\n"
-		"deadline +10000 -> *FAILED stalled 4, *SUSPECT 4*");
+		"deadline +10000 -> *FAILED stalled 4, *PENALTY 4*");
 	driver_free(p);
 }
 
 /* 4 has signed no link state of this round: it may wait for a straggler. 2 ends the attempt `ms` later. */
-static void expect_blamed(sl_ms ms, bool blamed)
+static void expect_penalty(sl_ms ms, bool penalized)
 {
 	struct driver *p = driver_new(4, 4);
 	play(p, "link up all\n"
@@ -125,7 +126,7 @@ static void expect_blamed(sl_ms ms, bool blamed)
 	     "deadline +%u\n"
 	     "link state a2 from 2 -> FAILED superseded 2, *AGREE, link state of 1 a2*",
 	     (unsigned)ms);
-	assert_int_equal(driver_says(p, "SUSPECT 4"), blamed);
+	assert_int_equal(driver_says(p, "PENALTY 4"), penalized);
 	driver_free(p);
 }
 
@@ -133,9 +134,9 @@ static void expect_blamed(sl_ms ms, bool blamed)
  * attempt for want of its link state, a little earlier or later. */
 TEST(one_that_may_wait_for_a_straggler)
 {
-	expect_blamed(64999, false);
-	expect_blamed(65000, true);
-	expect_blamed(69999, true);
+	expect_penalty(64999, false);
+	expect_penalty(65000, true);
+	expect_penalty(69999, true);
 }
 
 static void let_fail(struct driver *p, uint32_t count)
@@ -143,7 +144,7 @@ static void let_fail(struct driver *p, uint32_t count)
 	p->core->out = &p->actions;
 	for (uint32_t k = 0; k < count; k++) {
 		p->actions.count = 0;
-		sl_suspect_failed(p->core, sl_core_only(p->core, 3), SL_REASON_SLOW);
+		sl_penalty_failed(p->core, sl_core_only(p->core, 3), SL_REASON_SLOW);
 	}
 }
 
@@ -156,13 +157,13 @@ static bool all_forgotten(uint32_t failures)
 	let_fail(p, failures);
 	for (uint32_t k = 0; k < 64; k++) {
 		p->core->t++;
-		sl_suspect_clear(p->core, 3);
+		sl_penalty_clear(p->core, 3);
 	}
-	assert_false(sl_suspect_out(p->core, 3));
+	assert_false(sl_penalty_out(p->core, 3));
 	let_fail(p, 1);
-	assert_true(sl_suspect_out(p->core, 3));
+	assert_true(sl_penalty_out(p->core, 3));
 	p->core->t++;
-	bool forgotten = !sl_suspect_out(p->core, 3);
+	bool forgotten = !sl_penalty_out(p->core, 3);
 	driver_free(p);
 	return forgotten;
 }
@@ -201,7 +202,7 @@ TEST(a_hung_disk_costs_few_deadlines)
 	struct sl_sim *sim = begin(3, 20);
 	sl_sim_run_until_commit(sim, 0, 20);
 	const struct sl_sim_note *note;
-	assert_int_equal(sl_sim_count(sim, 0, SL_REPORT_SUSPECT, SL_REASON_NONE, &note), 5);
+	assert_int_equal(sl_sim_count(sim, 0, SL_REPORT_PENALTY, SL_REASON_NONE, &note), 5);
 	assert_int_equal(note->report.t, 16);
 	assert_int_equal(note->set, 1u << HUNG);
 	sl_sim_free(sim);
@@ -294,7 +295,7 @@ static bool swallow_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struc
 }
 
 /* It is left out, and no other learner is left out with it. */
-TEST(one_that_only_greets)
+TEST(one_that_only_says_hello)
 {
 	expect_rounds_without(HUNG, "regular:4", SPARSE, 8, swallow_link_state);
 	expect_rounds_without(HUNG, "complete", 6, 20, swallow_link_state);

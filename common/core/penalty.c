@@ -1,4 +1,4 @@
-#include "common/core/suspect.h"
+#include "common/core/penalty.h"
 
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
@@ -9,19 +9,19 @@
 
 /* --- the rule --- */
 
-bool sl_suspect_out(const struct sl_core *core, uint32_t i)
+bool sl_penalty_out(const struct sl_core *core, uint32_t i)
 {
-	return core->t <= core->peers[i].suspicion.until;
+	return core->t <= core->peers[i].penalty.until;
 }
 
-bool sl_suspect_silent(const struct sl_core *core, uint32_t i)
+bool sl_penalty_silent(const struct sl_core *core, uint32_t i)
 {
 	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
 }
 
-bool sl_suspect_ignored(const struct sl_core *core, uint32_t i)
+bool sl_penalty_ignored(const struct sl_core *core, uint32_t i)
 {
-	return (sl_suspect_out(core, i) && sl_bit(core->shunned, i)) || sl_compatible_differs(core, i);
+	return (sl_penalty_out(core, i) && sl_bit(core->unwanted, i)) || sl_compatible_differs(core, i);
 }
 
 /* Return true if peer `i` has signed that it takes no part in the present attempt, or in one above it. */
@@ -31,7 +31,7 @@ static bool has_aborted(const struct sl_core *core, uint32_t i)
 	return ar->record.present && ar->abort.t == core->t && ar->abort.a >= core->a;
 }
 
-struct sl_difference sl_suspect_difference(const struct sl_core *core, uint32_t i)
+struct sl_difference sl_penalty_difference(const struct sl_core *core, uint32_t i)
 {
 	if (sl_compatible_differs(core, i))
 		return sl_compatible_difference(core, &core->links[i]);
@@ -44,18 +44,18 @@ static bool abstains(const struct sl_core *core, uint32_t i)
 	return sl_bit(core->linked, i) && p->hello && p->status == SL_PEER_STATUS_ABSTAINS;
 }
 
-enum sl_regard sl_suspect_regard(const struct sl_core *core, uint32_t i)
+enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i)
 {
-	if (sl_suspect_ignored(core, i) || has_aborted(core, i) || abstains(core, i))
-		return SL_REGARD_SHUNNED;
-	return sl_suspect_silent(core, i) || core->peers[i].suspicion.late ? SL_REGARD_WELCOME
-									   : SL_REGARD_AWAITED;
+	if (sl_penalty_ignored(core, i) || has_aborted(core, i) || abstains(core, i))
+		return SL_REGARD_LEFT_OUT;
+	return sl_penalty_silent(core, i) || core->peers[i].penalty.late ? SL_REGARD_OPTIONAL
+									 : SL_REGARD_AWAITED;
 }
 
 /* --- causes --- */
 
 /* What the end of an attempt says of the peer through which it ended. */
-enum blame {
+enum cause {
 	NOTHING,
 	EXCUSABLE, /* another learner may have caused it */
 	OWED,	   /* it made no progress */
@@ -69,7 +69,7 @@ static bool has_signed(const struct sl_core *core, uint32_t i)
 	return lr->record.present && lr->state.t == core->t && lr->state.a >= core->a;
 }
 
-sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i)
+sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_link_record *lr = &core->links[i];
 	bool signed_one = lr->record.present && lr->state.t == core->t;
@@ -78,24 +78,24 @@ sl_ms sl_suspect_waits_until(const struct sl_core *core, uint32_t i)
 	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
 }
 
-/* Return the blame of a peer whose link state is missing, or was when another attempt overtook this one.
+/* Return the cause of a peer whose link state is missing, or was when another attempt overtook this one.
  * Where it may wait for a straggler, others may come to the end of this time a little earlier, and end the
  * attempt.
  */
-static enum blame blame_of_unsigned(const struct sl_core *core, uint32_t i)
+static enum cause cause_of_unsigned(const struct sl_core *core, uint32_t i)
 {
 	sl_ms earlier = core->now + core->config.agreement_timeout_ms / 2;
 	if (has_signed(core, i))
 		return EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
-	return earlier < sl_suspect_waits_until(core, i) ? NOTHING : OWED;
+	return earlier < sl_penalty_waits_until(core, i) ? NOTHING : OWED;
 }
 
-static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
+static enum cause cause_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
 {
 	switch (reason) {
 	case SL_REASON_FLOOD:
 	case SL_REASON_SUPERSEDED:
-		return blame_of_unsigned(core, i);
+		return cause_of_unsigned(core, i);
 	case SL_REASON_SLOW:
 	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
 		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;
@@ -113,13 +113,13 @@ static enum blame blame_of(const struct sl_core *core, uint32_t i, enum sl_reaso
 }
 
 /* Count a failure of peer `i`, a lie as LIE of them. Return true if it is left out of this round. */
-static bool count(struct sl_core *core, uint32_t i, enum blame blame)
+static bool count(struct sl_core *core, uint32_t i, enum cause cause)
 {
-	struct sl_suspicion *s = &core->peers[i].suspicion;
-	if (blame == NOTHING)
+	struct sl_penalty *s = &core->peers[i].penalty;
+	if (cause == NOTHING)
 		return false;
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
-	uint32_t failures = s->failures + (blame == LIED ? LIE : 1), excused = blame == EXCUSABLE ? liars : 0;
+	uint32_t failures = s->failures + (cause == LIED ? LIE : 1), excused = cause == EXCUSABLE ? liars : 0;
 	s->failures = failures < FAILURES_MOST ? failures : FAILURES_MOST;
 	s->failed = core->t;
 	if (failures <= excused)
@@ -130,49 +130,49 @@ static bool count(struct sl_core *core, uint32_t i, enum blame blame)
 	return true;
 }
 
-void sl_suspect_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason)
+void sl_penalty_failed(struct sl_core *core, const uint64_t *set, enum sl_reason reason)
 {
 	uint64_t any = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		sl_bit_clear(core->suspects, i);
+		sl_bit_clear(core->penalized, i);
 		if (sl_bit(set, i) && reason == SL_REASON_SLOW)
-			core->peers[i].suspicion.slow = core->t;
-		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, blame_of(core, i, reason)))
+			core->peers[i].penalty.slow = core->t;
+		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, cause_of(core, i, reason)))
 			continue;
-		sl_bit_set(core->suspects, i);
+		sl_bit_set(core->penalized, i);
 		any++;
 	}
 	if (any > 0)
-		sl_emit_report(core, SL_REPORT_SUSPECT)->set = core->suspects;
+		sl_emit_report(core, SL_REPORT_PENALTY)->set = core->penalized;
 }
 
-void sl_suspect_lied(struct sl_core *core, uint32_t peer)
+void sl_penalty_lied(struct sl_core *core, uint32_t peer)
 {
-	if (core->peers[peer].suspicion.lied != core->t)
+	if (core->peers[peer].penalty.lied != core->t)
 		count(core, peer, LIED);
-	core->peers[peer].suspicion.lied = core->t;
+	core->peers[peer].penalty.lied = core->t;
 }
 
-void sl_suspect_none(struct sl_core *core)
+void sl_penalty_none(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		core->peers[i].suspicion.until = 0;
+		core->peers[i].penalty.until = 0;
 }
 
-void sl_suspect_clear(struct sl_core *core, uint32_t i)
+void sl_penalty_clear(struct sl_core *core, uint32_t i)
 {
-	struct sl_suspicion *s = &core->peers[i].suspicion;
+	struct sl_penalty *s = &core->peers[i].penalty;
 	if (s->failed == core->t)
 		return;
 	s->until = 0;
 	s->failures -= s->failures > 0;
 }
 
-void sl_suspect_late(struct sl_core *core, const uint64_t *late)
+void sl_penalty_late(struct sl_core *core, const uint64_t *late)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello)
-			core->peers[i].suspicion.late = core->t;
+			core->peers[i].penalty.late = core->t;
 }
 
 /* A peer that has come to this round is not late any more; one for which the window of this round was too
@@ -182,9 +182,9 @@ static void notice_arrivals(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
 		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
-		bool still = trains && p->suspicion.late == core->t;
+		bool still = trains && p->penalty.late == core->t;
 		if (p->hello && p->t == core->t && !still)
-			p->suspicion.late = 0;
+			p->penalty.late = 0;
 	}
 }
 
@@ -203,7 +203,7 @@ static void add_neighbours(const struct sl_core *core, uint32_t i, uint64_t *rea
 	if (!is_recent(core, i))
 		return;
 	for (size_t w = 0; w < sl_core_words(core); w++) {
-		uint64_t named = core->links[i].named[w] & ~reached[w] & ~core->shunned[w];
+		uint64_t named = core->links[i].named[w] & ~reached[w] & ~core->unwanted[w];
 		for (; named != 0; named &= named - 1) {
 			uint32_t j = (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(named);
 			if (is_recent(core, j) && sl_bit(core->links[j].named, i))
@@ -220,7 +220,7 @@ static uint64_t count_reached(struct sl_core *core)
 	memset(reached, 0, sl_core_set_bytes(core));
 	memset(passed, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->shunned, i))
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i) && !sl_bit(core->unwanted, i))
 			sl_bit_set(reached, i);
 	sl_bit_set(reached, core->config.self);
 	sl_bit_set(passed, core->config.self);
@@ -237,32 +237,32 @@ static uint64_t count_reached(struct sl_core *core)
 	return sl_bit_count(reached, sl_core_words(core));
 }
 
-/* Leave out the suspects with more than `level` failures. Return true if a quorum is reached without them,
+/* Leave out those with more than `level` failures. Return true if a quorum is reached without them,
  * and enough others are ready for the privacy check. */
-static bool shun_above(struct sl_core *core, uint32_t level)
+static bool leave_out_above(struct sl_core *core, uint32_t level)
 {
 	const struct sl_parameters *own = &core->config.parameters;
 	uint64_t others = 0;
-	memset(core->shunned, 0, sl_core_set_bytes(core));
+	memset(core->unwanted, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool shun = sl_suspect_out(core, i) && core->peers[i].suspicion.failures > level;
-		if (shun)
-			sl_bit_set(core->shunned, i);
-		others += !shun && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
+		bool out = sl_penalty_out(core, i) && core->peers[i].penalty.failures > level;
+		if (out)
+			sl_bit_set(core->unwanted, i);
+		others += !out && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
 	}
 	if (others < own->tolerance + 1)
 		return false;
 	return others + 1 >= own->quorum || count_reached(core) >= own->quorum;
 }
 
-void sl_suspect_update(struct sl_core *core)
+void sl_penalty_update(struct sl_core *core)
 {
 	uint32_t most = 0;
 	notice_arrivals(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_suspect_out(core, i) && core->peers[i].suspicion.failures > most)
-			most = core->peers[i].suspicion.failures;
-	memset(core->shunned, 0, sl_core_set_bytes(core));
-	for (uint32_t level = 0; most > 0 && !shun_above(core, level) && level < most; level++)
+		if (sl_penalty_out(core, i) && core->peers[i].penalty.failures > most)
+			most = core->peers[i].penalty.failures;
+	memset(core->unwanted, 0, sl_core_set_bytes(core));
+	for (uint32_t level = 0; most > 0 && !leave_out_above(core, level) && level < most; level++)
 		;
 }
