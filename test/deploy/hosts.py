@@ -29,8 +29,10 @@ NIGHTLY = '--nightly' in sys.argv
 INSIDE = 'STARLING_TEST_BRIDGE'
 HOSTS = 8
 DECIMALS = 4
-SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=750', 'values=model', f'decimals={DECIMALS}', 'hello_timeout=2',
-	'stall_timeout=3', 'agreement_timeout=5', 'straggler_timeout=5')
+# The nightly run has a scene in which no host may miss a round.
+TIMEOUTS = (('hello_timeout=5', 'stall_timeout=10', 'agreement_timeout=15', 'straggler_timeout=30') if NIGHTLY else
+	('hello_timeout=2', 'stall_timeout=3', 'agreement_timeout=5', 'straggler_timeout=5'))
+SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=750', 'values=model', f'decimals={DECIMALS}', *TIMEOUTS)
 OWN = ('--set', 'unsafe_dump_model=true')
 FAR_MS = 50
 # Nothing answers at 10.77.0.20x. Host 4 has another address, too; the others cannot dial host 6, as behind NAT.
@@ -369,14 +371,7 @@ def removed(group):
 
 
 def rotated(group):
-	"""A host renews its key, and nobody misses a round: all wait for each other, however long one takes."""
-	for host in group.hosts:
-		config = host.folder / 'ward/starlingd.yaml'
-		config.write_text(re.sub(r'^(\w+_timeout): .*', rf'\1: {PATIENCE}', config.read_text(), flags=re.M))
-		host.daemon.terminate()
-		host.daemon.wait(PATIENCE)
-		host.boot()
-	group.expect_rounds('all are patient', group.hosts, 2)
+	"""A host renews its key, and nobody misses a round."""
 	first, host = group.hosts[0], group.hosts[1]
 	before = group.look()
 	rotating = host.starling('group', 'rotate')
@@ -416,8 +411,8 @@ def inside():
 					scene(group)
 				versions(group)
 				ninth(group, folder)
-				removed(group)
 				rotated(group)
+				removed(group)
 			for host in group.hosts:
 				assert '"event":"fatal"' not in host.log.read_text(), host.name
 				assert host.daemon.poll() is None, f'{host.name} has ended'
