@@ -333,7 +333,7 @@ void sl_job_model_add_rest(struct sl_workspace *workspace)
 {
 	memset(workspace->encoded, 0, SL_HASH_BYTES);
 	if (workspace->rest != NULL)
-		sl_encoding_add_rest(&workspace->tensors, workspace->trained, workspace->rest, workspace->n);
+		sl_encoding_rest_add(&workspace->tensors, workspace->trained, workspace->rest, workspace->n);
 }
 
 void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view)

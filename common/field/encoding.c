@@ -5,12 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/field/decimal.h"
 #include "common/field/encoding_scale.h"
 #include "common/field/kernels/table.h"
-
-#define MAGNITUDE_END (UINT64_C(1) << 60) /* (p-1)/2 is below it */
-
-typedef unsigned __int128 wide;
 
 /* ---- the scale ---- */
 
@@ -45,101 +42,15 @@ void sl_encoding_set_digits(struct sl_encoding *encoding, uint32_t digits)
 	*(sl_encoding_has_limbs(encoding) ? &encoding->update_bits : &encoding->decimals) = digits;
 }
 
-/* ---- exact arithmetic ---- */
+/* ---- magnitudes ---- */
 
-/* Return floor((hi 2^64 + lo) / 2^right), saturating at UINT64_MAX. */
-static uint64_t shift_down(wide hi, uint64_t lo, int right)
-{
-	if (right >= 192)
-		return 0;
-	if (right >= 64)
-		hi >>= right - 64;
-	else if (right > 0)
-		hi = hi >> right != 0 ? (wide)UINT64_MAX : hi << (64 - right) | lo >> right;
-	else if (hi != 0 || (lo != 0 && (right <= -64 || lo << -right >> -right != lo)))
-		hi = UINT64_MAX;
-	else
-		hi = lo == 0 ? 0 : lo << -right;
-	return hi > UINT64_MAX ? UINT64_MAX : (uint64_t)hi;
-}
-
-/* Return floor(2 * 10^decimals * clipping_range) exactly: the range is 53 bits times a power of two. */
-static uint64_t twice_range(uint32_t decimals, double clipping_range)
-{
-	int exponent;
-	if (!(clipping_range > 0) || !isfinite(clipping_range))
-		return UINT64_MAX;
-	wide a = (wide)(uint64_t)(frexp(clipping_range, &exponent) * 0x1p53) *
-		 sl_encoding_power_of_ten(decimals);
-	return shift_down(a >> 64, (uint64_t)a, 53 - 1 - exponent);
-}
-
-/* A finite number: bits * 2^exponent, with as few bits as it takes. */
-struct binary {
-	uint64_t bits;
-	int exponent;
-};
-
-static struct binary binary_of(double value)
-{
-	struct binary b = {.exponent = 0};
-	b.bits = (uint64_t)(frexp(fabs(value), &b.exponent) * 0x1p53);
-	int zeros = b.bits == 0 ? 0 : __builtin_ctzll(b.bits);
-	b.bits >>= zeros;
-	b.exponent += zeros - 53;
-	return b;
-}
-
-/* Return rint(|theta| 10^decimals) of the exact product, ties to even; at most MAGNITUDE_END. 53 and 40 bits
- * give the product 93. */
-static uint64_t rounded(uint64_t scale, double theta)
-{
-	struct binary b = binary_of(theta);
-	wide product = (wide)b.bits * scale;
-	if (b.exponent >= 0)
-		return b.exponent >= 60 || product >= MAGNITUDE_END >> b.exponent
-			       ? MAGNITUDE_END
-			       : (uint64_t)product << b.exponent;
-	if (b.exponent < -94)
-		return 0;
-	wide half = (wide)1 << (-b.exponent - 1), rest = product & (2 * half - 1);
-	wide whole = product >> -b.exponent;
-	whole += rest > half || (rest == half && whole % 2 == 1);
-	return whole < MAGNITUDE_END ? (uint64_t)whole : MAGNITUDE_END;
-}
-
-/* Return m * `whole`, at most MAGNITUDE_END. */
+/* Return m * `whole`, at most SL_MAGNITUDE_END. */
 static uint64_t weighted(const struct sl_encoding *encoding, uint64_t whole)
 {
 	uint64_t magnitude;
-	if (__builtin_mul_overflow(whole, encoding->weight, &magnitude) || magnitude > MAGNITUDE_END)
-		return MAGNITUDE_END;
+	if (__builtin_mul_overflow(whole, encoding->weight, &magnitude) || magnitude > SL_MAGNITUDE_END)
+		return SL_MAGNITUDE_END;
 	return magnitude;
-}
-
-/* Return floor(top 2^doublings / bottom), at most MAGNITUDE_END, by long division in binary. */
-static uint64_t divide_doubled(wide top, uint64_t bottom, int doublings)
-{
-	wide quotient = top / bottom, rest = top % bottom;
-	for (; doublings > 0 && quotient < MAGNITUDE_END; doublings--) {
-		rest <<= 1;
-		quotient = quotient << 1 | (rest >= bottom);
-		rest -= rest >= bottom ? bottom : 0;
-	}
-	return quotient < MAGNITUDE_END ? (uint64_t)quotient : MAGNITUDE_END;
-}
-
-/* Return floor(10^decimals |theta| m / m_total) exactly, by floor(a / (2^k b)) = floor(floor(a / 2^k) / b). A
- * float has 24 bits, so that 40 + 24 + 64 bits hold the product; of a double, m has at most 35. */
-static uint64_t papers(const struct sl_encoding *encoding, uint64_t scale, double theta)
-{
-	struct binary b = binary_of(theta);
-	wide top;
-	if (__builtin_mul_overflow((wide)b.bits * scale, (wide)encoding->weight, &top))
-		return MAGNITUDE_END;
-	if (b.exponent < 0)
-		top = b.exponent > -128 ? top >> -b.exponent : 0;
-	return divide_doubled(top, encoding->weight_total, b.exponent > 0 ? b.exponent : 0);
 }
 
 /* Return the largest float that is not above `limit`. */
@@ -187,12 +98,12 @@ struct encoder {
 static uint64_t magnitude_of(struct encoder *e, double u)
 {
 	if (e->encoding->kind == SL_ENCODING_PAPER)
-		return papers(e->encoding, e->ten, u);
+		return sl_decimal_paper(e->ten, u, e->encoding->weight, e->encoding->weight_total);
 	double product = fabs(u) * e->scale, nearest = rint(product);
 	/* The error of the product, of 53 bits, cannot carry a sum below 2^40 over a half. */
 	bool clear =
 		sl_encoding_has_limbs(e->encoding) || (product < 0x1p40 && fabs(product - nearest) < 0.499);
-	uint64_t whole = clear ? (uint64_t)nearest : rounded(e->ten, u);
+	uint64_t whole = clear ? (uint64_t)nearest : sl_decimal_round(e->ten, u);
 	double loss = fabs(product - (double)whole);
 	e->loss = loss > e->loss ? loss : e->loss;
 	e->note->vanished += whole == 0 && u != 0;
@@ -516,77 +427,6 @@ static int encode_with_limbs(struct encoder *e, const struct sl_tensors *tensors
 	return err;
 }
 
-/* ---- what an encoding leaves out ---- */
-
-static void rest_of_floats(const struct sl_grid *g, const float *theta, const float *base, size_t count,
-			   float *rest)
-{
-	const struct sl_updates updates = {
-		.base = base, .count = count, .step = ldexp(1, g->step), .edge = (double)g->edge};
-	sl_kernels()->rest(&updates, theta, rest);
-}
-
-static void rest_of_doubles(const struct sl_grid *g, const double *theta, const double *base, size_t count,
-			    double *rest)
-{
-	double scale = ldexp(1, -g->step), step = ldexp(1, g->step), edge = (double)g->edge;
-	for (size_t l = 0; l < count; l++) {
-		double u = theta[l] - base[l], steps = rint(u * scale);
-		rest[l] = fabs(steps) <= edge ? u - steps * step : 0;
-	}
-}
-
-void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_tensors *tensors,
-			   const void *model, const void *base, size_t n, size_t first, size_t count,
-			   void *rest)
-{
-	struct sl_tensor_run run = {.apart = true};
-	for (sl_tensors_seek(tensors, first, &run);
-	     run.first + run.count < first + count && sl_tensors_next(tensors, n, &run);) {
-		struct sl_tensor_run some = sl_tensors_part(&run, first, count);
-		const void *theta = sl_encoding_from(model, some.offset),
-			   *from = sl_encoding_from(base, some.offset);
-		void *to = (uint8_t *)rest + some.offset;
-		if (sl_encoding_is_exact(encoding, run.tensor - 1)) {
-			memset(to, 0, some.count * sl_tensors_dtype_bytes(some.dtype));
-			continue;
-		}
-		struct sl_grid g = sl_encoding_grid(encoding, run.tensor - 1);
-		if (some.dtype == SL_FLOAT32)
-			rest_of_floats(&g, theta, from, some.count, to);
-		else
-			rest_of_doubles(&g, theta, from, some.count, to);
-	}
-}
-
-static void add_floats(float *theta, const float *rest, size_t count)
-{
-	for (size_t l = 0; l < count; l++) {
-		float sum = theta[l] + rest[l];
-		theta[l] = isfinite(sum) ? sum : theta[l];
-	}
-}
-
-static void add_doubles(double *theta, const double *rest, size_t count)
-{
-	for (size_t l = 0; l < count; l++) {
-		double sum = theta[l] + rest[l];
-		theta[l] = isfinite(sum) ? sum : theta[l];
-	}
-}
-
-void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const void *rest, size_t n)
-{
-	for (struct sl_tensor_run run = {0}; sl_tensors_next(tensors, n, &run);) {
-		void *theta = (uint8_t *)model + run.offset;
-		const void *from = sl_encoding_from(rest, run.offset);
-		if (run.dtype == SL_FLOAT32)
-			add_floats(theta, from, run.count);
-		else if (run.dtype == SL_FLOAT64) /* int64 are exact */
-			add_doubles(theta, from, run.count);
-	}
-}
-
 /* ---- with decimals ---- */
 
 static int encode_decimals(struct encoder *e, const struct sl_tensors *tensors, const void *model, size_t n,
@@ -613,16 +453,17 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 	uint64_t ten = limbs ? 0 : sl_encoding_power_of_ten(encoding->decimals);
 	struct sl_encoding cutting = *encoding;
 	cutting.clamp |= limbs;
-	struct encoder e = {.field = field,
-			    .encoding = &cutting,
-			    .scale = (double)ten,
-			    .range = encoding->clipping_range,
-			    .ten = ten,
-			    .most = (field->p - 1) / 2,
-			    .integer_most =
-				    limbs ? 0 : twice_range(encoding->decimals, encoding->clipping_range) / 2,
-			    .edge = (double)float_below(encoding->clipping_range),
-			    .note = note};
+	struct encoder e = {
+		.field = field,
+		.encoding = &cutting,
+		.scale = (double)ten,
+		.range = encoding->clipping_range,
+		.ten = ten,
+		.most = (field->p - 1) / 2,
+		.integer_most =
+			limbs ? 0 : sl_decimal_twice(encoding->decimals, encoding->clipping_range) / 2,
+		.edge = (double)float_below(encoding->clipping_range),
+		.note = note};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
 	if (err == SL_OK)
@@ -653,9 +494,9 @@ uint64_t sl_encoding_largest(const struct sl_encoding *encoding)
 	if (!(range > 0) || !isfinite(range))
 		return UINT64_MAX;
 	if (encoding->kind == SL_ENCODING_PAPER)
-		return twice_range(encoding->decimals, range) / 2;
-	largest = rounded(scale, range);
-	return largest < MAGNITUDE_END ? largest : UINT64_MAX;
+		return sl_decimal_twice(encoding->decimals, range) / 2;
+	largest = sl_decimal_round(scale, range);
+	return largest < SL_MAGNITUDE_END ? largest : UINT64_MAX;
 }
 
 /* Return floor(2 * the largest magnitude of a sum), saturating at UINT64_MAX. */
@@ -663,7 +504,7 @@ static uint64_t twice_sum(const struct sl_encoding *encoding, uint64_t total)
 {
 	uint64_t twice;
 	if (encoding->kind == SL_ENCODING_PAPER)
-		return twice_range(encoding->decimals, encoding->clipping_range);
+		return sl_decimal_twice(encoding->decimals, encoding->clipping_range);
 	uint64_t largest = sl_encoding_largest(encoding);
 	if (largest == UINT64_MAX || __builtin_mul_overflow(2 * largest, total, &twice))
 		return UINT64_MAX;

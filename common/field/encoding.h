@@ -87,7 +87,7 @@ void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_t
 			   const void *model, const void *base, size_t n, size_t first, size_t count,
 			   void *rest);
 /* Add such a vector of n elements to `model`; an element that would be no number stays as it is. */
-void sl_encoding_add_rest(const struct sl_tensors *tensors, void *model, const void *rest, size_t n);
+void sl_encoding_rest_add(const struct sl_tensors *tensors, void *model, const void *rest, size_t n);
 
 /* Decode the committed mean from Z, without limbs (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or /
  * 10^decimals for paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even

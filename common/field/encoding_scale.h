@@ -1,4 +1,4 @@
-/* encoding_scale.h - what encoding.c and encoding_decode.c share. No other file includes it. */
+/* encoding_scale.h - what the files of encodings share. No other file includes it. */
 #pragma once
 
 #include <assert.h>

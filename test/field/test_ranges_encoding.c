@@ -550,7 +550,7 @@ TEST(rests)
 				assert_true(rest.f[l - F] == (float)left);
 		}
 		again = theta;
-		sl_encoding_add_rest(&mixed, &again, &rest, N);
+		sl_encoding_rest_add(&mixed, &again, &rest, N);
 		for (size_t l = 0; l < N; l++)
 			if (l < 7)
 				assert_true(again.d[l] == theta.d[l] + rest.d[l]);
@@ -564,7 +564,7 @@ TEST(rests)
 	theta.f[0] = rest.f[0] = 3e38f; /* their sums are no numbers */
 	theta.d[0] = rest.d[0] = -1e308;
 	theta.i[0] = rest.i[0] = 5; /* no rest of an exact tensor */
-	sl_encoding_add_rest(&mixed, &theta, &rest, N);
+	sl_encoding_rest_add(&mixed, &theta, &rest, N);
 	assert_true(theta.f[0] == 3e38f && theta.d[0] == -1e308 && theta.i[0] == 5);
 }
 
