@@ -1,5 +1,6 @@
-/* execute.h - a step of a core with all that it leads to, as every shell does it: daemon, simulator,
- * explorer, in-process runner, libstarlingcore, the driver of the tests.
+/* execute.h - a step of a core with all that it leads to, as every shell does it: simulator, explorer,
+ * in-process runner, libstarlingcore, the driver of the tests. The daemon takes the step itself, since it has
+ * to know of a commit first, and has the actions executed here.
  *
  * A shell is a table of duties, one for each kind of action. They are done one by one, in the order of the
  * step, which is what the safety of the protocol rests on (ROUND.md §14.1 What is durable before what is

@@ -52,10 +52,10 @@ enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i)
 									 : SL_REGARD_AWAITED;
 }
 
-/* --- causes --- */
+/* --- faults --- */
 
 /* What the end of an attempt says of the peer through which it ended. */
-enum cause {
+enum fault {
 	NOTHING,
 	EXCUSABLE, /* another learner may have caused it */
 	OWED,	   /* it made no progress */
@@ -78,11 +78,11 @@ sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i)
 	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
 }
 
-/* Return the cause of a peer whose link state is missing, or was when another attempt overtook this one.
+/* Return the fault of a peer whose link state is missing, or was when another attempt overtook this one.
  * Where it may wait for a straggler, others may come to the end of this time a little earlier, and end the
  * attempt.
  */
-static enum cause cause_of_unsigned(const struct sl_core *core, uint32_t i)
+static enum fault fault_of_unsigned(const struct sl_core *core, uint32_t i)
 {
 	sl_ms earlier = core->now + core->config.agreement_timeout_ms / 2;
 	if (has_signed(core, i))
@@ -90,12 +90,12 @@ static enum cause cause_of_unsigned(const struct sl_core *core, uint32_t i)
 	return earlier < sl_penalty_waits_until(core, i) ? NOTHING : OWED;
 }
 
-static enum cause cause_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
+static enum fault fault_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
 {
 	switch (reason) {
 	case SL_REASON_FLOOD:
 	case SL_REASON_SUPERSEDED:
-		return cause_of_unsigned(core, i);
+		return fault_of_unsigned(core, i);
 	case SL_REASON_SLOW:
 	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
 		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;
@@ -113,13 +113,13 @@ static enum cause cause_of(const struct sl_core *core, uint32_t i, enum sl_reaso
 }
 
 /* Count a failure of peer `i`, a lie as LIE of them. Return true if it is left out of this round. */
-static bool count(struct sl_core *core, uint32_t i, enum cause cause)
+static bool count(struct sl_core *core, uint32_t i, enum fault fault)
 {
 	struct sl_penalty *s = &core->peers[i].penalty;
-	if (cause == NOTHING)
+	if (fault == NOTHING)
 		return false;
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
-	uint32_t failures = s->failures + (cause == LIED ? LIE : 1), excused = cause == EXCUSABLE ? liars : 0;
+	uint32_t failures = s->failures + (fault == LIED ? LIE : 1), excused = fault == EXCUSABLE ? liars : 0;
 	s->failures = failures < FAILURES_MOST ? failures : FAILURES_MOST;
 	s->failed = core->t;
 	if (failures <= excused)
@@ -137,7 +137,7 @@ void sl_penalty_failed(struct sl_core *core, const uint64_t *set, enum sl_reason
 		sl_bit_clear(core->penalized, i);
 		if (sl_bit(set, i) && reason == SL_REASON_SLOW)
 			core->peers[i].penalty.slow = core->t;
-		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, cause_of(core, i, reason)))
+		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, fault_of(core, i, reason)))
 			continue;
 		sl_bit_set(core->penalized, i);
 		any++;

@@ -264,7 +264,7 @@ void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *te
 	for (uint32_t k = 0; k < ranges->count; k++) {
 		bool zeros = !(most[k] > 0);
 		int exponent = zeros ? largest : sl_ranges_above(most[k]) + SL_RANGE_FIRST_ROOM;
-		if (sl_ranges_is_fine(ranges->class[k]))
+		if (sl_ranges_limb_count(ranges->class[k]) > 1)
 			exponent += !zeros ? LIMBS_ROOM : is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
 		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);
 	}

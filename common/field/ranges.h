@@ -61,11 +61,6 @@ size_t sl_ranges_memory(const struct sl_tensors *tensors);
  * elements, as many as have together at most 1/192 of the model, or 1024 elements. */
 void sl_ranges_set(struct sl_ranges *ranges, const struct sl_tensors *tensors, size_t n, void *memory);
 
-/* Return true if the tensors of `class` are exact in a ranged round, too. */
-static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
-{
-	return class == SL_CLASS_METRIC || class == SL_CLASS_INTEGER;
-}
 /* Return the limbs of an update of a tensor of `class`; 0: it is exact. */
 static inline uint32_t sl_ranges_limb_count(enum sl_tensor_class class)
 {
@@ -73,10 +68,10 @@ static inline uint32_t sl_ranges_limb_count(enum sl_tensor_class class)
 		[SL_CLASS_PLAIN] = 1, [SL_CLASS_SMALL] = 5, [SL_CLASS_NONNEGATIVE] = 3};
 	return limbs[class];
 }
-/* Return true if updates of tensors of `class` have bits to spare below those of one limb. */
-static inline bool sl_ranges_is_fine(enum sl_tensor_class class)
+/* Return true if the tensors of `class` are exact in a ranged round, too. */
+static inline bool sl_ranges_always_exact(enum sl_tensor_class class)
 {
-	return sl_ranges_limb_count(class) > 1;
+	return sl_ranges_limb_count(class) == 0;
 }
 /* Return how the exact values of a tensor of `class` are encoded, in a model of n elements. */
 struct sl_exact sl_ranges_exact(enum sl_tensor_class class, uint64_t n, uint32_t limb_bits);

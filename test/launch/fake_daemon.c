@@ -284,6 +284,30 @@ static void train(struct fake *f)
 				 "train_s", 0.25));
 }
 
+/* Wait, and say for what, if that is the fault. */
+static bool waits_for_ever(struct fake *f, json_int_t round)
+{
+	if (strcmp(f->fault, "stuck") == 0) {
+		record(f, "warn", "attempt_failed",
+		       json_pack("{s:I, s:i, s:s, s:s}", "round", round, "attempt", 1, "reason", "too few",
+				 "text", "round ended: too few"));
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[], s:s, s:s}", "round", round, "phase", "DISCOVER",
+				 "for", "a change", "awaited", "reason", "too few: start more", "text",
+				 "waiting for a change: too few: start more"));
+		return true;
+	}
+	if (strcmp(f->fault, "lost") == 0) {
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
+				 "masked states", "awaited", 3, "text",
+				 "no linked learner has the deposit or the deposit key of learner-03 (3). If "
+				 "none ever will: x"));
+		return true;
+	}
+	return strcmp(f->fault, "stall") == 0;
+}
+
 static void commit(struct fake *f)
 {
 	unsigned t = f->round + 1;
@@ -300,26 +324,8 @@ static void commit(struct fake *f)
 		exit(0);
 	end_at(f, "crash", false);
 	end_at(f, "again", true);
-	if (strcmp(f->fault, "stall") == 0 && t >= f->fault_round)
+	if (t >= f->fault_round && waits_for_ever(f, round))
 		return;
-	if (strcmp(f->fault, "stuck") == 0 && t >= f->fault_round) {
-		record(f, "warn", "attempt_failed",
-		       json_pack("{s:I, s:i, s:s, s:s}", "round", round, "attempt", 1, "reason", "too few",
-				 "text", "round ended: too few"));
-		record(f, "warn", "waiting",
-		       json_pack("{s:I, s:s, s:s, s:[], s:s, s:s}", "round", round, "phase", "DISCOVER",
-				 "for", "a change", "awaited", "reason", "too few: start more", "text",
-				 "waiting for a change: too few: start more"));
-		return;
-	}
-	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
-		record(f, "warn", "waiting",
-		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
-				 "masked states", "awaited", 3, "text",
-				 "no linked learner has the deposit or the deposit key of learner-03 (3). If "
-				 "none ever will: x"));
-		return;
-	}
 	record(f, "info", "view",
 	       json_pack("{s:I, s:i, s:I, s:I, s:s, s:i}", "round", round, "attempt", 1, "learners",
 			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mixing", "exact",

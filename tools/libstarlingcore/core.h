@@ -24,7 +24,7 @@
  *      on any thread, and hand it in by starling_core_done.
  *   5. train: train `model`, which is the last committed one, in place, then call starling_core_trained.
  *      If `again` is not 0, the model must differ from that before: it may have been released (ROUND.md
- *      9.4). A later call of train cancels the one before.
+ *      §9.4). A later call of train cancels the one before.
  *   6. links: keep links to these peers and to no others. Call starling_core_link when one is up or down,
  *      also for a peer that cannot be reached.
  *   7. The timer: after each call, set it to starling_core_deadline, and then call starling_core_tick.

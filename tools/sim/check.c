@@ -497,14 +497,13 @@ static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report
 static void check_conflict(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	bool abstains = report->kind == SL_REPORT_ABSTAINS;
-	if (!sim->conflicts ||
+	if (!sim->check_evidence ||
 	    (!abstains && report->kind != SL_REPORT_EVIDENCE && report->kind != SL_REPORT_FLOODED))
 		return;
-	const struct sl_sim_learner *penalized = &sim->learners[abstains ? i : report->peer];
-	if (!sim->learners[i].liar && !penalized->liar && !penalized->forgot && !penalized->odd)
+	const struct sl_sim_learner *named = &sim->learners[abstains ? i : report->peer];
+	if (!sim->learners[i].liar && !named->liar && !named->forgot && !named->odd)
 		sl_sim_fail(sim, "learner %u says %s of %u, which follows the protocol", sim->ids[i],
-			    sl_report_name(report->kind),
-			    penalized->host.config.ids[penalized - sim->learners]);
+			    sl_report_name(report->kind), named->host.config.ids[named - sim->learners]);
 }
 
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)

@@ -181,7 +181,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_
 	struct sl_sim *sim = sl_sim_new(&o);
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
-	sim->conflicts = true;
+	sim->check_evidence = true;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		sim->learners[i].host.config.parameters.privacy_check = !warn;
 		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;

@@ -162,12 +162,12 @@ struct sl_sim {
 	uint8_t (*digests)[SL_HASH_BYTES];
 	float **models; /* by round */
 	uint64_t steps;
-	FILE *lines;	 /* each step as a line; NULL: not written */
-	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
-	bool rosters;	 /* a learner has another one */
-	bool conflicts;	 /* check that nobody reports evidence against a learner that follows the protocol */
-	bool liars;	 /* a learner signs two things for one attempt, or passes on wrong sums: the rules on
-			    signatures, and on sums before CHECK, do not apply */
+	FILE *lines;	     /* each step as a line; NULL: not written */
+	uint64_t digest;     /* of all steps so far: two runs that have the same one are the same */
+	bool rosters;	     /* a learner has another one */
+	bool check_evidence; /* fail if a learner that follows the protocol is reported as one that lies */
+	bool liars; /* a learner signs two things for one attempt, or passes on wrong sums: the rules on
+		       signatures, and on sums before CHECK, do not apply */
 	/* Look at a message of learner i to j, and perhaps change it; return false to drop it. */
 	bool (*tap)(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Look at or change the result of a job of learner i, as soon as it has run. */

@@ -365,11 +365,11 @@ static int by_cost(const void *a, const void *b)
 /* Add a row for each learner that caused it, or one for all if none is. */
 static void list_wait(struct waits *waits, uint64_t waiter, const json_t *wait)
 {
-	const json_t *penalized = json_object_get(wait, "causes");
+	const json_t *causes = json_object_get(wait, "causes");
 	double whole = sl_durations_real(wait, "to_s") - sl_durations_real(wait, "from_s");
-	size_t n = json_array_size(penalized);
+	size_t n = json_array_size(causes);
 	for (size_t i = 0; i < (n > 0 ? n : 1); i++) {
-		const json_t *one = json_array_get(penalized, i);
+		const json_t *one = json_array_get(causes, i);
 		double s = one != NULL ? sl_durations_real(one, "s") : isnan(whole) ? 0 : whole;
 		waits->rows = sl_rounds_grow(waits->rows, waits->count, sizeof *waits->rows);
 		waits->rows[waits->count++] =
