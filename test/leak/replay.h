@@ -15,7 +15,7 @@
 #include "test/leak/random_script.h"
 
 #define STATE_ROOM (SL_STATE_BYTES * 22u)
-#define REPLAY_ITERATIONS 60u /* of metropolis: enough for graphs as small as these */
+#define REPLAY_ITERATIONS 160u /* of metropolis: a path of four at 31 bits needs 120 */
 
 struct fixture { /* of a learner */
 	struct sl_workspace workspace;
