@@ -7,10 +7,10 @@
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
-#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/relay.h"
 #include "common/core/penalty.h"
+#include "common/core/seen.h"
 #include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
@@ -318,17 +318,17 @@ static void report_view(struct sl_core *core)
 	report->view.bytes = forecast_bytes(view);
 	report->view.engine = view->engine;
 	report->view.mu = view->mu;
+	report->view.atom = core->atom;
 	report->set = core->view_neighbours;
 }
 
-/* Report that the participants differ from the last ones in few. Return true if the attempt may go on: before
- * the first share, nothing of it is told. */
-static bool unlike_the_last(struct sl_core *core)
+/* Return true if the attempt may go on, whatever its sum tells beside those that were seen: before the first
+ * share, nothing of it is told. */
+static bool tells_little(struct sl_core *core)
 {
-	if (!sl_members_few_changed(core) || !core->config.membership_change_waits)
+	if (!sl_seen_tells(core) || core->config.membership_change == SL_CORE_MEMBERSHIP_WARN)
 		return true;
-	struct sl_report *report = sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true);
-	report->set = core->changed;
+	sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true)->set = core->changed;
 	return false;
 }
 
@@ -345,8 +345,7 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		prune(core, result->analysis);
 		return;
 	}
-	if (!tolerant(core, result->analysis) || !unlike_the_last(core) ||
-	    !set_engine(core, result->analysis))
+	if (!tolerant(core, result->analysis) || !tells_little(core) || !set_engine(core, result->analysis))
 		return;
 	report_view(core);
 	core->view_checked = true;

@@ -4,6 +4,7 @@
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
 #include "common/core/over.h"
+#include "common/core/seen.h"
 
 static uint8_t judge_abort(const struct sl_core *core, uint32_t position, const struct sl_abort *abort_record)
 {
@@ -49,6 +50,10 @@ static void end(struct sl_core *core, uint32_t count, bool reuse)
 	persist->aborts = core->proof;
 	persist->abort_count = count;
 	persist->reuse = reuse;
+	if (!reuse) { /* others may know the sum, though this learner has not released */
+		sl_seen_release(core);
+		persist->seen = core->sums;
+	}
 	core->over++;
 	sl_aborts_show_all(core, core->view.a);
 	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reuse);

@@ -6,10 +6,10 @@
 #include "common/core/digests.h"
 #include "common/core/emit.h"
 #include "common/core/have.h"
-#include "common/core/members.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
 #include "common/core/penalty.h"
+#include "common/core/seen.h"
 
 #define MARGIN_LIMIT 0.375
 
@@ -288,6 +288,8 @@ void sl_confirm_persist(struct sl_core *core)
 	persist->what.t = made->t; /* in CATCHUP, it may be later than round t */
 	persist->certificate = made;
 	persist->total_weight = core->total_weight;
+	sl_seen_commit(core, made);
+	persist->seen = core->sums;
 }
 
 static void report_commit(struct sl_core *core)
@@ -320,15 +322,17 @@ static void spend_range(struct sl_core *core)
 
 static void remember_members(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->view.n; i++)
+	memset(core->members, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		sl_bit_set(core->members, core->view.members[i]);
 		sl_penalty_clear(core, core->view.members[i]);
+	}
 	core->took_part = true;
 }
 
 void sl_confirm_committed(struct sl_core *core)
 {
 	sl_certificate_copy(&core->last, &core->making.certificate);
-	sl_members_take(core);
 	memset(core->rivals, 0, sl_core_set_bytes(core));
 	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);

@@ -62,6 +62,31 @@ struct sl_over {
 	const struct sl_abort *aborts; /* the own may be unsigned: the shell signs what it sends */
 };
 
+#define SL_SEEN_SUMS 16u /* sums that are remembered */
+
+/* A learner that took part in sums that were seen. */
+struct sl_seen_member {
+	sl_id id;
+	uint32_t in; /* bit s: in sum s */
+};
+
+/* The last sums that a learner has seen, as they go to the disk. */
+struct sl_seen {
+	uint32_t next;				   /* the place of the next sum */
+	uint32_t count;				   /* of members: first those of the roster, then others */
+	sl_round t[SL_SEEN_SUMS];		   /* 0: no sum */
+	uint8_t view[SL_SEEN_SUMS][SL_HASH_BYTES]; /* h of its attempt */
+	struct sl_seen_member members[];
+};
+
+/* What a learner does with a view that would show the sum of few learners, less than c+2, beside the sums
+ * that it has seen (GROUP.md §12.7). */
+enum sl_core_membership {
+	SL_CORE_MEMBERSHIP_WARN,   /* report it */
+	SL_CORE_MEMBERSHIP_WAIT,   /* wait for the others of an atom, or for more newcomers */
+	SL_CORE_MEMBERSHIP_COHORT, /* .. or go on without c+2 others of the atom */
+};
+
 struct sl_core_config {
 	uint32_t self;			 /* this learner's index in the roster */
 	uint32_t roster_size;		 /* R */
@@ -74,10 +99,11 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	bool membership_change_waits;	 /* no attempt with participants that differ from the last in few */
-	sl_round committed;		 /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
+	enum sl_core_membership membership_change;
+	sl_round committed;			  /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
+	const struct sl_seen *seen;		  /* as in the last record that had it; NULL: none. Copied */
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest attempt that is aborted without a Ready, or over; 0: none */
 	uint32_t over_count;
@@ -168,7 +194,14 @@ struct sl_persist {
 	bool reuse;			  /* OVER: the model may go into another attempt */
 	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
 	uint64_t total_weight;			  /* COMMIT */
+	const struct sl_seen *seen;		  /* RELEASED, OVER, COMMIT: with the sum of this record */
 };
+
+/* Return the bytes of `seen` with its members. */
+static inline size_t sl_seen_size(const struct sl_seen *seen)
+{
+	return sizeof *seen + seen->count * sizeof *seen->members;
+}
 
 struct sl_action {
 	enum sl_action_kind kind;

@@ -1,7 +1,7 @@
 /* Lay out the core in its arena. No memory is taken after this. */
 #include "common/core/certificate.h"
-#include "common/core/members.h"
 #include "common/core/phases.h"
+#include "common/core/seen.h"
 #include "common/core/view_build.h"
 #include "common/protocol/view_codec.h"
 
@@ -58,7 +58,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts +
 	       (30 + SL_TREES_MAX) * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
-	       attempt_bytes(config) + 8192;
+	       sl_seen_bytes(config) + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -158,7 +158,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (core == NULL)
 		return NULL;
 	core->config = *config;
-	if (!take_all(core, arena))
+	if (!take_all(core, arena) || !sl_seen_open(core, arena))
 		return NULL;
 	size_t bytes = attempt_bytes(config);
 	void *room = sl_arena_take(arena, 1, bytes);
@@ -170,7 +170,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (config->certificate != NULL && sl_certificate_fits(core, config->certificate->round))
 		sl_certificate_copy(&core->last, config->certificate);
 	core->config.certificate = NULL; /* copied */
-	sl_members_take(core);
+	sl_seen_commit(core, &core->last.certificate);
 	core->parameters = config->parameters;
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phases = sl_phases;

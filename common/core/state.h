@@ -30,7 +30,7 @@
  *    attempt         the end of an attempt
  *    aborts          the Aborts of the round, by attempt
  *    over            the rules of certificates: pure functions
- *    members         participants of the last committed round
+ *    seen            sums that this learner has seen, and what they tell together
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    digests         the Digests of the present view
  *    relay           forwarding of records over links
@@ -328,6 +328,14 @@ struct sl_certificate_store {
 	uint32_t *members;
 };
 
+/* Learners that are in exactly the same sums (seen.h). */
+struct sl_seen_atom {
+	uint32_t in;	  /* these sums, and the view */
+	uint32_t size;	  /* learners .. */
+	uint32_t missing; /* .. of the roster that are not in the view .. */
+	uint32_t gone;	  /* .. that are not in the roster */
+};
+
 /* A committed round, requested from a peer. */
 struct sl_catchup {
 	uint32_t from;		    /* roster index of the peer */
@@ -371,12 +379,14 @@ struct sl_core {
 	uint64_t *rivals;		    /* .. participants that have signed it */
 	bool without_initial;		    /* the first round averages whole models */
 	uint64_t total_weight;		    /* of the round that is being committed */
-	bool took_part;	     /* this process took part in the last committed round, in `view_neighbours` */
-	sl_round members_of; /* the last committed round, if its certificate is at hand; 0: unknown */
-	uint64_t *members;   /* its participants */
-	uint64_t *changed, *changed_told; /* learners in only one of them and the view; those reported last */
-	sl_round told_change;		  /* .. in this round */
-	uint32_t members_gone;		  /* participants of it that are not in the roster any more */
+	bool took_part;	      /* this process took part in the last committed round, in `view_neighbours` */
+	uint64_t *members;    /* .. with these participants */
+	struct sl_seen *sums; /* that this learner has seen (seen.h) */
+	uint32_t sums_room;   /* .. of so many learners */
+	struct sl_seen_atom *atoms; /* scratch: as many */
+	uint32_t atom;		    /* size of the smallest atom, with the view; 0: there is no view yet */
+	uint64_t *changed, *changed_told; /* learners of atoms below c+2; those reported last */
+	uint32_t gone_told;		  /* .. and those of them outside the roster, reported last */
 
 	sl_round abstains;  /* this learner takes no part in rounds up to this one; 0: in all */
 	sl_round cleared;   /* .. does so again in rounds up to this one, by the operator's will */

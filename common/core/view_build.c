@@ -3,6 +3,7 @@
 #include "common/core/attempt.h"
 #include "common/core/compatible.h"
 #include "common/core/emit.h"
+#include "common/core/seen.h"
 #include "common/core/train.h"
 #include "common/mixing/spectrum.h"
 #include "common/protocol/view_codec.h"
@@ -471,9 +472,27 @@ static int build(struct sl_core *core)
 	return SL_OK;
 }
 
+/* Exclude the learners whose part in the sum would tell too much of few. */
+static int leave_out_atoms(struct sl_core *core)
+{
+	component(core, core->view.members, core->view.position);
+	bool whole = !any(core, core->missing);
+	if (whole)
+		sl_seen_leave_out(core);
+	if (!sl_bit(core->excluded, core->config.self))
+		return whole ? SL_OK : SL_PENDING;
+	sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true)->set = core->changed;
+	return SL_ERR_REFUSED;
+}
+
 int sl_view_build(struct sl_core *core)
 {
 	memset(core->excluded, 0, sl_core_set_bytes(core));
+	if (core->config.membership_change != SL_CORE_MEMBERSHIP_WARN) {
+		int rc = leave_out_atoms(core);
+		if (rc != SL_OK)
+			return rc;
+	}
 	return build(core);
 }
 

@@ -139,6 +139,7 @@ struct sl_report {
 			uint64_t exchanges, p, bytes; /* bytes: to be sent to the neighbours */
 			enum sl_engine engine;
 			double mu;
+			uint32_t atom; /* size of the smallest atom of the sums seen, with that of the view */
 		} view;
 		struct {
 			enum sl_values values; /* of the encoding */
@@ -210,8 +211,9 @@ struct sl_report {
 		const struct sl_model *model; /* of the peer: its tensors as it has sent them, not checked */
 		const struct sl_message *evidence; /* two records; a Ready before an Abort */
 		struct {
-			sl_round since; /* last round that this learner took part in */
-			uint32_t came, left;
+			sl_round since; /* round of the first sum that counts */
+			uint32_t atom;	/* size of the smallest atom */
+			uint32_t gone;	/* learners of small atoms that are not in the roster */
 			uint64_t tolerance;
 		} privacy;
 		struct {

@@ -192,8 +192,9 @@ static const struct {
 	[SL_REASON_BAD_STATE] = {"", PEER, " sent a sum with a value outside the field"},
 	[SL_REASON_BAD_DEPOSIT] = {"", PEER, " gave a deposit or a key share that does not match its Ready"},
 	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
-	[SL_REASON_MEMBERSHIP] = {"the participants differ from those of the last sum in ", SET,
-				  " only: undo this change, or set membership_change: warn"},
+	[SL_REASON_MEMBERSHIP] =
+		{"with the sums that were seen, this one would tell sums over few learners: ", SET,
+		 " (membership_change); take them back, or admit or remove more at once"},
 	[SL_REASON_INITIAL] =
 		{"the learners begin with different models: the first round averages whole models", NONE, ""},
 	[SL_REASON_WEIGHTLESS] =

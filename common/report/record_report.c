@@ -118,6 +118,7 @@ static void set_view(struct sl_record *record, const struct sl_report *report)
 	record->participants = report->view.participants;
 	record->neighbours = report->set;
 	record->tolerance = report->view.tolerance;
+	record->atom = report->view.atom;
 	record->learners = report->view.learners;
 	record->edges = report->view.edges;
 	record->p = report->view.p;
@@ -179,8 +180,11 @@ static void set_caught_up(struct sl_record *record, const struct sl_report *repo
 static void set_privacy(struct sl_record *record, const struct sl_report *report)
 {
 	record->since = report->privacy.since;
-	record->came = report->privacy.came;
-	record->left = report->privacy.left;
+	record->atom = report->privacy.atom;
+	record->gone = report->privacy.gone;
+	if (record->gone > 0)
+		record->whom = sl_record_words(record, "%s, and %" PRIu64 " outside the roster", record->whom,
+					       record->gone);
 	record->limit = report->privacy.tolerance + 2;
 }
 

@@ -75,8 +75,8 @@
 	X(fetched, "fetched", WHOLE)		 /* deposits received from peers */                          \
 	X(operator_aborted, "by_operator", FLAG) /* the operator aborted the attempt */                      \
 	X(signers, "signers", WHOLE)		 /* learners that signed the digest */                       \
-	X(came, "came", WHOLE)			 /* learners in this view and not in the last */             \
-	X(left, "left", WHOLE)			 /* learners in the last view and not in this */             \
+	X(atom, "atom", WHOLE)			 /* learners of the smallest atom: see privacy */            \
+	X(gone, "gone", WHOLE)			 /* of small atoms, not in the roster */                     \
 	X(unsaid, "unsaid", WHOLE)		 /* records like this one that were left out before it */    \
 	/* the learner */                                                                                    \
 	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
@@ -102,7 +102,7 @@
 	X(counter, "", TEXT)	 /* incarnation or round */                                                  \
 	X(shown, "", WHOLE)	 /* value of the counter, or round, that the peer shows */                   \
 	X(known, "", WHOLE)	 /* its last known value */                                                  \
-	X(since, "since", WHOLE) /* round with which this one is compared */                                 \
+	X(since, "since", WHOLE) /* round of the first sum that is remembered */                             \
 	X(limit, "", WHOLE)	 /* number that the rule requires */                                         \
 	X(control, "", TEXT)	 /* path of the control socket, quoted for a shell */                        \
 	X(conflict, "", TEXT)	 /* what a peer signed: evidence against it */                               \
@@ -121,7 +121,7 @@
 	/* rounds: from reports of the core */                                                               \
 	X(PHASE, "phase", SL_INFO, "round attempt phase", "round {round}: {phase}")                          \
 	X(VIEW, "view", SL_INFO,                                                                             \
-	  "round attempt view participants neighbours tolerance learners edges mixing steps mu p "           \
+	  "round attempt view participants neighbours tolerance atom learners edges mixing steps mu p "      \
 	  "forecast_bytes forecast_s forecast_at_most",                                                      \
 	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
 	  "{forecast}")                                                                                      \
@@ -238,9 +238,9 @@
 	X(EVIDENCE_LOST, "evidence", SL_WARN, "round attempt peer reason",                                   \
 	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
 	  "the records cannot be kept: {file}")                                                              \
-	X(PRIVACY, "privacy", SL_WARN, "round since came left set",                                          \
-	  "round {round}: {came} joined and {left} left since round {since}: {whom}. Only a change of "      \
-	  "{limit} learners or more hides their models in the difference of the two sums")                   \
+	X(PRIVACY, "privacy", SL_WARN, "round since atom gone set",                                          \
+	  "round {round}: this sum and those since round {since} together tell sums over fewer than "        \
+	  "{limit} learners, the fewest {atom}: {whom}")                                                     \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \

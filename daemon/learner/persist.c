@@ -22,6 +22,7 @@ struct record {
 	uint8_t *view;
 	struct sl_ready *readys;
 	struct sl_abort *aborts;
+	struct sl_seen *seen;
 	struct sl_secrets secrets;
 	struct sl_certificate certificate;
 	struct sl_round_head round; /* of it */
@@ -42,6 +43,7 @@ static void free_record(struct record *record)
 	free(record->view);
 	free(record->readys);
 	free(record->aborts);
+	free(record->seen);
 	free(record->members);
 	free(record->certificate.digests);
 	sodium_memzero(record, sizeof *record);
@@ -90,6 +92,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 {
 	struct sl_store_round round;
 	sl_store_round_fill(&round, &record->certificate, record->persist.total_weight);
+	round.seen = record->seen;
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_COMMIT_FILES);
 	int rc = write_checkpoint(daemon, &round, error);
 	if (rc == SL_OK)
@@ -311,6 +314,8 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 	record->persist.aborts = record->aborts =
 		copy(persist->aborts, persist->abort_count * sizeof *persist->aborts);
 	sign_aborts(daemon, record->aborts, persist->abort_count);
+	record->persist.seen = record->seen =
+		copy(persist->seen, persist->seen == NULL ? 0 : sl_seen_size(persist->seen));
 	record->persist.certificate = &record->certificate;
 	if (persist->certificate != NULL)
 		copy_certificate(record, persist->certificate);

@@ -422,6 +422,7 @@ int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc != SL_OK)
 		return rc;
 	config->aborted = promises->aborted;
+	config->seen = promises->seen;
 	config->reuse = promises->reuse;
 	config->over = promises->over;
 	config->over_count = promises->over_count;

@@ -277,6 +277,19 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 	return take_secrets(store, persist->secrets, standing);
 }
 
+/* Write the attempt and, in the same transaction, the sums that are seen with its release. */
+static int write_with_sums(struct sl_store *store, const struct attempt *attempt, const struct sl_seen *seen)
+{
+	if (seen == NULL)
+		return write_attempt(store, attempt);
+	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
+	if (rc == SL_OK)
+		rc = write_attempt(store, attempt);
+	if (rc == SL_OK)
+		rc = sl_store_put_seen(store, seen);
+	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_COMMIT) : rc;
+}
+
 /* Write the attempt, unless it is on record in this state. */
 static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
@@ -292,7 +305,7 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	attempt->a = persist->what.a;
 	attempt->state = state_of(persist);
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_attempt(store, attempt) : not_recorded(store, flaw);
+	return flaw == NULL ? write_with_sums(store, attempt, persist->seen) : not_recorded(store, flaw);
 }
 
 /* Record an abort without a Ready, which holds for all earlier attempts. */
@@ -357,6 +370,8 @@ static int end(struct sl_store *store, const struct sl_persist *persist, const s
 	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = sl_store_put_over(store, persist, open->h, open->ready);
+	if (rc == SL_OK && persist->seen != NULL)
+		rc = sl_store_put_seen(store, persist->seen);
 	if (rc == SL_ERR_INVALID) {
 		sl_database_run(&store->database, SL_STATEMENT_ROLLBACK);
 		return rc;
@@ -470,6 +485,8 @@ static int read_promises(struct sl_store *store, sl_round t, struct sl_promises 
 		rc = sl_database_no_memory(&store->database);
 	if (rc == SL_OK)
 		rc = sl_store_read_overs(store, t, promises);
+	if (rc == SL_OK)
+		rc = sl_store_read_seen(store, &promises->seen);
 	if (standing.aborted > promises->aborted)
 		promises->aborted = standing.aborted;
 	standing_close(&standing);
@@ -527,6 +544,7 @@ void sl_store_promises_close(struct sl_promises *promises)
 	free(promises->view);
 	free(promises->sealed);
 	free(promises->readys);
+	free(promises->seen);
 	for (uint32_t i = 0; i < promises->over_count; i++)
 		free((void *)promises->over[i].aborts);
 	free(promises->over);

@@ -21,7 +21,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 5
+#define FORMAT 6
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -29,6 +29,8 @@
 	 SL_DATABASE_SECRETS_BYTES_MAX + 4096u)
 
 #define MAY_WRITE "give the learner permission to write there"
+
+#define SEEN "CREATE TABLE seen (one INTEGER PRIMARY KEY, sums BLOB NOT NULL, sum BLOB NOT NULL) STRICT"
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
@@ -50,6 +52,7 @@ static const char *const tables[] = {
 	"ready BLOB NOT NULL, aborts BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
 	"ROWID",
 	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
+	SEEN,
 };
 #define TABLES (sizeof tables / sizeof tables[0])
 
@@ -68,6 +71,8 @@ static const struct step steps[] = {
 	 "until "
 	 "the next commit",
 	 ""},
+	/* The sums that were seen are remembered from now on. */
+	{5, "SELECT 0", "", SEEN},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {

@@ -58,7 +58,9 @@
 	X(ABORT, "SELECT t, a, sum FROM aborts WHERE t = ?")                                                 \
 	X(ALL_ABORTS, "SELECT t, a, sum FROM aborts")                                                        \
 	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \
-	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t <= ?")
+	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t <= ?")                                                  \
+	X(SEEN, "SELECT sums, sum FROM seen WHERE one = 1")                                                  \
+	X(PUT_SEEN, "REPLACE INTO seen (sums, sum, one) VALUES (?,?,1)")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,

@@ -51,6 +51,10 @@ int sl_store_read_overs(struct sl_store *store, sl_round t, struct sl_promises *
 void sl_store_pack_ready(struct sl_writer *writer, const struct sl_ready *ready);
 void sl_store_unpack_ready(const uint8_t *bytes, sl_round t, sl_attempt a,
 			   const uint8_t h[static SL_HASH_BYTES], struct sl_ready *ready);
+/* Write the row of the sums that were seen. */
+int sl_store_put_seen(struct sl_store *store, const struct sl_seen *seen);
+/* Read them into new memory; *seen stays as it is if there is no row. */
+int sl_store_read_seen(struct sl_store *store, struct sl_seen **seen);
 /* Write the row of the learner with the recorded roster and the incarnation. */
 int sl_store_put_learner(struct sl_store *store);
 /* Read it. SL_ERR_REFUSED: the records are of another run or identity. */

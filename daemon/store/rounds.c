@@ -160,10 +160,13 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 		rc = forget_through(store, round->t);
 	if (rc == SL_OK)
 		rc = put_roster(store, round);
+	if (rc == SL_OK && round->seen != NULL)
+		rc = sl_store_put_seen(store, round->seen);
 	if (rc == SL_OK)
 		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK)
 		store->last = *round;
+	store->last.seen = NULL;
 	return rc == SL_OK ? sl_store_erase_key(store, false) : rc;
 }
 

@@ -6,6 +6,7 @@
  *   attempts   the open attempt of a round: view, Readys, secrets, vote; until it is over or committed
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
+ *   seen       one row: the last sums that were seen, with RELEASED and with each round
  *
  * The secrets of an attempt are sealed under a key that is overwritten when the attempt ends (seal.h).
  *
@@ -53,6 +54,7 @@ struct sl_store_round {
 	uint8_t view[SL_HASH_BYTES];   /* h */
 	uint8_t digest[SL_HASH_BYTES]; /* D */
 	uint8_t roster[SL_HASH_BYTES]; /* of the participants; not on record */
+	const struct sl_seen *seen;    /* sums that were seen with it, to be recorded; NULL: as before */
 	uint64_t p;
 	uint32_t learners;						 /* N of the view */
 	uint64_t total_weight;						 /* Z_n */
@@ -83,6 +85,7 @@ struct sl_promises {
 	bool reuse;	    /* every attempt that is over left the model fit for another */
 	uint32_t over_count;
 	struct sl_over *over; /* ascending; with their Aborts owned, as is the memory of `open` */
+	struct sl_seen *seen; /* sums that were seen; NULL: none is on record. Owned */
 	sl_attempt a;	      /* open attempt; 0: none */
 	struct sl_open open;
 	uint8_t *view;

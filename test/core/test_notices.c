@@ -1,5 +1,4 @@
-/* Reports about other learners: stale ones, equivocations, and privacy events (GROUP.md §12.5 Equivocation
- * and evidence, §12.7 Privacy events). */
+/* Reports about other learners: stale ones and equivocations (GROUP.md §12.5 Equivocation and evidence). */
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
@@ -166,77 +165,6 @@ TEST(evidence_in_a_crowd)
 						SL_SIG_BYTES);
 		}
 		assert_true(seen > 0);
-		sl_sim_free(sim);
-	}
-}
-
-/* --- privacy events --- */
-
-#define PEOPLE 8u
-
-/* Put the learners of `set` in range of each other, and no others. */
-static void gather(struct sl_sim *sim, uint64_t set)
-{
-	struct sl_edge edges[PEOPLE * PEOPLE];
-	size_t count = 0;
-	for (uint32_t i = 0; i < PEOPLE; i++)
-		for (uint32_t j = i + 1; j < PEOPLE; j++)
-			if (sl_bit(&set, i) && sl_bit(&set, j))
-				edges[count++] = (struct sl_edge){i, j};
-	sl_sim_playback_edges(sim, edges, count);
-}
-
-static const struct sl_sim_note *privacy_note(const struct sl_sim *sim, uint32_t i, sl_round t)
-{
-	const struct sl_sim_note *found = NULL;
-	for (size_t k = 0; k < sim->note_count; k++)
-		if (sim->notes[k].learner == i && sim->notes[k].report.kind == SL_REPORT_PRIVACY &&
-		    sim->notes[k].report.t == t) {
-			assert_null(found); /* once */
-			found = &sim->notes[k];
-		}
-	return found;
-}
-
-/* All learners of the round report the change: one that was not in the round before has fetched it, with its
- * participants. */
-static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64_t now, uint64_t c)
-{
-	uint64_t changed = then ^ now;
-	bool few = changed != 0 && (uint64_t)__builtin_popcountll(changed) < c + 2;
-	for (uint32_t i = 0; i < PEOPLE; i++) {
-		const struct sl_sim_note *note = privacy_note(sim, i, t);
-		if ((note != NULL) != (few && sl_bit(&now, i)))
-			sl_sim_fail(sim, "learner %u, round %u, %llx to %llx: it should say %s", sim->ids[i],
-				    t, (unsigned long long)then, (unsigned long long)now,
-				    note == NULL ? "so" : "nothing");
-		if (note == NULL)
-			continue;
-		assert_int_equal(note->set, changed);
-		assert_int_equal(note->report.privacy.came, __builtin_popcountll(now & ~then));
-		assert_int_equal(note->report.privacy.left, __builtin_popcountll(then & ~now));
-	}
-}
-
-TEST(privacy)
-{
-	static const uint64_t sets[] = {0xff, 0xff, 0x7f, 0x7f, 0xff, 0x3f, 0xff, 0x1f, 0xff,
-					0x7f, 0xbf, 0xf5, 0xfa, 0xff, 0xf1, 0xf1, 0xf8};
-	const uint32_t rounds = sizeof sets / sizeof *sets;
-	for (uint64_t c = 1; c <= 2; c++) {
-		struct sl_sim_options o = {.seed = 1870 + c, .learners = PEOPLE, .playback = true};
-		o.parameters.rounds = rounds;
-		o.parameters.tolerance = c;
-		struct sl_sim *sim = sl_sim_new(&o);
-		sl_sim_start(sim);
-		for (sl_round t = 1; t <= rounds; t++) {
-			gather(sim, sets[t - 1]);
-			for (uint32_t i = 0; i < PEOPLE; i++)
-				if (sl_bit(&sets[t - 1], i))
-					sl_sim_run_until_commit(sim, i, t);
-			if (t > 1)
-				expect_privacy(sim, t, sets[t - 2], sets[t - 1], c);
-		}
 		sl_sim_free(sim);
 	}
 }

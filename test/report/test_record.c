@@ -364,8 +364,8 @@ TEST(test_sentences)
 		      "round 3 attempt 1 goes on after a restart: this learner had released its deposit key");
 	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {2, 1, 1, 1}},
 		      "privacy", SL_WARN,
-		      "round 3: 1 joined and 1 left since round 2: bo (5), cy (9). Only a change of 3 "
-		      "learners or more hides their models in the difference of the two sums");
+		      "round 3: this sum and those since round 2 together tell sums over fewer than 3 "
+		      "learners, the fewest 1: bo (5), cy (9), and 1 outside the roster");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_CAUGHT_UP, .peer = 1, .caught_up = {6, 3, 2, {0xab}}},
 		"caught_up", SL_INFO,

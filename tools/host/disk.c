@@ -48,6 +48,11 @@ static void free_certificate(const struct sl_certificate *certificate)
 	sl_heap_give(certificate->digests);
 }
 
+static struct sl_seen *copy_seen(const struct sl_seen *seen)
+{
+	return copy(seen, seen == NULL ? 0 : sl_seen_size(seen));
+}
+
 struct sl_persist sl_host_disk_copy(const struct sl_persist *persist, bool whole)
 {
 	struct sl_persist record = *persist;
@@ -56,6 +61,7 @@ struct sl_persist sl_host_disk_copy(const struct sl_persist *persist, bool whole
 	record.secrets = whole ? copy_secrets(persist->secrets) : NULL;
 	record.aborts = copy(persist->aborts, whole ? persist->abort_count * sizeof *persist->aborts : 0);
 	record.certificate = copy_certificate(persist->certificate);
+	record.seen = copy_seen(persist->seen);
 	return record;
 }
 
@@ -65,6 +71,7 @@ void sl_host_disk_drop(struct sl_persist *record)
 	sl_heap_give((void *)record->readys);
 	free_secrets(record->secrets);
 	sl_heap_give((void *)record->aborts);
+	sl_heap_give((void *)record->seen);
 	if (record->certificate != NULL)
 		free_certificate(record->certificate);
 	sl_heap_give((void *)record->certificate);
@@ -148,6 +155,11 @@ void sl_host_disk_write(struct sl_host_disk *disk, struct sl_persist *record, ui
 	if (disk->t != what->t)
 		disk->reuse = true;
 	disk->t = what->t;
+	if (record->seen != NULL) {
+		sl_heap_give(disk->seen);
+		disk->seen = (struct sl_seen *)record->seen;
+		record->seen = NULL;
+	}
 	switch (what->kind) {
 	case SL_PERSIST_ABORTED:
 		if (record->ready)
@@ -189,6 +201,7 @@ void sl_host_disk_read(const struct sl_host_disk *disk, struct sl_core_config *c
 	config->over = disk->over;
 	config->over_count = disk->over_count;
 	config->reuse = disk->reuse;
+	config->seen = disk->seen;
 	config->open = disk->open.a != 0 ? &disk->open : NULL;
 }
 
@@ -198,6 +211,7 @@ void sl_host_disk_clone(struct sl_host_disk *to, const struct sl_host_disk *from
 	*to = *from;
 	to->certificate = *certificate;
 	sl_heap_give((void *)certificate);
+	to->seen = copy_seen(from->seen);
 	to->model = from->model != NULL ? copy(from->model, bytes) : NULL;
 	to->open.view = copy(from->open.view, from->open.view_bytes);
 	to->open.readys = copy(from->open.readys, from->open.ready_count * sizeof *from->open.readys);
@@ -212,6 +226,7 @@ void sl_host_disk_free(struct sl_host_disk *disk)
 {
 	forget_open(disk);
 	forget_over(disk);
+	sl_heap_give(disk->seen);
 	free_certificate(&disk->certificate);
 	sl_heap_give(disk->model);
 }

@@ -6,12 +6,12 @@
 
 #include "tools/host/heap.h"
 
-#define VERSION 1u
+#define VERSION 2u
 
 struct head {
 	uint32_t version, incarnation;
 	uint32_t position, slots; /* of the state file; slots: 0: there is none in the record */
-	uint64_t slot_bytes, deposit_bytes, model_bytes;
+	uint64_t slot_bytes, deposit_bytes, model_bytes, seen_bytes;
 	uint64_t has_secrets, has_certificate;
 	struct sl_persist persist; /* without its pointers */
 };
@@ -89,6 +89,7 @@ static void pass_record(struct tape *tape, struct head *head, struct sl_persist 
 		pass_secrets(tape, record);
 	if (head->has_certificate)
 		pass_certificate(tape, record);
+	pass_list(tape, &record->seen, head->seen_bytes);
 	pass_list(tape, deposit, head->deposit_bytes);
 	pass_list(tape, model, head->model_bytes);
 }
@@ -114,6 +115,7 @@ uint8_t *sl_log_write(const struct sl_hosted *l, const struct sl_persist *record
 	head.persist.abort_count = record->abort_count;
 	head.persist.reuse = record->reuse;
 	head.persist.total_weight = record->total_weight;
+	head.seen_bytes = record->seen == NULL ? 0 : sl_seen_size(record->seen);
 	head.has_secrets = record->secrets != NULL;
 	head.has_certificate = record->certificate != NULL;
 	if (record->what.kind == SL_PERSIST_PREPARED) {
