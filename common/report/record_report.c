@@ -142,7 +142,6 @@ static void set_committed(struct sl_record *record, const struct sl_report *repo
 	record->learners = report->committed.learners;
 	record->edges = report->committed.edges;
 	record->margin = report->committed.margin;
-	record->total_weight = report->committed.total_weight;
 	record->values = names[report->committed.values];
 	record->decimals = report->committed.decimals;
 	record->clipping_range = report->committed.clipping_range;

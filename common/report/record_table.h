@@ -49,7 +49,6 @@
 	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
 	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
-	X(total_weight, "total_weight", WHOLE) /* sum of the weights */                                      \
 	X(values, "values", TEXT)	       /* what was averaged: model, update, exact */                 \
 	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on, of models */                 \
 	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
@@ -109,7 +108,7 @@
 	X(file, "", TEXT)	 /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
-	"round attempt learners edges mixing steps mu margin total_weight values decimals clipping_range "   \
+	"round attempt learners edges mixing steps mu margin values decimals clipping_range "                \
 	"bits digest checkpoint "                                                                            \
 	"aggregate_s train_s phases round_bytes_sent round_bytes_received round_flood_bytes links "          \
 	"round_cpu_s peak_bytes"

@@ -167,7 +167,7 @@ static int obtain(struct sl_application *a, const struct sl_training_request *re
 	bool again = a->wanted == request->round || request->again;
 	int rc = SL_OK;
 	if (again && a->file.round == request->round)
-		rc = sl_trained_file_forbid(&a->file, &place, error);
+		rc = sl_trained_file_remove(&a->file, &place, error);
 	else if (take_from_file(a, request->round, model))
 		return SL_OK;
 	if (rc != SL_OK)
@@ -294,7 +294,7 @@ static const char *flaw_of_file(const struct sl_application *a, struct sl_error 
 		sl_err_set(why, SL_ERR_INVALID, "it is of round %" PRIu32, a->file.round);
 		return why->text;
 	}
-	if (a->opened && a->file.whole &&
+	if (a->opened && a->file.round != 0 &&
 	    sl_tensor_list_compare(&a->base.tensors, &a->file.tensors, why) != SL_OK)
 		return why->text;
 	return NULL;

@@ -14,7 +14,7 @@
 #include "common/model/tensor_header.h"
 #include "daemon/runtime/failpoint.h"
 
-#define FORMAT "starling-trained-1"
+#define FORMAT "starling-trained-2"
 #define METADATA "__metadata__"
 #define HEX_BYTES (2 * SL_HASH_BYTES + 1)
 #define PATH_BYTES (SL_PATH_BYTES + SL_FILE_NAME_BYTES)
@@ -35,7 +35,7 @@ static bool checksum_of(const struct sl_trained_file *file, const json_t *header
 		return false;
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, (const uint8_t *)json, strlen(json));
-	crypto_generichash_update(&state, file->hash, file->whole ? SL_HASH_BYTES : 0);
+	crypto_generichash_update(&state, file->hash, SL_HASH_BYTES);
 	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
 	free(json);
 	return true;
@@ -51,15 +51,14 @@ static bool set_checksum(json_t *header, const char *hex)
 /* Return the metadata with an empty checksum; NULL: out of memory, or the run's name is not UTF-8. */
 static json_t *metadata_of(const struct sl_trained_file *file, const char *run)
 {
-	char former[2 * sizeof file->former + 1], round[16], weight[24];
+	char round[16], weight[24];
 	char *metrics = json_dumps(file->metrics, JSON_COMPACT);
-	sodium_bin2hex(former, sizeof former, file->former[0], file->former_count * SL_HASH_BYTES);
 	snprintf(round, sizeof round, "%" PRIu32, file->round);
 	snprintf(weight, sizeof weight, "%" PRIu64, file->weight);
 	json_t *metadata =
-		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round", round,
+		json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "round", round,
 			  "weight", weight, "values", file->values == SL_VALUES_UPDATE ? "update" : "model",
-			  "metrics", metrics != NULL ? metrics : "{}", "checksum", "", "former", former);
+			  "metrics", metrics != NULL ? metrics : "{}", "checksum", "");
 	free(metrics);
 	return metadata;
 }
@@ -88,43 +87,15 @@ static int write_file(const struct sl_trained_file *file, const struct sl_traine
 				    vector, bytes, error);
 }
 
-static bool is_former(const struct sl_trained_file *file)
-{
-	for (uint32_t i = 0; i < file->former_count; i++)
-		if (memcmp(file->former[i], file->hash, SL_HASH_BYTES) == 0)
-			return true;
-	return false;
-}
-
 int sl_trained_file_write(struct sl_trained_file *file, const struct sl_trained_file_place *place,
 			  const struct sl_tensors *tensors, const void *vector, size_t bytes,
 			  struct sl_error *error)
 {
 	crypto_generichash(file->hash, SL_HASH_BYTES, vector, bytes, NULL, 0);
-	if (is_former(file))
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"the vector has the same bytes as one that was possibly released: train again, with "
-			"other random numbers");
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_TRAINED_FILE);
-	file->whole = true;
 	int rc = write_file(file, place, tensors, vector, bytes, error);
 	sl_failpoint_reach(SL_FAILPOINT_AFTER_TRAINED_FILE);
 	return rc;
-}
-
-int sl_trained_file_forbid(struct sl_trained_file *file, const struct sl_trained_file_place *place,
-			   struct sl_error *error)
-{
-	if (!file->whole)
-		return SL_OK;
-	if (file->former_count == SL_TRAINED_FILE_FORMER_MAX)
-		memmove(file->former[0], file->former[1], --file->former_count * sizeof file->former[0]);
-	memcpy(file->former[file->former_count++], file->hash, SL_HASH_BYTES);
-	file->whole = false;
-	free(file->vector);
-	file->vector = NULL;
-	return write_file(file, place, &(struct sl_tensors){0}, "", 0, error);
 }
 
 int sl_trained_file_remove(struct sl_trained_file *file, const struct sl_trained_file_place *place,
@@ -150,26 +121,15 @@ void sl_trained_file_close(struct sl_trained_file *file)
 
 /* The functions that return a text return the flaw that they found, or NULL. */
 
-static const char *former_parse(struct sl_trained_file *file, const char *text)
-{
-	size_t length = strlen(text);
-	if (length % (2 * SL_HASH_BYTES) != 0 || length > 2 * sizeof file->former)
-		return "former is not a list of hashes";
-	file->former_count = (uint32_t)(length / (2 * SL_HASH_BYTES));
-	return sl_safetensors_metadata_bytes(text, file->former[0], length / 2)
-		       ? NULL
-		       : "former is not a list of hashes";
-}
-
 /* Set the fields of `file`, and the checksum. */
 static const char *metadata_parse(struct sl_trained_file *file, const json_t *metadata, const char *wanted,
 				  uint8_t sum[static SL_HASH_BYTES])
 {
-	const char *format, *run, *round, *weight, *metrics, *checksum, *former, *values;
+	const char *format, *run, *round, *weight, *metrics, *checksum, *values;
 	uint64_t t;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
 			&run, "round", &round, "weight", &weight, "values", &values, "metrics", &metrics,
-			"checksum", &checksum, "former", &former) != 0 ||
+			"checksum", &checksum) != 0 ||
 	    strcmp(format, FORMAT) != 0)
 		return "the metadata are not those of a trained vector";
 	if (strcmp(run, wanted) != 0)
@@ -182,7 +142,7 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 	file->metrics = json_loads(metrics, 0, NULL);
 	if (!sl_safetensors_metadata_bytes(checksum, sum, SL_HASH_BYTES))
 		return "the checksum is not 64 hexadecimal digits";
-	return former_parse(file, former);
+	return NULL;
 }
 
 static const char *vector_read(struct sl_trained_file *file, int fd, size_t bytes)
@@ -207,8 +167,7 @@ static const char *content_read(struct sl_trained_file *file, int fd, json_t *he
 		wrong = "a tensor of float64 or int64 follows one of float32";
 	if (wrong == NULL)
 		wrong = sl_safetensors_extent(fd, begin, bytes);
-	file->whole = file->tensors.count > 0;
-	if (wrong == NULL && file->whole)
+	if (wrong == NULL)
 		wrong = vector_read(file, fd, bytes);
 	if (wrong != NULL)
 		return wrong;
