@@ -50,8 +50,8 @@ static void end(struct sl_core *core, uint32_t count, bool reuse)
 	persist->aborts = core->proof;
 	persist->abort_count = count;
 	persist->reuse = reuse;
-	if (!reuse) { /* others may know the sum, though this learner has not released */
-		sl_seen_release(core);
+	if (!reuse) { /* others may know the sum, whether this learner has released or not */
+		sl_seen_over(core);
 		persist->seen = core->sums;
 	}
 	core->over++;

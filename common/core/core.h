@@ -194,7 +194,7 @@ struct sl_persist {
 	bool reuse;			  /* OVER: the model may go into another attempt */
 	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
 	uint64_t total_weight;			  /* COMMIT */
-	const struct sl_seen *seen;		  /* RELEASED, OVER, COMMIT: with the sum of this record */
+	const struct sl_seen *seen;		  /* OVER, COMMIT: with the sum of this record */
 };
 
 /* Return the bytes of `seen` with its members. */
@@ -271,6 +271,7 @@ struct sl_core_status {
 	enum sl_engine engine; /* of the view */
 	uint64_t steps;	       /* exchanges of the engine */
 	uint32_t over;	       /* attempts of round t that are over */
+	uint32_t atom;	       /* size of the smallest atom, with the last view (seen.h); 0: no view yet */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);
 

@@ -10,7 +10,6 @@
 #include "common/core/open.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
-#include "common/core/seen.h"
 #include "common/core/split.h"
 
 /* --- Readys --- */
@@ -244,8 +243,6 @@ static void release(struct sl_core *core)
 			sl_relay_now(core, &core->readys[core->view.members[i]].record);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_RELEASED, core->a);
 	persist->readys = core->at.readys;
-	sl_seen_release(core);
-	persist->seen = core->sums;
 	persist->ready_count = core->view.n;
 	sl_move_to(core, SL_PHASE_RELEASE);
 }

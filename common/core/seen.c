@@ -104,7 +104,7 @@ bool sl_seen_open(struct sl_core *core, struct sl_arena *arena)
 	return true;
 }
 
-void sl_seen_release(struct sl_core *core)
+void sl_seen_over(struct sl_core *core)
 {
 	add(core, core->view.t, core->view.h, core->view.ids, core->view.n, 1);
 }

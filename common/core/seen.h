@@ -1,6 +1,10 @@
 /* seen.h - the sums that this learner has seen, and what they tell together (GROUP.md §12.7 Privacy over
  * several sums).
  *
+ * The sum of an attempt may be known to any participant when it is over without the proof that nothing was
+ * learnt; that of a result when it is committed or adopted. Until then no other view is entered. Over
+ * several sums).
+ *
  * The sum of an attempt may be known to any participant when this learner has released it, or when it is over
  * without the proof that nothing was learnt; that of a result when it is adopted. Over several sums, learners
  * that took part in exactly the same ones are an *atom*: a linear combination of the sums has one coefficient
@@ -16,9 +20,8 @@ size_t sl_seen_bytes(const struct sl_core_config *config);
 /* Take that memory; false: there is too little. Take what the disk remembers. */
 bool sl_seen_open(struct sl_core *core, struct sl_arena *arena);
 
-/* The sum of the view may be known from now on: its attempt is to be released, or it is over and others may
- * have released it. */
-void sl_seen_release(struct sl_core *core);
+/* The attempt of the view is over, and others may know its sum. */
+void sl_seen_over(struct sl_core *core);
 /* The result of `certificate` is to be committed, or is committed already: its sum is seen. */
 void sl_seen_commit(struct sl_core *core, const struct sl_certificate *certificate);
 

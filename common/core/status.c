@@ -46,7 +46,8 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 					  .waits_since = waits_since(core),
 					  .deadline = deadline(core),
 					  .phase = core->phase,
-					  .over = core->over};
+					  .over = core->over,
+					  .atom = core->atom};
 	memcpy(status->digest, core->previous, sizeof status->digest);
 	if (!core->view_checked)
 		return;

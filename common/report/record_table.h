@@ -48,9 +48,9 @@
 	X(forecast_bytes, "forecast_bytes", WHOLE) /* bytes to send in this view */                          \
 	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
 	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
-	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
-	X(values, "values", TEXT)	       /* what was averaged: model, update, exact */                 \
-	X(decimals, "decimals", WHOLE)	       /* decimals that were agreed on, of models */                 \
+	X(margin, "margin", REAL)      /* distance of the sum from the integers it was rounded to */         \
+	X(values, "values", TEXT)      /* what was averaged: model, update, exact */                         \
+	X(decimals, "decimals", WHOLE) /* decimals that were agreed on, of models */                         \
 	X(clipping_range, "clipping_range", REAL)      /* clipping range that was agreed on */               \
 	X(digest, "digest", TEXT)		       /* of the committed model, hexadecimal */             \
 	X(checkpoint, "checkpoint", TEXT)	       /* file name of the checkpoint */                     \

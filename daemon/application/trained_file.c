@@ -127,8 +127,8 @@ static const char *metadata_parse(struct sl_trained_file *file, const json_t *me
 {
 	const char *format, *run, *round, *weight, *metrics, *checksum, *values;
 	uint64_t t;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
-			&run, "round", &round, "weight", &weight, "values", &values, "metrics", &metrics,
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
+			"round", &round, "weight", &weight, "values", &values, "metrics", &metrics,
 			"checksum", &checksum) != 0 ||
 	    strcmp(format, FORMAT) != 0)
 		return "the metadata are not those of a trained vector";

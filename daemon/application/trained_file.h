@@ -38,7 +38,8 @@ struct sl_trained_file_place {
 /* Read the file. SL_ERR_NOTFOUND: there is none. SL_ERR_FORMAT: it is damaged or belongs to another run. */
 int sl_trained_file_read(struct sl_trained_file *file, const struct sl_trained_file_place *place,
 			 struct sl_error *error);
-/* Write `vector` as that of file->round and its weight and metrics; set its checksum. After an error of the disk the state is not known. */
+/* Write `vector` as that of file->round and its weight and metrics; set its checksum. After an error of the
+ * disk the state is not known. */
 int sl_trained_file_write(struct sl_trained_file *file, const struct sl_trained_file_place *place,
 			  const struct sl_tensors *tensors, const void *vector, size_t bytes,
 			  struct sl_error *error);

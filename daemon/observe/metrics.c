@@ -16,8 +16,11 @@ static const double bounds[] = {
 
 void sl_metrics_init(struct sl_metrics *metrics, double now)
 {
-	*metrics = (struct sl_metrics){
-		.start = {now}, .view_learners = {NAN}, .view_tolerance = {NAN}, .margin = {NAN}};
+	*metrics = (struct sl_metrics){.start = {now},
+				       .view_learners = {NAN},
+				       .view_tolerance = {NAN},
+				       .smallest_atom = {NAN},
+				       .margin = {NAN}};
 }
 
 static void leave_phase(struct sl_metrics *metrics, double monotonic_s)
@@ -64,6 +67,7 @@ void sl_metrics_report(struct sl_metrics *metrics, const struct sl_report *r, do
 		metrics->views[0]++;
 		metrics->view_learners[0] = r->view.learners;
 		metrics->view_tolerance[0] = r->view.tolerance;
+		metrics->smallest_atom[0] = r->view.atom;
 		break;
 	case SL_REPORT_COMMITTED:
 		commit(metrics, r, now);

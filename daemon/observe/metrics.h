@@ -73,6 +73,9 @@ enum {
 	X(GAUGE, view_tolerance, NONE, "starling_view_tolerance",                                            \
 	  "Further learners of the last view that may be lost for good: its attempt completes without "      \
 	  "them.")                                                                                           \
+	X(GAUGE, smallest_atom, NONE, "starling_smallest_atom",                                              \
+	  "Fewest learners that hide each other in the sums of the last 16 attempts and the last view; "     \
+	  "below tolerance + 2, coalitions learn of fewer than two others.")                                 \
 	X(COUNTER, exchanges, NONE, "starling_exchanges", "Exchanges of the committed attempts.")            \
 	X(GAUGE, margin, NONE, "starling_rounding_margin",                                                   \
 	  "Distance of the last sum from the integers that it was rounded to; a sum with 0.375 or more is "  \

@@ -248,6 +248,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 		.mixing = json_string(sl_engine_name(status.engine)),
 		.steps = whole(status.steps),
 		.tolerance = tolerance(observe),
+		.atom = status.atom > 0 ? whole(status.atom) : json_null(),
 		.committed = whole(status.committed),
 		.last_commit = commit_object(observe, &status),
 		.links = whole(figures->up),

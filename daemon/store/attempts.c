@@ -277,19 +277,6 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 	return take_secrets(store, persist->secrets, standing);
 }
 
-/* Write the attempt and, in the same transaction, the sums that are seen with its release. */
-static int write_with_sums(struct sl_store *store, const struct attempt *attempt, const struct sl_seen *seen)
-{
-	if (seen == NULL)
-		return write_attempt(store, attempt);
-	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
-	if (rc == SL_OK)
-		rc = write_attempt(store, attempt);
-	if (rc == SL_OK)
-		rc = sl_store_put_seen(store, seen);
-	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_COMMIT) : rc;
-}
-
 /* Write the attempt, unless it is on record in this state. */
 static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
@@ -305,7 +292,7 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	attempt->a = persist->what.a;
 	attempt->state = state_of(persist);
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_with_sums(store, attempt, persist->seen) : not_recorded(store, flaw);
+	return flaw == NULL ? write_attempt(store, attempt) : not_recorded(store, flaw);
 }
 
 /* Record an abort without a Ready, which holds for all earlier attempts. */

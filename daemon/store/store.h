@@ -6,7 +6,7 @@
  *   attempts   the open attempt of a round: view, Readys, secrets, vote; until it is over or committed
  *   overs      attempts that are over: the own Ready and the Aborts, until the round is committed
  *   aborts     of each round the last attempt aborted without a Ready, until the round is committed
- *   seen       one row: the last sums that were seen, with RELEASED and with each round
+ *   seen       one row: the last sums that were seen, with OVER and with each round
  *
  * The secrets of an attempt are sealed under a key that is overwritten when the attempt ends (seal.h).
  *

@@ -352,17 +352,30 @@ static void print_peers(struct screen *s, const struct sl_status_all *all)
 
 /* ---- the last lines ---- */
 
-/* Print how many more losses the open attempt tolerates, by the learner that knows of the most. */
+/* Return the least number of this name that a learner tells, or -1. */
+static long long least(const struct sl_status_all *all, const char *name)
+{
+	long long found = -1;
+	for (size_t i = 0; i < all->of.count; i++) {
+		const json_t *value = json_object_get(all->rows[i].status, name);
+		if (json_is_integer(value) && (found < 0 || json_integer_value(value) < found))
+			found = (long long)json_integer_value(value);
+	}
+	return found;
+}
+
+/* Print how many more losses the open attempt tolerates, by the learner that knows of the most, and how many
+ * learners hide each other. */
 static void print_tolerance(struct screen *s, const struct sl_status_all *all)
 {
-	long long least = -1;
-	for (size_t i = 0; i < all->of.count; i++) {
-		const json_t *tolerance = json_object_get(all->rows[i].status, "tolerance");
-		if (json_is_integer(tolerance) && (least < 0 || json_integer_value(tolerance) < least))
-			least = (long long)json_integer_value(tolerance);
-	}
-	if (least >= 0)
-		put(s, "the open attempt tolerates %lld more loss%s", least, least == 1 ? "" : "es");
+	long long losses = least(all, "tolerance"), atom = least(all, "atom");
+	if (losses >= 0)
+		put(s, "the open attempt tolerates %lld more loss%s", losses, losses == 1 ? "" : "es");
+	if (atom == 1)
+		put(s,
+		    "the last sums together tell the model of one learner: see the event privacy in the log");
+	else if (atom > 1)
+		put(s, "in the last sums together, each learner is hidden among at least %lld", atom);
 }
 
 static void print_problem(struct screen *s, const struct sl_status_all *all)
