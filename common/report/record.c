@@ -212,16 +212,6 @@ static void set_field(json_t *object, const char *name, json_t *value)
 	json_object_set_new(json_object_get(object, outer), dot + 1, value);
 }
 
-static json_t *get_field(const json_t *object, const char *name)
-{
-	const char *dot = strchr(name, '.');
-	char outer[16];
-	if (dot == NULL)
-		return json_object_get(object, name);
-	snprintf(outer, sizeof outer, "%.*s", (int)(dot - name), name);
-	return json_object_get(json_object_get(object, outer), dot + 1);
-}
-
 json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text,
 			size_t size)
 {
@@ -266,7 +256,7 @@ static bool fits(enum type type, const json_t *value)
 static void take(struct sl_record *record, enum sl_record_field f, const json_t *value)
 {
 	void *at = (char *)record + fields[f].offset;
-	record->has[f] = true;
+	record->has[f] = value;
 	if (fields[f].type == WHOLE)
 		*(uint64_t *)at = (uint64_t)json_integer_value(value);
 	else if (fields[f].type == REAL && json_is_number(value))
@@ -287,20 +277,52 @@ static enum sl_record_kind find_event(const char *event)
 	return (enum sl_record_kind)kind;
 }
 
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(fields[*(const uint8_t *)a].name, fields[*(const uint8_t *)b].name);
+}
+
+static int compare_name(const void *name, const void *field)
+{
+	return strcmp(name, fields[*(const uint8_t *)field].name);
+}
+
+/* Return the field with a name in JSON, or NULL. */
+static const uint8_t *find_name(const char *name)
+{
+	static _Thread_local uint8_t order[SL_FIELD_COUNT]; /* fields, ascending by name */
+	static _Thread_local bool ordered;
+	for (uint8_t f = 0; !ordered && f < SL_FIELD_COUNT; f++)
+		order[f] = f;
+	if (!ordered)
+		qsort(order, SL_FIELD_COUNT, sizeof *order, by_name);
+	ordered = true;
+	return *name != '\0' ? bsearch(name, order, SL_FIELD_COUNT, sizeof *order, compare_name) : NULL;
+}
+
+/* Take the members of `object`, which is under key `outer`; NULL: it is the record. */
+static void take_members(struct sl_record *record, const char *outer, const json_t *object)
+{
+	char both[64];
+	const char *name;
+	json_t *value;
+	json_object_foreach((json_t *)object, name, value)
+	{
+		if (outer != NULL)
+			snprintf(both, sizeof both, "%s.%s", outer, name);
+		const uint8_t *f = find_name(outer != NULL ? both : name);
+		if (f != NULL && fits(fields[*f].type, value))
+			take(record, (enum sl_record_field) * f, value);
+		else if (f == NULL && outer == NULL)
+			take_members(record, name, value);
+	}
+}
+
 bool sl_record_read(struct sl_record *record, const json_t *object)
 {
 	sl_record_init(record, SL_RECORD_COUNT);
 	record->json = object;
-	for (int f = 0; f < SL_FIELD_COUNT; f++) {
-		const json_t *value = *fields[f].name != '\0' ? get_field(object, fields[f].name) : NULL;
-		if (value != NULL && fits(fields[f].type, value))
-			take(record, (enum sl_record_field)f, value);
-	}
+	take_members(record, NULL, object);
 	record->kind = find_event(record->event);
 	return record->kind != SL_RECORD_COUNT;
-}
-
-const json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field)
-{
-	return record->has[field] ? get_field(record->json, fields[field].name) : NULL;
 }

@@ -54,8 +54,8 @@ struct sl_record {
 #define X(field, name, type) SL_RECORD_##type field;
 	SL_RECORD_FIELDS(X)
 #undef X
-	bool has[SL_FIELD_COUNT];  /* after reading: the object has the field */
-	const struct json_t *json; /* after reading: the object */
+	const struct json_t *has[SL_FIELD_COUNT]; /* after reading: values of the fields in the object */
+	const struct json_t *json;		  /* after reading: the object */
 	size_t words_used;
 	char words[SL_RECORD_WORDS_BYTES];
 };
@@ -89,5 +89,3 @@ struct json_t *sl_record_write(const struct sl_record *record, const struct sl_r
  * event that the table does not have; the fields are read in either case, and false is returned in the
  * latter. */
 bool sl_record_read(struct sl_record *record, const struct json_t *object);
-/* Return the array that was read for a field of type IDS or SPREADS; NULL if there is none. */
-const struct json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field);

@@ -34,7 +34,7 @@ static const json_t *ids_of(const struct sl_learner *l)
 {
 	struct sl_record record;
 	sl_record_read(&record, l->waiting);
-	return sl_record_ids(&record, SL_FIELD_awaited);
+	return record.has[SL_FIELD_awaited];
 }
 
 static bool waits(const struct sl_learner *l)

@@ -72,8 +72,8 @@ static bool of_peer(const struct sl_logs *logs, const struct seen *seen, const s
 		return true;
 	if (record->has[SL_FIELD_peer] && is_learner(&logs->peer, record->peer, name_of(seen, record->peer)))
 		return true;
-	return names_peer(logs, seen, sl_record_ids(record, SL_FIELD_awaited)) ||
-	       names_peer(logs, seen, sl_record_ids(record, SL_FIELD_set));
+	return names_peer(logs, seen, record->has[SL_FIELD_awaited]) ||
+	       names_peer(logs, seen, record->has[SL_FIELD_set]);
 }
 
 static bool wanted(const struct sl_logs *logs, const struct seen *seen, const struct sl_record *record)

@@ -113,7 +113,7 @@ static int by_value(const void *a, const void *b)
 /* Return the ids of a field, ascending, each once; *count may be 0. */
 static uint64_t *read_ids(const struct sl_record *record, enum sl_record_field field, uint32_t *count)
 {
-	const json_t *array = sl_record_ids(record, field);
+	const json_t *array = record->has[field];
 	size_t n = json_array_size(array), kept = 0;
 	n = n < SL_LEARNERS_MAX ? n : SL_LEARNERS_MAX;
 	uint64_t *ids = sl_command_memory(n + 1, sizeof *ids);
@@ -333,7 +333,7 @@ static uint32_t take_spread(struct sl_timeline_round *round, uint32_t at, const 
 static void take_mixed(struct taking *taking)
 {
 	struct sl_timeline_round *round = taking->round;
-	const json_t *list = sl_record_ids(taking->record, SL_FIELD_spread);
+	const json_t *list = taking->record->has[SL_FIELD_spread];
 	uint32_t at = 0;
 	uint64_t before = 0;
 	if (taking->attempt < round->spread_attempt)

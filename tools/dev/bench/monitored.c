@@ -34,7 +34,7 @@ struct sets {
 static const uint64_t *set_of(struct sets *sets, const struct sl_record *record, enum sl_record_field field,
 			      const struct sl_roster *roster)
 {
-	const json_t *ids = sl_record_ids(record, field), *id;
+	const json_t *ids = record->has[field], *id;
 	size_t i;
 	if (ids == NULL)
 		return NULL;
