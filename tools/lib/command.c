@@ -1,6 +1,7 @@
 #include "tools/lib/command.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <libgen.h>
 #include <poll.h>
 #include <signal.h>
@@ -158,6 +159,21 @@ int sl_command_unknown(const char *called, const char *what, const char *word, c
 	else
 		fprintf(stderr, "%s: unknown %s '%s'; see '%s --help'\n", called, what, word, called);
 	return SL_EXIT_USAGE;
+}
+
+int sl_command_status(const char *name, int rc, const struct sl_error *error)
+{
+	if (rc == SL_OK)
+		return 0;
+	fprintf(stderr, "%s: %s\n", name, error->text);
+	return rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+void sl_command_print_json(json_t *document, size_t flags)
+{
+	json_dumpf(document, stdout, flags);
+	putchar('\n');
+	json_decref(document);
 }
 
 /* ---- options ---- */

@@ -10,6 +10,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "common/base/err.h"
+
+struct json_t;
+
 #define SL_EXIT_FAILED 1
 #define SL_EXIT_USAGE 2
 #define SL_EXIT_INTERRUPTED 130
@@ -59,6 +63,12 @@ int sl_command_unknown(const char *called, const char *what, const char *word, c
 
 /* Return the name by which the user called this program, for suggested command lines. */
 const char *sl_command_program(void);
+
+/* Return the exit status of the command `name`. An error is printed; one of files or of what does not answer
+ * (SL_ERR_IO, SL_ERR_BUSY) has SL_EXIT_FAILED, others SL_EXIT_USAGE. */
+int sl_command_status(const char *name, int rc, const struct sl_error *error);
+/* Print a document and a newline on standard output, with flags of json_dumpf; free it. */
+void sl_command_print_json(struct json_t *document, size_t flags);
 
 /* Return zeroed memory for `count` items. Without memory the program ends with status SL_EXIT_FAILED: for
  * programs that have nothing to clean up. */

@@ -13,22 +13,19 @@
 #include "tools/starling/group_folder.h"
 
 struct admit {
-	const char *name, *given_folder;
-	bool refuse, json, no_wait;
+	struct sl_group_options of;
+	const char *name;
+	bool refuse;
 	char folder[PATH_MAX];
 };
 
 static const struct sl_option own[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct admit, given_folder)},
 	{"refuse", 0, NULL, "do not admit it, and withdraw its invitation", SL_SETS(struct admit, refuse)},
-	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct admit, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admit, json)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own,
+	.common = sl_group_change_options,
 	.arguments = "[NAME]",
 	.argument = offsetof(struct admit, name),
 	.doc = "Admit the learner NAME, which waits to join the group, or admit a member's new key: sign the "
@@ -51,12 +48,6 @@ static const struct sl_usage usage = {
 	       "Exit status: 0 done, 1 a file could not be written or a round must commit first (--no-wait), "
 	       "2 "
 	       "wrong usage, or no such learner waits."};
-
-static int fail(const struct sl_error *error)
-{
-	fprintf(stderr, "starling admit: %s\n", error->text);
-	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
 
 static json_t *json_of(const struct sl_waiting *w)
 {
@@ -81,10 +72,10 @@ static int list(const struct admit *admit)
 	json_t *array = json_array();
 	for (uint32_t i = 0; i < count; i++) {
 		json_array_append_new(array, json_of(&all[i]));
-		if (!admit->json)
+		if (!admit->of.json)
 			show(stdout, &all[i]);
 	}
-	if (admit->json) {
+	if (admit->of.json) {
 		json_dumpf(array, stdout, 0);
 		putchar('\n');
 	} else if (count == 0) {
@@ -102,7 +93,7 @@ static int refuse(const struct admit *admit, const struct sl_waiting *waiting, s
 		rc = sl_invitation_file_remove(admit->folder, waiting->invitation, error);
 	if (rc == SL_OK)
 		rc = sl_waiting_remove(admit->folder, waiting->name, error);
-	if (rc == SL_OK && !admit->json)
+	if (rc == SL_OK && !admit->of.json)
 		printf("Refused: %s; %s.\n", waiting->name,
 		       waiting->renews == 0 ? "its invitation is withdrawn" : "it keeps its present key");
 	return rc;
@@ -122,14 +113,14 @@ static int change(const struct admit *admit, const struct sl_waiting *waiting, j
 		  struct sl_error *error)
 {
 	struct sl_group_change change;
-	int rc = sl_group_change_begin(&change, admit->folder, admit->no_wait, error);
+	int rc = sl_group_change_begin(&change, admit->folder, admit->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_admit(&change.own.group, waiting, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_end(&change, error);
 	if (rc == SL_OK && change.missing == 0)
 		rc = sl_admit_forget(admit->folder, &change.own.group.roster, error);
-	if (rc == SL_OK && admit->json)
+	if (rc == SL_OK && admit->of.json)
 		sl_group_change_json(&change, object);
 	else if (rc == SL_OK)
 		print_change(&change, waiting);
@@ -170,11 +161,11 @@ static int admit_one(const struct admit *admit, struct sl_error *error)
 		return nothing_waits(admit, error);
 	if (rc != SL_OK)
 		return rc;
-	if (!admit->json)
+	if (!admit->of.json)
 		show(stdout, &waiting);
 	json_t *object = json_of(&waiting);
 	rc = admit->refuse ? refuse(admit, &waiting, error) : change(admit, &waiting, object, error);
-	if (rc == SL_OK && admit->json) {
+	if (rc == SL_OK && admit->of.json) {
 		bool admitted = !admit->refuse && json_object_get(object, "needs") == NULL;
 		json_object_set_new(object, "admitted", json_boolean(admitted));
 		json_dumpf(object, stdout, 0);
@@ -189,10 +180,10 @@ int sl_cmd_admit(int argc, char **argv)
 	struct admit admit = {0};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &admit);
-	int rc = sl_group_folder_find(admit.given_folder, admit.folder, &error);
+	int rc = sl_group_folder_find(admit.of.given_folder, admit.folder, &error);
 	if (rc == SL_OK && admit.name == NULL)
 		return list(&admit);
 	if (rc == SL_OK)
 		rc = admit_one(&admit, &error);
-	return rc == SL_OK ? 0 : fail(&error);
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -68,9 +68,7 @@ static void print_json(const struct sl_doctor *doctor)
 				      json_pack("{s:s, s:s, s:s, s:s}", "result", words[f->level], "about",
 						f->about, "text", f->text, "remedy", f->remedy));
 	}
-	json_dumpf(array, stdout, 0);
-	putchar('\n');
-	json_decref(array);
+	sl_command_print_json(array, 0);
 }
 
 /* Find the configuration: that of the options, of the group of this machine, or of the system. */

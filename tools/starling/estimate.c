@@ -142,8 +142,6 @@ int sl_cmd_estimate(int argc, char **argv)
 		return 0;
 	}
 	json_t *json = sl_estimate_json(&c.input, &planned);
-	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-	putchar('\n');
-	json_decref(json);
+	sl_command_print_json(json, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	return 0;
 }

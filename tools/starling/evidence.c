@@ -130,9 +130,7 @@ static void print_json(const struct finding *f, bool valid)
 	} else {
 		json_object_set_new(all, "error", json_string(f->error.text));
 	}
-	json_dumpf(all, stdout, 0);
-	putchar('\n');
-	json_decref(all);
+	sl_command_print_json(all, 0);
 }
 
 static int tell(const char *path, const struct sl_roster *roster, bool json)

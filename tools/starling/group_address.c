@@ -8,18 +8,10 @@
 #include "tools/starling/group_change.h"
 
 struct address_command {
-	const char *name, *address, *given_folder;
-	bool json, no_wait;
+	struct sl_group_options of;
+	const char *name, *address;
 	char folder[PATH_MAX];
 };
-
-static const struct sl_option own[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct address_command, given_folder)},
-	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct address_command, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct address_command, json)},
-	{0}};
 
 static void take(struct argp_state *state, const char *argument, void *options)
 {
@@ -45,7 +37,7 @@ static void check(struct argp_state *state, const void *options)
 }
 
 static const struct sl_usage usage = {
-	.options = own,
+	.options = sl_group_change_options,
 	.arguments = "NAME ADDRESS",
 	.missing = "no learner given; 'starling group list' shows them",
 	.take = take,
@@ -66,9 +58,9 @@ static const struct sl_usage usage = {
 
 static int change(struct address_command *command, struct sl_group_change *c, struct sl_error *error)
 {
-	int rc = sl_group_folder_find(command->given_folder, command->folder, error);
+	int rc = sl_group_folder_find(command->of.given_folder, command->folder, error);
 	if (rc == SL_OK)
-		rc = sl_group_change_begin(c, command->folder, command->no_wait, error);
+		rc = sl_group_change_begin(c, command->folder, command->of.no_wait, error);
 	if (rc != SL_OK)
 		return rc;
 	int at = sl_group_change_find(c, command->name, error);
@@ -81,12 +73,10 @@ static int change(struct address_command *command, struct sl_group_change *c, st
 static void print(const struct address_command *command, const struct sl_group_change *c)
 {
 	char done[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32], proposed[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32];
-	if (command->json) {
+	if (command->of.json) {
 		json_t *object = json_pack("{s:s, s:s}", "name", command->name, "address", command->address);
 		sl_group_change_json(c, object);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 		return;
 	}
 	snprintf(done, sizeof done, "Changed: %s has the address %s", command->name, command->address);
@@ -103,8 +93,6 @@ int sl_cmd_group_address(int argc, char **argv)
 	int rc = change(&command, &c, &error);
 	if (rc == SL_OK)
 		print(&command, &c);
-	else
-		fprintf(stderr, "starling group address: %s\n", error.text);
 	sl_group_change_close(&c);
-	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return sl_command_status(argv[0], rc, &error);
 }

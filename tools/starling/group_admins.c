@@ -11,8 +11,8 @@
 #include "tools/starling/group_change.h"
 
 struct admins {
-	const char *given_folder;
-	bool key, json, no_wait;
+	struct sl_group_options of;
+	bool key;
 	uint32_t required; /* 0: not given */
 	uint32_t added, removed;
 	uint8_t add[SL_ADMINS_MAX][SL_KEY_BYTES], remove[SL_ADMINS_MAX][SL_KEY_BYTES];
@@ -49,11 +49,6 @@ static const struct sl_option own[] = {
 	{"remove", 0, "KEY", "remove the admin with this public key; may be repeated", .take = take_remove},
 	{"required", 0, "K", "admins that must sign a change: more than half of them",
 	 SL_SETS(struct admins, required), 1, SL_ADMINS_MAX},
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct admins, given_folder)},
-	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct admins, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct admins, json)},
 	{0}};
 
 static bool changes(const struct admins *a)
@@ -73,6 +68,7 @@ static void check(struct argp_state *state, const void *options)
 
 static const struct sl_usage usage = {
 	.options = own,
+	.common = sl_group_change_options,
 	.check = check,
 	.doc = "Show or change the admins of the group and how many of them must sign a change.\v"
 	       "A group begins with one admin, on the machine on which it was created. To become an admin, "
@@ -112,7 +108,7 @@ static int print_key(const struct admins *a, struct sl_error *error)
 		rc = give_key(a->folder, error);
 	if (rc == SL_OK) {
 		sl_admin_key_text(is_new ? made : sl_admin_key_public(learner.admin), text);
-		printf(a->json ? "{\"key\": \"%s\"}\n" : "%s\n", text);
+		printf(a->of.json ? "{\"key\": \"%s\"}\n" : "%s\n", text);
 	}
 	sl_group_folder_close(&learner);
 	return rc;
@@ -128,21 +124,19 @@ static int list(const struct admins *a, struct sl_error *error)
 	int here = rc == SL_OK && learner.admin != NULL
 			   ? sl_group_find_admin(group, sl_admin_key_public(learner.admin))
 			   : -1;
-	if (rc == SL_OK && !a->json)
+	if (rc == SL_OK && !a->of.json)
 		printf("%" PRIu32 " of %" PRIu32 " admins of group %s must sign a change\n", group->required,
 		       group->admin_count, group->name);
 	for (uint32_t i = 0; rc == SL_OK && i < group->admin_count; i++) {
 		sl_admin_key_text(group->admins[i], text);
 		json_array_append_new(array, json_string(text));
-		if (!a->json)
+		if (!a->of.json)
 			printf("  %s%s\n", text, here == (int)i ? "  this machine" : "");
 	}
-	if (rc == SL_OK && a->json) {
+	if (rc == SL_OK && a->of.json) {
 		json_t *object = json_pack("{s:s, s:I, s:O}", "group", group->name, "required",
 					   (json_int_t)group->required, "admins", array);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 	}
 	json_decref(array);
 	sl_group_folder_close(&learner);
@@ -203,14 +197,12 @@ static void print_change(const struct admins *a, const struct sl_group_change *c
 {
 	const struct sl_group *next = &change->own.group;
 	char done[64], proposed[64];
-	if (a->json) {
+	if (a->of.json) {
 		json_t *object =
 			json_pack("{s:s, s:I, s:I}", "group", next->name, "required",
 				  (json_int_t)next->required, "count", (json_int_t)next->admin_count);
 		sl_group_change_json(change, object);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 		return;
 	}
 	snprintf(done, sizeof done, "Done: %" PRIu32 " of %" PRIu32 " admins must sign", next->required,
@@ -223,7 +215,7 @@ static void print_change(const struct admins *a, const struct sl_group_change *c
 static int change(const struct admins *a, struct sl_error *error)
 {
 	struct sl_group_change change;
-	int rc = sl_group_change_begin(&change, a->folder, a->no_wait, error);
+	int rc = sl_group_change_begin(&change, a->folder, a->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = change_admins(a, &change.own.group, error);
 	if (rc == SL_OK)
@@ -240,10 +232,8 @@ int sl_cmd_group_admins(int argc, char **argv)
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &a);
 	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
-				   : sl_group_folder_find(a.given_folder, a.folder, &error);
+				   : sl_group_folder_find(a.of.given_folder, a.folder, &error);
 	if (rc == SL_OK)
 		rc = a.key ? print_key(&a, &error) : changes(&a) ? change(&a, &error) : list(&a, &error);
-	if (rc != SL_OK)
-		fprintf(stderr, "starling group admins: %s\n", error.text);
-	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -206,9 +206,7 @@ static void print(const struct create *c, const char *invitation)
 	if (c->json) {
 		json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "group", c->name, "folder", c->folder,
 					   "learner", c->learner, "invitation", invitation);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 		return;
 	}
 	char command[PATH_MAX + 64];
@@ -255,13 +253,11 @@ int sl_cmd_group_create(int argc, char **argv)
 	sl_option_parse(&usage, argc, argv, &c);
 	name_learner(&c);
 	int rc = make(&c, invitation, &error);
-	if (rc == SL_OK) {
+	if (rc == SL_OK)
 		print(&c, invitation);
-	} else {
+	else
 		undo(&c, rc);
-		fprintf(stderr, "starling group create: %s\n", error.text);
-	}
 	sodium_memzero(invitation, sizeof invitation);
 	sl_roster_close(&c.group.roster);
-	return rc == SL_OK ? 0 : rc == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return sl_command_status(argv[0], rc == SL_ERR_BUSY ? SL_ERR_REFUSED : rc, &error);
 }

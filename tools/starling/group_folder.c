@@ -14,6 +14,20 @@
 #include "common/config/yaml_text.h"
 #include "tools/lib/learners.h"
 
+#define OPTIONS                                                                                              \
+	{"folder", 0, "DIR", "folder of the group, if this machine has several",                             \
+	 SL_SETS(struct sl_group_options, given_folder)},                                                    \
+	{                                                                                                    \
+		"json", 0, NULL, "print the result as JSON", SL_SETS(struct sl_group_options, json)          \
+	}
+
+const struct sl_option sl_group_options[] = {OPTIONS, {0}};
+const struct sl_option sl_group_change_options[] = {
+	OPTIONS,
+	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
+	 SL_SETS(struct sl_group_options, no_wait)},
+	{0}};
+
 /* Write the absolute path: it goes into commands that a user runs elsewhere. */
 static int take_given(const char *given, char folder[static PATH_MAX], struct sl_error *error)
 {

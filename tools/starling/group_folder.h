@@ -18,6 +18,14 @@
 #define SL_GROUP_FOLDER_ROSTER "roster.yaml"
 #define SL_GROUP_FOLDER_IDENTITY "identity"
 
+/* The options of the commands on a group of this machine; the first field of the options of each. */
+struct sl_group_options {
+	const char *given_folder;
+	bool json, no_wait;
+};
+extern const struct sl_option sl_group_options[];	 /* --folder, --json */
+extern const struct sl_option sl_group_change_options[]; /* .. and --no-wait, of those that sign a change */
+
 /* The values of --set KEY=VALUE, checked. A struct of options has them as its first field. */
 struct sl_group_sets {
 	const char **items;

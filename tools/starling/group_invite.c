@@ -18,11 +18,11 @@
 #define EXPIRES_S_MAX (366u * 86400u)
 
 struct invite {
-	const char *given_folder;
+	struct sl_group_options of;
 	char address[SL_ADDRESS_BYTES];
 	uint64_t expires_s;
 	uint32_t uses;
-	bool automatic, withdraw, json;
+	bool automatic, withdraw;
 	char folder[PATH_MAX];
 };
 
@@ -43,13 +43,11 @@ static const struct sl_option own[] = {
 	{"address", 0, "HOST:PORT", "address of this machine for the new learner (that in the roster)",
 	 SL_SETS(struct invite, address), .check = sl_roster_addresses_check},
 	{"withdraw", 0, NULL, "print none; withdraw all that are open", SL_SETS(struct invite, withdraw)},
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct invite, given_folder)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct invite, json)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own,
+	.common = sl_group_options,
 	.doc = "Print an invitation to the group: one line, for 'starling join' on another machine.\v"
 	       "The line holds a secret. Send it on a way that only its receiver reads. The learner of this "
 	       "machine must "
@@ -104,12 +102,6 @@ int sl_group_invite(const char *folder, const struct sl_group *group,
 	return rc;
 }
 
-static int fail(const struct sl_error *error)
-{
-	fprintf(stderr, "starling group invite: %s\n", error->text);
-	return error->code == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
-
 static int withdraw(const struct invite *invite, struct sl_error *error)
 {
 	char path[PATH_MAX + 16], name[sizeof "invitations/" + NAME_MAX];
@@ -125,7 +117,7 @@ static int withdraw(const struct invite *invite, struct sl_error *error)
 	}
 	if (folder != NULL)
 		closedir(folder);
-	if (rc == SL_OK && invite->json)
+	if (rc == SL_OK && invite->of.json)
 		printf("{\"withdrawn\": %d}\n", count);
 	else if (rc == SL_OK)
 		printf("Withdrawn: %d.\n", count);
@@ -151,7 +143,7 @@ static int print_one(const struct invite *invite, struct sl_error *error)
 	rc = sl_group_invite(invite->folder, &own_learner.group, sl_admin_key_public(own_learner.admin),
 			     invite->address[0] != '\0' ? invite->address : own_learner.member->address,
 			     invite->expires_s, invite->uses, invite->automatic, text, error);
-	if (rc == SL_OK && invite->json)
+	if (rc == SL_OK && invite->of.json)
 		printf("{\"group\": \"%s\", \"invitation\": \"%s\", \"expires_s\": %" PRIu64
 		       ", \"uses\": %" PRIu32 "}\n",
 		       own_learner.group.name, text, invite->expires_s, invite->uses);
@@ -167,8 +159,8 @@ int sl_cmd_group_invite(int argc, char **argv)
 	struct invite invite = {.expires_s = EXPIRES_S, .uses = 1};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &invite);
-	int rc = sl_group_folder_find(invite.given_folder, invite.folder, &error);
+	int rc = sl_group_folder_find(invite.of.given_folder, invite.folder, &error);
 	if (rc == SL_OK)
 		rc = invite.withdraw ? withdraw(&invite, &error) : print_one(&invite, &error);
-	return rc == SL_OK ? 0 : fail(&error);
+	return sl_command_status(argv[0], rc, &error);
 }

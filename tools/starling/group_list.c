@@ -11,19 +11,12 @@
 #include "tools/starling/group_folder.h"
 
 struct list {
-	const char *given_folder;
-	bool json;
+	struct sl_group_options of;
 	char folder[PATH_MAX];
 };
 
-static const struct sl_option own[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct list, given_folder)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct list, json)},
-	{0}};
-
 static const struct sl_usage list_usage = {
-	.options = own,
+	.options = sl_group_options,
 	.doc = "Show the learners of the group, and on the admin's machine those that wait for 'starling "
 	       "admit'.\v"
 	       "Examples:\n"
@@ -33,7 +26,7 @@ static const struct sl_usage list_usage = {
 	       "Exit status: 0 done, 2 wrong usage, or this machine has no group."};
 
 static const struct sl_usage export_usage = {
-	.options = own,
+	.options = sl_group_options,
 	.doc = "Print the signed roster of the group: the file roster.yaml. It holds no secret.\v"
 	       "Examples:\n"
 	       "  starling group export >roster.yaml\n"
@@ -64,9 +57,7 @@ static void print_json(const struct sl_group_own *o, const struct sl_waiting *wa
 				   (json_int_t)group->version, "start", (json_int_t)group->start, "admin",
 				   (int)sl_group_folder_is_admin(o), "self", o->member->name, "members",
 				   members, "waiting", waits);
-	json_dumpf(object, stdout, 0);
-	putchar('\n');
-	json_decref(object);
+	sl_command_print_json(object, 0);
 }
 
 static void print_member(const char *id, const char *name, const char *address, const uint8_t *pin,
@@ -96,30 +87,24 @@ static void print_text(const struct sl_group_own *o, const struct sl_waiting *wa
 			     waiting[i].renews != 0 ? "  a new key" : "");
 }
 
-static int fail(const char *verb, const struct sl_error *error)
-{
-	fprintf(stderr, "starling group %s: %s\n", verb, error->text);
-	return SL_EXIT_USAGE;
-}
-
 int sl_cmd_group_list(int argc, char **argv)
 {
 	struct list list = {0};
 	struct sl_group_own learner = {.member = NULL};
 	struct sl_error error = {0};
 	sl_option_parse(&list_usage, argc, argv, &list);
-	int rc = sl_group_folder_find(list.given_folder, list.folder, &error);
+	int rc = sl_group_folder_find(list.of.given_folder, list.folder, &error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(list.folder, &learner, &error);
 	if (rc == SL_OK) {
 		struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
 		uint32_t count =
 			sl_group_folder_is_admin(&learner) ? sl_waiting_list(list.folder, waiting) : 0;
-		(list.json ? print_json : print_text)(&learner, waiting, count);
+		(list.of.json ? print_json : print_text)(&learner, waiting, count);
 		free(waiting);
 	}
 	sl_group_folder_close(&learner);
-	return rc == SL_OK ? 0 : fail("list", &error);
+	return sl_command_status(argv[0], rc == SL_OK ? SL_OK : SL_ERR_REFUSED, &error);
 }
 
 int sl_cmd_group_export(int argc, char **argv)
@@ -128,7 +113,7 @@ int sl_cmd_group_export(int argc, char **argv)
 	struct sl_group_own learner = {.member = NULL};
 	struct sl_error error = {0};
 	sl_option_parse(&export_usage, argc, argv, &list);
-	int rc = sl_group_folder_find(list.given_folder, list.folder, &error);
+	int rc = sl_group_folder_find(list.of.given_folder, list.folder, &error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(list.folder, &learner, &error);
 	size_t bytes = 0;
@@ -137,5 +122,5 @@ int sl_cmd_group_export(int argc, char **argv)
 		fwrite(text, 1, bytes, stdout);
 	free(text);
 	sl_group_folder_close(&learner);
-	return rc == SL_OK ? 0 : fail("export", &error);
+	return sl_command_status(argv[0], rc == SL_OK ? SL_OK : SL_ERR_REFUSED, &error);
 }

@@ -9,21 +9,13 @@
 #include "tools/starling/group_change.h"
 
 struct remove_command {
-	const char *name, *given_folder;
-	bool json, no_wait;
+	struct sl_group_options of;
+	const char *name;
 	char folder[PATH_MAX];
 };
 
-static const struct sl_option own[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct remove_command, given_folder)},
-	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct remove_command, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct remove_command, json)},
-	{0}};
-
 static const struct sl_usage usage = {
-	.options = own,
+	.options = sl_group_change_options,
 	.arguments = "NAME",
 	.missing = "no learner given; 'starling group list' shows them",
 	.argument = offsetof(struct remove_command, name),
@@ -76,12 +68,10 @@ static void take_out(struct sl_group *group, uint32_t at)
 static void print(const struct remove_command *command, const struct sl_group_change *change)
 {
 	char done[SL_NAME_BYTES + 16], proposed[SL_NAME_BYTES + 16];
-	if (command->json) {
+	if (command->of.json) {
 		json_t *object = json_pack("{s:s}", "removed", command->name);
 		sl_group_change_json(change, object);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 		return;
 	}
 	snprintf(done, sizeof done, "Removed: %.*s", (int)SL_NAME_BYTES, command->name);
@@ -95,9 +85,9 @@ int sl_cmd_group_remove(int argc, char **argv)
 	struct sl_group_change change = {.lock = -1};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &command);
-	int rc = sl_group_folder_find(command.given_folder, command.folder, &error);
+	int rc = sl_group_folder_find(command.of.given_folder, command.folder, &error);
 	if (rc == SL_OK)
-		rc = sl_group_change_begin(&change, command.folder, command.no_wait, &error);
+		rc = sl_group_change_begin(&change, command.folder, command.of.no_wait, &error);
 	int at = rc == SL_OK ? find(&command, &change, &error) : rc;
 	if (rc == SL_OK)
 		rc = at < 0 ? at : SL_OK;
@@ -107,8 +97,6 @@ int sl_cmd_group_remove(int argc, char **argv)
 	}
 	if (rc == SL_OK)
 		print(&command, &change);
-	else
-		fprintf(stderr, "starling group remove: %s\n", error.text);
 	sl_group_change_close(&change);
-	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -13,16 +13,11 @@
 #include "tools/starling/group_change.h"
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
-#include "tools/starling/wait_report.h"
-
-#define REACH_S 30u
-#define REPORT_S 10u
 
 struct rotate {
-	const char *given_folder;
+	struct sl_group_options of;
 	char address[SL_ADDRESS_BYTES]; /* of the admin's machine; "": the members in turn */
 	uint64_t timeout_s;
-	bool json, no_wait;
 	char folder[PATH_MAX];
 	struct sl_group_own own;
 	struct sl_identity present, next;
@@ -30,20 +25,18 @@ struct rotate {
 };
 
 static const struct sl_option own_options[] = {
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct rotate, given_folder)},
 	{"address", 0, "HOST:PORT", "address of the machine with the admin key (each member is asked)",
 	 SL_SETS(struct rotate, address), .check = sl_roster_addresses_check},
 	{"timeout", 0, "SECONDS", "end with status 1 if the new key is not admitted by then",
 	 SL_SETS(struct rotate, timeout_s), 1, UINT32_MAX},
 	{"no-wait", 0, NULL,
 	 "on the admin's machine: if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct rotate, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct rotate, json)},
+	 SL_SETS(struct rotate, of.no_wait)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own_options,
+	.common = sl_group_options,
 	.doc = "Give the learner of this machine another key: make it, prove it with the present one, and "
 	       "wait "
 	       "until the admin admits it.\v"
@@ -58,12 +51,6 @@ static const struct sl_usage usage = {
 	       "Exit status: 0 the roster has the new key, 1 the admin's machine cannot be reached or has "
 	       "not admitted it "
 	       "in time, 2 wrong usage, or a key that cannot be used."};
-
-static int fail(const struct sl_error *error)
-{
-	fprintf(stderr, "starling group rotate: %s\n", error->text);
-	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
 
 /* Load both keys; make the next one if there is none. */
 static int open_keys(struct rotate *r, struct sl_error *error)
@@ -97,13 +84,11 @@ static void print(const struct rotate *r, const struct sl_group_change *change)
 	char pin[SL_PIN_TEXT_BYTES], proposed[SL_PIN_TEXT_BYTES + 24];
 	sl_roster_pin_text(r->next.pin, pin);
 	snprintf(proposed, sizeof proposed, "to take the key %s", pin);
-	if (r->json) {
+	if (r->of.json) {
 		json_t *object = json_pack("{s:s, s:s}", "name", r->own.member->name, "key", pin);
 		if (change != NULL)
 			sl_group_change_json(change, object);
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 	} else if (change != NULL && change->missing > 0) {
 		sl_group_change_print(change, NULL, proposed);
 	} else {
@@ -118,7 +103,7 @@ static int change_here(struct rotate *r, struct sl_error *error)
 	struct sl_group_change change;
 	struct sl_waiting waiting = {.renews = r->own.member->id};
 	memcpy(waiting.pin, r->next.pin, sizeof waiting.pin);
-	int rc = sl_group_change_begin(&change, r->folder, r->no_wait, error);
+	int rc = sl_group_change_begin(&change, r->folder, r->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_admit(&change.own.group, &waiting, error);
 	if (rc == SL_OK)
@@ -138,8 +123,8 @@ static void prove(void *context, const struct sl_join_client *client, struct sl_
 /* Ask the admin's machine: --address, or the members in turn until one has the admin key. Keep its address in
  * `r`. SL_ERR_BUSY: no member that answers has the admin key, and one does not answer: it may be the admin's,
  * which may be restarting. */
-static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_join_verdict *verdict,
-		    struct sl_error *error)
+static int ask_members(struct rotate *r, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		       struct sl_error *error)
 {
 	const struct sl_roster *roster = &r->own.group.roster;
 	int rc = SL_ERR_BUSY;
@@ -163,69 +148,57 @@ static int ask_once(struct rotate *r, struct sl_join_request *request, enum sl_j
 	return silent && rc == SL_OK ? SL_ERR_BUSY : rc;
 }
 
-static void report(const struct rotate *r, struct sl_wait_report *reported, const char *problem)
+static int ask_once(void *context, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		    struct sl_error *error)
 {
+	struct rotate *r = context;
+	int rc = ask_members(r, request, verdict, error);
+	bool admitted = sl_join_ask_member(&r->ask, r->next.pin) != NULL;
+	if (rc == SL_OK && !admitted && *verdict == SL_JOIN_ELSEWHERE)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "no machine that answers has the admin key; name it with --address "
+				  "HOST:PORT");
+	return rc;
+}
+
+static void say_waiting(const void *context)
+{
+	const struct rotate *r = context;
 	char pin[SL_PIN_TEXT_BYTES];
-	if (!sl_wait_report_due(reported, problem, REPORT_S))
-		return;
 	sl_roster_pin_text(r->next.pin, pin);
-	if (problem != NULL)
-		fprintf(stderr, "%s; trying again\n", problem);
-	else
-		fprintf(stderr, "Waiting for the admin of %s to run: starling admit %s\n  new key %s\n",
-			r->own.group.name, r->own.member->name, pin);
+	fprintf(stderr, "Waiting for the admin of %s to run: starling admit %s\n  new key %s\n",
+		r->own.group.name, r->own.member->name, pin);
+}
+
+static int set_late(const void *context, bool reached, uint64_t waited_s, struct sl_error *error)
+{
+	(void)context;
+	return sl_err_set(
+		error, SL_ERR_IO, "%s within %" PRIu64 " s; the request stands: run this command again",
+		reached ? "the new key is not admitted" : "the admin's machine does not answer", waited_s);
 }
 
 static int ask(struct rotate *r, struct sl_error *error)
 {
+	const struct sl_join_wait wait = {r->next.pin, r->timeout_s, 0, ask_once, say_waiting, set_late};
 	struct sl_join_request request = {.kind = SL_JOIN_RENEW};
-	struct sl_wait_report reported = {0};
-	uint64_t begun = sl_wait_report_now(), limit = r->timeout_s == 0 ? UINT64_MAX : r->timeout_s;
-	uint32_t failed = 0;
-	bool reached = false;
 	memcpy(request.key, r->next.public_key, sizeof request.key);
 	r->ask.group = r->own.group.name;
 	r->ask.identity = &r->present;
 	r->ask.address_count = 1;
 	r->ask.prove = prove;
 	r->ask.context = r;
-	for (;; sl_join_ask_pause(&r->ask)) {
-		enum sl_join_verdict verdict = SL_JOIN_LATER;
-		int rc = ask_once(r, &request, &verdict, error);
-		uint64_t waited = sl_wait_report_now() - begun;
-		if (rc != SL_OK && rc != SL_ERR_BUSY)
-			return rc;
-		reached |= rc == SL_OK;
-		if (rc == SL_OK && sl_join_ask_member(&r->ask, r->next.pin) != NULL)
-			return SL_OK;
-		if (rc == SL_OK && verdict == SL_JOIN_ELSEWHERE)
-			return sl_err_set(error, SL_ERR_REFUSED,
-					  "no machine that answers has the admin key; name it with --address "
-					  "HOST:PORT");
-		if (rc == SL_OK && verdict != SL_JOIN_WAITING && verdict != SL_JOIN_ADMITTED &&
-		    verdict != SL_JOIN_LATER)
-			return sl_join_ask_refused(&r->ask, verdict, &request, error);
-		if (waited >= limit || (!reached && waited >= REACH_S))
-			return sl_err_set(error, SL_ERR_IO,
-					  "%s within %" PRIu64
-					  " s; the request stands: run this command again",
-					  reached ? "the new key is not admitted"
-						  : "the admin's machine does not answer",
-					  waited);
-		failed = rc == SL_OK ? 0 : failed + 1;
-		if (failed == 0 || !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
-			report(r, &reported, rc == SL_OK ? NULL : error->text);
-	}
+	return sl_join_ask_wait(&r->ask, &wait, &request, error);
 }
 
 /* Rotate the key. Write the roster in case the learner of this machine does not run: a running one gets it
  * over its links. */
 static int rotate(struct rotate *r, struct sl_error *error)
 {
-	int rc = sl_group_folder_find(r->given_folder, r->folder, error);
+	int rc = sl_group_folder_find(r->of.given_folder, r->folder, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(r->folder, &r->own, error);
-	if (rc == SL_OK && r->no_wait && r->own.admin == NULL)
+	if (rc == SL_OK && r->of.no_wait && r->own.admin == NULL)
 		rc = sl_err_set(error, SL_ERR_INVALID,
 				"--no-wait is for the machine with the admin key; to limit the wait for the "
 				"admin, give "
@@ -255,5 +228,5 @@ int sl_cmd_group_rotate(int argc, char **argv)
 	sl_identity_close(&r.present);
 	sl_identity_close(&r.next);
 	sl_group_folder_close(&r.own);
-	return rc == SL_OK ? 0 : fail(&error);
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -13,22 +13,18 @@
 #include "tools/starling/group_change.h"
 
 struct sign {
-	const char *file, *given_folder;
-	bool yes, json, no_wait;
+	struct sl_group_options of;
+	const char *file;
+	bool yes;
 	char folder[PATH_MAX];
 };
 
 static const struct sl_option own[] = {
-	{"yes", 'y', NULL, "sign without a question", SL_SETS(struct sign, yes)},
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct sign, given_folder)},
-	{"no-wait", 0, NULL, "if a round must commit first, end with status 1 instead of waiting",
-	 SL_SETS(struct sign, no_wait)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct sign, json)},
-	{0}};
+	{"yes", 'y', NULL, "sign without a question", SL_SETS(struct sign, yes)}, {0}};
 
 static const struct sl_usage usage = {
 	.options = own,
+	.common = sl_group_change_options,
 	.arguments = "FILE",
 	.missing = "name the proposal: the file that another admin has sent",
 	.argument = offsetof(struct sign, file),
@@ -58,7 +54,7 @@ static bool agrees(const struct sign *s)
 
 static void show(const struct sign *s, const struct sl_group *proposal, const char *changes)
 {
-	if (s->json)
+	if (s->of.json)
 		return;
 	printf("Version %" PRIu64 " of the roster of %s:\n", proposal->version, proposal->name);
 	for (const char *at = changes; *at != '\0';) {
@@ -73,15 +69,13 @@ static void show(const struct sign *s, const struct sl_group *proposal, const ch
 
 static void print(const struct sign *s, const struct sl_group_change *change, const char *changes)
 {
-	if (!s->json) {
+	if (!s->of.json) {
 		sl_group_change_print(change, "Signed; it is in force", "as above");
 		return;
 	}
 	json_t *object = json_pack("{s:s, s:s}", "group", change->now.name, "changes", changes);
 	sl_group_change_json(change, object);
-	json_dumpf(object, stdout, 0);
-	putchar('\n');
-	json_decref(object);
+	sl_command_print_json(object, 0);
 }
 
 /* Add the signature. An admin that has signed already may still add those of others. */
@@ -123,7 +117,7 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
 				isatty(STDIN_FILENO) ? "" : "; to sign it without a question, give --yes");
 	if (rc == SL_OK)
-		rc = sl_group_change_await(change, s->no_wait, error);
+		rc = sl_group_change_await(change, s->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_give(change, proposal, error);
 	if (rc == SL_OK && change->missing == 0)
@@ -141,16 +135,14 @@ int sl_cmd_group_sign(int argc, char **argv)
 	struct sl_group proposal = {.version = 0};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &s);
-	int rc = sl_group_folder_find(s.given_folder, s.folder, &error);
+	int rc = sl_group_folder_find(s.of.given_folder, s.folder, &error);
 	if (rc == SL_OK)
 		rc = sl_group_change_open(&change, s.folder, &error);
 	if (rc == SL_OK)
 		rc = sl_proposal_load(s.file, &change.now, &proposal, &error);
 	if (rc == SL_OK)
 		rc = sign(&s, &change, &proposal, &error);
-	if (rc != SL_OK)
-		fprintf(stderr, "starling group sign: %s\n", error.text);
 	sl_group_close(&proposal);
 	sl_group_change_close(&change);
-	return rc == SL_OK ? 0 : rc == SL_ERR_IO || rc == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -15,9 +15,8 @@
 #define RESTART_S 10 /* until a member that starts again should answer */
 
 struct update {
-	const char *given_folder;
+	struct sl_group_options of;
 	char address[SL_ADDRESS_BYTES]; /* "": the members in turn */
-	bool json;
 	char folder[PATH_MAX];
 	struct sl_group_own own;
 	struct sl_identity identity;
@@ -27,13 +26,11 @@ struct update {
 static const struct sl_option own_options[] = {
 	{"address", 0, "HOST:PORT", "address of a member (each one of the roster is asked)",
 	 SL_SETS(struct update, address), .check = sl_roster_addresses_check},
-	{"folder", 0, "DIR", "folder of the group, if this machine has several",
-	 SL_SETS(struct update, given_folder)},
-	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct update, json)},
 	{0}};
 
 static const struct sl_usage usage = {
 	.options = own_options,
+	.common = sl_group_options,
 	.doc = "Get the newest roster of the group from a member.\v"
 	       "Learners pass newer rosters on over their links. A learner that was away while all others "
 	       "got "
@@ -50,12 +47,6 @@ static const struct sl_usage usage = {
 static uint64_t now_ms(void)
 {
 	return uv_hrtime() / 1000000u;
-}
-
-static int fail(const struct sl_error *error)
-{
-	fprintf(stderr, "starling group update: %s\n", error->text);
-	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
 static void prove(void *context, const struct sl_join_client *client, struct sl_join_request *request)
@@ -113,7 +104,7 @@ static int ask(struct update *u, struct sl_error *error)
 
 static int update(struct update *u, struct sl_error *error)
 {
-	int rc = sl_group_folder_find(u->given_folder, u->folder, error);
+	int rc = sl_group_folder_find(u->of.given_folder, u->folder, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_open(u->folder, &u->own, error);
 	if (rc == SL_OK)
@@ -141,13 +132,13 @@ int sl_cmd_group_update(int argc, char **argv)
 	int rc = sodium_init() < 0 ? sl_err_set(&error, SL_ERR_CRYPTO, "libsodium does not start")
 				   : update(&u, &error);
 	if (rc == SL_OK)
-		printf(u.json ? "{\"group\": \"%s\", \"version\": %" PRIu64 ", \"newer\": %s}\n"
-			      : "Group %s: version %" PRIu64 " of the roster%s.\n",
+		printf(u.of.json ? "{\"group\": \"%s\", \"version\": %" PRIu64 ", \"newer\": %s}\n"
+				 : "Group %s: version %" PRIu64 " of the roster%s.\n",
 		       u.own.group.name, u.ask.roster.version,
-		       u.ask.roster.version > u.own.group.version ? (u.json ? "true" : ", which is newer")
-								  : (u.json ? "false" : ""));
+		       u.ask.roster.version > u.own.group.version ? (u.of.json ? "true" : ", which is newer")
+								  : (u.of.json ? "false" : ""));
 	sl_join_ask_close(&u.ask);
 	sl_identity_close(&u.identity);
 	sl_group_folder_close(&u.own);
-	return rc == SL_OK ? 0 : fail(&error);
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -14,13 +14,10 @@
 #include "tools/starling/group_folder.h"
 #include "tools/starling/join_ask.h"
 #include "tools/starling/try_listen.h"
-#include "tools/starling/wait_report.h"
 
 #define PORT "7400"
 #define LISTEN "listen=" /* this setting of the machine */
-#define REACH_S 30u	 /* in which the inviting machine must answer for the first time */
 #define QUIET_S 1u	 /* in which an invitation with --auto-admit may be enough */
-#define REPORT_S 10u	 /* between two reports of what is waited for */
 
 struct join {
 	struct sl_group_sets sets; /* first */
@@ -86,12 +83,6 @@ static const struct sl_usage usage = {
 	       "Exit status: 0 admitted, 1 the inviting machine cannot be reached or has not admitted it in "
 	       "time, "
 	       "2 wrong usage, or an invitation that cannot be used."};
-
-static int fail(const struct sl_error *error)
-{
-	fprintf(stderr, "starling join: %s\n", error->text);
-	return error->code == SL_ERR_IO || error->code == SL_ERR_BUSY ? SL_EXIT_FAILED : SL_EXIT_USAGE;
-}
 
 /* ---- what is needed before the first question ---- */
 
@@ -208,8 +199,9 @@ static void begin(struct join *j, struct sl_join_request *request)
 	j->ask.context = j;
 }
 
-static void say_waiting(const struct join *j)
+static void say_waiting(const void *context)
 {
+	const struct join *j = context;
 	char pin[SL_PIN_TEXT_BYTES];
 	sl_roster_pin_text(j->identity.pin, pin);
 	fprintf(stderr,
@@ -223,61 +215,39 @@ static void say_waiting(const struct join *j)
 			j->address);
 }
 
-/* Report what is waited for: at once if that is news, else every few seconds. */
-static void report(const struct join *j, struct sl_wait_report *report, const char *problem)
+static int ask_once(void *context, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		    struct sl_error *error)
 {
-	if (!sl_wait_report_due(report, problem, REPORT_S))
-		return;
-	if (problem != NULL)
-		fprintf(stderr, "%s; trying again\n", problem);
-	else
-		say_waiting(j);
+	struct join *j = context;
+	return sl_join_ask(&j->ask, request, verdict, error);
 }
 
-static int unreachable(struct sl_error *error)
+static int set_late(const void *context, bool reached, uint64_t waited_s, struct sl_error *error)
 {
+	const struct join *j = context;
 	char why[256];
+	(void)waited_s;
 	snprintf(why, sizeof why, "%.255s", error->text);
-	return sl_err_set(
-		error, SL_ERR_IO,
-		"%s: the inviting machine cannot be reached; does starlingd run there, and do firewalls let "
-		"the port through?",
-		why);
+	if (!reached)
+		return sl_err_set(
+			error, SL_ERR_IO,
+			"%s: the inviting machine cannot be reached; does starlingd run there, and do "
+			"firewalls let the port through?",
+			why);
+	return sl_err_set(error, SL_ERR_IO,
+			  "not admitted within %" PRIu64
+			  " s; run this command again after the admin has run starling admit %s",
+			  j->timeout_s, j->name);
 }
 
-/* Ask until the roster has the key of this machine. SL_ERR_IO: not in time. */
+/* Ask until the roster has the key of this machine. */
 static int ask(struct join *j, struct sl_error *error)
 {
+	const struct sl_join_wait wait = {j->identity.pin, j->timeout_s, QUIET_S,
+					  ask_once,	   say_waiting,	 set_late};
 	struct sl_join_request request;
-	struct sl_wait_report reported = {0};
-	uint64_t begun = sl_wait_report_now(), limit = j->timeout_s == 0 ? UINT64_MAX : j->timeout_s;
-	uint32_t failed = 0;
-	bool reached = false;
 	begin(j, &request);
-	for (;; sl_join_ask_pause(&j->ask)) {
-		enum sl_join_verdict verdict = SL_JOIN_LATER;
-		int rc = sl_join_ask(&j->ask, &request, &verdict, error);
-		uint64_t waited = sl_wait_report_now() - begun;
-		if (rc != SL_OK && rc != SL_ERR_BUSY)
-			return rc;
-		reached |= rc == SL_OK;
-		if (rc == SL_OK && sl_join_ask_member(&j->ask, j->identity.pin) != NULL)
-			return SL_OK;
-		if (rc == SL_OK && verdict != SL_JOIN_WAITING && verdict != SL_JOIN_ADMITTED &&
-		    verdict != SL_JOIN_LATER)
-			return sl_join_ask_refused(&j->ask, verdict, &request, error);
-		if (!reached && waited >= (limit < REACH_S ? limit : REACH_S))
-			return unreachable(error);
-		if (waited >= limit)
-			return sl_err_set(error, SL_ERR_IO,
-					  "not admitted within %" PRIu64
-					  " s; run this command again after the admin has run "
-					  "starling admit %s",
-					  limit, j->name);
-		failed = rc == SL_OK ? 0 : failed + 1;
-		if (rc == SL_OK ? waited >= QUIET_S : !reached || failed > SL_JOIN_ASK_SILENT_TRIES)
-			report(j, &reported, rc == SL_OK ? NULL : error->text);
-	}
+	return sl_join_ask_wait(&j->ask, &wait, &request, error);
 }
 
 /* ---- the folder of the new learner ---- */
@@ -288,9 +258,7 @@ static void print_result(const struct join *j, const struct sl_member *member)
 		json_t *object = json_pack("{s:s, s:I, s:s, s:s, s:s, s:s}", "group", j->invitation.group,
 					   "id", (json_int_t)member->id, "name", member->name, "address",
 					   member->address, "folder", j->folder, "config", "starlingd.yaml");
-		json_dumpf(object, stdout, 0);
-		putchar('\n');
-		json_decref(object);
+		sl_command_print_json(object, 0);
 		return;
 	}
 	char command[PATH_MAX + 64];
@@ -333,5 +301,5 @@ int sl_cmd_join(int argc, char **argv)
 	sl_join_ask_close(&j.ask);
 	sl_identity_close(&j.identity);
 	sodium_memzero(&j.invitation, sizeof j.invitation);
-	return rc == SL_OK ? 0 : fail(&error);
+	return sl_command_status(argv[0], rc, &error);
 }

@@ -5,6 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/starling/wait_report.h"
+
+#define REACH_S 30u  /* in which a machine must answer for the first time */
+#define REPORT_S 10u /* between two reports of what is waited for */
+#define SILENT_TRIES                                                                                         \
+	3u /* failures in a row that are not reported: a machine that has answered may restart               \
+	    */
 #define ANSWER_MS 10000u
 #define PAUSE_MS 500u
 #define PAUSE_MS_MAX 2000u
@@ -234,5 +241,44 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 			"%s does not understand this request: upgrade Starling on the machine with the "
 			"older version",
 			ask->from);
+	}
+}
+
+/* Say what is waited for: at once if that is news, else every few seconds. */
+static void report(const struct sl_join_ask *ask, const struct sl_join_wait *wait,
+		   struct sl_wait_report *reported, const char *problem)
+{
+	if (!sl_wait_report_due(reported, problem, REPORT_S))
+		return;
+	if (problem != NULL)
+		fprintf(stderr, "%s; trying again\n", problem);
+	else
+		wait->say(ask->context);
+}
+
+int sl_join_ask_wait(struct sl_join_ask *ask, const struct sl_join_wait *wait,
+		     struct sl_join_request *request, struct sl_error *error)
+{
+	struct sl_wait_report reported = {0};
+	uint64_t begun = sl_wait_report_now(), limit = wait->timeout_s == 0 ? UINT64_MAX : wait->timeout_s;
+	uint32_t failed = 0;
+	bool reached = false;
+	for (;; sl_join_ask_pause(ask)) {
+		enum sl_join_verdict verdict = SL_JOIN_LATER;
+		int rc = wait->once(ask->context, request, &verdict, error);
+		uint64_t waited = sl_wait_report_now() - begun;
+		if (rc != SL_OK && rc != SL_ERR_BUSY)
+			return rc;
+		reached |= rc == SL_OK;
+		if (rc == SL_OK && sl_join_ask_member(ask, wait->pin) != NULL)
+			return SL_OK;
+		if (rc == SL_OK && verdict != SL_JOIN_WAITING && verdict != SL_JOIN_ADMITTED &&
+		    verdict != SL_JOIN_LATER)
+			return sl_join_ask_refused(ask, verdict, request, error);
+		if (waited >= limit || (!reached && waited >= REACH_S))
+			return wait->late(ask->context, reached, waited, error);
+		failed = rc == SL_OK ? 0 : failed + 1;
+		if (rc == SL_OK ? waited >= wait->quiet_s : !reached || failed > SILENT_TRIES)
+			report(ask, wait, &reported, rc == SL_OK ? NULL : error->text);
 	}
 }

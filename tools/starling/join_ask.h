@@ -6,10 +6,6 @@
 #include "common/membership/invitation.h"
 #include "daemon/membership/join_client.h"
 
-/* Failures in a row that are not reported: a machine that has answered before may be restarting with another
- * roster. */
-#define SL_JOIN_ASK_SILENT_TRIES 3u
-
 struct sl_join_ask {
 	const char *group;
 	const uint8_t *admin; /* that the first roster must have; NULL: the caller has set `roster` */
@@ -31,6 +27,24 @@ struct sl_join_ask {
 /* Ask once. SL_ERR_BUSY: no address answers; another code: the answer must not be used. */
 int sl_join_ask(struct sl_join_ask *ask, struct sl_join_request *request, enum sl_join_verdict *verdict,
 		struct sl_error *error);
+
+/* How a command asks until the roster has the key `pin`. */
+struct sl_join_wait {
+	const uint8_t *pin;
+	uint64_t timeout_s; /* 0: none */
+	uint64_t quiet_s;   /* in which nothing is said of an admin that has not decided */
+	/* Ask once, as sl_join_ask does. */
+	int (*once)(void *context, struct sl_join_request *request, enum sl_join_verdict *verdict,
+		    struct sl_error *error);
+	/* Say which command the admin is to run. */
+	void (*say)(const void *context);
+	/* Set the error after too long. `reached`: a machine has answered; else the error says why none has.
+	 */
+	int (*late)(const void *context, bool reached, uint64_t waited_s, struct sl_error *error);
+};
+/* Ask until the roster has the key, with ask->context. The error of `late`: not in time. */
+int sl_join_ask_wait(struct sl_join_ask *ask, const struct sl_join_wait *wait,
+		     struct sl_join_request *request, struct sl_error *error);
 /* Wait until the next request: 0.5 s at first, then 1 s, then 2 s. */
 void sl_join_ask_pause(struct sl_join_ask *ask);
 void sl_join_ask_close(struct sl_join_ask *ask);

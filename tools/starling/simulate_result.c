@@ -89,9 +89,7 @@ static json_t *summary(const struct sl_simulation *s, const struct sl_runner_fig
 static void print_json(const struct sl_simulation *s, const struct sl_runner_figures *figures)
 {
 	json_t *object = summary(s, figures);
-	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	putchar('\n');
-	json_decref(object);
+	sl_command_print_json(object, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 }
 
 /* --- spreadsheets --- */

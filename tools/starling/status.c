@@ -54,9 +54,7 @@ static void say_where(const struct status_command *command, const struct sl_stat
 static void print_json(const struct sl_status_all *all)
 {
 	json_t *document = sl_status_json(all);
-	json_dumpf(document, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-	putchar('\n');
-	json_decref(document);
+	sl_command_print_json(document, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 }
 
 int sl_cmd_status(int argc, char **argv)

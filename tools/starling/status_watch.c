@@ -160,9 +160,7 @@ static void print_changes(const struct sl_status_all *all, char (*said)[CHANGE_B
 static void print_json(const struct sl_status_all *all)
 {
 	json_t *document = sl_status_json(all);
-	json_dumpf(document, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	putchar('\n');
-	json_decref(document);
+	sl_command_print_json(document, JSON_COMPACT | JSON_REAL_PRECISION(15));
 }
 
 /* A screen stays until it is left; a pipe ends with the run. */
