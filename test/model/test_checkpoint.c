@@ -137,8 +137,8 @@ TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 			assert_int_equal(file.places[i].dtype, places[i].dtype);
 		assert_int_equal(file.places[i].nonnegative, places[i].nonnegative);
 	}
-	assert_int_equal(fread(back, 1, sizeof back, file.file), sizeof back);
-	assert_memory_equal(back, model, sizeof back);
+	assert_memory_equal(file.data, model, sizeof back);
+	assert_int_equal(file.places[3].first, 3);
 	sl_checkpoint_check_close(&file);
 }
 

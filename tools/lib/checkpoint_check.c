@@ -1,27 +1,50 @@
 #include "tools/lib/checkpoint_check.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/base/bytes.h"
 
-#define HEADER_BYTES_MAX (128u << 20)
-
-static json_t *read_header(FILE *file, uint64_t *bytes)
+int sl_checkpoint_map_open(const char *path, struct sl_checkpoint_map *map, struct sl_error *error)
 {
-	uint8_t length[8];
-	if (fread(length, sizeof length, 1, file) != 1)
+	struct stat st;
+	void *bytes = NULL;
+	*map = (struct sl_checkpoint_map){NULL, 0};
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (fd < 0 || bytes == MAP_FAILED)
+		sl_err_set(error, fd < 0 && errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", path,
+			   strerror(errno));
+	else if (bytes != NULL)
+		*map = (struct sl_checkpoint_map){bytes, (size_t)st.st_size};
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 || bytes == MAP_FAILED ? error->code : SL_OK;
+}
+
+void sl_checkpoint_map_close(struct sl_checkpoint_map *map)
+{
+	if (map->bytes != NULL)
+		munmap((void *)map->bytes, map->size);
+	*map = (struct sl_checkpoint_map){NULL, 0};
+}
+
+/* Return the header; *bytes receives its length. */
+static json_t *read_header(const struct sl_checkpoint_map *map, uint64_t *bytes)
+{
+	if (map->size < 8)
 		return NULL;
-	sl_bytes_unpack(bytes, length, 1, 64);
-	char *text = *bytes <= HEADER_BYTES_MAX ? malloc(*bytes + 1) : NULL;
-	json_t *header = NULL;
-	if (text != NULL && fread(text, 1, *bytes, file) == *bytes)
-		header = json_loadb(text, *bytes, JSON_REJECT_DUPLICATES, NULL);
-	free(text);
-	return header;
+	sl_bytes_unpack(bytes, map->bytes, 1, 64);
+	return *bytes <= map->size - 8
+		       ? json_loadb((const char *)map->bytes + 8, *bytes, JSON_REJECT_DUPLICATES, NULL)
+		       : NULL;
 }
 
 /* Fill in the place of a tensor, and add its elements to *n. */
@@ -56,13 +79,19 @@ static int compare(const void *left, const void *right)
 }
 
 /* Return true if the tensors lie one after the other, and the file ends after them. */
-static bool fill_file(const struct sl_tensor_file *tensors, uint64_t data_bytes)
+static bool fill_file(struct sl_tensor_file *tensors, uint64_t data_bytes)
 {
 	uint64_t end = 0;
 	qsort(tensors->places, tensors->count, sizeof *tensors->places, compare);
-	for (size_t i = 0; i < tensors->count; end += tensors->places[i++].bytes)
-		if (tensors->places[i].begin != end)
+	tensors->n = 0;
+	for (size_t i = 0; i < tensors->count; i++) {
+		struct sl_tensor_place *place = &tensors->places[i];
+		if (place->begin != end)
 			return false;
+		place->first = tensors->n;
+		tensors->n += place->bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
+		end += place->bytes;
+	}
 	return end > 0 && end == data_bytes;
 }
 
@@ -92,7 +121,6 @@ static bool take_tensors(json_t *header, const json_t *nonnegative, struct sl_te
 		if (!take_tensor(entry, place, &n) || n > SL_ELEMENTS_MAX)
 			return false;
 	}
-	tensors->n = (size_t)n;
 	return true;
 }
 
@@ -123,17 +151,14 @@ static bool take_header(json_t *header, uint64_t data_bytes, struct sl_tensor_fi
 
 int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, struct sl_error *error)
 {
-	struct stat st;
-	uint64_t header_bytes = 0;
-	*tensors = (struct sl_tensor_file){.file = fopen(path, "re")};
-	if (tensors->file == NULL || fstat(fileno(tensors->file), &st) != 0) {
-		int reason = errno;
-		sl_checkpoint_check_close(tensors);
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
-	}
-	json_t *header = read_header(tensors->file, &header_bytes);
-	bool good = header != NULL && take_header(header, (uint64_t)st.st_size - 8 - header_bytes, tensors);
+	uint64_t bytes = 0;
+	*tensors = (struct sl_tensor_file){.n = 0};
+	if (sl_checkpoint_map_open(path, &tensors->map, error) != SL_OK)
+		return error->code = SL_ERR_IO;
+	json_t *header = read_header(&tensors->map, &bytes);
+	bool good = header != NULL && take_header(header, tensors->map.size - 8 - bytes, tensors);
 	json_decref(header);
+	tensors->data = tensors->map.bytes + 8 + bytes;
 	if (good)
 		return SL_OK;
 	sl_checkpoint_check_close(tensors);
@@ -143,8 +168,7 @@ int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensors, s
 
 void sl_checkpoint_check_close(struct sl_tensor_file *tensors)
 {
-	if (tensors->file != NULL)
-		fclose(tensors->file);
+	sl_checkpoint_map_close(&tensors->map);
 	free(tensors->places);
-	*tensors = (struct sl_tensor_file){0};
+	*tensors = (struct sl_tensor_file){.n = 0};
 }
