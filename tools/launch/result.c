@@ -39,8 +39,7 @@ static void delete_dumps(const struct sl_launch *launch)
 		else
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "
-				"secret: "
-				"%s/learner-*/state/trained-%06u.model\n",
+				"secret: %s/learner-*/state/trained-%06u.model\n",
 				t, launch->plan->folder.shown, t);
 }
 

@@ -57,8 +57,7 @@ static const struct sl_usage usage = {
 	.options = own,
 	.check = check,
 	.doc = "Abort an attempt that cannot be completed: more of its participants are lost for good than "
-	       "its "
-	       "links tolerate.\v"
+	       "its links tolerate.\v"
 	       "Tell every learner that still waits; with --run, all of them are told. The cost:\n"
 	       "- each learner trains its model of the round again; the new one differs by training noise "
 	       "only, and the sum with the first one may be known to the lost learners;\n"
@@ -73,8 +72,7 @@ static const struct sl_usage usage = {
 	       "  starling abort --round 7 --control /run/starling/control.sock\n"
 	       "\n"
 	       "Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none "
-	       "had, or "
-	       "one did not, 2 bad usage."};
+	       "had, or one did not, 2 bad usage."};
 
 /* ---- which learners ---- */
 

@@ -29,16 +29,12 @@ static const struct sl_usage usage = {
 	.arguments = "[NAME]",
 	.argument = offsetof(struct admit, name),
 	.doc = "Admit the learner NAME, which waits to join the group, or admit a member's new key: sign the "
-	       "next "
-	       "version of the roster with the admin key of this machine. Without NAME: list the learners "
-	       "that "
-	       "wait.\v"
+	       "next version of the roster with the admin key of this machine. Without NAME: list the "
+	       "learners that wait.\v"
 	       "First compare the key with the one that 'starling join' or 'starling group rotate' shows on "
-	       "the "
-	       "other machine, for example by telephone. If they differ, another machine has used the "
+	       "the other machine, for example by telephone. If they differ, another machine has used the "
 	       "invitation: --refuse it. Once rounds have begun, the learners change one at a time: between "
-	       "two "
-	       "changes a round commits, for which this command waits.\n"
+	       "two changes a round commits, for which this command waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling admit\n"
@@ -46,8 +42,7 @@ static const struct sl_usage usage = {
 	       "  starling admit clinic-b --refuse\n"
 	       "\n"
 	       "Exit status: 0 done, 1 a file could not be written or a round must commit first (--no-wait), "
-	       "2 "
-	       "wrong usage, or no such learner waits."};
+	       "2 wrong usage, or no such learner waits."};
 
 static json_t *json_of(const struct sl_waiting *w)
 {
@@ -143,8 +138,7 @@ static int nothing_waits(const struct admit *admit, struct sl_error *error)
 	} else if (rc == SL_OK) {
 		rc = sl_err_set(error, SL_ERR_NOTFOUND,
 				"no learner %s waits here; 'starling admit' lists those that do. A learner "
-				"waits on the "
-				"machine that printed its invitation",
+				"waits on the machine that printed its invitation",
 				admit->name);
 	}
 	sl_group_folder_close(&own_learner);

@@ -109,8 +109,7 @@ static void find_handshake(struct sl_doctor_finding *f, const struct sl_join_cli
 	else
 		find(f, SL_DOCTOR_FAIL,
 		     "another program, or a proxy that ends TLS, may have the port: correct the address, or "
-		     "pass "
-		     "TLS through",
+		     "pass TLS through",
 		     "TLS failure: %s",
 		     client->why != 0 ? strerror(client->why) : "no learner answers there");
 }

@@ -39,15 +39,13 @@ static const struct sl_usage usage = {
 	.missing = "name an evidence file: evidence-*.json of a state folder",
 	.take = take_file,
 	.doc = "Verify files in which a learner has kept the proof that another one broke the protocol, and "
-	       "say what each of them "
-	       "proves.\v"
+	       "say what each of them proves.\v"
 	       "Examples:\n"
 	       "  starling evidence --roster roster.yaml state/evidence-2-*.json\n"
 	       "  starling evidence --json state/evidence-*.json\n"
 	       "\n"
 	       "A file holds the records with their signatures, and the key that they verify under. Only the "
-	       "roster tells whose key "
-	       "that is.\n"
+	       "roster tells whose key that is.\n"
 	       "\n"
 	       "Exit status: 0 every file proves what it says; 1 one does not; 2 wrong usage, or a file "
 	       "cannot be opened.\n"};

@@ -44,10 +44,9 @@ static const struct sl_usage usage = {
 	.check = check,
 	.doc = "Give the learner NAME another address: sign the next version of the roster with it.\v"
 	       "ADDRESS is HOST:PORT or [IPV6]:PORT, or up to four of them with commas. The learner keeps "
-	       "its "
-	       "id and its key, by which the others know it; no round is lost. Once rounds have begun, the "
-	       "learners change one at a time: between two changes a round commits, for which this command "
-	       "waits.\n"
+	       "its id and its key, by which the others know it; no round is lost. Once rounds have begun, "
+	       "the learners change one at a time: between two changes a round commits, for which this "
+	       "command waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group address clinic-c clinic-c.example.org:7400\n"

@@ -74,8 +74,7 @@ static const struct sl_usage usage = {
 	       "A group begins with one admin, on the machine on which it was created. To become an admin, "
 	       "another learner's machine makes an admin key with --key, and a present admin adds it. When "
 	       "several admins must sign, a change by one admin is a proposal, which the others sign: "
-	       "starling "
-	       "group sign.\n"
+	       "starling group sign.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group admins\n"
@@ -83,8 +82,7 @@ static const struct sl_usage usage = {
 	       "  starling group admins --add admin:9f86d0... --add admin:60303a... --required 2\n"
 	       "\n"
 	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, "
-	       "or admins that a group cannot have."};
+	       "usage, or admins that a group cannot have."};
 
 /* ---- showing ---- */
 

@@ -289,8 +289,7 @@ int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl
 	if (rc == SL_OK && !sl_group_is_signed(&own->group))
 		rc = sl_err_set(error, SL_ERR_REFUSED,
 				"%s is not signed, so that 'starling group create' has not made it: change "
-				"it by hand, "
-				"see roster(5)",
+				"it by hand, see roster(5)",
 				own->settings.roster);
 	int at = rc == SL_OK ? sl_roster_find(&own->group.roster, own->settings.id) : -1;
 	if (rc == SL_OK && at < 0)

@@ -50,8 +50,7 @@ static const struct sl_usage usage = {
 	.common = sl_group_options,
 	.doc = "Print an invitation to the group: one line, for 'starling join' on another machine.\v"
 	       "The line holds a secret. Send it on a way that only its receiver reads. The learner of this "
-	       "machine must "
-	       "be running when the invitation is used.\n"
+	       "machine must be running when the invitation is used.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group invite\n"

@@ -21,17 +21,14 @@ static const struct sl_usage usage = {
 	.argument = offsetof(struct remove_command, name),
 	.doc = "Remove the learner NAME from the group: sign the next version of the roster without it.\v"
 	       "The others go on without it after the present round. It ends when it receives the new "
-	       "roster. "
-	       "Its id is not used again. Once rounds have begun, the learners change one at a time: between "
-	       "two "
-	       "changes a round commits, for which this command waits.\n"
+	       "roster. Its id is not used again. Once rounds have begun, the learners change one at a time: "
+	       "between two changes a round commits, for which this command waits.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group remove clinic-c\n"
 	       "\n"
 	       "Exit status: 0 done, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, or "
-	       "there is no such learner."};
+	       "usage, or there is no such learner."};
 
 /* Return the index of the learner to remove. */
 static int find(const struct remove_command *command, const struct sl_group_change *change,
@@ -44,8 +41,7 @@ static int find(const struct remove_command *command, const struct sl_group_chan
 	if (&group->roster.members[at] == change->own.member)
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s is the learner of this machine, and its admin key signs the roster: "
-				  "only an admin on "
-				  "another machine can remove it",
+				  "only an admin on another machine can remove it",
 				  command->name);
 	if (!sl_group_is_forming(group) && group->roster.size <= change->own.settings.tolerance + 2)
 		return sl_err_set(

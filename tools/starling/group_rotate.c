@@ -38,19 +38,16 @@ static const struct sl_usage usage = {
 	.options = own_options,
 	.common = sl_group_options,
 	.doc = "Give the learner of this machine another key: make it, prove it with the present one, and "
-	       "wait "
-	       "until the admin admits it.\v"
+	       "wait until the admin admits it.\v"
 	       "The learner uses its present key until the roster has the new one, which it takes up between "
-	       "two "
-	       "rounds: it misses none. The command may be ended and run again at any time.\n"
+	       "two rounds: it misses none. The command may be ended and run again at any time.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group rotate\n"
 	       "  starling group rotate --address clinic-a.example.org:7400\n"
 	       "\n"
 	       "Exit status: 0 the roster has the new key, 1 the admin's machine cannot be reached or has "
-	       "not admitted it "
-	       "in time, 2 wrong usage, or a key that cannot be used."};
+	       "not admitted it in time, 2 wrong usage, or a key that cannot be used."};
 
 /* Load both keys; make the next one if there is none. */
 static int open_keys(struct rotate *r, struct sl_error *error)
@@ -201,8 +198,7 @@ static int rotate(struct rotate *r, struct sl_error *error)
 	if (rc == SL_OK && r->of.no_wait && r->own.admin == NULL)
 		rc = sl_err_set(error, SL_ERR_INVALID,
 				"--no-wait is for the machine with the admin key; to limit the wait for the "
-				"admin, give "
-				"--timeout SECONDS");
+				"admin, give --timeout SECONDS");
 	if (rc == SL_OK)
 		rc = open_keys(r, error);
 	if (rc != SL_OK)

@@ -37,8 +37,7 @@ static const struct sl_usage usage = {
 	       "  starling group sign proposal.yaml\n"
 	       "\n"
 	       "Exit status: 0 signed, 1 a file could not be written or a round has not committed, 2 wrong "
-	       "usage, "
-	       "or a proposal that cannot be signed."};
+	       "usage, or a proposal that cannot be signed."};
 
 /* Return true if the user agrees. */
 static bool agrees(const struct sign *s)

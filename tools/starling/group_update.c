@@ -33,16 +33,14 @@ static const struct sl_usage usage = {
 	.common = sl_group_options,
 	.doc = "Get the newest roster of the group from a member.\v"
 	       "Learners pass newer rosters on over their links. A learner that was away while all others "
-	       "got "
-	       "other keys or addresses has no link; with this command it asks them.\n"
+	       "got other keys or addresses has no link; with this command it asks them.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling group update\n"
 	       "  starling group update --address clinic-a.example.org:7400\n"
 	       "\n"
 	       "Exit status: 0 the roster is the newest of a member that answers, 1 none answers, 2 wrong "
-	       "usage, or this "
-	       "learner was removed."};
+	       "usage, or this learner was removed."};
 
 static uint64_t now_ms(void)
 {

@@ -195,8 +195,7 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	case SL_JOIN_UNKNOWN:
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s does not know this invitation: it was withdrawn, or expired long ago, "
-				  "or that machine was "
-				  "restored from a backup; %s",
+				  "or that machine was restored from a backup; %s",
 				  ask->from, another);
 	case SL_JOIN_EXPIRED:
 		return sl_err_set(error, SL_ERR_REFUSED, "the invitation has expired; %s", another);
@@ -221,8 +220,7 @@ int sl_join_ask_refused(const struct sl_join_ask *ask, enum sl_join_verdict verd
 	case SL_JOIN_KEY_TAKEN:
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "the group has the key of this machine under another name than %s: give "
-				  "that name, or "
-				  "another folder with --folder",
+				  "that name, or another folder with --folder",
 				  request->name);
 	case SL_JOIN_NO_MEMBER:
 		return sl_err_set(error, SL_ERR_REFUSED,

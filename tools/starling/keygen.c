@@ -40,15 +40,14 @@ static void check(struct argp_state *state, const void *options)
 static const struct sl_usage usage = {
 	.options = own,
 	.check = check,
-	.doc = "Make the identity of a learner (a secret key and its certificate) and print its "
-	       "roster line, which holds no secret.\v"
+	.doc = "Make the identity of a learner (a secret key and its certificate) and print its roster line, "
+	       "which holds no secret.\v"
 	       "Examples:\n"
 	       "  starling keygen --id 3 --name c --address 10.0.0.3:7400 >> roster.yaml\n"
 	       "  starling keygen --show --dir identity\n"
 	       "\n"
-	       "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "
-	       "printed line to every learner; all "
-	       "learners use the same roster.\n"};
+	       "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the printed line "
+	       "to every learner; all learners use the same roster.\n"};
 
 static int fail(const struct sl_error *error)
 {

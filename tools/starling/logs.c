@@ -91,8 +91,7 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "RUNFOLDER|FILE...",
 	.missing = "give a run folder or log files; of a learner of systemd: journalctl -u starlingd@GROUP "
-		   "-o cat "
-		   "--output-fields=STARLING_JSON >log.jsonl",
+		   "-o cat --output-fields=STARLING_JSON >log.jsonl",
 	.take = take_path,
 	.check = check,
 	.doc = "Print the logs of any number of learners as one, in the order of time (UTC), or explain a "

@@ -16,9 +16,8 @@ static const struct sl_usage usage = {
 	.missing = "give the run folder",
 	.argument = offsetof(struct report, folder),
 	.doc = "Write report.html, rounds.csv and learners.csv into the folder of a run, from the logs of "
-	       "its "
-	       "learners. The report is one file that opens in any browser, without a server: graph, phases, "
-	       "waits, loss, and whether all have the same model.\v"
+	       "its learners. The report is one file that opens in any browser, without a server: graph, "
+	       "phases, waits, loss, and whether all have the same model.\v"
 	       "Examples:\n"
 	       "  starling report RUNFOLDER\n"
 	       "  starling launch --web                 # writes it at the end of the run\n"

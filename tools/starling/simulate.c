@@ -32,8 +32,7 @@ static const struct sl_option own[] = {
 	 SL_SETS(struct sl_simulation_options, trained)},
 	{"states", 0, "FILE",
 	 "with mixing=metropolis, write a line \"ROUND EXCHANGE LEARNER SUM ...\": the sums mod p that the "
-	 "learner would "
-	 "decode if this exchange were its last",
+	 "learner would decode if this exchange were its last",
 	 SL_SETS(struct sl_simulation_options, states)},
 	{"coordinates", 0, "LIST", "parameters in --states, ascending from 0, as in 0,40,80",
 	 .take = take_coordinates},
@@ -43,11 +42,9 @@ static const struct sl_usage usage = {
 	.options = own,
 	.common = sl_run_options,
 	.doc = "Run the learners of `starling launch` in this process: the same training and rounds, without "
-	       "network, signatures and "
-	       "disk.\v"
+	       "network, signatures and disk.\v"
 	       "The same options give the same models, bit for bit; those of launch differ by training "
-	       "noise. "
-	       "--seed also decides the randomness of the shares.\n"
+	       "noise. --seed also decides the randomness of the shares.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling simulate -n 100 --topology neighbours:40\n"
@@ -57,9 +54,7 @@ static const struct sl_usage usage = {
 	       "The columns are those of launch; \"aggreg. s\" is processor time of all learners together.\n"
 	       "\n"
 	       "Exit status: 0 every round committed, and the same or exact; 1 failed or not exact; 2 bad "
-	       "input; "
-	       "130 interrupted. "
-	       "See also: starling launch --help\n"};
+	       "input; 130 interrupted. See also: starling launch --help\n"};
 
 static int run(const struct sl_simulation_options *o)
 {

@@ -109,8 +109,7 @@ void sl_simulate_csv_row(const struct sl_simulation *s, const struct sl_round_ro
 	bool known = sl_round_table_parts(row, seconds);
 	if (row->round == 1)
 		fputs("round,step,learners,edges,mixing,steps,mu,mse,train_s,aggregate_s,agree_s,share_s,"
-		      "ready_s,mix_s,confirm_s,margin,bytes,"
-		      "clamped,cpu_s,mean\n",
+		      "ready_s,mix_s,confirm_s,margin,bytes,clamped,cpu_s,mean\n",
 		      s->csv);
 	fprintf(s->csv, "%u,%u,%u,%u,%s,%" PRIu64, row->round, row->step, row->learners, row->edges,
 		row->mixing, row->steps);

@@ -33,8 +33,7 @@ static int usage(FILE *out)
 		sl_terminal_print(out, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ",
 				  verbs[i].name, verbs[i].usage);
 	sl_terminal_print(out, "\nGenerate, import and examine topology schedules: which learners are in "
-			       "range of each other, "
-			       "step by step. Topologies:\n");
+			       "range of each other, step by step. Topologies:\n");
 	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		sl_terminal_print(out, "  %s\n", *line);
 	sl_terminal_print(out, "\nEach verb has its own --help with examples.\n");

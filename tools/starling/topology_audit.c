@@ -45,21 +45,14 @@ static const struct sl_option own[] = {
 static const struct sl_usage usage = {
 	SL_TOPOLOGY_USAGE("NAME[:PARAMETER]|FILE"), .options = own, .check = check,
 	.doc = "Report what learners that pool all they see learn about the models of the others: exactly "
-	       "which "
-	       "sums, step by step, "
-	       "if each step is played as it is. \"-\" reads the schedule from standard input.\v"
+	       "which sums, step by step, if each step is played as it is. \"-\" reads the schedule from "
+	       "standard input.\v"
 	       "Without the coalition, the other learners fall into groups that reach each other only "
-	       "through it. "
-	       "The coalition "
-	       "learns the sum of the models of each group, and nothing else. One group reveals no more than "
-	       "the "
-	       "mean, which every "
-	       "participant gets; a group of one learner reveals its model. If no model changed between the "
-	       "steps, "
-	       "the sums of all "
-	       "steps could be combined; training changes them. Learners that are not connected to the "
-	       "majority do "
-	       "not take part.\n"
+	       "through it. The coalition learns the sum of the models of each group, and nothing else. One "
+	       "group reveals no more than the mean, which every participant gets; a group of one learner "
+	       "reveals its model. If no model changed between the steps, the sums of all steps could be "
+	       "combined; training changes them. Learners that are not connected to the majority do not take "
+	       "part.\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling topology audit walk.txt --coalition 3,5\n"
@@ -67,8 +60,7 @@ static const struct sl_usage usage = {
 	       "  starling topology audit grid -n 25 --tolerance 2\n"
 	       "\n"
 	       "Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 "
-	       "bad "
-	       "input.\n"};
+	       "bad input.\n"};
 
 static int mark_coalition(const char *text, uint32_t n, bool *mark, struct sl_error *error)
 {

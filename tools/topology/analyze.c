@@ -107,8 +107,7 @@ static json_t *step_json(const struct report *r, uint32_t step)
 	uint32_t smallest = a->kappa < a->cut_count ? a->kappa : a->cut_count;
 	return json_pack(
 		"{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:o, s:I, s:o, "
-		"s:o, "
-		"s:o, s:b, s:I, s:b, s:o, s:b}",
+		"s:o, s:o, s:b, s:I, s:b, s:o, s:b}",
 		"step", (json_int_t)step + 1, "learners", (json_int_t)f->graph.n, "edges",
 		(json_int_t)f->graph.edges, "degree", "min", (json_int_t)sl_graph_degree_min(&f->graph),
 		"mean", 2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),

@@ -182,8 +182,7 @@ static int search_all(struct search *s, struct sl_error *error)
 		if (rc == SL_ERR_RANGE)
 			return sl_err_set(error, rc,
 					  "too many coalitions of up to %u learners: lower --tolerance, or "
-					  "name one with "
-					  "--coalition",
+					  "name one with --coalition",
 					  s->c);
 		if (rc != SL_OK)
 			return sl_err_set(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
