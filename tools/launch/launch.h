@@ -190,7 +190,7 @@ struct sl_launch {
 	uint32_t barren;	     /* steps in a row that passed without a commit */
 	double idle_s;		     /* under this step: no learner trained or was in a view */
 	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
-	char odd[SL_ERROR_BYTES];    /* that a learner has other parameters or another model; "": none has */
+	const char *odd;	     /* how a learner differs from another one; NULL: none is known to */
 	char odd_causes[SL_ODD_CAUSES][SL_NAME_BYTES]; /* that were said */
 	struct sl_failures failures;
 	bool warned;	 /* that models are encoded too coarsely */

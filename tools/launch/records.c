@@ -119,7 +119,7 @@ static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const
 static void set_reason(const struct sl_learner *l, const struct sl_round_row *row, const char *why)
 {
 	struct sl_launch *launch = l->launch;
-	if (launch->odd[0] != '\0')
+	if (launch->odd != NULL)
 		snprintf(launch->reason, sizeof launch->reason, "%s", launch->odd);
 	else
 		snprintf(launch->reason, sizeof launch->reason, "%s, round %u: %s", l->name, row->round, why);
@@ -220,19 +220,21 @@ static bool is_new_cause(struct sl_launch *launch, const char *cause)
 static void hear_odd(struct sl_learner *l, const struct sl_record *record, const char *cause)
 {
 	struct sl_launch *launch = l->launch;
+	char text[SL_ERROR_BYTES];
 	if (record->peer < 1 || record->peer > launch->plan->learners)
 		return;
 	sl_bit_set(l->differs, record->peer - 1);
 	sl_bit_set(launch->learners[record->peer - 1].differs, l->index);
-	snprintf(launch->odd, sizeof launch->odd, "%s (%u): %s", l->name, l->index + 1, record->text);
+	snprintf(text, sizeof text, "%s (%u): %s", l->name, l->index + 1, record->text);
 	if (l->odd[0] == '\0')
-		strcpy(l->odd, launch->odd);
+		strcpy(l->odd, text);
 	if (launch->learners[record->peer - 1].odd[0] == '\0')
-		strcpy(launch->learners[record->peer - 1].odd, launch->odd);
+		strcpy(launch->learners[record->peer - 1].odd, text);
+	launch->odd = l->odd;
 	if (!may_agree(launch))
-		sl_launch_fail(launch, "%s", launch->odd);
+		sl_launch_fail(launch, "%s", text);
 	else if (is_new_cause(launch, cause))
-		sl_progress_line(launch->progress, "%s", launch->odd);
+		sl_progress_line(launch->progress, "%s", text);
 }
 
 static void hear_model(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
