@@ -100,7 +100,7 @@ static void print_change(const struct sl_group_change *change, const struct sl_w
 	char done[SL_NAME_BYTES + 40], proposed[SL_NAME_BYTES + 40];
 	snprintf(done, sizeof done, "Admitted: %s%s", waiting->name, key);
 	snprintf(proposed, sizeof proposed, "to admit %s%s", waiting->name, key);
-	sl_group_change_print(change, done, proposed);
+	sl_group_change_print(change, NULL, done, proposed);
 }
 
 /* Sign the change. The learner goes on waiting until enough admins have signed it. */

@@ -72,15 +72,12 @@ static int change(struct address_command *command, struct sl_group_change *c, st
 static void print(const struct address_command *command, const struct sl_group_change *c)
 {
 	char done[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32], proposed[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32];
-	if (command->of.json) {
-		json_t *object = json_pack("{s:s, s:s}", "name", command->name, "address", command->address);
-		sl_group_change_json(c, object);
-		sl_command_print_json(object, 0);
-		return;
-	}
+	json_t *object = !command->of.json ? NULL
+					   : json_pack("{s:s, s:s}", "name", command->name, "address",
+						       command->address);
 	snprintf(done, sizeof done, "Changed: %s has the address %s", command->name, command->address);
 	snprintf(proposed, sizeof proposed, "to give %s the address %s", command->name, command->address);
-	sl_group_change_print(c, done, proposed);
+	sl_group_change_print(c, object, done, proposed);
 }
 
 int sl_cmd_group_address(int argc, char **argv)

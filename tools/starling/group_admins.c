@@ -195,19 +195,15 @@ static void print_change(const struct admins *a, const struct sl_group_change *c
 {
 	const struct sl_group *next = &change->own.group;
 	char done[64], proposed[64];
-	if (a->of.json) {
-		json_t *object =
-			json_pack("{s:s, s:I, s:I}", "group", next->name, "required",
-				  (json_int_t)next->required, "count", (json_int_t)next->admin_count);
-		sl_group_change_json(change, object);
-		sl_command_print_json(object, 0);
-		return;
-	}
+	json_t *object =
+		!a->of.json ? NULL
+			    : json_pack("{s:s, s:I, s:I}", "group", next->name, "required",
+					(json_int_t)next->required, "count", (json_int_t)next->admin_count);
 	snprintf(done, sizeof done, "Done: %" PRIu32 " of %" PRIu32 " admins must sign", next->required,
 		 next->admin_count);
 	snprintf(proposed, sizeof proposed, "to have %" PRIu32 " of %" PRIu32 " admins sign", next->required,
 		 next->admin_count);
-	sl_group_change_print(change, done, proposed);
+	sl_group_change_print(change, object, done, proposed);
 }
 
 static int change(const struct admins *a, struct sl_error *error)

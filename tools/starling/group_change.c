@@ -163,17 +163,6 @@ void sl_group_change_close(struct sl_group_change *change)
 
 /* ---- what the command says ---- */
 
-void sl_group_change_print(const struct sl_group_change *change, const char *done, const char *proposed)
-{
-	const struct sl_group *now = &change->now;
-	if (change->missing == 0)
-		printf("%s; version %" PRIu64 " of the roster of %s.\n", done, now->version + 1, now->name);
-	else
-		printf("Signed, %s; needs %" PRIu32 " more signature%s: send %s/" SL_PROPOSAL_FILE
-		       " to another admin, who runs: starling group sign FILE\n",
-		       proposed, change->missing, change->missing > 1 ? "s" : "", change->folder);
-}
-
 void sl_group_change_json(const struct sl_group_change *change, json_t *object)
 {
 	char path[PATH_MAX + sizeof SL_PROPOSAL_FILE];
@@ -183,6 +172,22 @@ void sl_group_change_json(const struct sl_group_change *change, json_t *object)
 	snprintf(path, sizeof path, "%s/" SL_PROPOSAL_FILE, change->folder);
 	json_object_set_new(object, "needs", json_integer(change->missing));
 	json_object_set_new(object, "proposal", json_string(path));
+}
+
+void sl_group_change_print(const struct sl_group_change *change, json_t *object, const char *done,
+			   const char *proposed)
+{
+	const struct sl_group *now = &change->now;
+	if (object != NULL) {
+		sl_group_change_json(change, object);
+		sl_command_print_json(object, 0);
+	} else if (change->missing == 0) {
+		printf("%s; version %" PRIu64 " of the roster of %s.\n", done, now->version + 1, now->name);
+	} else {
+		printf("Signed, %s; needs %" PRIu32 " more signature%s: send %s/" SL_PROPOSAL_FILE
+		       " to another admin, who runs: starling group sign FILE\n",
+		       proposed, change->missing, change->missing > 1 ? "s" : "", change->folder);
+	}
 }
 
 int sl_group_change_take(const char *folder, const struct sl_group *group, struct sl_error *error)

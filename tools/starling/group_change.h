@@ -38,8 +38,10 @@ int sl_group_change_give(struct sl_group_change *change, const struct sl_group *
 void sl_group_change_close(struct sl_group_change *change);
 
 /* Print that a change was made, "Removed: clinic-c", or that it needs further signatures, "to remove
- * clinic-c". */
-void sl_group_change_print(const struct sl_group_change *change, const char *done, const char *proposed);
+ * clinic-c"; for `object`, not NULL, print that as JSON instead, with what sl_group_change_json adds, and
+ * free it. */
+void sl_group_change_print(const struct sl_group_change *change, json_t *object, const char *done,
+			   const char *proposed);
 /* Add "version" to `object`, and "needs" and "proposal" if further admins must sign. */
 void sl_group_change_json(const struct sl_group_change *change, json_t *object);
 

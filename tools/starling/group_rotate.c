@@ -87,7 +87,7 @@ static void print(const struct rotate *r, const struct sl_group_change *change)
 			sl_group_change_json(change, object);
 		sl_command_print_json(object, 0);
 	} else if (change != NULL && change->missing > 0) {
-		sl_group_change_print(change, NULL, proposed);
+		sl_group_change_print(change, NULL, NULL, proposed);
 	} else {
 		printf("Rotated: %s has the key %s, and uses it after the present round.\n",
 		       r->own.member->name, pin);

@@ -68,13 +68,9 @@ static void show(const struct sign *s, const struct sl_group *proposal, const ch
 
 static void print(const struct sign *s, const struct sl_group_change *change, const char *changes)
 {
-	if (!s->of.json) {
-		sl_group_change_print(change, "Signed; it is in force", "as above");
-		return;
-	}
-	json_t *object = json_pack("{s:s, s:s}", "group", change->now.name, "changes", changes);
-	sl_group_change_json(change, object);
-	sl_command_print_json(object, 0);
+	json_t *object =
+		!s->of.json ? NULL : json_pack("{s:s, s:s}", "group", change->now.name, "changes", changes);
+	sl_group_change_print(change, object, "Signed; it is in force", "as above");
 }
 
 /* Add the signature. An admin that has signed already may still add those of others. */
