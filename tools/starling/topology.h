@@ -24,9 +24,6 @@ char *sl_topology_families(int key, const char *text, void *input);
 /* Refuse --json without -o for a verb that writes a schedule. */
 void sl_topology_check_output(struct argp_state *state, const void *options);
 
-/* Parse the arguments of "starling topology VERB"; argv[0] is the verb. */
-void sl_topology_parse_args(const struct sl_usage *usage, int argc, char **argv, void *options);
-
 /* Open a file for writing, or standard output for NULL. Return NULL after an error. */
 FILE *sl_topology_open(const char *path, struct sl_error *error);
 /* Append the schedule to `out` and close it. Errors name the file; those of standard output are found by

@@ -59,7 +59,7 @@ int sl_topology_analyze(int argc, char **argv)
 						.floats = SL_FLOATS_USUAL}};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	sl_topology_parse_args(&usage, argc, argv, &o);
+	sl_option_parse(&usage, argc, argv, &o);
 	o.request.tolerance = o.common.tolerance;
 	o.request.figures.analysis.tolerance = o.common.tolerance;
 	o.request.json = o.common.json;

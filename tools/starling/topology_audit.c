@@ -128,7 +128,7 @@ int sl_topology_audit(int argc, char **argv)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	bool beyond = false;
-	sl_topology_parse_args(&usage, argc, argv, &o);
+	sl_option_parse(&usage, argc, argv, &o);
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
 	if (rc == SL_OK)
 		rc = audit(&o, &schedule, &beyond, &error);

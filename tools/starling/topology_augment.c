@@ -118,6 +118,6 @@ int sl_topology_augment(int argc, char **argv)
 {
 	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1};
 	struct sl_error error = {0};
-	sl_topology_parse_args(&usage, argc, argv, &o);
+	sl_option_parse(&usage, argc, argv, &o);
 	return sl_topology_status(run(&o, &error), &error);
 }

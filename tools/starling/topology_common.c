@@ -44,12 +44,6 @@ char *sl_topology_families(int key, const char *text, void *input)
 	return all;
 }
 
-void sl_topology_parse_args(const struct sl_usage *usage, int argc, char **argv, void *options)
-{
-	sl_command_set_name(argv, "starling topology %s", argv[0]);
-	sl_option_parse(usage, argc, argv, options);
-}
-
 uint64_t sl_prime_or_usage(struct argp_state *state, const char *text)
 {
 	uint64_t p = sl_option_number(state, "modulus", text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);

@@ -29,7 +29,7 @@ int sl_topology_generate(int argc, char **argv)
 	struct sl_topology_request request = {.seed = 1};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	sl_topology_parse_args(&usage, argc, argv, &request);
+	sl_option_parse(&usage, argc, argv, &request);
 	int rc = check_name(request.text, &error);
 	if (rc == SL_OK)
 		rc = sl_topology_schedule(&request, &schedule, &error);
