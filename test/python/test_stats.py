@@ -321,7 +321,7 @@ class SmallCells(Case):
             self.fails(stats.NoResult, "a[T.z] has fewer than 5 rows",
                        lambda s, part: stats.glm(s, "y ~ a", part, family, self.levels), parts)
         self.fails(stats.NoResult, "the first level of a has fewer than 5 rows",
-                   lambda s, part: stats.glm(s, "y ~ a", part, levels={"a": ["z", "x", "y"]}), parts)
+                   lambda s, part: stats.glm(s, "y ~ a", part, "gaussian", {"a": ["z", "x", "y"]}), parts)
         for common in (0, 1):
             rare = [{"y": np.abs((np.arange(20) == place - 1) - float(common)), "x": np.arange(20.0)} for place in range(5)]
             self.fails(stats.NoResult, "one of the two values of y has fewer than 5",
@@ -353,12 +353,15 @@ class BadInput(Case):
         self.fails(bad, "sex is 'm', which is not among its levels f, x", glm("died ~ sex", levels={"sex": ["f", "x"]}))
         self.fails(bad, "visits has values other than 0 and 1", glm("visits ~ age", family="binomial"))
         self.fails(bad, "bmi has values that are no counts", glm("bmi ~ age", family="poisson"))
+        self.fails(bad, "died has two values: give --family binomial", glm("died ~ age"))
+        words = [{**part, "died": np.where(np.nan_to_num(part["died"]) == 1, "yes", "no")} for part in PARTS]
+        self.fails(bad, "died has two values: give --family binomial", glm("died ~ age", levels={"died": ["no", "yes"]}), words)
         self.fails(bad, "'died' is no formula", glm("died"))
         self.fails(bad, "family is gaussian, binomial, poisson, not 'gamma'", glm("died ~ age", family="gamma"))
         self.fails(bad, "bmi has values other than 0 and 1", lambda s, part: stats.cox(s, "Surv(time, bmi) ~ age", part))
         self.fails(bad, "at least two different columns", lambda s, part: stats.pca(s, ["age", "age"], part))
         absent = [*PARTS[:4], {**PARTS[4], "age": np.full(140, np.nan)}]
-        self.fails(bad, "each of its 140 rows has a missing value in died, age: no row is left", glm("died ~ age"), absent)
+        self.fails(bad, "each of its 140 rows has a missing value in died, age: no row is left", glm("died ~ age", family="binomial"), absent)
 
     def test_nothing_is_shared_of_bad_input(self):
         hub = Hub(1)
@@ -399,14 +402,14 @@ class BadInput(Case):
 
     def test_different_questions(self):
         for other in ("died ~ bmi + years", "died ~ years"):
-            results = play(lambda s, part: stats.glm(s, "died ~ bmi" if s._place else other, part), PARTS)
+            results = play(lambda s, part: stats.glm(s, "died ~ bmi" if s._place else other, part, "binomial"), PARTS)
             said = {str(result) for result in results if not isinstance(result, Alone)}
             self.assertEqual(len(said), 1)
             self.assertIn("the sites do not ask the same question: nothing was shared", said.pop())
         hub = Hub(1)
         hub.members[0].agree("x")
         self.assertEqual(np.count_nonzero(hub.members[0].shared), 0)
-        results = play(lambda s, part: stats.glm(s, "died ~ bmi" if s._place else " died~bmi", part), PARTS)
+        results = play(lambda s, part: stats.glm(s, "died ~ bmi" if s._place else " died~bmi", part, "binomial"), PARTS)
         self.assertEqual([list(result["term"]) for result in results], [["Intercept", "bmi"]] * 5)  # the same with other blanks
 
     def test_learners_that_drop_digits(self):

@@ -45,6 +45,8 @@ stats <- function() {
   found$flat <- error_of(starling_glm(I(0 * wt + 1e9) ~ wt, rows_of(mtcars, me)))
   found$few <- error_of(starling_glm(mpg ~ wt, mtcars[1:4, ]))
   found$words <- error_of(starling_glm(mpg ~ name, transform(mtcars, name = rownames(mtcars))))
+  found$two <- error_of(starling_glm(am ~ wt, rows_of(mtcars, me)))
+  found$factor <- error_of(starling_glm(factor(am) ~ wt, rows_of(mtcars, me)))
   found$poly <- error_of(starling_glm(mpg ~ poly(wt, 2), mtcars))
   # The rounds that are left, but for three.
   group <- starling_join(list(question = numeric(5), sums = numeric(4096)), values = "model")
@@ -112,6 +114,8 @@ compare <- function() {
     says(found, "flat", "I(0 * wt + 1e+09) is constant over all sites")
     says(found, "few", "this site has 4 complete rows, and needs at least 5: nothing was shared")
     says(found, "words", "name has words")
+    says(found, "two", "am has two values: give family = binomial()")
+    says(found, "factor", "factor(am) is a factor: give family = binomial()")
     says(found, "poly", "poly() or scale()")
     says(found, "rounds", "the run has too few rounds: 3 of its")
   }

@@ -27,6 +27,8 @@ own_columns <- function(formula, data, family) {
   if (ncol(X) == 0) stop("the formula has no term and no intercept", call. = FALSE)
   y <- model.response(frame, "any")
   if (is.null(y)) stop("the formula has no response", call. = FALSE)
+  if (is.factor(y) && family$family != "binomial")
+    stop(names(frame)[1], " is a factor: give family = binomial(), or a number", call. = FALSE)
   own <- list2env(list(y = y, nobs = nrow(X), weights = rep(1, nrow(X)), etastart = NULL, mustart = NULL, start = NULL),
                   parent = environment())
   eval(family$initialize, own)
@@ -135,12 +137,15 @@ fit <- function(group, own, family, rows, mean0, mean_columns) {
 
 starling_glm <- function(formula, data, family = stats::gaussian(), path = Sys.getenv("STARLING_SOCKET"), level = 0.95) {
   call <- match.call()
+  named <- !missing(family)
   if (is.character(family)) family <- get(family, mode = "function", envir = parent.frame())
   if (is.function(family)) family <- family()
   if (!inherits(family, "family") || !family$family %in% c("gaussian", "binomial", "poisson"))
     stop("family is gaussian(), binomial() or poisson()", call. = FALSE)
   check_path(path)
   own <- own_columns(formula, data, family)
+  if (!named && length(unique(own$y)) == 2)
+    stop(own$response, " has two values: give family = binomial() (logistic regression) or family = gaussian() (linear)", call. = FALSE)
   group <- open_sums(path, question_of(formula, family, own))
   on.exit(starling_leave(group))
   check_rounds(group, 4)

@@ -110,7 +110,7 @@ def parser() -> command.Parser:
     p.add_argument("files", metavar="FILE", nargs="+", help="the data of this site: separated values, plain or .gz")
     add = p.add_argument_group("the analysis, the same at all sites").add_argument
     add("--levels", metavar="NAME=A,B", type=_levels, action="append", default=[], help="categories of a column of words; the first is the reference")
-    add("--family", choices=FAMILIES, default="gaussian", help="of glm: linear, logistic or Poisson regression")
+    add("--family", choices=FAMILIES, help="of glm: linear (gaussian, the default unless the outcome has two values), logistic or Poisson regression")
     add("--exposure", metavar="NAME", help="of a Poisson regression: column of person-years")
     add("--resolution", metavar="R", type=float, help="of quantiles and times: their grid, in the unit of the column (times: 1)")
     add("--until", metavar="T", type=float, help="of survival: follow all rows until this time")

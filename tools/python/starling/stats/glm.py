@@ -112,6 +112,14 @@ def _check_response(y: np.ndarray, family: str, name: str, source: str) -> None:
         raise InputError(f"{source}: {name} has values that are no counts")
 
 
+def _choose_family(y: np.ndarray, name: str, source: str) -> str:
+    """Return the family of a call that names none. A linear regression of an outcome with two values is rarely meant."""
+    if np.unique(y).size == 2:
+        raise InputError(f"{source}: {name} has two values: give --family binomial (logistic regression) or --family gaussian (linear); "
+                         "in Python family=")
+    return "gaussian"
+
+
 def _link(family: str, mean: float) -> float:
     return math.log(mean / (1 - mean)) if family == "binomial" else math.log(mean)
 
@@ -145,22 +153,24 @@ def _saturated(family: str, y: np.ndarray) -> float:
 
 # ---- the regression ----
 
-def glm(sums: Sums, formula: str, data: Any, family: str = "gaussian", levels: Levels | None = None, exposure: str | None = None,
+def glm(sums: Sums, formula: str, data: Any, family: str | None = None, levels: Levels | None = None, exposure: str | None = None,
         confidence: float = 0.95, threshold: int = SMALL) -> Result:
     """Fit a linear (gaussian), logistic (binomial) or Poisson regression, `y ~ age + sex`, to the rows of all sites.
 
+    family: gaussian if None, unless the rows here have two outcomes; then it must be named.
     levels: categories of columns of words; with those of y, the second one is 1. exposure: of poisson, a column of positive
     numbers, such as person-years. Tests of gaussian use the t distribution, the others the normal one.
     What all sites learn: the number of rows in each category, the sums of the columns, and in each step X'WX, X'(y - mu) and
     the deviance. With few rows beside many columns these tell much about rows.
     arrays: cov [p, p] of the estimates. NoResult: no finite estimate exists, or the columns depend on each other."""
-    if family not in FAMILIES or (exposure and family != "poisson"):
-        raise InputError(f"family is {', '.join(FAMILIES)}, not {family!r}" if family not in FAMILIES else "exposure is for poisson")
+    if family not in (None, *FAMILIES) or (exposure and family != "poisson"):
+        raise InputError("exposure is for poisson" if family in (None, *FAMILIES) else f"family is {', '.join(FAMILIES)}, not {family!r}")
     data, levels = columns_of(data), levels or {}
     d = design(formula, data, levels, [exposure] if exposure else [])
     if len(d.responses) != 1 or not d.names:
         raise InputError(f"{formula!r}: a regression has one column on the left, and at least one term or an intercept")
     y = d.response[0]
+    family = family or _choose_family(y, d.responses[0], data.source)
     _check_response(y, family, d.responses[0], data.source)
     if exposure and (d.response[1] <= 0).any():
         raise InputError(f"{data.source}: {exposure} has values that are not above 0")
