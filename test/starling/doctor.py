@@ -271,6 +271,12 @@ def look_here(ports):
 	Doctor('--config', 'config.yaml', status=1).says('FAIL', 'roster', 'bad.yaml', 'roster(5)')
 	assert 'exclude each other' in run('doctor', '--config', 'config.yaml', '--folder', 'x', status=2)
 	assert 'no starlingd.yaml' in run('doctor', '--folder', 'nowhere', status=2)
+	assert 'no starlingd.yaml' in run('doctor', 'nowhere', status=2)
+	assert 'starling doctor FOLDER' in run('doctor', '--control', 'm1/state/control.sock', status=2)
+	Path('run/learner-01').mkdir(parents=True)
+	assert 'choose one: starling doctor run/learner-01' in run('doctor', 'run', status=2)
+	shutil.copy('config.yaml', 'run/learner-01')
+	assert 'configuration: ' in run('doctor', 'run/learner-01', status=1)
 
 
 def join(name, port, invitation):

@@ -19,11 +19,21 @@ struct options {
 	bool json;
 };
 
+/* A learner that does not run has no such socket. */
+static void refuse_control(struct argp_state *state, const char *value, void *options)
+{
+	(void)options;
+	argp_error(state,
+		   "doctor looks at one learner by its folder: starling doctor FOLDER, not --control %s",
+		   value);
+}
+
 static const struct sl_option own[] = {
 	{"folder", 0, "DIR", "folder of the group, if this machine has several",
 	 SL_SETS(struct options, folder)},
 	{"config", 'c', "FILE", "configuration of a learner that is set up by hand",
 	 SL_SETS(struct options, config)},
+	{"control", 0, "SOCKET", NULL, .take = refuse_control},
 	{"json", 0, NULL, "print the result as JSON", SL_SETS(struct options, json)},
 	{0}};
 
@@ -36,11 +46,16 @@ static void check(struct argp_state *state, const void *options)
 
 static const struct sl_usage usage = {
 	.options = own,
+	.arguments = "[FOLDER]",
+	.argument = offsetof(struct options, folder),
 	.check = check,
 	.doc = "Look for what keeps the learner of this machine from taking part: first here, then at each "
 	       "peer of its roster. One line each, with the remedy. Run it as the user of the learner.\v"
+	       "FOLDER is that of the group, as with --folder, or of a learner in a run folder.\n"
+	       "\n"
 	       "Examples:\n"
 	       "  starling doctor\n"
+	       "  starling doctor RUNFOLDER/learner-01\n"
 	       "  starling doctor --config /etc/starling/starlingd.yaml\n"
 	       "\n"
 	       "Exit status: 0 all is well, 1 something fails, 2 wrong usage, or this machine has no "
@@ -71,6 +86,13 @@ static void print_json(const struct sl_doctor *doctor)
 	sl_command_print_json(array, 0);
 }
 
+/* Return true if `folder`, which may be NULL, has this entry; write its path. */
+static bool is_there(const char *folder, const char *name, char path[static PATH_MAX])
+{
+	return folder != NULL && snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
+	       access(path, F_OK) == 0;
+}
+
 /* Find the configuration: that of the options, of the group of this machine, or of the system. */
 static int find_config(const struct options *o, char config[static PATH_MAX + 32], struct sl_error *error)
 {
@@ -79,6 +101,12 @@ static int find_config(const struct options *o, char config[static PATH_MAX + 32
 		snprintf(config, PATH_MAX, "%s", o->config);
 		return SL_OK;
 	}
+	if (is_there(o->folder, "config.yaml", config))
+		return SL_OK;
+	if (is_there(o->folder, "learner-01", config))
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "%s has the folders of several learners; choose one: starling doctor %s",
+				  o->folder, config);
 	int rc = sl_group_folder_find(o->folder, folder, error);
 	if (rc == SL_OK) {
 		snprintf(config, PATH_MAX + 32, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
