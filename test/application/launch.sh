@@ -248,12 +248,14 @@ done
 # Commands that cannot be used.
 run 1 -- ./no-such-command
 grep -q 'no-such-command: no such command' err || fail "a missing command is not named"
+! grep -q 'resume' out err || fail "a run without a round is to be continued"
 run 1 -- train.py
 grep -q 'train.py: .*; a script needs its interpreter, as in: -- python3 train.py' err || fail "a file that is no program is not named"
 run 1 -- env -u PYTHONPATH "$python" -I -c 'import starling' # -I: without the package of the build folder
 grep -q "its Python has no package starling: in that environment, run python3 -m pip install" err || fail "no remedy for a missing package"
 run 1 -- sh -c 'echo some words; exit 3'
 grep -q 'the command of learner-.* ended with status 3; its output is in' err || fail "an early end is not named"
+! grep -q 'resume' out err || fail "a command that has ended before the first round is to be continued"
 grep -q '^learner-0[123]: some words$' out || fail "its words are not shown"
 run 1 -- true
 grep -q 'ended before the first round was committed; its output is in run/learner-' err ||

@@ -88,6 +88,15 @@ static bool is_idle(const struct sl_launch *launch, uint32_t i)
 	return launch->handed > 0 && !launch->learners[i].took_part && !launch->learners[i].lost;
 }
 
+/* Return true if there is a round to continue after. */
+static bool has_committed(const struct sl_launch *launch)
+{
+	bool any = launch->plan->resume.committed > 0;
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		any |= launch->learners[i].committed > 0;
+	return any;
+}
+
 static void say_idle(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
@@ -132,7 +141,7 @@ int sl_launch_result(struct sl_launch *launch)
 		return exit_status(launch); /* no learner came up */
 	if (!launch->command_failed)	    /* its output says more than the logs of the learners */
 		sl_launch_command(launch, "next: ", "logs");
-	if (launch->signal != 0 || (launch->failed && launch->commands != NULL))
+	if (launch->signal != 0 || (launch->failed && launch->commands != NULL && has_committed(launch)))
 		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
 }
