@@ -79,8 +79,15 @@ for name in b c; do
 	shift
 done
 until grep -q 'waiting for an application on ' log; do sleep 0.1; done
+"$program" join - --name d --address 127.0.0.1:9 --folder sd --timeout 1 <invitation >out 2>err && fail 'a learner without a program has answered'
+has err 'until its first program has joined: start that program'
+ends 1 status sa
+has out "waits for its first program on sa/state/application.sock" ' waiting ' '1 learner: 1 waiting'
+kill -KILL "$pid"
+wait "$pid" || :
+pid=
 ends 2 status sa
-has out "waits for its first program on sa/state/application.sock"
+has out ' stopped ' '1 learner: 1 stopped'
 
 # Another user has its groups in its home folder.
 chmod 755 "$folder"

@@ -139,7 +139,7 @@ def answer(end, name, at):
     with end.accept()[0] as one:
         one.recv(4096)
         problem = {'at': at, 'level': 'warn', 'event': 'x', 'text': f'warning of {at}'}
-        one.sendall(json.dumps({'ok': True, 'id': 1, 'name': name, 'round': 1, 'rounds': 2, 'phase': '\x1b[31mMIX\x9b', 'last_problem': problem,
+        one.sendall(json.dumps({'ok': True, 'id': 1, 'name': name, 'round': 1, 'rounds': 2, 'phase': '\x1b[31mMIX\x9b', 'last_problem': problem, 'last_commit': {'at': '2026-11-21T12:00:01Z'},
                                 'peers': [{'id': 9, 'name': '\x1b]0;x\x07'}]}).encode() + b'\n')
 ends = {name: socket.socket(socket.AF_UNIX) for name in 'abc'}
 for name, end in ends.items():
@@ -157,7 +157,8 @@ exec 3>hold
 read -r _ <ready
 ends 1 status lies
 LC_ALL=C grep -q "$(printf '[\033\233\007]')" out && fail 'a control character of a learner'
-has out '?[2Ja ' '?[31mMIX' '2 making progress, 1 silent' 'last warning, 2026-11-21T12:00:00, ?[2Jb: warning of 2026-11-21T12:00:00.700Z'
+has out '?[2Ja ' '?[31mMIX' '2 making progress, 1 silent' ': warning of 2026-11-21T12:00:00.700Z'
+grep -Eq '^last warning, [0-9.]+[smhd] ago, before its last commit, \?\[2Jb: ' out || fail 'no age of the last warning'
 "$program" stop --timeout 2 lies >out 2>err && code=0 || code=$?
 [ $code = 1 ] || fail "stop of a hanging learner ends with $code"
 has err 'starling stop: c: does not answer'

@@ -4,12 +4,10 @@
  * missing or damaged, the learners' records tell the last committed round.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "daemon/store/store.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/run_fill.h"
+#include "tools/lib/learners.h"
 
 #define END_TRIES 100u /* of 0.1 s: learners end soon after their launcher */
 
@@ -115,26 +114,14 @@ static int raise_rounds(struct sl_plan *plan, struct sl_error *error)
 
 /* ---- learners of an earlier launch ---- */
 
-/* Return true if learner `index` is running; `process` is its process id, 0 if unknown. */
-static bool is_running(const struct sl_plan *plan, uint32_t index, long *process)
-{
-	char path[PATH_MAX], text[32] = "";
-	sl_run_folder_path(&plan->folder, index, "state/lock", path);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-	*process = pread(fd, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
-	close(fd);
-	return held;
-}
-
 static int await_end(struct sl_plan *plan, struct sl_error *error)
 {
 	uint32_t tries = 0;
 	long process = 0;
+	char state[PATH_MAX];
 	for (uint32_t i = 0; i < plan->learners;) {
-		if (!is_running(plan, i, &process)) {
+		sl_run_folder_path(&plan->folder, i, "state", state);
+		if (!sl_learners_runs(state, &process)) {
 			i++;
 			continue;
 		}

@@ -2,9 +2,11 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tools/lib/command.h"
@@ -156,6 +158,20 @@ void sl_learners_close(struct sl_learners *learners)
 }
 
 /* ---- options ---- */
+
+bool sl_learners_runs(const char *folder, long *process)
+{
+	char path[PATH_MAX + 16], text[32] = "";
+	snprintf(path, sizeof path, has(folder, "lock") ? "%s/lock" : "%s/state/lock", folder);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	*process = 0;
+	if (fd < 0)
+		return false;
+	bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	*process = pread(fd, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+	close(fd);
+	return held;
+}
 
 void sl_learners_take_socket(struct argp_state *state, const char *value, void *options)
 {

@@ -52,6 +52,10 @@ void sl_learners_take_folder(struct argp_state *state, const char *value, void *
 /* Find what the options name, or end the program with an error and SL_EXIT_USAGE. */
 void sl_learners_open(struct sl_learners *learners, const struct sl_learners_options *options);
 
+/* Return true if a daemon holds the state folder, `folder` or FOLDER/state; `process` is its process id, 0 if
+ * unknown. */
+bool sl_learners_runs(const char *folder, long *process);
+
 /* Return a text or a number of a reply; "" or 0 without it. */
 const char *sl_learners_text(const json_t *object, const char *key);
 long long sl_learners_number(const json_t *object, const char *key);

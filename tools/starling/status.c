@@ -37,7 +37,8 @@ static const struct sl_usage usage = {
 	       "  starling status --json RUNFOLDER | jq '.learners[].state'\n"
 	       "\n"
 	       "Exit status: 0 all make progress, 1 a learner waits beyond a deadline or does not answer, or "
-	       "its group is forming, 2 a learner is stopped, has finished or was not started yet (or wrong "
+	       "its group is forming, or it waits for its first program, 2 a learner is stopped, has "
+	       "finished or was not started yet (or wrong "
 	       "usage)."};
 
 /* Say where the learners are, if the command line does not. */

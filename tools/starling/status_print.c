@@ -15,8 +15,9 @@
 #define WAIT_SHOWN_S 1.0 /* a shorter wait is not worth a line */
 #define NAME_COLUMNS 13
 #define METRIC_COLUMNS 7
-#define BELOW 3u /* lines below the rows */
-#define INDENT 4 /* of what follows the row of a learner */
+#define BELOW 3u	 /* lines below the rows */
+#define SECOND_BYTES 19u /* of an instant in RFC 3339, up to its seconds */
+#define INDENT 4	 /* of what follows the row of a learner */
 
 enum { NAME, ROUND, ATTEMPT, PHASE, SINCE, NEIGHBOURS, TOLERATES, COMMIT, METRIC, MEMORY, EXACT, COLUMNS };
 
@@ -111,8 +112,8 @@ static void fill_row(const struct sl_status_all *all, const struct sl_status_row
 {
 	static const char marks[] = {
 		[SL_STATUS_RUNNING] = ' ', [SL_STATUS_FINISHED] = ' ', [SL_STATUS_FORMING] = ' ',
-		[SL_STATUS_NEW] = 'x',	   [SL_STATUS_OVERDUE] = '!',  [SL_STATUS_SILENT] = '?',
-		[SL_STATUS_STOPPED] = 'x'};
+		[SL_STATUS_WAITING] = ' ', [SL_STATUS_NEW] = 'x',      [SL_STATUS_OVERDUE] = '!',
+		[SL_STATUS_SILENT] = '?',  [SL_STATUS_STOPPED] = 'x'};
 	for (int i = 0; i < COLUMNS; i++)
 		strcpy(cells[i], "-");
 	snprintf(cells[NAME], SL_CELL_BYTES, "%c%.*s", marks[row->state], NAME_COLUMNS - 2,
@@ -192,16 +193,16 @@ static void describe_start(const struct sl_status_row *row, char *text, size_t s
 }
 
 /* Before its first application has joined, a learner has no control socket. */
-static void describe_unheard(const struct sl_status_row *row, char *text, size_t size)
+static void describe_waiting(const struct sl_status_row *row, char *text, size_t size)
 {
+	static const char *const places[] = {"", "/.."}; /* of a launched run: beside the state folder */
 	char path[PATH_MAX + 32];
-	snprintf(path, sizeof path, "%s/application.sock", row->asked->folder);
-	if (access(path, F_OK) == 0)
-		snprintf(text, size, "waits for its first program on %s, or was killed while it did", path);
-	else
-		snprintf(text, size,
-			 "does not run (%s/%s: %s); its last lines in the journal or on its terminal say why",
-			 row->asked->folder, row->asked->socket, strerror(row->asked->error));
+	snprintf(text, size, "starts");
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		snprintf(path, sizeof path, "%s%s/application.sock", row->asked->folder, places[i]);
+		if (access(path, F_OK) == 0)
+			snprintf(text, size, "waits for its first program on %s", path);
+	}
 }
 
 /* Return true if the row has a second line, and write it. */
@@ -217,6 +218,8 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 		return false;
 	if (row->state == SL_STATUS_FORMING)
 		snprintf(text, size, "%s", sl_learners_text(row->asked->reply, "error"));
+	else if (row->state == SL_STATUS_WAITING)
+		describe_waiting(row, text, size);
 	else if (row->state == SL_STATUS_NEW)
 		describe_start(row, text, size);
 	else if (row->state == SL_STATUS_SILENT && row->asked->error != 0 && row->asked->error != EAGAIN)
@@ -229,7 +232,9 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 			 sl_learners_text(row->last, "time"), sl_learners_text(row->last, "event"),
 			 sl_learners_text(row->last, "text"));
 	else
-		describe_unheard(row, text, size);
+		snprintf(text, size,
+			 "does not run (%s/%s: %s); its last lines in the journal or on its terminal say why",
+			 row->asked->folder, row->asked->socket, strerror(row->asked->error));
 	return true;
 }
 
@@ -390,19 +395,25 @@ static void print_problem(struct screen *s, const struct sl_status_all *all)
 		problem = one;
 		last = &all->rows[i];
 	}
-	if (problem != NULL)
-		put(s, "last %s, %.19s, %s: %s",
-		    strcmp(sl_learners_text(problem, "level"), "warn") == 0 ? "warning" : "error",
-		    sl_learners_text(problem, "at"), sl_status_name(last), sl_learners_text(problem, "text"));
+	if (problem == NULL)
+		return;
+	const char *at = sl_learners_text(problem, "at"),
+		   *commit = sl_learners_text(json_object_get(last->status, "last_commit"), "at");
+	char age[SL_CELL_BYTES];
+	write_duration(ago(at), age);
+	put(s, "last %s, %s ago%s, %s: %s",
+	    strcmp(sl_learners_text(problem, "level"), "warn") == 0 ? "warning" : "error", age,
+	    strncmp(at, commit, SECOND_BYTES) < 0 ? ", before its last commit" : "", sl_status_name(last),
+	    sl_learners_text(problem, "text"));
 }
 
 static void print_count(struct screen *s, const struct sl_status_all *all)
 {
 	static const char *const words[] = {
 		[SL_STATUS_RUNNING] = "making progress", [SL_STATUS_FINISHED] = "finished",
-		[SL_STATUS_FORMING] = "forming",	 [SL_STATUS_NEW] = "not started yet",
-		[SL_STATUS_OVERDUE] = "overdue",	 [SL_STATUS_SILENT] = "silent",
-		[SL_STATUS_STOPPED] = "stopped"};
+		[SL_STATUS_FORMING] = "forming",	 [SL_STATUS_WAITING] = "waiting",
+		[SL_STATUS_NEW] = "not started yet",	 [SL_STATUS_OVERDUE] = "overdue",
+		[SL_STATUS_SILENT] = "silent",		 [SL_STATUS_STOPPED] = "stopped"};
 	size_t counts[SL_STATUS_STATES], used = 0;
 	char text[128] = "";
 	sl_status_count(all, counts);

@@ -81,10 +81,12 @@ static void take(struct sl_status_row *row)
 	}
 	sl_log_files_end(asked->log, 0, TAIL_BYTES, take_record, row);
 	sl_control_query_clean(row->last);
-	row->state = asked->fresh && sl_control_query_absent(asked) ? SL_STATUS_NEW
-		     : !sl_control_query_absent(asked)		    ? SL_STATUS_SILENT
-		     : row->finished				    ? SL_STATUS_FINISHED
-								    : SL_STATUS_STOPPED;
+	long process;
+	row->state = !sl_control_query_absent(asked)		 ? SL_STATUS_SILENT
+		     : sl_learners_runs(asked->folder, &process) ? SL_STATUS_WAITING
+		     : asked->fresh				 ? SL_STATUS_NEW
+		     : row->finished				 ? SL_STATUS_FINISHED
+								 : SL_STATUS_STOPPED;
 	sl_learners_know(asked, row->last, "learner");
 }
 
@@ -163,9 +165,9 @@ const char *sl_status_state_name(enum sl_status_state state)
 {
 	static const char *const names[] = {
 		[SL_STATUS_RUNNING] = "running", [SL_STATUS_FINISHED] = "finished",
-		[SL_STATUS_FORMING] = "forming", [SL_STATUS_NEW] = "new",
-		[SL_STATUS_OVERDUE] = "overdue", [SL_STATUS_SILENT] = "silent",
-		[SL_STATUS_STOPPED] = "stopped"};
+		[SL_STATUS_FORMING] = "forming", [SL_STATUS_WAITING] = "waiting",
+		[SL_STATUS_NEW] = "new",	 [SL_STATUS_OVERDUE] = "overdue",
+		[SL_STATUS_SILENT] = "silent",	 [SL_STATUS_STOPPED] = "stopped"};
 	return names[state];
 }
 
