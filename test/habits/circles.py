@@ -21,7 +21,7 @@ KNOWN_INCLUDES = {
 KNOWN_CALLS = {
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
 	'tools/runner': ['runner_sweep runner_turn'],
-	'tools/sim': ['check check_mean check_rules check_signed forget lie link shell signatures verbs world', 'fault fault_kinds'],
+	'tools/sim': ['forget shell', 'fault fault_kinds'],
 }
 
 

@@ -6,44 +6,6 @@
 #include "common/compute/job_model.h"
 #include "tools/sim/lie.h"
 
-/* --- the list of attempts: one entry for each, opened when the first learner closes its view --- */
-
-struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h)
-{
-	struct sl_sim_attempt *page = sim->attempts;
-	while (page != NULL && memcmp(page->h, h, SL_HASH_BYTES) != 0)
-		page = page->next;
-	return page;
-}
-
-static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view *view)
-{
-	struct sl_sim_attempt *page = sl_sim_alloc(sim, 1, sizeof *page);
-	*page = (struct sl_sim_attempt){.next = sim->attempts,
-					.t = view->t,
-					.a = view->a,
-					.n = view->n,
-					.chunks = sl_view_state_chunks_most(view->elements),
-					.p = view->field.p,
-					.elements = view->elements};
-	sim->attempts = page;
-	memcpy(page->h, view->h, SL_HASH_BYTES);
-	page->members = sl_sim_copy(sim, view->members, view->n * sizeof *page->members);
-	page->edge = sl_sim_alloc(sim, (size_t)sim->n * sim->n, sizeof *page->edge);
-	page->of = sl_sim_alloc(sim, sim->n, sizeof *page->of);
-	for (uint32_t k = 0; k < view->n; k++) {
-		struct sl_sim_part *part = &page->of[view->members[k]];
-		part->in = true;
-		for (const struct sl_sim_aborted *aborted = sim->learners[view->members[k]].aborted;
-		     aborted != NULL; aborted = aborted->next)
-			part->aborted |= aborted->t == view->t && aborted->a == view->a;
-	}
-	page->out = sl_sim_alloc(sim, (size_t)sim->n * page->chunks, sizeof *page->out);
-	for (size_t k = 0; k < (size_t)sim->n * page->chunks; k++)
-		page->out[k] = 0;
-	return page;
-}
-
 /* --- the privacy check --- */
 
 static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
@@ -83,7 +45,7 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 			sl_sim_fail(sim, "two views, one hash");
 		return;
 	}
-	page = open_page(sim, view);
+	page = sl_sim_check_open(sim, view);
 	for (uint32_t i = 0; i < view->n; i++)
 		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
 			*edge(sim, page, view->members[i], view->members[view->graph.adjacent[e]]) = true;
@@ -201,17 +163,6 @@ static bool only_lost_have(const struct sl_sim *sim, sl_round t)
 			return false;
 	}
 	return aborted;
-}
-
-/* Return the number of equal digests that a commit needs: one of them is of an honest learner, and two sets
- * of them have more than f signers in common (ROUND.md §7.14 Confirm). */
-uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members)
-{
-	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t digests = 0;
-	while (digests < members && (digests <= p->tolerance || 2 * digests <= members + p->forgetful))
-		digests++;
-	return digests;
 }
 
 /* Check that enough members of the view have signed the digest of the certificate. */

@@ -76,14 +76,16 @@ void sl_sim_check_forgot(struct sl_sim *sim, uint32_t i);
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */
+/* attempt.c */
 struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h);
+struct sl_sim_attempt *sl_sim_check_open(struct sl_sim *sim, const struct sl_view *view);
+uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members);
 /* Return true if learner i cannot know what it did in round t: its disk was set back then, or later. What it
  * signs may contradict itself; what follows for others is still checked. */
 static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	return sim->learners[i].forgot && t <= sim->learners[i].forgot_in;
 }
-uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members);
 /* check_mean.c: compare the committed model of learner i with the plain mean of the models, in doubles.
  * Encoding rounds each value to a multiple of the step that was agreed. */
 void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,

@@ -87,23 +87,25 @@ void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set)
 	}
 }
 
+void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
+{
+	for (uint32_t j = 0; j < sim->n; j++) {
+		struct sl_sim_link *link = sl_sim_link(sim, i, j), *back = sl_sim_link(sim, j, i);
+		if (link->up) {
+			link->last = (link->last > sim->now ? link->last : sim->now) +
+				     notice_ms * UINT64_C(1000) + 1;
+			sl_sim_post_core(sim, link->last, SL_EVENT_LINK_DOWN, j, i);
+		}
+		link->up = back->up = false; /* its last messages still arrive */
+	}
+}
+
 /* --- messages --- */
 
 static void keep(struct sl_sim_link *link, struct sl_packet *packet)
 {
 	link->kept = realloc(link->kept, (link->kept_count + 1) * sizeof *link->kept);
 	link->kept[link->kept_count++] = packet;
-}
-
-/* The packet arrives at time `at`, unless its link falls before. */
-static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, uint64_t at, struct sl_packet *packet)
-{
-	sl_sim_post(sim, at,
-		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-					  .learner = j,
-					  .peer = i,
-					  .generation = sl_sim_link(sim, i, j)->generation,
-					  .packet = packet});
 }
 
 static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_packet *packet)
@@ -120,7 +122,7 @@ static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_pa
 	}
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
 	link->last = at > link->last ? at : link->last + 1;
-	post_packet(sim, i, j, link->last, packet);
+	sl_sim_post_packet(sim, i, j, link->last, packet);
 }
 
 void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -130,16 +132,9 @@ void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
 	for (uint32_t m = 0; m < link->kept_count; m++) {
 		link->last = (link->last > sim->now ? link->last : sim->now) +
 			     sl_sim_delay(sim, sim->options.delay_ms);
-		post_packet(sim, i, j, link->last, link->kept[m]);
+		sl_sim_post_packet(sim, i, j, link->last, link->kept[m]);
 	}
 	link->kept_count = 0;
-}
-
-void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
-		 uint32_t delay_ms)
-{
-	uint64_t at = sim->now + sl_sim_delay(sim, delay_ms), up = sl_sim_link(sim, i, j)->up_at;
-	post_packet(sim, i, j, at > up ? at : up + 1, sl_packet_copy(message));
 }
 
 /* Return the row of the share for learner `j`. */
@@ -180,21 +175,4 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 		send_packet(sim, i, j, sl_packet_share(packet));
 	}
 	sl_packet_drop(packet);
-}
-
-void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)
-{
-	const struct sl_message *m = &event->packet->message;
-	struct sl_event e = {.kind = SL_EVENT_MESSAGE, .peer = event->peer, .message = m};
-	if (event->generation != sl_sim_link(sim, event->peer, event->learner)->generation ||
-	    sim->learners[event->learner].host.stopped)
-		return; /* fell with its link */
-	if (!sl_sim_signatures_hold(sim, event->learner, m))
-		return;
-	sl_sim_signatures_verify(sim, event->learner, m);
-	if (m->kind >= SL_MSG_SHARE) {
-		e.buffer = sl_packet_lend(event->packet);
-		sl_sim_give(sim, event->learner, event->peer, e.buffer);
-	}
-	sl_sim_deliver(sim, event->learner, &e);
 }

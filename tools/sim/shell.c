@@ -1,4 +1,5 @@
-/* Execute the actions of a core, except those on links: work, training, disk, buffers. */
+/* A step of a core, and its actions except those on links: work, training, disk, buffers, the end of a life.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,6 +39,71 @@ void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list)
 		l->held_count--;
 	}
 	sl_packet_give_back(list);
+}
+
+/* --- lives --- */
+
+/* Free the work and buffers of a stopped learner. */
+void sl_sim_halt(struct sl_sim *sim, uint32_t i)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	while (l->host.work != NULL) {
+		struct sl_work *work = sl_hosted_take(&l->host);
+		if (work->kind == SL_WORK_JOB && !work->ran)
+			sl_sim_take_back(sim, i, work->job.buffers);
+		sl_hosted_done(work);
+	}
+	while (l->held_count > 0) { /* a core that the end of the test cut short still has some */
+		l->held[0].buffer->next = NULL;
+		sl_sim_take_back(sim, i, l->held[0].buffer);
+	}
+}
+
+static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	l->host.stopped = l->down = true;
+	sim->due[i] = UINT64_MAX;
+	sl_sim_halt(sim, i);
+	sl_sim_unlink(sim, i, notice_ms);
+	sl_sim_check_crashed(sim, i);
+	l->life++;
+	l->host.view = NULL;
+	l->host.config.incarnation++;
+	if (l->host.workspace.s != NULL)
+		memset(l->host.workspace.s, 0xa5, l->host.workspace.s_bytes); /* memory is lost */
+	memset(l->host.workspace.trained, 0xff,
+	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
+	if (l->host.workspace.rest != NULL)
+		memset(l->host.workspace.rest, 0, sl_workspace_model_bytes(&l->host.workspace));
+	sl_host_disk_read(&l->host.disk, &l->host.config);
+}
+
+void sl_sim_crash(struct sl_sim *sim, uint32_t i)
+{
+	end_life(sim, i, 0);
+}
+
+/* A slot that was written and not synchronised is kept, or lost, or damaged. */
+static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
+{
+	uint64_t how = sl_sim_random(&sim->random);
+	size_t used = 64 < size ? 64 : size;
+	if (how % 3 == 1)
+		memset(slot, 0, size);
+	else if (how % 3 == 2)
+		memset(slot + (how >> 8) % used, (int)(how >> 40 & 255), size - (how >> 8) % used);
+}
+
+void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
+{
+	const struct sl_sim_learner *l = &sim->learners[i];
+	end_life(sim, i, notice_ms);
+	for (uint32_t k = 0; l->host.workspace.state_file.base != NULL && k < l->slots; k++)
+		if (k != l->own_slot)
+			tear(sim,
+			     l->host.workspace.state_file.base + k * l->host.workspace.state_file.slot_bytes,
+			     l->host.workspace.state_file.slot_bytes);
 }
 
 /* --- work: one thing at a time, in the order given --- */
@@ -128,22 +194,6 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 	sl_hosted_done(work);
 }
 
-/* Free the work and buffers of a stopped learner. */
-void sl_sim_halt(struct sl_sim *sim, uint32_t i)
-{
-	struct sl_sim_learner *l = &sim->learners[i];
-	while (l->host.work != NULL) {
-		struct sl_work *work = sl_hosted_take(&l->host);
-		if (work->kind == SL_WORK_JOB && !work->ran)
-			sl_sim_take_back(sim, i, work->job.buffers);
-		sl_hosted_done(work);
-	}
-	while (l->held_count > 0) { /* a core that the end of the test cut short still has some */
-		l->held[0].buffer->next = NULL;
-		sl_sim_take_back(sim, i, l->held[0].buffer);
-	}
-}
-
 static void stop(void *shell, const struct sl_action *action)
 {
 	struct sl_sim *sim = shell;
@@ -160,19 +210,6 @@ static void stop(void *shell, const struct sl_action *action)
 			    l->held_count - working);
 	sl_sim_halt(sim, i);
 	sl_sim_unlink(sim, i, 0);
-}
-
-void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
-{
-	for (uint32_t j = 0; j < sim->n; j++) {
-		struct sl_sim_link *link = sl_sim_link(sim, i, j), *back = sl_sim_link(sim, j, i);
-		if (link->up) {
-			link->last = (link->last > sim->now ? link->last : sim->now) +
-				     notice_ms * UINT64_C(1000) + 1;
-			sl_sim_post_core(sim, link->last, SL_EVENT_LINK_DOWN, j, i);
-		}
-		link->up = back->up = false; /* its last messages still arrive */
-	}
 }
 
 /* --- training --- */
@@ -268,7 +305,66 @@ static bool alive(void *shell, const struct sl_action *action)
 	return l->life == sim->life;
 }
 
-bool sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
+/* --- a step --- */
+
+/* Its next deadline, in the world's time. */
+static void reckon(struct sl_sim *sim, uint32_t i)
+{
+	const struct sl_sim_learner *l = &sim->learners[i];
+	sl_ms due = l->host.stopped ? SL_NEVER : sl_core_deadline(l->host.core);
+	sim->due[i] = due == SL_NEVER ? UINT64_MAX : due * 1000 > l->ahead ? due * 1000 - l->ahead : 0;
+	if (sim->due[i] < l->paused_until)
+		sim->due[i] = l->paused_until;
+}
+
+void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	l->ahead += us;
+	if (sim->due[i] != UINT64_MAX)
+		reckon(sim, i);
+}
+
+/* Write the line of a step; only on request, since lines take half of a run's time. */
+static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
+{
+	sl_host_trace_cause(&sim->trace, event);
+	sl_host_trace_effects(&sim->trace, &sim->actions);
+	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
+		sim->trace.text);
+}
+
+static void mix(uint64_t *digest, uint64_t word)
+{
+	*digest = (*digest ^ word) * UINT64_C(0x9fb21c651e98df25);
+	*digest ^= *digest >> 29;
+}
+
+static void digest_step(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
+{
+	mix(&sim->digest, sim->now << 8 | i);
+	mix(&sim->digest, (uint64_t)event->kind << 8 | (event->message != NULL ? event->message->kind : 0));
+	for (uint32_t k = 0; k < sim->actions.count; k++)
+		mix(&sim->digest, sim->actions.items[k].kind);
+}
+
+static void stepped(void *shell, const struct sl_event *event, int code)
+{
+	struct sl_sim *sim = shell;
+	uint32_t i = sim->actor;
+	if (code != SL_OK && sim->actions.count != 0)
+		sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
+	if (code != SL_OK)
+		return;
+	reckon(sim, i);
+	sim->steps++;
+	sim->cause = event;
+	digest_step(sim, i, event);
+	if (sim->lines != NULL)
+		tell(sim, i, event);
+}
+
+static bool execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
 	static const struct sl_duties duties = {.of = {[SL_ACTION_COMPUTE] = compute,
 						       [SL_ACTION_PERSIST] = give_work,
@@ -279,9 +375,23 @@ bool sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event
 						       [SL_ACTION_DROP] = drop,
 						       [SL_ACTION_REPORT] = report,
 						       [SL_ACTION_STOP] = stop},
-						.stepped = sl_sim_stepped,
+						.stepped = stepped,
 						.alive = alive};
 	sim->actor = i;
 	sim->life = sim->learners[i].life;
 	return sl_core_run(sim->learners[i].host.core, event, &sim->actions, &duties, sim) == SL_OK;
+}
+
+void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
+{
+	struct sl_sim_learner *l = &sim->learners[i];
+	uint32_t life = l->life;
+	event->now = (sim->now + l->ahead) / 1000;
+	if (!execute(sim, i, event))
+		return;
+	if (l->life == life)
+		sl_sim_check_step(sim, i, &sim->actions);
+	sim->cause = NULL;
+	if (sim->after_step != NULL)
+		sim->after_step(sim, i);
 }

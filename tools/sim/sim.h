@@ -7,8 +7,10 @@
  * (check.h).
  *
  *   world.c  building, the clock      verbs.c  verbs of tests       link.c  links and messages
- *   shell.c  execution of actions     check.c  the rules            trace.c a step as a line
+ *   shell.c  a step and its actions   check.c  the rules            post.c  the queue of events, memory
  *   signatures.c                      seen.c   hashes met before
+ *
+ * Each file calls only files below it: verbs, world, shell, link and forget, lie and check, signatures, post.
  *
  * A learner and its messages are those of hosted.h and packet.h, shared with the in-process runner
  * (runner.h).
@@ -256,8 +258,6 @@ static inline uint64_t sl_sim_random(uint64_t *state)
 {
 	return sl_random_next(state);
 }
-/* Generate the named topology in its step `step`; return the number of edges. */
-size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room);
 /* Return zeroed memory, or a copy of `bytes`, which lives as long as the simulation. */
 void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size);
 void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes);
@@ -266,9 +266,13 @@ void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event);
 /* Post an event of the core. */
 void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
 		      uint32_t peer);
+/* Deliver a packet of i to j at time `at`, unless its link falls before. */
+void sl_sim_post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, uint64_t at, struct sl_packet *packet);
+/* Put an event back into the queue as it is; take the next one. */
+void sl_sim_push(struct sl_sim *sim, const struct sl_sim_event *event);
+struct sl_sim_event sl_sim_pop(struct sl_sim *sim);
 void sl_sim_event_free(struct sl_sim_event *event);
-void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event); /* one step of core i */
-void sl_sim_stepped(void *sim, const struct sl_event *event, int code);	     /* .. before its actions */
+void sl_sim_post_end(struct sl_sim *sim);
 struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j);
 /* signatures.c */
 void sl_sim_signatures_begin(struct sl_sim *sim);
@@ -279,14 +283,12 @@ bool sl_sim_signatures_hold(const struct sl_sim *sim, uint32_t receiver, const s
 void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set);
 void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j);
 void sl_sim_fall(struct sl_sim *sim, uint32_t i, uint32_t j); /* both ways */
+void sl_sim_unlink(struct sl_sim *sim, uint32_t i,
+		   uint32_t notice_ms); /* stopped: its peers notice after its last messages */
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
-void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event);
 /* shell.c */
-/* Take a step of core i with all that it leads to; return false if it is refused. */
-bool sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_event *event);
+void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event); /* one step of core i */
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i);
 void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer *buffer);
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);
 void sl_sim_halt(struct sl_sim *sim, uint32_t i);
-void sl_sim_unlink(struct sl_sim *sim, uint32_t i,
-		   uint32_t notice_ms); /* stopped: its peers notice after its last messages */

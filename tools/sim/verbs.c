@@ -135,29 +135,6 @@ void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
 	sl_sim_link(sim, i, j)->held = true;
 }
 
-void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
-{
-	for (uint32_t i = 0; i < sim->n; i++) {
-		uint64_t *range = calloc(sl_bit_words(sim->n), sizeof *range);
-		for (size_t e = 0; e < count; e++) {
-			if (edges[e].a == i)
-				sl_bit_set(range, edges[e].b);
-			if (edges[e].b == i)
-				sl_bit_set(range, edges[e].a);
-		}
-		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
-			    (struct sl_sim_event){.event = SL_EVENT_RANGE, .learner = i, .range = range});
-	}
-}
-
-void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
-{
-	size_t room = (size_t)sim->n * sim->n;
-	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sl_sim_playback_edges(sim, edges, sl_sim_edges(sim, text, step, edges, room));
-	free(edges);
-}
-
 const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
 				      enum sl_reason reason)
 {

@@ -2,8 +2,6 @@
 #include "tools/sim/sim.h"
 
 #include <sodium.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -15,139 +13,6 @@
 #include "tools/sim/lie.h"
 
 #define SPINS_MAX 1000u
-
-uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max)
-{
-	uint64_t most = (uint64_t)ms_max * 1000;
-	return 1 + sl_sim_random(&sim->random) % (most + 1);
-}
-
-void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
-{
-	char why[4096], text[sizeof why + SL_SIM_TRACE_BYTES + 128];
-	va_list list;
-	va_start(list, format);
-	vsnprintf(why, sizeof why, format, list);
-	va_end(list);
-	sim->trace.used = 0;
-	sim->trace.text[0] = '\0';
-	if (sim->cause != NULL) {
-		sl_host_trace_cause(&sim->trace, sim->cause);
-		sl_host_trace_effects(&sim->trace, &sim->actions);
-	}
-	snprintf(text, sizeof text, "seed %llu, %llu ms: %s%s%s%s", (unsigned long long)sim->options.seed,
-		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",
-		 sim->trace.text, sim->cause != NULL ? "\"" : "");
-	sl_sim_failed(sim, text);
-}
-
-void sl_sim_tell(struct sl_sim *sim, uint32_t i, const char *format, ...)
-{
-	va_list list;
-	if (sim->lines == NULL)
-		return;
-	fprintf(sim->lines, "%8llu [%u] ", (unsigned long long)(sim->now / 1000), sim->ids[i]);
-	va_start(list, format);
-	vfprintf(sim->lines, format, list);
-	va_end(list);
-	fputc('\n', sim->lines);
-}
-
-struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	return &sim->links[(size_t)i * sim->n + j];
-}
-
-/* --- the event queue: a binary heap by time, then by order of posting --- */
-
-static bool before(const struct sl_sim_place *a, const struct sl_sim_place *b)
-{
-	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
-}
-
-static void grow(struct sl_sim *sim)
-{
-	size_t room = sim->heap_room * 2 + 64;
-	sim->heap = realloc(sim->heap, room * sizeof *sim->heap);
-	sim->events = realloc(sim->events, room * sizeof *sim->events);
-	if (sim->heap == NULL || sim->events == NULL)
-		abort();
-	for (size_t k = sim->heap_room; k < room; k++)
-		sim->heap[k].slot = k;
-	sim->heap_room = room;
-}
-
-static void push(struct sl_sim *sim, const struct sl_sim_event *event)
-{
-	if (sim->heap_count == sim->heap_room)
-		grow(sim);
-	size_t k = sim->heap_count++;
-	struct sl_sim_place place = {event->at, event->seq, sim->heap[k].slot};
-	sim->events[place.slot] = *event;
-	for (; k > 0 && before(&place, &sim->heap[(k - 1) / 2]); k = (k - 1) / 2)
-		sim->heap[k] = sim->heap[(k - 1) / 2];
-	sim->heap[k] = place;
-}
-
-void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
-{
-	event.at = at;
-	event.seq = sim->seq++;
-	event.life = sim->learners[event.learner].life;
-	push(sim, &event);
-}
-
-void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
-		      uint32_t peer)
-{
-	sl_sim_post(sim, at, (struct sl_sim_event){.event = event, .learner = learner, .peer = peer});
-}
-
-static struct sl_sim_event pop(struct sl_sim *sim)
-{
-	size_t k = 0, free_slot = sim->heap[0].slot;
-	struct sl_sim_place last = sim->heap[--sim->heap_count];
-	for (;;) {
-		size_t child = 2 * k + 1;
-		if (child + 1 < sim->heap_count && before(&sim->heap[child + 1], &sim->heap[child]))
-			child++;
-		if (child >= sim->heap_count || !before(&sim->heap[child], &last))
-			break;
-		sim->heap[k] = sim->heap[child];
-		k = child;
-	}
-	sim->heap[k] = last;
-	sim->heap[sim->heap_count].slot = free_slot;
-	return sim->events[free_slot];
-}
-
-void sl_sim_event_free(struct sl_sim_event *event)
-{
-	sl_packet_drop(event->packet);
-	free(event->range);
-}
-
-/* --- memory --- */
-
-struct sl_sim_memory {
-	struct sl_sim_memory *next;
-	_Alignas(16) uint8_t bytes[];
-};
-
-void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size)
-{
-	struct sl_sim_memory *memory = calloc(1, sizeof *memory + count * size);
-	if (memory == NULL)
-		abort();
-	memory->next = sim->memory;
-	sim->memory = memory;
-	return memory->bytes;
-}
-
-void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes)
-{
-	return memcpy(sl_sim_alloc(sim, 1, bytes), from, bytes);
-}
 
 /* --- building --- */
 
@@ -214,7 +79,8 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 		l->host.workspace.weight--;
 }
 
-size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
+static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
+		       size_t room)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
@@ -246,8 +112,8 @@ static void build_links(struct sl_sim *sim)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
 	else
 		make_possible(sim, edges,
-			      sl_sim_edges(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
-					   edges, room));
+			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
+				       edges, room));
 	free(edges);
 }
 
@@ -280,6 +146,29 @@ struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 	return sim;
 }
 
+void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
+{
+	for (uint32_t i = 0; i < sim->n; i++) {
+		uint64_t *range = calloc(sl_bit_words(sim->n), sizeof *range);
+		for (size_t e = 0; e < count; e++) {
+			if (edges[e].a == i)
+				sl_bit_set(range, edges[e].b);
+			if (edges[e].b == i)
+				sl_bit_set(range, edges[e].a);
+		}
+		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
+			    (struct sl_sim_event){.event = SL_EVENT_RANGE, .learner = i, .range = range});
+	}
+}
+
+void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
+{
+	size_t room = (size_t)sim->n * sim->n;
+	struct sl_edge *edges = calloc(room, sizeof *edges);
+	sl_sim_playback_edges(sim, edges, edges_of(sim, text, step, edges, room));
+	free(edges);
+}
+
 static void start_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -296,53 +185,6 @@ void sl_sim_start(struct sl_sim *sim)
 			start_learner(sim, i);
 	if (sim->options.playback)
 		sl_sim_playback(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
-}
-
-static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
-{
-	struct sl_sim_learner *l = &sim->learners[i];
-	l->host.stopped = l->down = true;
-	sim->due[i] = UINT64_MAX;
-	sl_sim_halt(sim, i);
-	sl_sim_unlink(sim, i, notice_ms);
-	sl_sim_check_crashed(sim, i);
-	l->life++;
-	l->host.view = NULL;
-	l->host.config.incarnation++;
-	if (l->host.workspace.s != NULL)
-		memset(l->host.workspace.s, 0xa5, l->host.workspace.s_bytes); /* memory is lost */
-	memset(l->host.workspace.trained, 0xff,
-	       sl_tensors_bytes(&l->host.workspace.tensors, l->host.workspace.n));
-	if (l->host.workspace.rest != NULL)
-		memset(l->host.workspace.rest, 0, sl_workspace_model_bytes(&l->host.workspace));
-	sl_host_disk_read(&l->host.disk, &l->host.config);
-}
-
-void sl_sim_crash(struct sl_sim *sim, uint32_t i)
-{
-	end_life(sim, i, 0);
-}
-
-/* A slot that was written and not synchronised is kept, or lost, or damaged. */
-static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
-{
-	uint64_t how = sl_sim_random(&sim->random);
-	size_t used = 64 < size ? 64 : size;
-	if (how % 3 == 1)
-		memset(slot, 0, size);
-	else if (how % 3 == 2)
-		memset(slot + (how >> 8) % used, (int)(how >> 40 & 255), size - (how >> 8) % used);
-}
-
-void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
-{
-	const struct sl_sim_learner *l = &sim->learners[i];
-	end_life(sim, i, notice_ms);
-	for (uint32_t k = 0; l->host.workspace.state_file.base != NULL && k < l->slots; k++)
-		if (k != l->own_slot)
-			tear(sim,
-			     l->host.workspace.state_file.base + k * l->host.workspace.state_file.slot_bytes,
-			     l->host.workspace.state_file.slot_bytes);
 }
 
 void sl_sim_restart(struct sl_sim *sim, uint32_t i)
@@ -370,8 +212,6 @@ void sl_sim_free(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		free_learner(sim, i);
-	while (sim->heap_count > 0)
-		sl_sim_event_free(&sim->events[sim->heap[--sim->heap_count].slot]);
 	for (size_t k = 0; k < (size_t)sim->n * sim->n; k++) {
 		for (uint32_t m = 0; m < sim->links[k].kept_count; m++)
 			sl_packet_drop(sim->links[k].kept[m]);
@@ -382,28 +222,12 @@ void sl_sim_free(struct sl_sim *sim)
 		sl_sim_lies_free(sim->lies);
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
-	free(sim->heap);
-	free(sim->events);
 	free(sim->notes);
-	while (sim->memory != NULL) {
-		struct sl_sim_memory *memory = sim->memory;
-		sim->memory = memory->next;
-		free(memory);
-	}
+	sl_sim_post_end(sim);
 	free(sim);
 }
 
 /* --- the clock --- */
-
-/* Its next deadline, in the world's time. */
-static void reckon(struct sl_sim *sim, uint32_t i)
-{
-	const struct sl_sim_learner *l = &sim->learners[i];
-	sl_ms due = l->host.stopped ? SL_NEVER : sl_core_deadline(l->host.core);
-	sim->due[i] = due == SL_NEVER ? UINT64_MAX : due * 1000 > l->ahead ? due * 1000 - l->ahead : 0;
-	if (sim->due[i] < l->paused_until)
-		sim->due[i] = l->paused_until;
-}
 
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 {
@@ -414,65 +238,21 @@ void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 		sim->due[i] = until;
 }
 
-void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
+static void mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)
 {
-	struct sl_sim_learner *l = &sim->learners[i];
-	l->ahead += us;
-	if (sim->due[i] != UINT64_MAX)
-		reckon(sim, i);
-}
-
-/* Write the line of a step; only on request, since lines take half of a run's time. */
-static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
-{
-	sl_host_trace_cause(&sim->trace, event);
-	sl_host_trace_effects(&sim->trace, &sim->actions);
-	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
-		sim->trace.text);
-}
-
-static void mix(uint64_t *digest, uint64_t word)
-{
-	*digest = (*digest ^ word) * UINT64_C(0x9fb21c651e98df25);
-	*digest ^= *digest >> 29;
-}
-
-static void digest_step(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
-{
-	mix(&sim->digest, sim->now << 8 | i);
-	mix(&sim->digest, (uint64_t)event->kind << 8 | (event->message != NULL ? event->message->kind : 0));
-	for (uint32_t k = 0; k < sim->actions.count; k++)
-		mix(&sim->digest, sim->actions.items[k].kind);
-}
-
-void sl_sim_stepped(void *shell, const struct sl_event *event, int code)
-{
-	struct sl_sim *sim = shell;
-	uint32_t i = sim->actor;
-	if (code != SL_OK && sim->actions.count != 0)
-		sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
-	if (code != SL_OK)
+	const struct sl_message *m = &event->packet->message;
+	struct sl_event e = {.kind = SL_EVENT_MESSAGE, .peer = event->peer, .message = m};
+	if (event->generation != sl_sim_link(sim, event->peer, event->learner)->generation ||
+	    sim->learners[event->learner].host.stopped)
+		return; /* fell with its link */
+	if (!sl_sim_signatures_hold(sim, event->learner, m))
 		return;
-	reckon(sim, i);
-	sim->steps++;
-	sim->cause = event;
-	digest_step(sim, i, event);
-	if (sim->lines != NULL)
-		tell(sim, i, event);
-}
-
-void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
-{
-	struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t life = l->life;
-	event->now = (sim->now + l->ahead) / 1000;
-	if (!sl_sim_execute(sim, i, event))
-		return;
-	if (l->life == life)
-		sl_sim_check_step(sim, i, &sim->actions);
-	sim->cause = NULL;
-	if (sim->after_step != NULL)
-		sim->after_step(sim, i);
+	sl_sim_signatures_verify(sim, event->learner, m);
+	if (m->kind >= SL_MSG_SHARE) {
+		e.buffer = sl_packet_lend(event->packet);
+		sl_sim_give(sim, event->learner, event->peer, e.buffer);
+	}
+	sl_sim_deliver(sim, event->learner, &e);
 }
 
 static void happen(struct sl_sim *sim, struct sl_sim_event *event)
@@ -490,7 +270,7 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		sl_sim_dial(sim, event->learner, event->peer);
 		return;
 	case SL_SIM_MAIL:
-		sl_sim_mail_arrives(sim, event);
+		mail_arrives(sim, event);
 		return;
 	case SL_SIM_TRAINED:
 		if (event->generation != l->training)
@@ -550,12 +330,12 @@ bool sl_sim_step(struct sl_sim *sim)
 		deadline(sim, who);
 		return true;
 	}
-	struct sl_sim_event event = pop(sim);
+	struct sl_sim_event event = sl_sim_pop(sim);
 	sim->now = event.at;
 	if (event.kind != SL_SIM_CALL && sim->learners[event.learner].paused_until > sim->now) {
 		event.at = sim->learners[event.learner]
 				   .paused_until; /* in the order in which it would have come */
-		push(sim, &event);
+		sl_sim_push(sim, &event);
 		return true;
 	}
 	happen(sim, &event);
