@@ -4,7 +4,6 @@
 
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
-#include "tools/sim/lie.h"
 
 /* --- the privacy check --- */
 
@@ -106,8 +105,6 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 		check_privacy(sim, page);
 	if (page->of[i].ready)
 		return; /* what it shared before it forgot counts: its Ready commits it to that */
-	page->of[i].lied = sl_sim_lies_encoded(sim, i, view->t);
-	page->of[i].magnitude = page->of[i].lied ? l->host.workspace.ranges.own[0] : 0;
 	page->of[i].x = sl_sim_alloc(sim, view->elements, sizeof(uint64_t));
 	sl_job_model_encode(&l->host.workspace, view, 0, (size_t)view->elements, page->of[i].x);
 	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained,

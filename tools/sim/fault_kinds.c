@@ -177,6 +177,7 @@ static void forget(struct sl_sim_faults *f, enum sl_sim_fault kind)
 	uint32_t i = f->forgetful; /* as many as the parameter allows */
 	if (f->sim->learners[i].down || f->sim->learners[i].host.stopped)
 		return;
+	sl_sim_crash(f->sim, i);
 	sl_sim_forget_now(f->sim, i, kind == SL_SIM_FAULT_WIPED, sl_sim_random(&f->random));
 	sl_sim_fault_come_back_after(f, i, SL_SIM_FAULT_CRASH);
 }

@@ -65,8 +65,6 @@ void sl_sim_forget_now(struct sl_sim *sim, uint32_t i, bool empty, uint64_t rand
 	uint32_t kept = sim->copies[i].count < COPIES ? sim->copies[i].count : COPIES;
 	struct copy none = {.incarnation = 0},
 		    *copy = empty || kept == 0 ? &none : &sim->copies[i].of[random % kept];
-	if (!l->down)
-		sl_sim_crash(sim, i);
 	l->forgot_in =
 		l->host.disk.certificate.t + 1 > l->forgot_in ? l->host.disk.certificate.t + 1 : l->forgot_in;
 	l->forgot = true;

@@ -9,6 +9,6 @@
 void sl_sim_forget_begin(struct sl_sim *sim);
 /* Keep a copy of the disk of learner i, in place of its oldest one. */
 void sl_sim_forget_keep(struct sl_sim *sim, uint32_t i);
-/* Crash learner i, and replace its disk by one of its copies, or if `empty` by an empty one. */
+/* Replace the disk of learner i, which has crashed, by one of its copies, or if `empty` by an empty one. */
 void sl_sim_forget_now(struct sl_sim *sim, uint32_t i, bool empty, uint64_t random);
 void sl_sim_forget_end(struct sl_sim *sim);

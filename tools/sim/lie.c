@@ -471,18 +471,21 @@ static bool lies_in(const struct sl_sim_lies *l, sl_round t)
 	return (t * UINT64_C(0x9e3779b9) >> 8) % l->rarity == 0;
 }
 
-bool sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, sl_round t)
+void sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	struct sl_sim_lies *l = sim->lies;
 	struct sl_ranges *ranges = &sim->learners[i].host.workspace.ranges;
-	if (l == NULL || l->liar != i || l->over || (l->lies >> SL_SIM_LIE_MAGNITUDES & 1) == 0 ||
-	    ranges->count == 0 || !lies_in(l, t))
-		return false;
-	for (uint32_t k = 0; k < ranges->count; k++)
-		ranges->own[k] = l->differ ? 1 : SL_MAGNITUDES - 1;
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
+	if (l == NULL || page == NULL || page->of[i].ready)
+		return;
+	page->of[i].lied = l->liar == i && (l->lies >> SL_SIM_LIE_MAGNITUDES & 1) != 0 && ranges->count > 0 &&
+			   lies_in(l, view->t);
+	if (!page->of[i].lied)
+		return;
+	page->of[i].magnitude = l->differ ? 1 : SL_MAGNITUDES - 1;
+	memset(ranges->own, page->of[i].magnitude, ranges->count);
 	l->told[SL_SIM_LIE_MAGNITUDES]++;
 	sl_sim_tell(sim, i, "LIES about magnitudes");
-	return true;
 }
 
 static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
@@ -524,7 +527,7 @@ bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_me
 		sl_sim_tell(sim, i, "FAULT a bit flipped on its way to %u", sim->ids[j]);
 		l->flips = SL_NOBODY;
 	}
-	if (l->liar == i && !l->over && lies_in(l, round_of(m)) && !tell_lies(sim, i, j, m))
+	if (l->liar == i && lies_in(l, round_of(m)) && !tell_lies(sim, i, j, m))
 		return false;
 	if (l->recording && below(l, 8) == 0)
 		record(l, m);

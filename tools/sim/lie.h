@@ -64,7 +64,6 @@ struct sl_sim_lies {
 	uint32_t lies;	 /* bit set; of the liar */
 	uint32_t rarity; /* it lies in one of so many rounds */
 	bool differ;	 /* it lies to some learners only, and not the same to each */
-	bool over;	 /* no lies any more */
 	uint32_t flips;	 /* the learner whose next vector gets a flipped bit; SL_NOBODY: none */
 	bool recording;	 /* keep flooded records for sl_sim_replay */
 	struct sl_packet *records[SL_SIM_REPLAYED];
@@ -72,8 +71,8 @@ struct sl_sim_lies {
 	uint32_t told[SL_SIM_LIE_COUNT]; /* how often */
 };
 
-/* Change the magnitudes that learner i states in round t, if it lies about them, and return true. */
-bool sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, sl_round t);
+/* Change the magnitudes that learner i states for a view, if it lies about them. */
+void sl_sim_lies_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view);
 /* Change `message`, on its way from i to j, if it is a lie or has a flipped bit. Return false to drop it. */
 bool sl_sim_lies_change(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 /* Deliver a record that was flooded earlier once more, over any link. */

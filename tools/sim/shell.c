@@ -7,6 +7,7 @@
 #include "common/core/execute.h"
 #include "tools/sim/check.h"
 #include "tools/sim/forget.h"
+#include "tools/sim/lie.h"
 
 /* --- buffers: handed in, and back exactly once --- */
 
@@ -112,6 +113,7 @@ static void check_job(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 {
 	const struct sl_job *job = &work->job;
 	if (job->kind == SL_JOB_ENCODE && work->result.code == SL_OK) {
+		sl_sim_lies_encoded(sim, i, job->view);
 		sl_sim_check_encoded(sim, i, job->view);
 		sl_sim_check_prg(sim, i, job->view);
 	}
