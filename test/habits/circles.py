@@ -16,12 +16,10 @@ from rooms import ROOT, symbols
 KNOWN_INCLUDES = {
 	'tools/launch': ['commands launch'],
 	'tools/runner': ['runner runner_internal'],
-	'tools/sim': ['fault fault_kinds'],
 }
 KNOWN_CALLS = {
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
 	'tools/runner': ['runner_sweep runner_turn'],
-	'tools/sim': ['fault fault_kinds'],
 }
 
 
