@@ -15,11 +15,9 @@ from rooms import ROOT, symbols
 # Circles that are to be opened: the files of each.
 KNOWN_INCLUDES = {
 	'tools/launch': ['commands launch'],
-	'tools/runner': ['runner runner_internal'],
 }
 KNOWN_CALLS = {
 	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
-	'tools/runner': ['runner_sweep runner_turn'],
 }
 
 

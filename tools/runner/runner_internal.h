@@ -1,8 +1,7 @@
 /* runner_internal.h - the parts of the in-process runner; private to runner_*.c.
  *
- *   runner.c           building, sweeps, the clock, topology playback
- *   runner_turn.c      queued events, the core, its actions, its work
- *   runner_sweep.c     distribution of the learners over worker threads
+ *   runner_run.c       building, sweeps, the clock, topology playback
+ *   runner_turn.c      queued events, the core, its actions, its work, on worker threads
  *   runner_deliver.c   messages, links
  *   runner_look.c      sums and samples for the caller
  *
@@ -100,19 +99,14 @@ static inline bool sl_runner_has_to_do(const struct sl_runner_learner *l)
 }
 
 /* runner_turn.c */
-void sl_runner_turn(struct sl_runner_worker *worker, uint32_t i);
 /* Free the mail and the work of a learner that has ended, or is about to. */
 void sl_runner_drop(struct sl_runner *runner, uint32_t i);
-
-/* runner_sweep.c */
 int sl_runner_workers_open(struct sl_runner *runner);
 void sl_runner_workers_close(struct sl_runner *runner);
 /* Let every learner that has work take a turn. */
 void sl_runner_sweep(struct sl_runner *runner);
 /* Add the worker's processor time since the last call to *seconds. */
 void sl_runner_tick(struct sl_runner_worker *worker, double *seconds);
-/* End the run with an error of learner i. */
-void sl_runner_fail(struct sl_runner *runner, uint32_t i, const struct sl_error *error);
 
 /* runner_deliver.c */
 /* Keep a Send or Links until the sweep is over. */
