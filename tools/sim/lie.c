@@ -95,9 +95,10 @@ static bool flip(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
 #define DROP ((int)-1)
 typedef int lie_function(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m);
 
-static int lie_vector(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+/* Return true if the liar tells the truth to `j`. */
+static bool spared(const struct sl_sim *sim, uint32_t j)
 {
-	return add(sim, i, m, sim->lies->differ ? j + 1 : 1);
+	return sim->lies->differ && j % 2 == 0;
 }
 
 static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
@@ -121,23 +122,6 @@ static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	sl_canonical_result(&sim->learners[i].host.config.scope, c->view, c->round->total, c->round->strands,
 			    model, bytes, m->digest.digest);
 	free(model);
-	return true;
-}
-
-static int lie_digest(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)j;
-	if (m->digest.id != sim->ids[i])
-		return false;
-	m->digest.digest[0] ^= 1;
-	return true;
-}
-
-static int lie_commitment(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	if (m->ready.id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
-		return false;
-	m->ready.deposit[0] ^= 1;
 	return true;
 }
 
@@ -175,20 +159,12 @@ static bool own_link_state(const struct sl_sim *sim, uint32_t i, const struct sl
 	return m->link_state.id == sim->ids[i] && m->link_state.count > 0;
 }
 
-static int lie_twice(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	if (!own_link_state(sim, i, m) || j % 2 == 0)
-		return false;
-	m->link_state.count--;
-	return true;
-}
-
 /* Send an Abort beside the Ready, as one that has sent no Ready. */
 static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_ready *ready,
 		    enum sl_abort_kind kind, sl_attempt a)
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT};
-	if (ready->id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
+	if (ready->id != sim->ids[i] || spared(sim, j))
 		return false;
 	m.abort = (struct sl_abort){.t = ready->t,
 				    .a = a,
@@ -198,77 +174,6 @@ static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_
 	memcpy(m.abort.key, sim->learners[i].host.config.key, SL_KEY_BYTES);
 	sl_sim_sign(sim, &m);
 	sl_sim_echo(sim, i, j, &m, 20);
-	return true;
-}
-
-static int lie_abort(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a);
-}
-
-static int lie_abort_all(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX);
-}
-
-static int lie_give_up(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	return abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a);
-}
-
-static int lie_key(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)sim;
-	(void)i;
-	(void)j;
-	m->key.key[0] ^= 1;
-	return true;
-}
-
-/* Only a learner that holds all Readys says their hash. */
-static int lie_readys(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	static const uint8_t unknown[SL_HASH_BYTES];
-	(void)sim;
-	(void)i;
-	if (j % 2 == 0 || memcmp(m->key.readys, unknown, sizeof unknown) == 0)
-		return false;
-	m->key.readys[0] ^= 1;
-	return true;
-}
-
-static int lie_key_share(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)i;
-	if (sim->lies->differ && j % 2 == 0)
-		return false;
-	((uint8_t *)m->chunk.bytes)[0] ^= 1;
-	return true;
-}
-
-static int lie_opening(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)sim;
-	(void)i;
-	(void)j;
-	((uint8_t *)m->opening.share)[0] ^= 1;
-	return true;
-}
-
-static int lie_challenge(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)j;
-	if (m->challenge.origin != sim->ids[i])
-		return false;
-	m->challenge.value[0] ^= 1;
-	return true;
-}
-
-static int lie_checksum(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	if (m->checksums.id != sim->ids[i] || (sim->lies->differ && j % 2 == 0))
-		return false;
-	((uint8_t *)m->checksums.values)[0] ^= 1;
 	return true;
 }
 
@@ -290,32 +195,6 @@ static int lie_absent(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	return true;
 }
 
-static int lie_jump(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)j;
-	if (!own_link_state(sim, i, m))
-		return false;
-	m->link_state.a = m->link_state.a + 1000 < SL_ATTEMPTS_MAX ? m->link_state.a + 1000 : SL_ATTEMPTS_MAX;
-	return true;
-}
-
-/* Lies about parameters and history: all learners hear the same. */
-#define LIE_IN_LINK_STATE(name, statement)                                                                   \
-	static int lie_##name(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)              \
-	{                                                                                                    \
-		struct sl_link_state *state = &m->link_state;                                                \
-		(void)j;                                                                                     \
-		if (state->id != sim->ids[i])                                                                \
-			return false;                                                                        \
-		statement;                                                                                   \
-		return true;                                                                                 \
-	}
-LIE_IN_LINK_STATE(quorum, state->parameters.quorum = SL_LEARNERS_MAX)
-LIE_IN_LINK_STATE(initial, state->parameters.initial ^= 1)
-LIE_IN_LINK_STATE(tolerance, state->parameters.tolerance++)
-LIE_IN_LINK_STATE(history, state->previous[0] ^= 1)
-LIE_IN_LINK_STATE(roster, state->roster[0] ^= 1)
-
 static int lie_have(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	uint8_t held[SL_LEARNERS_MAX / 8];
@@ -331,30 +210,6 @@ static int lie_have(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messag
 		.have = {.t = m->chunk.t, .a = m->chunk.a, .held = held, .size = (page->n + 7) / 8}};
 	memcpy(have.have.view, page->h, SL_HASH_BYTES);
 	sl_sim_echo(sim, i, j, &have, 20);
-	return true;
-}
-
-static int lie_mute(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)i;
-	(void)m;
-	return sim->lies->differ && j % 2 == 0 ? false : DROP;
-}
-
-static int lie_slow(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)m;
-	sl_sim_link(sim, i, j)->slow_ms = 9900;
-	return true;
-}
-
-static int lie_round(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
-{
-	(void)i;
-	(void)j;
-	if (m->hello.t >= sim->options.parameters.rounds || m->hello.status == SL_PEER_STATUS_DONE)
-		return false;
-	m->hello.t++;
 	return true;
 }
 
@@ -392,6 +247,46 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	sl_sim_echo(sim, i, j, &early, 20);
 	return true;
 }
+
+/* A lie that does `statement` to the message if it `applies`. */
+#define LIE(name, applies, statement)                                                                        \
+	static int lie_##name(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)              \
+	{                                                                                                    \
+		(void)sim, (void)i, (void)j, (void)m;                                                        \
+		if (!(applies))                                                                              \
+			return false;                                                                        \
+		statement;                                                                                   \
+		return true;                                                                                 \
+	}
+#define OWN(id) ((id) == sim->ids[i])
+#define FLIP(bytes) (((uint8_t *)(bytes))[0] ^= 1)
+static const uint8_t unknown[SL_HASH_BYTES]; /* only a learner that holds all Readys says their hash */
+
+LIE(vector, add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
+LIE(digest, OWN(m->digest.id), FLIP(m->digest.digest))
+LIE(commitment, OWN(m->ready.id) && !spared(sim, j), FLIP(m->ready.deposit))
+LIE(twice, j % 2 != 0 && own_link_state(sim, i, m), m->link_state.count--)
+LIE(abort, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a), )
+LIE(abort_all, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX), )
+LIE(give_up, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a), )
+LIE(key, true, FLIP(m->key.key))
+LIE(readys, j % 2 != 0 && memcmp(m->key.readys, unknown, sizeof unknown) != 0, FLIP(m->key.readys))
+LIE(key_share, !spared(sim, j), FLIP(m->chunk.bytes))
+LIE(opening, true, FLIP(m->opening.share))
+LIE(challenge, OWN(m->challenge.origin), FLIP(m->challenge.value))
+LIE(checksum, OWN(m->checksums.id) && !spared(sim, j), FLIP(m->checksums.values))
+LIE(jump, own_link_state(sim, i, m),
+    m->link_state.a = m->link_state.a + 1000 < SL_ATTEMPTS_MAX ? m->link_state.a + 1000 : SL_ATTEMPTS_MAX)
+LIE(mute, !spared(sim, j), return DROP)
+LIE(slow, true, sl_sim_link(sim, i, j)->slow_ms = 9900)
+LIE(round, m->hello.t < sim->options.parameters.rounds && m->hello.status != SL_PEER_STATUS_DONE,
+    m->hello.t++)
+/* About parameters and history: all learners hear the same. */
+LIE(quorum, OWN(m->link_state.id), m->link_state.parameters.quorum = SL_LEARNERS_MAX)
+LIE(initial, OWN(m->link_state.id), m->link_state.parameters.initial ^= 1)
+LIE(tolerance, OWN(m->link_state.id), m->link_state.parameters.tolerance++)
+LIE(history, OWN(m->link_state.id), FLIP(m->link_state.previous))
+LIE(roster, OWN(m->link_state.id), FLIP(m->link_state.roster))
 
 #define KIND(name) (1u << SL_MSG_##name)
 static const struct {
@@ -433,36 +328,26 @@ static const struct {
 
 static sl_round round_of(const struct sl_message *m)
 {
-	const void *t = m->kind >= SL_MSG_SHARE ? &m->chunk.t : NULL;
 	switch (m->kind) {
 	case SL_MSG_HELLO:
-		t = &m->hello.t;
-		break;
+		return m->hello.t;
 	case SL_MSG_LINK_STATE:
-		t = &m->link_state.t;
-		break;
+		return m->link_state.t;
 	case SL_MSG_READY:
-		t = &m->ready.t;
-		break;
+		return m->ready.t;
 	case SL_MSG_DIGEST:
-		t = &m->digest.t;
-		break;
+		return m->digest.t;
 	case SL_MSG_KEY:
-		t = &m->key.t;
-		break;
+		return m->key.t;
 	case SL_MSG_OPENING:
-		t = &m->opening.t;
-		break;
+		return m->opening.t;
 	case SL_MSG_CHALLENGE:
-		t = &m->challenge.t;
-		break;
+		return m->challenge.t;
 	case SL_MSG_CHECKSUM:
-		t = &m->checksums.t;
-		break;
+		return m->checksums.t;
 	default:
-		break;
+		return m->kind >= SL_MSG_SHARE ? m->chunk.t : 0;
 	}
-	return t != NULL ? *(const sl_round *)t : 0;
 }
 
 /* A liar lies in whole rounds: the same to all, or another lie to each. */
