@@ -51,7 +51,7 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	if (!wants(sim, i, j) || link->up)
 		return;
-	if (!link->possible || link->cut || link->barred || sim->learners[j].host.stopped) {
+	if (!link->possible || link->cut || sim->learners[j].host.stopped) {
 		if (!link->refused) /* reported once, however often it is dialled */
 			sl_sim_post_core(sim, sim->now, SL_EVENT_LINK_DOWN, i, j);
 		link->refused = true;

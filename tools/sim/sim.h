@@ -128,7 +128,6 @@ struct sl_sim_learner {
 
 struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions */
 	bool possible, cut, up, held, refused;
-	bool barred; /* i cannot dial j; j can dial i */
 	uint32_t generation, slow_ms;
 	uint64_t up_at, last; /* us: when its other end gets LINK_UP; when the latest message arrives */
 	struct sl_packet **kept;
