@@ -127,17 +127,6 @@ static void __attribute__((noinline)) clear_stack(void)
 		room[k] = 0;
 }
 
-/* A tag instead of a signature: the hash of what is signed, which names its signer. */
-static void sign(const struct learner *l, struct sl_message *m)
-{
-	uint8_t hash[SL_HASH_BYTES], *signature = sl_message_role(m, SL_ROLE_SIGNATURE);
-	if (signature == NULL || !sl_canonical_message(&l->host.config.scope, m, hash))
-		return;
-	memset(signature, 0, SL_SIG_BYTES);
-	memcpy(signature, hash, SL_HASH_BYTES);
-	memcpy(signature + SL_HASH_BYTES, sl_message_role(m, SL_ROLE_SIGNER), sizeof(sl_id));
-}
-
 static const struct sl_explore_record *past(const struct learner *l, uint32_t kind, uint64_t view)
 {
 	for (uint32_t k = 0; k < l->past_count; k++)
@@ -187,7 +176,7 @@ static void send(void *shell, const struct sl_action *action)
 	struct sl_message message = action->send.message;
 	struct sl_payload payload = action->send.payload;
 	if (action->send.own)
-		sign(l, &message);
+		sl_packet_tag(&l->host.config.scope, &message);
 	const uint8_t *view = revealed(&message, x->ids[l->self]);
 	if (view != NULL && l->past_count < SL_EXPLORE_PAST &&
 	    past(l, SL_PERSIST_RELEASED, word(view)) == NULL)
@@ -420,13 +409,9 @@ static void deliver(struct sl_explore_learners *x, const struct sl_explore_step 
 	memcpy(g->mail, from, bytes);
 	const struct sl_packet *mail = (const struct sl_packet *)((uint8_t *)g->mail + 128);
 	struct sl_packet *packet = sl_packet_copy(&mail->message);
-	bool chunk = packet->message.kind >= SL_MSG_SHARE;
-	if (chunk && s->corrupt)
+	if (packet->message.kind >= SL_MSG_SHARE && s->corrupt)
 		packet->bytes[0] ^= 1;
-	struct sl_event event = {.kind = SL_EVENT_MESSAGE, .peer = s->peer, .message = &packet->message};
-	if (chunk)
-		event.buffer = sl_packet_lend(packet);
-	happen(x, event);
+	happen(x, sl_packet_event(packet, s->peer));
 	sl_packet_drop(packet);
 }
 

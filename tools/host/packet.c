@@ -5,78 +5,66 @@
 
 #include "tools/host/heap.h"
 
-/* Return the bytes that `message` points to. */
-static const void *behind(const struct sl_message *m, size_t *bytes)
+/* Return the place of the pointer of `m` to bytes outside of it, and their number; NULL: there is none. */
+static void *pointer_of(struct sl_message *m, size_t *bytes)
 {
-	const void *at = NULL;
-	*bytes = 0;
-	if (m->kind == SL_MSG_LINK_STATE) {
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
 		*bytes = m->link_state.count * sizeof(sl_id);
-		at = m->link_state.candidates;
-	} else if (m->kind == SL_MSG_OPENING) {
+		return &m->link_state.candidates;
+	case SL_MSG_HAVE:
+		*bytes = m->have.size;
+		return &m->have.held;
+	case SL_MSG_OPENING:
 		*bytes = m->opening.size;
-		at = m->opening.share;
-	} else if (m->kind == SL_MSG_CHECKSUM) {
+		return &m->opening.share;
+	case SL_MSG_CHECKSUM:
 		*bytes = m->checksums.size;
-		at = m->checksums.values;
-	} else if (m->kind == SL_MSG_ROUND) {
+		return &m->checksums.values;
+	case SL_MSG_ROUND:
 		*bytes = m->round_head.count * sizeof(uint32_t);
-		at = m->round_head.members;
-	} else if (m->kind == SL_MSG_MODEL) {
+		return &m->round_head.members;
+	case SL_MSG_MODEL:
 		*bytes = m->model.size;
-		at = m->model.tensors;
-	} else if (m->kind >= SL_MSG_SHARE) {
-		*bytes = m->chunk.size;
-		at = m->chunk.bytes;
+		return &m->model.tensors;
+	default:
+		*bytes = m->kind >= SL_MSG_SHARE ? m->chunk.size : 0;
+		return m->kind >= SL_MSG_SHARE ? &m->chunk.bytes : NULL;
 	}
-	return at;
 }
 
-/* Return a packet with room behind the message; a test may add a candidate to a link state. */
-static struct sl_packet *open_packet(const struct sl_message *m, size_t bytes)
+/* Return a packet with room for `more` bytes behind those that the message points to; a test may add a
+ * candidate to a link state. */
+static struct sl_packet *open_packet(const struct sl_message *m, size_t more, const void **from,
+				     size_t *bytes)
 {
-	struct sl_packet *packet = sl_heap_take(sizeof *packet + bytes + sizeof(sl_id));
+	struct sl_message message = *m;
+	void *place = pointer_of(&message, bytes);
+	struct sl_packet *packet = sl_heap_take(sizeof *packet + *bytes + more + sizeof(sl_id));
 	if (packet == NULL)
 		abort(); /* a message cannot be lost for want of memory */
+	const uint8_t *to = packet->bytes;
+	if (place != NULL) {
+		memcpy(from, place, sizeof *from);
+		memcpy(place, &to, sizeof to);
+	}
 	atomic_init(&packet->references, 1);
 	packet->frame_bytes = 0;
-	packet->message = *m;
-	if (m->kind == SL_MSG_LINK_STATE)
-		packet->message.link_state.candidates = (const sl_id *)packet->bytes;
-	else if (m->kind == SL_MSG_HAVE)
-		packet->message.have.held = packet->bytes;
-	else if (m->kind == SL_MSG_OPENING)
-		packet->message.opening.share = packet->bytes;
-	else if (m->kind == SL_MSG_CHECKSUM)
-		packet->message.checksums.values = packet->bytes;
-	else if (m->kind == SL_MSG_ROUND)
-		packet->message.round_head.members = (const uint32_t *)packet->bytes;
-	else if (m->kind == SL_MSG_MODEL)
-		packet->message.model.tensors = packet->bytes;
-	else if (m->kind >= SL_MSG_SHARE)
-		packet->message.chunk.bytes = packet->bytes;
-	return packet;
-}
-
-/* A Have has two sets. */
-static struct sl_packet *copy_have(const struct sl_have *have, const struct sl_message *message)
-{
-	struct sl_packet *packet = open_packet(message, have->size + have->keys_size);
-	memcpy(packet->bytes, have->held, have->size);
-	memcpy(packet->bytes + have->size, have->keys, have->keys_size);
-	packet->message.have.keys = packet->bytes + have->size;
+	packet->message = message;
 	return packet;
 }
 
 struct sl_packet *sl_packet_copy(const struct sl_message *message)
 {
-	size_t bytes;
-	const void *from = behind(message, &bytes);
-	if (message->kind == SL_MSG_HAVE)
-		return copy_have(&message->have, message);
-	struct sl_packet *packet = open_packet(message, bytes);
+	size_t bytes, more = message->kind == SL_MSG_HAVE ? message->have.keys_size : 0; /* a second set */
+	const void *from = NULL;
+	struct sl_packet *packet = open_packet(message, more, &from, &bytes);
 	if (bytes > 0)
 		memcpy(packet->bytes, from, bytes);
+	if (message->kind == SL_MSG_HAVE)
+		packet->message.have.keys = packet->bytes + bytes;
+	if (more > 0)
+		memcpy(packet->bytes + bytes, message->have.keys, more);
 	return packet;
 }
 
@@ -85,7 +73,9 @@ struct sl_packet *sl_packet_new(const struct sl_hosted *l, const struct sl_messa
 {
 	if (payload->source == SL_SOURCE_NONE)
 		return sl_packet_copy(message);
-	struct sl_packet *packet = open_packet(message, message->chunk.size);
+	size_t bytes;
+	const void *from;
+	struct sl_packet *packet = open_packet(message, 0, &from, &bytes);
 	struct sl_chunk *chunk = &packet->message.chunk;
 	sl_payload_write(&l->workspace, l->view, payload, chunk, l->disk.model, packet->bytes);
 	return packet;
@@ -103,7 +93,7 @@ void sl_packet_drop(struct sl_packet *packet)
 		sl_heap_give(packet);
 }
 
-struct sl_buffer *sl_packet_lend(struct sl_packet *packet)
+static struct sl_buffer *lend(struct sl_packet *packet)
 {
 	struct sl_buffer *buffer = sl_heap_zeroed(1, sizeof *buffer);
 	if (buffer == NULL)
@@ -112,6 +102,24 @@ struct sl_buffer *sl_packet_lend(struct sl_packet *packet)
 	buffer->size = packet->message.chunk.size;
 	buffer->memory = sl_packet_share(packet);
 	return buffer;
+}
+
+struct sl_event sl_packet_event(struct sl_packet *packet, uint32_t peer)
+{
+	struct sl_event event = {.kind = SL_EVENT_MESSAGE, .peer = peer, .message = &packet->message};
+	if (packet->message.kind >= SL_MSG_SHARE)
+		event.buffer = lend(packet);
+	return event;
+}
+
+void sl_packet_tag(const struct sl_scope *scope, struct sl_message *m)
+{
+	uint8_t hash[SL_HASH_BYTES], *signature = sl_message_role(m, SL_ROLE_SIGNATURE);
+	if (signature == NULL || !sl_canonical_message(scope, m, hash))
+		return;
+	memset(signature, 0, SL_SIG_BYTES);
+	memcpy(signature, hash, sizeof hash);
+	memcpy(signature + sizeof hash, sl_message_role(m, SL_ROLE_SIGNER), sizeof(sl_id));
 }
 
 void sl_packet_give_back(struct sl_buffer *list)

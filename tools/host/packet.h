@@ -28,6 +28,11 @@ void sl_packet_forget_work(struct sl_hosted *learner);
 struct sl_packet *sl_packet_share(struct sl_packet *packet);
 void sl_packet_drop(struct sl_packet *packet); /* NULL: nothing to do */
 
-/* Return a buffer of the packet's chunk, which holds a reference; free a list of such buffers. */
-struct sl_buffer *sl_packet_lend(struct sl_packet *packet);
+/* Return the event that a packet arrives from `peer`. Its buffer, of a chunk, holds a reference. */
+struct sl_event sl_packet_event(struct sl_packet *packet, uint32_t peer);
+/* Free a list of such buffers. */
 void sl_packet_give_back(struct sl_buffer *list);
+
+/* Sign a message without a key: the hash of what is signed, and the signer. Like Ed25519 it is the same for
+ * the same content and different for any other. */
+void sl_packet_tag(const struct sl_scope *scope, struct sl_message *message);

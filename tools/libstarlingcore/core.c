@@ -337,9 +337,7 @@ int starling_core_receive(struct starling_core *c, uint32_t peer, const void *fr
 		rc = SL_PENDING;
 	if (rc == SL_OK) {
 		struct sl_packet *packet = sl_packet_copy(m);
-		struct sl_event event = {.kind = SL_EVENT_MESSAGE, .peer = peer, .message = &packet->message};
-		if (kind >= SL_MSG_SHARE)
-			event.buffer = sl_packet_lend(packet);
+		struct sl_event event = sl_packet_event(packet, peer);
 		rc = step(c, &event, now);
 		sl_packet_drop(packet);
 	}

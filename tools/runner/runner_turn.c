@@ -205,12 +205,10 @@ static void take(struct sl_runner_worker *w, uint32_t i)
 	struct sl_runner_learner *l = &w->runner->learners[i];
 	const struct sl_runner_mail *mail = &l->inbox[l->inbox_done++];
 	struct sl_packet *packet = mail->packet;
-	struct sl_event event = {
-		.kind = mail->kind, .peer = mail->peer, .range = w->runner->ranges + i * w->runner->words};
+	struct sl_event event = {.kind = mail->kind, .peer = mail->peer};
 	if (packet != NULL)
-		event.message = &packet->message;
-	if (packet != NULL && packet->message.kind >= SL_MSG_SHARE)
-		event.buffer = sl_packet_lend(packet);
+		event = sl_packet_event(packet, mail->peer);
+	event.range = w->runner->ranges + i * w->runner->words;
 	step(w, i, &event);
 	sl_packet_drop(packet);
 }

@@ -30,20 +30,14 @@ static const struct sl_sim_keys *keys_of(const struct sl_sim *sim, sl_id id)
 	return NULL;
 }
 
-/* A tag is not a signature, but like Ed25519 the same for the same content and different for any other: the
- * hash of what is signed, which names its signer. */
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *m)
 {
 	uint8_t hash[SL_HASH_BYTES], *signature;
 	sl_id id;
-	if (!canonical(sim, m, hash, &id, &signature))
-		return;
-	if (sim->keys != NULL) {
+	if (sim->keys == NULL)
+		sl_packet_tag(&sim->learners[0].host.config.scope, m);
+	else if (canonical(sim, m, hash, &id, &signature))
 		crypto_sign_detached(signature, NULL, hash, sizeof hash, keys_of(sim, id)->secret);
-		return;
-	}
-	memcpy(signature, hash, SL_HASH_BYTES);
-	memcpy(signature + SL_HASH_BYTES, &id, sizeof id);
 }
 
 void sl_sim_signatures_begin(struct sl_sim *sim)

@@ -241,17 +241,15 @@ void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 static void mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)
 {
 	const struct sl_message *m = &event->packet->message;
-	struct sl_event e = {.kind = SL_EVENT_MESSAGE, .peer = event->peer, .message = m};
 	if (event->generation != sl_sim_link(sim, event->peer, event->learner)->generation ||
 	    sim->learners[event->learner].host.stopped)
 		return; /* fell with its link */
 	if (!sl_sim_signatures_hold(sim, event->learner, m))
 		return;
 	sl_sim_signatures_verify(sim, event->learner, m);
-	if (m->kind >= SL_MSG_SHARE) {
-		e.buffer = sl_packet_lend(event->packet);
+	struct sl_event e = sl_packet_event(event->packet, event->peer);
+	if (e.buffer != NULL)
 		sl_sim_give(sim, event->learner, event->peer, e.buffer);
-	}
 	sl_sim_deliver(sim, event->learner, &e);
 }
 
