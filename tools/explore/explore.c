@@ -136,7 +136,7 @@ void sl_explore_run(const struct sl_explore_options *options, FILE *lines,
 		}
 		if (number % OFTEN == 0) {
 			measure(&s, r);
-			if (r->states >= options->states_most || r->bytes >= options->bytes_most)
+			if (r->states >= options->states_most || r->bytes >> 20 >= options->megabytes_most)
 				break;
 			if (progress != NULL)
 				progress(r, context);

@@ -75,7 +75,7 @@ struct sl_explore_options {
 	bool group;	   /* a cut separates all of cut_who, with the links among them, from all others */
 	bool heals;	   /* a learner that is cut off is linked again when all is quiet */
 	bool reduce;	   /* leave out orders of deliveries that lead to the same worlds */
-	uint64_t states_most, bytes_most;
+	uint32_t states_most, megabytes_most;
 };
 
 struct sl_explore {
