@@ -93,7 +93,6 @@ static bool flip(struct sl_sim *sim, uint32_t i, const struct sl_message *m)
 /* --- the lies: each returns false if it does not apply to the message. `j`: the receiver --- */
 
 #define DROP ((int)-1)
-typedef int lie_function(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m);
 
 /* Return true if the liar tells the truth to `j`. */
 static bool spared(const struct sl_sim *sim, uint32_t j)
@@ -101,12 +100,11 @@ static bool spared(const struct sl_sim *sim, uint32_t j)
 	return sim->lies->differ && j % 2 == 0;
 }
 
-static int lie_result(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static int lie_result(const struct sl_sim *sim, uint32_t i, struct sl_message *m)
 {
 	const struct sl_host_disk *disk = &sim->learners[i].host.disk;
 	const struct sl_certificate *c = &disk->certificate;
 	size_t bytes = sim->learners[i].host.config.model_bytes;
-	(void)j;
 	if (c->t == 0 || disk->model == NULL ||
 	    (m->kind == SL_MSG_DIGEST ? m->digest.t != c->t : m->chunk.t != c->t || m->chunk.index != 0))
 		return false;
@@ -178,11 +176,10 @@ static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_
 }
 
 /* Add the first learner of the roster that is not among the candidates; there is room for one. */
-static int lie_absent(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static int lie_absent(const struct sl_sim *sim, uint32_t i, struct sl_message *m)
 {
 	sl_id *candidates = (sl_id *)m->link_state.candidates;
 	uint32_t k = 0, at = 0;
-	(void)j;
 	if (!own_link_state(sim, i, m))
 		return false;
 	while (k < sim->n && (k == i || (at < m->link_state.count && candidates[at] == sim->ids[k])))
@@ -248,9 +245,10 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	return true;
 }
 
-/* A lie that does `statement` to the message if it `applies`. */
-#define LIE(name, applies, statement)                                                                        \
-	static int lie_##name(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)              \
+/* A lie that does `statement` to messages of `kinds` if it `applies`. */
+#define LIE(name, kinds, applies, statement)                                                                 \
+	enum { KINDS_##name = kinds };                                                                       \
+	static int tell_##name(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)             \
 	{                                                                                                    \
 		(void)sim, (void)i, (void)j, (void)m;                                                        \
 		if (!(applies))                                                                              \
@@ -261,67 +259,49 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 #define OWN(id) ((id) == sim->ids[i])
 #define FLIP(bytes) (((uint8_t *)(bytes))[0] ^= 1)
 static const uint8_t unknown[SL_HASH_BYTES]; /* only a learner that holds all Readys says their hash */
+#define KIND(name) (1u << SL_MSG_##name)
 
-LIE(vector, add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
-LIE(digest, OWN(m->digest.id), FLIP(m->digest.digest))
-LIE(commitment, OWN(m->ready.id) && !spared(sim, j), FLIP(m->ready.deposit))
-LIE(twice, j % 2 != 0 && own_link_state(sim, i, m), m->link_state.count--)
-LIE(abort, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a), )
-LIE(abort_all, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX), )
-LIE(give_up, abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a), )
-LIE(key, true, FLIP(m->key.key))
-LIE(readys, j % 2 != 0 && memcmp(m->key.readys, unknown, sizeof unknown) != 0, FLIP(m->key.readys))
-LIE(key_share, !spared(sim, j), FLIP(m->chunk.bytes))
-LIE(opening, true, FLIP(m->opening.share))
-LIE(challenge, OWN(m->challenge.origin), FLIP(m->challenge.value))
-LIE(checksum, OWN(m->checksums.id) && !spared(sim, j), FLIP(m->checksums.values))
-LIE(jump, own_link_state(sim, i, m),
+LIE(SHARE, KIND(SHARE), add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
+LIE(STATE, KIND(STATE), add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
+LIE(DEPOSIT, KIND(DEPOSIT), add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
+LIE(DIGEST, KIND(DIGEST), OWN(m->digest.id), FLIP(m->digest.digest))
+LIE(COMMITMENT, KIND(READY), OWN(m->ready.id) && !spared(sim, j), FLIP(m->ready.deposit))
+LIE(TWICE, KIND(LINK_STATE), j % 2 != 0 && own_link_state(sim, i, m), m->link_state.count--)
+LIE(ABORT, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a), )
+LIE(ABORT_ALL, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX), )
+LIE(GIVE_UP, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a), )
+LIE(KEY, KIND(KEY), true, FLIP(m->key.key))
+LIE(READYS, KIND(KEY), j % 2 != 0 && memcmp(m->key.readys, unknown, sizeof unknown) != 0, FLIP(m->key.readys))
+LIE(KEY_SHARE, KIND(KEY_SHARE), !spared(sim, j), FLIP(m->chunk.bytes))
+LIE(OPENING, KIND(OPENING), true, FLIP(m->opening.share))
+LIE(CHALLENGE, KIND(CHALLENGE), OWN(m->challenge.origin), FLIP(m->challenge.value))
+LIE(CHECKSUM, KIND(CHECKSUM), OWN(m->checksums.id) && !spared(sim, j), FLIP(m->checksums.values))
+LIE(JUMP, KIND(LINK_STATE), own_link_state(sim, i, m),
     m->link_state.a = m->link_state.a + 1000 < SL_ATTEMPTS_MAX ? m->link_state.a + 1000 : SL_ATTEMPTS_MAX)
-LIE(mute, !spared(sim, j), return DROP)
-LIE(slow, true, sl_sim_link(sim, i, j)->slow_ms = 9900)
-LIE(round, m->hello.t < sim->options.parameters.rounds && m->hello.status != SL_PEER_STATUS_DONE,
+LIE(MUTE, KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), !spared(sim, j), return DROP)
+LIE(SLOW, KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), true, sl_sim_link(sim, i, j)->slow_ms = 9900)
+LIE(ROUND, KIND(HELLO), m->hello.t < sim->options.parameters.rounds && m->hello.status != SL_PEER_STATUS_DONE,
     m->hello.t++)
 /* About parameters and history: all learners hear the same. */
-LIE(quorum, OWN(m->link_state.id), m->link_state.parameters.quorum = SL_LEARNERS_MAX)
-LIE(initial, OWN(m->link_state.id), m->link_state.parameters.initial ^= 1)
-LIE(tolerance, OWN(m->link_state.id), m->link_state.parameters.tolerance++)
-LIE(history, OWN(m->link_state.id), FLIP(m->link_state.previous))
-LIE(roster, OWN(m->link_state.id), FLIP(m->link_state.roster))
+LIE(QUORUM, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.quorum = SL_LEARNERS_MAX)
+LIE(INITIAL, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.initial ^= 1)
+LIE(TOLERANCE, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.tolerance++)
+LIE(HISTORY, KIND(LINK_STATE), OWN(m->link_state.id), FLIP(m->link_state.previous))
+LIE(ROSTER, KIND(LINK_STATE), OWN(m->link_state.id), FLIP(m->link_state.roster))
+LIE(RESULT, KIND(RESULT) | KIND(DIGEST), true, return lie_result(sim, i, m))
+LIE(DOUBLE, KIND(READY) | KIND(DEPOSIT), true, return lie_double(sim, i, j, m))
+LIE(ABSENT, KIND(LINK_STATE), true, return lie_absent(sim, i, m))
+LIE(HAVE, KIND(STATE) | KIND(DEPOSIT), true, return lie_have(sim, i, j, m))
+LIE(EARLY, KIND(HELLO) | KIND(LINK_STATE), true, return lie_early(sim, i, j, m))
+LIE(MAGNITUDES, 0, false, ) /* see sl_sim_lies_encoded */
 
-#define KIND(name) (1u << SL_MSG_##name)
 static const struct {
-	uint32_t kinds; /* of messages */
-	lie_function *tell;
+	uint32_t kinds;
+	int (*tell)(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m);
 } table[SL_SIM_LIE_COUNT] = {
-	[SL_SIM_LIE_SHARE] = {KIND(SHARE), lie_vector},
-	[SL_SIM_LIE_STATE] = {KIND(STATE), lie_vector},
-	[SL_SIM_LIE_DEPOSIT] = {KIND(DEPOSIT), lie_vector},
-	[SL_SIM_LIE_KEY] = {KIND(KEY), lie_key},
-	[SL_SIM_LIE_READYS] = {KIND(KEY), lie_readys},
-	[SL_SIM_LIE_KEY_SHARE] = {KIND(KEY_SHARE), lie_key_share},
-	[SL_SIM_LIE_OPENING] = {KIND(OPENING), lie_opening},
-	[SL_SIM_LIE_CHALLENGE] = {KIND(CHALLENGE), lie_challenge},
-	[SL_SIM_LIE_CHECKSUM] = {KIND(CHECKSUM), lie_checksum},
-	[SL_SIM_LIE_GIVE_UP] = {KIND(READY), lie_give_up},
-	[SL_SIM_LIE_RESULT] = {KIND(RESULT) | KIND(DIGEST), lie_result},
-	[SL_SIM_LIE_DIGEST] = {KIND(DIGEST), lie_digest},
-	[SL_SIM_LIE_COMMITMENT] = {KIND(READY), lie_commitment},
-	[SL_SIM_LIE_DOUBLE] = {KIND(READY) | KIND(DEPOSIT), lie_double},
-	[SL_SIM_LIE_TWICE] = {KIND(LINK_STATE), lie_twice},
-	[SL_SIM_LIE_ABORT] = {KIND(READY), lie_abort},
-	[SL_SIM_LIE_ABORT_ALL] = {KIND(READY), lie_abort_all},
-	[SL_SIM_LIE_ABSENT] = {KIND(LINK_STATE), lie_absent},
-	[SL_SIM_LIE_JUMP] = {KIND(LINK_STATE), lie_jump},
-	[SL_SIM_LIE_QUORUM] = {KIND(LINK_STATE), lie_quorum},
-	[SL_SIM_LIE_INITIAL] = {KIND(LINK_STATE), lie_initial},
-	[SL_SIM_LIE_TOLERANCE] = {KIND(LINK_STATE), lie_tolerance},
-	[SL_SIM_LIE_HISTORY] = {KIND(LINK_STATE), lie_history},
-	[SL_SIM_LIE_ROSTER] = {KIND(LINK_STATE), lie_roster},
-	[SL_SIM_LIE_HAVE] = {KIND(STATE) | KIND(DEPOSIT), lie_have},
-	[SL_SIM_LIE_MUTE] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_mute},
-	[SL_SIM_LIE_SLOW] = {KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), lie_slow},
-	[SL_SIM_LIE_ROUND] = {KIND(HELLO), lie_round},
-	[SL_SIM_LIE_EARLY] = {KIND(HELLO) | KIND(LINK_STATE), lie_early},
+#define X(name, ...) [SL_SIM_LIE_##name] = {KINDS_##name, tell_##name},
+	SL_SIM_LIES(X)
+#undef X
 };
 
 /* --- messages on their way --- */
@@ -387,8 +367,8 @@ static bool tell_lies(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mess
 			    told == DROP ? ", not sent" : "");
 		if (told == DROP)
 			return false;
-		if (m->kind == SL_MSG_LINK_STATE || table[k].tell == lie_commitment ||
-		    table[k].tell == lie_double || m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
+		if (m->kind == SL_MSG_LINK_STATE || table[k].tell == tell_COMMITMENT ||
+		    table[k].tell == tell_DOUBLE || m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_CHECKSUM)
 			sl_sim_sign(sim, m);
 	}
 	return true;

@@ -2,8 +2,7 @@
  * copies of flooded records that arrive again, late and over another link.
  *
  * A lie is a function that changes an outgoing message, adds one or drops it. The liar signs what it says.
- * All else that the liar does is what its core does. A new lie is a row of SL_SIM_LIES and a row of the table
- * in lie.c.
+ * All else that the liar does is what its core does. A new lie is a row of SL_SIM_LIES and a LIE in lie.c.
  */
 #pragma once
 
