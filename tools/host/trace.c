@@ -46,72 +46,49 @@ static void say_set(struct sl_host_trace *t, const uint64_t *set)
 			say(t, " %u", t->ids[i]);
 }
 
+/* Write the numbers of the bits that are set. */
+static void say_bits(struct sl_host_trace *t, const uint8_t *bits, size_t bytes)
+{
+	for (uint32_t i = 0; i < 8 * bytes; i++)
+		if (bits[i / 8] >> (i % 8) & 1)
+			say(t, " %u", i);
+}
+
+#define ROW(kind, ...)                                                                                       \
+	case kind:                                                                                           \
+		say(t, __VA_ARGS__);                                                                         \
+		break
+
 static void say_message(struct sl_host_trace *t, const struct sl_message *m)
 {
 	static const char *const aborts[] = {"", "abort", "give-up", "stuck"};
 	switch (m->kind) {
-	case SL_MSG_HELLO:
-		say(t, "hello t%u %s", m->hello.t, sl_message_status_name(m->hello.status));
-		break;
-	case SL_MSG_LINK_STATE:
-		say(t, "link state of %u a%u", m->link_state.id, m->link_state.a);
-		break;
-	case SL_MSG_READY:
-		say(t, "ready of %u a%u", m->ready.id, m->ready.a);
-		break;
-	case SL_MSG_DIGEST:
-		say(t, "digest");
-		break;
+		ROW(SL_MSG_HELLO, "hello t%u %s", m->hello.t, sl_message_status_name(m->hello.status));
+		ROW(SL_MSG_LINK_STATE, "link state of %u a%u", m->link_state.id, m->link_state.a);
+		ROW(SL_MSG_READY, "ready of %u a%u", m->ready.id, m->ready.a);
+		ROW(SL_MSG_DIGEST, "digest");
+		ROW(SL_MSG_ABORT, "%s of %u a%u", aborts[m->abort.kind], m->abort.id, m->abort.a);
+		ROW(SL_MSG_MODEL, "model");
+		ROW(SL_MSG_KEY, "key of %u", m->key.origin);
+		ROW(SL_MSG_OPENING, "opening of %u by %u", m->opening.origin, m->opening.holder);
+		ROW(SL_MSG_CHALLENGE, "challenge of %u", m->challenge.origin);
+		ROW(SL_MSG_CHECKSUM, "checksum of %u", m->checksums.id);
+		ROW(SL_MSG_ROUND, "round t%u", m->round_head.t);
+		ROW(SL_MSG_KEY_SHARE, "key share");
+		ROW(SL_MSG_DEPOSIT, "deposit of %u %u", m->chunk.origin, m->chunk.index);
+		ROW(SL_MSG_RESULT, "result %u", m->chunk.index);
+		ROW(SL_MSG_SHARE, "share %u", m->chunk.index);
+		ROW(SL_MSG_STATE, "state %u k%u", m->chunk.index, (uint32_t)m->chunk.iteration);
 	case SL_MSG_REQUEST:
 		say(t, "request t%u %u", m->request.t, m->request.index);
 		if (m->request.origin != 0)
 			say(t, " of %u", m->request.origin);
 		break;
-	case SL_MSG_ABORT:
-		say(t, "%s of %u a%u", aborts[m->abort.kind], m->abort.id, m->abort.a);
-		break;
 	case SL_MSG_HAVE:
 		say(t, "have");
-		for (uint32_t i = 0; i < 8 * m->have.size; i++)
-			if (m->have.held[i / 8] >> (i % 8) & 1)
-				say(t, " %u", i);
+		say_bits(t, m->have.held, m->have.size);
 		say(t, " keys");
-		for (uint32_t i = 0; i < 8 * m->have.keys_size; i++)
-			if (m->have.keys[i / 8] >> (i % 8) & 1)
-				say(t, " %u", i);
-		break;
-	case SL_MSG_MODEL:
-		say(t, "model");
-		break;
-	case SL_MSG_KEY:
-		say(t, "key of %u", m->key.origin);
-		break;
-	case SL_MSG_OPENING:
-		say(t, "opening of %u by %u", m->opening.origin, m->opening.holder);
-		break;
-	case SL_MSG_CHALLENGE:
-		say(t, "challenge of %u", m->challenge.origin);
-		break;
-	case SL_MSG_CHECKSUM:
-		say(t, "checksum of %u", m->checksums.id);
-		break;
-	case SL_MSG_ROUND:
-		say(t, "round t%u", m->round_head.t);
-		break;
-	case SL_MSG_KEY_SHARE:
-		say(t, "key share");
-		break;
-	case SL_MSG_DEPOSIT:
-		say(t, "deposit of %u %u", m->chunk.origin, m->chunk.index);
-		break;
-	case SL_MSG_RESULT:
-		say(t, "result %u", m->chunk.index);
-		break;
-	case SL_MSG_SHARE:
-		say(t, "share %u", m->chunk.index);
-		break;
-	case SL_MSG_STATE:
-		say(t, "state %u k%u", m->chunk.index, (uint32_t)m->chunk.iteration);
+		say_bits(t, m->have.keys, m->have.keys_size);
 		break;
 	}
 }
@@ -164,36 +141,24 @@ static void say_report(struct sl_host_trace *t, const struct sl_report *r)
 static void say_action(struct sl_host_trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
-	case SL_ACTION_PERSIST:
-		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t,
+		ROW(SL_ACTION_PERSIST, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t,
 		    a->persist.what.a);
-		break;
+		ROW(SL_ACTION_TRAIN, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
+		ROW(SL_ACTION_COMPUTE, "compute %s", sl_host_trace_job(a->job.kind));
+		ROW(SL_ACTION_DROP, "drop");
+		ROW(SL_ACTION_WIPE, "wipe");
+		ROW(SL_ACTION_STOP, "stop %d", a->code);
 	case SL_ACTION_SEND:
 		say_message(t, &a->send.message);
 		say(t, " to");
 		say_set(t, a->send.to);
 		break;
-	case SL_ACTION_TRAIN:
-		say(t, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
-		break;
-	case SL_ACTION_COMPUTE:
-		say(t, "compute %s", sl_host_trace_job(a->job.kind));
-		break;
 	case SL_ACTION_LINKS:
 		say(t, "links");
 		say_set(t, a->to);
 		break;
-	case SL_ACTION_DROP:
-		say(t, "drop");
-		break;
-	case SL_ACTION_WIPE:
-		say(t, "wipe");
-		break;
 	case SL_ACTION_REPORT:
 		say_report(t, &a->report);
-		break;
-	case SL_ACTION_STOP:
-		say(t, "stop %d", a->code);
 		break;
 	}
 }

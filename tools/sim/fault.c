@@ -8,20 +8,17 @@
 
 enum sl_sim_fault_call { CALL_WANT, CALL_FIRE, CALL_RARE, CALL_HEAL, CALL_DEAD };
 
-static const char *const names[SL_SIM_FAULT_COUNT] = {
-#define X(name, text, word) [SL_SIM_FAULT_##name] = text,
-	SL_SIM_FAULTS(X)
-#undef X
-};
-static const char *const words[SL_SIM_FAULT_COUNT] = {
-#define X(name, text, word) [SL_SIM_FAULT_##name] = word,
+static const struct {
+	const char *text, *word;
+} names[SL_SIM_FAULT_COUNT] = {
+#define X(name, ...) [SL_SIM_FAULT_##name] = {__VA_ARGS__},
 	SL_SIM_FAULTS(X)
 #undef X
 };
 
 const char *sl_sim_fault_name(enum sl_sim_fault kind)
 {
-	return names[kind];
+	return names[kind].text;
 }
 
 /* Return the set that the first `length` bytes of `word` name; 0: none. */
@@ -31,7 +28,7 @@ static uint32_t parse_word(const char *word, size_t length, bool lies)
 	if (length == 3 && strncmp(word, "all", 3) == 0)
 		return (1u << count) - 1;
 	for (uint32_t k = 0; k < count; k++) {
-		const char *name = lies ? sl_sim_lie_name((enum sl_sim_lie)k) : words[k];
+		const char *name = lies ? sl_sim_lie_name((enum sl_sim_lie)k) : names[k].word;
 		if (strlen(name) == length && strncmp(word, name, length) == 0)
 			return 1u << k;
 	}
