@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define P_31 UINT64_C(2147483647)
 #define P_44 ((UINT64_C(1) << 44) - 17)

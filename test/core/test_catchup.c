@@ -2,7 +2,7 @@
  * The checker compares every adopted model. */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define AWAY 3u
 

@@ -2,7 +2,7 @@
  * confirm it (ROUND.md §8.7 Checking what was passed on). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 /* Up to the own Checksum. */
 static struct driver *summed(uint32_t learners)

@@ -8,7 +8,7 @@
 #include "common/mixing/spectrum.h"
 #include "test/lib/test.h"
 #include "tools/sim/lie.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define N 3u
 #define ELEMENTS 5u

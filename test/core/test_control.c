@@ -3,7 +3,7 @@
 
 #include "common/base/bytes.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
 {

@@ -4,7 +4,7 @@
 #include "common/protocol/view_codec.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 /* --- attempts --- */
 

@@ -1,7 +1,7 @@
 /* Models of mixed dtypes, in every engine and with every sharing: all learners commit the same bytes, and the
  * simulator compares each element with the plain mean. Integers are compared exactly here. */
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define LEARNERS 5u
 #define INTEGERS 3u

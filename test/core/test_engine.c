@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 struct graph {
 	struct sl_edge edges[64];

@@ -2,6 +2,7 @@
  * and the end of an attempt). */
 #include "test/lib/test.h"
 #include "tools/sim/check.h"
+#include "test/core/verbs.h"
 
 static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topology)
 {

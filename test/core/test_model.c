@@ -2,7 +2,7 @@
  * (LINKS.md §6.16 Model). */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 static const uint8_t tensors[] = {1, 2, 3};
 static const struct sl_model model = {.count = 1, .size = sizeof tensors, .tensors = tensors};

@@ -2,7 +2,7 @@
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
 {

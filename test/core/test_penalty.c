@@ -6,7 +6,7 @@
 #include "common/core/penalty.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 /* Of four learners, the Ready of 4 is missing: a quorum of 3 remains. The first time, a link state for the
  * next attempt is progress. */

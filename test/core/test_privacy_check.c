@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 static struct sl_sim *build(uint64_t p, uint32_t decimals, double clipping_range)
 {

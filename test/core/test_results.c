@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define AWAY 3u
 #define CHUNKS (SL_WINDOW + 1u)

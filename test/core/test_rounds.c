@@ -1,7 +1,7 @@
 /* Whole rounds without faults: every family of graphs, prime, sharing and encoding; chunks; weights. */
 
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define P_PAPER UINT64_C(1020431)
 #define P_31 UINT64_C(2147483647)

@@ -5,7 +5,7 @@
 #include "common/compute/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define MANY (9 * SL_CHUNK_ELEMENTS) /* and one more: ten chunks, two jobs each way */
 

@@ -2,7 +2,7 @@
  * it is reminded of what it does not know. */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 /* Of five learners, a quorum of three. */
 static struct driver *five(void)

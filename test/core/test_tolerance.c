@@ -6,6 +6,7 @@
 #include "test/lib/test.h"
 #include "tools/sim/check.h"
 #include "test/core/driver.h"
+#include "test/core/verbs.h"
 
 static struct sl_sim *build(struct sl_sim_options options, bool warn)
 {

@@ -1,7 +1,7 @@
 /* Learners that move (random waypoint). The graph of a step may have components without a quorum. A learner
  * that missed rounds catches up when it meets another one. The checker verifies every committed round. */
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define WALKERS 20u
 #define TOPOLOGY "geometric:0.3"

@@ -1,7 +1,7 @@
 /* Weight 0 takes part and does not count; an attempt in which all have it is given up (ROUND.md §4.4
  * Weights and clipping). */
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define N 4u
 

@@ -1,7 +1,7 @@
 /* The bits of limbs that a view agrees on, by round and modulus (ROUND.md §4.8 Precision). */
 #include "common/field/encoding.h"
 #include "test/lib/test.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define ROUNDS 6u
 #define LEARNERS 3u

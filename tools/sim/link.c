@@ -100,6 +100,39 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	}
 }
 
+void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	sl_sim_fall(sim, i, j);
+	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = true;
+}
+
+void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = false;
+	sl_sim_link(sim, i, j)->refused = sl_sim_link(sim, j, i)->refused = false;
+	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 200),
+		    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
+}
+
+void sl_sim_isolate(struct sl_sim *sim, uint32_t i)
+{
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (j != i)
+			sl_sim_cut(sim, i, j);
+}
+
+void sl_sim_rejoin(struct sl_sim *sim, uint32_t i)
+{
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (j != i)
+			sl_sim_restore(sim, i, j);
+}
+
+void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	sl_sim_link(sim, i, j)->held = true;
+}
+
 /* --- messages --- */
 
 static void keep(struct sl_sim_link *link, struct sl_packet *packet)

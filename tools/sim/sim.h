@@ -6,11 +6,11 @@
  * times. The same seed gives the same run. A checker that shares no code with the cores checks every step
  * (check.h).
  *
- *   world.c  building, the clock      verbs.c  verbs of tests       link.c  links and messages
- *   shell.c  a step and its actions   check.c  the rules            post.c  the queue of events, memory
+ *   world.c  building, the clock      shell.c  a step and its actions   link.c  links and messages
+ *   check.c  the rules                post.c   the queue of events, memory
  *   signatures.c                      seen.c   hashes met before
  *
- * Each file calls only files below it: verbs, world, shell, link and forget, lie and check, signatures, post.
+ * Each file calls only files below it: world, shell, link and forget, lie and check, signatures, post.
  *
  * A learner and its messages are those of hosted.h and packet.h, shared with the in-process runner
  * (runner.h).
@@ -207,21 +207,10 @@ void sl_sim_tell(struct sl_sim *sim, uint32_t i, const char *format, ...)
 
 bool sl_sim_step(struct sl_sim *sim);	  /* false: no event is left */
 uint64_t sl_sim_next(struct sl_sim *sim); /* time of the next event, us; UINT64_MAX: none */
-void sl_sim_elapse(struct sl_sim *sim, sl_ms ms);
-void sl_sim_run_until_round(struct sl_sim *sim, sl_round t);		  /* all learners have committed it */
-void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t); /* i has */
-void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase);
-const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
-						  enum sl_reason reason);
-/* Every learner that runs has reported it, from now on or earlier. */
-void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason);
-void sl_sim_run_until_done(struct sl_sim *sim); /* all learners have stopped with SL_OK */
-void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code);
 
 void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j);
-void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
-void sl_sim_isolate(struct sl_sim *sim, uint32_t i);	      /* from all others */
+void sl_sim_isolate(struct sl_sim *sim, uint32_t i); /* from all others */
 void sl_sim_rejoin(struct sl_sim *sim, uint32_t i);
 void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps messages from now on */
 void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j);
@@ -239,15 +228,6 @@ void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms);
 /* Delay all events of learner i until then (us). Its links stay up. */
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until);
 void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us); /* its clock does */
-/* Return the number of such reports of i; the last one in *last, unless that is NULL or there is none. */
-uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
-		      const struct sl_sim_note **last);
-
-const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
-				      enum sl_reason reason);
-const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
-					enum sl_reason reason);
-void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *message);
 
 /* Among the files. */

@@ -1,8 +1,7 @@
 /* Verbs of tests: wait for a condition under a virtual deadline, break a link, look at reports. */
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
-#include "tools/sim/sim.h"
+#include "test/core/verbs.h"
 
 #define WAIT_US (UINT64_C(3600) * 1000 * 1000)
 
@@ -96,43 +95,10 @@ void sl_sim_run_until_done(struct sl_sim *sim)
 				    sim->learners[i].held_count);
 }
 
-void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	sl_sim_fall(sim, i, j);
-	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = true;
-}
-
-void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = false;
-	sl_sim_link(sim, i, j)->refused = sl_sim_link(sim, j, i)->refused = false;
-	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 200),
-		    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
-}
-
 void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	sl_sim_link(sim, i, j)->possible = sl_sim_link(sim, j, i)->possible = true;
 	sl_sim_restore(sim, i, j);
-}
-
-void sl_sim_isolate(struct sl_sim *sim, uint32_t i)
-{
-	for (uint32_t j = 0; j < sim->n; j++)
-		if (j != i)
-			sl_sim_cut(sim, i, j);
-}
-
-void sl_sim_rejoin(struct sl_sim *sim, uint32_t i)
-{
-	for (uint32_t j = 0; j < sim->n; j++)
-		if (j != i)
-			sl_sim_restore(sim, i, j);
-}
-
-void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	sl_sim_link(sim, i, j)->held = true;
 }
 
 const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
