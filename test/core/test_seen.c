@@ -2,6 +2,7 @@
  * §12.7 Privacy over several sums). */
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/core/verbs.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
