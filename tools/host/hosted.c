@@ -68,6 +68,7 @@ int sl_hosted_start(struct sl_hosted *l)
 	}
 	sl_heap_give(l->arena);
 	l->arena = sl_heap_take(bytes);
+	l->arena_bytes = bytes;
 	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
 	l->core = sl_core_init(&l->config, &arena);
 	l->committed = l->config.committed;

@@ -27,6 +27,7 @@ struct sl_hosted {
 	struct sl_core_config config; /* of the next start */
 	struct sl_core *core;
 	void *arena;
+	size_t arena_bytes;
 	struct sl_workspace workspace;
 	const struct sl_view *view;	  /* of the last ENCODE or CHECK that was asked for */
 	struct sl_work *work, **work_end; /* oldest first */

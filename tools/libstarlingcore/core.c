@@ -464,7 +464,7 @@ void starling_core_close(struct starling_core *c)
 		sl_hosted_done(work);
 	}
 	if (c->host.core != NULL)
-		sodium_memzero(c->host.arena, sl_core_bytes(&c->host.config));
+		sodium_memzero(c->host.arena, c->host.arena_bytes);
 	sl_job_wipe(w);
 	sodium_memzero(w->trained, sl_workspace_model_bytes(w));
 	if (w->scratch.base != NULL)
