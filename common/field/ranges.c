@@ -7,7 +7,8 @@
 #define SMALL_LEAST 1024u /* .. or so many elements */
 #define ROOM 1		  /* bits above what the learners have */
 #define GROWTH_ALWAYS 2	  /* bits, that c+1 learners need no committed change for */
-#define LIMBS_ROOM 30	  /* .. and more with several limbs, which keep as many bits below */
+#define LIMBS_ROOM 30	  /* .. and more with several limbs, which keep as many bits below, .. */
+#define LIMBS_MOST 38	  /* .. up to this exponent: values above have grown already */
 #define ZEROS_ROOM 12	  /* .. and more of zeros with several limbs */
 
 /* The largest g of a magnitude, of updates up to 2^g times the range: fine where ranges usually are. */
@@ -257,6 +258,13 @@ static bool is_nonnegative(const struct sl_tensors *tensors, uint32_t k)
 	return tensors != NULL && k < tensors->count && tensors->items[k].nonnegative;
 }
 
+/* Return `exponent` with room for values that grow, such as a variance that begins with 1. */
+static int with_limbs_room(int exponent)
+{
+	int most = exponent > LIMBS_MOST ? exponent : LIMBS_MOST;
+	return exponent + LIMBS_ROOM < most ? exponent + LIMBS_ROOM : most;
+}
+
 void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,
 		     int16_t *exponents)
 {
@@ -264,8 +272,10 @@ void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *te
 	for (uint32_t k = 0; k < ranges->count; k++) {
 		bool zeros = !(most[k] > 0);
 		int exponent = zeros ? largest : sl_ranges_above(most[k]) + SL_RANGE_FIRST_ROOM;
-		if (sl_ranges_limb_count(ranges->class[k]) > 1)
-			exponent += !zeros ? LIMBS_ROOM : is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
+		if (sl_ranges_limb_count(ranges->class[k]) > 1 && !zeros)
+			exponent = with_limbs_room(exponent);
+		else if (sl_ranges_limb_count(ranges->class[k]) > 1)
+			exponent += is_nonnegative(tensors, k) ? 0 : ZEROS_ROOM;
 		exponents[k] = sl_ranges_always_exact(ranges->class[k]) ? 0 : within(exponent);
 	}
 }

@@ -141,7 +141,7 @@ int16_t sl_ranges_next(const struct sl_range_sums *sums, int range, uint32_t bit
 /* Set the exponents after an exact round, or of an initial model, from the largest absolute values `most` of
  * the tensors: ranges are 2^8 times as large; those of zeros are the largest of the others. Tensors with
  * several limbs have bits to spare for updates that are larger than their values: 30, as a variance of raw
- * values may grow 2^32 times in the first round; 12 if they are zeros, and none if they are declared
- * non-negative, too. Exact tensors have the exponent 0. */
+ * values may grow 2^32 times in the first round, but no more than up to 2^38; 12 if they are zeros, and none
+ * if they are declared non-negative, too. Exact tensors have the exponent 0. */
 void sl_ranges_first(const struct sl_ranges *ranges, const struct sl_tensors *tensors, const double *most,
 		     int16_t *exponents);

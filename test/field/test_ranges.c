@@ -498,7 +498,7 @@ static int first_of(enum sl_tensor_class class, double most)
 	return exponent;
 }
 
-/* After an exact round: eight bits above the largest value, and 30 more with several limbs. */
+/* After an exact round: eight bits above the largest value, and 30 more with several limbs, up to 38. */
 TEST(first_exponents)
 {
 	static const struct {
@@ -526,7 +526,7 @@ TEST(first_exponents)
 		assert_int_equal(first_of(class, 1), 38);
 		assert_int_equal(first_of(class, 0x1p-1000), SL_RANGE_LEAST);
 		assert_int_equal(first_of(class, 0x1p-997), -959);
-		assert_int_equal(first_of(class, 0x1p983), SL_RANGE_MOST);
+		assert_int_equal(first_of(class, 0x1p1012), SL_RANGE_MOST);
 		assert_int_equal(first_of(class, 0), 12);
 	}
 	assert_int_equal(first_of(SL_CLASS_PLAIN, NAN), 0); /* as of zeros */
@@ -542,7 +542,7 @@ TEST(tensors_of_zeros)
 	const double some[] = {0, 0x1p-38, 0, 0x1p-15, 0x1p-17, 1e6, 0x1p62, 0},
 		     few[] = {0, 0, 0, 0, 8, 0, 0, 0}, none[] = {0, 0, 0, 0, 0, 1, 1, 0};
 	static const int16_t of_some[] = {-7, -30, 5, -7, 21, 0, 0, -7},
-			     of_few[] = {11, 11, 23, 11, 41, 0, 0, 11},
+			     of_few[] = {11, 11, 23, 11, 38, 0, 0, 11},
 			     of_none[] = {0, 0, 12, 0, 12, 0, 0, 0};
 	int16_t exponents[8];
 	sl_ranges_first(&all, NULL, some, exponents);
@@ -551,6 +551,17 @@ TEST(tensors_of_zeros)
 	assert_memory_equal(exponents, of_few, sizeof exponents);
 	sl_ranges_first(&all, NULL, none, exponents);
 	assert_memory_equal(exponents, of_none, sizeof exponents);
+}
+
+/* A variance of 1 has room to grow; one that has grown has bits below for the small ones beside it. */
+TEST(a_variance_that_has_grown)
+{
+	static uint8_t classes[] = {SL_CLASS_SMALL, SL_CLASS_SMALL, SL_CLASS_SMALL, SL_CLASS_NONNEGATIVE};
+	const struct sl_ranges ranges = {.count = 4, .class = classes};
+	const double most[] = {1, 0x1p29, 0x1p31, 0x1p40};
+	int16_t exponents[4];
+	sl_ranges_first(&ranges, NULL, most, exponents);
+	assert_true(exponents[0] == 38 && exponents[1] == 38 && exponents[2] == 39 && exponents[3] == 48);
 }
 
 /* Second moments: their zeros have no room for growth, and the more bits below. */
@@ -564,7 +575,7 @@ TEST(zeros_of_a_nonnegative_tensor)
 	const double most[] = {0, 0, 4};
 	int16_t exponents[3];
 	sl_ranges_first(&ranges, &tensors, most, exponents);
-	assert_true(exponents[0] == 10 && exponents[1] == 22 && exponents[2] == 40);
+	assert_true(exponents[0] == 10 && exponents[1] == 22 && exponents[2] == 38);
 }
 
 /* The largest exponent of the others, one bit below the end, leaves no room for those of small zeros. */

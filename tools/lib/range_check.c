@@ -107,7 +107,9 @@ int sl_range_check_exponent(const struct sl_range_grid *grid, const struct sl_ra
 
 int sl_range_check_first(double most, double others, int limbs, bool nonnegative)
 {
+	if (most > 0 && limbs > 1 && above(most) < 30)
+		return within(above(most) < 0 ? above(most) + 38 : 38);
 	if (most > 0)
-		return within(above(most) + 8 + (limbs > 1 ? 30 : 0));
+		return within(above(most) + 8);
 	return within((others > 0 ? above(others) + 8 : 0) + (limbs > 1 && !nonnegative ? 12 : 0));
 }
