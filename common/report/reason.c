@@ -196,7 +196,9 @@ static const struct {
 		{"with the sums that were seen, this one would tell sums over few learners: ", SET,
 		 " (membership_change); take them back, or admit or remove more at once"},
 	[SL_REASON_INITIAL] =
-		{"the learners begin with different models: the first round averages whole models", NONE, ""},
+		{"the learners begin with different models, or one has changed a tensor beyond its first "
+		 "range: the first round averages whole models",
+		 NONE, ""},
 	[SL_REASON_WEIGHTLESS] =
 		{"the weights of all learners are 0: one at least must have a weight above 0", NONE, ""},
 	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},

@@ -25,6 +25,7 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 {
 	switch (reason) {
 	case SL_REASON_SUPERSEDED:
+	case SL_REASON_INITIAL: /* as the protocol has it: nothing is lost, and nothing is to be done */
 		return SL_RECORD_ATTEMPT_FAILED_ELSEWHERE;
 	case SL_REASON_MODEL:
 	case SL_REASON_CLIP:

@@ -337,6 +337,12 @@ TEST(test_sentences)
 					 .why.attempt = {2}},
 		      "attempt_failed", SL_INFO,
 		      "round 3 attempt 1 ended in SHARE: ana (2) started attempt 2");
+	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
+					 .reason = SL_REASON_INITIAL,
+					 .phase = SL_PHASE_AGREE},
+		      "attempt_failed", SL_INFO,
+		      "round 3 attempt 1 ended in AGREE: the learners begin with different models, or one "
+		      "has changed a tensor beyond its first range: the first round averages whole models");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_FAILED,
 				   .reason = SL_REASON_RESULT,
