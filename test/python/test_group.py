@@ -185,6 +185,12 @@ class NonNegative(unittest.TestCase):
         self.assertEqual(self.declared({"state": [{"exp_avg": np.ones(2), "exp_avg_sq": np.ones(2)}]}), ["state.0.exp_avg_sq"])
         self.assertEqual(self.declared({"not_running_var": np.ones(2)}), [])
 
+    def test_values_below_0(self):
+        for model, options in (({"v": np.array([1.0, -1.0])}, {"nonnegative": ["v"]}), ({"running_var": -1.0}, {})):
+            with self.subTest(model), self.assertRaisesRegex(ValueError, "is declared non-negative, .* has values below 0"):
+                starling.join(model, "/dev/null/x", **options)
+        self.assertEqual(self.declared({"v": np.array([0.0, -0.0, np.nan])}, nonnegative=["v"]), ["v"])
+
     def test_a_pattern_without_a_tensor(self):
         with self.assertRaisesRegex(ValueError, r"no averaged tensor has a name like \*.vra; the first is w"):
             starling.join({"w": np.zeros(1)}, "/dev/null/x", nonnegative=("*.vra",))

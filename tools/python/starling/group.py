@@ -147,6 +147,10 @@ class Group:
         self._nonnegative = tree.nonnegative(template.tensors, self._patterns)
         self._tell_of_integers(template.integers, sum(tensor.elements for tensor in template.tensors))
         _check_names([tensor.name for tensor in template.tensors])
+        for name in sorted(self._nonnegative):
+            if (arrays[name] < 0).any():
+                raise ValueError(f"{name} is declared non-negative, by its name or to join, and has values below 0: the mean would "
+                                 "be 0 there; set them to 0, or give it another name")
         template.check(arrays)  # a model that could not come back would lose a round of all
         self._template, self._initial = template, arrays if initial else None
         try:
