@@ -8,6 +8,7 @@ One daemon of each run is aborted in mid-round with core files allowed: it must 
 """
 import base64
 import http.client
+import itertools
 import os
 import random
 import re
@@ -93,10 +94,10 @@ class Canary:
                 values = np.frombuffer(data[8:len(data) // 4 * 4], dtype="<f4")
                 self.planted |= ways_of_values([float(value) for value in values if abs(value) > 1e-3][:VALUES])
                 continue
-            for at in range(0, min(len(data), 64 * WINDOW) - WINDOW + 1, WINDOW):
-                window = data[at:at + WINDOW]
-                if len(set(window)) > WINDOW // 2:  # neither padding nor a small number
-                    self.kept |= ways_of_bytes(window)
+            windows = (data[at:at + WINDOW] for at in range(0, len(data) - WINDOW + 1, WINDOW))
+            found = (window for window in windows if len(set(window)) > WINDOW // 2)  # neither padding nor a small number
+            for window in itertools.islice(found, 64):
+                self.kept |= ways_of_bytes(window)
 
 
 def plant(canaries, folder):
@@ -244,6 +245,14 @@ PLANTED = ["--set", "weighting=samples", "--set", "max_weight=100000000", "--set
 BUILT_IN = ["--set", "hidden_units=1", "--verify"]
 
 
+def watch_all(canaries, run, launcher):
+    """Look at the state folders as often as possible: a model or a masked state is on disk for some milliseconds."""
+    while launcher.poll() is None:
+        for canary in canaries:
+            canary.watch(run / canary.name / "state")
+        time.sleep(0.001)
+
+
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
     run, port, looked, readers, places, since = folder / "run", free_ports(LEARNERS)[0], 0, [], {}, time.time() - 1
@@ -252,6 +261,8 @@ def play(folder, canaries, arguments):
         [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--web",
          "--set", "log_level=debug", "--set", "quorum=all", *arguments],
         env={**os.environ, "PYTHONPATH": str(PACKAGE)}, stdout=open(folder / "printed", "wb"), stderr=subprocess.STDOUT)
+    watcher = threading.Thread(target=watch_all, args=(canaries, run, launcher), daemon=True)
+    watcher.start()
     end = time.monotonic() + PATIENCE
     while launcher.poll() is None and time.monotonic() < end:
         places.update(processes(str(folder)))
@@ -263,13 +274,11 @@ def play(folder, canaries, arguments):
             command(places, "status", str(run), "--json")
         if looked >= 1:
             victim.abort()
-        for _ in range(10):  # a model is on disk for some milliseconds
-            for canary in canaries:
-                canary.watch(run / canary.name / "state")
-            time.sleep(0.002)
+        time.sleep(0.02)
     if launcher.poll() is None:
         launcher.send_signal(signal.SIGINT)
     assert launcher.wait() == 0, (folder / "printed").read_text()
+    watcher.join()
     for arguments in (["--json"], ["--stats"], ["--round", "2"], ["--round", "2", "--json"], ["--trace", str(run / "trace.json")]):
         command(places, "logs", str(run), *arguments)
     for number, reader in enumerate(readers):
