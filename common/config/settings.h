@@ -12,6 +12,7 @@
 #include "common/field/encoding.h"
 #include "common/field/share.h"
 #include "common/mixing/engine.h"
+#include "common/mixing/privacy.h"
 
 #define SL_PATH_BYTES 1024u
 #define SL_COMMAND_BYTES 4096u
@@ -34,7 +35,6 @@ enum sl_discover { SL_DISCOVER_NONE, SL_DISCOVER_MDNS };
 enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
 enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
 enum sl_privacy_check { SL_PRIVACY_WARN, SL_PRIVACY_ENFORCE };
-enum sl_membership_change { SL_MEMBERSHIP_WARN, SL_MEMBERSHIP_WAIT, SL_MEMBERSHIP_COHORT };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
 enum sl_weighting { SL_WEIGHTING_EQUAL, SL_WEIGHTING_SAMPLES };
 enum sl_iterations_rule { SL_ITERATIONS_AT_LEAST, SL_ITERATIONS_EXACTLY };

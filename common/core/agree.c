@@ -326,7 +326,7 @@ static void report_view(struct sl_core *core)
  * share, nothing of it is told. */
 static bool tells_little(struct sl_core *core)
 {
-	if (!sl_seen_tells(core) || core->config.membership_change == SL_CORE_MEMBERSHIP_WARN)
+	if (!sl_seen_tells(core) || core->config.membership_change == SL_MEMBERSHIP_WARN)
 		return true;
 	sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true)->set = core->changed;
 	return false;

@@ -21,6 +21,7 @@
 #include "common/protocol/canonical.h"
 #include "common/compute/job.h"
 #include "common/compute/payload.h"
+#include "common/mixing/privacy.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
@@ -79,14 +80,6 @@ struct sl_seen {
 	struct sl_seen_member members[];
 };
 
-/* What a learner does with a view that would show the sum of few learners, less than c+2, beside the sums
- * that it has seen (GROUP.md §12.7). */
-enum sl_core_membership {
-	SL_CORE_MEMBERSHIP_WARN,   /* report it */
-	SL_CORE_MEMBERSHIP_WAIT,   /* wait for the others of an atom, or for more newcomers */
-	SL_CORE_MEMBERSHIP_COHORT, /* .. or go on without c+2 others of the atom */
-};
-
 struct sl_core_config {
 	uint32_t self;			 /* this learner's index in the roster */
 	uint32_t roster_size;		 /* R */
@@ -99,7 +92,7 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	enum sl_core_membership membership_change;
+	enum sl_membership_change membership_change;
 	sl_round committed;			  /* last committed round, 0: none */
 	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
 	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */

@@ -163,10 +163,11 @@ static void report(struct sl_core *core, uint32_t gone)
 		return;
 	memcpy(core->changed_told, core->changed, sl_core_set_bytes(core));
 	core->gone_told = gone;
-	if (core->atom >= core->view.agreed.tolerance + 2)
+	bool any = sl_bit_count(core->changed, sl_core_words(core)) > 0;
+	if (!any && gone == 0)
 		return; /* there are none any more */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_PRIVACY);
-	report->set = core->changed;
+	report->set = any ? core->changed : NULL;
 	report->privacy.atom = core->atom;
 	report->privacy.gone = gone;
 	report->privacy.tolerance = core->view.agreed.tolerance;
@@ -214,16 +215,31 @@ static uint64_t lot(const struct sl_core *core, uint32_t index)
 	return lot;
 }
 
-/* Leave `most` members of the atom out that would take part: those with the smallest lots. */
-static void leave_out(struct sl_core *core, const struct sl_seen_atom *atom, uint32_t most)
+/* Return true if learner `i` of the atom would take part. */
+static bool takes_part(const struct sl_core *core, const struct sl_seen_atom *atom, uint32_t i)
 {
-	for (; most > 0; most--) {
+	return core->sums->members[i].in == atom->in && in_view(core, i) && !sl_bit(core->excluded, i);
+}
+
+static void leave_all_out(struct sl_core *core, const struct sl_seen_atom *atom)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (takes_part(core, atom, i))
+			sl_bit_set(core->excluded, i);
+}
+
+/* Leave `count` members of the atom out: those with the smallest lots. */
+static void leave_some_out(struct sl_core *core, const struct sl_seen_atom *atom, uint32_t count)
+{
+	for (; count > 0; count--) {
 		uint32_t chosen = SL_NOBODY;
-		for (uint32_t i = 0; i < core->config.roster_size; i++)
-			if (core->sums->members[i].in == atom->in && in_view(core, i) &&
-			    !sl_bit(core->excluded, i) &&
-			    (chosen == SL_NOBODY || lot(core, i) < lot(core, chosen)))
-				chosen = i;
+		uint64_t least = UINT64_MAX;
+		for (uint32_t i = 0; i < core->config.roster_size; i++) {
+			if (!takes_part(core, atom, i) || (chosen != SL_NOBODY && lot(core, i) >= least))
+				continue;
+			chosen = i;
+			least = lot(core, i);
+		}
 		sl_bit_set(core->excluded, chosen);
 	}
 }
@@ -231,7 +247,7 @@ static void leave_out(struct sl_core *core, const struct sl_seen_atom *atom, uin
 void sl_seen_leave_out(struct sl_core *core)
 {
 	uint32_t count = find_atoms(core, 0), least = (uint32_t)core->config.parameters.tolerance + 2;
-	bool cohort = core->config.membership_change == SL_CORE_MEMBERSHIP_COHORT, any = false;
+	bool cohort = core->config.membership_change == SL_MEMBERSHIP_COHORT, any = false;
 	for (uint32_t s = 0; s < SL_SEEN_SUMS; s++)
 		any |= core->sums->t[s] != 0;
 	for (uint32_t a = 0; any && a < count; a++) {
@@ -240,9 +256,9 @@ void sl_seen_leave_out(struct sl_core *core)
 		bool newcomers = atom->in == 0,
 		     split = !newcomers && atom->missing > 0 && (atom->missing < least || here < least);
 		if (cohort && split && here >= 2 * least)
-			leave_out(core, atom, least);
+			leave_some_out(core, atom, least);
 		else if (split || (newcomers && here < least))
-			leave_out(core, atom, here);
+			leave_all_out(core, atom);
 	}
 	memset(core->changed, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)

@@ -2,14 +2,10 @@
  * several sums).
  *
  * The sum of an attempt may be known to any participant when it is over without the proof that nothing was
- * learnt; that of a result when it is committed or adopted. Until then no other view is entered. Over
- * several sums).
- *
- * The sum of an attempt may be known to any participant when this learner has released it, or when it is over
- * without the proof that nothing was learnt; that of a result when it is adopted. Over several sums, learners
- * that took part in exactly the same ones are an *atom*: a linear combination of the sums has one coefficient
- * for all of an atom. With c+2 learners in each, a coalition of c learns nothing about fewer than two others
- * together.
+ * learnt; that of a result when it is committed or adopted. Until then no other view is entered. Over several
+ * sums, learners that took part in exactly the same ones are an *atom*: a linear combination of the sums has
+ * one coefficient for all of an atom. With c+2 learners in each, a coalition of c learns nothing about fewer
+ * than two others together.
  */
 #pragma once
 

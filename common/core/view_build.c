@@ -488,7 +488,7 @@ static int leave_out_atoms(struct sl_core *core)
 int sl_view_build(struct sl_core *core)
 {
 	memset(core->excluded, 0, sl_core_set_bytes(core));
-	if (core->config.membership_change != SL_CORE_MEMBERSHIP_WARN) {
+	if (core->config.membership_change != SL_MEMBERSHIP_WARN) {
 		int rc = leave_out_atoms(core);
 		if (rc != SL_OK)
 			return rc;

@@ -19,3 +19,11 @@ static inline enum sl_privacy sl_privacy_check(uint64_t learners, uint64_t kappa
 		return SL_PRIVACY_FEW;
 	return kappa > c ? SL_PRIVACY_KEPT : SL_PRIVACY_CUT;
 }
+
+/* What a learner does with a view whose sum would tell, beside those that were seen, a sum over fewer than
+ * c + 2 learners (GROUP.md §12.7 Privacy over several sums). */
+enum sl_membership_change {
+	SL_MEMBERSHIP_WARN,   /* report it */
+	SL_MEMBERSHIP_WAIT,   /* wait for the others of an atom, or for more newcomers */
+	SL_MEMBERSHIP_COHORT, /* the same, or go on without c + 2 others of the atom */
+};

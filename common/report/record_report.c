@@ -183,8 +183,9 @@ static void set_privacy(struct sl_record *record, const struct sl_report *report
 	record->atom = report->privacy.atom;
 	record->gone = report->privacy.gone;
 	if (record->gone > 0)
-		record->whom = sl_record_words(record, "%s, and %" PRIu64 " outside the roster", record->whom,
-					       record->gone);
+		record->whom = sl_record_words(record, "%s%s%" PRIu64 " outside the roster",
+					       record->whom != NULL ? record->whom : "",
+					       record->whom != NULL ? ", and " : "", record->gone);
 	record->limit = report->privacy.tolerance + 2;
 }
 

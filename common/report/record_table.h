@@ -239,7 +239,7 @@
 	  "the records cannot be kept: {file}")                                                              \
 	X(PRIVACY, "privacy", SL_WARN, "round since atom gone set",                                          \
 	  "round {round}: this sum and those since round {since} together tell sums over fewer than "        \
-	  "{limit} learners, the fewest {atom}: {whom}")                                                     \
+	  "{limit} learners, the smallest over {atom}: {whom}")                                              \
 	X(MODEL, "model", SL_WARN, "round attempt peer reason",                                              \
 	  "{who} trains another model: {reason}; start the same program at all learners")                    \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \

@@ -44,7 +44,7 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
 	sl_core_config_values(config, s, s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
-	config->membership_change = (enum sl_core_membership)s->membership_change;
+	config->membership_change = s->membership_change;
 	config->straggler_timeout_ms = ms(s->straggler_timeout);
 	config->hello_timeout_ms = ms(s->hello_timeout);
 	config->agreement_timeout_ms = ms(s->agreement_timeout);

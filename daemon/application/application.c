@@ -70,7 +70,7 @@ static int check_vector(const struct sl_application *a, const void *model, struc
 	return sl_vector_check(a->config.settings, a->values, &a->base.tensors, model, a->n, error);
 }
 
-/* Take the answer to `model` and make it durable. SL_ERR_RANGE, SL_ERR_REFUSED: it cannot be used. */
+/* Take the answer to `model` and make it durable. SL_ERR_RANGE: it cannot be used. */
 static int take_answer(struct sl_application *a, void *model, struct sl_error *error)
 {
 	struct sl_trained_file_place place = place_of(a);
@@ -101,7 +101,7 @@ static int await_vector(struct sl_application *a, const atomic_bool *stop, void 
 		int rc = await(a, stop);
 		if (rc == SL_OK)
 			rc = take_answer(a, model, error);
-		if (rc != SL_ERR_RANGE && rc != SL_ERR_REFUSED)
+		if (rc != SL_ERR_RANGE)
 			return rc;
 		uv_mutex_lock(&a->mutex);
 		a->have = false;
@@ -294,8 +294,7 @@ static const char *flaw_of_file(const struct sl_application *a, struct sl_error 
 		sl_err_set(why, SL_ERR_INVALID, "it is of round %" PRIu32, a->file.round);
 		return why->text;
 	}
-	if (a->opened && a->file.round != 0 &&
-	    sl_tensor_list_compare(&a->base.tensors, &a->file.tensors, why) != SL_OK)
+	if (a->opened && sl_tensor_list_compare(&a->base.tensors, &a->file.tensors, why) != SL_OK)
 		return why->text;
 	return NULL;
 }

@@ -104,7 +104,7 @@ CLUSTER_TEST(a_small_change_of_membership_is_said)
 	     "-n 5 --rounds 2 --verify --step-seconds 20 --topology s.txt --set hidden_units=1 "
 	     "--set quorum=majority",
 	     2);
-	assert_true(cluster_count(c, 1, "the fewest 1: learner-05 (5)") >= 1);
+	assert_true(cluster_count(c, 1, "the smallest over 1: learner-05 (5)") >= 1);
 }
 
 /* Twenty learners, another random graph every round; many of them are disconnected. */

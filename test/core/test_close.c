@@ -142,15 +142,6 @@ static void tamper(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 		result->code = SL_ERR_INVALID;
 }
 
-/* A sum that the Readys fix, and that cannot be, ends the attempt for all: they give it up. */
-static void tamper_with_all(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
-{
-	(void)i;
-	bool sum = result->kind == SL_JOB_CLOSE || result->kind == SL_JOB_SUM;
-	if (sum && sim->now < 10000000)
-		result->code = SL_ERR_INVALID;
-}
-
 TEST(refused)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 3};
@@ -163,11 +154,12 @@ TEST(refused)
 	sl_sim_free(sim);
 }
 
+/* A sum that the Readys fix, and that cannot be, ends the attempt for all: they give it up. */
 TEST(given_up)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 4};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->tap_result = tamper_with_all;
+	sim->tap_result = sl_sim_refuse_sums;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < sim->n; i++) {

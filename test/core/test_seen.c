@@ -112,7 +112,7 @@ TEST(privacy)
 
 /* --- what is done --- */
 
-static struct sl_sim *begin(uint64_t seed, enum sl_core_membership change, uint64_t away)
+static struct sl_sim *begin(uint64_t seed, enum sl_membership_change change, uint64_t away)
 {
 	struct sl_sim_options o = {.seed = seed, .learners = PEOPLE};
 	o.parameters.rounds = 40;
@@ -159,10 +159,10 @@ static void isolate_all(struct sl_sim *sim, uint64_t set)
 			sl_sim_isolate(sim, i);
 }
 
-/* One loss: no round is committed, and all say whom they wait for. It is back: they go on. */
+/* A learner is lost: no round is committed, and all say whom they wait for. When it is back, they go on. */
 TEST(wait_for_one_that_is_lost)
 {
-	struct sl_sim *sim = begin(1, SL_CORE_MEMBERSHIP_WAIT, 0);
+	struct sl_sim *sim = begin(1, SL_MEMBERSHIP_WAIT, 0);
 	sl_sim_run_until_round(sim, 2);
 	sl_sim_isolate(sim, 7);
 	sl_sim_elapse(sim, 600 * 1000);
@@ -181,7 +181,7 @@ TEST(wait_for_one_that_is_lost)
 /* A newcomer waits, and the others go on; with c+1 more it enters. */
 TEST(newcomers_wait_for_each_other)
 {
-	for (uint32_t change = SL_CORE_MEMBERSHIP_WAIT; change <= SL_CORE_MEMBERSHIP_COHORT; change++) {
+	for (uint32_t change = SL_MEMBERSHIP_WAIT; change <= SL_MEMBERSHIP_COHORT; change++) {
 		struct sl_sim *sim = begin(2 + change, change, 0xe0);
 		for (uint32_t i = 0; i < 5; i++)
 			sl_sim_run_until_commit(sim, i, 2);
@@ -202,7 +202,7 @@ TEST(newcomers_wait_for_each_other)
 /* As many leave together as hide each other: the others go on. They come back together, or wait. */
 TEST(enough_leave_together)
 {
-	struct sl_sim *sim = begin(9, SL_CORE_MEMBERSHIP_WAIT, 0);
+	struct sl_sim *sim = begin(9, SL_MEMBERSHIP_WAIT, 0);
 	sl_sim_run_until_round(sim, 2);
 	isolate_all(sim, 0xe0);
 	for (uint32_t i = 0; i < 5; i++)
@@ -223,7 +223,7 @@ TEST(enough_leave_together)
  * there a small atom. */
 TEST(a_cohort_sits_out)
 {
-	struct sl_sim *sim = begin(20, SL_CORE_MEMBERSHIP_COHORT, 0);
+	struct sl_sim *sim = begin(20, SL_MEMBERSHIP_COHORT, 0);
 	uint64_t few = 0;
 	sl_sim_run_until_round(sim, 2);
 	sl_sim_isolate(sim, 7);
@@ -242,22 +242,13 @@ TEST(a_cohort_sits_out)
 
 /* --- attempts that do not commit --- */
 
-/* For ten seconds, no learner accepts a sum: all give the attempts up, after they have released them. */
-static void refuse_sums(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
-{
-	bool sum = result->kind == SL_JOB_SUM || result->kind == SL_JOB_CLOSE;
-	(void)i;
-	if (sum && sim->now < 10000000)
-		result->code = SL_ERR_INVALID;
-}
-
-/* Its sum may be known. A round that then commits without one learner tells that learner's model: the others
- * say so before, also one that has started again. */
+/* The sum of an attempt that all have given up may be known. A round that then commits without one learner
+ * tells that learner's model. The others say so before, also one that has started again. */
 TEST(a_sum_that_was_given_up_counts)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 6};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->tap_result = refuse_sums;
+	sim->tap_result = sl_sim_refuse_sums;
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_OVER, SL_REASON_NONE);
 	sl_sim_crash(sim, 1);

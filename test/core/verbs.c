@@ -142,3 +142,11 @@ void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind
 		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_report_name(kind),
 			    sl_report_reason_name(reason));
 }
+
+void sl_sim_refuse_sums(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
+{
+	bool sum = result->kind == SL_JOB_CLOSE || result->kind == SL_JOB_SUM;
+	(void)i;
+	if (sum && sim->now < 10000000)
+		result->code = SL_ERR_INVALID;
+}

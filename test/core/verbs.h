@@ -27,3 +27,6 @@ const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum
 const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
 					enum sl_reason reason);
 void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+
+/* tap_result: for ten seconds no learner accepts a sum. All give their attempts up, after the release. */
+void sl_sim_refuse_sums(struct sl_sim *sim, uint32_t i, struct sl_job_result *result);

@@ -369,10 +369,14 @@ TEST(test_sentences)
 	expect_record((struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed",
 		      SL_INFO,
 		      "round 3 attempt 1 goes on after a restart: this learner had released its deposit key");
+	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .privacy = {2, 1, 1, 1}}, "privacy",
+		      SL_WARN,
+		      "round 3: this sum and those since round 2 together tell sums over fewer than 3 "
+		      "learners, the smallest over 1: 1 outside the roster");
 	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {2, 1, 1, 1}},
 		      "privacy", SL_WARN,
 		      "round 3: this sum and those since round 2 together tell sums over fewer than 3 "
-		      "learners, the fewest 1: bo (5), cy (9), and 1 outside the roster");
+		      "learners, the smallest over 1: bo (5), cy (9), and 1 outside the roster");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_CAUGHT_UP, .peer = 1, .caught_up = {6, 3, 2, {0xab}}},
 		"caught_up", SL_INFO,

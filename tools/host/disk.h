@@ -11,8 +11,8 @@ struct sl_host_disk {
 	struct sl_over *over; /* over_count; their Aborts are owned */
 	uint32_t over_count;
 	bool reuse;
-	struct sl_seen *seen;
-	struct sl_open open; /* a = 0: none; its view, Readys and secrets are owned */
+	struct sl_seen *seen; /* owned; NULL: none */
+	struct sl_open open;  /* a = 0: none; its view, Readys and secrets are owned */
 };
 
 /* Return a record with copies of all that `persist` points to; unless `whole`, without the view, the Readys,

@@ -42,7 +42,7 @@ struct starling {
 	uint32_t committed;    /* last committed round; 0: none */
 	uint32_t participants; /* number in the round `committed`; 0: not known */
 	uint64_t total_weight; /* sum of the weights of the participants */
-	int again;	       /* `round` needs another vector than before */
+	int again;	       /* `round` is to be trained again: its last vector was possibly released */
 	int weighted;	       /* weights count */
 	int decimals;	       /* that are kept of a value; -1: all, or not known yet */
 	double clipping_range; /* limit of absolute values; 0: none, or not known yet */
