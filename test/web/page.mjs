@@ -7,6 +7,9 @@ import {launchBrowser, open, start} from './session.mjs';
 
 const [,, starling, folder] = process.argv;
 const run = `${folder}/run`, wrong = [], children = [], rounds = 10;
+// A page draws after the event that changes it: wait for what it is to show.
+const expectText = (page, selector, pattern) => page.waitForFunction(([s, source]) => new RegExp(source).test(document.querySelector(s)?.textContent), [selector, pattern.source]);
+const expectCount = (page, selector, count) => page.waitForFunction(([s, n]) => document.querySelectorAll(s).length === n, [selector, count]);
 const expectRound = (page, round) => page.waitForFunction(t => document.getElementById('shown').textContent.split(' ')[0] === String(t), round);
 
 // Stop a learner after the second round, before a page is open: a page that opens late finds the run as it was stopped.
@@ -23,17 +26,17 @@ async function awaitedAndBack(page, id, pid) {
 	try {
 		await page.waitForFunction(() => Number(document.getElementById('shown').textContent.split('/')[0]) >= 2);
 		await page.waitForSelector(`#graph .awaited[data-learner="${id}"]`);
-		await page.waitForFunction(() => /wait.* for .*learner-07/.test(document.getElementById('awaited').textContent));
+		await expectText(page, '#awaited', /wait.* for .*learner-07/);
 		await page.waitForSelector(`#phases .underline`, {state: 'attached'});
 		await page.click(`#graph [data-learner="${id}"] .body`);
-		assert.match(await page.textContent('#learner-figures'), /Awaited by/);
+		await expectText(page, '#learner-figures', /Awaited by/);
 	} finally {
 		process.kill(pid, 'SIGCONT');
 	}
-	await page.waitForFunction(() => !document.querySelector('#graph .awaited'));
+	await expectCount(page, '#graph .awaited', 0);
 	await page.waitForSelector('#log li');
 	await page.keyboard.press('Escape');
-	assert.equal(await page.isVisible('#learner'), false);
+	await page.waitForSelector('#learner', {state: 'hidden'});
 }
 
 // The slider, the keys and the cells show earlier rounds; the graph has all learners. Other colours leave the charts.
@@ -46,13 +49,14 @@ async function replay(page, rounds) {
 	await page.focus('#slider');
 	await page.keyboard.press('End');
 	await expectRound(page, rounds);
-	assert.equal(await page.locator('#graph .node').count(), 20);
-	assert.equal(await page.locator('.cell.same').count(), rounds);
-	assert.match(await page.textContent('#sentence'), /committed in/);
+	await expectCount(page, '#graph .node', 20);
+	await expectCount(page, '.cell.same', rounds);
+	await expectText(page, '#sentence', /committed in/);
+	await page.waitForSelector('.plot canvas, .missing');
 	const charts = await page.locator('.plot canvas').count();
 	assert.ok(charts >= 4 || await page.isVisible('.missing'));
 	if (charts >= 4)
-		assert.match(await page.getAttribute('#chart-seconds .plot', 'aria-label'), new RegExp(`: ${rounds} values, the last [0-9]`));
+		await page.waitForSelector(`#chart-seconds .plot[aria-label*=": ${rounds} values, the last "]`, {state: 'attached'});
 	await page.evaluate(() => document.querySelectorAll('.plot canvas').forEach(c => c.dataset.light = ''));
 	await page.emulateMedia({colorScheme: 'dark'});
 	await page.waitForFunction(n => !document.querySelector('.plot canvas[data-light]') && document.querySelectorAll('.plot canvas').length === n, charts);
@@ -73,8 +77,8 @@ async function hostile(browser) {
 	await page.waitForSelector('#phases .row');
 	await page.click('#phases .row .label');
 	await page.waitForSelector('#log li');
-	assert.match(await page.textContent('body'), /<img src=x/);
-	assert.match(await page.textContent('#log'), /<script>alert\(2\)/);
+	await expectText(page, 'body', /<img src=x/);
+	await expectText(page, '#log', /<script>alert\(2\)/);
 	assert.equal(await page.locator('body img, #log script, #attempts svg').count(), 0);
 	const foreign = await fetch(watch.url, {headers: {Origin: 'http://example.invalid'}});
 	assert.equal(foreign.ok, false);
