@@ -42,11 +42,24 @@ bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks)
 	return count(view, marks, SL_OVER_ABORTED) >= 1 + view->agreed.forgetful;
 }
 
+/* Return the number of Digests that a commit would lack without the participants that never sign one. */
+static uint64_t lacking(const struct sl_view *view, const uint8_t *marks)
+{
+	uint64_t digests = sl_view_digests(view->n, view->agreed.tolerance, view->agreed.forgetful);
+	uint64_t may_sign = view->n - count(view, marks, SL_OVER_GIVEN_UP | SL_OVER_UNREADY);
+	return digests > may_sign ? digests - may_sign : 0;
+}
+
+bool sl_over_hopeless(const struct sl_view *view, const uint8_t *marks)
+{
+	return lacking(view, marks) > 0;
+}
+
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks)
 {
-	uint64_t f = view->agreed.forgetful, digests = sl_view_digests(view->n, view->agreed.tolerance, f);
+	uint64_t f = view->agreed.forgetful;
 	return count(view, marks, SL_OVER_UNREADY) >= 1 + f || closed(view, marks, f, 1 + f) ||
-	       count(view, marks, SL_OVER_GIVEN_UP) + digests >= view->n + 1 + f;
+	       lacking(view, marks) >= 1 + f;
 }
 
 bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks)

@@ -20,6 +20,9 @@ uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready)
 /* Return true if no sum out of MIX can have passed: a sound participant has sent neither its key nor its
  * Checksum. marks: bits by position. */
 bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks);
+/* Return true if too few participants are left that may sign a Digest: a commit is out of reach, unless one
+ * of the signers denies its Abort. */
+bool sl_over_hopeless(const struct sl_view *view, const uint8_t *marks);
 /* Return true if the attempt is over. */
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks);
 /* Return true if the models of an attempt that is over may enter another one. */

@@ -178,16 +178,6 @@ static void give_up(struct sl_core *core)
 	sl_aborts_own(core, SL_ABORT_KIND_GIVE_UP, core->view.a, NULL);
 }
 
-/* Return true if so many participants have given the attempt up that too few are left for a commit. */
-static bool is_hopeless(const struct sl_core *core)
-{
-	const struct sl_parameters *agreed = &core->view.agreed;
-	uint64_t given_up = 0;
-	for (uint32_t i = 0; i < core->view.n; i++)
-		given_up += sl_aborts_held(core, SL_ABORT_KIND_GIVE_UP, core->view.members[i], core->view.a);
-	return given_up + sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful) > core->view.n;
-}
-
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->at.summing = false;
@@ -195,7 +185,7 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
-	if ((sl_split_divides(core) || is_hopeless(core)) && !core->at.digested)
+	if ((sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks)) && !core->at.digested)
 		return; /* the next step gives it up */
 	if (core->at.refused == SL_REASON_NONE) {
 		sl_move_to(core, SL_PHASE_CONFIRM);
@@ -346,7 +336,7 @@ bool sl_recover_advance(struct sl_core *core)
 	sl_deposit_check(core);
 	ask_holders(core);
 	sl_have_serve(core);
-	if (sl_split_divides(core) || is_hopeless(core))
+	if (sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks))
 		give_up(core);
 	if (core->now >= sl_split_due(core))
 		sum_up(core);

@@ -181,6 +181,23 @@ TEST(give_ups)
 			}
 }
 
+/* Who never sends a Ready signs no Digest, and counts where a give-up does. With f = 2, of six learners two
+ * that denied and three that gave up leave one, and the two may deny that, too. */
+TEST(give_ups_and_denials)
+{
+	for (uint32_t denials = 0; denials <= 2; denials++)
+		for (uint32_t give_ups = 0; denials + give_ups <= 6; give_ups++) {
+			struct world *w = new_world(6, 3, 1, 2); /* a commit needs 5 digests */
+			uint32_t signers = denials + give_ups;
+			mark(w, (1u << signers) - 1, SL_OVER_GIVEN_UP);
+			for (uint32_t i = 0; i < denials; i++)
+				w->marks[i] = SL_OVER_ABORTED | SL_OVER_UNREADY;
+			assert_int_equal(sl_over_proved(&w->view, w->marks), signers >= 4);
+			assert_int_equal(sl_over_hopeless(&w->view, w->marks), signers >= 2);
+			free(w);
+		}
+}
+
 /* An Abort counts unless the signer's Ready is held and is not the one that it names. */
 TEST(judged_by_the_ready)
 {

@@ -57,11 +57,11 @@ static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t given_up = 0, f = p->forgetful, digests = sl_sim_check_digests(sim, page->n);
+	uint64_t f = p->forgetful, denied = never_ready(sim, page), unsigned_for = denied;
 	for (uint32_t k = 0; k < page->n; k++)
-		given_up += page->of[page->members[k]].given_up;
-	return never_ready(sim, page) >= 1 + f || closed(sim, page, f) >= f + 1 ||
-	       given_up >= page->n - digests + 1 + f;
+		unsigned_for += page->of[page->members[k]].given_up;
+	return denied >= 1 + f || closed(sim, page, f) >= f + 1 ||
+	       unsigned_for >= page->n - sl_sim_check_digests(sim, page->n) + 1 + f;
 }
 
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)

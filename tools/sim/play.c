@@ -126,6 +126,12 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 	o->playback = sl_sim_random(&random) % 8 == 0;
 	if (sl_sim_random(&random) % 4 == 0 && strcmp(o->topology, "complete") == 0 && o->learners >= 6)
 		p->tolerance = PICK(&random, 2, 3);
+	bool more = sl_sim_random(&random) % 8 == 0 && o->learners > FORGETFUL_LEAST && !takes_back(mix) &&
+		    (mix->kinds & ALONE) == 0;
+	if (more) { /* than forget */
+		p->forgetful = PICK(&random, 2, 3);
+		p->quorum = (o->learners + p->forgetful + 2) / 2;
+	}
 	if (takes_back(mix)) {
 		uint64_t least = (o->learners + 3) / 2;
 		least = least > FORGETFUL_LEAST ? least : FORGETFUL_LEAST;
