@@ -48,7 +48,8 @@ static void choose_near(struct sl_core *core)
 	memcpy(core->near, core->eligible, sl_core_set_bytes(core));
 }
 
-void sl_discover_links(struct sl_core *core)
+/* Ask for links to the chosen peers, and keep those of the round before; silent: to all silent peers, too. */
+static void want_links(struct sl_core *core, bool silent)
 {
 	choose_near(core);
 	memset(core->keep, 0, sl_core_set_bytes(core));
@@ -57,10 +58,16 @@ void sl_discover_links(struct sl_core *core)
 		if (sl_bit(core->near, i))
 			*last = core->t;
 		bool recent = *last != 0 && core->t - *last < 2;
-		if (sl_bit(core->near, i) || (recent && sl_bit(core->linked, i)))
+		bool try = silent && sl_bit(core->range, i) && sl_penalty_silent(core, i);
+		if (sl_bit(core->near, i) || try || (recent && sl_bit(core->linked, i)))
 			sl_bit_set(core->keep, i);
 	}
 	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
+}
+
+void sl_discover_links(struct sl_core *core)
+{
+	want_links(core, false);
 }
 
 void sl_discover_ahead(struct sl_core *core)
@@ -134,11 +141,12 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 	struct census c = {0};
 	memset(missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
+		bool ready = sl_core_peer_ready(core, i); /* in an overlay, it may have chosen this learner */
+		if (!sl_bit(core->range, i) || !(ready || sl_bit(core->near, i)))
 			continue;
 		const struct sl_peer *p = &core->peers[i];
 		enum sl_regard regard = sl_penalty_regard(core, i);
-		bool ready = sl_core_peer_ready(core, i), waited_for = ready || regard == SL_REGARD_AWAITED;
+		bool waited_for = ready || regard == SL_REGARD_AWAITED;
 		bool differs = sl_bit(core->linked, i) && sl_compatible_differs(core, i);
 		c.differ += differs;
 		c.named |= differs && names_self(core, i);
@@ -244,6 +252,41 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 	core->dialled_at = core->now; /* wait for it as long as for the others */
 }
 
+/* Wait. In an overlay, silent peers are dialled again from time to time: a partition may have ended. */
+static bool wait_on(struct sl_core *core, const uint64_t *missing)
+{
+	if (core->now >= core->report_at && sl_overlay_thins(core, core->range))
+		want_links(core, true);
+	sl_emit_waiting(core, missing);
+	return false;
+}
+
+/* Return true if c+1 learners have begun this attempt, or a later one: an honest one of them waits no longer.
+ */
+static bool others_begin(const struct sl_core *core)
+{
+	uint64_t begun = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_record *lr = &core->links[i];
+		begun += i != core->config.self && lr->record.present && lr->state.t == core->t &&
+			 lr->state.a >= core->a && lr->state.count > 0 && !sl_penalty_ignored(core, i);
+	}
+	return begun > core->config.parameters.tolerance;
+}
+
+/* Open the candidate window, or close it. Most chosen peers may train where most learners do not: others that
+ * begin show it, and then the clock of stragglers runs since DISCOVER began. */
+static void set_window(struct sl_core *core, const struct census *c)
+{
+	bool by_peers = c->ready >= c->training;
+	if (c->ready == 0 || !(by_peers || others_begin(core)))
+		core->window_since = SL_NEVER;
+	else if (core->window_since == SL_NEVER) {
+		core->window_since = by_peers ? core->now : core->since;
+		core->dialled_at = core->now;
+	}
+}
+
 /* Tell the peers why none of those that are ready may be in a view with this learner: flood, once a round, a
  * link state without candidates. It uses up the attempt number. */
 static void state_difference(struct sl_core *core)
@@ -283,25 +326,16 @@ bool sl_discover_advance(struct sl_core *core)
 	left_behind(core);
 	if (sl_core_abstains(core))
 		return false;
-	if (!core->have_range) {
-		sl_emit_waiting(core, NULL);
-		return false;
-	}
+	if (!core->have_range)
+		return wait_on(core, NULL);
 	sl_penalty_update(core);
 	struct census c = count_peers(core, core->missing);
-	if (c.ready > 0 && c.ready >= c.training) {
-		if (core->window_since == SL_NEVER)
-			core->window_since = core->dialled_at = core->now;
-	} else {
-		core->window_since = SL_NEVER;
-	}
+	set_window(core, &c);
 	if (c.ready == 0 && c.differ > 0 && (!c.possible || c.named))
 		state_difference(core);
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
-	if (!close || pausing(core) || core->now < sl_allowance_next_attempt(core)) {
-		sl_emit_waiting(core, core->missing);
-		return false;
-	}
+	if (!close || pausing(core) || core->now < sl_allowance_next_attempt(core))
+		return wait_on(core, core->missing);
 	if (c.ready < c.expected)
 		sl_penalty_late(core, core->missing);
 	sl_allowance_begin_attempt(core);

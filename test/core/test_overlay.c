@@ -141,6 +141,34 @@ TEST(too_thin)
 	assert_true(refused > 0);
 }
 
+/* --- some are busy --- */
+
+/* Return the time, in ms, at which all that do not train for ever have committed a round: the first `busy` of
+ * `learners` do. */
+static uint64_t commit_beside(uint32_t busy, uint32_t learners, uint64_t max_degree)
+{
+	struct sl_sim *sim = build(4500, learners, max_degree, 1);
+	for (uint32_t i = 0; i < busy; i++)
+		sim->learners[i].silent = true;
+	sl_sim_start(sim);
+	for (uint32_t i = busy; i < learners; i++)
+		sl_sim_run_until_commit(sim, i, 1);
+	uint64_t ms = sim->now / 1000;
+	sl_sim_free(sim);
+	return ms;
+}
+
+/* In the overlay of many, more than half of the chosen peers may train, though most learners do not: those
+ * that have begun an attempt show it. */
+TEST(many_train)
+{
+	for (uint32_t learners = 41; learners <= 101; learners += 60) {
+		uint32_t busy = (learners - 1) * 9 / 20;
+		uint64_t all = commit_beside(busy, learners, learners - 1);
+		assert_in_range(commit_beside(busy, learners, 16), 1, 2 * all);
+	}
+}
+
 /* --- the same for all, and another one each round --- */
 
 static void edges_of(struct sl_sim *sim, sl_round t, bool edge[MOST * MOST])

@@ -132,6 +132,8 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 		p->forgetful = PICK(&random, 2, 3);
 		p->quorum = (o->learners + p->forgetful + 2) / 2;
 	}
+	if (sl_sim_random(&random) % 8 == 0)
+		p->max_degree = SL_DEGREE_LEAST + 2 * (sl_sim_random(&random) % 2);
 	if (takes_back(mix)) {
 		uint64_t least = (o->learners + 3) / 2;
 		least = least > FORGETFUL_LEAST ? least : FORGETFUL_LEAST;
