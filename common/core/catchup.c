@@ -20,10 +20,13 @@
 #include "common/core/relay.h"
 
 #define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
+#define SOURCES 2u
+#define PATIENCE 8u /* a source may take this part of stall_timeout for a chunk .. */
+#define PACE 4u	    /* .. or this many times as long as the chunks so far */
 
-static void request(struct sl_core *core, sl_round t, uint32_t index)
+static void request(struct sl_core *core, uint32_t peer, sl_round t, uint32_t index)
 {
-	sl_emit_send(core, core->source,
+	sl_emit_send(core, sl_core_only(core, peer),
 		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 
@@ -38,29 +41,98 @@ static void say_where(struct sl_core *core)
 		core->not_before = core->now;
 }
 
+/* --- sources --- */
+
+/* Return the source that `peer` is, or SOURCES. */
+static uint32_t source_of(const struct sl_core *core, uint32_t peer)
+{
+	uint32_t s = 0;
+	while (s < SOURCES && core->catchup.sources[s].peer != peer)
+		s++;
+	return core->phase == SL_PHASE_CATCHUP ? s : SOURCES;
+}
+
+/* The one that brought the last result is the first to be asked. */
 uint32_t sl_catchup_source(const struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+	uint32_t best = core->catchup.sources[core->catchup.brings].peer, R = core->config.roster_size;
+	for (uint32_t k = 0; k < R; k++) {
+		uint32_t i = (k + (best < R ? best : 0)) % R;
 		const struct sl_peer *p = &core->peers[i];
 		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t &&
 			     !sl_compatible_other_model(core, i);
-		if (ahead && p->t > p->unshown && core->now >= p->ask_after)
+		if (ahead && p->t > p->unshown && core->now >= p->ask_after && source_of(core, i) == SOURCES)
 			return i;
 	}
 	return SL_NOBODY;
 }
 
+/* Ask source `s` for the Round, or for the chunks that are due. */
+static void ask(struct sl_core *core, uint32_t s)
+{
+	struct sl_catchup *c = &core->catchup;
+	struct sl_supplier *source = &c->sources[s];
+	if (c->signers == 0) {
+		request(core, source->peer, 0, 0);
+		source->asked = 1;
+		return;
+	}
+	source->asked = source->asked > c->in ? source->asked : c->in;
+	for (; source->asked < c->chunks && source->asked < c->in + SL_WINDOW; source->asked++)
+		request(core, source->peer, core->shown.certificate.t, source->asked);
+}
+
+/* Forget the Round that is shown: its digests do not come. */
+static void forget_round(struct sl_core *core)
+{
+	core->catchup.signers = core->catchup.in = 0;
+	core->catchup.shows = SOURCES;
+}
+
+/* Return true if source `s` has shown a Round, and too few digests. */
+static bool owes_digests(const struct sl_core *core, uint32_t s)
+{
+	const struct sl_catchup *c = &core->catchup;
+	return c->shows == s && c->signers > 0 && core->shown.certificate.count < c->signers;
+}
+
+static void set_patience(struct sl_core *core)
+{
+	struct sl_catchup *c = &core->catchup;
+	sl_ms least = core->config.stall_timeout_ms / PATIENCE;
+	sl_ms pace = c->in > 0 ? PACE * (core->now - c->began) / c->in : 0;
+	c->look_again = core->now + (pace > least ? pace : least);
+}
+
+/* Ask another source beside the one that brings the chunks, or in place of one that owes the digests: the
+ * quicker one goes on. */
+static void ask_another(struct sl_core *core)
+{
+	struct sl_catchup *c = &core->catchup;
+	uint32_t s = owes_digests(core, c->shows) ? c->shows : 1 - c->brings;
+	bool idle = c->sources[s].peer != SL_NOBODY && c->sources[s].asked <= c->in && s != c->shows;
+	uint32_t peer = idle ? c->sources[s].peer : sl_catchup_source(core);
+	set_patience(core);
+	if (peer == SL_NOBODY)
+		return;
+	if (owes_digests(core, s))
+		forget_round(core);
+	c->sources[s] = (struct sl_supplier){.peer = peer};
+	ask(core, s);
+}
+
 bool sl_catchup_begin(struct sl_core *core)
 {
+	struct sl_catchup *c = &core->catchup;
 	uint32_t from = core->jobs > 0 ? SL_NOBODY : sl_catchup_source(core); /* jobs use the workspace */
 	if (from == SL_NOBODY)
 		return false;
-	core->catchup = (struct sl_catchup){.from = from,
-					    .progress = core->now,
-					    .chunks = sl_certificate_chunks(core),
-					    .back = core->phase};
-	memset(core->source, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->source, from);
+	*c = (struct sl_catchup){.sources = {{.peer = from}, {.peer = SL_NOBODY}},
+				 .began = core->now,
+				 .progress = core->now,
+				 .look_again = core->now,
+				 .chunks = sl_certificate_chunks(core),
+				 .back = core->phase};
 	sl_move_to(core, SL_PHASE_CATCHUP);
 	return true;
 }
@@ -69,7 +141,7 @@ void sl_catchup_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_DISCOVER && !sl_core_abstains(core))
 		say_where(core); /* in an attempt, the own link state has said so */
-	request(core, 0, 0);
+	ask(core, 0);
 }
 
 /* Go back to the phase before; an attempt that was interrupted goes on. */
@@ -79,26 +151,45 @@ static void leave(struct sl_core *core)
 	sl_move_to(core, core->catchup.back);
 }
 
-/* Leave CATCHUP without the result that the peer claims. Each such request doubles the pause before the next
- * one to this peer. */
-static void in_vain(struct sl_core *core)
+/* Source `s` did not show what it claims. Each such request doubles the pause before the next one to it. */
+static void drop(struct sl_core *core, uint32_t s)
 {
-	struct sl_peer *p = &core->peers[core->catchup.from];
+	struct sl_peer *p = &core->peers[core->catchup.sources[s].peer];
 	if (p->fruitless > 0)
 		p->ask_after = core->now + (core->config.stall_timeout_ms << (p->fruitless - 1));
 	p->fruitless += p->fruitless < FRUITLESS_MOST;
-	leave(core);
+	core->catchup.sources[s].peer = SL_NOBODY;
 }
 
-/* Request nothing more from the peer until it claims a later round or its link comes up again. */
-static void give_up(struct sl_core *core)
+/* Go on without source `s`. Without another one, leave CATCHUP. */
+static void in_vain(struct sl_core *core, uint32_t s)
 {
-	struct sl_peer *p = &core->peers[core->catchup.from];
-	p->unshown = p->t;
-	in_vain(core);
+	struct sl_catchup *c = &core->catchup;
+	drop(core, s);
+	if (c->sources[1 - s].peer == SL_NOBODY) {
+		leave(core);
+		return;
+	}
+	if (c->shows == s && c->in == 0)
+		forget_round(core);
+	c->brings = 1 - s;
+	ask(core, 1 - s);
 }
 
-/* Return true if the whole model is here: the peer is not needed any more. */
+/* Request nothing more from source `s` until it claims a later round or its link comes up again. */
+static void disown(struct sl_core *core, uint32_t s)
+{
+	struct sl_peer *p = &core->peers[core->catchup.sources[s].peer];
+	p->unshown = p->t;
+}
+
+static void give_up(struct sl_core *core, uint32_t s)
+{
+	disown(core, s);
+	in_vain(core, s);
+}
+
+/* Return true if the whole model is here: the peers are not needed any more. */
 static bool whole(const struct sl_core *core)
 {
 	return core->catchup.in == core->catchup.chunks;
@@ -106,15 +197,16 @@ static bool whole(const struct sl_core *core)
 
 void sl_catchup_lost(struct sl_core *core, uint32_t peer)
 {
-	if (peer == core->catchup.from && !whole(core))
-		in_vain(core);
+	uint32_t s = source_of(core, peer);
+	if (s < SOURCES && !whole(core))
+		in_vain(core, s);
 }
 
 /* Stop: a result was committed that does not follow the own last one. */
 static void forked(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
-	report->peer = core->catchup.from;
+	report->peer = core->catchup.sources[core->catchup.shows].peer;
 	memcpy(report->diverged.own, core->previous, SL_HASH_BYTES);
 	memcpy(report->diverged.theirs, core->shown.head.previous, SL_HASH_BYTES);
 	sl_emit_stop(core, SL_ERR_REFUSED);
@@ -146,17 +238,19 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 {
 	const struct sl_round_head *round = &message->round_head;
 	struct sl_catchup *c = &core->catchup;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || c->signers > 0 || round->t < core->t)
-		return;
+	uint32_t s = source_of(core, peer);
+	if (s == SOURCES || c->signers > 0 || round->t < core->t)
+		return; /* with two sources, the first Round counts */
 	const char *wrong = check_round(core, round);
 	if (wrong != NULL) {
 		sl_emit_reject(core, peer, wrong);
-		give_up(core);
+		give_up(core, s);
 		return;
 	}
 	sl_certificate_keep(&core->shown, round);
 	c->signers = sl_certificate_need(core, round);
 	c->progress = core->now;
+	c->shows = s;
 }
 
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
@@ -164,14 +258,15 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_catchup *c = &core->catchup;
 	struct sl_certificate *shown = &core->shown.certificate;
 	const struct sl_round_head *round = shown->round;
-	if (peer != c->from || c->signers == 0 || whole(core) ||
+	uint32_t s = source_of(core, peer);
+	if (s == SOURCES || s != c->shows || c->signers == 0 || whole(core) ||
 	    memcmp(d->view, c->view.h, SL_HASH_BYTES) != 0 || !sl_round_member(round, d->id))
 		return; /* of another round: it has committed again meanwhile, and its Hello says so */
 	if (shown->count == 0)
 		sl_certificate_begin(shown, d);
 	if (!sl_certificate_agrees(shown, d)) { /* an honest peer never shows both */
 		sl_emit_reject(core, peer, "digests of one round that differ");
-		give_up(core);
+		give_up(core, s);
 		return;
 	}
 	sl_certificate_add(shown, d);
@@ -196,12 +291,30 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 	return NULL;
 }
 
+/* Return true if a chunk is of no use, and says nothing of its sender: it was requested from another source,
+ * too, or the other one has shown another Round, or no digests yet. */
+static bool is_spare(const struct sl_core *core, uint32_t s, const struct sl_buffer *buffer)
+{
+	const struct sl_catchup *c = &core->catchup;
+	const struct sl_certificate *shown = &core->shown.certificate;
+	bool other = shown->count < c->signers || c->signers == 0 || buffer->t != shown->t ||
+		     memcmp(buffer->view, shown->view, SL_HASH_BYTES) != 0;
+	return (buffer->t == shown->t && buffer->index < c->in) || (s != c->shows && other);
+}
+
+static void absorb(struct sl_core *core, struct sl_buffer *buffer)
+{
+	struct sl_catchup *c = &core->catchup;
+	buffer->from = 0;
+	buffer->next = NULL;
+	sl_emit_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
+}
+
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_catchup *c = &core->catchup;
-	sl_round shown = core->shown.certificate.t;
-	bool again = /* it was requested twice */ buffer->t == shown && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) {
+	uint32_t s = source_of(core, peer);
+	if (s == SOURCES || whole(core) || is_spare(core, s, buffer)) {
 		sl_emit_drop(core, buffer);
 		return;
 	}
@@ -209,17 +322,16 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	if (wrong != NULL) {
 		sl_emit_reject(core, peer, wrong);
 		sl_emit_drop(core, buffer);
-		give_up(core);
+		give_up(core, s);
 		return;
 	}
+	c->mixed |= c->in > 0 && s != c->brings;
+	c->brings = s;
 	c->in++;
-	c->asked = c->asked > c->in ? c->asked : c->in;
 	c->progress = core->now;
-	buffer->from = 0;
-	buffer->next = NULL;
-	sl_emit_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
-	for (; c->asked < c->chunks && c->asked < c->in + SL_WINDOW; c->asked++)
-		request(core, shown, c->asked);
+	set_patience(core);
+	absorb(core, buffer);
+	ask(core, s);
 	if (!whole(core))
 		return;
 	struct sl_job *adopt = sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view);
@@ -227,15 +339,27 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	adopt->round = core->shown.certificate.round;
 }
 
-/* Reject what the peer sent if the job found it not to be what was signed. */
+/* Reject what the peer sent if the job found it not to be what was signed. If two have sent it, ask one of
+ * them alone. */
 static bool is_signed_for(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_catchup *c = &core->catchup;
 	c->progress = core->now;
 	if (result->code == SL_OK)
 		return true;
-	sl_emit_reject(core, c->from, "a result that is not what its signers signed");
-	give_up(core);
+	bool mixed = c->mixed;
+	core->epoch++; /* results of other ABSORB jobs are late */
+	c->mixed = false;
+	c->in = c->sources[0].asked = c->sources[1].asked = 0;
+	if (!mixed) {
+		sl_emit_reject(core, c->sources[c->brings].peer,
+			       "a result that is not what its signers signed");
+		give_up(core, c->brings);
+		return false;
+	}
+	c->sources[1 - c->brings].peer = SL_NOBODY;
+	c->look_again = core->now + core->config.stall_timeout_ms;
+	ask(core, c->brings);
 	return false;
 }
 
@@ -268,16 +392,23 @@ void sl_catchup_durable(struct sl_core *core)
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_CAUGHT_UP);
 	core->committed = made->t;
 	memcpy(core->previous, made->digest, SL_HASH_BYTES);
-	report->peer = core->catchup.from;
+	report->peer = core->catchup.sources[core->catchup.brings].peer;
 	report->caught_up.t = made->t;
 	report->caught_up.learners = sl_round_learners(made->round);
 	report->caught_up.signers = made->count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
-	core->peers[core->catchup.from].fruitless = 0;
+	core->peers[report->peer].fruitless = 0;
 	core->took_part = false;
 	find_behind(core, made->t);
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	sl_confirm_committed(core);
+}
+
+static void add_sources(const struct sl_core *core, uint64_t *set)
+{
+	for (uint32_t s = 0; s < SOURCES; s++)
+		if (core->catchup.sources[s].peer != SL_NOBODY)
+			sl_bit_set(set, core->catchup.sources[s].peer);
 }
 
 enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set)
@@ -286,24 +417,38 @@ enum sl_wait sl_catchup_awaits(const struct sl_core *core, uint64_t *set)
 		return SL_WAIT_ARITHMETIC;
 	if (whole(core))
 		return SL_WAIT_DISK;
-	sl_bit_set(set, core->catchup.from);
+	add_sources(core, set);
 	return SL_WAIT_RESULT;
 }
 
 bool sl_catchup_advance(struct sl_core *core)
 {
-	if (core->jobs > 0 || whole(core) ||
-	    core->now < core->catchup.progress + core->config.stall_timeout_ms)
+	struct sl_catchup *c = &core->catchup;
+	if (core->jobs > 0 || whole(core))
 		return false;
+	if (core->now < c->progress + core->config.stall_timeout_ms) {
+		bool alone = c->signers == 0 && c->sources[1].peer == SL_NOBODY;
+		if (alone || core->now >= c->look_again)
+			ask_another(core);
+		return false;
+	}
 	memset(core->missing, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->missing, core->catchup.from);
+	add_sources(core, core->missing);
 	sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
-	give_up(core);
+	for (uint32_t s = 0; s < SOURCES; s++)
+		if (c->sources[s].peer != SL_NOBODY) {
+			disown(core, s);
+			drop(core, s);
+		}
+	leave(core);
 	return true;
 }
 
 sl_ms sl_catchup_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 || whole(core) ? SL_NEVER
-					     : core->catchup.progress + core->config.stall_timeout_ms;
+	const struct sl_catchup *c = &core->catchup;
+	if (core->jobs > 0 || whole(core))
+		return SL_NEVER;
+	sl_ms stalls = c->progress + core->config.stall_timeout_ms;
+	return c->look_again < stalls ? c->look_again : stalls;
 }

@@ -120,14 +120,30 @@ static bool take_certificates(struct sl_core *core, struct sl_arena *arena)
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	uint64_t **sets[] = {
-		&core->linked,		 &core->range,	  &core->next_range,	  &core->keep,
-		&core->missing,		 &core->failed,	  &core->view_neighbours, &core->ready_set,
-		&core->tried_candidates, &core->reach,	  &core->members,	  &core->eligible,
-		&core->source,		 &core->near,	  &core->have_targets,	  &core->disputed,
-		&core->keepers,		 &core->rivals,	  &core->check_near,	  &core->penalized,
-		&core->unwanted,	 &core->excluded, &core->changed,	  &core->changed_told,
-		&core->participants};
+	uint64_t **sets[] = {&core->linked,
+			     &core->range,
+			     &core->next_range,
+			     &core->keep,
+			     &core->missing,
+			     &core->failed,
+			     &core->view_neighbours,
+			     &core->ready_set,
+			     &core->tried_candidates,
+			     &core->reach,
+			     &core->members,
+			     &core->eligible,
+			     &core->near,
+			     &core->have_targets,
+			     &core->disputed,
+			     &core->keepers,
+			     &core->rivals,
+			     &core->check_near,
+			     &core->penalized,
+			     &core->unwanted,
+			     &core->excluded,
+			     &core->changed,
+			     &core->changed_told,
+			     &core->participants};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;

@@ -336,14 +336,24 @@ struct sl_seen_atom {
 	uint32_t gone;	  /* .. that are not in the roster */
 };
 
-/* A committed round, requested from a peer. */
+/* A peer that a committed round is requested from. */
+struct sl_supplier {
+	uint32_t peer;	/* roster index; SL_NOBODY: none */
+	uint32_t asked; /* chunks requested */
+};
+
+/* A committed round, requested from one or two peers. */
 struct sl_catchup {
-	uint32_t from;		    /* roster index of the peer */
-	sl_ms progress;		    /* time of its last chunk */
-	uint32_t signers;	    /* digests that are needed; 0: its Round has not come */
-	uint32_t chunks, asked, in; /* chunks of the model; of these requested, received */
-	enum sl_phase back;	    /* phase to go back to if no result comes of it */
-	struct sl_view view;	    /* as much of the view as the jobs need: h */
+	struct sl_supplier sources[2];
+	uint32_t shows;	       /* the source that has sent the Round */
+	uint32_t brings;       /* .. that has brought the last chunk that was taken */
+	bool mixed;	       /* both have brought chunks */
+	sl_ms began, progress; /* time of the first request, of the last chunk */
+	sl_ms look_again;      /* no other source is asked before */
+	uint32_t signers;      /* digests that are needed; 0: no Round has come */
+	uint32_t chunks, in;   /* chunks of the model; of these received */
+	enum sl_phase back;    /* phase to go back to if no result comes of it */
+	struct sl_view view;   /* as much of the view as the jobs need: h */
 };
 
 struct sl_core {
@@ -417,7 +427,6 @@ struct sl_core {
 	uint64_t *disputed;	/* learners whose checksums of one masked state differ */
 	uint64_t *keepers;	/* receivers of the own deposit */
 	uint64_t *penalized;	/* peers that have got a penalty */
-	uint64_t *source;	/* the peer that a result is requested from */
 	uint64_t
 		*excluded; /* learners that are not in the view of this attempt, whatever their link states */
 	/* .. scratch */

@@ -86,6 +86,33 @@ TEST(away)
 	away_for(300, 50);
 }
 
+/* Return the time, in ms, that a catch-up takes beside a peer whose messages take `ms` more. */
+static uint64_t fetch_beside(uint32_t slow, uint32_t ms)
+{
+	struct sl_sim *sim = build((struct sl_sim_options){
+		.seed = 90,
+		.learners = 5,
+		.parameters = {.rounds = 2, .n = 6 * SL_RESULT_BYTES / sizeof(float)}});
+	sl_sim_start(sim);
+	leave_behind(sim, 1, 2);
+	sim->links[slow * sim->n + AWAY].slow_ms = sim->links[AWAY * sim->n + slow].slow_ms = ms;
+	sl_sim_rejoin(sim, AWAY);
+	uint64_t since = sim->now;
+	sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+	since = sim->now - since;
+	sl_sim_free(sim);
+	return since / 1000;
+}
+
+/* One peer is slow, or all but silent, while three others have the result. */
+TEST(one_slow_peer_of_four)
+{
+	uint64_t quick = fetch_beside(0, 0);
+	for (uint32_t slow = 0; slow < 5; slow++)
+		for (uint32_t ms = 500; ms <= 500000 && slow != AWAY; ms *= 10)
+			assert_in_range(fetch_beside(slow, ms), 1, 2 * quick);
+}
+
 /* A peer that the others did not wait for in the round that is fetched is not waited for in the next one. */
 TEST(a_straggler_of_the_others)
 {

@@ -195,13 +195,87 @@ TEST(fruitless_requests)
 	driver_free(p);
 }
 
+/* Two are asked at once. The one that is slow, or silent, holds nothing up. */
 CASE(another_peer_has_it, behind(4),
+     "hello t5 ready from 3 -> request t0 0 to 3\n"
+     "round t4 from 3\n"
+     "digest t4 from 3\n"
+     "digest of 2 t4 from 3\n"
+     "round t4 from 2 ->\n"
+     "result 0 t4 from 3 -> compute absorb, compute adopt\n"
+     "result 0 t4 from 2 -> drop\n"
+     "absorb done\n"
+     "adopt done -> persist commit t4 a1\n"
+     "durable commit -> CAUGHT UP 3*")
+
+/* The result of the quicker one is false: the other shows its own. */
+CASE(a_false_result_of_the_first, behind(4),
      "hello t5 ready from 3\n"
-     "deadline +9999 ->\n"
-     "deadline +1 -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to "
-     "3, "
-     "link state of 1 a2 to 2 3\n"
-     "link down 3 -> DISCOVER, wipe, links 2 3, hello t1 ready to 2")
+     "round t4 from 2\n"
+     "digest t4 from 2\n"
+     "digest of 3 t4 from 2\n"
+     "result 0 t4 from 2 -> compute absorb, compute adopt\n"
+     "absorb done\n"
+     "adopt failed -> REJECTED 2: a result that is not what its signers signed, request t0 0 to 3\n"
+     "round t4 from 3\n"
+     "digest t4 from 3\n"
+     "digest of 2 t4 from 3\n"
+     "result 0 t4 from 3 -> compute absorb, compute adopt")
+
+/* Both say nothing: neither is asked again. */
+CASE(two_that_are_silent, behind(4),
+     "hello t5 ready from 3 -> request t0 0 to 3\n"
+     "deadline +10000 -> WAITING 2 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3")
+
+/* The first one sends its Round alone: the other is asked anew, and its digests count. */
+CASE(digests_that_do_not_come, behind(4),
+     "hello t5 ready from 3 -> request t0 0 to 3\n"
+     "round t4 from 2\n"
+     "digest t4 from 2\n"
+     "round t4 from 3 ->\n"
+     "digest t4 from 3 ->\n"
+     "result 0 t4 from 3 -> drop\n"
+     "link down 2 -> request t0 0 to 3\n"
+     "round t4 from 3\n"
+     "digest t4 from 3\n"
+     "digest of 2 t4 from 3\n"
+     "result 0 t4 from 3 -> compute absorb, compute adopt")
+
+/* The quicker of two becomes slow: the other one goes on from the chunk that is missing. Of both, together
+ * with a chunk that is false, one is asked alone. */
+#define TWO_SOURCES                                                                                          \
+	"hello t5 ready from 3 -> request t0 0 to 3\n"                                                       \
+	"round t4 from 2\n"                                                                                  \
+	"digest t4 from 2\n"                                                                                 \
+	"digest of 3 t4 from 2\n"                                                                            \
+	"result 0 t4 from 2 -> compute absorb, request t4 1 to 2, request t4 2 to 2, request t4 3 to 2, "    \
+	"request t4 4 to 2\n"                                                                                \
+	"absorb done\n"                                                                                      \
+	"result 0 t4 from 3 -> drop\n"                                                                       \
+	"due +1250\n"                                                                                        \
+	"deadline +1250 -> request t4 1 to 3, request t4 2 to 3, request t4 3 to 3, request t4 4 to 3\n"     \
+	"result 1 t4 from 3 -> compute absorb, request t4 5 to 3\n"                                          \
+	"result 1 t4 from 2 -> drop\n"                                                                       \
+	"result 2 t4 from 2 -> compute absorb, request t4 5 to 2\n"                                          \
+	"result 2 t4 from 3 -> drop\n"                                                                       \
+	"result 3 t4 from 3\n"                                                                               \
+	"result 4 t4 from 3\n"                                                                               \
+	"result 5 t4 from 3 -> compute absorb, compute adopt\n"                                              \
+	"absorb done\n"                                                                                      \
+	"absorb done\n"                                                                                      \
+	"absorb done\n"                                                                                      \
+	"absorb done\n"                                                                                      \
+	"absorb done\n"
+
+CASE(the_quicker_one_becomes_slow, behind(MANY), TWO_SOURCES "adopt done -> persist commit t4 a1")
+
+CASE(a_false_chunk_of_one_of_two, behind(MANY),
+     TWO_SOURCES
+     "adopt failed -> request t4 0 to 3, request t4 1 to 3, request t4 2 to 3, request t4 3 to 3\n"
+     "result 0 t4 from 2 -> drop\n"
+     "result 0 t4 from 3 -> compute absorb, request t4 4 to 3\n"
+     "absorb failed -> REJECTED 3: a result that is not what its signers signed, DISCOVER, wipe, "
+     "links 2 3, hello t1 ready to 2 3*")
 
 /* --- a learner that has the result --- */
 
