@@ -161,8 +161,9 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	if (core->phase == SL_PHASE_SHARE)
 		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
 	sl_penalty_failed(core, core->failed, slow ? SL_REASON_SLOW : reason);
-	if (lasts(reason) &&
-	    reason != SL_REASON_PRUNED) /* without those with a penalty there may be no view */
+	bool others_go_on =
+		reason == SL_REASON_PRUNED && core->config.membership_change == SL_MEMBERSHIP_WARN;
+	if (lasts(reason) && !others_go_on) /* without those with a penalty there may be no view */
 		sl_penalty_none(core);
 	sl_ms pause = refused ? sl_attempt_pause(core) : 0;
 	sl_attempt_leave(core, reason, false);
