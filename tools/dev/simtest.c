@@ -249,7 +249,8 @@ static void show_all(const struct command *c)
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
 	       c->range.rounds, (unsigned long long)t->failed);
 	if (t->stuck > 0)
-		printf("%llu seeds were stopped by a lie of which that is known.\n",
+		printf("%llu seeds were stopped by a lie, or by different seen sums, of which that is "
+		       "known.\n",
 		       (unsigned long long)t->stuck);
 	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated "
 	       "models.\n",

@@ -32,8 +32,6 @@ struct sl_sim_attempt *sl_sim_check_open(struct sl_sim *sim, const struct sl_vie
 			part->aborted |= aborted->t == view->t && aborted->a == view->a;
 	}
 	page->out = sl_sim_alloc(sim, (size_t)sim->n * page->chunks, sizeof *page->out);
-	for (size_t k = 0; k < (size_t)sim->n * page->chunks; k++)
-		page->out[k] = 0;
 	return page;
 }
 

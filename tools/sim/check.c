@@ -7,11 +7,6 @@
 
 /* --- the privacy check --- */
 
-static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
-{
-	return &page->edge[(size_t)i * sim->n + j];
-}
-
 /* Return true if the members are connected without those in `out`. */
 static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
 {
@@ -26,7 +21,7 @@ static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *
 	count = left > 0;
 	for (uint32_t next = 0; next < count; next++)
 		for (uint32_t j = 0; j < sim->n; j++)
-			if (*edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
+			if (*sl_sim_check_edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
 				seen[j] = true;
 				queue[count++] = j;
 			}
@@ -47,11 +42,12 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 	page = sl_sim_check_open(sim, view);
 	for (uint32_t i = 0; i < view->n; i++)
 		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
-			*edge(sim, page, view->members[i], view->members[view->graph.adjacent[e]]) = true;
+			*sl_sim_check_edge(sim, page, view->members[i],
+					   view->members[view->graph.adjacent[e]]) = true;
 	for (uint32_t i = 0; i < sim->n; i++)
 		for (uint32_t j = 0; j < sim->n; j++)
-			if (*edge(sim, page, i, j) &&
-			    (!*edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
+			if (*sl_sim_check_edge(sim, page, i, j) &&
+			    (!*sl_sim_check_edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
 				sl_sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
 	bool *none = calloc(sim->n, sizeof *none);
 	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, none))
@@ -103,6 +99,7 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
 	if (view->agreed.privacy_check)
 		check_privacy(sim, page);
+	sl_sim_check_atoms(sim, i, page);
 	if (page->of[i].ready)
 		return; /* what it shared before it forgot counts: its Ready commits it to that */
 	page->of[i].x = sl_sim_alloc(sim, view->elements, sizeof(uint64_t));
@@ -188,6 +185,8 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	size_t bytes = l->host.config.model_bytes;
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, commit->view);
 	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
+	if (page != NULL)
+		sl_sim_check_sum_seen(sim, i, page);
 	if (l->liar)
 		return;
 	if (page == NULL)
@@ -238,13 +237,16 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persis
 		}
 }
 
-static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
+static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
+	const struct sl_durable *what = &record->what;
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == what->t && page->a == what->a && page->of[i].in) {
 			if (page->of[i].ready)
 				sl_sim_check_over(sim, i, page);
 			page->of[i].over = page->of[i].ended = true;
+			if (page->of[i].prepared && !record->reuse)
+				sl_sim_check_sum_seen(sim, i, page);
 		}
 }
 
@@ -257,6 +259,14 @@ static void check_given_up(struct sl_sim *sim, uint32_t i, const struct sl_durab
 				sl_sim_fail(sim, "learner %u gives up a%u, whose result it has signed",
 					    sim->ids[i], page->a);
 		}
+}
+
+/* A Ready on disk: it counts, also if it never leaves. */
+static void check_prepared(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
+{
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
+	if (page != NULL)
+		page->of[i].prepared = true;
 }
 
 static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
@@ -278,7 +288,9 @@ void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persis
 	else if (record->what.kind == SL_PERSIST_GIVEN_UP)
 		check_given_up(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_OVER)
-		check_over(sim, i, &record->what);
+		check_over(sim, i, record);
+	else if (record->what.kind == SL_PERSIST_PREPARED)
+		check_prepared(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_RELEASED)
 		check_released(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_COMMIT)
@@ -358,7 +370,8 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 	if (!forest && !sim->liars) /* a liar's states may be others than those that it sent */
 		check_conserved(sim, i, page, chunk);
 	for (uint32_t j = 0; j < sim->n && !forest; j++)
-		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
+		if (*sl_sim_check_edge(sim, page, i, j) &&
+		    *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
 			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i],
 				    sim->ids[j]);
 }
@@ -401,7 +414,8 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	bool some = m->kind == SL_MSG_STATE &&
 		    !sl_engine_rows[sim->learners[i].host.view->engine].to_all; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
-		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
+		if (sl_bit(action->send.to, j) != *sl_sim_check_edge(sim, page, i, j) &&
+		    !(some && *sl_sim_check_edge(sim, page, i, j)))
 			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
 				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
@@ -459,6 +473,8 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 	struct sl_sim_learner *l = &sim->learners[i];
 	note(sim, i, report);
 	check_conflict(sim, i, report);
+	if (report->kind == SL_REPORT_VIEW)
+		l->atom = report->view.atom;
 	if (report->kind == SL_REPORT_FAILED && report->phase < SL_PHASE_READY)
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)

@@ -14,6 +14,8 @@
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt with a Ready of this learner is not over (ROUND.md §9.3 Rule A).
+ *  - With membership_change wait and cohort, no attempt makes an atom of fewer than c+2 learners among those
+ * that its participants have seen; each reports the smallest (GROUP.md §12.7 Privacy over several sums).
  *  - No learner that follows the protocol, and whose disk is as it was, is reported as one that lies.
  *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
@@ -32,14 +34,14 @@ struct sl_sim_mixed {
 struct sl_sim_part {
 	bool in; /* the view */
 	bool ready, ended;
-	bool digested;				/* it has signed a result */
-	bool released, aborted, over, given_up; /* on its disk */
-	bool altered;				/* its shares were changed on their way, and x with them */
-	bool twin;				/* it has another input, too: 1 more in its first element */
-	uint64_t draw;				/* of the model that went in */
-	uint64_t *x;				/* its encoding; NULL: none yet */
-	void *theta;				/* its model */
-	bool lied; /* about its magnitudes: it states `magnitude` of each tensor */
+	bool digested;					  /* it has signed a result */
+	bool prepared, released, aborted, over, given_up; /* on its disk */
+	bool altered;  /* its shares were changed on their way, and x with them */
+	bool twin;     /* it has another input, too: 1 more in its first element */
+	uint64_t draw; /* of the model that went in */
+	uint64_t *x;   /* its encoding; NULL: none yet */
+	void *theta;   /* its model */
+	bool lied;     /* about its magnitudes: it states `magnitude` of each tensor */
 	uint8_t magnitude;
 	uint64_t weight;
 };
@@ -79,6 +81,11 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 /* attempt.c */
 struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h);
 struct sl_sim_attempt *sl_sim_check_open(struct sl_sim *sim, const struct sl_view *view);
+static inline bool *sl_sim_check_edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i,
+				      uint32_t j)
+{
+	return &page->edge[(size_t)i * sim->n + j];
+}
 uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members);
 /* Return true if learner i cannot know what it did in round t: its disk was set back then, or later. What it
  * signs may contradict itself; what follows for others is still checked. */
@@ -95,6 +102,11 @@ void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t);
 void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready);
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page); /* before OVER */
 void sl_sim_check_shown(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page);
+/* check_seen.c */
+void sl_sim_check_sum_seen(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page);
+/* Return true if learners i and j leave the same learners out of a view: they have seen the same sums. */
+bool sl_sim_check_alike(const struct sl_sim *sim, uint32_t i, uint32_t j);
+void sl_sim_check_atoms(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page); /* at ENCODE */
 /* check_signed.c */
 void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);

@@ -9,11 +9,6 @@
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-static bool edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
-{
-	return page->edge[(size_t)i * sim->n + j];
-}
-
 /* Return true if k can sign an Abort of the attempt: one that is on its disk for a later attempt covers each
  * earlier one in which k never was Ready. */
 static bool has_aborted(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t k)
@@ -27,8 +22,8 @@ static int64_t closed_by(const struct sl_sim *sim, const struct sl_sim_attempt *
 {
 	int64_t degree = 0, aborted = 0, c = (int64_t)sim->options.parameters.tolerance;
 	for (uint32_t k = 0; k < sim->n; k++) {
-		degree += edge(sim, page, j, k);
-		aborted += edge(sim, page, j, k) && has_aborted(sim, page, k);
+		degree += *sl_sim_check_edge(sim, page, j, k);
+		aborted += *sl_sim_check_edge(sim, page, j, k) && has_aborted(sim, page, k);
 	}
 	int64_t threshold = c + 1 > degree / 2 + 1 ? c + 1 : degree / 2 + 1;
 	return has_aborted(sim, page, j) ? aborted - (degree - threshold + 1) : -1;

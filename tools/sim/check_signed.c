@@ -67,7 +67,7 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 	for (uint32_t k = 0; k < page->n && !sim->liars; k++)
 		for (uint32_t m = k + 1; m < page->n; m++) {
 			uint32_t i = page->members[k], j = page->members[m];
-			bool edge = page->edge[(size_t)i * sim->n + j];
+			bool edge = *sl_sim_check_edge(sim, page, i, j);
 			bool one = may_list(sim, page, i, j, edge), both = may_list(sim, page, j, i, edge);
 			if (edge ? !one || !both : !one && !both)
 				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a,
@@ -77,11 +77,12 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 }
 
 /* A learner that restarts has another incarnation, and so another view. One that is set up otherwise may see
- * itself in a view from which the others leave it out. */
+ * itself in a view from which the others leave it out, like one that has seen other sums. */
 static bool may_differ(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n; k++)
-		if (sim->learners[page->members[k]].life > 0 || sim->learners[page->members[k]].odd)
+		if (sim->learners[page->members[k]].life > 0 || sim->learners[page->members[k]].odd ||
+		    !sl_sim_check_alike(sim, page->members[0], page->members[k]))
 			return true;
 	return sim->liars;
 }

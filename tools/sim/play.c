@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/base/bytes.h"
+#include "tools/sim/check.h"
 
 #define FAULTS_MOST_US (UINT64_C(3600) * 1000 * 1000)
 #define CALM_MOST_US (UINT64_C(1200) * 1000 * 1000) /* without a commit */
@@ -182,6 +183,16 @@ static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *rand
 	return mix;
 }
 
+/* Return what learners do about sums that tell too much. Only `warn` does without a learner that is lost. */
+static enum sl_membership_change draw_change(const struct sl_sim_play *play, const struct sl_sim_mix *mix)
+{
+	uint64_t random = play->seed * UINT64_C(0x8cb92ba72f3d8dd7);
+	bool all = (mix->kinds & (ALONE | FORGET | 1u << SL_SIM_FAULT_LOST)) == 0;
+	return all ? (enum sl_membership_change)PICK(&random, SL_MEMBERSHIP_WARN, SL_MEMBERSHIP_WAIT,
+						     SL_MEMBERSHIP_COHORT)
+		   : SL_MEMBERSHIP_WARN;
+}
+
 static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_mix *mix, uint64_t *random)
 {
 	struct sl_sim_options o = draw_options(play, random);
@@ -192,6 +203,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, const struct sl_sim_
 	sim->check_evidence = true;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		sim->learners[i].host.config.parameters.privacy_check = !warn;
+		sim->learners[i].host.config.membership_change = draw_change(play, mix);
 		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;
 	}
 	return sim;
@@ -236,16 +248,21 @@ static void sum_up(struct playing *p, struct sl_sim *sim)
 
 /* --- the run --- */
 
-/* Return true if the liar has told a lie that may stop the others. */
+/* Return true if the liar has told a lie that may stop the others, or learners that have seen different sums
+ * may refuse each other's views (GROUP.md §12.7 Privacy over several sums). */
 static bool may_be_stuck(const struct playing *p)
 {
+	const struct sl_sim *sim = p->faults.sim;
 	uint32_t told = 0;
+	for (uint32_t i = 1; i < sim->n; i++)
+		if (!sl_sim_check_alike(sim, 0, i))
+			return true;
 	for (uint32_t k = 0; k < SL_SIM_LIE_COUNT; k++)
 		told |= p->faults.lies.told[k] > 0 ? 1u << k : 0;
 	return (told & ~(uint32_t)SL_SIM_LIES_USUAL) != 0;
 }
 
-/* End a run that the liar has stopped. */
+/* End a run that is stopped for such a cause. */
 static void end_if_stuck(struct playing *p)
 {
 	if (!may_be_stuck(p))
@@ -374,7 +391,7 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 	*outcome = (struct sl_sim_outcome){.seed = play->seed};
 	struct sl_sim_mix mix = draw_mix(play, &random);
 	struct sl_sim *sim = build(play, &mix, &random);
-	if (strcmp(sim->options.topology, "complete") == 0 &&
+	if (strcmp(sim->options.topology, "complete") == 0 && draw_change(play, &mix) == SL_MEMBERSHIP_WARN &&
 	    (sl_sim_random(&random) % 3 == 0 || (mix.kinds >> SL_SIM_FAULT_LOST & 1) != 0))
 		mix.lost_most = spare(sim, mix.kinds);
 	sl_round until = mix.to_the_end ? play->rounds + 1

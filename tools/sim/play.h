@@ -29,7 +29,7 @@ struct sl_sim_play {
 struct sl_sim_outcome {
 	uint64_t seed;
 	bool failed;
-	bool stuck; /* a liar stopped the others, by a lie of which that is known */
+	bool stuck; /* stopped by a lie, or by different seen sums, of which that is known */
 	char why[SL_SIM_WHY_BYTES];
 	uint64_t steps, virtual_ms, digest;
 	double seconds; /* of processor time */

@@ -78,6 +78,7 @@ struct sl_sim_held {
 	bool working; /* in a job */
 };
 
+#define SL_SIM_SUMS 16u /* that a learner remembers */
 #define SL_SIM_LISTED_MAX 16u
 struct sl_sim_listed {
 	sl_round t;
@@ -124,6 +125,8 @@ struct sl_sim_learner {
 	struct sl_sim_listed listed[SL_SIM_LISTED_MAX]; /* its own link states, the latest first */
 	sl_attempt *ready_a;   /* by round: the highest attempt that it signed a Ready for, in this life */
 	sl_attempt *aborted_a; /* .. that it aborted on its disk */
+	const struct sl_sim_attempt *sums[SL_SIM_SUMS]; /* the last sums that it has seen */
+	uint32_t sum_count, atom;			/* so far; the smallest atom that it reported */
 };
 
 struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions */
