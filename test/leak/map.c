@@ -81,3 +81,18 @@ bool map_only_results(const struct map *map, uint32_t coalition)
 	return history_exposed_once(map->history, coalition) &&
 	       learns(map, coalition, history_results(map->history, &map->field, coalition));
 }
+
+struct matrix map_merged(const struct history *history, const struct matrix *learned)
+{
+	struct matrix merged = matrix_of(&learned->field, history->learners);
+	for (size_t r = 0; r < learned->rows; r++) {
+		uint64_t *row = matrix_add(&merged);
+		for (uint32_t i = 0; i < history->learners; i++)
+			for (uint32_t d = 0; d < history->draws; d++)
+				row[i] =
+					sl_field_add(&merged.field, row[i],
+						     matrix_row(learned, r)[history_model(history, i, d, 0)]);
+	}
+	matrix_reduce(&merged);
+	return merged;
+}

@@ -50,3 +50,6 @@ bool map_as_allowed(const struct map *map, uint32_t coalition);
 /* Return true if it is also no more than the sums over all others in the attempts that these released, and no
  * model is in two of them: what reuse rule and privacy check promise. */
 bool map_only_results(const struct map *map, uint32_t coalition);
+/* Return `learned` over columns of models of which a learner has one, whatever its draw: trained again on the
+ * same data, in the worst case a model is the same. Models have one element. */
+struct matrix map_merged(const struct history *history, const struct matrix *learned);

@@ -214,6 +214,7 @@ static struct sl_sim *build(struct run *run)
 					      .rounds = run->options.rounds,
 					      .p = RUN_FIELD,
 					      .decimals = SIGMA,
+					      .quorum = run->options.absences ? 3 : 0, /* of a cohort, too */
 					      .sharing = run->options.kind,
 					      .mixing = run->options.mixing};
 	struct sl_sim *sim = sl_sim_new(&o);
@@ -231,6 +232,8 @@ static struct sl_sim *build(struct run *run)
 		sim->learners[i].host.config.prepare_timeout_ms =
 			200u << run->options.seed % 3; /* some abort while others release */
 	}
+	for (uint32_t i = 0; i < sim->n && run->options.absences; i++)
+		sim->learners[i].host.config.membership_change = run->options.change;
 	sim->tap = hear;
 	sim->tap_result = replace_randomness;
 	return sim;
@@ -240,6 +243,9 @@ static struct sl_sim_mix any_mix(const struct run *run)
 {
 	uint64_t random = run->options.seed;
 	struct sl_sim_mix mix = {.gap_ms = 40, .most = 400, .down_most = run->options.learners / 2};
+	if (run->options.absences)
+		return (struct sl_sim_mix){
+			.gap_ms = 4000, .most = 2, .kinds = 1u << SL_SIM_FAULT_AWAY, .down_most = 1};
 	mix.gap_ms <<= sl_sim_random(&random) % 4;
 	mix.kinds = (uint32_t)(sl_sim_random(&random) %
 			       (1u << (SL_SIM_FAULT_AWAY + 1))); /* of honest learners with their disks */

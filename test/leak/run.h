@@ -17,6 +17,8 @@ struct run_options {
 	sl_round rounds;
 	enum sl_sharing_kind kind;
 	enum sl_engine mixing;
+	bool absences; /* learners are away for some time, and no other fault comes */
+	enum sl_membership_change change;
 };
 
 struct input {

@@ -303,23 +303,6 @@ TEST(long_rounds)
 
 /* --- dependent models --- */
 
-/* Columns of models of which a learner has one, whatever its draw: trained again on the same data, in the
- * worst case a model is the same. */
-static struct matrix as_one(const struct history *history, const struct matrix *learned)
-{
-	struct matrix merged = matrix_of(&learned->field, history->learners);
-	for (size_t r = 0; r < learned->rows; r++) {
-		uint64_t *row = matrix_add(&merged);
-		for (uint32_t i = 0; i < history->learners; i++)
-			for (uint32_t d = 0; d < history->draws; d++)
-				row[i] =
-					sl_field_add(&merged.field, row[i],
-						     matrix_row(learned, r)[history_model(history, i, d, 0)]);
-	}
-	matrix_reduce(&merged);
-	return merged;
-}
-
 /* Two sums that a coalition knows, of models that were trained anew in between. If training gives nearly the
  * same model, the sums reveal, nearly, the sum over those that were in one attempt only; a single one is
  * revealed. Rule B cannot prevent that: it decides on models, and these are two. */
@@ -343,7 +326,7 @@ TEST(two_sums_of_dependent_models)
 		history_add(&history, &second);
 		probe_open(&probe, &history, &field, SL_SHARING_SHAMIR, MISTAKE_NONE);
 		assert_true(map_only_results(&probe.map, 1)); /* of independent models: two sums */
-		struct matrix learned = map_learned(&probe.map, 1), merged = as_one(&history, &learned);
+		struct matrix learned = map_learned(&probe.map, 1), merged = map_merged(&history, &learned);
 		assert_int_equal(merged.rows, gone == 0 ? 1 : 2);
 		assert_true(matrix_spans(&merged, left));
 		assert_int_equal(matrix_spans(&merged, some), gone == 2);
