@@ -518,16 +518,17 @@ TEST(a_ring_has_no_cut_vertex)
 {
 	struct sl_timeline *timeline = sl_timeline_new();
 	for (int id = 1; id <= 4; id++) {
-		json_t *view =
-			json_pack("{s:i, s:s, s:f, s:i, s:s, s:i, s:i, s:s, s:[i, i, i, i], s:[i, i], s:i}",
-				  "v", 1, "time", "2026-11-23T10:00:01.000Z", "mono_ms", 1000.0, "learner",
-				  id, "event", "view", "round", 1, "attempt", 1, "view", "a", "participants",
-				  1, 2, 3, 4, "neighbours", id % 4 + 1, (id + 2) % 4 + 1, "edges", 4);
+		json_t *view = json_pack(
+			"{s:i, s:s, s:f, s:i, s:s, s:i, s:i, s:s, s:[i, i, i, i], s:[i, i], s:i, s:i}", "v",
+			1, "time", "2026-11-23T10:00:01.000Z", "mono_ms", 1000.0, "learner", id, "event",
+			"view", "round", 1, "attempt", 1, "view", "a", "participants", 1, 2, 3, 4,
+			"neighbours", id % 4 + 1, (id + 2) % 4 + 1, "edges", 4, "atom", id == 2 ? 3 : 4);
 		assert_true(take(timeline, view));
 		json_decref(view);
 	}
 	json_t *round = sl_timeline_round_json(timeline, 1);
 	expect(round, "attempts.0.edges", "[[1,2],[1,4],[2,3],[3,4]]");
+	expect(round, "attempts.0.atom", "3"); /* the least of all */
 	expect(round, "attempts.0.cut_vertices", "[]");
 	expect(round, "attempts.0.bridges", "[]");
 	json_decref(round);

@@ -52,6 +52,7 @@ async function replay(page, rounds) {
 	await expectCount(page, '#graph .node', 20);
 	await expectCount(page, '.cell.same', rounds);
 	await expectText(page, '#sentence', /committed in/);
+	await expectText(page, '#figures', /Hidden among20 learners/);
 	await page.waitForSelector('.plot canvas, .missing');
 	const charts = await page.locator('.plot canvas').count();
 	assert.ok(charts >= 4 || await page.isVisible('.missing'));
@@ -60,6 +61,20 @@ async function replay(page, rounds) {
 	await page.evaluate(() => document.querySelectorAll('.plot canvas').forEach(c => c.dataset.light = ''));
 	await page.emulateMedia({colorScheme: 'dark'});
 	await page.waitForFunction(n => !document.querySelector('.plot canvas[data-light]') && document.querySelectorAll('.plot canvas').length === n, charts);
+}
+
+// A round without a learner tells its model: the page says so.
+async function alone(browser) {
+	const told = `${folder}/alone/a`;
+	mkdirSync(told, {recursive: true});
+	const record = (s, fields) => JSON.stringify({v: 1, time: new Date(1.7e12 + s * 1000).toISOString(), mono_ms: s * 1000, level: 'info',
+		learner: 1, name: 'a', round: 2, attempt: 1, ...fields});
+	writeFileSync(`${told}/log.jsonl`, [record(0, {event: 'phase', phase: 'AGREE'}),
+		record(1, {event: 'view', view: 'a', participants: [1, 2, 3], neighbours: [2, 3], edges: 3, atom: 1})].join('\n') + '\n');
+	execFileSync(starling, ['report', `${folder}/alone`], {stdio: 'ignore'});
+	const page = await open(browser, `file://${folder}/alone/report.html`, wrong);
+	await expectText(page, '#figures .accent', /Hidden among1: itself/);
+	await page.close();
 }
 
 // Names and reasons of peers are text, whatever they contain.
@@ -118,6 +133,7 @@ async function main() {
 		assert.equal(await launch.ended, 0);
 		const report = await open(browser, `file://${run}/report.html`, wrong);
 		await replay(report, rounds);
+		await alone(browser);
 		await hostile(browser);
 		await converges(browser);
 		assert.deepEqual(wrong, []);

@@ -179,9 +179,10 @@ static void set_graph(json_t *object, const struct sl_attempt_row *row)
 	if (s.edge_count >= row->edges) /* else what separates others is not known */
 		json_object_update_new(object, json_pack("{s:O, s:o}", "cut_vertices", cuts, "bridges",
 							 edges_json(row, s.bridges, s.bridge_count)));
-	json_object_update_new(object, json_pack("{s:o?, s:o, s:o*}", "mixing", text(row->mixing), "steps",
-						 whole(row->steps), "tolerance",
-						 row->tolerance < 0 ? NULL : json_integer(row->tolerance)));
+	json_object_update_new(object, json_pack("{s:o?, s:o, s:o*, s:o*}", "mixing", text(row->mixing),
+						 "steps", whole(row->steps), "tolerance",
+						 row->tolerance < 0 ? NULL : json_integer(row->tolerance),
+						 "atom", row->atom < 0 ? NULL : json_integer(row->atom)));
 	json_decref(cuts);
 	sl_separators_close(&s);
 }

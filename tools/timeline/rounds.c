@@ -125,7 +125,7 @@ struct sl_attempt_row *sl_rounds_attempt(struct sl_timeline_round *round, uint32
 		return NULL;
 	round->attempts = sl_rounds_grow(round->attempts, round->attempt_count, sizeof *round->attempts);
 	struct sl_attempt_row *row = &round->attempts[round->attempt_count++];
-	*row = (struct sl_attempt_row){.attempt = attempt, .tolerance = -1};
+	*row = (struct sl_attempt_row){.attempt = attempt, .tolerance = -1, .atom = -1};
 	snprintf(row->view, sizeof row->view, "%s", view);
 	return row;
 }

@@ -85,8 +85,8 @@ struct sl_attempt_row {
 	uint64_t edges;	    /* of the view: those without a log too */
 	char mixing[SL_MIXING_BYTES];
 	uint64_t steps;
-	int64_t tolerance; /* -1: not known */
-	char *recovering;  /* why it went on without mixing */
+	int64_t tolerance, atom; /* the least of all learners; -1: not known */
+	char *recovering;	 /* why it went on without mixing */
 };
 
 /* The spread of the states after `step` exchanges: the largest of all learners. */

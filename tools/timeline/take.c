@@ -127,6 +127,12 @@ static uint64_t *read_ids(const struct sl_record *record, enum sl_record_field f
 	return ids;
 }
 
+static void take_least(int64_t *least, uint64_t value)
+{
+	if (*least < 0 || (int64_t)value < *least)
+		*least = (int64_t)value;
+}
+
 static void take_participants(struct taking *taking, struct sl_attempt_row *row)
 {
 	const struct sl_record *record = taking->record;
@@ -138,9 +144,10 @@ static void take_participants(struct taking *taking, struct sl_attempt_row *row)
 		row->steps = record->steps;
 		row->edges = record->edges;
 	}
-	if (record->has[SL_FIELD_tolerance] &&
-	    (row->tolerance < 0 || (int64_t)record->tolerance < row->tolerance))
-		row->tolerance = (int64_t)record->tolerance;
+	if (record->has[SL_FIELD_tolerance])
+		take_least(&row->tolerance, record->tolerance);
+	if (record->has[SL_FIELD_atom])
+		take_least(&row->atom, record->atom);
 }
 
 static void take_neighbours(struct taking *taking, struct sl_attempt_row *row)

@@ -58,6 +58,7 @@ function drawFigures(doc) {
 		['Committed', `${committed} of ${attempt?.participants?.length ?? model.learners.length}`],
 		['Same model', doc.same === true ? 'yes' : doc.same === false ? 'NO' : '–', doc.same === false ? 'accent' : null],
 		['Loss', number(row.loss ?? row.mse)],
+		['Hidden among', known(attempt?.atom) ? attempt.atom === 1 ? '1: itself' : `${attempt.atom} learners` : '–', attempt?.atom === 1 ? 'accent' : null],
 		['Tolerates losing', known(attempt?.tolerance) ? `${attempt.tolerance} more` : '–'],
 		['Slowest', slowest && known(slowest.learner) ? `${shorten(nameOf(slowest.learner), 16)}, ${seconds(slowest.s)}` : '–'],
 		['Sent by all', bytes(row.bytes_sent)],
