@@ -1,16 +1,17 @@
 #include "common/core/seen.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "common/core/emit.h"
 
 #define OF_VIEW (1u << SL_SEEN_SUMS) /* the learner takes part in the view */
 
-/* Return the most learners that are remembered. */
+/* Return the most learners that are remembered: those on disk, of the roster, and of each sum. */
 static uint32_t room_of(const struct sl_core_config *config)
 {
 	return (config->seen != NULL ? config->seen->count : 0) + config->roster_size +
-	       sl_core_candidates_max(config->roster_size);
+	       SL_SEEN_SUMS * sl_core_candidates_max(config->roster_size);
 }
 
 size_t sl_seen_bytes(const struct sl_core_config *config)
@@ -30,7 +31,7 @@ static void drop_strangers(struct sl_core *core)
 	seen->count = kept;
 }
 
-/* Return the entry of learner `id`; NULL: no room for one that is not in the roster. */
+/* Return the entry of learner `id`. */
 static struct sl_seen_member *member_of(struct sl_core *core, sl_id id)
 {
 	struct sl_seen *seen = core->sums;
@@ -39,10 +40,10 @@ static struct sl_seen_member *member_of(struct sl_core *core, sl_id id)
 		return &seen->members[index];
 	while (k < seen->count && seen->members[k].id != id)
 		k++;
-	if (k == core->sums_room)
-		return NULL;
-	if (k == seen->count)
+	if (k == seen->count) {
+		assert(k < core->sums_room);
 		seen->members[seen->count++] = (struct sl_seen_member){.id = id};
+	}
 	return &seen->members[k];
 }
 
@@ -67,11 +68,8 @@ static void add(struct sl_core *core, sl_round t, const uint8_t *view, const uin
 	drop_strangers(core);
 	seen->t[sum] = t;
 	memcpy(seen->view[sum], view, SL_HASH_BYTES);
-	for (uint32_t i = 0; i < count; i++) {
-		struct sl_seen_member *member = member_of(core, ids[i * stride]);
-		if (member != NULL)
-			member->in |= 1u << sum;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		member_of(core, ids[i * stride])->in |= 1u << sum;
 }
 
 /* Take what the disk remembers: its learners are those of an earlier roster. */

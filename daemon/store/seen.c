@@ -5,7 +5,8 @@
 #include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
-#define MEMBERS_MAX (4 * SL_LEARNERS_MAX) /* those of the roster, and others of earlier ones */
+/* Members: of the roster, and of each sum. The core forgets those that are in neither. */
+#define MEMBERS_MAX ((1 + SL_SEEN_SUMS) * SL_LEARNERS_MAX)
 
 int sl_store_put_seen(struct sl_store *store, const struct sl_seen *seen)
 {

@@ -1,6 +1,9 @@
 /* The sums that a learner has seen, and what it does about views that tell too much beside them (GROUP.md
  * §12.7 Privacy over several sums). */
+#include <stdlib.h>
+
 #include "common/base/bytes.h"
+#include "common/core/seen.h"
 #include "test/core/driver.h"
 #include "test/core/verbs.h"
 #include "test/lib/test.h"
@@ -264,4 +267,34 @@ TEST(a_sum_that_was_given_up_counts)
 		assert_int_equal(last->report.privacy.atom, 1);
 	}
 	sl_sim_free(sim);
+}
+
+/* --- what is remembered --- */
+
+#define OTHERS (2 * 4 + 64) /* learners of a round that the core takes, of a roster of four */
+
+/* Sums of rounds of an earlier roster, each of other learners: all of the last ones are remembered. */
+TEST(learners_of_earlier_rosters)
+{
+	static const sl_id ids[] = {1, 2, 3, 4};
+	struct sl_core core = {.config = {.roster_size = 4, .ids = ids}};
+	struct sl_arena arena;
+	size_t bytes = sl_seen_bytes(&core.config);
+	void *memory = malloc(bytes);
+	uint32_t members[2 * OTHERS] = {0};
+	struct sl_round_head round = {.members = members, .count = 2 * OTHERS};
+	sl_arena_init(&arena, memory, bytes);
+	assert_true(sl_seen_open(&core, &arena));
+	for (sl_round t = 1; t <= 40; t++) {
+		struct sl_certificate certificate = {.t = t, .round = &round};
+		uint32_t sums = t < SL_SEEN_SUMS ? t : SL_SEEN_SUMS, found = 0;
+		memcpy(certificate.view, &t, sizeof t);
+		for (uint32_t k = 0; k < OTHERS; k++)
+			members[2 * k] = 100 * t + k;
+		sl_seen_commit(&core, &certificate);
+		for (uint32_t k = 0; k < core.sums->count; k++)
+			found += core.sums->members[k].in != 0;
+		assert_int_equal(found, sums * OTHERS);
+	}
+	free(memory);
 }

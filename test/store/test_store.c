@@ -104,14 +104,15 @@ static void expect_seen(uint32_t next, uint32_t count)
 /* The sums that were seen are on record with the record that made them known, and stay. */
 TEST_WITH(sums_that_were_seen, setup, teardown)
 {
-	struct sl_seen *seen = calloc(1, sizeof *seen + 3000 * sizeof *seen->members);
+	const uint32_t most = (1 + SL_SEEN_SUMS) * SL_LEARNERS_MAX; /* other learners in each sum */
+	struct sl_seen *seen = calloc(1, sizeof *seen + most * sizeof *seen->members);
 	struct sl_persist over = made_persist(SL_PERSIST_OVER, 1, 1, 3);
 	struct sl_store_round round = made_round(1);
 	expect_seen(0, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
 	for (uint32_t next = 1; next <= 2; next++) {
 		seen->next = next;
-		seen->count = next * 1000;
+		seen->count = next * most / 2;
 		for (uint32_t k = 0; k < seen->count; k++)
 			seen->members[k] = (struct sl_seen_member){k + 1, next * 100 + k};
 		over.seen = round.seen = seen;
