@@ -206,6 +206,7 @@ static bool newly_pruned(struct sl_core *core, const struct sl_analysis *analysi
 static void prune(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	if (!sl_bit(analysis->kept, core->view.self)) {
+		core->full_graph |= core->config.membership_change != SL_MEMBERSHIP_WARN; /* all wait */
 		name_pruned(core, sl_attempt_fail(core, SL_REASON_PRUNED, true), analysis);
 		return;
 	}
@@ -328,6 +329,7 @@ static bool tells_little(struct sl_core *core)
 {
 	if (!sl_seen_tells(core) || core->config.membership_change == SL_MEMBERSHIP_WARN)
 		return true;
+	core->full_graph = true;
 	sl_attempt_fail(core, SL_REASON_MEMBERSHIP, true)->set = core->changed;
 	return false;
 }
