@@ -46,14 +46,15 @@ static void send_joined(struct sl_application *a)
 	const struct sl_settings *s = a->config.settings;
 	const int fds[] = {a->up.fd, a->down.fd};
 	json_t *object = json_pack(
-		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:o*}", "type", "joined",
+		"{s:s, s:i, s:I, s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:b, s:b, s:b, s:o*}", "type", "joined",
 		"version", VERSION, "learner", (json_int_t)s->id, "name",
 		a->config.roster->members[a->config.self].name, "learners",
 		(json_int_t)a->config.roster->size, "rounds", (json_int_t)s->rounds, "elements",
 		(json_int_t)(a->n - a->metrics_count), "bytes", (json_int_t)a->bytes, "clipping_range",
 		range_of(s->clipping_range), "decimals", decimals_of(s->decimals), "weighted",
 		s->weighting == SL_WEIGHTING_SAMPLES, "averages_metrics", s->metrics == SL_METRICS_AGGREGATE,
-		"initial", sl_conversation_wants_initial(a) ? json_true() : NULL);
+		"repeatable", s->membership_change != SL_MEMBERSHIP_WARN, "initial",
+		sl_conversation_wants_initial(a) ? json_true() : NULL);
 	sl_line_socket_send(&a->socket, object, fds, 2);
 }
 

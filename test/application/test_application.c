@@ -590,7 +590,7 @@ TEST_WITH(exact_values, folder_setup, folder_teardown)
 		  "{\"type\":\"joined\",\"version\":1,\"learner\":3,\"name\":\"clinic-c\",\"learners\":2,"
 		  "\"rounds\":2,"
 		  "\"elements\":5,\"bytes\":20,\"clipping_range\":null,\"decimals\":null,\"weighted\":true,"
-		  "\"averages_metrics\":false}");
+		  "\"averages_metrics\":false,\"repeatable\":false}");
 	learner_open_end();
 	train_begin(1, false);
 	client_hear(&c, "{\"type\":\"train\"");

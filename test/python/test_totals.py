@@ -282,7 +282,27 @@ class Conversation(unittest.TestCase):
             self.given(learner)
             learner.train(1, 0, again=True)
         for script in (first, later):
-            self.assertIn("round 1 failed after deposit keys were sent; the same answer again could reveal it: start a new run", self.ask(script, "1")[0])
+            self.assertIn("round 1 failed after deposit keys were sent; the same answer again could reveal it: set membership_change: wait or cohort", self.ask(script, "1")[0])
+
+    def test_the_same_answer_where_it_tells_nothing(self):
+        def first(learner):
+            learner.settings = {"repeatable": True}
+            learner.accept()
+            learner.train(1, 0, again=True)
+            self.given(learner)
+            learner.mean(1, 0.1)
+            learner.tell("done")
+
+        def later(learner):
+            learner.settings = {"repeatable": True}
+            learner.accept()
+            for again in (False, True, True):
+                learner.train(1, 0, again=again)
+                self.given(learner)
+            learner.mean(1, 0.1)
+            learner.tell("done")
+        for script in (first, later):
+            self.assertEqual(self.ask(script, "1")[0], "3")
 
     def test_a_learner_that_no_longer_knows_how_many_took_part(self):
         def script(learner):

@@ -66,6 +66,7 @@ class Group:
         participants: learners that took part in it; total_weight: the sum of their weights; 0: not known.
         metrics: its metrics, averaged over the learners; empty without `metrics: aggregate`.
         decimals, clipping_range: decimals that models are rounded to, limit of their values; None: they are not, or it is not known.
+        repeatable: the same model may be given when a round comes again: the learner sees to it that sums tell none alone.
         stopped: the learners have agreed to end after the round `committed`.
         waiting: why the round waits, a sentence of the learner; "" if it does not.
     """
@@ -82,6 +83,7 @@ class Group:
         self.metrics: dict[str, float] = {}
         self.decimals: int | None = None
         self.clipping_range: float | None = None
+        self.repeatable = False
         self.waiting = ""
         self._path = path
         # Of a local group: the first raises Error if no learner will come, the second ends the learners.
@@ -233,6 +235,7 @@ class Group:
         self.learner, self.learners, self.rounds = answer["learner"], answer["learners"], answer["rounds"]
         self._weighted = answer["weighted"]
         self.decimals, self.clipping_range = answer.get("decimals"), answer.get("clipping_range")
+        self.repeatable = answer.get("repeatable", False)
         self._up, self._down = self._connection.vectors(self._template.bytes)
         if answer.get("initial", False) and self._initial is not None:
             tree.fill(self._up, self._template.tensors, self._initial)

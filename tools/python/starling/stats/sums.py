@@ -146,10 +146,14 @@ class Sums:
             self._on_round(t)
         if group.committed > 0:
             group.model  # noqa: B018, a model of an earlier question: `mean` would return it
-        mean = group.mean(model)
-        if group.committed != t:
-            raise Error(f"round {t} failed after keys were sent; the same values again could reveal them: begin the analysis "
-                        "again in a new run (setting run)")
+        mean = model
+        while group.committed < t:
+            if group.again and not group.repeatable:
+                raise Error(f"round {t} failed after keys were sent; the same values again could reveal them: set membership_change: wait or "
+                            "cohort at all sites, or begin the analysis again in a new run (setting run)")
+            mean = group.mean(model)
+            if group.committed < t:
+                next(self._rounds)
         group.check_participants()
         self.participants = group.participants
         if group.participants != group.learners:

@@ -263,17 +263,19 @@ class Asking(Member):
         """Give the numbers, and return the mean of all learners: the one of an earlier call that was interrupted, if no round is
         left."""
         self._declare(self._own.model)
-        t = next(iter(self), None)
+        rounds = iter(self)
+        t = next(rounds, None)
         if t is None and self.committed == 0:
             raise Error(f"the run is over: all of its {self.rounds} rounds are committed; start the learners with more rounds, or with "
                         "another run")
         mean = self.model  # of an earlier call; without this, `mean` would return it
-        if t is not None:
-            again = self.again
-            mean = mean if again else self.mean(self._own.model)
-            if again or self.committed < t:  # the same numbers beside those of other learners would tell one learner's
-                raise Error(f"round {t} failed after deposit keys were sent; the same answer again could reveal it: start a new run "
-                            "(setting run)")
+        while t is not None and self.committed < t:
+            if self.again and not self.repeatable:  # the same numbers beside those of other learners would tell one learner's
+                raise Error(f"round {t} failed after deposit keys were sent; the same answer again could reveal it: set "
+                            "membership_change: wait or cohort at this learner and ask again, or start a new run (setting run)")
+            mean = self.mean(self._own.model)
+            if self.committed < t:
+                next(rounds)
         self._check_settings()  # those that are agreed in the round
         self.check_participants()
         return mean
