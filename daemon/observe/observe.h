@@ -103,6 +103,7 @@ struct sl_status_notes {
 	time_t started_at, committed_at;
 	sl_round committed, evaluated; /* rounds of committed_at and loss, of mse */
 	double trained_loss, loss, mse;
+	uint32_t rounded; /* tensors of the last trained model that were rounded to 0 as a whole */
 	char problem_at[SL_LOG_TIME_BYTES]; /* "": never */
 	enum sl_record_kind problem;	    /* the last warning or error */
 	enum sl_level problem_level;

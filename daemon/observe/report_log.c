@@ -334,8 +334,10 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 		return;
 	} else if (r->kind == SL_REPORT_CAUGHT_UP) {
 		record.checkpoint = observe->of.checkpoint;
-	} else if (r->kind == SL_REPORT_ENCODED && r->encoded.frozen > 0) {
-		record.tensor = observe->of.trainer->tensors.items[r->encoded.first_frozen].name;
+	} else if (r->kind == SL_REPORT_ENCODED) {
+		observe->notes.rounded = r->encoded.frozen;
+		if (r->encoded.frozen > 0)
+			record.tensor = observe->of.trainer->tensors.items[r->encoded.first_frozen].name;
 	} else if (r->reason == SL_REASON_PARAMETER) {
 		name_tensor(observe, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {

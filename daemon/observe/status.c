@@ -249,6 +249,7 @@ json_t *sl_status(struct sl_observe *observe, bool peers)
 		.steps = whole(status.steps),
 		.tolerance = tolerance(observe),
 		.atom = status.atom > 0 ? whole(status.atom) : json_null(),
+		.rounded = whole(observe->notes.rounded),
 		.committed = whole(status.committed),
 		.last_commit = commit_object(observe, &status),
 		.links = whole(figures->up),

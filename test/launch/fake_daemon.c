@@ -14,6 +14,7 @@
  *   stall    commits nothing from that round on
  *   lost     commits nothing from that round on, and waits for learner 3's masked state
  *   clamp    reports 47,000 clamped parameters
+ *   round    reports two tensors that were rounded to 0, once
  *   late     evaluates after it has finished, and ends
  *   sleep    stops for ever after it has dumped an encoding
  *   crash    is killed, once
@@ -333,6 +334,9 @@ static void commit(struct fake *f)
 	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
 		for (json_int_t count = 1; count <= 47000; count += 46999)
 			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
+	if (faulty(f, "round"))
+		record(f, "warn", "encoded",
+		       json_pack("{s:I, s:i, s:s}", "round", round, "frozen", 2, "tensor", "bias"));
 	if (f->model_dump)
 		write_model_dump(f, t);
 	if (faulty(f, "sleep"))

@@ -130,6 +130,7 @@ static const struct {
 	 0,
 	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters in 1 round\n"},
 	 ""},
+	{"1:round:2", "-n 2 --rounds 2", "++", 0, 0, 0, {"  same, rounded 2\n", "learner-01 (1): "}, ""},
 	{"2:linger", "-n 2 --rounds 1", "+", 0, 0, 0, {NULL}, ""},
 	/* wrong results */
 	{"2:digest:2", "-n 4 --rounds 3", "+-+", 1, 0, 0, {"NOT EXACT"}, ""},
@@ -286,8 +287,9 @@ CLUSTER_TEST(summary_of_three_rounds)
 	assert_true(json_is_true(json_object_get(c->summary, "verified")));
 	assert_true(json_number_value(json_object_get(c->summary, "mse_first")) == 0.5);
 	for (size_t i = 0; i < 3; i++) {
-		static const char *const names[] = {"steps", "bytes", "train_s", "absent", "clamped"};
-		static const double values[] = {33, 4000, 0.25, 0, 0};
+		static const char *const names[] = {"steps",  "bytes",	 "train_s",
+						    "absent", "clamped", "rounded"};
+		static const double values[] = {33, 4000, 0.25, 0, 0, 0};
 		assert_true(cluster_figure(c, i, "round") == (double)i + 1);
 		assert_true(cluster_figure(c, i, "step") == (double)i + 1);
 		for (size_t f = 0; f < sizeof names / sizeof *names; f++)

@@ -259,7 +259,7 @@ static void hear_precision(struct sl_learner *l, struct sl_round_row *row, const
 	bool *warned = &l->launch->warned;
 	bool frozen = record->has[SL_FIELD_frozen] && record->frozen > 0;
 	bool again = frozen ? record->round >= 2 * l->launch->frozen : !*warned; /* frozen: 1, 2, 4, 8 .. */
-	(void)row;
+	sl_round_table_encoded(row, record);
 	if (!again || record->level == NULL || sl_level_find(record->level) != SL_WARN)
 		return;
 	if (frozen)

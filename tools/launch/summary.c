@@ -26,16 +26,16 @@ static json_t *parts_json(const struct sl_round_row *row)
 json_t *sl_summary_row(const struct sl_round_row *row)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:f, s:f, s:o, s:b, s:b, s:f, s:I, s:I, "
-			 "s:I, s:I, s:f, s:I, s:O?}",
+			 "s:I, s:I, s:I, s:f, s:I, s:O?}",
 			 "round", (json_int_t)row->round, "step", (json_int_t)row->step, "learners",
 			 (json_int_t)row->learners, "edges", (json_int_t)row->edges, "mixing", row->mixing,
 			 "steps", (json_int_t)row->steps, "mu", real_or_null(true, row->mu), "mse",
 			 real_or_null(row->mse_known, row->mse), "train_s", row->train_s, "aggregate_s",
 			 row->aggregate_s, "parts_s", parts_json(row), "same", row->exact, "verified",
 			 row->verified, "margin", row->margin, "bytes", (json_int_t)row->bytes, "bytes_most",
-			 (json_int_t)row->bytes_most, "clamped", (json_int_t)row->clamped, "absent",
-			 (json_int_t)sl_round_table_missing(row), "cpu_s", row->cpu_s, "peak_bytes",
-			 (json_int_t)row->peak_bytes, "metrics", row->metrics);
+			 (json_int_t)row->bytes_most, "clamped", (json_int_t)row->clamped, "rounded",
+			 (json_int_t)row->rounded, "absent", (json_int_t)sl_round_table_missing(row), "cpu_s",
+			 row->cpu_s, "peak_bytes", (json_int_t)row->peak_bytes, "metrics", row->metrics);
 }
 
 bool sl_summary_all(const struct sl_launch *launch, bool verified)

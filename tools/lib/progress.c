@@ -112,8 +112,8 @@ __attribute__((format(printf, 2, 3))) static void remark(char text[static REMARK
 	va_end(args);
 }
 
-/* Write ", forest, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the
- * ordinary. */
+/* Write ", forest, clamped 47,000, rounded 2, 1 absent": the engine where it is not the default, and what is
+ * out of the ordinary. */
 static void write_remarks(const struct sl_round_row *row, char text[static REMARKS_BYTES])
 {
 	char clamped[SL_THOUSANDS_BYTES];
@@ -125,6 +125,8 @@ static void write_remarks(const struct sl_round_row *row, char text[static REMAR
 	sl_terminal_thousands(row->clamped, clamped);
 	if (row->clamped > 0)
 		remark(text, "clamped %s", clamped);
+	if (row->rounded > 0)
+		remark(text, "rounded %llu", (unsigned long long)row->rounded);
 	if (sl_round_table_missing(row) > 0)
 		remark(text, "%u absent", sl_round_table_missing(row));
 }

@@ -308,3 +308,9 @@ void sl_round_table_clamped(struct sl_round_row *row, struct sl_round_clamped *l
 	row->clamped += count - (last->round == row->round ? last->count : 0);
 	*last = (struct sl_round_clamped){row->round, count};
 }
+
+void sl_round_table_encoded(struct sl_round_row *row, const struct sl_record *record)
+{
+	if (record->has[SL_FIELD_frozen] && record->frozen > row->rounded)
+		row->rounded = record->frozen;
+}

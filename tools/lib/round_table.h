@@ -45,6 +45,7 @@ struct sl_round_row {
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes, bytes_most;  /* sent in this round: by all of them, by the busiest */
 	uint64_t clamped;	     /* parameters that were clamped, of all learners */
+	uint64_t rounded;	     /* tensors that were rounded to 0 as a whole, at the learner with most */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
 	double begun_ms[SL_PARTS]; /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms
@@ -123,6 +124,9 @@ struct sl_round_clamped {
 /* Count the parameters that a learner clamped. Every attempt encodes again: the count of the last one
  * stands. */
 void sl_round_table_clamped(struct sl_round_row *row, struct sl_round_clamped *last, uint64_t count);
+
+/* Note the tensors that a learner's encoding rounded to 0 as a whole. */
+void sl_round_table_encoded(struct sl_round_row *row, const struct sl_record *record);
 
 /* Return the seconds of each part; false: not all of them are known. */
 bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);

@@ -246,6 +246,12 @@ static void print_row(struct screen *s, const struct sl_status_all *all, const s
 	put(s, "%s", line + 2); /* without the gap before the first column */
 	if (detail(all, row, text, sizeof text))
 		put_wrapped(s, text);
+	long long rounded = sl_learners_number(row->status, "rounded");
+	if (rounded > 0) {
+		snprintf(text, sizeof text, "rounded to 0 as a whole in its last model: %lld tensor%s",
+			 rounded, rounded == 1 ? "" : "s");
+		put_wrapped(s, text);
+	}
 }
 
 static double phase_s(const struct sl_status_row *row)
