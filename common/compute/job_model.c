@@ -11,8 +11,10 @@
 #include "common/field/vector.h"
 
 #define LANES 8u
-#define VISIBLE_BITS 13 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
-#define BLOCK 2048u	/* elements on the stack */
+#define NONE UINT32_MAX
+#define VISIBLE_BITS 13	 /* no warning of a change that is below 2^-13 of the largest value of its tensor */
+#define ZEROED_ROUNDS 3u /* results in a row may have zeros in the place of a tensor */
+#define BLOCK 2048u	 /* elements on the stack */
 
 static size_t min(size_t a, size_t b)
 {
@@ -131,6 +133,24 @@ static double step_of(const struct sl_encoding *encoding, const struct sl_tensor
 	return run->dtype == SL_INT64 ? 1 : sl_encoding_step(encoding);
 }
 
+/* Return true if the result before this one has zeros in the place of a tensor. */
+static bool is_lost(const struct sl_tensor_run *run, const void *base)
+{
+	return base != NULL && change_of(run, base, NULL) == 0;
+}
+
+/* Note that `tensor` is rounded to 0 as a whole, as it was in the result before; NONE: no tensor is. Another
+ * attempt at the round counts once. */
+static void note_zeroed(struct sl_zeroed *zeroed, uint32_t tensor, sl_round t)
+{
+	if (tensor == NONE)
+		zeroed->rounds = 0;
+	else if (zeroed->rounds == 0 || tensor != zeroed->tensor)
+		*zeroed = (struct sl_zeroed){tensor, 1, t};
+	else if (zeroed->t != t)
+		*zeroed = (struct sl_zeroed){tensor, zeroed->rounds + 1, t};
+}
+
 /* Note what the model changes: the magnitudes of the updates, or, in a round of models, the tensors that are
  * 0 as a whole in the encoding and should not. */
 static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view *view,
@@ -138,6 +158,7 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 {
 	const void *base = base_of(workspace, view);
 	struct sl_encoding encoding = encoding_of(workspace, view);
+	uint32_t lost = NONE, watched = workspace->zeroed.tensor;
 	result->update = base != NULL ? 0 : NAN;
 	for (struct sl_tensor_run run = {.apart = true};
 	     sl_tensors_next(&workspace->tensors, workspace->n, &run);) {
@@ -150,10 +171,13 @@ static void look_at_tensors(struct sl_workspace *workspace, const struct sl_view
 		}
 		double most = change_of(&run, workspace->trained, NULL);
 		if (most > 0 && most <= step_of(&encoding, &run) / 2 && workspace->weight > 0) {
-			result->first_frozen = result->frozen == 0 ? run.tensor - 1 : result->first_frozen;
+			uint32_t k = run.tensor - 1;
+			result->first_frozen = result->frozen == 0 ? k : result->first_frozen;
 			result->frozen++;
+			lost = (lost == NONE || k == watched) && is_lost(&run, base) ? k : lost;
 		}
 	}
+	note_zeroed(&workspace->zeroed, lost, view->t);
 }
 
 int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *view,
@@ -173,6 +197,12 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 		all->rounding = fmax(all->rounding, part.rounding);
 	}
 	sodium_memzero(x, sizeof x);
+	result->zeroed =
+		rc == SL_OK && !workspace->zeros_allowed && workspace->zeroed.rounds >= ZEROED_ROUNDS;
+	if (result->zeroed) {
+		result->first_frozen = workspace->zeroed.tensor;
+		rc = SL_ERR_RANGE;
+	}
 	result->update = rc == SL_OK ? result->update : NAN;
 	return rc;
 }

@@ -30,7 +30,12 @@ struct sl_workspace {
 	uint8_t encoded[SL_HASH_BYTES]; /* h of the view for which `trained` was encoded last */
 	uint64_t weight;		/* m_i */
 	bool clamp;			/* clip coordinates instead of failing */
-	bool randomness_from_os;	/* draw every random element from `source`, not from a PRG */
+	bool zeros_allowed;		/* encode a tensor that is rounded to 0 in round after round */
+	struct sl_zeroed {
+		uint32_t tensor, rounds; /* so many rounds in a row, up to round t; 0: none */
+		sl_round t;
+	} zeroed;		 /* a tensor that the encoding and the result before it have as zeros */
+	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
 	sl_key_source source;
 	void *source_context;
 

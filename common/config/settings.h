@@ -36,6 +36,7 @@ enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
 enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
 enum sl_privacy_check { SL_PRIVACY_WARN, SL_PRIVACY_ENFORCE };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
+enum sl_rounded_to_zero { SL_ROUNDED_ERROR, SL_ROUNDED_WARN };
 enum sl_weighting { SL_WEIGHTING_EQUAL, SL_WEIGHTING_SAMPLES };
 enum sl_iterations_rule { SL_ITERATIONS_AT_LEAST, SL_ITERATIONS_EXACTLY };
 enum sl_log_format { SL_LOG_AUTO, SL_LOG_JSON, SL_LOG_TEXT, SL_LOG_JOURNAL };

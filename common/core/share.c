@@ -323,7 +323,8 @@ void sl_share_deposited(struct sl_core *core, const struct sl_job_result *result
 /* Stop: the own model cannot be encoded, and another attempt would fail alike. */
 static void unfit_model(struct sl_core *core, const struct sl_job_result *result)
 {
-	enum sl_reason reason = result->code == SL_ERR_RANGE	 ? SL_REASON_CLIP
+	enum sl_reason reason = result->zeroed			 ? SL_REASON_ZEROED
+				: result->code == SL_ERR_RANGE	 ? SL_REASON_CLIP
 				: result->code == SL_ERR_REFUSED ? SL_REASON_WEIGHT
 								 : SL_REASON_MODEL;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
@@ -332,7 +333,7 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 		report->why.weight.weight = result->total;
 		report->why.weight.most = core->config.parameters.max_weight;
 	} else {
-		report->why.model.index = result->note.index;
+		report->why.model.index = result->zeroed ? result->first_frozen : result->note.index;
 		report->why.model.value = result->note.value;
 		report->why.model.clipping_range = core->view.encoding.clipping_range;
 		report->why.model.exact = sl_encoding_has_limbs(&core->view.encoding);

@@ -90,6 +90,7 @@ enum sl_report_kind {
 	X(BAD_DEPOSIT, "bad deposit") /* the deposit or key share of `peer` is not what it signed for */     \
 	X(MODEL, "model")	      /* a parameter of the model is NaN or infinite */                      \
 	X(CLIP, "clip")		      /* a parameter of the model is outside the clipping range */           \
+	X(ZEROED, "zeroed")	      /* a tensor of the model is rounded to 0 in round after round */       \
 	X(WEIGHT, "weight")	      /* the weight is larger than max_weight, or 0 where it must be 1 */    \
 	X(MEMBERSHIP, "membership")   /* set: the participants differ from the last ones in these few */     \
 	X(WEIGHTLESS, "weightless")   /* every participant has weight 0 */                                   \
@@ -270,10 +271,10 @@ struct sl_report {
 			sl_attempt a;
 		} attempt; /* RECORD: the released one; SUPERSEDED: the peer's */
 		struct {
-			uint64_t index;
+			uint64_t index; /* of the parameter; ZEROED: of the tensor */
 			double value, clipping_range;
 			bool exact; /* round: beyond its largest value */
-		} model;	    /* MODEL, CLIP */
+		} model;	    /* MODEL, CLIP, ZEROED */
 		struct {
 			uint64_t weight, most; /* a weight of 0 may be the total */
 		} weight;

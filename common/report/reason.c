@@ -241,6 +241,12 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 				 ": %g; raise clipping_range, or set clipping: clamp",
 				 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
 		break;
+	case SL_REASON_ZEROED:
+		snprintf(text, size,
+			 "trained, and rounded to 0 as a whole by all learners in each of the last three "
+			 "rounds: %s at all learners, or set rounded_to_zero: warn",
+			 r->why.model.exact ? "scale it up" : "raise decimals");
+		break;
 	case SL_REASON_WEIGHT:
 		if (r->why.weight.weight == 0)
 			snprintf(text, size, "weight 0 needs a max_weight of at least 2 at every learner");

@@ -29,6 +29,7 @@ static enum sl_record_kind failed_kind(enum sl_reason reason)
 		return SL_RECORD_ATTEMPT_FAILED_ELSEWHERE;
 	case SL_REASON_MODEL:
 	case SL_REASON_CLIP:
+	case SL_REASON_ZEROED:
 	case SL_REASON_WEIGHT:
 	case SL_REASON_RECORD:
 		return SL_RECORD_FATAL_REASON;

@@ -338,6 +338,10 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 		observe->notes.rounded = r->encoded.frozen;
 		if (r->encoded.frozen > 0)
 			record.tensor = observe->of.trainer->tensors.items[r->encoded.first_frozen].name;
+	} else if (r->reason == SL_REASON_ZEROED) {
+		record.reason = sl_record_words(&record, "tensor %s: %s",
+						observe->of.trainer->tensors.items[r->why.model.index].name,
+						record.reason);
 	} else if (r->reason == SL_REASON_PARAMETER) {
 		name_tensor(observe, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {

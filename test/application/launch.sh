@@ -150,6 +150,36 @@ grep -q 'round 1: all values of the tensor tiny are too small for an exact round
 	fail "the tensor that is lost is not named"
 grep -q '"tensor":"tiny"' run/learner-02/log.jsonl || fail "the log does not name the tensor"
 
+# A tensor that is rounded to 0 as a whole is shown in each round, and is an error in the fourth; one that is not trained is
+# neither.
+cat >zeros.py <<'END'
+import json
+import os
+import subprocess
+import sys
+import numpy as np
+import starling
+
+model = {"still": np.zeros(5), "tiny": np.zeros(5), "w": np.ones(5)}
+with starling.join(model) as group:
+    for t in group:
+        model = group.mean({"still": model["still"], "tiny": model["tiny"] + 1e-4, "w": model["w"] + 1})
+        if t == 2 and os.environ["STARLING_LEARNER"] == "1":
+            status = [sys.argv[1], "status", os.environ["STARLING_RUN_DIR"]]
+            learners = json.loads(subprocess.run(status + ["--json"], stdout=subprocess.PIPE).stdout)["learners"]
+            assert any(one["status"]["rounded"] == 1 for one in learners if one["status"]), learners
+            shown = subprocess.run(status, stdout=subprocess.PIPE, text=True).stdout
+            assert "rounded to 0 as a whole in its last model: 1 tensor\n" in shown, shown
+END
+coarse='--set values=model --set decimals=2 --set clipping_range=100'
+run 1 --rounds 8 $coarse -- "$python" zeros.py "$starling"
+grep -q '^ *3 .* same, rounded 1$' out || fail "the tensor that is rounded to 0 is not shown"
+grep -q 'round 4 .*: tensor tiny: trained, and rounded to 0 as a whole by all learners in each of the last three rounds: raise decimals at all learners, or set rounded_to_zero: warn' err ||
+	fail "the error does not name the tensor"
+[ ! -e run/learner-02/state/checkpoints/round-000004.safetensors ] || fail "round 4 was committed"
+run 0 --rounds 5 --json $coarse --set rounded_to_zero=warn -- "$python" zeros.py "$starling"
+[ "$(tr -d ' \n' <out | grep -o '"rounded":1,' | wc -l)" -eq 5 ] || fail "not in each round"
+
 # Integers and metrics are exact in each round, and cost the model nothing; so are numbers that are no updates.
 cat >beside.py <<'END'
 import os

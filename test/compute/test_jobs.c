@@ -261,6 +261,61 @@ TEST_WITH(largest_update, attempt_setup, attempt_teardown)
 	}
 }
 
+/* Encode a model of round t; `tiny`, `before`: the tensor has, and that before it, one value that is rounded
+ * to 0. */
+static struct sl_job_result encode_tiny(struct attempt *a, sl_round t, bool tiny, bool before)
+{
+	float *model = a->workspace.trained;
+	a->view.t = t;
+	model[0] = before ? 1.0F / 40 : 1;
+	model[10] = tiny ? 1.0F / 40 : 0;
+	return attempt_run(a, (struct sl_job){.kind = SL_JOB_ENCODE});
+}
+
+/* The fourth encoding in a row of a tensor as zeros, whose place in the last three results has zeros, is an
+ * error. Attempts at one round count once; a tensor of zeros and one that others keep do not count. */
+TEST_WITH(zeroed_tensors, attempt_setup, attempt_teardown)
+{
+	static const struct sl_tensor items[] = {
+		{.name = "kept", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {10}},
+		{.name = "tiny", .dtype = SL_FLOAT32, .dimensions = 1, .shape = {ELEMENTS - 11}}};
+	struct attempt *a = *state;
+	struct sl_workspace *w = &a->workspace;
+	w->tensors = (struct sl_tensors){.items = items, .count = 2};
+	free(w->trained);
+	free(w->committed);
+	w->trained = calloc(ELEMENTS, sizeof(float));
+	w->committed = calloc(ELEMENTS, sizeof(float));
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 1, .clipping_range = 1, .weight = 1};
+	assert_int_equal(encode_tiny(a, 1, true, false).frozen, 1);
+	assert_int_equal(w->zeroed.rounds, 0); /* no result has zeros yet */
+	a->view.previous[0] = 1;
+	((float *)w->committed)[0] = 1;
+	for (sl_round t = 2; t <= 9; t++) {
+		assert_int_equal(encode_tiny(a, t, t != 4, false).code, SL_OK); /* 4: nothing was trained */
+		assert_int_equal(encode_tiny(a, t, t != 4, false).code, SL_OK);
+		assert_int_equal(w->zeroed.rounds, t < 4 ? t - 1 : t == 4 ? 0 : 1);
+		if (t > 4) { /* the result of the next one has other values there */
+			((float *)w->committed)[ELEMENTS - 2] = 1;
+			assert_int_equal(encode_tiny(a, t, true, false).frozen, 1);
+			assert_int_equal(w->zeroed.rounds, 0);
+			((float *)w->committed)[ELEMENTS - 2] = 0;
+		}
+	}
+	for (sl_round t = 10; t <= 11; t++)
+		assert_int_equal(encode_tiny(a, t, true, false).code, SL_OK);
+	struct sl_job_result result = encode_tiny(a, 12, true, false);
+	assert_true(result.code == SL_ERR_RANGE && result.zeroed && result.first_frozen == 1);
+	w->zeros_allowed = true;
+	result = encode_tiny(a, 12, true, false);
+	assert_true(result.code == SL_OK && !result.zeroed && result.frozen == 1);
+	w->zeros_allowed = false;
+	((float *)w->committed)[0] = 0; /* a tensor before it does not take its place */
+	result = encode_tiny(a, 13, true, true);
+	assert_true(result.zeroed && result.frozen == 2 && result.first_frozen == 1);
+}
+
 /* A tensor of values up to half a step is frozen; one of zeros, or that keeps a value, is not.
  * Tensors and blocks end at different elements. */
 TEST_WITH(frozen_tensors, attempt_setup, attempt_teardown)

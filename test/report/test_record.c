@@ -294,6 +294,18 @@ static void expect_record(struct sl_report report, const char *event, enum sl_le
 	json_decref(object);
 }
 
+TEST(test_zeroed)
+{
+	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
+					 .reason = SL_REASON_ZEROED,
+					 .phase = SL_PHASE_SHARE,
+					 .why.model = {.index = 4}},
+		      "fatal", SL_ERROR,
+		      "round 3 attempt 1 ended in SHARE: trained, and rounded to 0 as a whole by all "
+		      "learners in each of the last three rounds: raise decimals at all learners, or set "
+		      "rounded_to_zero: warn");
+}
+
 TEST(test_sentences_on_ranges)
 {
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, false, 0.5}}, "clamped",

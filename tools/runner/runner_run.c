@@ -52,6 +52,7 @@ static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 	if (rc != SL_OK || l->up == NULL)
 		return SL_ERR_NOMEM;
 	l->host.workspace.clamp = o->settings->clipping == SL_CLIPPING_CLAMP;
+	l->host.workspace.zeros_allowed = o->settings->rounded_to_zero == SL_ROUNDED_WARN;
 	if (o->initial != NULL)
 		memcpy(l->host.workspace.committed, o->initial, o->parameters * sizeof *o->initial);
 	return sl_hosted_start(&l->host);
