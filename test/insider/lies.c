@@ -331,6 +331,13 @@ static int64_t another_too(uint32_t m, uint32_t own)
 	return (m == LARGEST ? 2 : 0) - (m == own);
 }
 
+/* Add up to one as an element of the field, and to far more as numbers. */
+static int64_t beyond_the_modulus(uint32_t m, uint32_t own)
+{
+	const int64_t most = 1 << 16;
+	return m == own ? 1 - most : m == (own + 1) % SL_MAGNITUDES ? most : 0;
+}
+
 static void largest_magnitudes(struct insider *in, const struct insider_part *part)
 {
 	(void)in;
@@ -347,6 +354,12 @@ static void no_magnitudes(struct insider *in, const struct insider_part *part)
 {
 	if (is_first_attempt(in))
 		set_counts(part, none);
+}
+
+static void magnitudes_beyond(struct insider *in, const struct insider_part *part)
+{
+	if (is_first_attempt(in))
+		set_counts(part, beyond_the_modulus);
 }
 
 static void magnitudes_of_others(struct insider *in, const struct insider_part *part)
@@ -504,6 +517,7 @@ static const struct lie lies[] = {
 	{.name = "largest-magnitudes", .encode = largest_magnitudes},
 	{.name = "two-magnitudes", .encode = two_magnitudes},
 	{.name = "no-magnitudes", .encode = no_magnitudes},
+	{.name = "magnitudes-beyond", .encode = magnitudes_beyond},
 	{.name = "magnitudes-of-others", .encode = magnitudes_of_others},
 	{.name = "trickle", .send = trickle},
 	{.name = "trickle-states", .send = trickle_states},

@@ -83,6 +83,7 @@ static const struct trial trials[] = {
 	{"largest-magnitudes", FOREST_SEEDED RANGED, WITHSTOOD, NULL, 0, 0, 0},
 	{"two-magnitudes", EXACT RANGED, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
 	{"no-magnitudes", FOREST_SEEDED RANGED, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
+	{"magnitudes-beyond", EXACT RANGED, WITHSTOOD, IMPLAUSIBLE, 0, 0, 0},
 	{"magnitudes-of-others", EXACT RANGED, NOT_YET, NULL, 0, 0, 0},
 	{"trickle", EXACT LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
 	{"trickle", METROPOLIS_SEEDED LARGE, WITHSTOOD, "learner-05", 0, 0, 0},
