@@ -210,6 +210,24 @@ class Torch(unittest.TestCase):
             self.assertEqual(state._metadata, net.state_dict()._metadata)
             net.load_state_dict(state)
 
+    def test_an_optimizer_before_its_first_step(self):
+        net = torch.nn.Linear(2, 1)
+        for kind, options, empty in ((torch.optim.Adam, {}, True), (torch.optim.RMSprop, {}, True), (torch.optim.SGD, {"momentum": 0.9}, True),
+                                     (torch.optim.SGD, {}, False), (torch.optim.Adagrad, {}, False)):
+            new = kind(net.parameters(), 0.1, **options)
+            if not empty:
+                tensors({"net": net, "optimizer": new})
+                continue
+            with self.assertRaisesRegex(ValueError, "^optimizer.state of the optimizer is empty before its first step: .* or leave"):
+                tensors({"net": net, "optimizer": new})
+            for parameter in net.parameters():
+                parameter.grad = torch.zeros_like(parameter)
+            new.step()
+            self.assertGreater(len(tensors({"net": net, "optimizer": new})), 2)
+        before = tree.take_apart({"net": net, "o": {"state": {}, "param_groups": []}})[0]
+        with self.assertRaisesRegex(ValueError, "o.state.0 float64 .* was missing or had no floats; an optimizer has a state from its first"):
+            tree.take_apart({"net": net, "o": {"state": {0: 1.0}, "param_groups": []}}, before)
+
     def test_an_optimizer(self):
         net = torch.nn.Linear(2, 1)
         optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, betas=(0.9, 0.99))

@@ -110,9 +110,22 @@ class Tree(unittest.TestCase):
         back["d"]["w"][0] = back["s"]["w"] = 9
         self.assertEqual((model["d"]["w"], model["s"]["w"]), ([1, None], 2))
 
+    def test_a_container_in_itself(self):
+        model = {"a": [np.zeros(2)]}
+        model["a"].append(model)
+        with self.assertRaisesRegex(ValueError, "^the model has containers in each other 100 deep, at a.1.a...: one may contain itself$"):
+            tensors(model)
+        deep = np.zeros(2)
+        for _ in range(tree.DEPTH_MOST):
+            deep = [deep]
+        self.assertEqual(len(tensors(deep)), 1)
+
     def test_what_cannot_be_averaged(self):
         for leaf, text in (("text", "w is a str, which cannot be averaged: leave it out"), (2j, "w is a complex, "),
-                           (np.zeros(2, dtype=complex), "w has the dtype complex128, "), (np.array([None]), "w has the dtype object, "),
+                           (np.zeros(2, dtype=complex), "w has the dtype complex128, .*: pass its .real and its .imag as two tensors$"),
+                           (np.array([1.0, None]), r"w has the dtype object, .*: make it an array of floats by .astype\(float\)$"),
+                           (np.array([[1.0], [2, 3]], object), "w has the dtype object, "), (np.array(["2026-11-29"], "M8[D]"), "w has the dtype datetime64.*: leave"),
+                           (np.zeros(2, "f4,f4"), "w has the dtype .*: leave it out"),
                            (np.ma.masked_equal([1.0, 9], 9), r"w cannot be read: it is a masked array, .* \.filled\(0\)"),
                            (float, "w is a type, "), (iter([1.0]), "w is a list_iterator, ")):
             with self.subTest(text), self.assertRaisesRegex(TypeError, "^" + text):

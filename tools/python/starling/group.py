@@ -444,7 +444,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     as with the same seed, the first round averages what training adds to them, else whole models. Without it, the model of
     the first `mean` states the tensors.
     Its leaves are arrays of numpy, torch, JAX, TensorFlow, MLX, CuPy and pandas, and numbers. What is no float is not averaged: each
-    learner keeps its own integers, None, and the `param_groups` of a torch optimizer. Masked arrays are refused. A module counts
+    learner keeps its own integers, None, and the `param_groups` of a torch optimizer, which has to have taken a step. Masked arrays are refused. A module counts
     as its `state_dict()`; tied tensors of torch, the same memory under two names, are sent once. A model that could not be built again
     from its mean is refused with a TypeError before anything is shared.
     A later model has the same names and shapes; a tensor of another float dtype is averaged with the dtype stated here.

@@ -15,6 +15,8 @@ Make = Callable[[np.ndarray], Any]
 
 # The module that makes arrays, by the first part of the name of the type's module, where they have no __array_namespace__.
 LIBRARIES = {"jax": "jax.numpy", "jaxlib": "jax.numpy", "mlx": "mlx.core"}
+# By the kind of a dtype that cannot be averaged.
+REMEDIES = {"c": "pass its .real and its .imag as two tensors", "O": "make it an array of floats by .astype(float)"}
 MAKERS = ("asarray", "convert_to_tensor", "array")  # the function of a library that makes an array; TensorFlow has the second
 
 
@@ -135,11 +137,12 @@ def read(name: str, kind: Kind, leaf: Any) -> np.ndarray:
     try:
         array = kind.read(leaf)
     except Exception as flaw:  # of any library
-        raise TypeError(f"{name} cannot be read: {flaw}") from flaw
+        raise TypeError(f"{name} cannot be read: {str(flaw).splitlines()[0] if str(flaw) else type(flaw).__name__}") from None
     if array.dtype.kind == "V" and "float" in array.dtype.name:  # bfloat16 and other short floats of ml_dtypes
         array = array.astype(np.float32)
     if array.dtype.kind not in "iubf":
-        raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged")
+        remedy = REMEDIES.get(array.dtype.kind, "leave it out of the model")
+        raise TypeError(f"{name} has the dtype {array.dtype}, which cannot be averaged: {remedy}")
     return array
 
 

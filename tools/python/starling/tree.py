@@ -26,6 +26,10 @@ from starling import leaves
 # Variances and second moments of torch: an average below 0 would give NaN in a square root.
 NONNEGATIVE = ("running_var", "*.running_var", "exp_avg_sq", "*.exp_avg_sq", "max_exp_avg_sq", "*.max_exp_avg_sq")
 
+DEPTH_MOST = 100  # of containers in each other
+# Settings of torch optimizers that have tensors from their first step on; 0, as of momentum, is as if it was not there.
+STATEFUL = ("betas", "momentum", "rho", "alpha", "etas")
+
 Arrays = dict[str, np.ndarray]  # by the names of tensors
 
 
@@ -143,12 +147,18 @@ class _Walk:
         """Take `value` apart; return the function that builds it from new leaves by name."""
         if callable(getattr(value, "state_dict", None)) and not isinstance(value, type):
             value = value.state_dict()
+        if len(path) > DEPTH_MOST:
+            raise ValueError(f"the model has containers in each other {DEPTH_MOST} deep, at {'.'.join(path[:3])}...: one may contain itself")
         self.types.append(type(value))
         split = _split(value)
         if split is None:
             return self._leaf(".".join(path) or "model", value)
         parts, join = split
         settings = isinstance(value, Mapping) and "state" in value and "param_groups" in value
+        groups = [group for group in value["param_groups"] if isinstance(group, Mapping)] if settings else []
+        if groups and not value["state"] and any(group.get(key) for group in groups for key in STATEFUL):
+            raise ValueError(f"{'.'.join((*path, 'state'))} of the optimizer is empty before its first step: set all gradients to 0 and "
+                             "take a step before join, or leave the optimizer out of the model")
         builds = [(lambda made, part=part: part) if settings and key == "param_groups" else self.take(part, (*path, key))
                   for key, part in parts]
         return lambda made: join([build(made) for build in builds])
@@ -212,7 +222,8 @@ class Template:
         names = {tensor.name for tensor in self.tensors}
         for name, array in arrays.items():
             if name not in names and name not in self.ties:
-                raise ValueError(f"the model changed: {_tensor(name, array)} was missing or had no floats")
+                hint = "; an optimizer has a state from its first step on: take one before join" if ".state." in f".{name}" else ""
+                raise ValueError(f"the model changed: {_tensor(name, array)} was missing or had no floats{hint}")
         for name, tied in self.ties.items():
             if name in arrays and not np.array_equal(arrays[name], arrays[tied], equal_nan=True):
                 raise ValueError(f"the model changed: {name} and {tied} were the same memory and have different values now; "
