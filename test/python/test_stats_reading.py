@@ -86,6 +86,10 @@ class Csv(unittest.TestCase):
     def test_latin_1(self):
         self.expect(text().encode("latin-1"))
 
+        got = self.read("name;price\n–;10 €\nZoë;3\n".encode("windows-1252"))
+        self.assertEqual((list(got.words("name")), list(got.words("price"))), (["–", "Zoë"], ["10 €", "3"]))
+        self.assertEqual(self.read(b"a;b\n\x81;1\n").words("a").tolist(), ["\x81"])  # Latin-1 only
+
     def test_gzip(self):
         self.expect(gzip.compress(text().encode()))
         self.refused("cannot be unpacked", gzip.compress(text().encode())[:30])
@@ -112,10 +116,10 @@ class Csv(unittest.TestCase):
         self.assertEqual(self.read(data + "0.5;z\n").numbers("a").tolist(), [1234, 2500, 0.5])
 
     def test_missing_words(self):
-        data = "a\n1\nNA\nN/A\nnan\nNULL\n.\n \n\"\"\n-99\n"
+        data = "a\n1\nNA\nN/A\nnan\nNULL\n.\n \n\"\"\n#N/A\n<NA>\n-99\n"
         got = self.read(data).numbers("a")
         self.assertEqual((np.isnan(got).sum(), got[-1]), (got.size - 2, -99))
-        got = self.read(data.replace("N/A", "?").replace("NA", "?"), missing=("", "?", "-99", "nan", "null", ".")).numbers("a")
+        got = self.read(data.replace("N/A", "?").replace("NA", "?"), missing=("", "?", "-99", "nan", "null", ".", "#?", "<?>")).numbers("a")
         self.assertEqual(np.isnan(got).sum(), got.size - 1)
 
     def test_files_that_cannot_be_used(self):
@@ -123,6 +127,12 @@ class Csv(unittest.TestCase):
         self.refused("data.csv has names and no rows", "a,b\n")
         self.refused("line 3: 3 fields, and the first line has 2: put quotes around a field with ','", "a,b\n1,2\n1,2,3\n")
         self.refused("line 3: 1 field, and the first line has 2: a field is missing", "a;b\n1;2\n1\n")
+        longer = "line 2: 3 fields, and the first line has 2, as in all lines: name the first column, too"
+        self.refused(longer, '"a";"b"\n"1";2;3\n"2";4;5\n')
+        self.refused(longer, "a;b\n1;2;\n3;4;\n")
+        self.refused("has no column 'a': it has one only; --separator names another separator: a|b", "a|b\n1|2\n", "a")
+        self.refused("data.csv is a workbook of a spreadsheet program: save its table as CSV there", b"PK\3\4" + bytes(100))
+        self.refused("data.csv is a workbook of a spreadsheet program", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100))
         self.refused("line 3: a quoted field has no end", 'a,b\n1,2\n1,"2\n3,4\n')
         self.refused("line 2: text after the quotes of a field", 'a,b\n1,"2"3\n')
         self.refused("line 3: a zero byte", "a,b\n1,2\n1\0,2\n")
@@ -140,7 +150,7 @@ class Csv(unittest.TestCase):
     def test_preview(self):
         got = self.read(text(";", lambda number: number.replace(".", ",")).encode("latin-1"))
         self.assertEqual(got.preview(["age", "income"]).splitlines()[0].partition(": ")[2],
-                         "latin-1, separator semicolon, decimals after a comma, 3 columns, 3 rows")
+                         "windows-1252, separator semicolon, decimals after a comma, 3 columns, 3 rows")
         self.assertIn("  36,5 | 1234,25", got.preview(["age", "income"]))
         self.assertIn("  missing | -7", got.preview(["age", "income"]))
 

@@ -152,7 +152,7 @@ class _Walk:
         self.types.append(type(value))
         split = _split(value)
         if split is None:
-            return self._leaf(".".join(path) or "model", value)
+            return self._leaf(path, value)
         parts, join = split
         settings = isinstance(value, Mapping) and "state" in value and "param_groups" in value
         groups = [group for group in value["param_groups"] if isinstance(group, Mapping)] if settings else []
@@ -163,12 +163,13 @@ class _Walk:
                   for key, part in parts]
         return lambda made: join([build(made) for build in builds])
 
-    def _leaf(self, name: str, leaf: Any) -> Callable[[dict[str, Any]], Any]:
-        kind = leaves.kind_of(leaf)
+    def _leaf(self, path: tuple[str, ...], leaf: Any) -> Callable[[dict[str, Any]], Any]:
+        name, kind = ".".join(path) or "model", leaves.kind_of(leaf)
         if leaf is None:
             return lambda made: None
         if kind is None:
-            raise TypeError(f"{name} is a {type(leaf).__name__}, which cannot be averaged: leave it out of the model")
+            remedy = "leave it out of the model" if path else "give a dict of arrays, or a torch module"
+            raise TypeError(f"{name} is a {type(leaf).__name__}, which cannot be averaged: {remedy}")
         array = leaves.read(name, kind, leaf)
         if array.dtype.kind != "f":
             if array.size > 1:
@@ -262,7 +263,10 @@ def take_apart(model: Any, before: Template | None = None) -> tuple[Template, Ar
     `before`: the template of the model that it must be like, except for float dtypes, which remain those of `before`.
     TypeError: a leaf cannot be averaged. ValueError: names collide, or the model differs from `before`."""
     walk = _Walk()
-    build = walk.take(model)
+    try:
+        build = walk.take(model)
+    except RecursionError:
+        raise ValueError("the model contains itself, or is nested too deeply") from None
     return Template(walk, build, before), walk.arrays
 
 

@@ -86,7 +86,7 @@ def add_options(add: Callable[..., Any], dry_run: str, local: str) -> None:
     add("--separator", metavar="C", help="between fields: ',', ';' or tab; found if not given")
     add("--decimal", metavar="C", choices=".,", help="decimals follow this; found if not given")
     add("--thousands", metavar="C", help="between groups of three digits")
-    add("--encoding", metavar="NAME", help="of the file; UTF-8, UTF-16 or Latin-1 is found")
+    add("--encoding", metavar="NAME", help="of the file; UTF-8, UTF-16, Windows-1252 or Latin-1 is found")
     add("--missing", metavar="WORD,...", help=f"words for a missing value, beside an empty field ({','.join(MISSING[1:])})")
     add("--dry-run", action="store_true", help=dry_run)
     add("--socket", metavar="PATH", help="socket of the learner ($STARLING_SOCKET)")

@@ -12,7 +12,7 @@ import numpy as np
 
 from starling.stats.sums import InputError
 
-MISSING = ("", "NA", "N/A", "nan", "null", ".")  # words for a missing value, in upper or lower case
+MISSING = ("", "NA", "N/A", "#N/A", "<NA>", "nan", "null", ".")  # words for a missing value, in upper or lower case
 SEPARATORS = ",;\t"
 DECIMALS = {".": "a point", ",": "a comma", "?": "a point or a comma"}
 SHOWN = 3  # rows of a preview
@@ -20,10 +20,21 @@ LARGEST = 1e15  # the squares of so many rows as there may be stay in the range 
 LOOKED_AT = 100  # records that tell the separator
 SPACES = " \u00a0\u202f"  # between thousands
 LINE_END = r"\r\n|\r|\n"
+WORKBOOKS = (b"PK\3\4", b"\xd0\xcf\x11\xe0")  # how files of spreadsheets begin: .xlsx, .ods; .xls
+
+
+def _decodes(data: bytes, encoding: str) -> bool:
+    try:
+        data.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
     """Return the text of `data` and the name of its encoding."""
+    if data.startswith(WORKBOOKS):
+        raise InputError(f"{name} is a workbook of a spreadsheet program: save its table as CSV there")
     if data[:2] == b"\x1f\x8b":
         try:
             data = gzip.decompress(data)
@@ -35,11 +46,7 @@ def _decode(data: bytes, encoding: str | None, name: str) -> tuple[str, str]:
         elif data[1:2] == b"\0" or data[:1] == b"\0":
             encoding = "utf-16-le" if data[1:2] == b"\0" else "utf-16-be"
         else:
-            encoding = "utf-8"
-            try:
-                data.decode(encoding)
-            except UnicodeDecodeError:
-                encoding = "latin-1"
+            encoding = next(guess for guess in ("utf-8", "windows-1252", "latin-1") if _decodes(data, guess))
     try:
         return data.decode(encoding).removeprefix("\ufeff"), encoding
     except (UnicodeDecodeError, LookupError) as flaw:
@@ -151,7 +158,8 @@ class Columns:
 
     def _cells(self, name: str) -> Sequence[Any]:
         if name not in self._columns:
-            raise InputError(f"{self.source} has no column {name!r}: it has {', '.join(self.names[:12])}"
+            alone = "one only; --separator names another separator: " if len(self.names) == 1 else ""
+            raise InputError(f"{self.source} has no column {name!r}: it has {alone}{', '.join(self.names[:12])}"
                              f"{', ...' if len(self.names) > 12 else ''}")
         if name in self._doubled:
             raise InputError(f"{self.source} has two columns {name!r}: rename one of them")
@@ -244,11 +252,14 @@ class Columns:
         return "\n".join([f"{self.described}, {self.rows} rows"] + ["  " + " | ".join(row) for row in rows])
 
 
-def _misfit(record: list[str], names: list[str], separator: str) -> str:
-    """Return what is wrong with a record of another number of fields, and the remedy."""
+def _misfit(record: list[str], names: list[str], separator: str, all_longer: bool) -> str:
+    """Return what is wrong with a record of another number of fields, and the remedy. `all_longer`: each has one more than names."""
     counts = f"{len(record)} field{'s' if len(record) > 1 else ''}, and the first line has {len(names)}"
     if len(record) < len(names):
         return f"{counts}: a field is missing; between separators a missing value is an empty field, as in 1{separator}{separator}3"
+    if all_longer:
+        return (f"{counts}, as in all lines: name the first column, too (R: write.table(..., col.names=NA)), or delete "
+                f"{separator!r} at the ends of the lines")
     return f"{counts}: put quotes around a field with {separator!r} in it, or name another separator (--separator)"
 
 
@@ -256,8 +267,8 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
          encoding: str | None = None, missing: Sequence[str] = MISSING, empty: bool = False) -> Columns:
     """Read a file of separated values, plain or .gz, whose first record has the names.
 
-    What is not given is found: the separator among comma, semicolon and tab; UTF-8, UTF-16 or Latin-1; whether decimals follow
-    a point or a comma. Fields may be quoted and then have several lines. `empty`: the file may have names and no rows.
+    What is not given is found: the separator among comma, semicolon and tab; UTF-8, UTF-16, Windows-1252 or Latin-1; whether
+    decimals follow a point or a comma. Fields may be quoted and then have several lines. `empty`: the file may have names and no rows.
     InputError: the file cannot be read, is empty, or a record has another number of fields."""
     name = os.fspath(path)
     try:
@@ -283,13 +294,14 @@ def read(path: str | os.PathLike[str], separator: str | None = None, decimal: st
     names = records[0][1]
     for line, record in records:
         if len(record) != len(names):
-            raise InputError(f"{name}, line {line}: {_misfit(record, names, separator)}")
+            all_longer = all(len(other) == len(names) + 1 for _, other in records[1:])
+            raise InputError(f"{name}, line {line}: {_misfit(record, names, separator, all_longer)}")
     found = decimal or _decimal(field for _, record in records[1:] for field in record)
     columns = Columns({field: [record[place] for _, record in records[1:]] for place, field in enumerate(names)}, name, missing,
                       found, thousands, [line for line, _ in records[1:]], [field for field, count in Counter(names).items() if count > 1])
     shown = {",": "comma", ";": "semicolon", "\t": "tab"}.get(separator, separator)
     columns.described = (f"{name}: {encoding}, separator {shown}, decimals after {DECIMALS[found]}, "
-                         f"{len(names)} columns")
+                         f"{len(names)} column{'s' if len(names) > 1 else ''}")
     return columns
 
 
