@@ -5,9 +5,7 @@ BUILD is a build folder of SOURCE, with what `meson install` installs. The file 
 Libraries are copied from the Debian packages of this machine, unchanged; the programs find them by a path from their own folder.
 The environment variable SOURCE_DATE_EPOCH is the time of all files: the same sources and packages give the same bytes.
 """
-import base64
 import gzip
-import hashlib
 import json
 import os
 import platform
@@ -18,10 +16,11 @@ import sys
 import tarfile
 import tempfile
 import time
-import tomllib
-import zipfile
 from pathlib import Path
 from urllib.parse import quote, urlencode
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'tools/python'))
+import wheel_file  # noqa: E402
 
 GLIBC_NEWEST = (2, 36)  # of Debian 12: programs that need no newer one run on all later versions
 PROGRAMS = ('starling', 'starlingd')
@@ -69,7 +68,7 @@ def stage(source, build, tree):
 			copy_shared(library, installed / options['libdir'], tree / 'lib')
 	shutil.copy(source / 'LICENSE', tree / 'LICENSE')
 	shutil.copy(source / 'deploy/debian/copyright', tree / OWN_TEXT)
-	for path, content in package_files(source):
+	for path, (content, _) in wheel_file.package_files().items():
 		write(tree / LIBRARIES / 'python' / path, content)
 
 
@@ -90,20 +89,6 @@ def copy_program(program, to, path):
 	to.parent.mkdir(parents=True, exist_ok=True)
 	run('strip', '-o', str(to), str(program))
 	run('patchelf', '--force-rpath', '--set-rpath', path, str(to))
-
-
-def package_files(source):
-	"""Yield name and content of each file of the Python package."""
-	packages = project(source)['packages']
-	for package in packages:
-		for path in sorted((source / 'tools/python' / package.replace('.', '/')).iterdir()):
-			if path.suffix == '.py' or path.name == 'py.typed':
-				yield path.relative_to(source / 'tools/python').as_posix(), path.read_bytes()
-
-
-def project(source):
-	text = tomllib.loads((source / 'tools/python/pyproject.toml').read_text())
-	return {**text['project'], 'packages': text['tool']['setuptools']['packages']}
 
 
 def write(path, content):
@@ -214,15 +199,6 @@ def write_tarball(tree, about, moment, folder):
 	return target
 
 
-def metadata(about):
-	lines = ['Metadata-Version: 2.1', f'Name: {about["name"]}', f'Version: {about["version"]}', f'Summary: {about["description"].split(":")[0]}',
-		f'License: {about["license"]["text"]}', f'Requires-Python: {about["requires-python"]}']
-	lines += [f'Requires-Dist: {one}' for one in about['dependencies']]
-	for extra, needed in about['optional-dependencies'].items():
-		lines += [f'Provides-Extra: {extra}'] + [f'Requires-Dist: {one}; extra == "{extra}"' for one in needed]
-	return '\n'.join(lines) + '\n'
-
-
 def wheel_place(path, stem):
 	"""Return the name in the wheel of a file of the tree, or None. pip copies scripts/ to the programs of an environment and
 	data/ to its top folder, so that their places to each other are those of the tarball."""
@@ -244,33 +220,18 @@ def wheel_place(path, stem):
 
 def write_wheel(tree, about, moment, folder):
 	stem = f'{about["name"]}-{about["version"]}'
-	tag = f'py3-none-manylinux_{GLIBC_NEWEST[0]}_{GLIBC_NEWEST[1]}_{platform.machine()}'
-	members = {f'{stem}.dist-info/METADATA': (metadata(about).encode(), 0o644),
-		f'{stem}.dist-info/WHEEL': (f'Wheel-Version: 1.0\nGenerator: starling\nRoot-Is-Purelib: false\nTag: {tag}\n'.encode(), 0o644)}
+	members = {}
 	for path in tree.rglob('*'):
 		place = wheel_place(path.relative_to(tree).as_posix(), stem)
 		if path.is_file() and place is not None:
 			members[place] = (path.read_bytes(), 0o755 if os.access(path, os.X_OK) and '.data/scripts/' in place else 0o644)
-	# The facts of the wheel last, and the list of its files as the very last.
-	names = sorted(members, key=lambda name: ('.dist-info/' in name, name))
-	record = ''
-	for name in names:
-		digest = base64.urlsafe_b64encode(hashlib.sha256(members[name][0]).digest()).rstrip(b'=').decode()
-		record += f'{name},sha256={digest},{len(members[name][0])}\n'
-	members[f'{stem}.dist-info/RECORD'] = ((record + f'{stem}.dist-info/RECORD,,\n').encode(), 0o644)
-	target = folder / f'{stem}-{tag}.whl'
-	with zipfile.ZipFile(target, 'w') as archive:
-		for name in [*names, f'{stem}.dist-info/RECORD']:
-			content, mode = members[name]
-			entry = zipfile.ZipInfo(name, time.gmtime(moment)[:6])
-			entry.create_system, entry.external_attr = 3, (0o100000 | mode) << 16
-			archive.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
-	return target
+	tag = f'py3-none-manylinux_{GLIBC_NEWEST[0]}_{GLIBC_NEWEST[1]}_{platform.machine()}'
+	return wheel_file.write(folder, tag, members, moment)
 
 
 def make(kinds, source, build, folder, moment):
 	"""Write a file of each kind into `folder`, and return their paths."""
-	about = project(source)
+	about = wheel_file.project()
 	with tempfile.TemporaryDirectory() as name:
 		tree = Path(name)
 		stage(source, build, tree)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The Python package in an environment of uv, which has no pip: uv.sh STARLING STARLINGD PYTHON SOURCE
 python=$(command -v "$3") source=$4 here=$(realpath "$(dirname "$0")")
-for module in numpy pip setuptools wheel venv; do
+for module in numpy pip venv; do
 	"$python" -c "import $module" 2>/dev/null || { echo "python3-$module is not installed"; exit 77; }
 done
 . "$here/../lib/head.sh"
