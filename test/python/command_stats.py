@@ -137,8 +137,26 @@ class Command(unittest.TestCase):
         done = self.run_it("stats", "glm", "died ~ age", "--family", "binomial", "--local", *self.files)
         lines = done.stdout.splitlines()
         self.assertEqual(lines[0], "Logistic regression of died ~ age")
-        self.assertEqual(lines[3].split(), ["term", "coef", "std", "err", "z", "p", "low", "high"])
+        self.assertEqual(lines[3].split(), ["term", "coef", "odds", "ratio", "std", "err", "z", "p", "low", "high"])
         self.assertIn("--local A.csv B.csv C.csv", self.run_it("stats", "--help").stdout)
+
+    def test_an_outcome_of_two_values(self):
+        self.refused("site-1.csv: died has two values: give --family binomial (logistic regression) or --family gaussian (linear)",
+                     "glm", "died ~ age", "--local", *self.files)
+        with tempfile.TemporaryDirectory() as folder:
+            names = [str(Path(folder, f"{place}.csv")) for place in range(len(self.files))]
+            for name, file, unknown in zip(names, self.files, ("k.A.", "-99", "NA", "unknown", "")):
+                lines = [line.split(",") for line in Path(self.folder.name, file).read_text().splitlines()]
+                died = lines[0].index("died")
+                Path(name).write_text("\n".join(";".join(
+                    {"0.0": "no", "1.0": "yes"}.get(cell, cell) if place == died else unknown if cell == "NA" else cell.replace(".", ",")
+                    for place, cell in enumerate(line)) for line in lines))
+            words = ("glm", "died ~ age", "--levels", "died=no,yes", "--missing", "k.A.,-99,unknown")
+            self.refused("0.csv: died has two values: give --family binomial", *words, "--local", *names)
+            got = json.loads(self.run_it("stats", *words, "--family", "binomial", "--json", "--local", *names).stdout)
+        whole = self.local("glm", "died ~ age", "--family", "binomial")
+        self.assertEqual((got["table"], got["dropped"]), (whole["table"], whole["dropped"]))
+        self.assertEqual(got["table"]["odds ratio"], np.exp(got["table"]["coef"]).tolist())
 
     def test_two_questions_in_one_run(self):
         Path(self.folder.name, "two.py").write_text(SCRIPT)

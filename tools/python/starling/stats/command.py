@@ -87,7 +87,7 @@ def add_options(add: Callable[..., Any], dry_run: str, local: str) -> None:
     add("--decimal", metavar="C", choices=".,", help="decimals follow this; found if not given")
     add("--thousands", metavar="C", help="between groups of three digits")
     add("--encoding", metavar="NAME", help="of the file; UTF-8, UTF-16, Windows-1252 or Latin-1 is found")
-    add("--missing", metavar="WORD,...", help=f"words for a missing value, beside an empty field ({','.join(MISSING[1:])})")
+    add("--missing", metavar="WORD,...", help=f"further words for a missing value, beside an empty field and {','.join(MISSING[1:])}")
     add("--dry-run", action="store_true", help=dry_run)
     add("--socket", metavar="PATH", help="socket of the learner ($STARLING_SOCKET)")
     add("--local", action="store_true", help=local)
@@ -96,7 +96,7 @@ def add_options(add: Callable[..., Any], dry_run: str, local: str) -> None:
 
 def read(o: argparse.Namespace, path: str, empty: bool = False) -> Columns:
     """Return the columns of the file, as the options say. `empty`: it may have no rows."""
-    missing = MISSING if o.missing is None else ("", *names(o.missing))
+    missing = (*MISSING, *names(o.missing or ""))
     separator = "\t" if o.separator in ("tab", "\\t") else o.separator
     return read_file(path, separator, o.decimal, o.thousands, o.encoding, missing, empty)
 

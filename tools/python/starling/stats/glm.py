@@ -18,6 +18,7 @@ from starling.stats.sums import CONSTANT, SMALL, InputError, NoResult, Sums, beg
 from starling.stats.table import Result
 
 FAMILIES = ("gaussian", "binomial", "poisson")
+RATIOS = {"binomial": "odds ratio", "poisson": "rate ratio"}  # what exp(b) is
 STEPS_MOST = 25
 HALVINGS_MOST = 20
 DECREMENT = 1e-16  # g'H^-1 g at the end: the last step is 10^-8 standard errors
@@ -69,13 +70,15 @@ def newton(evaluate: Callable[[np.ndarray], Evaluated], b: np.ndarray, names: li
     raise NoResult(diverges)
 
 
-def coefficients(b: np.ndarray, error: np.ndarray, names: list[str], dof: float, confidence: float) -> dict[str, Any]:
-    """Return the columns of a table of estimates; dof: of the t distribution, infinite for the normal one."""
+def coefficients(b: np.ndarray, error: np.ndarray, names: list[str], dof: float, confidence: float, ratios: str = "") -> dict[str, Any]:
+    """Return the columns of a table of estimates; dof: of the t distribution, infinite for the normal one. ratios: what exp(b) is."""
     ratio = np.divide(b, error, out=np.full(b.size, np.nan), where=error > 0)
     normal = math.isinf(dof)
     width = special.normal_upper((1 - confidence) / 2) if normal else special.t_upper((1 - confidence) / 2, dof)
     p = [2 * (special.normal_sf(abs(z)) if normal else special.t_sf(abs(z), dof)) for z in ratio]
-    return {"term": names, "coef": b, "std err": error, "z" if normal else "t": ratio, "p": np.array(p, dtype=np.float64),
+    with np.errstate(over="ignore"):
+        shown = {ratios: np.exp(b)} if ratios else {}
+    return {"term": names, "coef": b, **shown, "std err": error, "z" if normal else "t": ratio, "p": np.array(p, dtype=np.float64),
             "low": b - width * error, "high": b + width * error}
 
 
@@ -202,8 +205,8 @@ def glm(sums: Sums, formula: str, data: Any, family: str | None = None, levels: 
             ratio = (first - deviance) / (p - 1) / scale
             facts |= {"R2": 1 - deviance / first, "F": ratio, "p of F": float(special.f_sf(ratio, p - 1, dof))}
     title = {"gaussian": "Linear", "binomial": "Logistic", "poisson": "Poisson"}[family] + f" regression of {formula}"
-    return Result(title, facts, coefficients(b, np.sqrt(np.diag(cov)), d.names, dof if family == "gaussian" else math.inf, confidence),
-                  {"cov": cov})
+    table = coefficients(b, np.sqrt(np.diag(cov)), d.names, dof if family == "gaussian" else math.inf, confidence, RATIOS.get(family, ""))
+    return Result(title, facts, table, {"cov": cov})
 
 
 def _fit(sums: Sums, d: Design, y: np.ndarray, offset: np.ndarray, family: str, n: int, total: dict[str, np.ndarray]

@@ -186,8 +186,7 @@ def cox(sums: Sums, formula: str, data: Any, resolution: float = 1.0, until: flo
     _need_all(t, threshold)
     check_categories(sums, d, t.facts["rows"], threshold)
     b, first, last, V, steps = _cox_fit(sums, d, t)
-    table = coefficients(b, np.sqrt(np.diag(V)), d.names, math.inf, confidence)
-    table = {"term": table.pop("term"), "coef": table.pop("coef"), "hazard ratio": np.exp(b), **table}
+    table = coefficients(b, np.sqrt(np.diag(V)), d.names, math.inf, confidence, "hazard ratio")
     ratio = first - last
     facts = {**t.facts, "log-likelihood": -last / 2, "likelihood ratio": ratio, "its dof": len(b),
              "its p": float(special.chi2_sf(max(ratio, 0.0), len(b))), "steps": steps}
