@@ -29,6 +29,8 @@ if [ "$nightly" = --nightly ]; then
 	exit 0
 fi
 
+env -u STARLING_LIBS PKG_CONFIG_LIBDIR="$folder" R CMD INSTALL package >out 2>err && fail "installed without libstarling"
+has err 'libstarling is not installed: ' 'ninja -C build install'
 R CMD INSTALL package >out 2>err || fail "the package cannot be installed"
 launch() { # ROUNDS, then the arguments of sites.R
 	rounds=$1
