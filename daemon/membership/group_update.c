@@ -214,12 +214,25 @@ int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes
 	return rc == SL_PENDING ? SL_OK : rc;
 }
 
+/* Return true if a restart loses nothing: no attempt is open, and a training has only just begun. A model
+ * that was trained is trained again from the same state, or is in its file. */
+static bool is_idle(const struct sl_core *core)
+{
+	struct sl_core_status status = {.phase = SL_PHASE_DONE};
+	if (core != NULL)
+		sl_core_status(core, &status);
+	return status.phase == SL_PHASE_DISCOVER ||
+	       (status.phase == SL_PHASE_TRAIN &&
+		uv_hrtime() / 1000000u < status.since + SL_GROUP_UPDATE_TRAIN_MS);
+}
+
 void sl_group_update_look(struct sl_membership *m, bool committed)
 {
 	const struct sl_group_update *u = &m->update;
 	if (!*m->host.stopping)
 		tell_again(m);
-	if (u->take_at == 0 || *m->host.stopping || (!committed && uv_now(m->host.loop) < u->take_at))
+	bool waits = uv_now(m->host.loop) < u->take_at && !committed && !is_idle(m->host.observe->of.core);
+	if (u->take_at == 0 || *m->host.stopping || waits)
 		return;
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_TAKING_ROSTER);
@@ -313,6 +326,7 @@ void sl_group_update_frame(struct sl_membership *m, uint32_t peer, uint32_t kind
 	assert(peer < u->peer_count);
 	if (kind == SL_FRAME_ROSTER_PART) {
 		take_part(m, peer, payload, size);
+		sl_group_update_look(m, false);
 	} else if (kind == SL_FRAME_PROGRAM) {
 		take_program(&m->host.observe->peers[peer], payload, size);
 	} else if (size == VERSION_BYTES) {

@@ -3,10 +3,11 @@
  *
  *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
  *   newer roster ---> verified ---> written to the file of the setting `roster` ---> sent on at once
- *                ---> taken after the next commit
+ *                ---> taken when no attempt is open
  *
- * Taking it is a restart of the program (reload.h). It waits for the next commit, so that no attempt and no
- * trained model are lost, but not longer than SL_GROUP_UPDATE_WAIT_MS.
+ * Taking it is a restart of the program (reload.h). An attempt that is open, or a training that has taken a
+ * while, is waited for, until the next commit, but not longer than SL_GROUP_UPDATE_WAIT_MS. A learner that
+ * has just committed takes it at once: most others have, and would have no quorum without it.
  */
 #pragma once
 
@@ -15,10 +16,11 @@
 struct sl_membership;
 
 #define SL_GROUP_UPDATE_WAIT_MS 30000u
-#define SL_GROUP_PART_BYTES 60000u /* of a part of a roster in a frame */
-#define SL_GROUP_PARTS_MS 60000u   /* after which a roster that arrives gives way to that of another peer */
-#define SL_GROUP_AGAIN_MS 10000u   /* after a part was dropped, its peer is told the version again */
-#define SL_GROUP_QUIET_MS 60000u   /* for which no roster of a peer is read after one that was not taken */
+#define SL_GROUP_UPDATE_TRAIN_MS 1000u /* a training that began so long ago is no reason to wait */
+#define SL_GROUP_PART_BYTES 60000u     /* of a part of a roster in a frame */
+#define SL_GROUP_PARTS_MS 60000u /* after which a roster that arrives gives way to that of another peer */
+#define SL_GROUP_AGAIN_MS 10000u /* after a part was dropped, its peer is told the version again */
+#define SL_GROUP_QUIET_MS 60000u /* for which no roster of a peer is read after one that was not taken */
 
 /* Begin with the roster of `daemon`. */
 int sl_group_update_open(struct sl_membership *m, struct sl_error *error);
@@ -33,5 +35,6 @@ void sl_group_update_frame(struct sl_membership *m, uint32_t peer, uint32_t kind
 int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error);
 /* The same for a roster that is in the file already. */
 int sl_group_update_file(struct sl_membership *m, const struct sl_group *group, struct sl_error *error);
-/* Start the program again if a newer roster waits, and a round has been committed or it has waited long. */
+/* Start the program again if a newer roster waits, and a round has been committed, no attempt is open, or it
+ * has waited long. */
 void sl_group_update_look(struct sl_membership *m, bool committed);

@@ -32,6 +32,15 @@ void __wrap_sl_links_flush(struct sl_links *links)
 	(void)links;
 }
 
+static enum sl_phase phase;
+static sl_ms phase_ms; /* for which it has lasted */
+
+void __wrap_sl_core_status(const struct sl_core *core, struct sl_core_status *status)
+{
+	(void)core;
+	*status = (struct sl_core_status){.phase = phase, .since = uv_hrtime() / 1000000u - phase_ms};
+}
+
 void __wrap_sl_report_log_record(struct sl_observe *observe, const struct sl_record *record)
 {
 	(void)observe;
@@ -186,6 +195,35 @@ TEST_WITH(parts_make_the_roster, enter, leave)
 	assert_false(older.daemon->stopping);
 	sl_group_update_look(&older.daemon->members, true);
 	assert_true(older.daemon->stopping && older.daemon->restart_requested);
+}
+
+/* A learner that has just committed without the newer roster does not wait for the next commit: its peers
+ * have taken it, and may be too few for a quorum with the old one. */
+TEST_WITH(taken_at_once_without_an_open_attempt, enter, leave)
+{
+	static const struct {
+		enum sl_phase phase;
+		sl_ms lasts_ms;
+		bool taken;
+	} rows[] = {{SL_PHASE_READY, 0, false},	    {SL_PHASE_CONFIRM, 0, false},
+		    {SL_PHASE_TRAIN, 60000, false}, {SL_PHASE_RECOVER, 0, false},
+		    {SL_PHASE_TRAIN, 0, true},	    {SL_PHASE_DISCOVER, 60000, true}};
+	char none;
+	phase = SL_PHASE_SHARE;
+	older.daemon->observe.of.core = (struct sl_core *)&none;
+	tell(&older, &newer);
+	for (uint32_t i = 0, count = frame_count; i < count; i++)
+		hand(&older, i);
+	assert_false(older.daemon->stopping);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		phase = rows[i].phase;
+		phase_ms = rows[i].lasts_ms;
+		sl_group_update_look(&older.daemon->members, false);
+		assert_int_equal(older.daemon->stopping, rows[i].taken);
+		older.daemon->stopping = older.daemon->restart_requested = false;
+	}
+	hand(&older, 0); /* a frame is reason to look */
+	assert_true(older.daemon->restart_requested);
 }
 
 /* The peer told its version before it had the newer one. */
