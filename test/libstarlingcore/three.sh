@@ -4,7 +4,19 @@ source=$(realpath "$1")
 build=$(realpath "$2")
 . "$(dirname "$0")/../lib/head.sh"
 
+# Programs find the libraries after `meson install`, but a staged installation does not touch this machine. /usr/local is another
+# one in a name space, where that is allowed.
+mkdir tools
+printf '#!/bin/sh\n: >"%s/ldconfig-ran"\n' "$folder" >tools/ldconfig
+chmod +x tools/ldconfig
+export PATH="$folder/tools:$PATH"
 meson install -C "$build" --no-rebuild --quiet --destdir "$folder/root" >out 2>err || fail "meson install failed"
+[ ! -e ldconfig-ran ] || fail "a staged installation changes the cache of the loader"
+if unshare --map-root-user --mount mount -t tmpfs none /usr/local 2>/dev/null; then
+	unshare --map-root-user --mount sh -c 'mount -t tmpfs none /usr/local && exec "$@"' sh \
+		meson install -C "$build" --no-rebuild --quiet >out 2>err || fail "meson install failed"
+	[ -e ldconfig-ran ] || fail "the loader does not know the installed libraries"
+fi
 PKG_CONFIG_PATH=$(dirname "$(find root -name libstarlingcore.pc)")
 PKG_CONFIG_SYSROOT_DIR=$folder/root
 export PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR
