@@ -263,10 +263,7 @@ def take_apart(model: Any, before: Template | None = None) -> tuple[Template, Ar
     `before`: the template of the model that it must be like, except for float dtypes, which remain those of `before`.
     TypeError: a leaf cannot be averaged. ValueError: names collide, or the model differs from `before`."""
     walk = _Walk()
-    try:
-        build = walk.take(model)
-    except RecursionError:
-        raise ValueError("the model contains itself, or is nested too deeply") from None
+    build = walk.take(model)
     return Template(walk, build, before), walk.arrays
 
 
