@@ -122,13 +122,6 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-static int run(struct sl_daemon *daemon, const struct arguments *arguments)
-{
-	daemon->source = (struct sl_settings_source){arguments->config, arguments->overrides,
-						     arguments->override_count};
-	return sl_loop_run(daemon);
-}
-
 int main(int argc, char **argv)
 {
 	static struct sl_daemon daemon; /* large: the actions of a step are in it */
@@ -149,17 +142,16 @@ int main(int argc, char **argv)
 	signal(SIGHUP, SIG_IGN);  /* until the loop takes it */
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
-	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,
-			     &error) != SL_OK)
-		return complain(&error);
-	int rc = arguments.check ? sl_setup_check(&daemon, &settings, &error)
-				 : sl_setup_open(&daemon, &settings, &error);
+	const struct sl_settings_source source = {arguments.config, arguments.overrides,
+						  arguments.override_count};
+	int rc = arguments.check ? sl_setup_check(&daemon, &source, &settings, &error)
+				 : sl_setup_open(&daemon, &source, &settings, &error);
 	bool ended = rc == SL_PENDING && !arguments.check; /* told to end while it started */
 	int status = rc == SL_OK || ended ? 0 : complain(&error);
 	if (rc == SL_OK && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (rc == SL_OK)
-		status = run(&daemon, &arguments);
+		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);
 	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);

@@ -11,7 +11,7 @@
 #include "common/base/suggest.h"
 #include "common/config/yaml.h"
 
-#define DOMAIN "starling roster 1"
+#define DOMAIN "starling roster 2"
 #define PIN_PREFIX "sha256:"
 
 enum field { ID, NAME, ADDRESS, KEY, FIELDS };
@@ -254,6 +254,7 @@ void sl_roster_arrange(struct sl_roster *roster)
 	struct sl_writer w = {.bytes = block, .size = sizeof block};
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, (const uint8_t *)DOMAIN, sizeof DOMAIN - 1);
+	crypto_generichash_update(&state, roster->settings, sizeof roster->settings);
 	sl_bytes_put_u32(&w, roster->size);
 	crypto_generichash_update(&state, block, w.used);
 	for (uint32_t i = 0; i < roster->size; i++) {
@@ -277,28 +278,15 @@ int sl_roster_read(const struct sl_yaml *yaml, struct fy_node *list, struct sl_r
 	return code;
 }
 
-static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most,
-		struct sl_error *error)
+int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error)
 {
 	struct sl_yaml yaml;
-	*roster = (struct sl_roster){0};
+	struct sl_roster one;
 	int code = sl_yaml_open(&yaml, path, error);
 	if (code != SL_OK)
 		return code;
-	code = sl_roster_read(&yaml, yaml.root, roster, least, most, error);
+	code = sl_roster_read(&yaml, yaml.root, &one, 1, 1, error);
 	sl_yaml_close(&yaml);
-	return code;
-}
-
-int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error)
-{
-	return load(path, roster, 2, SL_LEARNERS_MAX, error);
-}
-
-int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error)
-{
-	struct sl_roster one;
-	int code = load(path, &one, 1, 1, error);
 	if (code != SL_OK)
 		return code;
 	*member = one.members[0];

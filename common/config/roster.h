@@ -22,20 +22,21 @@ struct sl_member {
 struct sl_roster {
 	struct sl_member *members; /* ascending by id */
 	uint32_t size;
-	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256("starling roster 1" | u32 size | (u32 id | pin)...), LE */
+	uint8_t settings[SL_HASH_BYTES]; /* hash of the settings that all share (sl_settings_hash) */
+	uint8_t hash[SL_HASH_BYTES];	 /* BLAKE2b-256("starling roster 2" | settings | u32 size |
+					    (u32 id | pin)...), LE */
 };
 
-/* Read the roster in `path`. Refused: ids that are 0 or repeated, repeated names, addresses or pins, fewer
- * than 2 or more than SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
-int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 /* Make `copy` the same as `roster`. SL_ERR_NOMEM. */
 int sl_roster_copy(const struct sl_roster *roster, struct sl_roster *copy);
 void sl_roster_close(struct sl_roster *roster);
 
-/* Read the list `list` of `yaml`, with `least` to `most` members. */
+/* Read the list `list` of `yaml`, with `least` to `most` members; its settings are left out. Refused: ids
+ * that are 0 or repeated, repeated names, addresses or pins, malformed pins and addresses, unknown and
+ * duplicate keys. */
 int sl_roster_read(const struct sl_yaml *yaml, struct fy_node *list, struct sl_roster *roster, uint32_t least,
 		   uint32_t most, struct sl_error *error);
-/* Sort the members and compute the hash, after a change of the members. */
+/* Sort the members and compute the hash, after a change of the members or the settings. */
 void sl_roster_arrange(struct sl_roster *roster);
 
 /* Return the index of `id` in `roster`, or -1. */

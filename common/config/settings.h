@@ -58,10 +58,38 @@ static inline bool sl_settings_has_application(const struct sl_settings *setting
 	return settings->trainer == SL_TRAINER_APPLICATION || settings->trainer == SL_TRAINER_EXEC;
 }
 
+#define SL_SETTINGS_SHARED_MAX 64u
+/* A setting as a roster states it. */
+struct sl_setting_text {
+	char key[SL_NAME_BYTES], value[256];
+};
+/* The settings of the roster `path`; those that it leaves out have their defaults. */
+struct sl_setting_list {
+	const char *path;
+	const struct sl_setting_text *items;
+	uint32_t count;
+};
+/* Read the roster `path`. `own`: what the configuration says; values that are auto are not chosen yet. */
+typedef int (*sl_settings_roster)(void *context, const char *path, const struct sl_settings *own,
+				  struct sl_setting_list *list, struct sl_error *error);
+
 /* Read and check the file `path`. `overrides`: `count` texts "KEY=VALUE" that replace what the file says; may
- * be NULL. */
-int sl_settings_load(const char *path, const char *const *overrides, size_t count,
-		     struct sl_settings *settings, struct sl_error *error);
+ * be NULL. The shared settings are those of the roster that the file names, which `roster` reads; a value
+ * that differs from the roster's is refused. `roster` NULL: the file has all settings. */
+int sl_settings_load(const char *path, const char *const *overrides, size_t count, sl_settings_roster roster,
+		     void *context, struct sl_settings *settings, struct sl_error *error);
+
+/* Replace all shared settings by those of `list`. */
+int sl_settings_share(struct sl_settings *settings, const struct sl_setting_list *list,
+		      struct sl_error *error);
+/* Write the shared settings that do not have their defaults. Return their number, or a negative code. */
+int sl_settings_differing(const struct sl_settings *settings,
+			  struct sl_setting_text items[static SL_SETTINGS_SHARED_MAX],
+			  struct sl_error *error);
+/* Compute the hash of the shared settings of `list`: of a line "key: value" for each, with its default where
+ * the list has none, in the order of settings.def. */
+int sl_settings_hash(const struct sl_setting_list *list, uint8_t hash[static SL_HASH_BYTES],
+		     struct sl_error *error);
 
 /* Set the defaults and `overrides`, without a file; required settings that `overrides` leaves out stay empty.
  */

@@ -1,6 +1,7 @@
 #include "common/config/settings.h"
 
 #include <stdio.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
@@ -20,6 +21,7 @@
 struct place {
 	const char *assignment; /* "KEY=VALUE" of --set */
 	int line, column;	/* in the file */
+	const char *roster;	/* path of the roster */
 };
 
 struct parse {
@@ -256,7 +258,8 @@ static void take_defaults(struct parse *parse)
 
 static bool given(const struct parse *parse, size_t row)
 {
-	return parse->places[row].assignment || parse->places[row].line > 0;
+	const struct place *place = &parse->places[row];
+	return place->assignment != NULL || place->line > 0 || place->roster != NULL;
 }
 
 /* Fail with `text` at the place that set the setting `row`. */
@@ -268,7 +271,7 @@ static int fail_at(const struct parse *parse, size_t row, struct sl_error *error
 	if (place->line > 0)
 		return sl_err_set(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line,
 				  place->column, text);
-	return sl_err_set(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
+	return sl_err_set(error, SL_ERR_INVALID, "%s: %s", place->roster ? place->roster : parse->path, text);
 }
 
 static int check_required(const struct parse *parse, struct sl_error *error)
@@ -295,7 +298,7 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
 		return fail_at(parse, SL_ROW_randomness, error,
 			       "randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-			       "set sharing: shamir at all learners");
+			       "set sharing: shamir");
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
 		return fail_at(parse, SL_ROW_iterations_rule, error,
 			       "iterations_rule: exactly needs iterations, the number to run");
@@ -408,8 +411,136 @@ static int set_folder(struct parse *parse, struct sl_error *error)
 	return SL_OK;
 }
 
-int sl_settings_load(const char *path, const char *const *overrides, size_t count,
-		     struct sl_settings *settings, struct sl_error *error)
+/* ---- shared settings ---- */
+
+static uint64_t bits_of(const struct sl_setting *row, const struct sl_settings *settings)
+{
+	const char *field = (const char *)settings + row->offset;
+	uint32_t narrow;
+	uint64_t wide = 0;
+	memcpy(&narrow, field, sizeof narrow);
+	if (row->size == sizeof wide)
+		memcpy(&wide, field, sizeof wide);
+	return row->size == sizeof narrow ? narrow : wide;
+}
+
+/* Read `list` after the defaults into `parse`. */
+static int read_list(struct parse *parse, const struct sl_setting_list *list, struct sl_error *error)
+{
+	struct sl_error inner = {0};
+	take_defaults(parse);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct sl_setting *row = sl_settings_table_find(list->items[i].key);
+		int code = row ? take(row, parse, list->items[i].value, &inner)
+			       : unknown_key(list->items[i].key, &inner);
+		if (code != SL_OK)
+			return sl_err_set(error, code, "%s: settings: %s", list->path, inner.text);
+		parse->places[row - sl_settings_table].roster = list->path;
+	}
+	return SL_OK;
+}
+
+/* Refuse a value of the setting `i` that is not that of the roster. */
+static int refuse_own(const struct parse *parse, size_t i, const struct parse *roster, struct sl_error *error)
+{
+	const struct sl_setting *row = &sl_settings_table[i];
+	char own[SL_VALUE_TEXT_BYTES], theirs[SL_VALUE_TEXT_BYTES], text[SL_PATH_BYTES + 256];
+	snprintf(text, sizeof text,
+		 "%s is one for all learners and stands in the roster: %s has %s%s, not %s; leave it out "
+		 "here, "
+		 "and change it there",
+		 row->key, roster->path, sl_settings_value(row->key, bits_of(row, roster->settings), theirs),
+		 given(roster, i) ? "" : " (the default)",
+		 sl_settings_value(row->key, bits_of(row, parse->settings), own));
+	return fail_at(parse, i, error, text);
+}
+
+static int take_shared(struct parse *parse, const struct sl_setting_list *list, struct sl_error *error)
+{
+	struct sl_settings of = {0};
+	struct parse roster = {.settings = &of, .path = list->path};
+	int code = read_list(&roster, list, error);
+	for (size_t i = 0; code == SL_OK && i < SL_SETTINGS_ROWS; i++) {
+		const struct sl_setting *row = &sl_settings_table[i];
+		if (!row->shared)
+			continue;
+		if (given(parse, i) && bits_of(row, &of) != bits_of(row, parse->settings))
+			return refuse_own(parse, i, &roster, error);
+		store(row, parse->settings, bits_of(row, &of));
+		parse->places[i].roster = roster.places[i].roster;
+	}
+	return code;
+}
+
+int sl_settings_share(struct sl_settings *settings, const struct sl_setting_list *list,
+		      struct sl_error *error)
+{
+	struct parse parse = {.settings = settings, .path = list->path};
+	int code = take_shared(&parse, list, error);
+	resolve(settings);
+	return code;
+}
+
+/* Return the value of the setting, from which it can be read again. */
+static const char *text_of(const struct sl_setting *row, const struct sl_settings *settings,
+			   char text[static SL_VALUE_TEXT_BYTES])
+{
+	uint64_t bits = bits_of(row, settings);
+	const char *value = sl_settings_value(row->key, bits, text);
+	double real;
+	memcpy(&real, &bits, sizeof real);
+	if (value == text && row->kind >= SL_SETTING_REAL)
+		snprintf(text, SL_VALUE_TEXT_BYTES, "%.17g", real);
+	return value;
+}
+
+int sl_settings_differing(const struct sl_settings *settings,
+			  struct sl_setting_text items[static SL_SETTINGS_SHARED_MAX], struct sl_error *error)
+{
+	struct sl_settings usual = {0};
+	struct parse parse = {.settings = &usual};
+	int count = read_list(&parse, &(struct sl_setting_list){.count = 0}, error);
+	for (size_t i = 0; count >= 0 && i < SL_SETTINGS_ROWS; i++) {
+		const struct sl_setting *row = &sl_settings_table[i];
+		char text[SL_VALUE_TEXT_BYTES];
+		if (!row->shared || bits_of(row, settings) == bits_of(row, &usual))
+			continue;
+		snprintf(items[count].key, sizeof items[count].key, "%s", row->key);
+		snprintf(items[count].value, sizeof items[count].value, "%s", text_of(row, settings, text));
+		count++;
+	}
+	return count;
+}
+
+int sl_settings_hash(const struct sl_setting_list *list, uint8_t hash[static SL_HASH_BYTES],
+		     struct sl_error *error)
+{
+	struct sl_settings of = {0};
+	struct parse parse = {.settings = &of, .path = list->path};
+	crypto_generichash_state state;
+	int code = read_list(&parse, list, error);
+	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
+		const struct sl_setting *row = &sl_settings_table[i];
+		char text[SL_VALUE_TEXT_BYTES], line[128];
+		if (!row->shared)
+			continue;
+		snprintf(line, sizeof line, "%s: %s\n", row->key, text_of(row, &of, text));
+		crypto_generichash_update(&state, (const uint8_t *)line, strlen(line));
+	}
+	crypto_generichash_final(&state, hash, SL_HASH_BYTES);
+	return code;
+}
+
+static int read_roster(struct parse *parse, sl_settings_roster roster, void *context, struct sl_error *error)
+{
+	struct sl_setting_list list = {.path = parse->settings->roster};
+	int code = roster(context, list.path, parse->settings, &list, error);
+	return code == SL_OK ? take_shared(parse, &list, error) : code;
+}
+
+int sl_settings_load(const char *path, const char *const *overrides, size_t count, sl_settings_roster roster,
+		     void *context, struct sl_settings *settings, struct sl_error *error)
 {
 	struct parse parse = {.settings = settings, .path = path};
 	*settings = (struct sl_settings){0};
@@ -421,6 +552,8 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 		code = override(&parse, overrides[i], error);
 	if (code == SL_OK)
 		code = check_required(&parse, error);
+	if (code == SL_OK && roster != NULL)
+		code = read_roster(&parse, roster, context, error);
 	if (code == SL_OK)
 		code = check_together(&parse, error);
 	resolve(settings);

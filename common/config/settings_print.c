@@ -13,13 +13,6 @@ static const char *const titles[] = {
 	[SL_GROUP_DEBUGGING] = "Debugging",
 };
 
-static const char *const agreements[] = {
-	[SL_SETTING_LOCAL] = "",
-	[SL_SETTING_SAME] = " Equal at all learners.",
-	[SL_SETTING_MOST] = " The largest value among the learners counts.",
-	[SL_SETTING_BACKED] = " The largest value that `tolerance` + 1 learners reach counts.",
-};
-
 /* Describe the values of `row`: "all|majority|1..2000 learners". */
 static void describe(const struct sl_setting *row, char *out, size_t size)
 {
@@ -120,7 +113,8 @@ static void print_row(FILE *out, enum sl_settings_format format, const struct sl
 {
 	char values[256], sentences[512];
 	describe(row, values, sizeof values);
-	snprintf(sentences, sizeof sentences, "%s%s", row->sentence, agreements[row->agreement]);
+	snprintf(sentences, sizeof sentences, "%s%s", row->sentence,
+		 row->shared ? " It stands in the roster." : "");
 	if (format == SL_SETTINGS_YAML)
 		print_yaml(out, row, values, sentences);
 	else if (format == SL_SETTINGS_SCDOC)
@@ -136,10 +130,14 @@ void sl_settings_print(FILE *out, enum sl_settings_format format)
 		      "commented out shows its default.\n"
 		      "# Relative paths are relative to the folder of this file. `starlingd --config FILE "
 		      "--check` checks it.\n"
-		      "# Any setting can also be given on the command line: --set KEY=VALUE.\n\n",
+		      "# Any setting can also be given on the command line: --set KEY=VALUE. The settings "
+		      "that all "
+		      "learners share stand in the\n# roster: see roster(5).\n\n",
 		      out);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
 		const struct sl_setting *row = &sl_settings_table[i];
+		if (row->shared && format == SL_SETTINGS_YAML)
+			continue;
 		if (i == 0 || row->group != row[-1].group)
 			print_title(out, format, titles[row->group]);
 		print_row(out, format, row);

@@ -22,7 +22,7 @@ enum sl_setting_kind {
 	SL_SETTING_REAL,
 	SL_SETTING_POSITIVE, /* greater than `least_real` */
 };
-enum sl_setting_agreement { SL_SETTING_LOCAL, SL_SETTING_SAME, SL_SETTING_MOST, SL_SETTING_BACKED };
+enum { SL_SETTING_LOCAL, SL_SETTING_SHARED };
 
 /* A value that is a word; text NULL ends a list. */
 struct sl_setting_choice {
@@ -41,7 +41,7 @@ struct sl_setting {
 	double least_real, most_real;
 	const char *unit;
 	const struct sl_setting_choice *choices; /* NULL: none */
-	enum sl_setting_agreement agreement;
+	bool shared;				 /* it stands in the roster */
 	const char *sentence;
 };
 

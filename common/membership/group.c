@@ -26,10 +26,8 @@ static void write_hex(FILE *out, const uint8_t *bytes, size_t size)
 		fprintf(out, "%02x", bytes[i]);
 }
 
-/* Write what is signed. */
-static void write_body(FILE *out, const struct sl_group *group)
+static void write_head(FILE *out, const struct sl_group *group)
 {
-	char line[SL_MEMBER_TEXT_BYTES];
 	fprintf(out,
 		"# Roster of group %s, version %" PRIu64
 		", signed by its admin; see roster(5). A change by hand invalidates the signature.\n"
@@ -41,6 +39,14 @@ static void write_body(FILE *out, const struct sl_group *group)
 		write_hex(out, group->admins[i], SL_KEY_BYTES);
 		fputs("\"}\n", out);
 	}
+}
+
+/* Write what is signed, or a plain roster. */
+static void write_body(FILE *out, const struct sl_group *group)
+{
+	char line[SL_MEMBER_TEXT_BYTES];
+	if (sl_group_is_signed(group))
+		write_head(out, group);
 	fputs("settings: {", out);
 	for (uint32_t i = 0; i < group->setting_count; i++) {
 		fprintf(out, "%s%s: ", i > 0 ? ", " : "", group->settings[i].key);
@@ -72,7 +78,7 @@ static char *text_of(const struct sl_group *group, bool signatures, size_t *byte
 	if (out == NULL)
 		return NULL;
 	write_body(out, group);
-	if (signatures)
+	if (signatures && sl_group_is_signed(group))
 		write_signatures(out, group);
 	bool failed = ferror(out) != 0;
 	if (fclose(out) == 0 && !failed)

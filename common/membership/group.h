@@ -2,25 +2,23 @@
  * learners share (GROUP.md §12.1 Roster changes).
  *
  * The file is YAML, as sl_group_text writes it; its signatures cover that text up to the line `signatures:`.
- * A roster that is a plain list of learners (roster.h) is read as a group without a name. A group owns its
- * roster and its settings.
+ * A plain roster has only `settings` and `members`, or is a list of learners (roster.h); it is read as a
+ * group without a name. A group owns its roster and its settings.
  */
 #pragma once
 
 #include "common/membership/admin_key.h"
 #include "common/config/roster.h"
+#include "common/config/settings.h"
 
 #define SL_ADMINS_MAX 16u
 #define SL_GROUP_SETTINGS_MAX 64u
 
-struct sl_group_setting {
-	char key[SL_NAME_BYTES], value[256];
-};
 struct sl_group_signature {
 	uint8_t admin[SL_KEY_BYTES], bytes[SL_SIG_BYTES];
 };
 struct sl_group {
-	char name[SL_NAME_BYTES]; /* "": the roster is a plain list, and only `roster` is set */
+	char name[SL_NAME_BYTES]; /* "": the roster is plain, and only `roster` and `settings` are set */
 	uint64_t version;	  /* 1 for the first */
 	uint32_t start;		  /* learners with which the first round begins */
 	sl_id next_id;		  /* id of the next newcomer; no id is used twice */
@@ -28,10 +26,19 @@ struct sl_group {
 	uint32_t admin_count, signature_count, setting_count;
 	uint8_t admins[SL_ADMINS_MAX][SL_KEY_BYTES]; /* Ed25519 public keys */
 	struct sl_group_signature signatures[SL_ADMINS_MAX];
-	struct sl_group_setting *settings;
+	struct sl_setting_text *settings;
 	struct sl_roster roster; /* 1 learner or more in a group, 2 or more in a plain list */
 };
 
+/* Read and check a configuration (sl_settings_load), and the roster that it names. Close `group` in any case.
+ */
+int sl_group_load_settings(const char *path, const char *const *overrides, size_t count,
+			   struct sl_settings *settings, struct sl_group *group, struct sl_error *error);
+/* Return the settings of the group, whose roster is `path`. */
+struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path);
+/* Compute the hash of the roster, after a change of the settings. SL_ERR_INVALID, SL_ERR_RANGE: a setting is
+ * not one, or has no such value. */
+int sl_group_arrange(struct sl_group *group, struct sl_error *error);
 /* Read the roster in `path`, signed or not. The signatures of a signed one are verified against its own
  * admins. Errors read file:line:column; SL_ERR_CRYPTO: too few valid signatures. */
 int sl_group_load(const char *path, struct sl_group *group, struct sl_error *error);

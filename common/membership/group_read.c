@@ -96,7 +96,7 @@ static int visit_signature(void *context, const struct sl_yaml_pair *pair, struc
 static int visit_setting(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
 {
 	struct reading *r = context;
-	struct sl_group_setting *s = &r->group->settings[r->group->setting_count];
+	struct sl_setting_text *s = &r->group->settings[r->group->setting_count];
 	bool fits = pair->key[strspn(pair->key, "abcdefghijklmnopqrstuvwxyz_")] == '\0' &&
 		    strlen(pair->key) < sizeof s->key && strlen(pair->value) < sizeof s->value;
 	if (fits) {
@@ -139,6 +139,19 @@ static int read_settings(struct reading *r, struct fy_node *mapping, struct sl_e
 	if (r->group->settings == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	return count == 0 ? SL_OK : sl_yaml_each(r->yaml, mapping, visit_setting, r, error);
+}
+
+struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path)
+{
+	return (struct sl_setting_list){path, group->settings, group->setting_count};
+}
+
+int sl_group_arrange(struct sl_group *group, struct sl_error *error)
+{
+	const struct sl_setting_list list = sl_group_list_settings(group, "roster");
+	int code = sl_settings_hash(&list, group->roster.settings, error);
+	sl_roster_arrange(&group->roster);
+	return code;
 }
 
 static int check_admins(const struct reading *r, struct sl_error *error)
@@ -206,8 +219,32 @@ static int read_parts(struct reading *r, struct sl_error *error)
 	if (code == SL_OK)
 		code = sl_roster_read(r->yaml, members, &r->group->roster, 1, SL_LEARNERS_MAX, error);
 	if (code == SL_OK)
+		code = sl_group_arrange(r->group, error);
+	if (code == SL_OK)
 		code = read_list(r, signatures, visit_signature, 3, &r->group->signature_count, error);
 	return code == SL_OK ? check(r, error) : code;
+}
+
+/* Read settings and members. */
+static int read_plain(const struct sl_yaml *yaml, struct sl_group *group, struct sl_error *error)
+{
+	struct reading r = {.yaml = yaml, .group = group};
+	struct fy_node *settings, *members;
+	int code = sl_yaml_part(yaml, yaml->root, "settings", false, &settings, error);
+	if (code == SL_OK)
+		code = sl_yaml_part(yaml, yaml->root, "members", true, &members, error);
+	if (code == SL_OK && fy_node_mapping_item_count(yaml->root) != 2)
+		code = sl_yaml_fail(yaml, yaml->root, error, SL_ERR_INVALID,
+				    "expected settings and members, and nothing else");
+	if (code == SL_OK)
+		code = read_settings(&r, settings, error);
+	if (code == SL_OK)
+		code = sl_roster_read(yaml, members, &group->roster, 2, SL_LEARNERS_MAX, error);
+	if (code == SL_OK)
+		code = sl_group_arrange(group, error);
+	if (code != SL_OK)
+		sl_group_close(group);
+	return code;
 }
 
 static int read_signed(const struct sl_yaml *yaml, struct sl_group *group, bool proposal,
@@ -227,12 +264,46 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 	int code = sl_yaml_open(&yaml, path, error);
 	if (code != SL_OK)
 		return code;
-	if (fy_node_is_mapping(yaml.root))
+	if (fy_node_is_mapping(yaml.root) &&
+	    fy_node_mapping_lookup_value_by_string(yaml.root, "group", FY_NT))
 		code = read_signed(&yaml, group, false, error);
+	else if (fy_node_is_mapping(yaml.root))
+		code = read_plain(&yaml, group, error);
 	else
 		code = sl_roster_read(&yaml, yaml.root, &group->roster, 2, SL_LEARNERS_MAX, error);
+	if (code == SL_OK && group->settings == NULL)
+		code = sl_group_arrange(group, error);
 	sl_yaml_close(&yaml);
 	return code;
+}
+
+/* A list of learners has no settings: those of the configuration count, and the hash covers them. */
+static int take_own(struct sl_group *group, const struct sl_settings *own, struct sl_error *error)
+{
+	group->settings = calloc(SL_SETTINGS_SHARED_MAX, sizeof *group->settings);
+	if (group->settings == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	int count = sl_settings_differing(own, group->settings, error);
+	group->setting_count = count < 0 ? 0 : (uint32_t)count;
+	return count < 0 ? count : sl_group_arrange(group, error);
+}
+
+static int read_roster(void *context, const char *path, const struct sl_settings *own,
+		       struct sl_setting_list *list, struct sl_error *error)
+{
+	struct sl_group *group = context;
+	int code = sl_group_load(path, group, error);
+	if (code == SL_OK && group->settings == NULL)
+		code = take_own(group, own, error);
+	*list = sl_group_list_settings(group, path);
+	return code;
+}
+
+int sl_group_load_settings(const char *path, const char *const *overrides, size_t count,
+			   struct sl_settings *settings, struct sl_group *group, struct sl_error *error)
+{
+	*group = (struct sl_group){0};
+	return sl_settings_load(path, overrides, count, read_roster, group, settings, error);
 }
 
 /* Read an open file that must be the roster of a group, and close it. `other`: what is wrong if it is not. */

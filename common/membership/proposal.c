@@ -249,7 +249,7 @@ static void put_settings(FILE *out, const char *what, const struct sl_group *gro
 			 const struct sl_group *other, bool values)
 {
 	for (uint32_t i = 0; i < group->setting_count; i++) {
-		const struct sl_group_setting *s = &group->settings[i];
+		const struct sl_setting_text *s = &group->settings[i];
 		const char *value = value_of(other, s->key);
 		if (value != NULL && (!values || strcmp(value, s->value) == 0))
 			continue;

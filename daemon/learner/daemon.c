@@ -14,7 +14,7 @@ static void restart(void *context)
 	sl_daemon_restart(context);
 }
 
-void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings)
+void sl_daemon_init(struct sl_daemon *daemon, struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;

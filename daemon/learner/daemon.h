@@ -32,7 +32,7 @@
 #include "daemon/store/result.h"
 #include "daemon/store/store.h"
 
-/* The arguments of sl_settings_load. */
+/* Where the settings are from: arguments of sl_group_load_settings. */
 struct sl_settings_source {
 	const char *path;
 	const char *const *overrides;
@@ -102,7 +102,7 @@ struct sl_progress {
 
 struct sl_daemon {
 	const struct sl_settings *settings;
-	struct sl_settings_source source; /* where they are from; path NULL: they are not read again */
+	struct sl_settings_source source; /* where they are from */
 	struct sl_store
 		*store; /* opened and closed by the loop thread; in between used by the compute worker */
 	struct sl_membership members;
@@ -147,7 +147,7 @@ struct sl_daemon {
 };
 
 /* Begin with nothing but the settings: let the parts of the state know what they borrow from each other. */
-void sl_daemon_init(struct sl_daemon *daemon, const struct sl_settings *settings);
+void sl_daemon_init(struct sl_daemon *daemon, struct sl_settings *settings);
 /* Sign `message` with the own key, if messages of its kind carry a signature. */
 void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message);
 /* End in order: links say goodbye, workers finish. `status` is the exit status. */

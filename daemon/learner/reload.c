@@ -32,7 +32,7 @@ static void find_changed(const struct sl_settings *now, const struct sl_settings
 		const char *a = (const char *)now + row->offset, *b = (const char *)fresh + row->offset;
 		bool is_text = row->kind <= SL_SETTING_COMMAND;
 		bool differs = is_text ? strcmp(a, b) != 0 : memcmp(a, b, row->size) != 0;
-		if (differs && !is_taken(i))
+		if (differs && !row->shared && !is_taken(i))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
 						 row->key);
 	}
@@ -114,23 +114,17 @@ static int take_signed(struct sl_daemon *daemon, const struct sl_settings *fresh
 	return rc == SL_OK ? SL_OK : sl_err_wrap(error, "%s", fresh->roster);
 }
 
-/* Read the roster. */
-static int read_roster(struct sl_daemon *daemon, const struct sl_settings *fresh,
-		       enum sl_reload_roster *outcome, struct sl_error *error)
+static int take_roster(struct sl_daemon *daemon, const struct sl_settings *fresh,
+		       const struct sl_group *group, enum sl_reload_roster *outcome, struct sl_error *error)
 {
-	struct sl_group group;
-	int rc = sl_group_load(fresh->roster, &group, error);
-	if (rc == SL_OK && sl_group_is_signed(&group) != sl_group_is_signed(&daemon->members.group))
-		rc = sl_err_set(error, SL_ERR_REFUSED,
-				"%s: it was %s and is %s; restart this learner to change that", fresh->roster,
-				sl_group_is_signed(&group) ? "a plain list" : "signed",
-				sl_group_is_signed(&group) ? "signed" : "a plain list");
-	else if (rc == SL_OK && sl_group_is_signed(&group))
-		rc = take_signed(daemon, fresh, &group, outcome, error);
-	else if (rc == SL_OK)
-		rc = take_plain(daemon, fresh, &group, outcome, error);
-	sl_group_close(&group);
-	return rc;
+	if (sl_group_is_signed(group) != sl_group_is_signed(&daemon->members.group))
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s: it was %s and is %s; restart this learner to change that",
+				  fresh->roster, sl_group_is_signed(group) ? "plain" : "signed",
+				  sl_group_is_signed(group) ? "signed" : "plain");
+	if (sl_group_is_signed(group))
+		return take_signed(daemon, fresh, group, outcome, error);
+	return take_plain(daemon, fresh, group, outcome, error);
 }
 
 /* ---- the request ---- */
@@ -157,18 +151,15 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_settings *fresh = calloc(1, sizeof *fresh);
+	struct sl_group group = {.version = 0};
 	enum sl_reload_roster outcome = SL_RELOAD_SAME;
 	if (fresh == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = SL_OK;
 	sl_service_reloading();
-	if (daemon->source.path != NULL)
-		rc = sl_settings_load(daemon->source.path, daemon->source.overrides, daemon->source.count,
-				      fresh, error);
-	else
-		*fresh = *daemon->settings;
+	int rc = sl_group_load_settings(daemon->source.path, daemon->source.overrides, daemon->source.count,
+					fresh, &group, error);
 	if (rc == SL_OK)
-		rc = read_roster(daemon, fresh, &outcome, error);
+		rc = take_roster(daemon, fresh, &group, &outcome, error);
 	if (rc == SL_OK)
 		rc = sl_log_reopen(daemon->observe.log, fresh, error);
 	if (rc == SL_OK)
@@ -182,6 +173,7 @@ int sl_reload(struct sl_daemon *daemon, struct sl_error *error)
 	} else {
 		sl_service_ready();
 	}
+	sl_group_close(&group);
 	free(fresh);
 	return rc;
 }

@@ -39,11 +39,9 @@
 static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *settings = daemon->settings;
-	int rc = sl_group_load(settings->roster, &daemon->members.group, error);
-	if (rc == SL_OK && sl_roster_copy(&daemon->members.group.roster, &daemon->members.roster) != SL_OK)
-		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	if (rc != SL_OK)
-		return rc;
+	int rc = SL_OK;
+	if (sl_roster_copy(&daemon->members.group.roster, &daemon->members.roster) != SL_OK)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int self = sl_roster_find(&daemon->members.roster, settings->id);
 	if (self < 0 && settings->id < daemon->members.group.next_id)
 		return sl_err_set(error, SL_ERR_INVALID,
@@ -133,11 +131,6 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_core_config *c = &daemon->core_config;
 	uint32_t quorum;
 	int rc = sl_settings_quorum(s, daemon->members.roster.size, &quorum, error);
-	if (rc != SL_OK &&
-	    daemon->members.past.t != 0) { /* meant for the present roster, and used in a new attempt only */
-		quorum = daemon->members.roster.size;
-		rc = SL_OK;
-	}
 	daemon->memory.ids = calloc(daemon->members.roster.size, sizeof *daemon->memory.ids);
 	if (rc != SL_OK || daemon->memory.ids == NULL)
 		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
@@ -498,33 +491,40 @@ static void forbid_core_files(void)
 		prctl(PR_SET_DUMPABLE, 0);
 }
 
-static int begin(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+static int begin(struct sl_daemon *daemon, const struct sl_settings_source *source,
+		 struct sl_settings *settings, struct sl_error *error)
 {
 	sl_daemon_init(daemon, settings);
+	daemon->source = *source;
 	daemon->masked_states.folder = settings->state;
 	sl_event_queue_init(&daemon->event_queue);
 	int rc = uv_loop_init(&daemon->loop);
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "cannot start the event loop: %s", uv_strerror(rc));
 	daemon->loop.data = daemon;
-	return SL_OK;
+	return sl_group_load_settings(source->path, source->overrides, source->count, settings,
+				      &daemon->members.group, error);
 }
 
-int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings_source *source,
+		   struct sl_settings *settings, struct sl_error *error)
 {
-	int rc = begin(daemon, settings, error);
+	int rc = begin(daemon, source, settings, error);
 	return rc == SL_OK ? validate(daemon, true, error) : rc;
 }
 
-int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings_source *source,
+		  struct sl_settings *settings, struct sl_error *error)
 {
 	forbid_core_files();
 	sl_descriptors_raise();
 	sl_service_alive(); /* of a learner that starts itself again */
-	int rc = begin(daemon, settings, error);
+	int rc = begin(daemon, source, settings, error);
 	if (rc == SL_OK)
 		rc = open_all(daemon, error);
 	bool failed = rc != SL_OK && rc != SL_PENDING;
+	if (failed && daemon->observe.log == NULL) /* the configuration or the roster cannot be used */
+		sl_log_open(&daemon->observe.log, settings, "", NULL);
 	if (failed && daemon->observe.log != NULL && !sl_log_is_standard(daemon->observe.log))
 		sl_report_log_reason(&daemon->observe, SL_RECORD_FATAL,
 				     error->text); /* the caller prints it, too */

@@ -52,7 +52,7 @@ struct sl_roster_fetch {
 
 /* What the members' part of a learner borrows from the rest of it. */
 struct sl_membership_host {
-	const struct sl_settings *settings;
+	struct sl_settings *settings; /* the shared ones are those of the roster that it runs under */
 	struct sl_observe *observe;
 	uv_loop_t *loop;
 	struct sl_store *store;	 /* NULL until it is open, and while the group is forming */

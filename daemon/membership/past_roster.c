@@ -55,30 +55,18 @@ int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error)
 	return sl_roster_change_check(m->host.store, &m->roster, m->host.settings, error);
 }
 
-static void put_roster(FILE *file, const struct sl_membership *m)
-{
-	char line[SL_MEMBER_TEXT_BYTES];
-	size_t bytes;
-	char *text = sl_group_is_signed(&m->group) ? sl_group_text(&m->group, &bytes) : NULL;
-	if (text != NULL)
-		fputs(text, file);
-	for (uint32_t i = 0; text == NULL && i < m->roster.size; i++) {
-		sl_roster_member_text(&m->roster.members[i], line);
-		fprintf(file, "%s\n", line);
-	}
-	free(text);
-}
-
 static int write_copy(const struct sl_membership *m, struct sl_error *error)
 {
 	const char *folder = m->host.settings->state;
 	char path[SL_FOLDER_PATH_BYTES];
 	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
-	FILE *file = fopen(path, "we");
+	size_t bytes = 0;
+	char *text = sl_group_text(&m->group, &bytes);
+	FILE *file = text != NULL ? fopen(path, "we") : NULL;
+	bool failed = file == NULL || fwrite(text, 1, bytes, file) != bytes;
+	free(text);
 	if (file == NULL)
 		return sl_disk_error(error, path, errno);
-	put_roster(file, m);
-	bool failed = ferror(file) != 0;
 	if (fclose(file) != 0 || failed)
 		return sl_disk_error(error, path, errno);
 	return sl_folder_rename(folder, COPY_FILE SL_TEMPORARY, COPY_FILE, error);
@@ -116,11 +104,14 @@ static void bring_up_to_date(const struct sl_membership *m, struct sl_roster *pa
 static void go_back(struct sl_membership *m, struct sl_scope scope, const struct sl_open *open, sl_round t)
 {
 	struct sl_group past;
+	struct sl_error ignored;
 	if (load_copy(m, &past) != SL_OK)
 		return;
 	int self = sl_roster_find(&past.roster, m->host.settings->id);
 	memcpy(scope.roster, past.roster.hash, sizeof scope.roster);
-	if (self >= 0 && sl_past_roster_fits(&scope, open)) {
+	const struct sl_setting_list settings = sl_group_list_settings(&past, COPY_FILE);
+	if (self >= 0 && sl_past_roster_fits(&scope, open) &&
+	    sl_settings_share(m->host.settings, &settings, &ignored) == SL_OK) {
 		bring_up_to_date(m, &past.roster, (uint32_t)self);
 		sl_roster_close(&m->roster);
 		m->roster = past.roster;

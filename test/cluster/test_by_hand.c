@@ -16,11 +16,10 @@ static void run_all(struct cluster *c, const char *settings)
 CLUSTER_TEST(three_by_hand_commit_and_continue)
 {
 	cluster_open(c, N, "rounds=2");
-	cluster_shell(
-		c,
-		"for i in 1 2 3; do cd learner-0$i; rm -r identity; " STARLING_PATH
-		" keygen --id $i --name site-$i --address $(sed -n ${i}p ../roster.yaml | cut -d '\"' -f 2)"
-		" >>../by-hand.yaml; cd ..; done");
+	cluster_shell(c, "head -n 2 roster.yaml >by-hand.yaml; for i in 1 2 3; do cd learner-0$i; rm -r "
+			 "identity; " STARLING_PATH " keygen --id $i --name site-$i --address $(grep \"id: "
+			 "$i,\" ../roster.yaml | cut -d '\"' -f 2)"
+			 " >>../by-hand.yaml; cd ..; done");
 	run_all(c, "roster=../by-hand.yaml");
 	run_all(c, "roster=../by-hand.yaml rounds=4");
 	for (uint32_t i = 1; i <= N; i++)
@@ -66,11 +65,12 @@ CLUSTER_TEST(an_obstacle_is_said_with_its_remedy)
 CLUSTER_TEST(another_key_is_refused_once)
 {
 	cluster_open(c, N, "rounds=1");
-	cluster_shell(
-		c, "sed '2s/127.0.0.1:[0-9]*/127.0.0.1:1/' roster.yaml >third.yaml; cp roster.yaml own.yaml; "
-		   "cd learner-02; rm -r identity; " STARLING_PATH
-		   " keygen --id 2 --name learner-02 --address 127.0.0.1:1 >line; "
-		   "key=$(sed 's/.*key: //' line); sed -i \"2s/key: .*/key: $key/\" ../own.yaml");
+	cluster_shell(c,
+		      "sed '/id: 2,/s/127.0.0.1:[0-9]*/127.0.0.1:1/' roster.yaml >third.yaml; cp roster.yaml "
+		      "own.yaml; "
+		      "cd learner-02; rm -r identity; " STARLING_PATH
+		      " keygen --id 2 --name learner-02 --address 127.0.0.1:1 >line; "
+		      "key=$(sed 's/.*key: //' line); sed -i \"/id: 2,/s/key: .*/key: $key/\" ../own.yaml");
 	cluster_start(c, 2, "roster=../own.yaml");
 	cluster_expect(c, 2, "\"event\":\"listening\"");
 	cluster_start(c, 1, "");
@@ -95,24 +95,22 @@ static void expect_named(struct cluster *c, uint32_t odd, const char *theirs, co
 	assert_int_equal(cluster_committed(c, 1), before);
 }
 
-CLUSTER_TEST(differing_parameter_is_named)
+CLUSTER_TEST(a_shared_setting_of_its_own_is_refused)
 {
 	cluster_open(c, N, "rounds=1");
-	for (uint32_t i = 1; i <= N; i++)
-		cluster_start(c, i, i == 2 ? "max_degree=8" : "");
-	cluster_expect(c, 1,
-		       "waiting for learner-02 (2) to have the same parameters: learner-02 (2) has "
-		       "max_degree 8, this learner 16; set the same at all learners");
-	expect_named(c, 2, "learner-02 (2) has max_degree 8, this learner 16",
-		     " has max_degree 16, this learner 8");
+	cluster_shell(c, "echo 'max_degree: 8' >>learner-02/config.yaml");
+	cluster_start(c, 2, "");
+	assert_int_equal(cluster_wait(c, 2), 2);
+	cluster_shell(c, "grep 'config.yaml:.*: max_degree is one for all learners and stands in the roster: "
+			 ".*/roster.yaml has 16 (the default), not 8' learner-02/stderr.txt");
 }
 
 /* The models have equally many elements. */
 CLUSTER_TEST(differing_model_is_named)
 {
-	cluster_open(c, N, "rounds=1");
+	cluster_open(c, N, "rounds=1 noise_parameters=2354");
 	for (uint32_t i = 1; i <= N; i++)
-		cluster_start(c, i, i == 2 ? "trainer=noise noise_parameters=2354" : "hidden_units=1");
+		cluster_start(c, i, i == 2 ? "trainer=noise" : "");
 	expect_named(c, 2, "learner-02 (2) trains another model: tensor model is there, and not here",
 		     " trains another model: tensor encoder.weight is there, and not here");
 }
@@ -120,11 +118,22 @@ CLUSTER_TEST(differing_model_is_named)
 CLUSTER_TEST(other_roster_is_named)
 {
 	cluster_open(c, N + 1, "rounds=1");
-	cluster_shell(c, "head -n 3 roster.yaml >three.yaml");
+	cluster_shell(c, "sed '/id: 4,/d' roster.yaml >three.yaml");
 	for (uint32_t i = 1; i <= N; i++)
 		cluster_start(c, i, i == 3 ? "quorum=3" : "roster=../three.yaml");
 	c->run.learners = N; /* the fourth is only in the roster of learner 3 */
 	expect_named(c, 3, "learner-03 (3) has another roster: 4 learners (",
+		     "has another roster: 3 learners (");
+}
+
+/* The members are the same. */
+CLUSTER_TEST(other_settings_are_another_roster)
+{
+	cluster_open(c, N, "rounds=1");
+	cluster_shell(c, "cp roster.yaml other.yaml");
+	for (uint32_t i = 1; i <= N; i++)
+		cluster_start(c, i, i == 2 ? "roster=../other.yaml max_degree=8" : "");
+	expect_named(c, 2, "learner-02 (2) has another roster: 3 learners (",
 		     "has another roster: 3 learners (");
 }
 

@@ -24,7 +24,7 @@ static void open_with(struct cluster *c, uint32_t n, const char *quorum)
 static void add(struct cluster *c, const char *quorum)
 {
 	open_with(c, 4, quorum);
-	cluster_shell(c, "head -n 3 roster.yaml >old.yaml");
+	cluster_shell(c, "sed '/id: 4,/d' roster.yaml >old.yaml");
 	start_some(c, 1, 3, OLD);
 	cluster_finish(c);
 	cluster_start(c, 4, NEW);
@@ -52,7 +52,7 @@ CLUSTER_TEST(add_under_majority)
 static void leave(struct cluster *c, const char *quorum, uint32_t behind)
 {
 	open_with(c, 4, quorum);
-	cluster_shell(c, "cp roster.yaml old.yaml; sed -i 4d roster.yaml");
+	cluster_shell(c, "cp roster.yaml old.yaml; sed -i '/id: 4,/d' roster.yaml");
 	start_some(c, 1, 4, "roster=../old.yaml rounds=2");
 	cluster_finish(c);
 	if (behind != 0) {
@@ -86,9 +86,10 @@ static void renew(struct cluster *c, const char *quorum, bool emptied)
 	cluster_shell(c, "cp roster.yaml old.yaml");
 	start_some(c, 1, 3, OLD);
 	cluster_finish(c);
-	cluster_shell(c, "cd learner-02; rm -r identity; " STARLING_PATH
-			 " keygen --id 2 --name learner-02 --address 127.0.0.1:1 >line; "
-			 "key=$(sed 's/.*key: //' line); sed -i \"2s/key: .*/key: $key/\" ../roster.yaml");
+	cluster_shell(
+		c, "cd learner-02; rm -r identity; " STARLING_PATH
+		   " keygen --id 2 --name learner-02 --address 127.0.0.1:1 >line; "
+		   "key=$(sed 's/.*key: //' line); sed -i \"/id: 2,/s/key: .*/key: $key/\" ../roster.yaml");
 	if (emptied)
 		cluster_shell(c, "cd learner-02; rm -r state");
 	start_some(c, 1, 3, NEW);

@@ -18,7 +18,7 @@ struct change {
 
 static const struct change changes[] = {
 	{"cp six.yaml roster.yaml", 2, "before-prepared:2", ALL, 0},
-	{"sed -i 3d roster.yaml", GONE, "after-released:2", 0, GONE},
+	{"sed -i '/id: 3,/d' roster.yaml", GONE, "after-released:2", 0, GONE},
 	{"cd learner-04; rm -r identity; " STARLING_PATH
 	 " keygen --id 4 --name learner-04 --address 127.0.0.1:1 >line; "
 	 "key=$(sed 's/.*key: //' line); sed -i \"/id: 4,/s/key: .*/key: $key/\" ../roster.yaml",
@@ -82,7 +82,7 @@ static void roll(struct cluster *c, const struct change *change)
 static void begin(struct cluster *c, const char *settings)
 {
 	cluster_open(c, ALL, settings);
-	cluster_shell(c, "cp roster.yaml six.yaml; sed -i 6d roster.yaml");
+	cluster_shell(c, "cp roster.yaml six.yaml; sed -i '/id: 6,/d' roster.yaml");
 	for (uint32_t i = 1; i < ALL; i++)
 		cluster_start(c, i, "");
 }

@@ -4,6 +4,7 @@
 #include "test/lib/test.h"
 
 #include "common/config/roster.h"
+#include "common/config/yaml.h"
 
 #define KEY_A "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define KEY_B "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
@@ -14,11 +15,21 @@
 #define B LINE("2", "b", "[2001:db8::2]:7400", KEY_B)
 #define C LINE("30", "c", "c.example.org:65535", KEY_C)
 
+static int load_file(const char *path, struct sl_roster *roster, struct sl_error *error)
+{
+	struct sl_yaml yaml;
+	int code = sl_yaml_open(&yaml, path, error);
+	assert_int_equal(code, SL_OK);
+	code = sl_roster_read(&yaml, yaml.root, roster, 2, SL_LEARNERS_MAX, error);
+	sl_yaml_close(&yaml);
+	return code;
+}
+
 static void load(const char *text, struct sl_roster *roster)
 {
 	struct sl_error error = {0};
 	folder_put("r.yaml", text);
-	if (sl_roster_load("r.yaml", roster, &error) != SL_OK)
+	if (load_file("r.yaml", roster, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 
@@ -27,7 +38,7 @@ static void expect_error(const char *text, const char *message)
 	struct sl_roster roster;
 	struct sl_error error = {0};
 	folder_put("r.yaml", text);
-	assert_int_not_equal(sl_roster_load("r.yaml", &roster, &error), SL_OK);
+	assert_int_not_equal(load_file("r.yaml", &roster, &error), SL_OK);
 	assert_string_equal(error.text, message);
 	assert_null(roster.members);
 }
@@ -139,7 +150,7 @@ TEST_WITH(takes_the_most, folder_enter, folder_leave)
 		fprintf(file, "- {id: %u, name: n%u, address: \"h:%u\", key: \"sha256:%064x\"}\n", i, i, i,
 			i);
 	fclose(file);
-	assert_int_equal(sl_roster_load("big.yaml", &roster, NULL), SL_OK);
+	assert_int_equal(load_file("big.yaml", &roster, NULL), SL_OK);
 	assert_int_equal(roster.size, SL_LEARNERS_MAX);
 	assert_int_equal(sl_roster_find(&roster, 1234), 1233);
 	sl_roster_close(&roster);
@@ -149,7 +160,7 @@ TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
 	struct sl_error error = {0};
-	if (sl_roster_load(SL_SOURCE_ROOT "/deploy/roster.yaml", &roster, &error) != SL_OK)
+	if (load_file(SL_SOURCE_ROOT "/deploy/roster.yaml", &roster, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	sl_roster_close(&roster);
 }

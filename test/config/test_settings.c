@@ -4,14 +4,13 @@
 #include "test/lib/test.h"
 
 #include "common/config/settings_table.h"
-#include "common/protocol/message.h"
 
 #define HEAD "run: r\nid: 3\nroster: roster.yaml\nidentity: id\nstate: state\n" /* lines 1 to 5 */
 
 static int load(const char *text, struct sl_settings *settings, struct sl_error *error)
 {
 	folder_put("c.yaml", text);
-	return sl_settings_load("c.yaml", NULL, 0, settings, error);
+	return sl_settings_load("c.yaml", NULL, 0, NULL, NULL, settings, error);
 }
 
 static void expect_error(const char *text, const char *message)
@@ -75,7 +74,7 @@ TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)
 	struct sl_settings s;
 	mkdir("etc", 0700);
 	folder_put("etc/c.yaml", HEAD "log: log.jsonl\ndata: /srv/mnist\n");
-	assert_int_equal(sl_settings_load("etc/c.yaml", NULL, 0, &s, NULL), SL_OK);
+	assert_int_equal(sl_settings_load("etc/c.yaml", NULL, 0, NULL, NULL, &s, NULL), SL_OK);
 	assert_string_equal(s.roster, "etc/roster.yaml");
 	assert_string_equal(s.identity, "etc/id");
 	assert_string_equal(s.control, "etc/state/control.sock");
@@ -90,11 +89,11 @@ TEST_WITH(overrides_win, folder_enter, folder_leave)
 	struct sl_settings s;
 	struct sl_error error = {0};
 	folder_put("c.yaml", HEAD "rounds: 2\nlog: x\n");
-	assert_int_equal(sl_settings_load("c.yaml", set, 4, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_load("c.yaml", set, 4, NULL, NULL, &s, &error), SL_OK);
 	assert_int_equal(s.rounds, 4);
 	assert_int_equal(s.modulus, 1020431);
 	assert_string_equal(s.log, "-");
-	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
+	assert_int_equal(sl_settings_load("c.yaml", bad, 1, NULL, NULL, &s, &error), SL_ERR_RANGE);
 	assert_string_equal(
 		error.text,
 		"--set decimals=13: decimals must be auto or a whole number from 0 to 12, not '13'");
@@ -189,11 +188,11 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 	expect_error(
 		HEAD "randomness: os\nsharing: seeded\n",
 		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-		"set sharing: shamir at all learners");
+		"set sharing: shamir");
 	expect_error(
 		HEAD "randomness: os\n",
 		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-		"set sharing: shamir at all learners");
+		"set sharing: shamir");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n",
@@ -282,9 +281,9 @@ TEST_WITH(refuses_files, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
-	assert_int_equal(sl_settings_load("none.yaml", NULL, 0, &s, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_settings_load("none.yaml", NULL, 0, NULL, NULL, &s, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, "none.yaml: No such file or directory");
-	assert_int_equal(sl_settings_load(".", NULL, 0, &s, &error), SL_ERR_IO);
+	assert_int_equal(sl_settings_load(".", NULL, 0, NULL, NULL, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, ".: Is a directory");
 }
 
@@ -376,7 +375,7 @@ TEST_WITH(deployed_example_is_printed, folder_enter, folder_leave)
 	assert_null(fgets(line, sizeof line, in));
 	fclose(in);
 	fclose(out);
-	if (sl_settings_load(deployed, NULL, 0, &s, &error) != SL_OK)
+	if (sl_settings_load(deployed, NULL, 0, NULL, NULL, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 
@@ -452,16 +451,125 @@ TEST_WITH(precision_is_automatic_for_applications, folder_enter, folder_leave)
 	assert_true(s.clipping_range == 16);
 }
 
-/* The agreement of a setting is the rule of the parameter with its name. */
-TEST_WITH(agreement_is_that_of_the_protocol, folder_enter, folder_leave)
+static struct sl_setting_text in_roster[] = {{"rounds", "7"}, {"quorum", "all"}, {"epochs", "3"}};
+
+static int give_roster(void *context, const char *path, const struct sl_settings *own,
+		       struct sl_setting_list *list, struct sl_error *error)
 {
-#define SL_SETTING_EQUAL SL_SETTING_SAME /* of none */
-#define X(name, key, rule, ...)                                                                              \
-	if (strcmp(#key, "n") != 0 && strcmp(#key, "model") != 0 && strcmp(#key, "failed") != 0 &&           \
-	    strcmp(#key, "hop_bytes") != 0 && strcmp(#key, "initial") != 0)                                  \
-		assert_int_equal(sl_settings_table_find(#key)->agreement, SL_SETTING_##rule);
-	SL_PARAMETERS(X)
-#undef X
+	(void)own;
+	(void)error;
+	assert_string_equal(path, "roster.yaml");
+	list->items = in_roster;
+	list->count = *(uint32_t *)context;
+	return SL_OK;
+}
+
+/* Load `text` beside a roster with the first `count` settings. */
+static int load_beside(const char *text, uint32_t count, struct sl_settings *settings, struct sl_error *error)
+{
+	folder_put("c.yaml", text);
+	*error = (struct sl_error){0};
+	return sl_settings_load("c.yaml", NULL, 0, give_roster, &count, settings, error);
+}
+
+/* What the roster says of this machine is a proposal to newcomers only. */
+TEST_WITH(shared_settings_are_those_of_the_roster, folder_enter, folder_leave)
+{
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(load_beside(HEAD, 3, &s, &error), SL_OK);
+	assert_int_equal(s.rounds, 7);
+	assert_true(s.quorum == SL_QUORUM_ALL && s.epochs == 5 && s.stall_timeout == 10);
+	assert_int_equal(load_beside(HEAD "rounds: 7\nstall_timeout: 10.0\nepochs: 9\n", 3, &s, &error),
+			 SL_OK);
+	assert_int_equal(s.epochs, 9);
+}
+
+/* .. also where the roster leaves the default. */
+TEST_WITH(another_shared_value_is_refused, folder_enter, folder_leave)
+{
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(load_beside(HEAD "quorum: majority\n", 2, &s, &error), SL_ERR_INVALID);
+	assert_string_equal(
+		error.text,
+		"c.yaml:6:9: quorum is one for all learners and stands in the roster: roster.yaml has "
+		"all, not majority; leave it out here, and change it there");
+	assert_int_equal(load_beside(HEAD "rounds: 8\n", 0, &s, &error), SL_ERR_INVALID);
+	assert_string_equal(
+		error.text,
+		"c.yaml:6:9: rounds is one for all learners and stands in the roster: roster.yaml has "
+		"10 (the default), not 8; leave it out here, and change it there");
+}
+
+TEST_WITH(shared_settings_are_checked, folder_enter, folder_leave)
+{
+	static struct sl_setting_text wrong[] = {
+		{"rounds", "many"}, {"colour", "blue"}, {"weighting", "samples"}};
+	struct sl_setting_list list = {"r.yaml", wrong, 1};
+	struct sl_settings s;
+	struct sl_error error;
+	uint8_t hash[SL_HASH_BYTES];
+	assert_int_equal(sl_settings_hash(&list, hash, &error), SL_ERR_RANGE);
+	assert_string_equal(error.text,
+			    "r.yaml: settings: rounds must be a whole number from 1 to 1000000, not 'many'");
+	list.items = wrong + 1;
+	assert_int_equal(sl_settings_hash(&list, hash, &error), SL_ERR_INVALID);
+	struct sl_setting_text kept = in_roster[0];
+	in_roster[0] = wrong[2];
+	assert_int_equal(load_beside(HEAD, 1, &s, &error), SL_ERR_INVALID);
+	in_roster[0] = kept;
+	assert_string_equal(error.text,
+			    "roster.yaml: weighting: samples needs max_weight, a public bound on any "
+			    "learner's samples");
+}
+
+/* The hash is one of values: not of their spelling, and not of what is of a machine. */
+TEST(the_hash_covers_each_shared_value)
+{
+	static const struct {
+		struct sl_setting_text item;
+		bool same;
+	} rows[] = {{{"rounds", "10"}, true},	      {{"rounds", "11"}, false},
+		    {{"stall_timeout", "1e1"}, true}, {{"stall_timeout", "10.000000000000002"}, false},
+		    {{"quorum", "majority"}, true},   {{"quorum", "3"}, false},
+		    {{"epochs", "9"}, true},	      {{"membership_change", "wait"}, false}};
+	uint8_t usual[SL_HASH_BYTES], hash[SL_HASH_BYTES];
+	struct sl_error error = {0};
+	assert_int_equal(sl_settings_hash(&(struct sl_setting_list){.path = "r"}, usual, &error), SL_OK);
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const struct sl_setting_list list = {"r", &rows[i].item, 1};
+		assert_int_equal(sl_settings_hash(&list, hash, &error), SL_OK);
+		assert_int_equal(memcmp(hash, usual, sizeof hash) == 0, rows[i].same);
+	}
+}
+
+TEST(settings_that_are_not_usual_can_be_read_again)
+{
+	static const char *const set[] = {"quorum=all", "stall_timeout=0.1", "epochs=3", "rounds=10"};
+	struct sl_setting_text items[SL_SETTINGS_SHARED_MAX];
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(sl_settings_assign(set, 4, &s, &error), SL_OK);
+	s.values = SL_VALUES_AUTO; /* as before it is chosen */
+	assert_int_equal(sl_settings_differing(&s, items, &error), 2);
+	assert_string_equal(items[0].key, "quorum");
+	assert_string_equal(items[0].value, "all");
+	assert_string_equal(items[1].key, "stall_timeout");
+	assert_string_equal(items[1].value, "0.10000000000000001");
+}
+
+/* A learner under an earlier roster has its settings, and none of the present one. */
+TEST(all_shared_settings_are_replaced)
+{
+	static const char *const set[] = {"rounds=5", "quorum=3", "epochs=2", "values=model"};
+	struct sl_settings s;
+	struct sl_error error;
+	const struct sl_setting_list list = {"r", in_roster, 1};
+	assert_int_equal(sl_settings_assign(set, 4, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_share(&s, &list, &error), SL_OK);
+	assert_true(s.rounds == 7 && s.quorum == SL_QUORUM_MAJORITY && s.epochs == 2);
+	assert_true(s.values == SL_VALUES_UPDATE && s.decimals == SL_DECIMALS_AUTO);
 }
 
 TEST_WITH(states_values, folder_enter, folder_leave)

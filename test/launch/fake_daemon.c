@@ -104,8 +104,6 @@ static void read_config(struct fake *f, const char *path)
 		die(path);
 	while (fgets(line, sizeof line, in) != NULL) {
 		sscanf(line, "id: %u", &f->id);
-		sscanf(line, "rounds: %u", &f->rounds);
-		sscanf(line, "hidden_units: %u", &f->hidden_units);
 		sscanf(line, "run: %63s", f->run);
 		f->model_dump |= strcmp(line, "unsafe_dump_model: true\n") == 0;
 	}
@@ -116,7 +114,11 @@ static void read_config(struct fake *f, const char *path)
 	while (fgets(line, sizeof line, in) != NULL) {
 		unsigned id = 0;
 		char name[64] = "";
-		f->learners++;
+		f->learners += line[0] == '-';
+		if (strstr(line, "rounds: \"") != NULL)
+			sscanf(strstr(line, "rounds: \""), "rounds: \"%u", &f->rounds);
+		if (strstr(line, "hidden_units: \"") != NULL)
+			sscanf(strstr(line, "hidden_units: \""), "hidden_units: \"%u", &f->hidden_units);
 		if (sscanf(line, "- {id: %u, name: %63[^,],", &id, name) == 2 && id == f->id)
 			memcpy(f->name, name, sizeof name);
 	}

@@ -297,9 +297,9 @@ CLUSTER_TEST(summary_of_three_rounds)
 	}
 	expect_exact(c, "+++");
 	assert_true(has(c, "run/schedule.txt"));
-	await(c, "run/learner-02/config.yaml", "decimals: 4\n");
-	await(c, "run/learner-02/config.yaml", "rounds: 3\n");
-	await(c, "run/learner-02/config.yaml", "hello_timeout: 3\n");
+	await(c, "run/roster.yaml", "decimals: \"4\"");
+	await(c, "run/roster.yaml", "rounds: \"3\"");
+	await(c, "run/roster.yaml", "hello_timeout: \"3\"");
 }
 
 CLUSTER_TEST(two_at_once_have_two_folders)

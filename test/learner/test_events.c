@@ -90,7 +90,7 @@ static void make_links(struct sl_daemon *daemon)
 static int setup(void **state)
 {
 	(void)state;
-	static const struct sl_settings settings = {.log = "/dev/null"};
+	static struct sl_settings settings = {.log = "/dev/null"};
 	struct sl_error error;
 	struct sl_daemon *daemon = daemon_ = malloc(sizeof *daemon);
 	sl_daemon_init(daemon, &settings);

@@ -8,6 +8,7 @@
 
 #include <sodium.h>
 
+#include "common/config/settings_table.h"
 #include "tools/launch/run_fill.h"
 
 #define WORDS_MAX 48u
@@ -109,11 +110,13 @@ void cluster_copy_programs(struct cluster *c, const char *daemon)
 
 static void read_ports(struct cluster *c)
 {
-	FILE *roster = fopen(cluster_path(c, 0, "run/roster.yaml"), "re");
-	assert_non_null(roster);
-	for (uint32_t i = 0; i < c->run.learners; i++)
-		assert_int_equal(fscanf(roster, "%*[^\"]\"127.0.0.1:%hu%*[^\n]", &c->ports[i]), 1);
-	fclose(roster);
+	char text[8192];
+	const char *at = text;
+	process_read(cluster_path(c, 0, "run/roster.yaml"), text, sizeof text);
+	for (uint32_t i = 0; i < c->run.learners; i++) {
+		at = strstr(at, "\"127.0.0.1:") + 1;
+		assert_int_equal(sscanf(at, "127.0.0.1:%hu", &c->ports[i]), 1);
+	}
 }
 
 void cluster_open(struct cluster *c, uint32_t n, const char *settings)
@@ -140,12 +143,41 @@ void cluster_open(struct cluster *c, uint32_t n, const char *settings)
 	read_ports(c);
 }
 
+/* Write those of the words "KEY=VALUE" that stand in the roster into it, and remove them with the word before
+ * each. */
+static void share(const struct cluster *c, uint32_t learner, struct words *words)
+{
+	char roster[SL_PATH_BYTES] = "roster.yaml";
+	size_t left = 3;
+	for (size_t i = 4; i < words->count; i += 2)
+		if (strncmp(words->of[i], "roster=../", 10) == 0)
+			snprintf(roster, sizeof roster, "%s", words->of[i] + 10);
+		else if (strncmp(words->of[i], "roster=", 7) == 0)
+			snprintf(roster, sizeof roster, "learner-%02u/%s", learner, words->of[i] + 7);
+	for (size_t i = 4; i < words->count; i += 2) {
+		char key[SL_NAME_BYTES];
+		struct sl_error error = {0};
+		size_t length = strcspn(words->of[i], "=");
+		snprintf(key, sizeof key, "%.*s", (int)length, words->of[i]);
+		const struct sl_setting *row = sl_settings_table_find(key);
+		if (row == NULL || !row->shared) {
+			words->of[left++] = words->of[i - 1];
+			words->of[left++] = words->of[i];
+		} else if (sl_run_fill_share(&c->run, roster, key, words->of[i] + length + 1, &error) !=
+			   SL_OK)
+			fail_msg("%s", error.text);
+	}
+	words->count = left;
+	words->of[left] = NULL;
+}
+
 static void start(struct cluster *c, uint32_t i, const char *program, const char *settings)
 {
 	struct words words = {.of = {program, "--config", "config.yaml"}, .count = 3};
 	char all[512];
 	snprintf(all, sizeof all, "%s %s", c->usual, settings);
 	add_words(&words, "--set", all);
+	share(c, i, &words);
 	assert_int_equal(c->pids[i - 1], 0);
 	const char *log = cluster_path(c, i, "stderr.txt");
 	c->pids[i - 1] = process_start(cluster_path(c, i, ""), log, log, words.of);

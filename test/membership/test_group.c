@@ -45,6 +45,7 @@ static void make(struct sl_group *group)
 	strcpy(group->settings[1].value, "python3 \"my train\".py \\ # x");
 	assert_int_equal(sl_group_add(group, &a, &error), SL_OK);
 	assert_int_equal(sl_group_add(group, &b, &error), SL_OK);
+	assert_int_equal(sl_group_arrange(group, &error), SL_OK);
 	sl_group_sign(group, key);
 }
 
@@ -111,6 +112,84 @@ TEST_WITH(is_read_as_it_was_written, enter, folder_leave)
 	sl_group_close(&group);
 }
 
+/* Read a plain roster with `settings`, and compare what is written of it. */
+static void read_plain(const char *settings, struct sl_group *group)
+{
+	struct sl_error error = {0};
+	char lines[2][SL_MEMBER_TEXT_BYTES], text[2 * SL_MEMBER_TEXT_BYTES + 256];
+	struct sl_member a = member_of("anna", 0xaa), b = member_of("bo", 0xbb);
+	a.id = 1;
+	b.id = 2;
+	sl_roster_member_text(&a, lines[0]);
+	sl_roster_member_text(&b, lines[1]);
+	sprintf(text, "settings: {%s}\nmembers:\n%s\n%s\n", settings, lines[0], lines[1]);
+	folder_put("r.yaml", text);
+	if (sl_group_load("r.yaml", group, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	char *again = text_of(group);
+	assert_string_equal(text, again);
+	free(again);
+}
+
+/* The hash covers the settings: two learners with other ones have other rosters. */
+TEST_WITH(a_plain_roster_has_settings, enter, folder_leave)
+{
+	struct sl_group usual, same, other;
+	read_plain("", &usual);
+	read_plain("rounds: \"10\", epochs: \"3\"", &same);
+	read_plain("rounds: \"12\"", &other);
+	assert_false(sl_group_is_signed(&other));
+	assert_int_equal(other.roster.size, 2);
+	assert_string_equal(other.settings[0].value, "12");
+	assert_memory_equal(same.roster.hash, usual.roster.hash, SL_HASH_BYTES);
+	assert_memory_not_equal(other.roster.hash, usual.roster.hash, SL_HASH_BYTES);
+	sl_group_close(&usual);
+	sl_group_close(&same);
+	sl_group_close(&other);
+}
+
+/* One loader reads both, so that no settings of one version run under the roster of another. */
+TEST_WITH(configuration_and_roster_are_read_together, enter, folder_leave)
+{
+	struct sl_group group;
+	struct sl_settings settings;
+	struct sl_error error = {0};
+	read_plain("rounds: \"12\"", &group);
+	sl_group_close(&group);
+	folder_put("c.yaml", "run: r\nid: 1\nroster: r.yaml\nidentity: i\nstate: s\n");
+	assert_int_equal(sl_group_load_settings("c.yaml", NULL, 0, &settings, &group, &error), SL_OK);
+	assert_int_equal(settings.rounds, 12);
+	assert_int_equal(group.roster.size, 2);
+	sl_group_close(&group);
+	const char *const set = "rounds=13";
+	assert_int_equal(sl_group_load_settings("c.yaml", &set, 1, &settings, &group, &error),
+			 SL_ERR_INVALID);
+	sl_group_close(&group);
+}
+
+/* .. as before rosters had settings; the hash covers them all the same. */
+TEST_WITH(a_plain_list_leaves_settings_to_the_configuration, enter, folder_leave)
+{
+	struct sl_group listed, other, mapped;
+	struct sl_settings settings;
+	struct sl_error error = {0};
+	const char *const set = "rounds=12";
+	read_plain("rounds: \"12\"", &mapped);
+	folder_put("c.yaml", "run: r\nid: 1\nroster: list.yaml\nidentity: i\nstate: s\n");
+	assert_int_equal(system("sed 1,2d r.yaml >list.yaml"), 0);
+	assert_int_equal(sl_group_load_settings("c.yaml", &set, 1, &settings, &listed, &error), SL_OK);
+	assert_int_equal(sl_group_load_settings("c.yaml", NULL, 0, &settings, &other, &error), SL_OK);
+	assert_memory_equal(listed.roster.hash, mapped.roster.hash, SL_HASH_BYTES);
+	assert_memory_not_equal(other.roster.hash, mapped.roster.hash, SL_HASH_BYTES);
+	char *text = text_of(&listed), *again = text_of(&mapped);
+	assert_string_equal(text, again);
+	free(text);
+	free(again);
+	sl_group_close(&listed);
+	sl_group_close(&other);
+	sl_group_close(&mapped);
+}
+
 TEST_WITH(a_plain_list_is_a_group_without_a_name, enter, folder_leave)
 {
 	struct sl_group group;
@@ -136,7 +215,7 @@ TEST_WITH(every_change_invalidates_the_signature, enter, folder_leave)
 {
 	static const char *const changes[][2] = {
 		{"name: ward", "name: wart"}, {"version: 2,", "version: 3,"},	{"start: 3", "start: 2"},
-		{"next_id: 3", "next_id: 4"}, {"tolerance", "tolerancf"},	{"\"1\"", "\"2\""},
+		{"next_id: 3", "next_id: 4"}, {"tolerance", "forgetful"},	{"\"1\"", "\"2\""},
 		{"id: 2", "id: 1000"},	      {"anna.example", "anne.example"}, {"sha256:bb", "sha256:bc"},
 		{"name: bo,", "name: bob,"},
 	};
@@ -146,6 +225,14 @@ TEST_WITH(every_change_invalidates_the_signature, enter, folder_leave)
 			     id ? "learner 1000 is not below next_id 3"
 				: "r.yaml: not signed by its admin; a change by hand");
 	}
+}
+
+TEST_WITH(settings_are_checked, enter, folder_leave)
+{
+	expect_error("tolerance", "tolerancf", SL_ERR_INVALID,
+		     "roster: settings: unknown key 'tolerancf'; did you mean 'tolerance'?");
+	expect_error("\"1\"", "\"0\"", SL_ERR_RANGE,
+		     "roster: settings: tolerance must be a whole number from 1 to 1998, not '0'");
 }
 
 /* Comments and blanks are not signed. */

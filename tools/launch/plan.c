@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/membership/group.h"
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
 #include "tools/launch/launch.h"
@@ -247,7 +248,9 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	set[o->sets] = control;
 	set[o->sets + 1] = application;
 	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
-	int rc = sl_settings_load(path, set, o->sets + 2, &plan->settings, error);
+	struct sl_group group;
+	int rc = sl_group_load_settings(path, set, o->sets + 2, &plan->settings, &group, error);
+	sl_group_close(&group);
 	free(set);
 	return rc;
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/membership/group.h"
 #include "common/base/bytes.h"
 #include "daemon/store/store.h"
 #include "tools/launch/launch.h"
@@ -79,7 +80,9 @@ static int read_settings(struct sl_plan *plan, struct sl_error *error)
 	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
 	if (access(path, R_OK) != 0)
 		return not_a_run(o->resume, "no configuration of its learners in it", error);
-	int rc = sl_settings_load(path, sockets, 2, &plan->settings, error);
+	struct sl_group group;
+	int rc = sl_group_load_settings(path, sockets, 2, &plan->settings, &group, error);
+	sl_group_close(&group);
 	if (rc != SL_OK)
 		return rc;
 	if (o->verify && !plan->settings.unsafe_dump_model)
@@ -106,7 +109,9 @@ static int raise_rounds(struct sl_plan *plan, struct sl_error *error)
 {
 	if (plan->options.rounds <= plan->settings.rounds)
 		return SL_OK;
-	int rc = sl_run_fill_rounds(&plan->folder, plan->options.rounds, error);
+	char value[16];
+	snprintf(value, sizeof value, "%u", plan->options.rounds);
+	int rc = sl_run_fill_share(&plan->folder, "roster.yaml", "rounds", value, error);
 	if (rc == SL_OK)
 		plan->settings.rounds = plan->options.rounds;
 	return rc;
@@ -199,20 +204,20 @@ static void read_commits(struct sl_plan *plan, const struct sl_roster *roster)
 static int find_progress(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_resume *r = &plan->resume;
-	struct sl_roster roster;
+	struct sl_group group;
 	char path[PATH_MAX];
 	sl_run_folder_file(&plan->folder, "roster.yaml", path);
-	int rc = sl_roster_load(path, &roster, error);
+	int rc = sl_group_load(path, &group, error);
 	if (rc != SL_OK)
 		return rc;
 	r->of = calloc(plan->learners, sizeof *r->of);
 	if (r->of == NULL) {
-		sl_roster_close(&roster);
+		sl_group_close(&group);
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	}
 	bool known = read_progress(plan);
-	read_commits(plan, &roster);
-	sl_roster_close(&roster);
+	read_commits(plan, &group.roster);
+	sl_group_close(&group);
 	if (!known)
 		*r = (struct sl_resume){.shown = r->committed, .committed = r->committed, .of = r->of};
 	r->committed = r->committed > r->shown ? r->committed : r->shown;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/config/roster.h"
+#include "common/config/settings_table.h"
+#include "common/membership/group.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/ports.h"
 
@@ -64,16 +65,41 @@ static bool overridden(const char *key, const char *const *overrides, size_t cou
 	return false;
 }
 
+/* Return true if the setting, whose name has `length` bytes, stands in the roster. */
+static bool is_shared(const char *key, size_t length)
+{
+	char name[SL_NAME_BYTES];
+	snprintf(name, sizeof name, "%.*s", (int)length, key);
+	const struct sl_setting *row = sl_settings_table_find(name);
+	return row != NULL && row->shared;
+}
+
+/* Write the settings that do not stand in the roster. */
 static void put_settings(FILE *out, const struct sl_run_setting *settings, size_t count,
 			 const char *const *overrides, size_t override_count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!overridden(settings[i].key, overrides, override_count))
+		if (!overridden(settings[i].key, overrides, override_count) &&
+		    !is_shared(settings[i].key, strlen(settings[i].key)))
 			put_setting(out, settings[i].key, strlen(settings[i].key), settings[i].value);
 	for (size_t i = 0; i < override_count; i++) {
 		size_t length = strcspn(overrides[i], "=");
-		put_setting(out, overrides[i], length, overrides[i] + length + 1);
+		if (!is_shared(overrides[i], length))
+			put_setting(out, overrides[i], length, overrides[i] + length + 1);
 	}
+}
+
+/* Give the roster the setting, in place of one with this key. The list has room for one more. */
+static void share(struct sl_group *group, const char *key, size_t length, const char *value)
+{
+	uint32_t i = 0;
+	struct sl_setting_text *items = group->settings;
+	while (i < group->setting_count &&
+	       (strncmp(items[i].key, key, length) != 0 || items[i].key[length] != '\0'))
+		i++;
+	group->setting_count += i == group->setting_count;
+	snprintf(items[i].key, sizeof items[i].key, "%.*s", (int)length, key);
+	snprintf(items[i].value, sizeof items[i].value, "%s", value);
 }
 
 static int write_config(const struct sl_run_folder *folder, uint32_t index,
@@ -126,33 +152,46 @@ static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint
 	return SL_OK;
 }
 
-static int write_roster(const struct sl_run_folder *folder, const struct sl_member *members,
+static int write_roster(const struct sl_run_folder *folder, const char *file, const struct sl_group *group,
 			struct sl_error *error)
 {
-	struct text text;
-	char line[SL_MEMBER_TEXT_BYTES];
-	if (text_open(&text) != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
-	for (uint32_t i = 0; i < folder->learners; i++) {
-		sl_roster_member_text(&members[i], line);
-		fprintf(text.out, "%s\n", line);
-	}
-	return text_write(&text, folder, "roster.yaml", error);
+	size_t size;
+	char *text = sl_group_text(group, &size);
+	int rc = text == NULL ? sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file)
+			      : sl_run_folder_write(folder, file, text, size, error);
+	free(text);
+	return rc;
+}
+
+static int make_roster(const struct sl_run_folder *folder, struct sl_group *group, struct sl_error *error)
+{
+	uint16_t *ports = calloc(folder->learners, sizeof *ports);
+	struct sl_member *members = calloc(folder->learners, sizeof *members);
+	group->roster = (struct sl_roster){.members = members, .size = folder->learners};
+	int rc = ports != NULL && members != NULL ? sl_ports_find(ports, folder->learners, error)
+						  : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
+		rc = make_learner(folder, i, ports[i], &members[i], error);
+	free(ports);
+	return rc == SL_OK ? write_roster(folder, "roster.yaml", group, error) : rc;
 }
 
 int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
 		const char *const *overrides, size_t override_count, struct sl_error *error)
 {
-	uint16_t *ports = calloc(folder->learners, sizeof *ports);
-	struct sl_member *members = calloc(folder->learners, sizeof *members);
-	int rc = ports != NULL && members != NULL ? sl_ports_find(ports, folder->learners, error)
-						  : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
-		rc = make_learner(folder, i, ports[i], &members[i], error);
-	if (rc == SL_OK)
-		rc = write_roster(folder, members, error);
-	free(ports);
-	free(members);
+	struct sl_group group = {.settings = calloc(count + override_count + 1, sizeof *group.settings)};
+	if (group.settings == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		if (is_shared(settings[i].key, strlen(settings[i].key)))
+			share(&group, settings[i].key, strlen(settings[i].key), settings[i].value);
+	for (size_t i = 0; i < override_count; i++) {
+		size_t length = strcspn(overrides[i], "=");
+		if (is_shared(overrides[i], length))
+			share(&group, overrides[i], length, overrides[i] + length + 1);
+	}
+	int rc = make_roster(folder, &group, error);
+	sl_group_close(&group);
 	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
 		rc = write_config(folder, i, settings, count, overrides, override_count, error);
 	return rc;
@@ -201,14 +240,29 @@ static int set_setting(const struct sl_run_folder *folder, uint32_t index, const
 	return text_write(&out, folder, file, error);
 }
 
-int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, struct sl_error *error)
+static int read_roster(const struct sl_run_folder *folder, const char *file, struct sl_group *group,
+		       struct sl_error *error)
 {
-	char value[16];
-	int rc = SL_OK;
-	snprintf(value, sizeof value, "%u", rounds);
-	for (uint32_t i = folder->learners; rc == SL_OK && i > 0; i--)
-		rc = set_setting(folder, i - 1, "rounds", value, error);
-	return rc;
+	char path[PATH_MAX];
+	sl_run_folder_file(folder, file, path);
+	return sl_group_load(path, group, error);
+}
+
+int sl_run_fill_share(const struct sl_run_folder *folder, const char *file, const char *key,
+		      const char *value, struct sl_error *error)
+{
+	struct sl_group group;
+	int rc = read_roster(folder, file, &group, error);
+	if (rc != SL_OK)
+		return rc;
+	void *more = realloc(group.settings, (group.setting_count + 1) * sizeof *group.settings);
+	if (more != NULL) {
+		group.settings = more;
+		share(&group, key, strlen(key), value);
+		rc = write_roster(folder, file, &group, error);
+	}
+	sl_group_close(&group);
+	return more != NULL ? rc : sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
 }
 
 static uint16_t port_of(const struct sl_member *member)
@@ -243,23 +297,19 @@ static int replace_port(struct sl_roster *roster, uint32_t index, uint32_t first
 static int replace_ports(const struct sl_run_folder *folder, uint32_t first, uint32_t apart,
 			 struct sl_error *error)
 {
-	char path[PATH_MAX];
-	struct sl_roster roster;
+	struct sl_group group;
 	bool changed = false;
-	sl_run_folder_file(folder, "roster.yaml", path);
-	int rc = sl_roster_load(path, &roster, error);
-	if (rc != SL_OK)
-		return rc;
-	for (uint32_t i = 0; rc == SL_OK && i < roster.size; i++) {
-		uint16_t port = port_of(&roster.members[i]);
+	int rc = read_roster(folder, "roster.yaml", &group, error);
+	for (uint32_t i = 0; rc == SL_OK && i < group.roster.size; i++) {
+		uint16_t port = port_of(&group.roster.members[i]);
 		if (port - first >= apart && sl_ports_reserve(port))
 			continue;
-		rc = replace_port(&roster, i, first, apart, error);
+		rc = replace_port(&group.roster, i, first, apart, error);
 		changed = true;
 	}
 	if (rc == SL_OK && changed)
-		rc = write_roster(folder, roster.members, error);
-	sl_roster_close(&roster);
+		rc = write_roster(folder, "roster.yaml", &group, error);
+	sl_group_close(&group);
 	return rc;
 }
 

@@ -15,9 +15,9 @@ struct sl_run_setting {
 int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
 		const char *const *overrides, size_t override_count, struct sl_error *error);
 
-/* Set `rounds` in every configuration. Learner 1 comes last: its configuration tells whether all are changed.
- */
-int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, struct sl_error *error);
+/* Set `key`, a setting that all learners share, in the roster RUN/file. */
+int sl_run_fill_share(const struct sl_run_folder *folder, const char *file, const char *key,
+		      const char *value, struct sl_error *error);
 
 /* Have the learners answer HTTP on the loopback ports `port`, `port` + 1 and so on, and write
  * prometheus.yaml, which scrapes them; `token_file` is their http_token_file, "": none. SL_ERR_BUSY: one of

@@ -21,17 +21,16 @@
 static bool check_files(struct sl_doctor *d)
 {
 	struct sl_error error = {0};
-	if (sl_settings_load(d->config, NULL, 0, &d->settings, &error) != SL_OK) {
-		sl_doctor_add(d, SL_DOCTOR_FAIL, "configuration",
-			      "correct it; starlingd.yaml(5) describes each setting", "%s", error.text);
+	if (sl_group_load_settings(d->config, NULL, 0, &d->settings, &d->group, &error) != SL_OK) {
+		size_t n = strlen(d->settings.roster);
+		bool roster = n > 0 && strncmp(error.text, d->settings.roster, n) == 0;
+		sl_doctor_add(d, SL_DOCTOR_FAIL, roster ? "roster" : "configuration",
+			      roster ? "copy it again from a learner that runs; see roster(5)"
+				     : "correct it; starlingd.yaml(5) describes each setting",
+			      "%s", error.text);
 		return false;
 	}
 	sl_doctor_add(d, SL_DOCTOR_OK, "configuration", NULL, "%s", d->config);
-	if (sl_group_load(d->settings.roster, &d->group, &error) != SL_OK) {
-		sl_doctor_add(d, SL_DOCTOR_FAIL, "roster",
-			      "copy it again from a learner that runs; see roster(5)", "%s", error.text);
-		return false;
-	}
 	uint32_t n = d->group.roster.size;
 	if (sl_group_is_signed(&d->group))
 		sl_doctor_add(d, SL_DOCTOR_OK, "roster", NULL, "group %s, version %" PRIu64 ", %u learner%s",

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/config/roster.h"
+#include "common/membership/group.h"
 #include "daemon/net/identity.h"
 #include "daemon/store/evidence.h"
 #include "tools/lib/option.h"
@@ -148,20 +148,20 @@ static int tell(const char *path, const struct sl_roster *roster, bool json)
 int sl_cmd_evidence(int argc, char **argv)
 {
 	struct options o = {0};
-	struct sl_roster roster = {0};
+	struct sl_group group = {.version = 0};
 	struct sl_error error;
 	int status = 0;
 	sl_option_parse(&usage, argc, argv, &o);
-	if (sodium_init() < 0 || (o.roster != NULL && sl_roster_load(o.roster, &roster, &error) != SL_OK)) {
+	if (sodium_init() < 0 || (o.roster != NULL && sl_group_load(o.roster, &group, &error) != SL_OK)) {
 		fprintf(stderr, "starling evidence: %s\n", error.text);
 		return SL_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < o.count; i++) {
-		int one = tell(o.files[i], &roster, o.json);
+		int one = tell(o.files[i], &group.roster, o.json);
 		status = one > status ? one : status;
 	}
-	if (roster.size > 0)
-		sl_roster_close(&roster);
+	if (group.roster.size > 0)
+		sl_group_close(&group);
 	else if (status == 0 && !o.json)
 		fputs("Not checked whose key that is: give --roster FILE.\n", stderr);
 	return status;

@@ -25,7 +25,7 @@ struct create {
 	bool json;
 	char folder[PATH_MAX];
 	struct sl_group group;
-	struct sl_group_setting settings[SL_GROUP_SETTINGS_MAX];
+	struct sl_setting_text settings[SL_GROUP_SETTINGS_MAX];
 	uint8_t admin[SL_KEY_BYTES];
 };
 
@@ -41,7 +41,7 @@ static void take_expires(struct argp_state *state, const char *value, void *opti
 static void take_setting(struct argp_state *state, const char *value, void *options)
 {
 	struct create *c = options;
-	struct sl_group_setting *s = &c->settings[c->group.setting_count];
+	struct sl_setting_text *s = &c->settings[c->group.setting_count];
 	sl_group_folder_take_set(state, value, &c->sets);
 	const char *equals = strchr(value, '=');
 	if (c->group.setting_count == SL_GROUP_SETTINGS_MAX)
@@ -167,13 +167,15 @@ static int check_settings(const struct create *c, struct sl_error *error)
 	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
 	char path[PATH_MAX + 32];
 	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, c->folder);
-	int rc = sl_settings_load(path, NULL, 0, settings, error);
+	struct sl_group group;
+	int rc = sl_group_load_settings(path, NULL, 0, settings, &group, error);
 	uint32_t least =
 		rc == SL_OK && settings->privacy_check == SL_PRIVACY_ENFORCE ? settings->tolerance + 2 : 2;
 	if (rc == SL_OK && c->group.start < least)
 		rc = sl_err_set(error, SL_ERR_REFUSED,
 				"--members %u: with tolerance: %u a round needs %u learners or more",
 				c->group.start, settings->tolerance, least);
+	sl_group_close(&group);
 	free(settings);
 	return rc;
 }

@@ -169,7 +169,7 @@ bool sl_group_folder_is_shared(const char *key)
 }
 
 /* Refuse a setting that a roster must not give a machine, such as a command. */
-static int check_setting(const struct sl_group *group, const struct sl_group_setting *setting,
+static int check_setting(const struct sl_group *group, const struct sl_setting_text *setting,
 			 struct sl_error *error)
 {
 	char assignment[sizeof setting->key + sizeof setting->value + 1];
@@ -191,7 +191,8 @@ static int put_settings(FILE *out, const struct sl_group *group, const struct sl
 		int rc = check_setting(group, &group->settings[i], error);
 		if (rc != SL_OK)
 			return rc;
-		put_setting(out, group->settings[i].key, group->settings[i].value);
+		if (!sl_settings_table_find(group->settings[i].key)->shared)
+			put_setting(out, group->settings[i].key, group->settings[i].value);
 	}
 	for (size_t i = 0; own != NULL && i < own->count; i++) {
 		const char *equals = strchr(own->items[i], '=');
@@ -283,9 +284,7 @@ int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl
 	char path[PATH_MAX + 32];
 	*own = (struct sl_group_own){.member = NULL};
 	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
-	int rc = sl_settings_load(path, NULL, 0, &own->settings, error);
-	if (rc == SL_OK)
-		rc = sl_group_load(own->settings.roster, &own->group, error);
+	int rc = sl_group_load_settings(path, NULL, 0, &own->settings, &own->group, error);
 	if (rc == SL_OK && !sl_group_is_signed(&own->group))
 		rc = sl_err_set(error, SL_ERR_REFUSED,
 				"%s is not signed, so that 'starling group create' has not made it: change "

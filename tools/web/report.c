@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/config/level.h"
-#include "common/config/settings.h"
+#include "common/membership/group.h"
 #include "tools/web/page.h"
 #include "tools/web/rows.h"
 
@@ -21,9 +21,12 @@ static uint64_t rounds_of(const char *folder)
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		char path[PATH_MAX];
 		struct sl_settings settings;
+		struct sl_group group = {.version = 0};
 		struct sl_error error = {0};
-		if (snprintf(path, sizeof path, "%s/%s/config.yaml", folder, names[i]) < PATH_MAX &&
-		    sl_settings_load(path, NULL, 0, &settings, &error) == SL_OK)
+		bool read = snprintf(path, sizeof path, "%s/%s/config.yaml", folder, names[i]) < PATH_MAX &&
+			    sl_group_load_settings(path, NULL, 0, &settings, &group, &error) == SL_OK;
+		sl_group_close(&group);
+		if (read)
 			return settings.rounds;
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/membership/group.h"
 #include "common/report/record.h"
 #include "daemon/runtime/log.h"
 #include "tools/dev/bench/bench.h"
@@ -80,10 +81,10 @@ int sl_bench_monitored(const struct sl_bench *bench, struct sl_error *error)
 {
 	static const struct sl_settings settings = {
 		.log_format = SL_LOG_JSON, .log_level = SL_INFO, .id = 1, .log = "log"};
-	struct sl_roster roster = {0};
+	struct sl_group group;
 	struct sl_log *log = NULL;
 	json_t *records = json_array();
-	int rc = sl_roster_load(bench->arguments[0], &roster, error);
+	int rc = sl_group_load(bench->arguments[0], &group, error);
 	for (char *const *path = bench->arguments + 1; rc == SL_OK && *path != NULL; path++)
 		rc = read_log(records, *path, error);
 	if (rc == SL_OK && json_array_size(records) == 0)
@@ -91,9 +92,9 @@ int sl_bench_monitored(const struct sl_bench *bench, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_log_open(&log, &settings, "learner-01", error);
 	for (uint32_t i = 0; rc == SL_OK && i < bench->repeat; i++)
-		sl_bench_sample(write_again(log, records, &roster), "us", "CPU of a log record");
+		sl_bench_sample(write_again(log, records, &group.roster), "us", "CPU of a log record");
 	sl_log_close(log);
-	sl_roster_close(&roster);
+	sl_group_close(&group);
 	json_decref(records);
 	return rc;
 }
