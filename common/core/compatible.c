@@ -2,41 +2,32 @@
 
 #include "common/core/emit.h"
 
-static const struct {
-	const char *name;
-	enum sl_agreement rule;
-} parameters[SL_PARAMETER_COUNT] = {
-#define X(name, key, rule, ...) {#key, SL_AGREEMENT_##rule},
+static const char *const names[SL_PARAMETER_COUNT] = {
+#define X(name, key, ...) #key,
 	SL_PARAMETERS(X)
 #undef X
 };
 
-enum sl_agreement sl_compatible_rule(uint32_t k)
-{
-	return parameters[k].rule;
-}
-
-/* Return the first parameter that differs and must not, or that no learner of this roster may have; or
- * SL_PARAMETER_COUNT. */
+/* Return the first parameter that differs and must not, or SL_PARAMETER_COUNT. */
 static uint32_t odd_parameter(const struct sl_core *core, const struct sl_link_record *link)
 {
-	const struct sl_parameters *theirs = &link->state.parameters;
-	const uint64_t *own = (const uint64_t *)&core->parameters, *values = (const uint64_t *)theirs;
+	const uint64_t *own = (const uint64_t *)&core->parameters;
+	const uint64_t *theirs = (const uint64_t *)&link->state.parameters;
 	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++)
-		if (parameters[k].rule == SL_AGREEMENT_SAME && own[k] != values[k])
+		if (own[k] != theirs[k] && k != SL_PARAMETER_failed && k != SL_PARAMETER_hop_bytes &&
+		    k != SL_PARAMETER_initial)
 			return k;
-	if (theirs->quorum > core->config.roster_size)
-		return SL_PARAMETER_quorum;
 	return SL_PARAMETER_COUNT;
 }
 
 static struct sl_difference difference_of(const struct sl_core *core, const struct sl_link_record *link)
 {
 	const struct sl_link_state *state = &link->state;
-	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) != 0)
-		return (struct sl_difference){.reason = SL_REASON_ROSTER};
+	bool roster = memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) != 0;
 	uint32_t k = odd_parameter(core, link);
-	if (k != SL_PARAMETER_COUNT)
+	if (roster && (k == SL_PARAMETER_COUNT || state->roster_size != core->config.roster_size))
+		return (struct sl_difference){.reason = SL_REASON_ROSTER};
+	if (k != SL_PARAMETER_COUNT) /* of two rosters, the setting says more than the hash */
 		return (struct sl_difference){.reason = SL_REASON_PARAMETER, .parameter = k};
 	bool other = state->t == core->t && memcmp(state->previous, core->previous, SL_HASH_BYTES) != 0;
 	return (struct sl_difference){.reason = other ? SL_REASON_HISTORY : SL_REASON_NONE};
@@ -77,7 +68,7 @@ void sl_compatible_describe(const struct sl_core *core, uint32_t i, struct sl_di
 	report->reason = difference.reason;
 	if (difference.reason == SL_REASON_PARAMETER) {
 		uint32_t k = difference.parameter;
-		report->why.parameter.name = parameters[k].name;
+		report->why.parameter.name = names[k];
 		report->why.parameter.own = ((const uint64_t *)&core->parameters)[k];
 		report->why.parameter.theirs = ((const uint64_t *)&state->parameters)[k];
 	} else if (difference.reason == SL_REASON_ROSTER) {

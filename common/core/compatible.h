@@ -1,17 +1,11 @@
 /* compatible.h - whether a learner may share an edge with this one: roster, parameters, history (ROUND.md
  * §7.8 Agree on the view).
  *
- * Of two link states, every learner judges alike: equal values are an equivalence, and a value that no
- * learner may have is seen from the link state, the roster and constants alone.
+ * Of two link states, every learner judges alike: equal values are an equivalence.
  */
 #pragma once
 
 #include "common/core/state.h"
-
-enum sl_agreement { SL_AGREEMENT_SAME, SL_AGREEMENT_MOST, SL_AGREEMENT_BACKED, SL_AGREEMENT_EQUAL };
-
-/* Return the rule of parameter `k`, a SL_PARAMETER_ number. */
-enum sl_agreement sl_compatible_rule(uint32_t k);
 
 /* Return what keeps the signer of `link` from sharing an edge with this learner. */
 struct sl_difference sl_compatible_difference(const struct sl_core *core, const struct sl_link_record *link);

@@ -346,8 +346,6 @@ void sl_confirm_durable(struct sl_core *core)
 {
 	core->committed = core->t;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
-	if (core->view.agreed.rounds > core->rounds)
-		core->rounds = (sl_round)core->view.agreed.rounds;
 	report_commit(core);
 	remember_members(core);
 	spend_range(core);

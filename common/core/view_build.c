@@ -146,6 +146,17 @@ static uint64_t largest_below(const struct sl_core *core, const struct sl_view *
 	return largest;
 }
 
+/* Return the largest value of parameter `k` that c+1 participants reach, or all of them, if they are fewer.
+ */
+static uint64_t backed(const struct sl_core *core, const struct sl_view *view, uint32_t k)
+{
+	uint64_t value = 0, count = 0, enough = core->parameters.tolerance + 1;
+	unsigned __int128 limit = (unsigned __int128)UINT64_MAX + 1;
+	for (; count < enough && count < view->n; limit = value)
+		value = largest_below(core, view, k, limit, &count);
+	return value;
+}
+
 /* Return the value of parameter `k` that all participants have, or 0. */
 static uint64_t equal(const struct sl_core *core, const struct sl_view *view, uint32_t k)
 {
@@ -156,22 +167,12 @@ static uint64_t equal(const struct sl_core *core, const struct sl_view *view, ui
 	return value;
 }
 
-/* Set view->agreed: what is equal, the largest value, or the largest that c+1 participants reach. */
 static void agree_on_parameters(struct sl_core *core, struct sl_view *view)
 {
-	uint64_t *agreed = (uint64_t *)&view->agreed;
 	view->agreed = core->parameters;
-	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
-		enum sl_agreement rule = sl_compatible_rule(k);
-		if (rule == SL_AGREEMENT_EQUAL)
-			agreed[k] = equal(core, view, k);
-		if (rule == SL_AGREEMENT_SAME || rule == SL_AGREEMENT_EQUAL)
-			continue;
-		uint64_t enough = rule == SL_AGREEMENT_MOST ? 1 : core->parameters.tolerance + 1, count = 0;
-		unsigned __int128 limit = (unsigned __int128)UINT64_MAX + 1;
-		for (; count < enough && count < view->n; limit = agreed[k])
-			agreed[k] = largest_below(core, view, k, limit, &count);
-	}
+	view->agreed.failed = backed(core, view, SL_PARAMETER_failed);
+	view->agreed.hop_bytes = backed(core, view, SL_PARAMETER_hop_bytes);
+	view->agreed.initial = equal(core, view, SL_PARAMETER_initial);
 }
 
 /* Return the first learner from `from` on that a participant names and that may not be in the view, and why;

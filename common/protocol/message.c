@@ -5,7 +5,7 @@
 #include "common/field/share.h"
 #include "common/mixing/engine.h"
 
-#define X(field, key, rule, low, high, text)                                                                 \
+#define X(field, key, low, high, text)                                                                       \
 	{.name = #field,                                                                                     \
 	 .number = SL_PARAMETER_##field + 1,                                                                 \
 	 .offset = offsetof(struct sl_parameters, field),                                                    \

@@ -87,10 +87,8 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, HASH, 7, roster)
 
 /* The parameters that the learners of a view agree on (ROUND.md §3 Parameters and how they are agreed),
- * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least, most, flaw).
- * SAME: learners with different values are not in one view. MOST: the largest value counts (the paper's
- * maximum consensus). BACKED: the largest value that c+1 participants reach counts, so that no c of them
- * raise it alone. EQUAL: the value that all have, 0 if they differ.
+ * compared, named, hashed and sent in this order: X(name, its setting, least, most, flaw). Learners with
+ * different values are not in one view, but for failed, hop_bytes and initial.
  *
  *   n           values of the model
  *   p           prime of the field; 0: auto
@@ -102,39 +100,41 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
  *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
  *   forgetful   f; learners whose disk may forget what they signed
- *   privacy_check  0: warn; 1: enforce, as soon as one participant asks for it
- *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting
+ *   privacy_check  0: warn; 1: enforce
+ *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting.
+ The
+ *               largest value that c+1 participants reach counts, so that no c of them raise it; so for
+ hop_bytes
  *   hop_bytes   bytes that could be sent while a message crosses a link, 0: not measured; no setting
  *   values      enum sl_values: what is averaged
  *   decimals, clipping_range (bits of a double)  of values: model; else 0 and 1.0
  *   update_bits bits below its range that are kept of an update; else 0
  *   initial     hash of the model before the first round (canonical.h), from which updates are if all have
- * it; 0: after the first commit, or whole models are averaged
+ *               it; 0: after the first commit, or whole models are averaged
  */
 #define SL_PARAMETERS(X)                                                                                     \
-	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
-	X(p, modulus, SAME, 0, SL_P_LAST, "modulus out of range")                                            \
-	X(rounds, rounds, BACKED, 1, SL_ROUNDS_MAX, "rounds out of range")                                   \
-	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                   \
-	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                      \
-	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
-	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST,                                           \
-	  "clipping_range is not a positive number")                                                         \
-	X(max_weight, max_weight, SAME, 1, UINT64_MAX, "max_weight is 0")                                    \
-	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                \
-	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                   \
-	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                         \
-	X(k, iterations, BACKED, 0, SL_ITERATIONS_MAX, "k out of range")                                     \
-	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                \
-	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")         \
-	X(model, model, SAME, 0, UINT64_MAX, NULL)                                                           \
-	X(forgetful, forgetful, SAME, 0, SL_LEARNERS_MAX, "forgetful out of range")                          \
-	X(privacy_check, privacy_check, MOST, 0, 1, "privacy_check is neither 0 nor 1")                      \
-	X(failed, failed, BACKED, 0, 1, "failed is neither 0 nor 1")                                         \
-	X(hop_bytes, hop_bytes, BACKED, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                       \
-	X(values, values, SAME, 0, SL_VALUES_EXACT, "unknown values")                                        \
-	X(update_bits, update_bits, SAME, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                 \
-	X(initial, initial, EQUAL, 0, UINT64_MAX, NULL)
+	X(n, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                    \
+	X(p, modulus, 0, SL_P_LAST, "modulus out of range")                                                  \
+	X(rounds, rounds, 1, SL_ROUNDS_MAX, "rounds out of range")                                           \
+	X(quorum, quorum, 1, SL_LEARNERS_MAX, "quorum out of range")                                         \
+	X(tolerance, tolerance, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                            \
+	X(decimals, decimals, 0, SL_DECIMALS_MAX, "decimals out of range")                                   \
+	X(clipping_range, clipping_range, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")      \
+	X(max_weight, max_weight, 1, UINT64_MAX, "max_weight is 0")                                          \
+	X(encoding, encoding, 0, SL_ENCODING_PAPER, "unknown encoding")                                      \
+	X(sharing, sharing, 0, SL_SHARING_SEEDED, "unknown sharing")                                         \
+	X(mixing, mixing, 0, SL_ENGINE_AUTO, "unknown mixing")                                               \
+	X(k, iterations, 0, SL_ITERATIONS_MAX, "k out of range")                                             \
+	X(iterations_rule, iterations_rule, 0, 1, "iterations_rule is neither 0 nor 1")                      \
+	X(max_degree, max_degree, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")               \
+	X(model, model, 0, UINT64_MAX, NULL)                                                                 \
+	X(forgetful, forgetful, 0, SL_LEARNERS_MAX, "forgetful out of range")                                \
+	X(privacy_check, privacy_check, 0, 1, "privacy_check is neither 0 nor 1")                            \
+	X(failed, failed, 0, 1, "failed is neither 0 nor 1")                                                 \
+	X(hop_bytes, hop_bytes, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                               \
+	X(values, values, 0, SL_VALUES_EXACT, "unknown values")                                              \
+	X(update_bits, update_bits, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                       \
+	X(initial, initial, 0, UINT64_MAX, NULL)
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

@@ -126,15 +126,18 @@ CLUSTER_TEST(other_roster_is_named)
 		     "has another roster: 3 learners (");
 }
 
-/* The members are the same. */
-CLUSTER_TEST(other_settings_are_another_roster)
+/* The members are the same: of the two rosters, the setting says more than the hash. */
+CLUSTER_TEST(other_settings_of_a_roster_are_named)
 {
 	cluster_open(c, N, "rounds=1");
 	cluster_shell(c, "cp roster.yaml other.yaml");
 	for (uint32_t i = 1; i <= N; i++)
 		cluster_start(c, i, i == 2 ? "roster=../other.yaml max_degree=8" : "");
-	expect_named(c, 2, "learner-02 (2) has another roster: 3 learners (",
-		     "has another roster: 3 learners (");
+	cluster_expect(c, 1,
+		       "waiting for learner-02 (2) to have the same parameters: learner-02 (2) has "
+		       "max_degree 8, this learner 16; set the same at all learners");
+	expect_named(c, 2, "learner-02 (2) has max_degree 8, this learner 16",
+		     " has max_degree 16, this learner 8");
 }
 
 /* Another checkpoint of the same round. */

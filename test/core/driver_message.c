@@ -141,7 +141,6 @@ FILL(link_state)
 					.parameters = p->config.parameters,
 					.candidates = w->list[NAMES],
 					.count = w->count[NAMES]};
-	state->parameters.k = words_field(w, 'k', (uint32_t)p->config.parameters.k);
 	state->parameters.model = words_field(w, 'm', (uint32_t)p->config.parameters.model);
 	state->parameters.failed = words_field(w, 'f', 0);
 	state->signature[0] = (uint8_t)w->count[NAMES]; /* differs with what it covers */

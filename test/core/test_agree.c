@@ -31,35 +31,9 @@ static uint64_t *parameter(struct sl_sim *sim, uint32_t i, uint32_t which)
 	return (uint64_t *)&sim->learners[i].host.config.parameters + which;
 }
 
-/* --- the largest counts --- */
-
 static const struct sl_report *said(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind)
 {
 	return &sl_sim_expect(sim, i, kind, SL_REASON_NONE)->report;
-}
-
-/* Learner 2 alone has the value `most`; check K, p and total weight of all. */
-static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, uint64_t weight)
-{
-	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sl_sim *sim =
-			k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
-		*parameter(sim, 2, which) = most;
-		sim->learners[2].host.workspace.weight = weight - 4;
-		sl_sim_start(sim);
-		sl_sim_run_until_done(sim);
-		for (uint32_t i = 0; i < 5; i++) {
-			assert_true(k == 0 || said(sim, i, SL_REPORT_COMMITTED)->committed.exchanges == k);
-			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.total_weight, weight);
-			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, p);
-		}
-		sl_sim_free(sim);
-	}
-}
-
-TEST(most)
-{
-	expect_most(SL_PARAMETER_quorum, 5, 0, (UINT64_C(1) << 29) - 3, 5);
 }
 
 /* --- digits (ROUND.md §4.8 Precision) --- */
@@ -190,80 +164,6 @@ TEST(magnitudes_are_not_told)
 	}
 }
 
-/* --- the largest of c+1 counts --- */
-
-TEST(rounds)
-{
-	for (uint32_t few = 0; few < 4; few++) {
-		struct sl_sim_options o = {
-			.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
-		struct sl_sim *sim = sl_sim_new(&o);
-		*parameter(sim, few, SL_PARAMETER_rounds) = 1;
-		sl_sim_start(sim);
-		sl_sim_run_until_round(sim, 3);
-		sl_sim_run_until_done(sim);
-		sl_sim_free(sim);
-	}
-}
-
-/* One learner that asks for a million rounds stays behind alone. */
-TEST(rounds_of_one)
-{
-	struct sl_sim_options o = {.seed = 32, .learners = 4, .parameters.rounds = 2};
-	struct sl_sim *sim = sl_sim_new(&o);
-	*parameter(sim, 1, SL_PARAMETER_rounds) = SL_ROUNDS_MAX;
-	sim->learners[1].ready_a = sl_sim_alloc(sim, 100, sizeof *sim->learners[1].ready_a);
-	sim->learners[1].aborted_a = sl_sim_alloc(sim, 100, sizeof *sim->learners[1].aborted_a);
-	sl_sim_start(sim);
-	for (uint32_t i = 0; i < 4; i++)
-		if (i != 1)
-			sl_sim_run_until_stopped(sim, i, SL_OK);
-	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(sim->learners[i].host.committed, 2);
-	sl_sim_free(sim);
-}
-
-static uint64_t exchanges_with(const uint64_t *k, uint64_t c)
-{
-	struct sl_sim *sim = build_metropolis("complete", 0, false);
-	for (uint32_t i = 0; i < 5; i++) {
-		*parameter(sim, i, SL_PARAMETER_k) = k[i];
-		*parameter(sim, i, SL_PARAMETER_tolerance) = c;
-	}
-	sl_sim_start(sim);
-	sl_sim_run_until_done(sim);
-	uint64_t exchanges = said(sim, 0, SL_REPORT_COMMITTED)->committed.exchanges;
-	for (uint32_t i = 1; i < 5; i++)
-		assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.exchanges, exchanges);
-	sl_sim_free(sim);
-	return exchanges;
-}
-
-TEST(iterations)
-{
-	assert_int_equal(exchanges_with((uint64_t[]){0, 901, 0, 0, 902}, 1), 901);
-	assert_int_equal(exchanges_with((uint64_t[]){800, 901, 0, 0, 902}, 2), 800);
-	assert_int_equal(exchanges_with((uint64_t[]){901, 0, 901, 0, 0}, 1), 901);
-	assert_true(exchanges_with((uint64_t[]){0, 0, 1000000, 0, 0}, 1) < 900);
-}
-
-/* The largest quorum counts for all. */
-TEST(quorum)
-{
-	struct sl_sim *sim = build(5, "complete");
-	*parameter(sim, 2, SL_PARAMETER_quorum) = 5;
-	sim->learners[4].silent = sim->learners[4].host.stopped = true;
-	sl_sim_start(sim);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_QUORUM);
-	for (uint32_t i = 0; i < 4; i++) {
-		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_QUORUM);
-		assert_int_equal(note->report.why.quorum.learners, 4);
-		assert_int_equal(note->report.why.quorum.quorum, 5);
-		assert_int_equal(note->set, 1 << 4);
-	}
-	sl_sim_free(sim);
-}
-
 /* --- what must be equal --- */
 
 /* Return true if the learners but `odd` are still connected: they are a quorum of the six. */
@@ -331,31 +231,6 @@ static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *n
 			differs_at(odd, topologies[t], which, own, theirs, name);
 }
 
-/* What no learner of this roster may have keeps its author out, although the largest value counts. */
-TEST(out_of_bounds)
-{
-	static const struct {
-		uint32_t which;
-		uint64_t value;
-	} cases[] = {{SL_PARAMETER_quorum, 7}, {SL_PARAMETER_quorum, 2000}};
-	for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-		struct sl_sim *sim = build(6, "complete");
-		*parameter(sim, 2, cases[k].which) = cases[k].value;
-		sl_sim_start(sim);
-		for (uint32_t i = 0; i < 6; i++) {
-			if (i == 2)
-				continue;
-			sl_sim_run_until_commit(sim, i, 1);
-			const struct sl_sim_note *note =
-				sl_sim_expect(sim, i, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER);
-			assert_int_equal(note->report.peer, 2);
-			assert_int_equal(note->report.why.parameter.theirs, cases[k].value);
-			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.learners, 5);
-		}
-		sl_sim_free(sim);
-	}
-}
-
 /* A parameter of a peer changes with a start only: it is reported once, not in each round. */
 TEST(odd_in_many_rounds)
 {
@@ -395,6 +270,10 @@ TEST(odd_for_long)
 TEST(same)
 {
 	differs(SL_PARAMETER_n, 8, 7, "n");
+	differs(SL_PARAMETER_rounds, 1, SL_ROUNDS_MAX, "rounds");
+	differs(SL_PARAMETER_quorum, 4, 2000, "quorum");
+	differs(SL_PARAMETER_privacy_check, 0, 1, "privacy_check");
+	differs(SL_PARAMETER_k, 0, 900, "iterations");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");

@@ -368,23 +368,6 @@ TEST(another_commit_in_between)
 	}
 }
 
-/* --- parameters that were agreed on without it --- */
-
-TEST(agreed_without_it)
-{
-	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
-	sim->learners[0].host.config.parameters.privacy_check = 1;
-	sim->learners[1].host.config.parameters.k = 7;
-	sl_sim_start(sim);
-	leave_behind(sim, 1, 2);
-	sl_sim_rejoin(sim, AWAY);
-	sl_sim_run_until_round(sim, 4);
-	expect_together(sim, 4);
-	sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
-	sl_sim_run_until_done(sim);
-	sl_sim_free(sim);
-}
-
 /* While a learner fetches a round, its link state has no candidates, and attempts of the others are refused
  * for good. So it begins one itself when it was shown no round, although no candidate of it has changed. */
 TEST(an_attempt_after_a_catch_up_in_vain)

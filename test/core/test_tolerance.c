@@ -233,18 +233,6 @@ TEST(a_part_below_the_quorum)
 	sl_sim_free(sim);
 }
 
-/* One learner that enforces the check binds those that would only warn. */
-TEST(enforced_by_one)
-{
-	struct sl_sim *sim =
-		sl_sim_new(&(struct sl_sim_options){.seed = 41, .learners = 6, .topology = "line"});
-	sim->learners[2].host.config.parameters.privacy_check = 1;
-	sl_sim_start(sim);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
-	assert_true(none_shared(sim));
-	sl_sim_free(sim);
-}
-
 /* --- every graph of up to five learners, against every coalition --- */
 
 /* Return true if no c learners learn more than the sum over all others (F2). */

@@ -28,7 +28,7 @@ TEST(what_h_depends_on)
 		"link state names 1 4 from 2\nlink state from 3 4", /* no edge 2 - 3 */
 		"link state from 2 3\nlink state names 1 2 from 4", /* no edge 3 - 4 */
 		"link state a2 from all",
-		"link state k4 from 2 3\nlink state from 4", /* two of them are c+1 */
+		"link state f1 from 2 3\nlink state from 4", /* two of them are c+1 */
 	};
 	enum { COUNT = sizeof link_states / sizeof *link_states };
 	uint8_t h[COUNT][SL_HASH_BYTES], again[SL_HASH_BYTES];
