@@ -213,6 +213,7 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 		return false;
 	}
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
+	core->full_graph = true; /* in an overlay, others may be in range that this part has not chosen */
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (view->position[i] == UINT32_MAX)
 			sl_bit_set(core->missing, i);
