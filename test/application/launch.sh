@@ -532,6 +532,43 @@ run 1 --rounds 5 -- "$python" diverge.py
 grep -q 'w\[1,1\] is not a finite number: the training has diverged' out || fail "the place is not named"
 expect_ended
 
+# A program that needs fewer rounds than the run has: the number is named.
+cat >two.py <<'END'
+import numpy as np
+import starling
+with starling.join({"w": np.zeros(2)}) as group:
+    for t in group:
+        group.mean({"w": np.zeros(2)})
+        if t == 2:
+            break
+END
+run 1 --rounds 5 -- "$python" two.py
+grep -q 'ended after round 2 of 5 (if it needs no more: --rounds 2); its output is in run/learner-' err || fail "no number of rounds"
+run 0 --rounds 2 -- "$python" two.py
+
+# A program that does not end after the last round: an interrupt ends it, and there is nothing to continue.
+cat >stays.py <<'END'
+import signal, time
+import numpy as np
+import starling
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+with starling.join({"w": np.zeros(2)}) as group:
+    for t in group:
+        group.mean({"w": np.zeros(2)})
+print("stays", flush=True)
+time.sleep(1000)
+END
+rm -rf run
+"$starling" launch -n 3 --rounds 2 --run-dir run -- "$python" stays.py >out 2>err &
+launcher=$!
+until [ "$(grep -c ': stays$' out)" -eq 3 ]; do sleep 0.1; done
+kill -INT $launcher
+status=0
+wait $launcher || status=$?
+[ $status -eq 130 ] || fail "an interrupted run ends with $status"
+has out '2 of 2 rounds, all the same'
+! grep -q 'to continue' out || fail "a run of all rounds is to be continued"
+
 # The variables of an outer learner are replaced.
 rm -f child-*
 STARLING_LEARNER=9 run 1 -- sh -c '(trap "" TERM; exec sleep 1000) & touch child-$!; env | grep STARLING_LEARNER=; exit 3'
@@ -544,6 +581,8 @@ rm -rf run child-*
 "$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; setsid sleep 1000 & touch child-$!; wait' >out 2>err &
 launcher=$!
 while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 6 ]; do sleep 0.1; done
+until "$starling" status run >seen 2>&1 || grep -q 'waits for its first program on run/learner-01/.*application.sock' seen; do sleep 0.1; done
+grep -q '3 learners: 3 waiting' seen || fail "status does not name the first program: $(cat seen)"
 kill -9 $launcher
 for child in child-*; do
 	while :; do

@@ -193,7 +193,8 @@ static void judge(struct command *c)
 	else if (committed == 0)
 		snprintf(how, sizeof how, "before the first round was committed");
 	else
-		snprintf(how, sizeof how, "after round %u of %u", committed, launch->rounds.most);
+		snprintf(how, sizeof how, "after round %u of %u (if it needs no more: --rounds %u)",
+			 committed, launch->rounds.most, committed);
 	launch->command_failed = true;
 	sl_launch_fail(launch, "the command of %s ended %s; its output is in %s/%s/output.txt%s", name, how,
 		       launch->plan->folder.shown, name, c->lacks_package ? PACKAGE_HINT : "");

@@ -141,7 +141,9 @@ int sl_launch_result(struct sl_launch *launch)
 		return exit_status(launch); /* no learner came up */
 	if (!launch->command_failed)	    /* its output says more than the logs of the learners */
 		sl_launch_command(launch, "next: ", "logs");
-	if (launch->signal != 0 || (launch->failed && launch->commands != NULL && has_committed(launch)))
+	bool goes_on =
+		launch->signal != 0 || (launch->failed && launch->commands != NULL && has_committed(launch));
+	if (goes_on && launch->handed < launch->rounds.most)
 		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
 }
