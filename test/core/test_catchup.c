@@ -256,21 +256,6 @@ TEST(values_of_a_prepared_attempt)
 	}
 }
 
-/* The others agreed on more rounds than it is configured for; it is restarted. */
-TEST(fewer_rounds)
-{
-	for (uint64_t seed = 0; seed < 10; seed++) {
-		struct sl_sim *sim = begin(460 + seed, 6, 8);
-		sl_sim_run_until_commit(sim, AWAY, 3);
-		sl_sim_crash(sim, AWAY);
-		sim->learners[AWAY].host.config.parameters.rounds = 2;
-		sl_sim_restart(sim, AWAY);
-		sl_sim_run_until_round(sim, 6);
-		sl_sim_run_until_done(sim);
-		sl_sim_free(sim);
-	}
-}
-
 /* The run is over, and the others serve its result. */
 TEST(after_the_last_round)
 {
