@@ -74,7 +74,13 @@ class Host(hosts.Host):
 
 	def start_avahi(self, ipv6='no'):
 		(self.folder / 'avahi.conf').write_text(AVAHI.format(name=self.name, ipv6=ipv6))
+		started = self.avahi_starts()
 		self.avahi = self.serve('avahi-daemon', '-f', self.folder / 'avahi.conf', '--no-drop-root', '--no-chroot', '--no-rlimits')
+		# an address that goes while avahi-daemon starts keeps it from ever announcing anything
+		expect(f'{self.name} has avahi-daemon', lambda: self.avahi_starts() > started)
+
+	def avahi_starts(self):
+		return (self.folder / 'services.log').read_text().count('Server startup complete')
 
 	def stop_avahi(self):
 		self.avahi.terminate()

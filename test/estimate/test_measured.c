@@ -119,8 +119,9 @@ TEST(stars_and_complete_graphs)
 	expect_bytes("complete", 5, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 }
 
-/* With the defaults, a learner takes less than 17 bytes for each float, beside a part for process and chunks:
- * 1.7 GB for 10^8, in the first round. One model more than there has to be is too many. */
+/* With the defaults, a learner takes less than 17 bytes for each float, beside a part for the process and for
+ * the chunks that may be under way (on a busy machine, more of them are): 1.7 GB for 10^8, in the first
+ * round. One model more than there has to be is too many. */
 static void expect_small(double peak, double part)
 {
 	assert_true(peak < part + 16.75 * MANY_FLOATS);
@@ -131,9 +132,9 @@ TEST(memory)
 #ifdef __SANITIZE_ADDRESS__
 	skip(); /* the sanitizer needs memory of its own */
 #endif
-	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), 25e6);
+	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), 27e6);
 	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
-	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), 30e6);
+	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), 34e6);
 	expect_peak("ring", 5, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 	expect_peak("ring", 5, SL_ENGINE_METROPOLIS, SL_SHARING_SEEDED);
 }

@@ -276,7 +276,7 @@ def look_here(ports):
 	Path('run/learner-01').mkdir(parents=True)
 	assert 'choose one: starling doctor run/learner-01' in run('doctor', 'run', status=2)
 	shutil.copy('config.yaml', 'run/learner-01')
-	assert 'configuration: ' in run('doctor', 'run/learner-01', status=1)
+	assert 'bad.yaml:1:1: ' in run('doctor', 'run/learner-01', status=1)
 
 
 def join(name, port, invitation):

@@ -184,7 +184,7 @@ static void judge(struct command *c)
 	struct sl_launch *launch = c->commands->launch;
 	const char *name = launch->learners[c->index].name;
 	uint32_t committed = launch->learners[c->index].committed;
-	char how[64];
+	char how[96];
 	c->ended_ms = 0;
 	if (launch->ending || (c->status == 0 && committed >= launch->rounds.most))
 		return;
