@@ -3,23 +3,13 @@
 
     circles.py BUILT...    each of them a static library, or the folder of a program's object files: build/tools/starling.p
 
-foo.c and foo.h count as one file. Circles of before this test are listed below. One that is not there any more also fails, so
-that its line is deleted and the list only shrinks.
+foo.c and foo.h count as one file.
 """
 import re
 import sys
 from pathlib import Path
 
 from rooms import ROOT, symbols
-
-# Circles that are to be opened: the files of each.
-KNOWN_INCLUDES = {
-	'tools/launch': ['commands launch'],
-}
-KNOWN_CALLS = {
-	'tools/launch': ['adopt child commands launch playback records restart result resume rows show wait'],
-}
-
 
 def room_of_built(built):
 	"""Return the folder with the sources of a library or of a program: that of the build folder, in the source tree."""
@@ -66,21 +56,14 @@ def circles(graph):
 	return {tuple(sorted(b for b in graph if b in reach[a] and a in reach[b])) for a in graph if a in reach[a]}
 
 
-def differences(room, kind, found, known):
-	"""Return a line for each circle that is not listed, or that is listed for nothing."""
-	listed = {tuple(files.split()) for files in known.get(room, ())}
-	return ([f'{room}: a circle of {kind}: {" ".join(c)}' for c in sorted(found - listed)] +
-		[f'{room}: listed in circles.py, and no circle of {kind} any more: {" ".join(c)}' for c in sorted(listed - found)])
-
-
 def main():
 	"""Check each room."""
 	wrong = []
 	for built in map(Path, sys.argv[1:]):
 		room = room_of_built(built.resolve())
 		by_include, by_call = includes(room), calls(built, room)
-		wrong += differences(room, 'includes', circles(by_include), KNOWN_INCLUDES)
-		wrong += differences(room, 'calls', circles(by_call), KNOWN_CALLS)
+		wrong += [f'{room}: a circle of {kind}: {" ".join(circle)}' for kind, graph in (('includes', by_include), ('calls', by_call))
+			for circle in sorted(circles(graph))]
 		if not by_call:
 			wrong.append(f'{room}: no object file in {built}')
 		print(f'{room}: {len(by_include)} files, {sum(map(len, by_call.values()))} arrows of calls')

@@ -12,7 +12,7 @@
 #include "common/model/checkpoint.h"
 #include "common/protocol/view.h"
 #include "daemon/store/result.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result *result)
 {
@@ -56,7 +56,7 @@ static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 		return;
 	}
 	if (sl_round_table_adopted(row, l->index, digest))
-		sl_records_first_commit(l->launch, row);
+		sl_playback_committed(l->launch, row);
 }
 
 static void adopt_round(struct sl_learner *l, sl_round t)

@@ -9,7 +9,7 @@
 #include <signal.h>
 
 #include "common/base/random.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define SPAN_FIRST_MS 500u /* of round 1, before any is measured */
 #define SPAN_LEAST_MS 20u

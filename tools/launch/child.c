@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 #include "tools/lib/command.h"
 #include "tools/lib/log_files.h"
 
@@ -20,31 +20,6 @@ void sl_child_program(char program[static PATH_MAX])
 {
 	if (!sl_command_sibling("../daemon/starlingd", program)) /* in the build folder */
 		sl_command_sibling("starlingd", program);
-}
-
-void sl_child_judge(struct sl_learner *learner)
-{
-	struct sl_launch *launch = learner->launch;
-	char text[SL_ERROR_BYTES + 1024], why[64];
-	bool heard_out = learner->control.state !=
-			 SL_CONTROL_CLIENT_OPEN; /* its last records may still be on their way */
-	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
-			learner->committed == launch->rounds.most;
-	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
-		return;
-	learner->judged = true;
-	if (learner->lost) {
-		sl_child_explain(learner, false, text, sizeof text);
-		sl_progress_line(launch->progress, "lost for good: %s", text);
-		for (uint32_t i = 0; launch->step > 0 && i < launch->plan->learners; i++)
-			sl_playback_tell(launch, i); /* without it */
-		return;
-	}
-	if (sl_restart(learner, why, sizeof why))
-		return;
-	sl_child_explain(learner, true, text, sizeof text);
-	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "",
-		       text);
 }
 
 static void on_child_closed(uv_handle_t *handle)
@@ -63,7 +38,6 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	l->exit_signal = signal;
 	l->launch->running--;
 	uv_close((uv_handle_t *)process, on_child_closed);
-	sl_child_judge(l);
 }
 
 /* Write a process id for users that want to end one learner, or the run. Without it the run continues. */

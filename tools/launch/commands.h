@@ -6,7 +6,7 @@
  * kept in RUN/learner-NN/output.txt. */
 #pragma once
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 struct sl_commands;
 

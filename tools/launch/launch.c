@@ -10,7 +10,7 @@
 #include "daemon/runtime/descriptors.h"
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"
-#include "tools/launch/verify.h"
+#include "tools/launch/state.h"
 
 #define TICK_MS 100u
 #define POLL_TICKS 3u /* the bar moves about three times a second */
@@ -47,28 +47,15 @@ static bool let_end(const struct sl_launch *launch)
 	return is_exec(launch) && !launch->failed && launch->signal == 0;
 }
 
-void sl_launch_finish(struct sl_launch *launch)
+/* Ask all to end, once. */
+static void ask_all(struct sl_launch *launch)
 {
-	if (launch->ending)
-		return;
-	launch->ending = true;
-	launch->end_ms = uv_now(&launch->loop);
+	launch->end = SL_END_ASKED;
 	sl_progress_clear(launch->progress);
+	if (launch->failed)
+		sl_commands_kill(launch->commands, SIGTERM);
 	for (uint32_t i = 0; !let_end(launch) && i < launch->plan->learners; i++)
 		ask_to_end(&launch->learners[i]);
-}
-
-void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
-{
-	if (launch->failed || launch->ending)
-		return;
-	va_list args;
-	va_start(args, format);
-	vsnprintf(launch->error, sizeof launch->error, format, args);
-	va_end(args);
-	launch->failed = true;
-	sl_commands_kill(launch->commands, SIGTERM);
-	sl_launch_finish(launch);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -79,7 +66,7 @@ static void on_signal(uv_signal_t *handle, int number)
 	sl_commands_kill(launch->commands, again ? SIGKILL : SIGTERM);
 	sl_launch_finish(launch);
 	if (again) {
-		launch->end_stage = 2;
+		launch->end = SL_END_KILL;
 		sl_child_kill_all(launch, SIGKILL);
 	}
 }
@@ -101,6 +88,8 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 {
 	uint64_t waited = now - launch->end_ms, late = let_end(launch) ? EXEC_END_MS : 0;
 	uint64_t kill_ms = is_exec(launch) ? EXEC_KILL_MS : KILL_MS;
+	if (launch->end == SL_END_DUE)
+		ask_all(launch);
 	if ((launch->failed || launch->signal != 0) && waited >= KILL_MS)
 		sl_commands_kill(launch->commands, SIGKILL);
 	if (launch->running == 0) {
@@ -109,87 +98,16 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 		else
 			sl_commands_end_late(launch->commands,
 					     waited < late + 2 * kill_ms ? SIGTERM : SIGKILL);
-	} else if (waited >= late + kill_ms && launch->end_stage < 2) {
-		launch->end_stage = 2;
+	} else if (waited >= late + kill_ms && launch->end < SL_END_KILL) {
+		launch->end = SL_END_KILL;
 		sl_child_kill_all(launch, SIGKILL);
-	} else if (waited >= late + TERM_MS && launch->end_stage < 1) {
-		launch->end_stage = 1;
+	} else if (waited >= late + TERM_MS && launch->end < SL_END_TERM) {
+		launch->end = SL_END_TERM;
 		sl_child_kill_all(launch, SIGTERM);
 	}
 }
 
 /* ---- running ---- */
-
-/* A learner of the view that is absent takes part, but need not have the model. */
-static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
-{
-	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	sl_round_table_absent(row, excused);
-	for (size_t w = 0; w < sl_bit_words(row->roster); w++) {
-		who[w] = row->who[w] | excused[w];
-		excused[w] |= row->passed[w];
-	}
-	const struct sl_verify v = {&launch->plan->folder,
-				    sl_plan_encoding(launch->plan, row),
-				    (uint32_t)launch->plan->settings.tolerance,
-				    row->round,
-				    who,
-				    excused};
-	if (v.encoding.values == SL_VALUES_MODEL && v.encoding.decimals == SL_DECIMALS_AUTO)
-		return sl_err_set(error, SL_ERR_NOTFOUND, "not recomputed: its decimals are not known");
-	return sl_verify_round(&v, error);
-}
-
-/* Return true if an earlier launch has deleted the models of this round when it ended: the round was
- * committed or released then. */
-static bool lost_models(const struct sl_launch *launch, const struct sl_round_row *row, int rc)
-{
-	const struct sl_resume *r = &launch->plan->resume;
-	return rc == SL_ERR_NOTFOUND && r->of != NULL && row->round <= r->committed + 1;
-}
-
-/* Return true if an earlier launch has recomputed this round, and ended before it had noted that it was
- * shown.
- */
-static bool verified_before(const struct sl_launch *launch, const struct sl_round_row *row)
-{
-	return launch->plan->resume.of != NULL && row->round <= launch->plan->resume.verified;
-}
-
-static void check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error)
-{
-	row->verified = verified_before(launch, row);
-	if (row->verified)
-		return;
-	int rc = verify(launch, row, error);
-	row->verified = rc == SL_OK;
-	if (lost_models(launch, row, rc)) {
-		sl_err_set(error, rc, "not recomputed: the interrupted run deleted its dumped models");
-		return;
-	}
-	row->check_failed = !row->verified;
-	row->exact = row->exact && row->verified;
-}
-
-void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
-{
-	struct sl_error error = {0};
-	for (uint32_t i = 0; i < row->roster; i++)
-		launch->learners[i].took_part |= sl_bit(row->who, i);
-	row->exact = sl_round_table_agreed(row);
-	if (launch->plan->options.verify)
-		check(launch, row, &error);
-	sl_progress_round(launch->progress, row);
-	launch->told_ms = uv_now(&launch->loop);
-	launch->verified = row->verified ? row->round : launch->verified;
-	sl_resume_write(launch);
-	if (row->verified) /* or a launch that is resumed would verify it again, without them */
-		sl_result_delete_dumps(launch, row->round);
-	if (error.text[0] != '\0')
-		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
-	if (row->round == launch->rounds.most)
-		sl_launch_finish(launch);
-}
 
 /* Say what has happened to the command that a learner starts; before it has joined, only the log has that. */
 static void say_warning(struct sl_launch *launch, const struct sl_learner *l)

@@ -10,7 +10,7 @@
 #include "common/membership/group.h"
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/plan.h"
 #include "tools/launch/run_fill.h"
 #include "tools/topology/topology.h"
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 /* A schedule of one step is played so often before the run fails: an attempt may fail for passing reasons. */
 #define BARREN_LEAST 3u
@@ -38,9 +38,22 @@ void sl_playback_next(struct sl_launch *launch)
 	launch->step++;
 	launch->idle_s = 0;
 	launch->reason[0] = '\0';
-	sl_resume_write(launch);
+	sl_progress_file_write(launch);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
 		sl_playback_tell(launch, i);
+}
+
+void sl_playback_committed(struct sl_launch *launch, struct sl_round_row *row)
+{
+	if (row->step == 0)
+		row->step = launch->step;
+	row->first_ms = uv_now(&launch->loop);
+	if (row->round <= launch->plan->resume.committed)
+		return; /* committed under an earlier launch */
+	launch->barren = 0;
+	sl_chaos_committed(launch);
+	if (row->round < launch->rounds.most)
+		sl_playback_next(launch);
 }
 
 /* Return true if no learner trains or works in a view. A learner that has committed the last round does

@@ -1,6 +1,6 @@
 /* The privacy check of the steps of a schedule, before a daemon starts (ROUND.md §7.9 Privacy check). */
 #include "common/report/privacy_text.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/plan.h"
 #include "tools/topology/figures.h"
 
 #define WARNINGS_MOST 5u

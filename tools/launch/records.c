@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 static void ask(struct sl_learner *l, const char *op)
 {
@@ -41,7 +41,6 @@ static void ended(void *context, const char *reason)
 	struct sl_learner *l = context;
 	(void)reason;
 	l->alone_ms = uv_now(&l->launch->loop);
-	sl_child_judge(l);
 }
 
 /* ---- records ---- */
@@ -70,19 +69,6 @@ static void hear_view(struct sl_learner *l, struct sl_round_row *row, const stru
 		row->step = l->launch->step;
 }
 
-void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row)
-{
-	if (row->step == 0)
-		row->step = launch->step;
-	row->first_ms = uv_now(&launch->loop);
-	if (row->round <= launch->plan->resume.committed)
-		return; /* committed under an earlier launch */
-	launch->barren = 0;
-	sl_chaos_committed(launch);
-	if (row->round < launch->rounds.most)
-		sl_playback_next(launch);
-}
-
 /* Earlier rounds whose records were missed are committed too. */
 static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 {
@@ -98,7 +84,7 @@ static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const
 {
 	set_committed(l, row);
 	if (sl_round_table_committed(row, l->index, record))
-		sl_records_first_commit(l->launch, row);
+		sl_playback_committed(l->launch, row);
 }
 
 /* Adopted from a peer: it must be the same model, or the run is not exact. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define MINUTE_MS 60000u
 #define PAUSE_MS 250u
@@ -57,7 +57,9 @@ static void say(const struct sl_learner *l, uint64_t pause_ms)
 			 ordinal(start));
 }
 
-bool sl_restart(struct sl_learner *learner, char *why, size_t size)
+/* Return true, and print it, if the learner will be started again. Otherwise the run fails; `why` tells the
+ * reason in addition to how the learner died, or is "". */
+static bool start_again(struct sl_learner *learner, char *why, size_t size)
 {
 	struct sl_launch *launch = learner->launch;
 	uint64_t now = uv_now(&launch->loop);
@@ -79,6 +81,32 @@ bool sl_restart(struct sl_learner *learner, char *why, size_t size)
 	return true;
 }
 
+/* Start a learner again, or fail the run, if it has ended early and all its records are read. */
+static void judge(struct sl_learner *learner)
+{
+	struct sl_launch *launch = learner->launch;
+	char text[SL_ERROR_BYTES + 1024], why[64];
+	bool heard_out = learner->control.state !=
+			 SL_CONTROL_CLIENT_OPEN; /* its last records may still be on their way */
+	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
+			learner->committed == launch->rounds.most;
+	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
+		return;
+	learner->judged = true;
+	if (learner->lost) {
+		sl_child_explain(learner, false, text, sizeof text);
+		sl_progress_line(launch->progress, "lost for good: %s", text);
+		for (uint32_t i = 0; launch->step > 0 && i < launch->plan->learners; i++)
+			sl_playback_tell(launch, i); /* without it */
+		return;
+	}
+	if (start_again(learner, why, sizeof why))
+		return;
+	sl_child_explain(learner, true, text, sizeof text);
+	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "",
+		       text);
+}
+
 static bool is_due(const struct sl_learner *l, uint64_t now)
 {
 	return l->again_ms != 0 && now >= l->again_ms && l->closed &&
@@ -90,6 +118,7 @@ void sl_restart_tick(struct sl_launch *launch, uint64_t now)
 	struct sl_error error = {0};
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
 		struct sl_learner *l = &launch->learners[i];
+		judge(l);
 		if (!is_due(l, now))
 			continue;
 		l->again_ms = 0;

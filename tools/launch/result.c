@@ -8,40 +8,8 @@
 
 #include "tools/lib/command.h"
 #include "tools/launch/commands.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 #include "tools/lib/terminal.h"
-
-/* ---- the dumped models of --verify ---- */
-
-void sl_result_delete_dumps(const struct sl_launch *launch, sl_round round)
-{
-	char file[32], path[PATH_MAX];
-	snprintf(file, sizeof file, "state/trained-%06u.model", round);
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (sl_run_folder_path(&launch->plan->folder, i, file, path) == SL_OK && unlink(path) != 0 &&
-		    errno != ENOENT)
-			fprintf(stderr, "starling launch: a secret model could not be deleted: %s: %s\n",
-				path, strerror(errno));
-}
-
-/* Delete what attempts that failed, an unfinished round and learners that were left out have left over.
- * Models of rounds whose check failed are kept as evidence, also those of an earlier launch. */
-static void delete_dumps(const struct sl_launch *launch)
-{
-	if (!launch->plan->options.verify)
-		return;
-	const struct sl_resume *r = &launch->plan->resume;
-	if (r->verified > 0) /* the launch before may have ended in between */
-		sl_result_delete_dumps(launch, r->verified);
-	for (sl_round t = r->shown + 1; t <= launch->rounds.most; t++)
-		if (t > launch->handed || !launch->rounds.rows[t - 1].check_failed)
-			sl_result_delete_dumps(launch, t);
-		else
-			fprintf(stderr,
-				"starling launch: the check of round %u failed; kept as evidence, and "
-				"secret: %s/learner-*/state/trained-%06u.model\n",
-				t, launch->plan->folder.shown, t);
-}
 
 /* ---- summary.json ---- */
 
@@ -128,7 +96,7 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: %s\n", launch->error);
 	else if (launch->signal != 0)
 		fprintf(stderr, "starling launch: interrupted\n");
-	delete_dumps(launch);
+	sl_dumps_end(launch);
 	sl_chaos_say(launch);
 	if (launch->asked != 0 && !launch->failed)
 		sl_progress_line(launch->progress, "stopped after round %u of %u by agreement",

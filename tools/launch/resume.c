@@ -1,7 +1,4 @@
 /* Resume a run from its run folder: read schedule, settings and progress, and continue after the last round.
- *
- * RUN/progress.txt holds the last shown round and the step of the schedule. It is not synced: if it is
- * missing or damaged, the learners' records tell the last committed round.
  */
 #include <errno.h>
 #include <math.h>
@@ -16,6 +13,7 @@
 #include "daemon/store/store.h"
 #include "tools/launch/launch.h"
 #include "tools/launch/run_fill.h"
+#include "tools/launch/state.h"
 #include "tools/lib/learners.h"
 
 #define END_TRIES 100u /* of 0.1 s: learners end soon after their launcher */
@@ -142,41 +140,6 @@ static int await_end(struct sl_plan *plan, struct sl_error *error)
 
 /* ---- progress ---- */
 
-void sl_resume_write(const struct sl_launch *launch)
-{
-	char path[PATH_MAX], temporary[PATH_MAX];
-	sl_run_folder_file(&launch->plan->folder, "progress.txt", path);
-	sl_run_folder_file(&launch->plan->folder, "progress.txt.new", temporary);
-	FILE *out = fopen(temporary, "we");
-	if (out == NULL)
-		return; /* resuming works without it */
-	fprintf(out, "round %u\nstep %u\nverified %u\n", launch->handed, launch->step, launch->verified);
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (!launch->learners[i].took_part)
-			fprintf(out, "idle %u\n", i + 1);
-	if (fclose(out) == 0)
-		rename(temporary, path);
-}
-
-static bool read_progress(struct sl_plan *plan)
-{
-	char path[PATH_MAX];
-	struct sl_resume *r = &plan->resume;
-	unsigned shown = 0, step = 0, verified = 0;
-	sl_run_folder_file(&plan->folder, "progress.txt", path);
-	FILE *in = fopen(path, "re");
-	if (in == NULL)
-		return false;
-	bool whole = fscanf(in, "round %u step %u verified %u", &shown, &step, &verified) == 3 && step > 0;
-	if (whole)
-		*r = (struct sl_resume){.shown = shown, .step = step, .verified = verified, .of = r->of};
-	for (unsigned id; whole && fscanf(in, " idle %u", &id) == 1;)
-		if (id >= 1 && id <= plan->learners)
-			sl_bit_set(r->idle, id - 1);
-	fclose(in);
-	return whole;
-}
-
 /* Read the last committed round of every learner. A learner whose records cannot be read reports that itself
  * when it starts. */
 static void read_commits(struct sl_plan *plan, const struct sl_roster *roster)
@@ -215,7 +178,7 @@ static int find_progress(struct sl_plan *plan, struct sl_error *error)
 		sl_group_close(&group);
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	}
-	bool known = read_progress(plan);
+	bool known = sl_progress_file_read(plan);
 	read_commits(plan, &group.roster);
 	sl_group_close(&group);
 	if (!known)

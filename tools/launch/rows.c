@@ -2,7 +2,7 @@
  * that lacks it is awaited for LATE_MS while it answers on its control socket; for the last round and for
  * --verify without that limit. */
 #include "common/base/bytes.h"
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define LATE_MS 10000u
 #define SILENT_MS 5000u /* without an answer to `status`, which goes to all several times in that */
@@ -40,12 +40,32 @@ static bool is_ripe(const struct sl_launch *launch, const struct sl_round_row *r
 	       now - row->first_ms >= LATE_MS;
 }
 
+static void show(struct sl_launch *launch, struct sl_round_row *row)
+{
+	struct sl_error error = {0};
+	for (uint32_t i = 0; i < row->roster; i++)
+		launch->learners[i].took_part |= sl_bit(row->who, i);
+	row->exact = sl_round_table_agreed(row);
+	if (launch->plan->options.verify)
+		sl_dumps_check(launch, row, &error);
+	sl_progress_round(launch->progress, row);
+	launch->told_ms = uv_now(&launch->loop);
+	launch->verified = row->verified ? row->round : launch->verified;
+	sl_progress_file_write(launch);
+	if (row->verified) /* or a launch that is resumed would verify it again, without them */
+		sl_dumps_delete(launch, row->round);
+	if (error.text[0] != '\0')
+		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
+	if (row->round == launch->rounds.most)
+		sl_launch_finish(launch);
+}
+
 void sl_rows_tick(struct sl_launch *launch)
 {
 	struct sl_round_table *r = &launch->rounds;
 	uint64_t now = uv_now(&launch->loop);
 	while (launch->handed < r->count && is_ripe(launch, &r->rows[launch->handed], now))
-		sl_launch_round_done(launch, &r->rows[launch->handed++]);
+		show(launch, &r->rows[launch->handed++]);
 }
 
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row)

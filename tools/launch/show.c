@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define POLLED_MOST 16u /* status requests at a time: a hundred daemons have better to do */
 #define TELL_MS 30000u	/* without a line about a round, before one says how far it is */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define SUMMARY_VERSION 1
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 #define STILL_MS 10000u /* without progress of any learner */
 #define AGAIN_MS 30000u

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/launch/launch.h"
+#include "tools/launch/state.h"
 
 struct sl_launch_web {
 	struct sl_launch *launch;
