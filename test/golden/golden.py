@@ -21,6 +21,11 @@ steady() {
 		s/learner-0[0-9] \([0-9]\)/learner-0# (#)/; s/parameter [0-9]+: -?#/parameter #/; s/learner-0[0-9], round/learner-0#, round/
 		s|/[^ "]*/starling logs|starling logs|; s|"/.*/|"|; s/  +/  /g'
 }
+# Put # for keys, hashes, invitations, dates and the path of the present folder.
+masked() {
+	sed -E "s|$PWD/||g; s/[0-9a-f]{64}/#/g; s/starling1-[A-Za-z0-9_-]+/starling1-#/g; s/[0-9a-f]{4}( [0-9a-f]{4}){3,}/#/g
+		s/[A-Za-z0-9+\/]{40,}=*/#/g; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+Z?( UTC)?)?/#/g"
+}
 # Print JSON with a field in each line, as far as that is short.
 fields() { python3 "$GOLDEN/fields.py" "$@"; }
 # Print data of a report: they stand before the only script of a page that begins with "{".

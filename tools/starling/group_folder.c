@@ -246,7 +246,7 @@ void sl_group_folder_take_set(struct argp_state *state, const char *value, void 
 	struct sl_error error;
 	static const char *const written[] = {"run", "id", "roster", "identity", "state", "accept_roster"};
 	if (sl_settings_check(value, &error) != SL_OK)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--set: %s", error.text);
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s", error.text);
 	for (size_t i = 0; i < sizeof written / sizeof *written; i++)
 		if (strncmp(value, written[i], strlen(written[i])) == 0 && value[strlen(written[i])] == '=')
 			argp_failure(state, SL_EXIT_USAGE, 0, "--set: '%s' follows from the group",
