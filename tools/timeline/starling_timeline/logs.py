@@ -1,0 +1,195 @@
+"""The logs of any number of learners, as one stream of records in the order of time.
+
+    FILE, FOLDER/log.jsonl, FOLDER/NAME/log.jsonl --> lines --> records, the earliest first
+
+Holds a line of each file. The order within a file is kept, even where its clock went back. A log that was replaced or cut is read
+anew. The same rules and messages as those of tools/lib/log_files.c, which prints records.
+"""
+from __future__ import annotations
+
+import heapq
+import math
+import os
+import resource
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Optional
+
+from starling_timeline.values import moment, parse, real, whole
+
+LOG_FILE = "log.jsonl"
+LINE_BYTES_MOST = 1 << 20  # a longer line is malformed
+VERSION = 1  # of the records: "v"
+FAILED, USAGE = 1, 2  # exit statuses
+
+Timed = tuple[float, float, int, dict]  # seconds since 1970, milliseconds of a finer clock, place of the file, record
+
+
+class LogsError(Exception):
+    """A log that is missing or cannot be read. `status`: the exit status of a command that needs it."""
+
+    def __init__(self, text: str, status: int) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+@dataclass
+class Skipped:
+    """Lines that are left out."""
+    count: int = 0
+    first: str = ""  # "learner-03/log.jsonl:17"
+
+    def add(self, place: str) -> None:
+        self.first = self.first or place
+        self.count += 1
+
+
+class File:
+    """One log. `shown` is its path in messages."""
+
+    def __init__(self, path: str, shown: str, place: int) -> None:
+        self.path, self.shown, self.place = path, shown, place
+        self.learner = 0  # 0: not known yet
+        self.file: Optional[BinaryIO] = None
+        self.open()
+
+    def open(self) -> None:
+        self.close()
+        self.file = open(self.path, "rb")
+        self.at = os.fstat(self.file.fileno())
+        self.line, self.cut = 0, False  # cut: the present line is too long, and its beginning is dropped
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+    def is_replaced(self) -> bool:
+        """Begin anew, and return True, if the name is another file now, or the file is shorter."""
+        try:
+            now = os.stat(self.path)
+            if os.path.samestat(now, self.at) and now.st_size >= self.file.tell():
+                return False
+            self.open()
+        except OSError:
+            return False
+        return True
+
+    def lines(self, whole_only: bool) -> Iterator[bytes]:
+        """Yield the next lines; b"" for one that is too long. `whole_only`: only lines with their newline."""
+        while True:
+            line = self.file.readline(LINE_BYTES_MOST + 1)
+            ended = line.endswith(b"\n")
+            if not ended and len(line) > LINE_BYTES_MOST:
+                self.cut = True
+                continue
+            if not line or (not ended and whole_only):
+                self.file.seek(-len(line), os.SEEK_CUR)
+                return
+            self.line += 1
+            yield b"" if self.cut else line
+            self.cut = False
+
+
+def end(path: str, start: int, size: int) -> Iterator[dict]:
+    """Yield the records in the last `size` bytes of a log, but none before byte `start`; of any version and time."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - size, start))
+            yield from filter(None, map(parse, file.read(size).split(b"\n")))
+    except OSError:
+        return
+
+
+class Logs:
+    """The logs in `paths`, files and folders.
+
+    follow: a last line is read only once it has its newline. empty: logs that are missing are no error. Raises LogsError.
+    `malformed` and `other_version` count the lines that were left out.
+    """
+
+    def __init__(self, paths: list[str], follow: bool = False, empty: bool = False) -> None:
+        self.paths, self.follow, self.opened = paths, follow, empty
+        self.files: list[File] = []
+        self.malformed, self.other_version = Skipped(), Skipped()
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        self.refresh()
+        self.opened = True
+
+    def close(self) -> None:
+        for file in self.files:
+            file.close()
+
+    # ---- files and folders ----
+
+    def refresh(self) -> None:
+        """Take up new files."""
+        for path in self.paths:
+            found = self._scan(path)
+            if not found and not self.opened:
+                raise LogsError(f"{path}: no {LOG_FILE} in it or in its folders; a learner writes one with the setting "
+                                f"`log: {LOG_FILE}`", USAGE)
+
+    def _scan(self, path: str) -> int:
+        """Add the logs of a path; return their number."""
+        try:
+            names = sorted(name for name in os.listdir(path) if not name.startswith("."))
+        except NotADirectoryError:
+            return self._add(path, path)
+        except OSError as failure:
+            raise LogsError(f"{path}: {failure.strerror}", USAGE) from None
+        return sum(self._add(os.path.join(path, log), log if len(self.paths) == 1 else os.path.join(path, log))
+                   for log in [LOG_FILE, *(f"{name}/{LOG_FILE}" for name in names)])
+
+    def _add(self, path: str, shown: str) -> int:
+        """Add a file if it is new; return 0 if it is none."""
+        try:
+            at = os.stat(path)
+        except OSError:
+            return 0
+        if not stat.S_ISREG(at.st_mode):
+            return 0
+        if not any(file.path == path or os.path.samestat(file.at, at) for file in self.files):
+            try:
+                self.files.append(File(path, shown, len(self.files)))
+            except OSError as failure:
+                raise LogsError(f"{path}: {failure.strerror}", FAILED) from None
+        return 1
+
+    # ---- records ----
+
+    def _of_file(self, file: File) -> Iterator[Timed]:
+        while True:
+            for line in file.lines(self.follow):
+                record = parse(line)
+                at = math.nan if record is None else moment(record.get("time"))
+                if at != at:
+                    self.malformed.add(f"{file.shown}:{file.line}")
+                elif whole(record, "v") != VERSION:
+                    self.other_version.add(f"{file.shown}:{file.line}")
+                else:
+                    file.learner = file.learner or whole(record, "learner")
+                    mono_ms = real(record, "mono_ms")
+                    yield at, mono_ms if mono_ms == mono_ms else 0, file.place, record
+            if not (self.follow and file.is_replaced()):
+                return
+
+    def records(self) -> Iterator[dict]:
+        """Yield the records that were not handed over, the earliest first: by wall clock, within a millisecond by the finer clock."""
+        for timed in heapq.merge(*map(self._of_file, self.files)):
+            yield timed[3]
+
+    def read_new(self) -> Iterator[dict]:
+        """The same, with those of new files, for a live page: a folder that is gone has no more records."""
+        try:
+            self.refresh()
+        except LogsError:
+            pass
+        return self.records()
+
+    def again(self, learner: int, size: int = 4 << 20) -> Iterator[dict]:
+        """Yield again the records in the last `size` bytes of the logs of a learner, of any version and time."""
+        for file in self.files:
+            if file.learner == learner:
+                yield from end(file.path, 0, size)
