@@ -39,7 +39,14 @@ training loss of the learners that have one.
 """
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from typing import Optional
+
+from starling_timeline import document
+from starling_timeline.rounds import LEARNERS_MOST, NAME_MOST, STARTS_MOST, Learner, Part, Round, Taking
+from starling_timeline.values import moment, text, whole
+
+VERSION = 1  # of the records
 
 
 class Timeline:
@@ -47,35 +54,105 @@ class Timeline:
 
     def __init__(self) -> None:
         self.version = 0
+        self.run_name, self.rounds_most = "", 0  # 0: not known
+        self.rounds: dict[int, Round] = {}
+        self.order: list[int] = []  # rounds, ascending
+        self.learners: dict[int, Learner] = {}
+        self.learner_order: list[int] = []  # ids, ascending
+        self.parts, self.parts_most = 0, 0  # of all rounds; parts_most 0: any number
+        self.dropped_to = 0  # rounds up to this one were dropped for new ones
+        self.start = float("inf")  # of the run: its first record
 
     def name(self, run: Optional[str], rounds: int) -> None:
         """Set what no record says: the name of the run, and its number of rounds; 0: not known."""
-        raise NotImplementedError
+        self.run_name, self.rounds_most = run or "", rounds or self.rounds_most
+        self.version += 1
+        self._change_all()
 
     def bound(self, parts: int) -> None:
         """Keep only the last rounds: at most `parts` pairs of a round and a learner, and at least one round. A record of a round that was
         dropped changes nothing."""
-        raise NotImplementedError
+        self.parts_most = parts
+
+    # ---- records ----
 
     def take(self, record: dict) -> bool:
         """Take up a log record (starling-log(5)). Return False, and ignore it, if it is of another schema version, has no learner or time,
         or is of one learner more than a roster can have."""
-        raise NotImplementedError
+        own, t, when = whole(record, "learner"), whole(record, "round"), moment(record.get("time"))
+        if whole(record, "v") != VERSION or own == 0 or when != when:
+            return False
+        learner = self.learners.get(own)
+        if learner is None:
+            if len(self.learners) == LEARNERS_MOST:
+                return False
+            learner = self.learners[own] = Learner(own)
+            insort(self.learner_order, own)
+        self.version += 1
+        if when < self.start:  # the times of all documents are those since the first record of the run
+            self.start = when
+            self._change_all()
+        self._see(learner, t, when, record)
+        if t > self.dropped_to:
+            self._take_of_round(own, t, when, record)
+        return True
+
+    def _change_all(self) -> None:
+        for round in self.rounds.values():
+            round.version = self.version
+
+    def _see(self, learner: Learner, t: int, when: float, record: dict) -> None:
+        learner.name = learner.name or text(record, "name")[:NAME_MOST]
+        if when > learner.last:
+            learner.last, learner.last_round = when, t or learner.last_round
+        event = record.get("event")
+        if event == "finished":
+            self.rounds_most = whole(record, "rounds") or self.rounds_most
+        if event == "listening" and when not in learner.starts and len(learner.starts) < STARTS_MOST:
+            learner.starts.append(when)
+            before = self.rounds.get(learner.last_round)  # that in which it was may look different now
+            if before is not None:
+                before.version = self.version
+
+    def _take_of_round(self, own: int, t: int, when: float, record: dict) -> None:
+        round = self.rounds.get(t)
+        if round is None:
+            round = self.rounds[t] = Round(t)
+            insort(self.order, t)
+        part = round.parts.get(own)
+        if part is None:
+            part = round.parts[own] = Part()
+            self.parts += 1
+        Taking(round, part, record, when).take()
+        round.version = self.version
+        if self.parts_most and self.parts > self.parts_most:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Drop the first rounds; more than one, so that this is not done for each new one."""
+        while len(self.order) > 1 and self.parts > self.parts_most - self.parts_most // 8:
+            self.dropped_to = self.order.pop(0)
+            self.parts -= len(self.rounds.pop(self.dropped_to).parts)
+
+    # ---- documents ----
 
     def round(self, t: int) -> Optional[dict]:
         """Return the document of a round as a new object; None if no record is about this round."""
-        raise NotImplementedError
+        round = self.rounds.get(t)
+        return None if round is None else document.of_round(self, round)
 
     def run(self) -> dict:
         """Return the run as a new object: {"v":1, "run":"NAME" or null, "rounds":T or null, "first":1, "last":9 (0: there are no rounds),
         "start":"2026-..Z", "end_s":12.3 (the last record), "learners":[{"id":1,"name":"ana"},...]}."""
-        raise NotImplementedError
+        return document.of_run(self)
 
     def changed_since(self, version: int, after: int) -> int:
         """Return the first round after round `after` whose document has changed since `version`, or 0 if there is none."""
-        raise NotImplementedError
+        places = range(bisect_left(self.order, after + 1), len(self.order))
+        return next((self.order[place] for place in places if self.rounds[self.order[place]].version > version), 0)
 
     def round_before(self, before: int) -> int:
         """Return the last round before round `before`, or 0 if there is none. The numbers of a broken log may be far apart: use these two
         rather than count."""
-        raise NotImplementedError
+        place = bisect_left(self.order, before)
+        return self.order[place - 1] if place > 0 else 0
