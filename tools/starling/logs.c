@@ -1,19 +1,15 @@
-/* starling logs: records, rounds, figures and traces out of the logs of learners. */
+/* starling logs: records out of the logs of learners; their rounds, figures and traces in Python
+ * (tools/timeline). */
 #include "tools/starling/logs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/base/clean.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/option.h"
-#include "tools/timeline/explain.h"
-#include "tools/timeline/stats.h"
-#include "tools/timeline/timeline.h"
-#include "tools/timeline/trace.h"
+#include "tools/starling/python.h"
 
 static void take_path(struct argp_state *state, const char *value, void *options)
 {
@@ -110,101 +106,22 @@ static int fail(const struct sl_error *error)
 	return error->code == SL_ERR_NOTFOUND ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }
 
-static int print_json(json_t *document)
+/* Explain a round, print figures or write a trace, in Python. The module takes "round", "stats" or "trace",
+ * the number or the file, "json" or "text", and the paths. */
+static int run_python(const struct sl_logs *logs, char *name)
 {
-	int rc = json_dumpf(document, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));
-	bool failed = rc != 0 || putchar('\n') == EOF;
-	json_decref(document);
-	if (failed)
-		sl_command_output_failed();
-	return 0;
-}
-
-/* ---- a round, figures, a trace ---- */
-
-/* Name the run after its folder; that of a launch knows its number of rounds. */
-static void name_run(const struct sl_logs *logs, struct sl_timeline *timeline)
-{
-	char path[PATH_MAX], folder[PATH_MAX];
-	struct stat st;
-	if (logs->path_count > 1 || realpath(logs->paths[0], folder) == NULL || stat(folder, &st) != 0 ||
-	    !S_ISDIR(st.st_mode))
-		return;
-	if (snprintf(path, sizeof path, "%s/summary.json", folder) >= (int)sizeof path)
-		return;
-	json_t *summary = json_load_file(path, 0, NULL);
-	json_int_t rounds = json_integer_value(json_object_get(summary, "rounds_asked"));
-	sl_timeline_name(timeline, basename(folder), rounds > 0 ? (uint64_t)rounds : 0);
-	json_decref(summary);
-}
-
-static void explain(const json_t *document)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (out != NULL)
-		sl_explain_round(out, document);
-	if (out != NULL && fclose(out) == 0) {
-		sl_clean_text(text, true); /* learners name themselves, and quote what they got */
-		fputs(text, stdout);
-	}
-	free(text);
-}
-
-static int show_round(const struct sl_logs *logs, struct sl_timeline *timeline)
-{
-	json_t *document = sl_timeline_round_json(timeline, logs->round),
-	       *run = sl_timeline_run_json(timeline);
-	int status = 0;
-	if (document == NULL)
-		status = sl_logs_no_round(logs, NULL,
-					  (uint64_t)json_integer_value(json_object_get(run, "first")),
-					  (uint64_t)json_integer_value(json_object_get(run, "last")));
-	else if (logs->json)
-		print_json(json_incref(document));
-	else
-		explain(document);
-	json_decref(document);
-	json_decref(run);
-	return status;
-}
-
-static int show_stats(const struct sl_logs *logs, struct sl_timeline *timeline)
-{
-	json_t *stats = sl_stats_json(timeline);
-	if (logs->json)
-		return print_json(stats);
-	sl_stats_print(stdout, stats);
-	json_decref(stats);
-	return 0;
-}
-
-static int write_trace(const struct sl_logs *logs, struct sl_timeline *timeline)
-{
-	bool standard = strcmp(logs->trace, "-") == 0;
-	FILE *out = standard ? stdout : fopen(logs->trace, "w");
-	if (out != NULL)
-		sl_trace_write(out, timeline);
-	bool failed = out == NULL || ferror(out) != 0;
-	if (out != NULL && !standard)
-		failed |= fclose(out) != 0;
-	if (failed && !standard) {
-		fprintf(stderr, "starling logs: %s: %m\n", logs->trace);
-		return SL_EXIT_FAILED;
-	}
-	return 0;
-}
-
-static int show_run(const struct sl_logs *logs, struct sl_log_files *files)
-{
-	struct sl_timeline *timeline = sl_timeline_new();
-	name_run(logs, timeline);
-	sl_log_files_read(files, sl_timeline_take_each, timeline);
-	int status = logs->stats	   ? show_stats(logs, timeline)
-		     : logs->trace != NULL ? write_trace(logs, timeline)
-					   : show_round(logs, timeline);
-	sl_timeline_free(timeline);
+	char number[24];
+	const char **words = sl_command_memory(logs->path_count + 4, sizeof *words);
+	snprintf(number, sizeof number, "%llu", (unsigned long long)logs->round);
+	words[0] = name;
+	words[1] = logs->stats ? "stats" : logs->trace != NULL ? "trace" : "round";
+	words[2] = logs->trace != NULL ? logs->trace : number;
+	words[3] = logs->json ? "json" : "text";
+	memcpy(words + 4, logs->paths, logs->path_count * sizeof *words);
+	int status = sl_python_run("starling_timeline.__main__",
+				   "'starling logs' without --round, --stats and --trace needs no Python",
+				   (int)logs->path_count + 4, (char **)words);
+	free(words);
 	return status;
 }
 
@@ -220,16 +137,19 @@ int sl_cmd_logs(int argc, char **argv)
 	struct sl_logs logs = {.level = -1, .colour = sl_log_colour(STDOUT_FILENO)};
 	struct sl_log_files files;
 	struct sl_error error = {0};
+	int status;
 	sl_option_parse(&usage, argc, argv, &logs);
-	if (sl_log_files_open(&files, logs.paths, logs.path_count, logs.follow, false, &error) != SL_OK) {
-		free(logs.paths);
-		return fail(&error);
+	if (logs.stats || logs.trace != NULL || (logs.round != 0 && !filters(&logs))) {
+		status = run_python(&logs, argv[0]);
+	} else if (sl_log_files_open(&files, logs.paths, logs.path_count, logs.follow, false, &error) !=
+		   SL_OK) {
+		status = fail(&error);
+	} else {
+		status = sl_logs_records(&logs, &files);
+		say_skipped(&files.malformed, "malformed line", "");
+		say_skipped(&files.other_version, "record", " of another version");
+		sl_log_files_close(&files);
 	}
-	bool whole = logs.stats || logs.trace != NULL || (logs.round != 0 && !filters(&logs));
-	int status = whole ? show_run(&logs, &files) : sl_logs_records(&logs, &files);
-	say_skipped(&files.malformed, "malformed line", "");
-	say_skipped(&files.other_version, "record", " of another version");
-	sl_log_files_close(&files);
 	free(logs.paths);
 	return status;
 }

@@ -21,7 +21,3 @@ struct sl_logs {
 
 /* Print the records that pass the filters, merged; return the exit status. */
 int sl_logs_records(const struct sl_logs *logs, struct sl_log_files *files);
-
-/* Print "starling logs: PATH: no record of round 9; there are rounds 1 to 3". `by` names a learner or is
- * NULL; first 0: there is no round. Return the exit status. */
-int sl_logs_no_round(const struct sl_logs *logs, const char *by, uint64_t first, uint64_t last);

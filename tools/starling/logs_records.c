@@ -154,7 +154,9 @@ static int say_learners(const struct sl_logs *logs, struct seen *seen)
 	return SL_EXIT_USAGE;
 }
 
-int sl_logs_no_round(const struct sl_logs *logs, const char *by, uint64_t first, uint64_t last)
+/* Print "starling logs: PATH: no record of round 9; there are rounds 1 to 3". `by` names a learner or is
+ * NULL; first 0: there is no round. Return the exit status. */
+static int no_round(const struct sl_logs *logs, const char *by, uint64_t first, uint64_t last)
 {
 	fprintf(stderr, "starling logs: %s: no record of round %llu%s%s; ", logs->paths[0],
 		(unsigned long long)logs->round, by != NULL ? " by learner " : "", by != NULL ? by : "");
@@ -176,7 +178,7 @@ static int judge(const struct sl_logs *logs, struct seen *seen)
 	if (logs->learner.text != NULL && !seen->learner)
 		return say_learners(logs, seen);
 	if (logs->round != 0 && !seen->round)
-		return sl_logs_no_round(logs, logs->learner.text, seen->first, seen->last);
+		return no_round(logs, logs->learner.text, seen->first, seen->last);
 	return 0;
 }
 

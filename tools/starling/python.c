@@ -40,7 +40,7 @@ static void name_program(void)
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
 }
 
-int sl_python_run(const char *module, int argc, char **argv)
+int sl_python_run(const char *module, const char *without, int argc, char **argv)
 {
 	const char **command = sl_command_memory((size_t)argc + 5, sizeof *command);
 	command[0] = "python3";
@@ -51,19 +51,19 @@ int sl_python_run(const char *module, int argc, char **argv)
 	sl_command_find_package();
 	name_program();
 	execvp(command[0], (char **)command);
-	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3)\n", argv[0],
-		strerror(errno));
+	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3)%s%s\n", argv[0],
+		strerror(errno), without != NULL ? "; " : "", without != NULL ? without : "");
 	free(command);
 	return SL_EXIT_FAILED;
 }
 
 int sl_cmd_export(int argc, char **argv)
 {
-	return sl_python_run("starling.export", argc, argv);
+	return sl_python_run("starling.export", NULL, argc, argv);
 }
 
 /* Those of the package starling.stats: mean, sum, count, histogram, stats. */
 int sl_cmd_python(int argc, char **argv)
 {
-	return sl_python_run("starling.stats.__main__", argc, argv);
+	return sl_python_run("starling.stats.__main__", NULL, argc, argv);
 }

@@ -1,5 +1,5 @@
 """`starling logs` with --round, --stats or --trace; see starling-logs(1). The command in C (tools/starling/logs.c) has checked the options,
-and hands them over as --round N, --stats or --trace FILE, then --json or nothing, then "--" and the paths."""
+and hands over "round", "stats" or "trace", the number or the file, "json" or "text", and the paths."""
 from __future__ import annotations
 
 import json
@@ -72,15 +72,15 @@ def say_skipped(skipped: Skipped, what: str, why: str) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    options, paths = arguments[:arguments.index("--")], arguments[arguments.index("--") + 1:]
-    timeline, logs, as_json = Timeline(), Logs(paths), options[-1] == "--json"
+    what, value, form, *paths = arguments
+    timeline, logs, as_json = Timeline(), Logs(paths), form == "json"
     name_run(timeline, paths)
     for record in logs.records():
         timeline.take(record)
-    if options[0] == "--round":
-        status = show_round(timeline, paths[0], int(options[1]), as_json)
-    elif options[0] == "--trace":
-        status = write_trace(timeline, options[1])
+    if what == "round":
+        status = show_round(timeline, paths[0], int(value), as_json)
+    elif what == "trace":
+        status = write_trace(timeline, value)
     else:
         figures, status = stats.of_timeline(timeline), 0
         show(stats.lines(figures), figures if as_json else None)
