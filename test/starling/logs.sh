@@ -104,7 +104,7 @@ is out "$(at 100 1 info)" "$(at 200 1 info)"
 ends 0 logs peers --peer learner-02 --phase mix
 is out "$(at 200 1 info)"
 
-# A run of three, with two attempts (test/timeline/test_timeline.c): one stream, in the order of
+# A run of three, with two attempts (test/timeline/timeline_units.py): one stream, in the order of
 # what happened.
 for name in ana bo eve; do
 	mkdir -p three/$name
@@ -199,6 +199,22 @@ grep -c '"tid":2,"ts"' close.json | grep -qx 2 || fail "not two waits: $(cat clo
 python3 check_trace.py close.json || fail "close.json: not as documented"
 ends 1 logs three --trace none/trace.json
 has err 'starling logs: none/trace.json: No such file or directory'
+
+# Rounds, figures and traces are Python; records, help and wrong usage need none.
+without() { # STATUS, then the arguments
+	want=$1 code=0
+	shift
+	PATH=$PWD/nothing "$program" logs "$@" >out 2>err || code=$?
+	[ $code = "$want" ] || fail "without python3, logs $*: exit status $code"
+}
+for arguments in '--round 1' --stats '--trace -'; do
+	# shellcheck disable=SC2086
+	without 1 three $arguments
+	is err "starling logs: python3 cannot be started: No such file or directory (Debian: apt-get install python3); 'starling logs' without --round, --stats and --trace needs no Python"
+done
+without 0 three --round 1 --level warn
+without 0 --help
+without 2 three --stats --round 1
 
 # starling-log(5) has all levels of an event.
 "$source/deploy/man/insert-records" "$source/deploy/man/starling-log.5.scd.in" "$source/common/report/record_table.h" \

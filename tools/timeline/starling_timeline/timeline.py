@@ -43,10 +43,9 @@ from bisect import bisect_left, insort
 from typing import Optional
 
 from starling_timeline import document
+from starling_timeline.logs import VERSION
 from starling_timeline.rounds import LEARNERS_MOST, NAME_MOST, STARTS_MOST, Learner, Part, Round, Taking
 from starling_timeline.values import moment, text, whole
-
-VERSION = 1  # of the records
 
 
 class Timeline:
