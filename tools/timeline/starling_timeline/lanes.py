@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from starling_timeline.rounds import COMMIT, MIX, NONE, RECOVER, SHARE, TRAIN, Learner, Part, Round, Wait
 from starling_timeline.values import NAN
@@ -35,8 +35,7 @@ class Span:
     end: float = NAN
 
 
-@dataclass
-class Cause:
+class Cause(NamedTuple):
     """`s` seconds in [start, end] of a wait for a learner."""
     learner: int
     s: float
@@ -81,6 +80,7 @@ class Lane:
         self.waits = [LaneWait(wait.start - self.start, self._wait_end(wait), wait, wait.first_s > STOOD_STILL_S) for wait in part.waits]
         self.restarts = self._restarts(timeline, round, learner) if learner.starts else []
         self.excuses: list[tuple[float, float]] = []  # when it waited for others
+        self.done: dict[tuple[int, int], float] = {}  # by attempt and phase: see done_s
 
     def _next_round(self, timeline: Timeline, round: Round) -> float:
         """Return when the learner began a later round, or NaN."""
@@ -154,11 +154,12 @@ class Lane:
     def done_s(self, attempt: int, phase: int) -> float:
         """Return when the learner had done its part in a phase of an attempt: when it entered the phase, or, where data go back and forth,
         left it. Infinity: it has not."""
-        passed = phase + (phase in EXCHANGES)
-        for span in self.spans:
-            if (span.attempt > attempt or (span.attempt == attempt and span.phase >= passed)) and span.phase != TRAIN:
-                return span.start
-        return self.commit if self.commit == self.commit else float("inf")
+        if (attempt, phase) not in self.done:
+            passed = (attempt, phase + (phase in EXCHANGES))
+            otherwise = self.commit if self.commit == self.commit else float("inf")
+            self.done[attempt, phase] = next((span.start for span in self.spans
+                                              if (span.attempt, span.phase) >= passed and span.phase != TRAIN), otherwise)
+        return self.done[attempt, phase]
 
 
 class Lanes:
@@ -211,8 +212,9 @@ class Lanes:
         if lane is not None:
             end = min(end, lane.done_s(wait.wait.attempt, wait.wait.phase))
         s = end - start
-        for other_start, other_end in lane.excuses if lane is not None else ():
-            s -= max(0, min(end, other_end) - max(start, other_start))
+        for excuse in lane.excuses if lane is not None else ():
+            shared = min(end, excuse[1]) - max(start, excuse[0])
+            s -= shared if shared > 0 else 0
         return Cause(learner, max(0.0, s), start, end)
 
     def slowest(self) -> Optional[Slowest]:

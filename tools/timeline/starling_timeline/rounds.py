@@ -25,7 +25,7 @@ STARTS_MOST = 1024  # of a learner in the run
 SAME_WAIT_S = 0.5  # records of one wait agree on its begin by less than this
 NAME_MOST = 63
 
-# As ROUND.md §7.1 Phases has them, in the order of the protocol; NONE: between two rounds or two attempts.
+# Those of the protocol (§7.1 Phases), in its order; NONE: between two rounds or two attempts.
 PHASES = ("train", "discover", "agree", "share", "ready", "release", "mix", "check", "confirm", "commit", "recover", "catchup", "done")
 NONE = len(PHASES)
 PLACE = {name.upper(): place for place, name in enumerate(PHASES)}
