@@ -14,7 +14,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / 'tools/timeline'))
-from starling_timeline import logs, rounds, stats, trace  # noqa: E402
+from starling_timeline import document, logs, rounds, stats, trace  # noqa: E402
 from starling_timeline.explain import Explanation  # noqa: E402
 from starling_timeline.logs import Logs, LogsError  # noqa: E402
 from starling_timeline.separators import separators  # noqa: E402
@@ -391,6 +391,7 @@ class Constants(unittest.TestCase):
 		self.assertEqual([name.lower() for name in re.findall(r'X\((\w+)\)', phases)], list(rounds.PHASES))
 		self.assertEqual(read('common/base/limits.h', r'SL_LEARNERS_MAX (\d+)'), [str(rounds.LEARNERS_MOST)])
 		self.assertEqual(read('common/base/limits.h', r'SL_SPREADS_MAX (\d+)'), [str(rounds.SPREADS_MOST)])
+		self.assertEqual(read('tools/lib/round_table.h', r'SL_MARGIN_MOST ([\d.]+)'), [str(document.MARGIN_MOST)])
 		self.assertEqual(read('common/config/envelope.h', r'SL_RECORDS_VERSION (\d+)'), [str(logs.VERSION)])
 		self.assertLessEqual(set(rounds.TAKE), set(read('common/report/record_table.h', r'X\(\w+, "(\w+)",')))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from starling_timeline.timeline import Timeline
 
 CAUSE_LEAST_S = 0.1
-MARGIN_MOST = 0.375  # from 3/8 on, rounding may have taken the wrong integer
+MARGIN_MOST = 0.375  # from 3/8 on, rounding may have taken the wrong integer (tools/lib/round_table.h)
 ADOPTED = "its learners received the result of the round from peers"
 
 
