@@ -11,7 +11,8 @@
 #include "tools/lib/command.h"
 
 /* Its arguments: a module, the name of the command, and the arguments of main(). Without the current folder
- * on the path: a file of the user may be called csv.py. */
+ * on the path: a file of the user may be called csv.py. pyenv takes a program with the argument " -m pip "
+ * for pip, and runs it in a shell that Ctrl-C does not end: such a text is written in two pieces. */
 static const char program[] =
 	"import sys\n"
 	"if sys.path[0] == '':\n"
@@ -25,7 +26,7 @@ static const char program[] =
 	"    main = importlib.import_module(module).main\n"
 	"except ImportError as missing:\n"
 	"    if not isinstance(missing, ModuleNotFoundError) or missing.name == 'numpy':\n"
-	"        end('numpy: run python3 -m pip install numpy (with uv: uv pip install numpy; Debian: "
+	"        end('numpy: run python3 -''m pip install numpy (with uv: uv pip install numpy; Debian: "
 	"apt-get install python3-numpy), or put another python3 first on PATH')\n"
 	"    end(f'module {missing.name}: install the Python package of Starling (Debian: python3-starling), "
 	"or put its folder into PYTHONPATH')\n"
@@ -40,7 +41,7 @@ static void name_program(void)
 	setenv("STARLING_PROGRAM", length > 0 ? self : "starling", 1);
 }
 
-int sl_python_run(const char *module, const char *without, int argc, char **argv)
+int sl_python_run(const char *module, int argc, char **argv)
 {
 	const char **command = sl_command_memory((size_t)argc + 5, sizeof *command);
 	command[0] = "python3";
@@ -51,19 +52,24 @@ int sl_python_run(const char *module, const char *without, int argc, char **argv
 	sl_command_find_package();
 	name_program();
 	execvp(command[0], (char **)command);
-	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3)%s%s\n", argv[0],
-		strerror(errno), without != NULL ? "; " : "", without != NULL ? without : "");
+	fprintf(stderr, "%s: python3 cannot be started: %s (Debian: apt-get install python3)\n", argv[0],
+		strerror(errno));
 	free(command);
 	return SL_EXIT_FAILED;
 }
 
 int sl_cmd_export(int argc, char **argv)
 {
-	return sl_python_run("starling.export", NULL, argc, argv);
+	return sl_python_run("starling.export", argc, argv);
 }
 
 /* Those of the package starling.stats: mean, sum, count, histogram, stats. */
 int sl_cmd_python(int argc, char **argv)
 {
-	return sl_python_run("starling.stats.__main__", NULL, argc, argv);
+	return sl_python_run("starling.stats.__main__", argc, argv);
+}
+
+int sl_cmd_logs(int argc, char **argv)
+{
+	return sl_python_run("starling_timeline.__main__", argc, argv);
 }

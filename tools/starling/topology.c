@@ -7,7 +7,7 @@
 
 static int import(int argc, char **argv)
 {
-	return sl_python_run("starling_topology.__main__", NULL, argc, argv);
+	return sl_python_run("starling_topology.__main__", argc, argv);
 }
 
 static const struct sl_verb verbs[] = {

@@ -3,7 +3,7 @@
     FILE, FOLDER/log.jsonl, FOLDER/NAME/log.jsonl --> lines --> records, the earliest first
 
 Holds a line of each file. The order within a file is kept, even where its clock went back. A log that was replaced or cut is read
-anew. The same rules and messages as those of tools/lib/log_files.c, which prints records.
+anew.
 """
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ LINE_BYTES_MOST = 1 << 20  # a longer line is malformed
 VERSION = 1  # of the records: "v"
 FAILED, USAGE = 1, 2  # exit statuses
 
-Timed = tuple[float, float, int, dict]  # seconds since 1970, milliseconds of a finer clock, place of the file, record
+# Seconds since 1970, milliseconds of a finer clock, place of the file, record, its line.
+Timed = tuple[float, float, int, dict, bytes]
 
 
 class LogsError(Exception):
@@ -171,14 +172,17 @@ class Logs:
                 else:
                     file.learner = file.learner or whole(record, "learner")
                     mono_ms = real(record, "mono_ms")
-                    yield at, mono_ms if mono_ms == mono_ms else 0, file.place, record
+                    yield at, mono_ms if mono_ms == mono_ms else 0, file.place, record, line
             if not (self.follow and file.is_replaced()):
                 return
 
     def records(self) -> Iterator[dict]:
         """Yield the records that were not handed over, the earliest first: by wall clock, within a millisecond by the finer clock."""
-        for timed in heapq.merge(*map(self._of_file, self.files)):
-            yield timed[3]
+        return (record for record, _ in self.lines())
+
+    def lines(self) -> Iterator[tuple[dict, bytes]]:
+        """The same, each with its line."""
+        return (timed[3:] for timed in heapq.merge(*map(self._of_file, self.files)))
 
     def read_new(self) -> Iterator[dict]:
         """The same, with those of new files, for a live page: a folder that is gone has no more records."""
