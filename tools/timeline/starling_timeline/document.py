@@ -120,7 +120,7 @@ def links(lanes: Lanes) -> list[dict]:
     """Each end counts what it sent; where only one has told, what it received stands for what the other sent."""
     told: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for lane in lanes.lanes.values():
-        for peer, sent, received in lane.part.traffic:
+        for peer, sent, received in zip(*[iter(lane.part.traffic)] * 3):
             told.setdefault((min(lane.id, peer), max(lane.id, peer)), []).append((sent, received))
     return [{"a": a, "b": b, "bytes": ends[0][0] + (ends[1][0] if len(ends) > 1 else ends[0][1])} for (a, b), ends in sorted(told.items())]
 
