@@ -77,6 +77,8 @@ def launch(starling, folder, name, **more):
 	out = run(starling, 'launch', '-n', '3', '--rounds', '3', '--verify', '--run-dir', folder / name, '--', 'python3',
 		SOURCE / 'tools/python/examples/regression.py', env=environment(folder, **more), cwd=folder)
 	assert '3 of 3 rounds, all exact' in out and '300 points of 3 learners' in out, out
+	figures = run(starling, 'logs', folder / name, '--stats', env=environment(folder, **more), cwd=folder)
+	assert 'Rounds committed: 3' in figures, figures
 
 
 def check_environment(wheel, folder):
