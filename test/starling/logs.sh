@@ -99,8 +99,9 @@ is err "starling logs: 2 records of another version left out, the first at other
 mkdir -p peers/a peers/b
 { record 100 1 info ',"peer":2' && record 200 1 info ',"awaited":[2,3],"phase":"MIX"' && record 300 1 info ',"peer":3'; } >peers/a/log.jsonl
 record 400 2 info >peers/b/log.jsonl
+record 500 1 warn ',"peers":[2]' >>peers/a/log.jsonl
 ends 0 logs peers --peer 2
-is out "$(at 100 1 info)" "$(at 200 1 info)"
+is out "$(at 100 1 info)" "$(at 200 1 info)" "$(at 500 1 warn)"
 ends 0 logs peers --peer learner-02 --phase mix
 is out "$(at 200 1 info)"
 

@@ -52,7 +52,7 @@ class Filter:
 
     def _names_peer(self, record: dict) -> bool:
         """Return true if the record names the wanted peer, alone or with others."""
-        ids = {whole(record, "peer"), *(one for key in ("awaited", "set") for one in items(record, key) if type(one) is int)}
+        ids = {whole(record, "peer"), *(one for key in ("awaited", "peers") for one in items(record, key) if type(one) is int)}
         return any(str(one) == self.peer or (one, self.peer) in self.names for one in ids if one > 0)
 
     def takes(self, record: dict) -> bool:
