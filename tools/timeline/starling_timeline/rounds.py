@@ -177,7 +177,7 @@ class Taking:
         part, metrics = self.part, self.record.get("metrics")
         part.trained, part.train_s, part.loss = self.when, real(self.record, "train_s"), real(self.record, "loss")
         if type(metrics) is dict:
-            part.metrics = metrics
+            part.metrics = {name: one for name, one in metrics.items() if type(one) in (int, float)}
         self.enter(NONE)
 
     def view(self) -> None:

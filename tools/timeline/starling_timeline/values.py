@@ -75,10 +75,18 @@ def dumps(value: Any, digits: int = 15) -> str:
     return json.dumps(rounded(value, digits), ensure_ascii=False, separators=(",", ":"))
 
 
+def _finite(number: str) -> float:
+    """Return the value of a number, which NaN, Infinity and 1e999 are not: no page could read them."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
 def parse(line: bytes) -> Optional[dict]:
     """Return the object that stands in a line, or None."""
     try:
-        record = json.loads(line.decode())
+        record = json.loads(line.decode(), parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
         return None
     return record if type(record) is dict else None
