@@ -63,6 +63,16 @@ int sl_cmd_export(int argc, char **argv)
 	return sl_python_run("starling.export", argc, argv);
 }
 
+int sl_cmd_report(int argc, char **argv)
+{
+	return sl_python_run("starling_web.report", argc, argv);
+}
+
+int sl_cmd_watch(int argc, char **argv)
+{
+	return sl_python_run("starling_web.watch", argc, argv);
+}
+
 /* Those of the package starling.stats: mean, sum, count, histogram, stats. */
 int sl_cmd_python(int argc, char **argv)
 {
