@@ -37,12 +37,11 @@ ARROWS = {
 	'tools/estimate': 'tools/lib tools/topology common/compute common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
 	'tools/timeline': 'tools/lib common/mixing common/report',
-	'tools/web': 'tools/lib tools/timeline common/membership daemon/runtime',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
 	'tools/libstarlingcore': 'tools/host common/wire',
 	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline tools/web daemon/membership',
+	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
 }
 
