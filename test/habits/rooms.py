@@ -36,12 +36,11 @@ ARROWS = {
 	'tools/runner': 'tools/host tools/lib common/setup',
 	'tools/estimate': 'tools/lib tools/topology common/compute common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
-	'tools/timeline': 'tools/lib common/mixing common/report',
 	'tools/libstarling': '',  # for applications: nothing of the learner, whose protocol it implements a second time
 	'tools/libstarlingcore': 'tools/host common/wire',
 	'tools/example': 'tools/libstarlingcore',  # by its installed header
 	'tools/r': 'tools/libstarling',  # by its installed header
-	'tools/starling': 'tools/launch tools/runner tools/estimate tools/timeline daemon/membership',
+	'tools/starling': 'tools/launch tools/runner tools/estimate daemon/membership',
 	'tools/dev': 'tools/starling tools/sim tools/explore daemon/learner',
 }
 

@@ -64,9 +64,9 @@ TEST(logs_are_followed)
 	const char *const paths[] = {folder};
 	struct sl_error error = {0};
 	struct sl_log_files files;
-	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, &error), SL_ERR_NOTFOUND);
 	append(folder, RECORD("1", "phase") "not JSON\n{\"v\":1,\"time\":\"2026-11-23T01:");
-	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_OK);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, &error), SL_OK);
 	assert_int_equal(read_new(&files), 1);
 	assert_int_equal(read_new(&files), 0);
 	append(folder, "00:02Z\",\"event\":\"view\"}\n");
@@ -98,7 +98,7 @@ TEST(a_log_grows_while_it_is_read)
 	struct sl_log_files files;
 	struct sl_log_item item;
 	append(folder, RECORD("1", "first") RECORD("4", "last"));
-	assert_int_equal(sl_log_files_open(&files, paths, 1, true, false, &error), SL_OK);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, true, &error), SL_OK);
 	item = next(&files);
 	append(folder, RECORD("2", "later"));
 	assert_string_equal(item.record->event, "first");
@@ -123,7 +123,7 @@ TEST(a_line_without_end)
 	append(folder, RECORD("1", "phase") "{\"v\":1,\"time\":\"2026-11-23T01:00:01Z\",\"event\":\"");
 	append(folder, text);
 	append(folder, "\"}\n" RECORD("2", "phase") RECORD("2.9e300", "phase"));
-	assert_int_equal(sl_log_files_open(&files, paths, 1, false, false, &error), SL_OK);
+	assert_int_equal(sl_log_files_open(&files, paths, 1, false, &error), SL_OK);
 	assert_int_equal(read_new(&files), 2);
 	assert_int_equal(files.malformed.count, 2);
 	sl_log_files_close(&files);

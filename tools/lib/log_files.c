@@ -21,7 +21,6 @@
 struct sl_log_file {
 	char *path;
 	const char *shown; /* the end of `path`, for messages: relative to the folder if there is only one */
-	uint64_t learner;  /* 0: not known yet */
 	int fd;
 	struct stat at; /* of the file that is read */
 	off_t offset;	/* of the next read */
@@ -35,7 +34,8 @@ struct sl_log_file {
 	double time; /* of the record, seconds since 1970 */
 };
 
-double sl_log_files_time(const char *text)
+/* Return the time of a record, "2026-11-23T10:45:59.620Z", in seconds since 1970; NaN if it is none. */
+static double time_of(const char *text)
 {
 	struct tm tm = {0};
 	const char *end = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
@@ -122,7 +122,7 @@ static bool read_record(struct sl_log_file *f)
 	json_decref(f->json);
 	f->json = json_loadb(f->line, f->line_bytes, 0, NULL);
 	sl_record_read(&f->record, f->json);
-	f->time = sl_log_files_time(f->record.time);
+	f->time = time_of(f->record.time);
 	return !isnan(f->time);
 }
 
@@ -159,14 +159,12 @@ static bool advance(struct sl_log_files *files, struct sl_log_file *f)
 {
 	do {
 		while (next_line(f, files->follow)) {
-			if (!read_record(f)) {
+			if (!read_record(f))
 				skip(&files->malformed, f);
-			} else if (!is_present(&f->record)) {
+			else if (!is_present(&f->record))
 				skip(&files->other_version, f);
-			} else {
-				f->learner = f->learner != 0 ? f->learner : f->record.learner;
+			else
 				return true;
-			}
 		}
 	} while (files->follow && is_replaced(f));
 	json_decref(f->json);
@@ -245,19 +243,6 @@ size_t sl_log_files_read(struct sl_log_files *files, sl_log_take_fn *take, void 
 	return count;
 }
 
-void sl_log_files_again(const struct sl_log_files *files, uint64_t learner, size_t bytes,
-			sl_log_take_fn *take, void *context)
-{
-	for (size_t i = 0; i < files->count; i++)
-		if (files->files[i]->learner == learner)
-			sl_log_files_end(files->files[i]->path, 0, bytes, take, context);
-}
-
-const char *sl_log_files_path(const struct sl_log_files *files, size_t i)
-{
-	return i < files->count ? files->files[i]->path : NULL;
-}
-
 /* ---- files and folders ---- */
 
 static bool is_known(const struct sl_log_files *files, const char *path, const struct stat *st)
@@ -331,10 +316,9 @@ int sl_log_files_refresh(struct sl_log_files *files, struct sl_error *error)
 }
 
 int sl_log_files_open(struct sl_log_files *files, const char *const *paths, size_t count, bool follow,
-		      bool empty, struct sl_error *error)
+		      struct sl_error *error)
 {
-	*files =
-		(struct sl_log_files){.paths = paths, .path_count = count, .follow = follow, .opened = empty};
+	*files = (struct sl_log_files){.paths = paths, .path_count = count, .follow = follow};
 	sl_descriptors_raise();
 	int code = sl_log_files_refresh(files, error);
 	files->opened = true;

@@ -47,9 +47,9 @@ struct sl_log_item {
 /* Take one record, which is borrowed for the call. */
 typedef void sl_log_take_fn(void *context, const struct sl_record *record);
 
-/* SL_ERR_NOTFOUND: a path is missing, or, unless `empty` is allowed, any log in a folder. SL_ERR_IO. */
+/* SL_ERR_NOTFOUND: a path is missing, or any log in a folder. SL_ERR_IO. */
 int sl_log_files_open(struct sl_log_files *files, const char *const *paths, size_t count, bool follow,
-		      bool empty, struct sl_error *error);
+		      struct sl_error *error);
 void sl_log_files_close(struct sl_log_files *files);
 /* Take up what was written since, and new files. */
 int sl_log_files_refresh(struct sl_log_files *files, struct sl_error *error);
@@ -59,16 +59,6 @@ bool sl_log_files_next(struct sl_log_files *files, struct sl_log_item *item);
 /* Hand over all of them; return their number. */
 size_t sl_log_files_read(struct sl_log_files *files, sl_log_take_fn *take, void *context);
 
-/* Hand over again the records in the last `bytes` of the logs of a learner, of any version and
- * time. */
-void sl_log_files_again(const struct sl_log_files *files, uint64_t learner, size_t bytes,
-			sl_log_take_fn *take, void *context);
-/* Return the path of log `i`, or NULL: there are no more. */
-const char *sl_log_files_path(const struct sl_log_files *files, size_t i);
-
 /* Hand over the records of one log, of any version and time, from offset `from` on, of its last `bytes` at
  * most. A file that is missing is an empty one. */
 void sl_log_files_end(const char *path, size_t from, size_t bytes, sl_log_take_fn *take, void *context);
-
-/* Return the time of a record, "2026-11-23T10:45:59.620Z", in seconds since 1970; NaN if it is none. */
-double sl_log_files_time(const char *text);
