@@ -328,7 +328,8 @@ class Files(unittest.TestCase):
 	def test_lines_that_are_left_out(self):
 		path = self.write('a', 1)
 		with open(path, 'ab') as file:
-			for line in (b'x', b'{"v":1}', b'[1]', b'\xff', b'{"v":2,"time":"2026-11-23T10:00:00Z"}', b'y' * (3 << 20), b'z' * 100):
+			for line in (b'x', b'{"v":1}', b'[1]', b'\xff', b'{"v":2,"time":"2026-11-23T10:00:00Z"}',
+				b'{"v":1,"time":"2026-11-23T10:00:00Z","text":"' + b'y' * (3 << 20) + b'"}', b'z' * 100):
 				file.write(line + b'\n')
 		self.write('a', 2, end='')
 		opened = self.open()

@@ -11,7 +11,7 @@
 
 #include "tools/launch/state.h"
 #include "tools/lib/command.h"
-#include "tools/lib/log_files.h"
+#include "tools/lib/log_end.h"
 
 #define TAIL_BYTES 65536u
 #define TAIL_LINES 5u
@@ -188,7 +188,7 @@ static char *last_text(const struct sl_learner *l, enum sl_level least, enum sl_
 	struct wanted wanted = {least, kind, NULL};
 	char path[PATH_MAX];
 	sl_run_folder_path(&l->launch->plan->folder, l->index, "log.jsonl", path);
-	sl_log_files_end(path, l->log_from, TAIL_BYTES, keep_text, &wanted);
+	sl_log_end_read(path, l->log_from, TAIL_BYTES, keep_text, &wanted);
 	return wanted.text;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tools/lib/command.h"
-#include "tools/lib/log_files.h"
+#include "tools/lib/log_end.h"
 #include "tools/starling/status.h"
 
 #define ANSWER_MS 2000
@@ -79,7 +79,7 @@ static void take(struct sl_status_row *row)
 		row->state = SL_STATUS_FORMING;
 		return;
 	}
-	sl_log_files_end(asked->log, 0, TAIL_BYTES, take_record, row);
+	sl_log_end_read(asked->log, 0, TAIL_BYTES, take_record, row);
 	sl_control_query_clean(row->last);
 	long process;
 	row->state = !sl_control_query_absent(asked)		 ? SL_STATUS_SILENT
