@@ -2,7 +2,7 @@
 
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
-#include "common/core/attempt_number.h"
+#include "common/core/allowance.h"
 
 void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
 {
@@ -23,7 +23,7 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 	bool known = (core->view_checked && core->view.a == ready->a) || ready->a <= core->aborted ||
 		     !sl_aborts_may_deny(core, ready->a);
 	if (core->t != core->started || ready->t != core->t || known ||
-	    sl_attempt_number_jumps(core, sl_core_index(core, ready->id), ready->a))
+	    sl_allowance_jumps(core, sl_core_index(core, ready->id), ready->a))
 		return;
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;

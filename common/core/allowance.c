@@ -8,7 +8,6 @@
 #define RECORD_MS 62u	  /* 16 a second */
 #define ATTEMPTS 1000u	  /* that a round may have failed while this learner was away: some hours */
 #define ATTEMPT_MS 10000u /* a round has 2^24 */
-#define REPORT_MS 10000u  /* between two reports about one signer */
 
 /* Take `count` from a store that holds `most` and gets one in `every_ms`. */
 static bool take(struct sl_store_of_signer *store, sl_ms now, uint32_t most, uint32_t every_ms,
@@ -26,48 +25,64 @@ static bool take(struct sl_store_of_signer *store, sl_ms now, uint32_t most, uin
 void sl_allowance_fill(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		core->peers[i].records = (struct sl_store_of_signer){.left = RECORDS, .since = core->now};
-		core->peers[i].attempts = (struct sl_store_of_signer){.left = ATTEMPTS, .since = core->now};
+		struct sl_penalty *p = &core->peers[i].penalty;
+		p->records = (struct sl_store_of_signer){.left = RECORDS, .since = core->now};
+		p->attempts = (struct sl_store_of_signer){.left = ATTEMPTS, .since = core->now};
+		p->claimed = 0;
 	}
 }
 
 bool sl_allowance_record(struct sl_core *core, uint32_t signer, sl_round t)
 {
-	struct sl_peer *p = &core->peers[signer];
-	if (take(&p->records, core->now, RECORDS, RECORD_MS, 1))
+	if (take(&core->peers[signer].penalty.records, core->now, RECORDS, RECORD_MS, 1))
 		return true;
-	p->ignored += t == core->t;
-	if (p->ignored > 0 && core->now >= p->ignored_report) {
-		struct sl_report *report = sl_emit_report(core, SL_REPORT_FLOODED);
-		report->peer = signer;
-		report->flooded.count = p->ignored;
+	if (t == core->t && sl_emit_once(core, signer, SL_ONCE_FLOODED, t)) {
+		sl_emit_report(core, SL_REPORT_FLOODED)->peer = signer;
 		sl_penalty_lied(core, signer);
-		p->ignored = 0;
-		p->ignored_report = core->now + REPORT_MS;
 	}
 	return false;
 }
 
 bool sl_allowance_spent(const struct sl_core *core, uint32_t signer, sl_ms now)
 {
-	const struct sl_peer *p = &core->peers[signer];
-	return p->penalty.lied == core->t && p->records.left == 0 && now < p->records.since + RECORD_MS;
+	const struct sl_penalty *p = &core->peers[signer].penalty;
+	return p->last[SL_FAULT_LIED] == core->t && p->records.left == 0 &&
+	       now < p->records.since + RECORD_MS;
 }
 
 /* A learner counts more records for an own attempt than it can sign in it, so that it never exceeds what
  * others allow it. */
 sl_ms sl_allowance_next_attempt(const struct sl_core *core)
 {
-	const struct sl_store_of_signer *own = &core->peers[core->config.self].records;
+	const struct sl_store_of_signer *own = &core->peers[core->config.self].penalty.records;
 	return own->left >= OWN ? 0 : own->since + (OWN - own->left) * RECORD_MS;
 }
 
 void sl_allowance_begin_attempt(struct sl_core *core)
 {
-	take(&core->peers[core->config.self].records, core->now, RECORDS, RECORD_MS, OWN);
+	take(&core->peers[core->config.self].penalty.records, core->now, RECORDS, RECORD_MS, OWN);
 }
 
-bool sl_allowance_attempts(struct sl_core *core, uint32_t signer, uint32_t count)
+void sl_allowance_claim(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	return take(&core->peers[signer].attempts, core->now, ATTEMPTS, ATTEMPT_MS, count);
+	struct sl_penalty *p = &core->peers[signer].penalty;
+	if (state->t == core->t && state->a > p->claimed)
+		p->claimed = state->a;
+}
+
+/* Return true if c+1 learners, or all others, have claimed attempt `a` or a later one. */
+static bool claimed_by_enough(const struct sl_core *core, sl_attempt a)
+{
+	uint64_t claims = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		claims += i != core->config.self && core->peers[i].penalty.claimed >= a;
+	return claims > core->config.parameters.tolerance || claims + 1 >= core->config.roster_size;
+}
+
+bool sl_allowance_jumps(struct sl_core *core, uint32_t signer, sl_attempt a)
+{
+	sl_attempt known = core->seen > core->a ? core->seen : core->a;
+	struct sl_store_of_signer *store = &core->peers[signer].penalty.attempts;
+	return a > known && !claimed_by_enough(core, a) &&
+	       !take(store, core->now, ATTEMPTS, ATTEMPT_MS, a - known);
 }

@@ -61,7 +61,8 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 		const struct sl_peer *p = &core->peers[i];
 		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t &&
 			     !sl_compatible_other_model(core, i);
-		if (ahead && p->t > p->unshown && core->now >= p->ask_after && source_of(core, i) == SOURCES)
+		if (ahead && p->t > p->asked.unshown && core->now >= p->asked.after &&
+		    source_of(core, i) == SOURCES)
 			return i;
 	}
 	return SL_NOBODY;
@@ -155,9 +156,9 @@ static void leave(struct sl_core *core)
 static void drop(struct sl_core *core, uint32_t s)
 {
 	struct sl_peer *p = &core->peers[core->catchup.sources[s].peer];
-	if (p->fruitless > 0)
-		p->ask_after = core->now + (core->config.stall_timeout_ms << (p->fruitless - 1));
-	p->fruitless += p->fruitless < FRUITLESS_MOST;
+	if (p->asked.fruitless > 0)
+		p->asked.after = core->now + (core->config.stall_timeout_ms << (p->asked.fruitless - 1));
+	p->asked.fruitless += p->asked.fruitless < FRUITLESS_MOST;
 	core->catchup.sources[s].peer = SL_NOBODY;
 }
 
@@ -180,7 +181,7 @@ static void in_vain(struct sl_core *core, uint32_t s)
 static void disown(struct sl_core *core, uint32_t s)
 {
 	struct sl_peer *p = &core->peers[core->catchup.sources[s].peer];
-	p->unshown = p->t;
+	p->asked.unshown = p->t;
 }
 
 static void give_up(struct sl_core *core, uint32_t s)
@@ -382,7 +383,7 @@ static void find_behind(struct sl_core *core, sl_round fetched)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
-		p->behind = p->hello && p->t <= fetched ? p->t : 0;
+		p->asked.behind = p->hello && p->t <= fetched ? p->t : 0;
 	}
 }
 
@@ -397,7 +398,7 @@ void sl_catchup_durable(struct sl_core *core)
 	report->caught_up.learners = sl_round_learners(made->round);
 	report->caught_up.signers = made->count;
 	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
-	core->peers[report->peer].fruitless = 0;
+	core->peers[report->peer].asked.fruitless = 0;
 	core->took_part = false;
 	find_behind(core, made->t);
 	memset(core->view_neighbours, 0, sl_core_set_bytes(core));

@@ -84,16 +84,10 @@ void sl_compatible_describe(const struct sl_core *core, uint32_t i, struct sl_di
 
 bool sl_compatible_told(struct sl_core *core, uint32_t i, struct sl_difference difference)
 {
-	struct sl_peer *p = &core->peers[i];
-	uint32_t start = core->links[i].state.incarnation;
 	bool lasts = difference.reason == SL_REASON_ROSTER || difference.reason == SL_REASON_PARAMETER;
-	bool before = p->left_out != 0 && p->left_out_for.reason == difference.reason &&
-		      p->left_out_for.parameter == difference.parameter &&
-		      (lasts ? p->left_out_start == start : p->left_out == core->t);
-	p->left_out = core->t;
-	p->left_out_start = start;
-	p->left_out_for = difference;
-	return !before;
+	uint64_t cause = (uint64_t)difference.reason << 8 | difference.parameter;
+	uint32_t when = lasts ? core->links[i].state.incarnation : core->t;
+	return sl_emit_once(core, i, SL_ONCE_LEFT_OUT, cause << 32 | when);
 }
 
 void sl_compatible_report(struct sl_core *core, uint32_t i, struct sl_difference difference)

@@ -159,7 +159,7 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 		 disagrees(core, core->view.position[sl_core_index(core, digest->id)]))
 		differs(core, sl_core_index(core, digest->id));
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
-		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
+		core->peers[peer].asked.unshown = 0; /* it can show more than when it was asked last */
 }
 
 /* Return true if participants commit another result: this learner then fetches it. */

@@ -6,9 +6,8 @@
 void sl_conflict(struct sl_core *core, uint32_t signer, const struct sl_message *first,
 		 const struct sl_message *second)
 {
-	if (core->peers[signer].conflict == core->t)
+	if (!sl_emit_once(core, signer, SL_ONCE_EVIDENCE, core->t))
 		return;
-	core->peers[signer].conflict = core->t;
 	sl_penalty_lied(core, signer);
 	core->evidence[0] = *first;
 	core->evidence[1] = *second;

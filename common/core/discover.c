@@ -158,7 +158,7 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		c.ready += ready;
 		c.expected += waited_for;
 		c.training += waited_for && !ready && sl_bit(core->linked, i) && p->hello &&
-			      p->status != SL_PEER_STATUS_OPEN && p->t != p->behind;
+			      p->status != SL_PEER_STATUS_OPEN && p->t != p->asked.behind;
 		if (!ready)
 			sl_bit_set(missing, i);
 	}
@@ -228,11 +228,9 @@ static bool pausing(struct sl_core *core)
 /* A learner that has started again may state other parameters: try again what was refused. */
 static void notice_start(struct sl_core *core, uint32_t signer)
 {
-	struct sl_peer *p = &core->peers[signer];
 	uint32_t incarnation = core->links[signer].state.incarnation;
-	if (p->started != incarnation && core->not_before == SL_NEVER)
+	if (sl_emit_once(core, signer, SL_ONCE_STARTED, incarnation) && core->not_before == SL_NEVER)
 		core->not_before = core->now;
-	p->started = incarnation;
 }
 
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)

@@ -156,6 +156,13 @@ void sl_emit_hello(struct sl_core *core, const uint64_t *to)
 	sl_emit_send(core, to, &message, true);
 }
 
+bool sl_emit_once(struct sl_core *core, uint32_t peer, enum sl_once once, uint64_t key)
+{
+	uint64_t *last = &core->peers[peer].once[once], before = *last;
+	*last = key;
+	return key != before;
+}
+
 void sl_emit_waiting(struct sl_core *core, const uint64_t *set)
 {
 	if (core->now < core->report_at)

@@ -7,6 +7,9 @@
 struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
 /* Report `kind`; the caller fills the fields that report.h names for it. */
 struct sl_report *sl_emit_report(struct sl_core *core, enum sl_report_kind kind);
+/* Return true if `once` was not noted of `peer` with this `key`, which is not 0, last; note it. Reports about
+ * a peer that could come with every message are limited by this alone. */
+bool sl_emit_once(struct sl_core *core, uint32_t peer, enum sl_once once, uint64_t key);
 /* Report that a message of `peer` was not acceptable; `why` is a constant. */
 void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why);
 /* Report that the phase waits for the peers of `set` (NULL: for SL_EVENT_RANGE), once in SL_WAIT_REPORT_MS.

@@ -7,7 +7,6 @@
 #include "common/core/allowance.h"
 #include "common/core/state_loss.h"
 #include "common/core/attempt.h"
-#include "common/core/attempt_number.h"
 #include "common/core/compatible.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
@@ -126,9 +125,8 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
  * from an old checkpoint. */
 static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (core->peers[signer].stale_start == state->incarnation)
+	if (!sl_emit_once(core, signer, SL_ONCE_STALE, state->incarnation))
 		return;
-	core->peers[signer].stale_start = state->incarnation;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_STALE);
 	report->peer = signer;
 	report->stale.t = state->t;
@@ -147,7 +145,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		sl_state_loss_link_state(core, from, state);
 	if (!sl_relay_wanted(core, state))
 		return;
-	sl_attempt_number_claim(core, signer, state);
+	sl_allowance_claim(core, signer, state);
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
 		int age = lr->record.present ? compare_link_states(state, &lr->state) : 1;
@@ -160,7 +158,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 			return;
 		}
 		if (!sl_allowance_record(core, signer, state->t) ||
-		    (state->t == core->t && sl_attempt_number_jumps(core, signer, state->a)))
+		    (state->t == core->t && sl_allowance_jumps(core, signer, state->a)))
 			return;
 		bool news = !lr->record.present || lr->state.t != state->t || state->t >= core->t;
 		if (!store_candidates(core, lr, state)) {

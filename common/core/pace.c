@@ -116,7 +116,7 @@ static bool is_spare(const struct sl_core *core, uint32_t r)
 {
 	const struct sl_parameters *agreed = &core->view.agreed;
 	return core->view.n > agreed->quorum && core->view.n > agreed->tolerance + 2 &&
-	       core->peers[sl_view_peer(&core->view, r)].penalty.slow != core->t;
+	       core->peers[sl_view_peer(&core->view, r)].penalty.last[SL_FAULT_SLOW] != core->t;
 }
 
 /* Return the time that `chunks` excuse, and `most` at the most. A neighbour that waits for a slow one has

@@ -4,8 +4,17 @@
 #include "common/core/emit.h"
 
 #define DOUBLINGS_MOST 6u /* at most 64 rounds */
-#define FAILURES_MOST 64u /* that are counted: a liar soon has more than a learner that it hinders */
-#define LIE 3u		  /* failures as which a lie counts: four rounds */
+#define POINTS_MOST 64u	  /* a liar soon has more than a learner that it hinders */
+
+/* What each fault costs. With y points after it a peer is left out up to the end of round t + 2^(y-e-1) - 1,
+ * where e is max(c, 1) if the fault is excused, else 0. */
+static const struct {
+	uint32_t points;
+	bool excused;
+} faults[SL_FAULTS] = {
+	[SL_FAULT_EXCUSABLE] = {1, true}, [SL_FAULT_OWED] = {1, false}, [SL_FAULT_SLOW] = {1, false},
+	[SL_FAULT_LIED] = {3, false},	  [SL_FAULT_LATE] = {0, false}, /* it is not waited for */
+};
 
 /* --- the rule --- */
 
@@ -48,19 +57,11 @@ enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i)
 {
 	if (sl_penalty_ignored(core, i) || has_aborted(core, i) || abstains(core, i))
 		return SL_REGARD_LEFT_OUT;
-	return sl_penalty_silent(core, i) || core->peers[i].penalty.late ? SL_REGARD_OPTIONAL
-									 : SL_REGARD_AWAITED;
+	return sl_penalty_silent(core, i) || core->peers[i].penalty.last[SL_FAULT_LATE] ? SL_REGARD_OPTIONAL
+											: SL_REGARD_AWAITED;
 }
 
 /* --- faults --- */
-
-/* What the end of an attempt says of the peer through which it ended. */
-enum fault {
-	NOTHING,
-	EXCUSABLE, /* another learner may have caused it */
-	OWED,	   /* it made no progress */
-	LIED,	   /* it did what no honest learner does */
-};
 
 /* Return true if peer `i` has signed a link state for the present attempt, or a later one. */
 static bool has_signed(const struct sl_core *core, uint32_t i)
@@ -82,49 +83,51 @@ sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i)
  * Where it may wait for a straggler, others may come to the end of this time a little earlier, and end the
  * attempt.
  */
-static enum fault fault_of_unsigned(const struct sl_core *core, uint32_t i)
+static enum sl_fault fault_of_unsigned(const struct sl_core *core, uint32_t i)
 {
 	sl_ms earlier = core->now + core->config.agreement_timeout_ms / 2;
 	if (has_signed(core, i))
-		return EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
-	return earlier < sl_penalty_waits_until(core, i) ? NOTHING : OWED;
+		return SL_FAULT_EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
+	return earlier < sl_penalty_waits_until(core, i) ? SL_FAULT_NONE : SL_FAULT_OWED;
 }
 
-static enum fault fault_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
+static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_reason reason)
 {
 	switch (reason) {
 	case SL_REASON_FLOOD:
 	case SL_REASON_SUPERSEDED:
 		return fault_of_unsigned(core, i);
 	case SL_REASON_SLOW:
-	case SL_REASON_STALLED: /* in mixing, it may wait for another one itself */
-		return core->phase < SL_PHASE_RELEASE ? OWED : EXCUSABLE;
+	case SL_REASON_STALLED:
+		if (core->phase >= SL_PHASE_RELEASE) /* in mixing, it may wait for another one itself */
+			return SL_FAULT_EXCUSABLE;
+		return reason == SL_REASON_SLOW ? SL_FAULT_SLOW : SL_FAULT_OWED;
 	case SL_REASON_BAD_SHARE:
 	case SL_REASON_BAD_DEPOSIT:
 	case SL_REASON_BAD_STATE:
-		return LIED;
+		return SL_FAULT_LIED;
 	case SL_REASON_READYS: /* it may be another one that signed two */
 	case SL_REASON_ABORTED:
 	case SL_REASON_LINK:
-		return EXCUSABLE;
+		return SL_FAULT_EXCUSABLE;
 	default:
-		return NOTHING;
+		return SL_FAULT_NONE;
 	}
 }
 
-/* Count a failure of peer `i`, a lie as LIE of them. Return true if it is left out of this round. */
-static bool count(struct sl_core *core, uint32_t i, enum fault fault)
+/* Note `fault` of peer `i`. Return true if the peer is left out of this round for it. */
+static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 {
 	struct sl_penalty *s = &core->peers[i].penalty;
-	if (fault == NOTHING)
+	if (fault == SL_FAULT_NONE)
 		return false;
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
-	uint32_t failures = s->failures + (fault == LIED ? LIE : 1), excused = fault == EXCUSABLE ? liars : 0;
-	s->failures = failures < FAILURES_MOST ? failures : FAILURES_MOST;
-	s->failed = core->t;
-	if (failures <= excused)
+	uint32_t points = s->points + faults[fault].points, excused = faults[fault].excused ? liars : 0;
+	s->points = points < POINTS_MOST ? points : POINTS_MOST;
+	s->last[fault] = core->t;
+	if (points <= excused || faults[fault].points == 0)
 		return false;
-	uint32_t doublings = failures - excused - 1;
+	uint32_t doublings = points - excused - 1;
 	sl_round until = core->t - 1 + (1u << (doublings < DOUBLINGS_MOST ? doublings : DOUBLINGS_MOST));
 	s->until = until > s->until ? until : s->until;
 	return true;
@@ -135,9 +138,7 @@ void sl_penalty_failed(struct sl_core *core, const uint64_t *set, enum sl_reason
 	uint64_t any = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_bit_clear(core->penalized, i);
-		if (sl_bit(set, i) && reason == SL_REASON_SLOW)
-			core->peers[i].penalty.slow = core->t;
-		if (i == core->config.self || !sl_bit(set, i) || !count(core, i, fault_of(core, i, reason)))
+		if (i == core->config.self || !sl_bit(set, i) || !note(core, i, fault_of(core, i, reason)))
 			continue;
 		sl_bit_set(core->penalized, i);
 		any++;
@@ -148,9 +149,8 @@ void sl_penalty_failed(struct sl_core *core, const uint64_t *set, enum sl_reason
 
 void sl_penalty_lied(struct sl_core *core, uint32_t peer)
 {
-	if (core->peers[peer].penalty.lied != core->t)
-		count(core, peer, LIED);
-	core->peers[peer].penalty.lied = core->t;
+	if (core->peers[peer].penalty.last[SL_FAULT_LIED] != core->t)
+		note(core, peer, SL_FAULT_LIED);
 }
 
 void sl_penalty_none(struct sl_core *core)
@@ -162,17 +162,18 @@ void sl_penalty_none(struct sl_core *core)
 void sl_penalty_clear(struct sl_core *core, uint32_t i)
 {
 	struct sl_penalty *s = &core->peers[i].penalty;
-	if (s->failed == core->t)
-		return;
+	for (uint32_t k = 0; k < SL_FAULTS; k++)
+		if (faults[k].points > 0 && s->last[k] == core->t)
+			return;
 	s->until = 0;
-	s->failures -= s->failures > 0;
+	s->points -= s->points > 0;
 }
 
 void sl_penalty_late(struct sl_core *core, const uint64_t *late)
 {
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(late, i) && sl_bit(core->linked, i) && core->peers[i].hello)
-			core->peers[i].penalty.late = core->t;
+			note(core, i, SL_FAULT_LATE);
 }
 
 /* A peer that has come to this round is not late any more; one for which the window of this round was too
@@ -182,9 +183,9 @@ static void notice_arrivals(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
 		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
-		bool still = trains && p->penalty.late == core->t;
+		bool still = trains && p->penalty.last[SL_FAULT_LATE] == core->t;
 		if (p->hello && p->t == core->t && !still)
-			p->penalty.late = 0;
+			p->penalty.last[SL_FAULT_LATE] = 0;
 	}
 }
 
@@ -237,7 +238,7 @@ static uint64_t count_reached(struct sl_core *core)
 	return sl_bit_count(reached, sl_core_words(core));
 }
 
-/* Leave out those with more than `level` failures. Return true if a quorum is reached without them,
+/* Leave out those with more than `level` points. Return true if a quorum is reached without them,
  * and enough others are ready for the privacy check. */
 static bool leave_out_above(struct sl_core *core, uint32_t level)
 {
@@ -245,7 +246,7 @@ static bool leave_out_above(struct sl_core *core, uint32_t level)
 	uint64_t others = 0;
 	memset(core->unwanted, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool out = sl_penalty_out(core, i) && core->peers[i].penalty.failures > level;
+		bool out = sl_penalty_out(core, i) && core->peers[i].penalty.points > level;
 		if (out)
 			sl_bit_set(core->unwanted, i);
 		others += !out && sl_bit(core->range, i) && sl_core_peer_ready(core, i);
@@ -260,8 +261,8 @@ void sl_penalty_update(struct sl_core *core)
 	uint32_t most = 0;
 	notice_arrivals(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_penalty_out(core, i) && core->peers[i].penalty.failures > most)
-			most = core->peers[i].penalty.failures;
+		if (sl_penalty_out(core, i) && core->peers[i].penalty.points > most)
+			most = core->peers[i].penalty.points;
 	memset(core->unwanted, 0, sl_core_set_bytes(core));
 	for (uint32_t level = 0; most > 0 && !leave_out_above(core, level) && level < most; level++)
 		;

@@ -44,6 +44,6 @@ void sl_penalty_clear(struct sl_core *core, uint32_t i);
  * round. */
 void sl_penalty_late(struct sl_core *core, const uint64_t *late);
 /* DISCOVER looks at the peers: find those that have come to this round, and set core->unwanted, those
- * with a penalty that are left out. Those with the fewest failures are taken in again until a quorum of ready
+ * with a penalty that are left out. Those with the fewest points are taken in again until a quorum of ready
  * learners is there. */
 void sl_penalty_update(struct sl_core *core);

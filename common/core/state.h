@@ -34,8 +34,7 @@
  *    certificate     Round and signed digests of the last committed round, for learners that catch up
  *    digests         the Digests of the present view
  *    relay           forwarding of records over links
- *    attempt_number  limits on attempt numbers in messages of other learners
- *    allowance       how much of the own work one signer may cause
+ *    allowance       how much of the own work one signer may cause, attempt numbers among it
  *    overlay         the candidates where more than max_degree peers are in range
  *    pace            the time for which a neighbour holds up the others
  *    penalty         the peers that are waited for, and those that are offered an edge; with compatible
@@ -99,45 +98,60 @@ struct sl_difference {
 	uint32_t parameter;    /* of PARAMETER: SL_PARAMETER_ number; else 0 */
 };
 
-/* Why, and how long, a peer is not waited for (penalty.h). */
+/* What a peer did that counts against it; penalty.c has a table of what each costs. */
+enum sl_fault {
+	SL_FAULT_NONE,
+	SL_FAULT_EXCUSABLE, /* an attempt ended through it; another learner may have caused it */
+	SL_FAULT_OWED,	    /* .. it made no progress */
+	SL_FAULT_SLOW,	    /* .. it held up the others */
+	SL_FAULT_LIED,	    /* it did what no honest learner does */
+	SL_FAULT_LATE,	    /* a window closed without it, and it has not come since */
+	SL_FAULTS,
+};
+
+/* What counts against a peer, and what it may still cause (penalty.h, allowance.h). */
 struct sl_penalty {
-	uint32_t failures; /* attempts that ended through it, less the rounds that it has committed since */
-	sl_round failed;   /* the round of the last one; 0: none */
-	sl_round lied;	   /* the round in which it signed what no honest learner does, last; 0: none */
-	sl_round slow;	   /* the round in which it held up the others, last; 0: none */
-	sl_round until;	   /* the last round from which it is left out; 0: none */
-	sl_round late;	   /* the round whose window closed without it, last; 0: it has come since */
+	sl_round last[SL_FAULTS]; /* the round of the last fault of each kind; 0: none */
+	uint32_t points;	  /* of all faults, less the rounds that it has committed since */
+	sl_round until;		  /* the last round from which it is left out; 0: none */
+	struct sl_store_of_signer records, attempts; /* that it may still cause in this round */
+	sl_attempt claimed; /* highest attempt of round t that it has signed a link state for; 0: none */
+};
+
+/* What is noted of a peer once, until its key changes (sl_emit_once). */
+enum sl_once {
+	SL_ONCE_FLOODED,  /* reported; round */
+	SL_ONCE_EVIDENCE, /* reported; round */
+	SL_ONCE_STALE,	  /* reported as behind; incarnation */
+	SL_ONCE_LEFT_OUT, /* reported as left out of a view; cause, and round or incarnation */
+	SL_ONCE_STARTED,  /* seen; incarnation in its last link state */
+	SL_ONCES,
+};
+
+/* What this learner has asked a peer for, and what it had of it (catchup.c). */
+struct sl_asked {
+	uint32_t fruitless; /* requests for a result in a row that brought none */
+	sl_ms after;	    /* no such request before */
+	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
+	sl_round behind;    /* its round when this learner fetched that one or a later one; or 0 */
 };
 
 /* A roster member as seen over its link. */
 struct sl_peer {
-	uint64_t *only; /* this peer alone, as a bit set over the roster */
-	bool hello;	/* a Hello has arrived on the present link */
-	bool tried;	/* a dial failed or a link fell since the peer came into range */
-	sl_attempt
-		claimed; /* highest attempt of round t that the peer has signed a link state for; 0: none */
-	struct sl_store_of_signer records, attempts; /* what its records may still cause in this round */
-	uint32_t ignored;     /* records of this round beyond that, since the last report */
-	sl_ms ignored_report; /* no such report before */
-	sl_round conflict;    /* round in which evidence against the peer was reported last */
-	struct sl_penalty penalty;
+	uint64_t *only;	    /* this peer alone, as a bit set over the roster */
+	bool hello;	    /* a Hello has arrived on the present link */
+	bool tried;	    /* a dial failed or a link fell since the peer came into range */
 	bool told, told_us; /* on the present link: a Model was sent to the peer, one of the peer has come */
-	uint32_t fruitless; /* requests for a result in a row that brought none */
-	sl_ms ask_after;    /* no such request before */
-	sl_round unshown;   /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round t;	    /* round in the last Hello */
 	sl_attempt a;	    /* attempt in the last Hello */
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
 	sl_ms down_since;	    /* time at which the link fell; while it is down */
 	sl_round in_range;	    /* last round in which the peer was in range */
-	sl_round behind;	    /* its round when this learner fetched that one or a later one; or 0 */
-	uint32_t started;	    /* incarnation in its last link state */
-	uint32_t stale_start;	    /* incarnation of which an earlier round was reported last */
-	sl_round left_out;	    /* round in which the views without it were reported last */
-	uint32_t left_out_start;    /* .. its incarnation then */
-	struct sl_difference left_out_for; /* .. and why */
-	struct sl_buffer *early;	   /* chunks of shares that came before the view was agreed on here */
+	struct sl_penalty penalty;
+	uint64_t once[SL_ONCES]; /* keys; 0: not yet */
+	struct sl_asked asked;
+	struct sl_buffer *early; /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };
 

@@ -92,7 +92,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_bit_set(core->linked, peer);
 	core->peers[peer].hello = false;
 	core->peers[peer].told = core->peers[peer].told_us = false;
-	core->peers[peer].unshown = 0;
+	core->peers[peer].asked.unshown = 0;
 	core->reach_stale = true;
 	if (core->peers[peer].tried) {
 		core->peers[peer].tried = false;

@@ -2,7 +2,6 @@
 
 #include "common/core/aborts.h"
 #include "common/core/allowance.h"
-#include "common/core/attempt_number.h"
 #include "common/core/discover.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
@@ -33,14 +32,12 @@ void sl_train_round(struct sl_core *core)
 	core->abstains = core->abstains < core->t ? 0 : core->abstains;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].claimed = 0;
 		if (core->links[i].record.present)
-			sl_attempt_number_claim(core, i, ls);
+			sl_allowance_claim(core, i, ls);
 	}
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		if (core->links[i].record.present && ls->t == core->t &&
-		    sl_attempt_number_jumps(core, i, ls->a))
+		if (core->links[i].record.present && ls->t == core->t && sl_allowance_jumps(core, i, ls->a))
 			core->links[i].record.present = false;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;

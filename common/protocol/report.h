@@ -203,9 +203,6 @@ struct sl_report {
 			uint8_t digest[SL_HASH_BYTES];
 		} caught_up;
 		struct {
-			uint32_t count; /* ignored records */
-		} flooded;
-		struct {
 			sl_round t;	    /* of the record */
 			const char *record; /* constant: "a Ready" */
 		} abstains;

@@ -227,9 +227,6 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_COMMITTED:
 		set_committed(record, report);
 		break;
-	case SL_REPORT_FLOODED:
-		record->count = report->flooded.count;
-		break;
 	case SL_REPORT_RECOVERING:
 		record->learners = report->recovering.learners;
 		break;

@@ -228,8 +228,7 @@
 	  "without such a learner, for more rounds each time: its disk may hang, its link may be too slow, " \
 	  "or it does not follow the protocol")                                                              \
 	X(FLOODED, "flooded", SL_WARN, "round attempt peer reason",                                          \
-	  "{who}: |{count} of its signed records are ignored in this round: it signs more of them than an "  \
-	  "honest learner")                                                                                  \
+	  "{who}: |it signs more records in this round than an honest learner: further ones are ignored")    \
 	X(EVIDENCE, "evidence", SL_WARN, "round attempt peer reason",                                        \
 	  "{who}: |it {conflict} for one attempt: it lies, or its disk has forgotten the first record; "     \
 	  "both "                                                                                            \
