@@ -1,7 +1,7 @@
 /* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and COMMITMENT (ROUND.md §5.2 Sharing).
  * Private to the jobs.
  *
- *    shamir, additive
+ *    shamir, os
  *       SHARE m    shares[r] is the share of neighbour r
  *       GATHER     its share is added to s
  *    seeded

@@ -33,7 +33,6 @@ enum sl_metrics_use { SL_METRICS_LOCAL, SL_METRICS_AGGREGATE };
 enum sl_partition { SL_PARTITION_NONE, SL_PARTITION_IID, SL_PARTITION_BY_LABEL };
 enum sl_discover { SL_DISCOVER_NONE, SL_DISCOVER_MDNS };
 enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
-enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
 enum sl_privacy_check { SL_PRIVACY_WARN, SL_PRIVACY_ENFORCE };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
 enum sl_rounded_to_zero { SL_ROUNDED_ERROR, SL_ROUNDED_WARN };

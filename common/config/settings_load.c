@@ -295,10 +295,6 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 		return fail_at(parse, SL_ROW_encoding, error,
 			       "encoding: paper needs all weights beforehand, but weighting: samples keeps "
 			       "them secret");
-	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
-		return fail_at(parse, SL_ROW_randomness, error,
-			       "randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-			       "set sharing: shamir");
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
 		return fail_at(parse, SL_ROW_iterations_rule, error,
 			       "iterations_rule: exactly needs iterations, the number to run");

@@ -18,7 +18,7 @@
 
 #define SL_PRG_CARRY 8u /* room for a candidate that straddles two fillings */
 
-/* Fill `bytes` with n uniform bytes (the operating system's generator, for `randomness: os`). */
+/* Fill `bytes` with n uniform bytes (the operating system's generator, for `sharing: os`). */
 typedef void (*sl_prg_source)(void *context, uint8_t *bytes, size_t n);
 
 struct sl_prg {

@@ -12,7 +12,7 @@
 
 #define SL_SHARINGS(X)                                                                                       \
 	X(SHAMIR, "shamir")                                                                                  \
-	X(ADDITIVE, "additive")                                                                              \
+	X(OS, "os")                                                                                          \
 	X(SEEDED, "seeded")
 
 #define X(constant, name) SL_SHARING_##constant,
@@ -43,9 +43,9 @@ void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint6
 size_t sl_share_scratch(uint32_t degree);
 
 /* Make the shares of `count` coordinates: shares[r][l], r < degree for the neighbours, r = degree for the
- * learner itself. randomness: `degree` streams; shamir draws c_k from randomness[k-1], additive draws the
+ * learner itself. randomness: `degree` streams; shamir draws c_k from randomness[k-1], os draws the
  * share of neighbour r from randomness[r]; a call for the next coordinates continues the streams. seeded
- * makes the same numbers as additive, but writes only the learner's own row: the other shares[r] and scratch
+ * makes the same numbers as os, but writes only the learner's own row: the other shares[r] and scratch
  * are not touched. Neighbour r gets the key of randomness[r], which must not be reused, and adds what
  * sl_prg_add draws from it. */
 void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_prg *randomness,

@@ -173,7 +173,7 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
 	v->zeros_allowed = daemon->settings->rounded_to_zero == SL_ROUNDED_WARN;
-	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
+	v->randomness_from_os = daemon->settings->sharing == SL_SHARING_OS;
 	v->source = system_randomness;
 	v->weight = 1;
 	size_t bytes = sl_workspace_model_bytes(v);

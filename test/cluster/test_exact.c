@@ -104,8 +104,8 @@ CLUSTER_TEST(updates_are_exact)
 CLUSTER_TEST(other_settings_are_exact)
 {
 	static const char *const settings[] = {
-		"--set sharing=shamir --set randomness=os",
-		"--set sharing=additive --set randomness=os",
+		"--set sharing=shamir",
+		"--set sharing=os",
 		"--set encoding=paper --set modulus=1020431 --set decimals=3",
 		"--set weighting=samples --set max_weight=5000 --set modulus=17592186044399",
 		"--set iterations=300",

@@ -54,8 +54,7 @@ TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 		     "modulus: 17592186044399\nquorum: majority\nclipping_range: 2.5e1\nclipping: clamp\n"
 		     "weighting: samples\nmax_weight: 6000\nunsafe_dump_model: true\nseed: "
 		     "18446744073709551615\n"
-		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\nrandomness: "
-		     "os\nneighbours: control\n",
+		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: os\nneighbours: control\n",
 		     &s, NULL),
 		SL_OK);
 	assert_true(s.modulus == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
@@ -64,8 +63,7 @@ TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 		    s.unsafe_dump_model);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
-	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
-	assert_int_equal(s.randomness, SL_RANDOMNESS_OS);
+	assert_int_equal(s.sharing, SL_SHARING_OS);
 	assert_int_equal(s.neighbours, SL_NEIGHBOURS_CONTROL);
 }
 
@@ -184,15 +182,10 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 		HEAD "weighting: samples\n",
 		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n",
-		     "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
-	expect_error(
-		HEAD "randomness: os\nsharing: seeded\n",
-		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-		"set sharing: shamir");
-	expect_error(
-		HEAD "randomness: os\n",
-		"c.yaml:6:13: randomness: os uses no keys, but sharing: seeded (the default) sends them; "
-		"set sharing: shamir");
+		     "c.yaml:1:10: sharing must be one of shamir, os, seeded, not 'shared'");
+	expect_set_error("randomness=os", "--set randomness=os: `randomness` is now `sharing`");
+	expect_set_error("sharing=additive",
+			 "--set sharing=additive: `sharing: additive` is now `sharing: os`");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n",

@@ -251,7 +251,7 @@ TEST(odd_for_long)
 	struct sl_sim_options o = {
 		.seed = 36, .learners = 5, .topology = "complete", .parameters.rounds = 20};
 	struct sl_sim *sim = sl_sim_new(&o);
-	*parameter(sim, 3, SL_PARAMETER_sharing) = SL_SHARING_ADDITIVE;
+	*parameter(sim, 3, SL_PARAMETER_sharing) = SL_SHARING_OS;
 	sl_sim_start(sim);
 	for (uint32_t i = 0; i < 5; i++)
 		sl_sim_run_until_commit(sim, i == 3 ? 0 : i, 20);
@@ -276,7 +276,7 @@ TEST(same)
 	differs(SL_PARAMETER_k, 0, 900, "iterations");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER, "encoding");
-	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
+	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_OS, "sharing");
 	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
 	differs(SL_PARAMETER_iterations_rule, 0, 1, "iterations_rule");
 	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");

@@ -104,7 +104,7 @@ static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, 
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 5};
 	o.parameters.rounds = 3;
 	o.parameters.n = n;
-	o.parameters.sharing = SL_SHARING_ADDITIVE;
+	o.parameters.sharing = SL_SHARING_OS;
 	struct sl_sim *sim = *made = sl_sim_new(&o);
 	trouble.server = UINT32_MAX;
 	trouble.said = trouble.asked = 0;

@@ -192,7 +192,7 @@ TEST(n_does_not_matter)
 	for (uint64_t n = 1; n <= MANY; n *= 10) {
 		uint64_t bytes = forecast(n, SL_SHARING_SEEDED);
 		assert_int_equal(sent.count, LEARNERS * (LEARNERS - 1));
-		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes,
+		assert_int_equal(forecast(n, SL_SHARING_OS) - bytes,
 				 (LEARNERS - 1) * (sl_packed_bytes(n + 1, 31) - SL_KEY_BYTES));
 	}
 }

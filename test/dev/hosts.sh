@@ -31,15 +31,15 @@ done
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 
 # Far hosts: a message takes 5 ms, and a round several of them.
-ends 0 smoke-far --repeat 1 --folder within --json --set sharing=additive --set mixing=exact --set privacy_check=warn
+ends 0 smoke-far --repeat 1 --folder within --json --set sharing=os --set mixing=exact --set privacy_check=warn
 python3 - <<'PYTHON' || fail "not that JSON: $(cat out)"
 import json
 [case] = json.load(open("out"))["cases"]
 assert case["error"] is None, case
 if not any(note.startswith("skipped: ") for note in case["notes"]):
     figures = {f["name"]: f["median"] for f in case["figures"]}
-    assert figures["additive + exact"] > 0.03, figures
-    assert figures["additive + exact: round trips"] > 0, figures
+    assert figures["os + exact"] > 0.03, figures
+    assert figures["os + exact: round trips"] > 0, figures
 PYTHON
 
 for wrong in "--set colour" "--set a=b --set" "smoke-near"; do

@@ -44,7 +44,7 @@ TEST(the_table_of_bytes)
 	struct sl_estimate_input in = input_of("ring", 10, 100000);
 	struct sl_estimated p = plan_of(&in);
 	double v = sl_estimate_vector_bytes(100001, 31), v8 = sl_estimate_vector_bytes(100001, 64);
-	const struct sl_estimate_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_ADDITIVE],
+	const struct sl_estimate_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_OS],
 				      *forest = &p.costs[SL_ENGINE_FOREST][SL_SHARING_SEEDED];
 	const struct sl_estimate_cost *metropolis = &p.costs[SL_ENGINE_METROPOLIS][SL_SHARING_SHAMIR];
 	double flood = p.flood_bytes / 10; /* of a learner */

@@ -108,13 +108,13 @@ static double expect_peak(const char *topology, uint32_t learners, enum sl_engin
 TEST(rings)
 {
 	expect_bytes("ring", 6, SL_ENGINE_METROPOLIS, SL_SHARING_SHAMIR);
-	expect_bytes("ring", 7, SL_ENGINE_EXACT, SL_SHARING_ADDITIVE);
+	expect_bytes("ring", 7, SL_ENGINE_EXACT, SL_SHARING_OS);
 	expect_bytes("ring", 7, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 }
 
 TEST(stars_and_complete_graphs)
 {
-	expect_bytes("star", 5, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE);
+	expect_bytes("star", 5, SL_ENGINE_METROPOLIS, SL_SHARING_OS);
 	expect_bytes("star", 6, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_bytes("complete", 5, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 }

@@ -77,7 +77,7 @@ static void exhaustive(uint64_t p, uint32_t degree, const sl_id *ids)
 	assert_int_equal(sl_share_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
 	for (uint64_t x = 0; x < p; x++) {
 		enumerate(&sharing, SL_SHARING_SHAMIR, x, 0, shamir);
-		enumerate(&sharing, SL_SHARING_ADDITIVE, x, 0, additive);
+		enumerate(&sharing, SL_SHARING_OS, x, 0, additive);
 		assert_true(uniform(shamir, power(p, degree)));
 		assert_memory_equal(shamir, additive, power(p, degree) * sizeof *shamir);
 		/* The paper's c_tau != 0: some tuples cannot arise, and so exclude this secret. */
@@ -220,7 +220,7 @@ TEST(chunks_continue)
 					sum = sl_field_add(&f.sharing.field, sum, whole[r][l]);
 				assert_int_equal(sum, f.x[l]);
 			}
-			if (kind == SL_SHARING_ADDITIVE)
+			if (kind == SL_SHARING_OS)
 				memcpy(additive, whole, sizeof whole);
 		}
 		assert_memory_equal(additive, whole, sizeof whole); /* the last kind is seeded */

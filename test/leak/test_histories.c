@@ -185,7 +185,7 @@ static void count_ends(struct tally *tally, const struct attempt *attempt, uint3
 	struct history history = reused(attempt, gone);
 	struct attempt *first = &history.attempts[0];
 	struct probe probe;
-	probe_open(&probe, &history, field, SL_SHARING_ADDITIVE, MISTAKE_NONE);
+	probe_open(&probe, &history, field, SL_SHARING_OS, MISTAKE_NONE);
 	for (uint32_t coalition = 0; coalition <= all_of(attempt->graph.n); coalition++) {
 		uint32_t others = attempt->present & ~coalition, bound = others;
 		if ((uint32_t)__builtin_popcount(coalition) > c)

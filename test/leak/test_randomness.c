@@ -68,7 +68,7 @@ TEST_SETUP(prepare, NULL)
 
 TEST(uniform)
 {
-	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
+	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_OS; kind++) {
 		count_words(5, kind);
 		count_words(7, kind);
 	}
@@ -231,10 +231,10 @@ static void expect_once(const struct long_vector *v)
 	free(used);
 }
 
-/* `randomness: os`: every coordinate of every neighbour has a word of its own, also in a second attempt. */
+/* `sharing: os`: every coordinate of every neighbour has a word of its own, also in a second attempt. */
 TEST(from_the_system)
 {
-	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
+	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_OS; kind++) {
 		struct matrix inverse = invert_sharing(kind);
 		struct long_vector v;
 		open_long(&v, kind);
@@ -251,7 +251,7 @@ TEST(from_the_system)
 	}
 }
 
-/* `randomness: prg`: a key for each attempt and neighbour; each element of its stream once, in order. */
+/* `sharing: seeded` and `shamir`: a key for each attempt and neighbour; each element of its stream once, in order. */
 TEST(from_keys)
 {
 	uint64_t *stream = calloc(ELEMENTS, sizeof *stream);

@@ -194,7 +194,7 @@ TEST(double_eigenvalue)
 		const struct sl_view *view = &worlds.probe.replay.fixtures[0].views[0];
 		assert_int_equal(view->engine, engine == SL_ENGINE_EXACT ? SL_ENGINE_METROPOLIS : engine);
 		close_worlds(&worlds);
-		ask(&graph, FORM_DECIMALS, 7, SL_SHARING_ADDITIVE, engine);
+		ask(&graph, FORM_DECIMALS, 7, SL_SHARING_OS, engine);
 	}
 }
 

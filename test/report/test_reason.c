@@ -58,7 +58,7 @@ TEST(test_differences)
 	expect_parameter(1, "clipping_range", bits(16), bits(0.5),
 			 "bo (5) has clipping_range 0.5, this learner 16; set the same at all learners");
 	expect_parameter(0, "sharing", 0, 1,
-			 "ana (2) has sharing additive, this learner shamir; set the same at all learners");
+			 "ana (2) has sharing os, this learner shamir; set the same at all learners");
 	expect_parameter(0, "sharing", 2, 0,
 			 "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
 	expect_parameter(0, "mixing", SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS,

@@ -157,11 +157,14 @@ TEST(test_topologies)
 /* The sum is exact with every field, encoding and sharing, and with a given K. */
 TEST(test_settings)
 {
-	static const char *const texts[] = {
-		"sharing=additive",	     "sharing=shamir",
-		"encoding=paper decimals=6", "iterations=90 iterations_rule=exactly",
-		"modulus=2147483647",	     "clipping_range=1 clipping=clamp",
-		"quorum=majority",	     "max_degree=4"};
+	static const char *const texts[] = {"sharing=os",
+					    "sharing=shamir",
+					    "encoding=paper decimals=6",
+					    "iterations=90 iterations_rule=exactly",
+					    "modulus=2147483647",
+					    "clipping_range=1 clipping=clamp",
+					    "quorum=majority",
+					    "max_degree=4"};
 	struct sl_schedule schedule;
 	schedule_of("nearest:6", 1, &schedule);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {

@@ -5,7 +5,7 @@
  *
  *   sharing    bytes sent                  mixing       exchanges   bytes sent
  *   shamir     d v(b)                      metropolis   K           d (v(b) + (K - 1) v(64))
- *   additive   d v(b)                      exact        deg r       deg r d v(b)
+ *   os         d v(b)                      exact        deg r       deg r d v(b)
  *   seeded     d messages of 32 bytes      forest       2 depth     v(b) (1 + load / T)
  *
  * With forest of T trees, a learner sends 1/T of a vector over each of its edges in the trees, `load` in all,

@@ -7,12 +7,12 @@ ROUNDS = 4  # the first makes the links
 P = 2147483647
 FULL = [('10, complete', 'complete', 10, 100000, 'exact', 'shamir'),
 	('10, ring', 'ring', 10, 100000, 'exact', 'seeded'),
-	('30, 6 neighbours', 'regular:6', 30, 30000, 'metropolis', 'additive'),
-	('100, 10 neighbours', 'regular:10', 100, 10000, 'exact', 'additive'),
+	('30, 6 neighbours', 'regular:6', 30, 30000, 'metropolis', 'os'),
+	('100, 10 neighbours', 'regular:10', 100, 10000, 'exact', 'os'),
 	('100, 10 neighbours', 'regular:10', 100, 10000, 'exact', 'seeded'),
 	('10, ring', 'ring', 10, 1000000, 'forest', 'seeded'),
 	('100, 10 neighbours', 'regular:10', 100, 10000, 'forest', 'seeded')]
-QUICK = [('4, ring', 'ring', 4, 1000, 'metropolis', 'additive')]
+QUICK = [('4, ring', 'ring', 4, 1000, 'metropolis', 'os')]
 # What is compared: its name, in an estimate, in a round of daemons.
 QUANTITIES = [('MB sent by all', 'bytes_all', 'bytes'), ('MB of memory, most', 'memory_bytes', 'peak_bytes')]
 

@@ -12,11 +12,11 @@ EXACT_POWER = 0.05  # how far from 1 the fitted power may be
 MEMORY = 'memory'
 # A curve: what x is, the claim, its sharing and phase; points (floats, neighbours, least K), of --quick below.
 GROWTHS = {
-	'shares (additive)': ('n · neighbours', 'shares: time grows linearly with n and neighbours (additive)', 'additive', 'share',
+	'shares (os)': ('n · neighbours', 'shares: time grows linearly with n and neighbours (os)', 'os', 'share',
 		[(10000, 4, 0), (20000, 4, 0), (50000, 4, 0), (50000, 10, 0), (100000, 10, 0), (200000, 10, 0), (400000, 10, 0)]),
 	'shares (shamir) of 4 neighbours': ('n · neighbours', 'shares: time grows linearly with n (shamir)', 'shamir', 'share',
 		[(10000, 4, 0), (20000, 4, 0), (50000, 4, 0)]),
-	'mixing (metropolis)': ('n · neighbours · K', 'mixing: time grows linearly with n, neighbours and K', 'additive', 'mix',
+	'mixing (metropolis)': ('n · neighbours · K', 'mixing: time grows linearly with n, neighbours and K', 'os', 'mix',
 		[(10000, 4, 40), (20000, 4, 40), (20000, 10, 40), (50000, 10, 40), (100000, 10, 40), (100000, 10, 100)]),
 	MEMORY: ('n', 'memory of a learner grows linearly with n', None, None,
 		[(30000, 0, 0), (100000, 0, 0), (300000, 0, 0), (1000000, 0, 0), (3000000, 0, 0)])}
@@ -36,7 +36,7 @@ def measure_time(report, name, sharing, phase, point):
 
 
 def peak(report, floats):
-	settings = {'trainer': 'noise', 'noise_parameters': floats, 'sharing': 'additive'}
+	settings = {'trainer': 'noise', 'noise_parameters': floats, 'sharing': 'os'}
 	return Simulation(MEMORY, MEMORY_LEARNERS, ['complete'], settings).play(report).summary['peak_bytes']
 
 

@@ -27,7 +27,7 @@ def check_floats(report, run, saved):
 
 def curve(report, way, hidden_units, learners, rounds):
 	"""Return the mean squared error before the first round, and after each."""
-	settings = {'hidden_units': hidden_units, 'modulus': 2147483647, 'sharing': 'additive', 'mixing': 'exact',
+	settings = {'hidden_units': hidden_units, 'modulus': 2147483647, 'sharing': 'os', 'mixing': 'exact',
 		'epochs': 1 if report.quick else 5, **WAYS[way]}
 	checked = way == 'floats' and hidden_units == 1
 	run = Simulation(way, learners, ['regular:4' if report.quick else 'regular:10'], settings, rounds=rounds, data=report.data,

@@ -36,9 +36,9 @@ class Times:
 	def __init__(self, report, octave):
 		self.report, self.octave, self.why = report, octave, None
 		self.learners, self.neighbours, self.points = (20, 17, 3) if report.quick else (100, 87, 4)
-		self.curves = {name: Curve(name, 'shares', name) for name in ('shamir', 'additive', 'seeded')}
+		self.curves = {name: Curve(name, 'shares', name) for name in ('shamir', 'os', 'seeded')}
 		self.curves['Octave'] = Curve('Octave', 'shares')
-		self.curves['metropolis'] = Curve('metropolis', 'iterations', 'additive')
+		self.curves['metropolis'] = Curve('metropolis', 'iterations', 'os')
 		self.curves |= {name: Curve(name, 'iterations') for name in ('Octave one by one', 'Octave one product')}
 
 	def measure(self, curve):
@@ -95,7 +95,7 @@ class Times:
 		report.values |= {'e_learners': self.learners, 'e_neighbours': self.neighbours,
 			'e_octave': f' Not measured here: {self.why}' if self.why else ''}
 		self.claim_linear(curves['shamir'], 'time of a round grows linearly with the number of shares')
-		own = ', '.join(f'{name} {1e9 * curves[name].slope():.3g} ns' for name in ('shamir', 'additive', 'seeded'))
+		own = ', '.join(f'{name} {1e9 * curves[name].slope():.3g} ns' for name in ('shamir', 'os', 'seeded'))
 		report.claim('e', MEASURED, f'seconds for each share, {self.neighbours} neighbours, K = {K}', '2.315e-6 s (laptop, MATLAB)',
 			f'{own}; the paper\'s simulation in Octave here: {curves["Octave"].slope_text(1e9, "ns")}')
 		self.claim_linear(curves['metropolis'], 'time of mixing grows linearly with K')

@@ -63,7 +63,7 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5,
 		    (UINT64_C(1) << 44) - 17);
 	p->decimals = p->p == UINT64_C(1020431) ? 2 : 4;
-	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
+	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_OS, SL_SHARING_SEEDED);
 	p->mixing = play->seed / 3 % 4; /* not drawn, so that the other options of a seed do not change */
 	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
 	if (p->encoding == SL_ENCODING_WEIGHTED)

@@ -60,7 +60,7 @@ static int make_view(struct learner *l, uint64_t p)
 				   .degree = DEGREE,
 				   .engine = SL_ENGINE_EXACT,
 				   .steps = 2,
-				   .sharing = SL_SHARING_ADDITIVE,
+				   .sharing = SL_SHARING_OS,
 				   .agreed = {.tolerance = 1},
 				   .encoding = {.clipping_range = 1, .weight_total = DEGREE + 1}};
 	int rc = sl_field_init(&l->view.field, p);

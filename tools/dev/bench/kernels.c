@@ -211,7 +211,7 @@ int sl_bench_floor(const struct sl_bench *bench, struct sl_error *error)
 				  bench->arguments[0]);
 	int rc = sl_bench_tls(bench, error);
 	if (rc == SL_OK)
-		rc = measure_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree, bench->repeat,
+		rc = measure_shares(SL_SHARING_OS, SL_P_MERSENNE31, (uint32_t)degree, bench->repeat,
 				    "additive");
 	if (rc == SL_OK)
 		sl_bench_sample(exact_ns((uint32_t)degree), "ns", "exact");
