@@ -33,6 +33,7 @@ enum sl_metrics_use { SL_METRICS_LOCAL, SL_METRICS_AGGREGATE };
 enum sl_partition { SL_PARTITION_NONE, SL_PARTITION_IID, SL_PARTITION_BY_LABEL };
 enum sl_discover { SL_DISCOVER_NONE, SL_DISCOVER_MDNS };
 enum sl_neighbours_from { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
+enum sl_forgetful { SL_FORGETFUL_NO, SL_FORGETFUL_YES };
 enum sl_privacy_check { SL_PRIVACY_WARN, SL_PRIVACY_ENFORCE };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
 enum sl_rounded_to_zero { SL_ROUNDED_ERROR, SL_ROUNDED_WARN };
@@ -99,7 +100,7 @@ int sl_settings_assign(const char *const *overrides, size_t count, struct sl_set
 int sl_settings_check(const char *assignment, struct sl_error *error);
 
 /* Resolve `settings->quorum` against a roster of `roster_size`. SL_ERR_RANGE unless the number is within
- * [sl_view_quorum_least, roster_size] and `forgetful` is below roster_size: two views of one round must share
+ * [sl_view_quorum_least, roster_size] and f is below roster_size: two views of one round must share
  * a learner that has not forgotten. */
 int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
 		       struct sl_error *error);

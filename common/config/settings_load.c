@@ -583,20 +583,20 @@ int sl_settings_check(const char *assignment, struct sl_error *error)
 int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
 		       struct sl_error *error)
 {
-	uint32_t f = settings->forgetful, least = sl_view_quorum_least(roster_size, f);
+	bool forgetful = settings->forgetful == SL_FORGETFUL_YES;
+	uint32_t f = forgetful ? settings->tolerance : 0, least = sl_view_quorum_least(roster_size, f);
 	if (f >= roster_size)
 		return sl_err_set(error, SL_ERR_RANGE,
-				  "forgetful: %u is not less than the %u learners in the roster", f,
-				  roster_size);
+				  "forgetful: yes needs more learners in the roster than tolerance: %u", f);
 	if (settings->quorum == SL_QUORUM_ALL)
 		*quorum = roster_size;
 	else if (settings->quorum == SL_QUORUM_MAJORITY)
 		*quorum = least;
 	else if (settings->quorum < least)
 		return sl_err_set(error, SL_ERR_RANGE,
-				  "quorum: %u is too small for %u learners in the roster with forgetful: %u; "
+				  "quorum: %u is too small for %u learners in the roster with forgetful: %s; "
 				  "set at least %u",
-				  settings->quorum, roster_size, f, least);
+				  settings->quorum, roster_size, forgetful ? "yes" : "no", least);
 	else if (settings->quorum > roster_size)
 		return sl_err_set(error, SL_ERR_RANGE,
 				  "quorum: %u is more than the %u learners in the roster", settings->quorum,

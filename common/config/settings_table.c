@@ -89,6 +89,8 @@ static const struct {
 	{"sharing", "additive", "os"},
 	{"iterations_rule", "floor", "at_least"},
 	{"iterations_rule", "fixed", "exactly"},
+	{"forgetful", "0", "no"},
+	{"forgetful", "1", "yes"},
 	{"neighbours", "told", "control"},
 	{"split", NULL, "partition"},
 };

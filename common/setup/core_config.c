@@ -40,7 +40,7 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
 				       .max_degree = s->max_degree,
 				       .model = model,
-				       .forgetful = s->forgetful,
+				       .forgetful = s->forgetful == SL_FORGETFUL_YES ? s->tolerance : 0,
 				       .privacy_check = s->privacy_check == SL_PRIVACY_ENFORCE};
 	sl_core_config_values(config, s, s->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE : SL_VALUES_MODEL);
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;

@@ -183,6 +183,9 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n",
 		     "c.yaml:1:10: sharing must be one of shamir, os, seeded, not 'shared'");
+	expect_set_error("forgetful=1", "--set forgetful=1: `forgetful: 1` is now `forgetful: yes`");
+	expect_set_error("forgetful=0", "--set forgetful=0: `forgetful: 0` is now `forgetful: no`");
+	expect_set_error("forgetful=2", "--set forgetful=2: forgetful must be one of no, yes, not '2'");
 	expect_set_error("randomness=os", "--set randomness=os: `randomness` is now `sharing`");
 	expect_set_error("sharing=additive",
 			 "--set sharing=additive: `sharing: additive` is now `sharing: os`");
@@ -314,7 +317,7 @@ TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 	s.quorum = 5;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text,
-			    "quorum: 5 is too small for 10 learners in the roster with forgetful: 0; set at "
+			    "quorum: 5 is too small for 10 learners in the roster with forgetful: no; set at "
 			    "least 6");
 	s.quorum = 11;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_ERR_RANGE);
@@ -327,20 +330,22 @@ TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 TEST(forgetful_raises_the_least_quorum)
 {
 	static const struct {
-		uint32_t roster_size, forgetful, least;
+		uint32_t roster_size, c, least; /* c 0: not forgetful */
 	} rows[] = {{10, 0, 6}, {10, 1, 6}, {10, 2, 7}, {9, 0, 5}, {9, 1, 6}, {9, 8, 9}, {2, 1, 2}};
 	struct sl_error error = {0};
 	uint32_t quorum = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct sl_settings s = {.quorum = SL_QUORUM_MAJORITY, .forgetful = rows[i].forgetful};
+		struct sl_settings s = {.quorum = SL_QUORUM_MAJORITY,
+					.forgetful = rows[i].c > 0 ? SL_FORGETFUL_YES : SL_FORGETFUL_NO,
+					.tolerance = rows[i].c};
 		assert_int_equal(sl_settings_quorum(&s, rows[i].roster_size, &quorum, &error), SL_OK);
 		assert_int_equal(quorum, rows[i].least);
 		s.quorum = rows[i].least - 1;
 		assert_int_equal(sl_settings_quorum(&s, rows[i].roster_size, &quorum, &error), SL_ERR_RANGE);
 	}
-	struct sl_settings s = {.forgetful = 9};
+	struct sl_settings s = {.forgetful = SL_FORGETFUL_YES, .tolerance = 9};
 	assert_int_equal(sl_settings_quorum(&s, 9, &quorum, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text, "forgetful: 9 is not less than the 9 learners in the roster");
+	assert_string_equal(error.text, "forgetful: yes needs more learners in the roster than tolerance: 9");
 }
 
 static FILE *print_to(const char *path, enum sl_settings_format format)

@@ -10,7 +10,7 @@
 # So they do in rounds of updates by ranges, whose vectors of 19 elements have counts and are three chunks, and in
 # exact ones, of two chunks.
 # The last one proves that the explorer sees forks: 1 and 2 commit and are cut off, the disk of 3 forgets its Ready,
-# and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: 1` forbids that quorum.
+# and 3, 4 and 5, who know nothing of it, commit another result. `forgetful: yes` forbids that quorum.
 set -eu
 simtest=$(realpath "$1")
 folder=$(mktemp -d)
