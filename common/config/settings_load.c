@@ -325,14 +325,6 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 			       "trainer: exec needs `command`, the command line that starts the application");
 	if (s->trainer != SL_TRAINER_EXEC && s->command[0] != '\0')
 		return fail_at(parse, SL_ROW_command, error, "command is started by trainer: exec only");
-	if (s->agreement_timeout <= s->hello_timeout) {
-		snprintf(
-			text, sizeof text,
-			"agreement_timeout must be longer than hello_timeout, which is %g s: another learner "
-			"may begin an attempt so much later",
-			s->hello_timeout);
-		return fail_at(parse, SL_ROW_agreement_timeout, error, text);
-	}
 	if (s->modulus != SL_MODULUS_AUTO && s->id >= s->modulus) {
 		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id,
 			 (unsigned long long)s->modulus);

@@ -34,7 +34,7 @@ static uint64_t link_states_held(const struct sl_core *core)
 /* Return the time at which the attempt ends for want of link states, if none arrives before. */
 static sl_ms missing_until(const struct sl_core *core)
 {
-	sl_ms due = core->at.progress + core->config.agreement_timeout_ms;
+	sl_ms due = core->at.progress + core->config.stall_timeout_ms;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_ms waits = sl_bit(core->missing, i) ? sl_penalty_waits_until(core, i) : 0;
 		due = waits > due ? waits : due;
@@ -64,7 +64,7 @@ static void give_up(struct sl_core *core)
 void sl_agree_superseded(struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	bool waits = core->phase == SL_PHASE_AGREE && !core->view_built &&
-		     core->now >= core->at.progress + core->config.agreement_timeout_ms / 2;
+		     core->now >= core->at.progress + core->config.stall_timeout_ms / 2;
 	if (!waits)
 		memcpy(core->missing, sl_core_only(core, signer), sl_core_set_bytes(core));
 	struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);

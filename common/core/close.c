@@ -84,7 +84,7 @@ bool sl_close_attempt(struct sl_core *core)
 	if (at->over_since == SL_NEVER)
 		at->over_since = core->now;
 	if (core->trained && !reuse && !at->operator_aborted &&
-	    core->now < at->over_since + core->config.hello_timeout_ms)
+	    core->now < at->over_since + sl_core_hello_ms(&core->config))
 		return false;
 	sl_emit_report(core, SL_REPORT_OVER)->peer = at->operator_aborted ? SL_NOBODY : first_signer(core);
 	end(core, at->operator_aborted ? 0 : count, reuse);
@@ -94,5 +94,5 @@ bool sl_close_attempt(struct sl_core *core)
 sl_ms sl_close_deadline(const struct sl_core *core)
 {
 	return core->at.over_since == SL_NEVER ? SL_NEVER
-					       : core->at.over_since + core->config.hello_timeout_ms;
+					       : core->at.over_since + sl_core_hello_ms(&core->config);
 }

@@ -104,10 +104,20 @@ struct sl_core_config {
 	bool reuse;		    /* every attempt that is over left the model fit for another */
 	const struct sl_open
 		*open; /* NULL: none. Used up by SL_EVENT_START; its slots are in the workspace */
-	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
-		stall_timeout_ms, serve_after_end_ms;
+	sl_ms straggler_timeout_ms, stall_timeout_ms, serve_after_end_ms;
 	sl_ms relay_ms; /* relay delay (ROUND.md §7.6 Link states and the flood) */
 };
+
+/* The timeouts that follow from stall_timeout (ROUND.md §13.1 Timers of the round): how long a peer that says
+ * nothing is waited for, and how long READY may take. */
+static inline sl_ms sl_core_hello_ms(const struct sl_core_config *config)
+{
+	return config->stall_timeout_ms / 5;
+}
+static inline sl_ms sl_core_prepare_ms(const struct sl_core_config *config)
+{
+	return 6 * config->stall_timeout_ms;
+}
 
 enum sl_event_kind {
 	SL_EVENT_START,		  /* the first event, once */

@@ -168,7 +168,7 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 /* Return the time at which silent peers, or stragglers, are waited for no longer. The window is open. */
 static sl_ms silent_until(const struct sl_core *core)
 {
-	return core->dialled_at + core->config.hello_timeout_ms;
+	return core->dialled_at + sl_core_hello_ms(&core->config);
 }
 
 static sl_ms straggler_until(const struct sl_core *core)

@@ -70,7 +70,7 @@ void sl_pace_fewest(const struct sl_core *core, uint64_t *set)
 /* --- SHARE --- */
 
 /* Return true if c+1 participants have said that they are ready. One of them is honest, and waits for the
- * others as long as prepare_timeout. */
+ * others as long as sl_core_prepare_ms. */
 static bool some_are_ready(const struct sl_core *core)
 {
 	uint32_t ready = 0;
@@ -133,14 +133,14 @@ static sl_ms far_behind_at(const struct sl_core *core, const struct sl_exchange 
 	const struct sl_core_config *config = &core->config;
 	sl_ms held = exchange->held_up_ms, others = core->at.looked - core->at.began - held;
 	sl_ms may = config->stall_timeout_ms + FACTOR * others +
-		    ease(core, exchange->shares_in + exchange->deposits_in, config->prepare_timeout_ms / 2);
+		    ease(core, exchange->shares_in + exchange->deposits_in, sl_core_prepare_ms(config) / 2);
 	return core->at.looked + (may > held ? may - held : 0);
 }
 
 /* Return the time at which the others are about to give up, for want of the deposit of neighbour `r`. */
 static sl_ms last_at(const struct sl_core *core, const struct sl_exchange *exchange)
 {
-	sl_ms most = core->config.prepare_timeout_ms;
+	sl_ms most = sl_core_prepare_ms(&core->config);
 	return core->at.some_ready + most / 2 + ease(core, exchange->deposits_in, most / 4);
 }
 

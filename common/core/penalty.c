@@ -76,7 +76,7 @@ sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i)
 	bool signed_one = lr->record.present && lr->state.t == core->t;
 	if (signed_one || core->begun_at == SL_NEVER)
 		return 0;
-	return core->begun_at + core->config.straggler_timeout_ms + core->config.agreement_timeout_ms;
+	return core->begun_at + core->config.straggler_timeout_ms + core->config.stall_timeout_ms;
 }
 
 /* Return the fault of a peer whose link state is missing, or was when another attempt overtook this one.
@@ -85,7 +85,7 @@ sl_ms sl_penalty_waits_until(const struct sl_core *core, uint32_t i)
  */
 static enum sl_fault fault_of_unsigned(const struct sl_core *core, uint32_t i)
 {
-	sl_ms earlier = core->now + core->config.agreement_timeout_ms / 2;
+	sl_ms earlier = core->now + core->config.stall_timeout_ms / 2;
 	if (has_signed(core, i))
 		return SL_FAULT_EXCUSABLE; /* it has begun another attempt, or names one that does not sign */
 	return earlier < sl_penalty_waits_until(core, i) ? SL_FAULT_NONE : SL_FAULT_OWED;

@@ -176,8 +176,8 @@ static sl_ms lost_at(const struct sl_core *core, uint32_t *who)
 			continue;
 		sl_ms down = core->peers[peer].down_since > core->since ? core->peers[peer].down_since
 									: core->since;
-		if (down + core->config.hello_timeout_ms < due) {
-			due = down + core->config.hello_timeout_ms;
+		if (down + sl_core_hello_ms(&core->config) < due) {
+			due = down + sl_core_hello_ms(&core->config);
 			*who = peer;
 		}
 	}
@@ -223,7 +223,7 @@ static bool give_up(struct sl_core *core)
 		sl_attempt_fail_by(core, who, SL_REASON_ABORTED, false);
 	else if (core->now >= lost_at(core, &lost))
 		sl_attempt_fail_by(core, lost, SL_REASON_LINK, false);
-	else if (core->now >= core->since + core->config.prepare_timeout_ms)
+	else if (core->now >= core->since + sl_core_prepare_ms(&core->config))
 		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	else
 		return false;
@@ -284,7 +284,7 @@ bool sl_ready_advance(struct sl_core *core)
 sl_ms sl_ready_deadline(const struct sl_core *core)
 {
 	uint32_t who;
-	sl_ms ends[] = {core->since + core->config.prepare_timeout_ms, lost_at(core, &who),
+	sl_ms ends[] = {core->since + sl_core_prepare_ms(&core->config), lost_at(core, &who),
 			sl_close_deadline(core)};
 	sl_ms due = core->report_at > core->now ? core->report_at : SL_NEVER;
 	if (!core->at.prepared)

@@ -22,7 +22,7 @@ static sl_ms deadline(const struct sl_core *core)
 	case SL_PHASE_AGREE:
 		return sl_agree_deadline(core);
 	case SL_PHASE_READY:
-		return core->since + config->prepare_timeout_ms;
+		return core->since + sl_core_prepare_ms(config);
 	case SL_PHASE_SHARE:
 	case SL_PHASE_MIX:
 	case SL_PHASE_CHECK:

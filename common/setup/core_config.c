@@ -46,9 +46,6 @@ void sl_core_config_set(struct sl_core_config *config, const struct sl_settings 
 	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
 	config->membership_change = s->membership_change;
 	config->straggler_timeout_ms = ms(s->straggler_timeout);
-	config->hello_timeout_ms = ms(s->hello_timeout);
-	config->agreement_timeout_ms = ms(s->agreement_timeout);
-	config->prepare_timeout_ms = ms(s->prepare_timeout);
 	config->stall_timeout_ms = ms(s->stall_timeout);
 	config->serve_after_end_ms = ms(s->serve_after_end);
 	config->relay_ms = RELAY_MS;

@@ -201,7 +201,7 @@ END
 run 0 --rounds 12 --set keep_checkpoints=all --verify -- "$python" steps.py
 grep -q 'all exact' out || fail "not exact"
 rm -rf run
-ends 0 launch -n 4 --run-dir run --rounds 24 --set hello_timeout=0.5 --set keep_checkpoints=all --verify -- "$python" steps.py
+ends 0 launch -n 4 --run-dir run --rounds 24 --set stall_timeout=10 --set keep_checkpoints=all --verify -- "$python" steps.py
 grep -q 'all exact' out || fail "not exact"
 
 # A tensor that is rounded to 0 as a whole is shown in each round, and is an error in the fourth; one that is not trained is

@@ -53,7 +53,7 @@ static void go_on_without(struct cluster *c, const char *settings, const char *v
 	};
 	struct client clients[LEARNERS];
 	char all[256];
-	snprintf(all, sizeof all, "trainer=application rounds=2 serve_after_end=2 prepare_timeout=600 %s",
+	snprintf(all, sizeof all, "trainer=application rounds=2 serve_after_end=2 stall_timeout=60 %s",
 		 settings);
 	cluster_open(c, LEARNERS, all);
 	for (uint32_t i = 1; i <= LEARNERS; i++) {

@@ -24,10 +24,11 @@ struct kind {
 static const struct kind paper = {
 	4, "rounds=3 sharing=shamir mixing=metropolis iterations=30 serve_after_end=0.5", 40};
 /* Graphs that are not complete and are drawn anew for each round, vectors of some chunks, and seeded shares.
- * prepare_timeout is longer than the test: a learner that waits for it in vain fails the test. */
+ * stall_timeout is so long that six times it is longer than the test: a learner that waits for it in vain
+ * fails the test. */
 static const struct kind usual = {6,
 				  "rounds=3 max_degree=4 sharing=seeded trainer=noise noise_parameters=70000 "
-				  "prepare_timeout=600 serve_after_end=2",
+				  "stall_timeout=60 serve_after_end=2",
 				  2};
 
 static void end(struct cluster *c, enum sl_failpoint point, int least)

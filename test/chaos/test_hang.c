@@ -10,9 +10,7 @@
 
 static void begin(struct cluster *c, const char *failpoint)
 {
-	cluster_open(c, HANGS,
-		     "rounds=100000 quorum=majority hello_timeout=1 prepare_timeout=2 agreement_timeout=2 "
-		     "stall_timeout=2 straggler_timeout=8");
+	cluster_open(c, HANGS, "rounds=100000 quorum=majority stall_timeout=2 straggler_timeout=8");
 	for (uint32_t i = 1; i < HANGS; i++)
 		cluster_start(c, i, "");
 	cluster_start_failing(c, HANGS, failpoint);

@@ -10,9 +10,7 @@
 /* Start all learners with this lie, and wait until learner 1 has logged `noticed`. */
 static void begin(struct cluster *c, const char *lie, const char *noticed)
 {
-	cluster_open(c, LIAR,
-		     "rounds=100000 quorum=majority hello_timeout=1 straggler_timeout=2 agreement_timeout=2 "
-		     "prepare_timeout=2 stall_timeout=1");
+	cluster_open(c, LIAR, "rounds=100000 quorum=majority straggler_timeout=2 stall_timeout=2");
 	cluster_start_lying(c, LIAR, lie, "");
 	cluster_expect(c, LIAR, "\"event\":\"trained\""); /* or the others begin without it */
 	for (uint32_t i = 1; i < LIAR; i++)

@@ -43,7 +43,7 @@ static void end(struct cluster *c)
 	cluster_free(c, true);
 }
 
-#define SETTINGS "rounds=100000 hello_timeout=1 stall_timeout=2 agreement_timeout=4 prepare_timeout=10 "
+#define SETTINGS "rounds=100000 stall_timeout=4 "
 
 TEST(an_emptied_folder)
 {

@@ -31,8 +31,7 @@ static void await_round(const struct cluster *c, uint32_t i, uint32_t round)
 CLUSTER_TEST(restored_in_mid_round)
 {
 	struct sl_error wrong;
-	cluster_open(c, N,
-		     "rounds=100000 hello_timeout=1 stall_timeout=2 agreement_timeout=4 prepare_timeout=10");
+	cluster_open(c, N, "rounds=100000 stall_timeout=4");
 	cluster_start_all(c, "");
 	await_round(c, RESTORED, 2);
 	back_up(c, 0);

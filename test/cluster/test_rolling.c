@@ -96,7 +96,7 @@ static void finish(struct cluster *c)
 	cluster_free(c, true);
 }
 
-#define SETTINGS "rounds=100000 hello_timeout=2 stall_timeout=3 agreement_timeout=5 prepare_timeout=20 "
+#define SETTINGS "rounds=100000 stall_timeout=5 "
 
 TEST(the_roster_rolls)
 {

@@ -130,7 +130,7 @@ CLUSTER_TEST(a_stopped_learner_is_awaited)
 /* The present folder, if it has learners; a folder without one. A learner reloads its files. */
 CLUSTER_TEST(where_the_learners_are)
 {
-	cluster_open(c, N, "rounds=1 straggler_timeout=1 hello_timeout=1");
+	cluster_open(c, N, "rounds=1 straggler_timeout=1 stall_timeout=5");
 	process_run(&c->outcome, c->folder,
 		    (const char *const[]){STARLING_PATH, "status", "run", "run", NULL});
 	expect_outcome(c, 2, "", "give one run folder");

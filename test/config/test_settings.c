@@ -158,17 +158,6 @@ TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 	expect_error(HEAD "modulus: 3\n", "c.yaml:2:5: id 3 must be less than modulus, which is 3");
 }
 
-TEST_WITH(refuses_a_short_agreement, folder_enter, folder_leave)
-{
-	expect_error(
-		HEAD "agreement_timeout: 2\n",
-		"c.yaml:6:20: agreement_timeout must be longer than hello_timeout, which is 2 s: another "
-		"learner may begin an attempt so much later");
-	expect_error(HEAD "hello_timeout: 10.5\n",
-		     "c.yaml: agreement_timeout must be longer than hello_timeout, which is 10.5 s: another "
-		     "learner may begin an attempt so much later");
-}
-
 TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
 	expect_error("weighting: sample\n",
@@ -183,6 +172,9 @@ TEST_WITH(refuses_words, folder_enter, folder_leave)
 		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n",
 		     "c.yaml:1:10: sharing must be one of shamir, os, seeded, not 'shared'");
+	expect_set_error("hello_timeout=2",
+			 "--set hello_timeout=2: `hello_timeout` is now `stall_timeout / 5`");
+	expect_error("agreement_timeout: 2\n", "c.yaml:1:1: `agreement_timeout` is now `stall_timeout`");
 	expect_set_error("forgetful=1", "--set forgetful=1: `forgetful: 1` is now `forgetful: yes`");
 	expect_set_error("forgetful=0", "--set forgetful=0: `forgetful: 0` is now `forgetful: no`");
 	expect_set_error("forgetful=2", "--set forgetful=2: forgetful must be one of no, yes, not '2'");

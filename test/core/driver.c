@@ -74,9 +74,6 @@ struct driver *driver_new(uint32_t learners, uint64_t n)
 					.model_bytes = 8 * (n + 1), /* as many chunks as the vectors have */
 					.incarnation = 1,
 					.straggler_timeout_ms = 60000,
-					.hello_timeout_ms = 2000,
-					.agreement_timeout_ms = 10000,
-					.prepare_timeout_ms = 60000,
 					.stall_timeout_ms = 10000,
 					.serve_after_end_ms = 30000};
 	p->config.parameters = (struct sl_parameters){.n = n,

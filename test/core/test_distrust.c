@@ -398,7 +398,7 @@ TEST(silence_at_the_end_of_a_line)
 	}
 }
 
-/* 2 names 3, which did not answer: 3 is dialled again, and has the time of hello_timeout. */
+/* 2 names 3, which did not answer: 3 is dialled again, and has a fifth of stall_timeout. */
 CASE(a_named_peer_is_alive, driver_new(3, 4),
      "link up 2\n"
      "link down 3\n"

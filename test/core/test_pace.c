@@ -195,7 +195,7 @@ TEST(a_deposit)
 	driver_free(p);
 }
 
-/* Two that are ready will not wait for longer than prepare_timeout. */
+/* Two that are ready will not wait for longer than six times stall_timeout. */
 TEST(the_others_are_ready)
 {
 	struct driver *p = begin_deposits("2");

@@ -130,7 +130,7 @@ static void expect_penalty(sl_ms ms, bool penalized)
 	driver_free(p);
 }
 
-/* After straggler_timeout and half of agreement_timeout all learners may be through with waiting, and end the
+/* After straggler_timeout and half of stall_timeout all learners may be through with waiting, and end the
  * attempt for want of its link state, a little earlier or later. */
 TEST(one_that_may_wait_for_a_straggler)
 {

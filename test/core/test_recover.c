@@ -27,7 +27,7 @@ TEST(ready_is_durable)
 	assert_true(persist->secrets->shares[0].size > 0 && persist->secrets->shares[1].size > 0);
 	play(p, "ready of 2 a1 from 2 -> ready of 2 a1 to 3\n"
 		"ready of 3 a1 from 3 -> ready of 3 a1 to 2\n"
-		"deadline +60000 ->\n" /* prepare_timeout has not begun */
+		"deadline +60000 ->\n" /* the time of READY has not begun */
 		"durable prepared -> compute check, ready of 1 a1 to 2 3");
 	driver_free(p);
 }

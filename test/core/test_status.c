@@ -112,7 +112,7 @@ TEST(deadline_of_link_states)
 		"link state from 2");
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.deadline,
-			 p->now + p->config.straggler_timeout_ms + p->config.agreement_timeout_ms);
+			 p->now + p->config.straggler_timeout_ms + p->config.stall_timeout_ms);
 	driver_free(p);
 }
 

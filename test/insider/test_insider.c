@@ -111,10 +111,7 @@ static void begin(struct play *p)
 {
 	char settings[256];
 	snprintf(settings, sizeof settings,
-		 "rounds=100000 quorum=majority hello_timeout=0.5 straggler_timeout=1 agreement_timeout=1 "
-		 "prepare_timeout=1 "
-		 "stall_timeout=1 %s",
-		 p->trial->settings);
+		 "rounds=100000 quorum=majority straggler_timeout=1 stall_timeout=1 %s", p->trial->settings);
 	p->liar = p->trial->liar == 0 ? N : p->trial->liar;
 	cluster_open(p->c, N, settings);
 	cluster_start_lying(p->c, p->liar, p->trial->lie, "");

@@ -277,7 +277,7 @@ TEST(runs_end_as_they_should)
 
 CLUSTER_TEST(summary_of_three_rounds)
 {
-	fake_run(c, NULL, "-n 4 --rounds 3 --verify --json --set decimals=4 --set hello_timeout=3");
+	fake_run(c, NULL, "-n 4 --rounds 3 --verify --json --set decimals=4 --set stall_timeout=15");
 	expect_outcome(c, 0, "", "");
 	json_t *printed = json_loads(c->outcome.out, 0, NULL);
 	assert_true(json_equal(c->summary, printed));
@@ -299,7 +299,7 @@ CLUSTER_TEST(summary_of_three_rounds)
 	assert_true(has(c, "run/schedule.txt"));
 	await(c, "run/roster.yaml", "decimals: \"4\"");
 	await(c, "run/roster.yaml", "rounds: \"3\"");
-	await(c, "run/roster.yaml", "hello_timeout: \"3\"");
+	await(c, "run/roster.yaml", "stall_timeout: \"15\"");
 }
 
 CLUSTER_TEST(two_at_once_have_two_folders)

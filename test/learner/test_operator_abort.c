@@ -15,7 +15,7 @@ static void open_and_lose(struct cluster *c, uint32_t first)
 	static struct sl_control_query asked[N];
 	json_t *peers = json_array();
 	memset(asked, 0, sizeof asked);
-	cluster_open(c, N, "rounds=1 quorum=majority serve_after_end=1 hello_timeout=5 stall_timeout=2");
+	cluster_open(c, N, "rounds=1 quorum=majority serve_after_end=1 stall_timeout=5");
 	c->usual = "";
 	for (uint32_t i = 1; i <= N; i++)
 		if (i < first)

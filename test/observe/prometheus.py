@@ -19,7 +19,7 @@ from ports import free_ports
 
 LEARNERS = 4
 # The learners of the run commit rounds until they are told to end, and wait no longer than a second for anything.
-SETTINGS = ['hidden_units=1', 'epochs=1', 'quorum=all', 'straggler_timeout=1', 'stall_timeout=1', 'hello_timeout=0.5', 'agreement_timeout=1', 'prepare_timeout=1']
+SETTINGS = ['hidden_units=1', 'epochs=1', 'quorum=all', 'straggler_timeout=1', 'stall_timeout=1']
 
 
 def ask(port, path):

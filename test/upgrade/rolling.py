@@ -28,8 +28,6 @@ trainer: noise
 noise_parameters: 20000
 rounds: 100000
 keep_checkpoints: all
-hello_timeout: 2
-agreement_timeout: 5
 stall_timeout: 5
 """
 

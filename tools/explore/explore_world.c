@@ -363,10 +363,7 @@ static void begin_learners(struct sl_explore *x)
 	double clipping_range = decimals ? 16 : 1;
 	struct sl_core_config config = {.incarnation = 1,
 					.straggler_timeout_ms = 3000,
-					.hello_timeout_ms = 1000,
-					.agreement_timeout_ms = 2000,
 					.relay_ms = 500,
-					.prepare_timeout_ms = 4000,
 					.stall_timeout_ms = 2000,
 					.serve_after_end_ms = 86400000};
 	config.parameters = (struct sl_parameters){.n = 1,

@@ -203,11 +203,10 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
 	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
 	const struct sl_run_setting settings[] = {
-		{"run", plan->folder.name},  {"rounds", rounds}, {"data", data},
-		{"partition", "iid"},	     {"seed", seed},	 {"max_degree", degree},
-		{"hello_timeout", "10"}, /* the topology playback names peers that a busy machine may take a
+		{"run", plan->folder.name}, {"rounds", rounds}, {"data", data},
+		{"partition", "iid"},	    {"seed", seed},	{"max_degree", degree},
+		{"stall_timeout", "30"}, /* the topology playback names peers that a busy machine may take a
 					    while to link */
-		{"agreement_timeout", "20"}, /* it has to be longer */
 	};
 	static const struct sl_run_setting of_verify[] = {
 		{"keep_checkpoints", "all"},

@@ -59,10 +59,7 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 					      .incarnation = 1,
 					      .range_by_control = sim->options.playback,
 					      .straggler_timeout_ms = 60000,
-					      .hello_timeout_ms = 2000,
-					      .agreement_timeout_ms = 10000,
 					      .relay_ms = 500,
-					      .prepare_timeout_ms = 60000,
 					      .stall_timeout_ms = 10000,
 					      .serve_after_end_ms = 30000};
 	if (sl_hosted_open(&l->host, &config, &sim->options.tensors, sim->options.seed * 1000003u + i) !=
