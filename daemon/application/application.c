@@ -382,7 +382,7 @@ static int await_first(struct sl_application *a)
 	while (!a->opened || sl_conversation_wants_initial(a)) {
 		if (config->stopped != NULL && config->stopped(config->context))
 			return SL_PENDING;
-		sl_conversation_serve(a, POLL_MS);
+		sl_conversation_serve(a, config->wake, POLL_MS);
 	}
 	return SL_OK;
 }
@@ -420,7 +420,7 @@ static void run(void *argument)
 {
 	struct sl_application *a = argument;
 	while (!atomic_load(&a->ending))
-		sl_conversation_serve(a, POLL_MS);
+		sl_conversation_serve(a, -1, POLL_MS);
 	sl_command_end(a->command);
 }
 

@@ -29,7 +29,9 @@ struct sl_application_config {
 	/* The model of the round cannot be used, and is trained again: called as `restart`, or on the thread
 	 * of the trainer. */
 	void (*failed)(void *context);
-	/* Return true if sl_application_open is to wait no longer; called several times a second. */
+	/* Return true if sl_application_open is to wait no longer; called several times a second, and when
+	 * `wake` is readable (-1: none). */
 	bool (*stopped)(void *context);
+	int wake;
 	void *context;
 };

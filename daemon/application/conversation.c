@@ -383,9 +383,9 @@ static enum sl_command_duty duty_of(const struct sl_application *a)
 	return !a->opened || (a->wanted != 0 && !a->have) ? SL_COMMAND_WORK : SL_COMMAND_NONE;
 }
 
-void sl_conversation_serve(struct sl_application *a, int timeout_ms)
+void sl_conversation_serve(struct sl_application *a, int other, int timeout_ms)
 {
-	sl_line_socket_wait(&a->socket, timeout_ms);
+	sl_line_socket_wait(&a->socket, other, timeout_ms);
 	uv_mutex_lock(&a->mutex);
 	serve(a);
 	sl_command_tend(a->command, duty_of(a));

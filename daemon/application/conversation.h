@@ -3,9 +3,10 @@
 
 #include "daemon/application/state.h"
 
-/* Wait at most `timeout_ms` for the application, and take at most one line of what it sent. Called by one
- * thread, in turn. The mutex is held only while the line is handled. */
-void sl_conversation_serve(struct sl_application *a, int timeout_ms);
+/* Wait at most `timeout_ms` for the application, or until `other` is readable (-1: none), and take at most
+ * one line of what it sent. Called by one thread, in turn. The mutex is held only while the line is handled.
+ */
+void sl_conversation_serve(struct sl_application *a, int other, int timeout_ms);
 
 /* Return true if the application that has joined offers its initial model, and the learner has use for it. */
 bool sl_conversation_wants_initial(const struct sl_application *a);

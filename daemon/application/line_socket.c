@@ -58,13 +58,14 @@ bool sl_line_socket_pending(const struct sl_line_socket *s)
 	return s->peer >= 0 && newline_of(s) != NULL;
 }
 
-void sl_line_socket_wait(const struct sl_line_socket *s, int timeout_ms)
+void sl_line_socket_wait(const struct sl_line_socket *s, int other, int timeout_ms)
 {
 	struct pollfd fds[] = {{.fd = s->listener, .events = POLLIN},
 			       {.fd = s->peer, .events = POLLIN},
-			       {.fd = s->life, .events = POLLIN}};
+			       {.fd = s->life, .events = POLLIN},
+			       {.fd = other, .events = POLLIN}};
 	if (!sl_line_socket_pending(s))
-		poll(fds, 3, timeout_ms);
+		poll(fds, sizeof fds / sizeof *fds, timeout_ms);
 }
 
 static bool is_readable(int fd)

@@ -29,8 +29,9 @@ struct sl_line_socket {
 int sl_line_socket_open(struct sl_line_socket *socket, const char *path, struct sl_error *error);
 void sl_line_socket_close(struct sl_line_socket *socket);
 
-/* Wait at most `timeout_ms` for a connection, a line or bytes; not if a line is pending. */
-void sl_line_socket_wait(const struct sl_line_socket *socket, int timeout_ms);
+/* Wait at most `timeout_ms` for a connection, a line or bytes, or until `other` is readable (-1: none); not
+ * if a line is pending. */
+void sl_line_socket_wait(const struct sl_line_socket *socket, int other, int timeout_ms);
 /* Return true if a further line has been received already. */
 bool sl_line_socket_pending(const struct sl_line_socket *socket);
 /* Return true if a connection waits. */

@@ -1,16 +1,11 @@
 #include "daemon/learner/forming.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/progress.h"
-#include "daemon/learner/requests.h"
-#include "daemon/learner/validate.h"
 #include "daemon/membership/group_update.h"
 #include "daemon/membership/joining.h"
 #include "daemon/membership/roster_fetch.h"
@@ -43,53 +38,24 @@ static void on_refused(void *context, const char *address, int expected, const u
 	(void)context, (void)address, (void)expected, (void)pin; /* its roster may be newer */
 }
 
-/* A newer roster is taken at once: there is no round. But a learner that waits for its first application
- * takes no connections: those that it has admitted get their answer before. */
-static void on_look(uv_timer_t *timer)
+void sl_forming_look(struct sl_daemon *daemon, const char *what)
 {
-	struct sl_daemon *daemon = timer->data;
 	sl_joining_look(&daemon->members);
 	sl_roster_fetch_look(&daemon->members);
-	bool owes =
-		sl_settings_has_application(daemon->settings) && sl_admission_owes(daemon->members.admission);
-	sl_group_update_look(&daemon->members, !owes);
-	sl_progress_wait(daemon, "the group is forming");
+	sl_group_update_look(&daemon->members, true); /* at once: there is no round */
+	sl_progress_wait(daemon, what);
 }
 
-/* Answer a request about rounds, of which there are none. */
-static json_t *refuse(const struct sl_daemon *daemon)
+static void on_look(uv_timer_t *timer)
 {
-	const struct sl_member *self = &daemon->members.roster.members[daemon->members.self];
-	char text[SL_NAME_BYTES + 160];
-	snprintf(text, sizeof text,
-		 "group %s is forming: it has %u of the %u learners with which rounds begin; 'starling group "
-		 "list' shows them",
-		 daemon->members.group.name, daemon->members.roster.size, daemon->members.group.start);
-	return json_pack("{s:b, s:b, s:I, s:s, s:I, s:s}", "ok", 0, "forming", 1, "id", (json_int_t)self->id,
-			 "name", self->name, "pid", (json_int_t)getpid(), "error", text);
-}
-
-static json_t *serve(void *context, const char *line, size_t bytes, bool *watch)
-{
-	struct sl_daemon *daemon = context;
-	json_error_t unused;
-	json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &unused);
-	const char *op = json_string_value(json_object_get(request, "op"));
-	json_t *answer;
-	if (op != NULL && (strcmp(op, "stop") == 0 || strcmp(op, "reload") == 0 || strcmp(op, "group") == 0 ||
-			   strcmp(op, "watch") == 0))
-		answer = sl_requests_serve(context, line, bytes, watch);
-	else
-		answer = refuse(daemon);
-	json_decref(request);
-	return answer;
+	sl_forming_look(timer->data, "the group is forming");
 }
 
 static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_links_handler handler = {
 		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
-	int rc = sl_loop_links(daemon, &handler, error);
+	int rc = sl_loop_links(daemon, &handler, false, error);
 	if (rc != SL_OK)
 		return rc;
 	uint64_t all[(SL_LEARNERS_MAX + 63) / 64] = {0};
@@ -118,8 +84,7 @@ int sl_forming_open(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = listen_for_peers(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log,
-				     daemon->settings->control, serve, daemon, error);
+		rc = sl_loop_control(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_identity_hold(daemon->settings->identity, &daemon->members.identity, error);
 	if (rc != SL_OK)

@@ -38,7 +38,7 @@ static void on_up(void *context, uint32_t peer)
  * and it is not just that the peer starts. */
 static bool is_news(struct sl_link_fault *fault, const char *why)
 {
-	bool starts = strcmp(why, uv_strerror(UV_ECONNREFUSED)) == 0;
+	bool starts = strcmp(why, uv_strerror(UV_ECONNREFUSED)) == 0 || strcmp(why, SL_LINK_TURNED_AWAY) == 0;
 	sl_ms now = uv_hrtime() / 1000000u;
 	if (fault->since == 0)
 		fault->since = now;
@@ -203,15 +203,16 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
 }
 
-int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, struct sl_error *error)
+int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handler, bool joins_only,
+		  struct sl_error *error)
 {
 	struct sl_links_config config = {.loop = &daemon->loop,
 					 .roster = &daemon->members.roster,
 					 .self = daemon->members.self,
 					 .tls = &daemon->tls,
 					 .listen = daemon->listen.address,
-					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
-					 .handler = *handler};
+					 .handler = *handler,
+					 .joins_only = joins_only};
 	int rc = sl_tls_open(&daemon->tls, &daemon->members.identity, &daemon->members.roster, error);
 	if (rc == SL_OK)
 		rc = sl_joining_open(&daemon->members, &config, error);
@@ -222,19 +223,28 @@ int sl_loop_links(struct sl_daemon *daemon, const struct sl_links_handler *handl
 	return rc == SL_OK ? sl_discovery_open(&daemon->members, daemon->listen.address, error) : rc;
 }
 
-int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
+int sl_loop_control(struct sl_daemon *daemon, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
+	return sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log,
+			       daemon->settings->control, sl_requests_serve, daemon, error);
+}
+
+int sl_loop_listen_early(struct sl_daemon *daemon, struct sl_error *error)
+{
 	const struct sl_links_handler handler = {
 		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
-	int rc = sl_loop_links(daemon, &handler, error);
-	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->observe.log, s->control,
-				     sl_requests_serve, daemon, error);
+	int rc = sl_loop_links(daemon, &handler, true, error);
+	return rc == SL_OK ? sl_loop_control(daemon, error) : rc;
+}
+
+int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
+{
+	int rc = daemon->links == NULL ? sl_loop_listen_early(daemon, error) : SL_OK;
 	if (rc == SL_OK)
 		rc = sl_monitor_open(&daemon->observe, error);
 	if (rc != SL_OK)
 		return rc;
+	sl_links_take_members(daemon->links, is_large(daemon) ? &daemon->crypto : NULL);
 	struct sl_record record;
 	sl_record_init(&record, daemon->listen.on_all ? SL_RECORD_LISTENING_ON_ALL : SL_RECORD_LISTENING);
 	record.address = daemon->listen.address;

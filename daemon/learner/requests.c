@@ -1,7 +1,10 @@
 #include "daemon/learner/requests.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/bytes.h"
 #include "daemon/learner/backup.h"
@@ -15,6 +18,40 @@ static json_t *refuse(const char *why)
 {
 	return json_pack("{s:b, s:s}", "ok", 0, "error", why);
 }
+
+/* ---- before there is a core ---- */
+
+/* Answer a request about rounds, of which there are none. */
+static json_t *refuse_early(const struct sl_daemon *daemon)
+{
+	const struct sl_membership *m = &daemon->members;
+	const struct sl_member *self = &m->roster.members[m->self];
+	bool forming = sl_group_is_forming(&m->group);
+	const char *socket = daemon->settings->application;
+	char path[PATH_MAX], text[PATH_MAX + SL_NAME_BYTES + 160];
+	if (forming)
+		snprintf(text, sizeof text,
+			 "group %s is forming: it has %u of the %u learners with which rounds begin; "
+			 "'starling group list' shows them",
+			 m->group.name, m->roster.size, m->group.start);
+	else
+		snprintf(text, sizeof text, "waits for its first program on %s",
+			 realpath(socket, path) != NULL ? path : socket);
+	return json_pack("{s:b, s:b, s:I, s:s, s:I, s:s}", "ok", 0, forming ? "forming" : "waiting", 1, "id",
+			 (json_int_t)self->id, "name", self->name, "pid", (json_int_t)getpid(), "error",
+			 text);
+}
+
+static bool needs_core(const char *op)
+{
+	static const char *const early[] = {"stop", "reload", "group", "watch"};
+	for (size_t i = 0; i < sizeof early / sizeof *early; i++)
+		if (op != NULL && strcmp(op, early[i]) == 0)
+			return false;
+	return true;
+}
+
+/* ---- requests ---- */
 
 static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 {
@@ -106,7 +143,9 @@ json_t *sl_requests_serve(void *context, const char *line, size_t bytes, bool *w
 	json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
 	const char *op = json_string_value(json_object_get(request, "op"));
 	json_t *answer;
-	if (op == NULL)
+	if (daemon->core == NULL && needs_core(op))
+		answer = refuse_early(daemon);
+	else if (op == NULL)
 		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
 				"\"abort\" | \"backup\" | \"reload\" | \"group\" | \"stop\", "
 				"...}");

@@ -366,16 +366,17 @@ static void forget_model(const struct sl_daemon *daemon)
 	sl_checkpoint_delete(daemon->committed.folder, 0);
 }
 
-/* Return true if a signal has ended the learner, which waits for its application. */
+/* Return true if the learner, which waits for its application, is to end. */
 static bool is_stopped(void *context)
 {
 	struct sl_daemon *daemon = context;
-	sl_progress_wait(daemon, "waits for the first application, which knows the model");
+	sl_forming_look(daemon, "waits for the first application, which knows the model");
 	uv_run(&daemon->loop, UV_RUN_NOWAIT);
 	return daemon->stopping;
 }
 
-/* Open the socket of the application. SL_PENDING: told to end while it waited. */
+/* Open the socket of the application. Until the first one joins, which may take any time, answer learners
+ * that join and control clients. SL_PENDING: told to end meanwhile. */
 static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_application_config config = {.settings = daemon->settings,
@@ -387,10 +388,13 @@ static int open_application(struct sl_daemon *daemon, struct sl_error *error)
 					       .stop = stop,
 					       .failed = training_failed,
 					       .stopped = is_stopped,
+					       .wake = uv_backend_fd(&daemon->loop),
 					       .context = daemon};
 	if (!sl_settings_has_application(daemon->settings))
 		return SL_OK;
-	int rc = sl_restore_tensors(daemon, &config.tensors, &config.values, &config.committed, error);
+	int rc = sl_loop_listen_early(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_restore_tensors(daemon, &config.tensors, &config.values, &config.committed, error);
 	if (rc == SL_OK)
 		rc = sl_application_open(&config, &daemon->trainer, error);
 	free((void *)config.tensors.items);

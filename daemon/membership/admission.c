@@ -338,34 +338,12 @@ static enum sl_join_verdict decide(struct sl_admission *a, const struct sl_join_
 	return SL_JOIN_INVALID;
 }
 
-static void note_asked(struct sl_admission *a, const uint8_t pin[static SL_HASH_BYTES],
-		       enum sl_join_verdict verdict)
-{
-	uint32_t i = 0;
-	while (i < a->asked_count && memcmp(a->asked[i], pin, SL_HASH_BYTES) != 0)
-		i++;
-	if (verdict == SL_JOIN_WAITING && i == a->asked_count && i < SL_WAITING_MAX)
-		memcpy(a->asked[a->asked_count++], pin, SL_HASH_BYTES);
-	else if (verdict == SL_JOIN_ADMITTED && i < a->asked_count)
-		memmove(a->asked[i], a->asked[--a->asked_count], SL_HASH_BYTES);
-}
-
-bool sl_admission_owes(struct sl_admission *admission)
-{
-	refresh(admission, NULL);
-	for (uint32_t i = 0; i < admission->asked_count; i++)
-		if (member_with(admission, admission->asked[i]) != NULL)
-			return true;
-	return false;
-}
-
 void sl_admission_serve(void *context, const struct sl_join_peer *peer, const struct sl_join_request *request,
 			struct sl_join_answer *answer)
 {
 	struct sl_admission *a = context;
 	refresh(a, NULL);
 	*answer = (struct sl_join_answer){.verdict = decide(a, peer, request), .time = (uint64_t)time(NULL)};
-	note_asked(a, peer->pin, answer->verdict);
 	bool accepted = answer->verdict == SL_JOIN_ADMITTED || answer->verdict == SL_JOIN_WAITING;
 	if (accepted && request->version != a->group.version) {
 		answer->roster = (const uint8_t *)a->roster;

@@ -33,9 +33,6 @@ struct sl_admission {
 	char *roster; /* its text; owned */
 	size_t roster_bytes;
 	struct sl_admission_handler handler;
-	uint8_t asked[SL_WAITING_MAX]
-		     [SL_HASH_BYTES]; /* pins of learners that were told to wait, and ask again */
-	uint32_t asked_count;
 	bool due;		    /* a learner waits that is admitted without a question */
 	bool fresh;		    /* .. and another one has come since the last look */
 	struct sl_admission_tries { /* wrong proofs, and changes of what waits, of an invitation or a member
@@ -53,6 +50,4 @@ int sl_admission_open(struct sl_admission *admission, const char *path,
 /* As the function `ask` of struct sl_join_handler; `context` is the admission. */
 void sl_admission_serve(void *context, const struct sl_join_peer *peer, const struct sl_join_request *request,
 			struct sl_join_answer *answer);
-/* Return true if a learner that was told to wait is a member now, and has not asked again. */
-bool sl_admission_owes(struct sl_admission *admission);
 void sl_admission_close(struct sl_admission *admission);

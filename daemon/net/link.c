@@ -46,7 +46,8 @@ static const char *ending(const struct sl_link *link, int rc)
 	if (rc == SL_ERR_NOMEM)
 		return "out of memory";
 	if (link->state == SL_LINK_OFFERED)
-		return orderly ? "turned away" : "refused by the other end (is this learner in its roster?)";
+		return orderly ? SL_LINK_TURNED_AWAY
+			       : "refused by the other end (is this learner in its roster?)";
 	if (!orderly)
 		return "TLS error";
 	return sl_deframer_between(&link->deframer) ? "closed by the peer" : "truncated frame";

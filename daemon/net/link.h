@@ -122,7 +122,8 @@ struct sl_link {
 	size_t vector_bytes;  /* waiting in `vectors` */
 	uint32_t unread;      /* frames handed over and not processed yet */
 	bool paused;	      /* reading stops until fewer are unread */
-	bool rejected;	      /* offered, then closed in order: the other end has another link or ends */
+	bool rejected; /* offered, then closed in order: the other end has another link, takes none yet, or
+			  ends */
 	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
 	const char *why;	     /* reason of closing */
 	void (*close)(struct sl_link *link, const char *why); /* sl_link_close */

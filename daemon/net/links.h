@@ -50,6 +50,8 @@ struct sl_links_handler {
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
+#define SL_LINK_TURNED_AWAY "turned away: it waits for its first program, or ends"
+
 struct sl_join_handler; /* join_server.h */
 
 /* Intervals of the links, ms. */
@@ -76,12 +78,15 @@ struct sl_links_config {
 				     runs on the loop thread */
 	struct sl_links_handler handler;
 	const struct sl_join_handler *join; /* serves learners that join; used if tls->joins */
+	bool joins_only;		    /* turn members away, until sl_links_take_members */
 };
 
 struct sl_links;
 
 /* Listen. SL_ERR_BUSY: the port is in use; SL_ERR_INVALID: the address cannot be bound. */
 int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);
+/* Take links of members from now on, with this worker for TLS offload. */
+void sl_links_take_members(struct sl_links *links, struct sl_worker *crypto);
 /* Keep links to the peers of `set`, bits over the roster: dial missing ones, close links to other peers that
  * this end dialled. */
 void sl_links_want(struct sl_links *links, const uint64_t *set);

@@ -121,6 +121,12 @@ static bool has_room(const struct sl_links *links)
 	return links->dials < SL_DIALS_MAX && links->begun < SL_DIALS_PER_TICK_MAX;
 }
 
+void sl_links_take_members(struct sl_links *links, struct sl_worker *crypto)
+{
+	links->config.crypto = crypto;
+	links->config.joins_only = false;
+}
+
 void sl_links_want(struct sl_links *links, const uint64_t *set)
 {
 	uint64_t now = uv_now(links->config.loop);
@@ -304,7 +310,7 @@ static bool handshake_done(struct sl_link *link)
 	}
 	uint32_t member = (uint32_t)link->session.member;
 	struct sl_slot *slot = &link->links->slots[member];
-	if (loses(link, member)) {
+	if (link->links->config.joins_only || loses(link, member)) {
 		reject_link(link, slot);
 		return false;
 	}
@@ -340,7 +346,8 @@ static void lost(struct sl_link *link)
 	}
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
-	if (!link->rejected)
+	/* turned away once: it has another link, or ends; again: it takes none */
+	if (!link->rejected || slot->failures > 1)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
 	slot->tries += !stood;
 }

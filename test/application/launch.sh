@@ -581,7 +581,7 @@ rm -rf run child-*
 "$starling" launch -n 3 --run-dir run -- sh -c 'sleep 1000 & touch child-$!; setsid sleep 1000 & touch child-$!; wait' >out 2>err &
 launcher=$!
 while [ "$(find . -maxdepth 1 -name 'child-*' | wc -l)" -lt 6 ]; do sleep 0.1; done
-until "$starling" status run >seen 2>&1 || grep -q 'waits for its first program on run/learner-01/.*application.sock' seen; do sleep 0.1; done
+until "$starling" status run >seen 2>&1 || grep -q 'waits for its first program on /.*run/learner-01/.*application.sock' seen; do sleep 0.1; done
 grep -q '3 learners: 3 waiting' seen || fail "status does not name the first program: $(cat seen)"
 kill -9 $launcher
 for child in child-*; do

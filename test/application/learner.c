@@ -75,7 +75,8 @@ void learner_init(const char *folder)
 							.restart = restart,
 							.stop = stop_after,
 							.failed = count_failure,
-							.stopped = is_stopped};
+							.stopped = is_stopped,
+							.wake = -1};
 }
 
 static void *open_learner(void *argument)

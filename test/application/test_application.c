@@ -642,7 +642,7 @@ TEST_WITH(a_flood_of_lines_is_taken_one_by_one, folder_setup, folder_teardown)
 		client_tell(&c, "{\"type\":\"trained\",\"round\":7}");
 	for (int i = 0; i < 100; i++) {
 		char bytes[256];
-		sl_conversation_serve(a, 0);
+		sl_conversation_serve(a, -1, 0);
 		ssize_t size = recv(c.fd, bytes, sizeof bytes, MSG_DONTWAIT);
 		assert_in_range(size, 1, sizeof bytes - 1);
 		assert_ptr_equal(memchr(bytes, '\n', (size_t)size), &bytes[size - 1]); /* one answer */

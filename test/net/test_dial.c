@@ -319,3 +319,24 @@ TEST(no_route_of_this_family)
 					       "IPv4 address in the roster, too");
 	pair_end(pair);
 }
+
+/* A learner that takes only learners that join turns members away: the other end is told, and goes on dialling. */
+
+static bool first_is_told(void *argument)
+{
+	return ((struct pair *)argument)->ends[0].failed > 0;
+}
+
+TEST(members_are_turned_away_until_they_are_taken)
+{
+	struct pair *pair = pair_alone();
+	pair->ends[1].links->config.joins_only = true;
+	pair_want(pair, 0, true);
+	pair_await(pair, WAIT_MS, first_is_told);
+	assert_string_equal(pair->ends[0].why, SL_LINK_TURNED_AWAY);
+	assert_int_equal(pair->ends[0].ups + pair->ends[1].ups, 0);
+	sl_links_take_members(pair->ends[1].links, NULL);
+	pair_await(pair, WAIT_MS, pair_settled);
+	pair_expect_frames(pair);
+	pair_end(pair);
+}

@@ -67,8 +67,8 @@ kill -STOP "$pid"
 ends 1 status ga
 has out '?ga ' 'runs and does not answer'
 
-# With a program of the user as trainer, the first learner takes no connections from when the group is complete until the program
-# has joined. All that it has admitted have their answer before.
+# With a program of the user as trainer, the group may be complete before a program has joined: until then, the first learner
+# answers learners that join, and tells its status.
 ends 0 group create study --learner a --address "127.0.0.1:$1" --folder sa --set trainer=application --auto-admit 2
 cp out invitation
 kill -KILL "$pid"
@@ -79,10 +79,15 @@ for name in b c; do
 	shift
 done
 until grep -q 'waiting for an application on ' log; do sleep 0.1; done
-"$program" join - --name d --address 127.0.0.1:9 --folder sd --timeout 1 <invitation >out 2>err && fail 'a learner without a program has answered'
-has err 'until its first program has joined: start that program'
 ends 1 status sa
-has out "waits for its first program on sa/state/application.sock" ' waiting ' '1 learner: 1 waiting'
+has out ' a  ' "waits for its first program on $folder/sa/state/application.sock" ' waiting ' '1 learner: 1 waiting'
+ends 1 doctor sa
+has out "runs; waits for its first program on "
+refused 'the invitation was used before' join - --name d --address 127.0.0.1:9 --folder sd --timeout 600 <invitation
+ends 0 group invite --folder sa
+cp out invitation
+"$program" join - --name d --address 127.0.0.1:9 --folder sd --timeout 1 <invitation >out 2>err && fail 'd is admitted without a question'
+has err 'not admitted within 1 s'
 kill -KILL "$pid"
 wait "$pid" || :
 pid=

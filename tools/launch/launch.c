@@ -120,15 +120,16 @@ static void say_warning(struct sl_launch *launch, const struct sl_learner *l)
 	free(warning);
 }
 
-/* Say from time to time how many learners have no connection: until an application has joined, its learner
- * has no control socket. A machine under load may take any time. */
+/* Say from time to time how many learners take no part: their first application has not joined, or they do
+ * not answer. A machine under load may take any time. */
 static void say_unconnected(struct sl_launch *launch, uint64_t now)
 {
 	uint32_t waiting = 0;
 	const struct sl_learner *first = NULL;
 	for (uint32_t i = launch->plan->learners; i-- > 0;) {
 		const struct sl_learner *l = &launch->learners[i];
-		if (l->control.state != SL_CONTROL_CLIENT_OPEN && !l->exited && now - l->alone_ms > UP_MS) {
+		bool answers = l->control.state == SL_CONTROL_CLIENT_OPEN && l->told;
+		if (!answers && !l->exited && now - l->alone_ms > UP_MS) {
 			waiting++;
 			first = l;
 		}

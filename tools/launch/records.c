@@ -13,14 +13,20 @@ static void ask(struct sl_learner *l, const char *op)
 static void opened(void *context)
 {
 	struct sl_learner *l = context;
-	struct sl_launch *launch = l->launch;
-	bool first = !l->was_up;
-	l->connected = l->was_up = true;
-	l->early = 0;
-	l->heard_ms = uv_now(&launch->loop);
-	sl_wait_moved(l);
+	l->heard_ms = uv_now(&l->launch->loop);
 	ask(l, "watch");
 	ask(l, "status"); /* records before this one were missed */
+	l->told = false;
+}
+
+/* The learner takes part: its first program has joined. */
+static void take_part(struct sl_learner *l)
+{
+	struct sl_launch *launch = l->launch;
+	bool first = !l->was_up;
+	l->connected = l->was_up = l->told = true;
+	l->early = 0;
+	sl_wait_moved(l);
 	sl_playback_tell(launch, l->index);
 	if (first && ++launch->was_up == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->was_up,
@@ -322,6 +328,8 @@ static void hear_record(struct sl_learner *l, const struct sl_record *record)
 static void hear_status(struct sl_learner *l, const json_t *reply)
 {
 	sl_round committed = (sl_round)sl_round_table_field_whole(reply, "committed", 0);
+	if (!l->told)
+		take_part(l);
 	if (committed > l->committed) {
 		sl_adopt(l, committed);
 		sl_rows_tick(l->launch);
@@ -340,6 +348,8 @@ static void hear_status(struct sl_learner *l, const json_t *reply)
 
 static void hear_reply(struct sl_learner *l, const json_t *reply)
 {
+	if (json_is_true(json_object_get(reply, "waiting")))
+		return; /* its record "listening" tells that it waits no longer */
 	if (!json_is_true(json_object_get(reply, "ok")))
 		sl_launch_fail(l->launch, "%s refused a request: %s", l->name,
 			       sl_round_table_field_text(reply, "error", "no reason given"));
@@ -355,6 +365,8 @@ static void heard(void *context, const json_t *object)
 	bool is_record = sl_record_read(&record, object);
 	if (is_record && record.kind == SL_RECORD_COMMAND)
 		hear_command(l, &record); /* also after the last round */
+	if (is_record && (record.kind == SL_RECORD_LISTENING || record.kind == SL_RECORD_LISTENING_ON_ALL))
+		ask(l, "status");
 	if (l->launch->ending)
 		return;
 	if (is_record) {

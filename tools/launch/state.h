@@ -32,14 +32,15 @@ struct sl_learner {
 	bool lost;		      /* by --lose: it is not started again */
 	int64_t exit_status;
 	int exit_signal;
-	bool connected;	   /* the control socket was reached */
+	bool connected;	   /* it takes part: it has answered with its status */
 	uint64_t alone_ms; /* when it was started, or the connection ended */
 
 	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
 	uint32_t deaths, early;		  /* early: in a row, before it was up */
 	uint64_t again_ms;		  /* when it starts again; 0: it need not */
 	struct sl_control_client control;
-	bool was_up; /* has been connected once */
+	bool told;   /* on this connection: its neighbours */
+	bool was_up; /* .. since the start of the run */
 	uint64_t heard_ms;
 	enum sl_activity activity;
 	sl_round committed;	  /* the last one */

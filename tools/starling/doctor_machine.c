@@ -149,7 +149,8 @@ static void ask_learner(struct sl_doctor *d)
 		sl_doctor_add(d, SL_DOCTOR_WARN, "learner",
 			      "run this command as the user of the learner, and see its log", "%s: %s",
 			      d->settings.control, problem);
-	else if (json_is_true(json_object_get(one->reply, "forming")))
+	else if (json_is_true(json_object_get(one->reply, "forming")) ||
+		 json_is_true(json_object_get(one->reply, "waiting")))
 		sl_doctor_add(d, SL_DOCTOR_OK, "learner", NULL, "runs; %s",
 			      sl_learners_text(one->reply, "error"));
 	else if (obstacle[0] != '\0')

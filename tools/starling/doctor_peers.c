@@ -163,7 +163,8 @@ static void hear(struct sl_doctor_finding *f, const struct sl_doctor *d, struct 
 		     "version differs: it speaks %s version of the protocol",
 		     version > 0 ? "a newer" : "an older");
 	else if (any || rc == SL_ERR_NOTFOUND)
-		find(f, SL_DOCTOR_OK, NULL, "answers%s", any ? "" : ", and holds another link");
+		find(f, SL_DOCTOR_OK, NULL, "answers%s",
+		     any ? "" : ", and holds another link, or waits for its first program");
 	else if (rc == SL_ERR_CRYPTO)
 		find(f, SL_DOCTOR_FAIL,
 		     "have the line of this machine put into its roster, then run 'starling reload' there",

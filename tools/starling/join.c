@@ -229,9 +229,7 @@ static int set_late(const void *context, bool reached, uint64_t waited_s, struct
 		return sl_err_set(
 			error, SL_ERR_IO,
 			"%s: the inviting machine cannot be reached; does starlingd run there, and do "
-			"firewalls let the port through? With trainer: application, it takes no connections "
-			"from "
-			"when its group is complete until its first program has joined: start that program",
+			"firewalls let the port through?",
 			why);
 	return sl_err_set(error, SL_ERR_IO,
 			  "not admitted within %" PRIu64

@@ -13,7 +13,7 @@ enum sl_status_state {
 	SL_STATUS_RUNNING,
 	SL_STATUS_FINISHED, /* ended after the last round */
 	SL_STATUS_FORMING,  /* waits until its group has enough learners */
-	SL_STATUS_WAITING,  /* waits for its first program, or starts: it has no control socket yet */
+	SL_STATUS_WAITING,  /* waits for its first program; or starts, and has no control socket yet */
 	SL_STATUS_OVERDUE,  /* waits beyond a deadline */
 	SL_STATUS_SILENT,   /* does not answer, or cannot be asked: it may run */
 	SL_STATUS_NEW,	    /* is set up, does not run and has begun no round */

@@ -192,19 +192,6 @@ static void describe_start(const struct sl_status_row *row, char *text, size_t s
 	snprintf(text, size, "does not run, and has begun no round; start it: %s", command);
 }
 
-/* Before its first application has joined, a learner has no control socket. */
-static void describe_waiting(const struct sl_status_row *row, char *text, size_t size)
-{
-	static const char *const places[] = {"", "/.."}; /* of a launched run: beside the state folder */
-	char path[PATH_MAX + 32];
-	snprintf(text, size, "starts");
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		snprintf(path, sizeof path, "%s%s/application.sock", row->asked->folder, places[i]);
-		if (access(path, F_OK) == 0)
-			snprintf(text, size, "waits for its first program on %s", path);
-	}
-}
-
 /* Return true if the row has a second line, and write it. */
 static bool detail(const struct sl_status_all *all, const struct sl_status_row *row, char *text, size_t size)
 {
@@ -216,10 +203,9 @@ static bool detail(const struct sl_status_all *all, const struct sl_status_row *
 	}
 	if (row->state == SL_STATUS_RUNNING)
 		return false;
-	if (row->state == SL_STATUS_FORMING)
-		snprintf(text, size, "%s", sl_learners_text(row->asked->reply, "error"));
-	else if (row->state == SL_STATUS_WAITING)
-		describe_waiting(row, text, size);
+	if (row->state == SL_STATUS_FORMING || row->state == SL_STATUS_WAITING)
+		snprintf(text, size, "%s",
+			 row->asked->reply != NULL ? sl_learners_text(row->asked->reply, "error") : "starts");
 	else if (row->state == SL_STATUS_NEW)
 		describe_start(row, text, size);
 	else if (row->state == SL_STATUS_SILENT && row->asked->error != 0 && row->asked->error != EAGAIN)

@@ -74,9 +74,10 @@ static void take(struct sl_status_row *row)
 		row->rounds = (sl_round)sl_learners_number(row->status, "rounds");
 		return;
 	}
-	if (json_is_true(json_object_get(asked->reply, "forming"))) {
+	bool forming = json_is_true(json_object_get(asked->reply, "forming"));
+	if (forming || json_is_true(json_object_get(asked->reply, "waiting"))) {
 		sl_learners_know(asked, asked->reply, "id");
-		row->state = SL_STATUS_FORMING;
+		row->state = forming ? SL_STATUS_FORMING : SL_STATUS_WAITING;
 		return;
 	}
 	sl_log_end_read(asked->log, 0, TAIL_BYTES, take_record, row);
