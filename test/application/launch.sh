@@ -543,7 +543,7 @@ with starling.join({"w": np.zeros(2)}) as group:
             break
 END
 run 1 --rounds 5 -- "$python" two.py
-grep -q 'ended after round 2 of 5 (if it needs no more: --rounds 2); its output is in run/learner-' err || fail "no number of rounds"
+grep -q 'the command of learner-0[123] ended after round 2 of 5 (if it needs no more: --rounds 2); its output is in run/learner-' err || fail "no number of rounds"
 run 0 --rounds 2 -- "$python" two.py
 
 # A program that does not end after the last round: an interrupt ends it, and there is nothing to continue.
@@ -562,6 +562,7 @@ rm -rf run
 "$starling" launch -n 3 --rounds 2 --run-dir run -- "$python" stays.py >out 2>err &
 launcher=$!
 until [ "$(grep -c ': stays$' out)" -eq 3 ]; do sleep 0.1; done
+until grep -q '^waits for the program of learner-01 (pid [1-9][0-9]*) and 2 more: no round follows, and it has not ended; Ctrl-C ends it$' out; do sleep 0.1; done
 kill -INT $launcher
 status=0
 wait $launcher || status=$?

@@ -353,6 +353,23 @@ void sl_commands_end_late(struct sl_commands *commands, int signal)
 	}
 }
 
+void sl_commands_say_running(const struct sl_commands *commands)
+{
+	const struct command *first = NULL;
+	char more[32] = "";
+	for (uint32_t i = commands->count; i-- > 0;)
+		if (commands->items[i].running)
+			first = &commands->items[i];
+	if (first == NULL)
+		return;
+	if (commands->running > 1)
+		snprintf(more, sizeof more, " and %u more", commands->running - 1);
+	sl_progress_line(commands->launch->progress,
+			 "waits for the program of %s (pid %d)%s: no round follows, and it has not ended; "
+			 "Ctrl-C ends it",
+			 commands->launch->learners[first->index].name, (int)first->process.pid, more);
+}
+
 void sl_commands_let_go(struct sl_commands *commands)
 {
 	for (uint32_t i = 0; commands != NULL && i < commands->count; i++)

@@ -18,6 +18,8 @@ void sl_commands_tick(struct sl_commands *commands, uint64_t now);
 void sl_commands_kill(struct sl_commands *commands, int signal);
 /* Send `signal` to the commands of learners without the last round: nothing will come for them any more. */
 void sl_commands_end_late(struct sl_commands *commands, int signal);
+/* Print which commands run, though no round follows. */
+void sl_commands_say_running(const struct sl_commands *commands);
 /* Close the outputs that are still open: a process that a command left behind may hold one. */
 void sl_commands_let_go(struct sl_commands *commands);
 /* Return the number of commands that run. */

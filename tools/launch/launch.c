@@ -16,6 +16,7 @@
 #define POLL_TICKS 3u /* the bar moves about three times a second */
 #define UP_MS 10000u  /* until a learner should answer, of applications when the command has joined */
 #define UP_AGAIN_MS 30000u
+#define LATE_MS 5000u /* after the last round, until a command should have ended */
 #define TERM_MS 2000u /* after `stop` */
 #define KILL_MS 5000u
 #define EXEC_KILL_MS 8000u /* trainer: exec: the daemon takes 5 s to kill its command */
@@ -84,6 +85,18 @@ static void let_go(struct sl_launch *launch)
 		sl_control_client_close(&launch->learners[i].control);
 }
 
+/* After the last round the commands may go on, as to save a model: say from time to time that they do. */
+static void tick_commands(struct sl_launch *launch, uint64_t now, int signal)
+{
+	uint64_t since =
+		launch->late_said_ms != 0 ? launch->late_said_ms + UP_AGAIN_MS : launch->end_ms + LATE_MS;
+	sl_commands_end_late(launch->commands, signal);
+	if (now < since || launch->signal != 0 || launch->failed)
+		return;
+	launch->late_said_ms = now;
+	sl_commands_say_running(launch->commands);
+}
+
 static void tick_ending(struct sl_launch *launch, uint64_t now)
 {
 	uint64_t waited = now - launch->end_ms, late = let_end(launch) ? EXEC_END_MS : 0;
@@ -93,11 +106,10 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 	if ((launch->failed || launch->signal != 0) && waited >= KILL_MS)
 		sl_commands_kill(launch->commands, SIGKILL);
 	if (launch->running == 0) {
-		if (sl_commands_running(launch->commands) == 0) /* after the last round they may go on */
+		if (sl_commands_running(launch->commands) == 0)
 			let_go(launch);
 		else
-			sl_commands_end_late(launch->commands,
-					     waited < late + 2 * kill_ms ? SIGTERM : SIGKILL);
+			tick_commands(launch, now, waited < late + 2 * kill_ms ? SIGTERM : SIGKILL);
 	} else if (waited >= late + kill_ms && launch->end < SL_END_KILL) {
 		launch->end = SL_END_KILL;
 		sl_child_kill_all(launch, SIGKILL);

@@ -108,6 +108,7 @@ struct sl_launch {
 	bool warned;	 /* that models are encoded too coarsely */
 	sl_round frozen; /* the last round for which a tensor was named that is rounded to 0 as a whole */
 	uint64_t moved_ms, wait_said_ms; /* last progress of any learner; last printed wait, 0: none */
+	uint64_t late_said_ms;		 /* .. for commands after the last round, 0: none */
 	uint64_t told_ms;		 /* last line about a round: its own, or one of sl_launch_show */
 
 	struct sl_pace pace; /* of the rounds */
