@@ -52,6 +52,9 @@ for values in update model; do
 	cat differences
 done
 
+# A round that comes again after its keys were sent.
+PYTHONPATH="$here/../python" /usr/bin/python3 "$here/again.py" || fail "a round that comes again"
+
 # Without a learner.
 status=0
 env -u STARLING_SOCKET Rscript -e 'starling::starling_mean(1)' >out 2>err || status=$?

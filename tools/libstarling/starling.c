@@ -241,6 +241,7 @@ static enum starling_event take_joined(struct handle *h, json_t *message)
 	s->learners = (uint32_t)learners;
 	s->rounds = (uint32_t)rounds;
 	s->weighted = weighted;
+	s->repeatable = json_is_true(json_object_get(message, "repeatable"));
 	snprintf(h->name, sizeof h->name, "%s", name);
 	s->name = h->name;
 	take_encoding(s, message);

@@ -43,8 +43,10 @@ struct starling {
 	uint32_t participants; /* number in the round `committed`; 0: not known */
 	uint64_t total_weight; /* sum of the weights of the participants */
 	int again;	       /* `round` is to be trained again: its last vector was possibly released */
-	int weighted;	       /* weights count */
-	int decimals;	       /* that are kept of a value; -1: all, or not known yet */
+	int repeatable; /* .. and the same vector may be given: the learner sees to it that sums tell none
+			   alone */
+	int weighted;	/* weights count */
+	int decimals;	/* that are kept of a value; -1: all, or not known yet */
 	double clipping_range; /* limit of absolute values; 0: none, or not known yet */
 	const double *metrics; /* means of the round `committed`, in the order of join; NaN: not known */
 	size_t elements;       /* of a vector */

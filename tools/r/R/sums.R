@@ -52,11 +52,16 @@ one_round <- function(group, part, shapes) {
   state$held <- starling_status(group)$committed # means of earlier questions are not read
   round <- starling_status(group)$round
   own <- c(fingerprint(paste(state$question, state$step, shapes, sep = "\n")), PROBE)
-  mean <- starling_average(group, list(question = own, sums = c(part, numeric(ROOM - length(part)))))
-  s <- starling_status(group)
-  if (s$committed != round)
-    stop(sprintf("round %.0f failed after keys were sent; the same values again could reveal them: begin again in a new run (setting run)",
-                 round), call. = FALSE)
+  repeat { # once, but after an attempt that failed when keys were sent
+    f <- .Call(C_fields, group)
+    if (f$again && !f$repeatable)
+      stop(sprintf("round %.0f failed after keys were sent; the same values again could reveal them: set membership_change: wait or cohort at all sites, and start all daemons with another run: and another state:",
+                   round), call. = FALSE)
+    mean <- starling_average(group, list(question = own, sums = c(part, numeric(ROOM - length(part)))))
+    s <- starling_status(group)
+    if (s$committed >= round) break
+    if (!starling_next(group)) over(s$rounds)
+  }
   if (s$participants != s$learners)
     stop(sprintf("round %.0f had %.0f of %.0f sites: set quorum: all, and begin again when all sites are there", round,
                  s$participants, s$learners), call. = FALSE)

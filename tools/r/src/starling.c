@@ -101,9 +101,9 @@ static SEXP text_of(const char *text)
 
 static SEXP fields(SEXP group)
 {
-	const char *names[] = {
-		"name",		"learner", "learners", "rounds",   "round", "committed", "participants",
-		"total_weight", "metrics", "again",    "weighted", "text",  ""};
+	const char *names[] = {"name",	    "learner",	    "learners",	    "rounds",  "round",
+			       "committed", "participants", "total_weight", "metrics", "again",
+			       "weighted",  "repeatable",   "text",	    ""};
 	const struct starling *s = handle(group);
 	SEXP list = PROTECT(Rf_mkNamed(VECSXP, names));
 	const double numbers[] = {s->learner,
@@ -125,7 +125,8 @@ static SEXP fields(SEXP group)
 	Rf_setAttrib(metrics, R_NamesSymbol, names_of_metrics);
 	SET_VECTOR_ELT(list, count + 2, Rf_ScalarLogical(s->again));
 	SET_VECTOR_ELT(list, count + 3, Rf_ScalarLogical(s->weighted));
-	SET_VECTOR_ELT(list, count + 4, text_of(s->text));
+	SET_VECTOR_ELT(list, count + 4, Rf_ScalarLogical(s->repeatable));
+	SET_VECTOR_ELT(list, count + 5, text_of(s->text));
 	UNPROTECT(1);
 	return list;
 }
