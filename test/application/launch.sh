@@ -598,3 +598,26 @@ grep -q 'all exact' out || fail "not exact"
 grep -q '^learner-02: the end of 2$' out || fail "no output of the command"
 run 2 --set trainer=exec
 grep -q 'trainer: exec needs `command`' err || fail "the missing command is not asked for"
+
+# A program that fails in each round, as with values that are not finite, is named by all other learners.
+cat >diverges.py <<'END'
+import os
+import numpy as np
+import starling
+with starling.join({"w": np.zeros(2)}) as group:
+    for t in group:
+        group.mean({"w": np.full(2, np.nan if os.environ["STARLING_LEARNER"] == "2" and t == 2 else 1.0)})
+END
+rm -rf run
+"$starling" launch -n 3 --rounds 5 --run-dir run --set trainer=exec --set command="$python diverges.py" >out 2>err &
+launcher=$!
+for i in 1 3; do
+	until grep -q '"event":"waiting".*learner-02 (2) to train again, for the last model could not be used' run/learner-0$i/log.jsonl 2>/dev/null; do sleep 0.1; done
+done
+until
+	"$starling" status run >seen 2>&1 || :
+	[ "$(grep -c 'learner-02 (2) to train again' seen)" -eq 2 ]
+do sleep 0.1; done
+kill -INT $launcher
+wait $launcher || :
+has out 'w[0] is not a finite number: the training has diverged'
