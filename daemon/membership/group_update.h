@@ -3,7 +3,7 @@
  *
  *   link up ---> each end tells its version ---> the end with the newer one sends the roster, in parts
  *   newer roster ---> verified ---> written to the file of the setting `roster` ---> sent on at once
- *                ---> taken when no attempt is open
+ *                ---> taken when no attempt is open, or its view is not agreed on yet
  *
  * Taking it is a restart of the program (reload.h). An attempt that is open, or a training that has taken a
  * while, is waited for, until the next commit, but not longer than SL_GROUP_UPDATE_WAIT_MS. A learner that
@@ -35,6 +35,7 @@ void sl_group_update_frame(struct sl_membership *m, uint32_t peer, uint32_t kind
 int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error);
 /* The same for a roster that is in the file already. */
 int sl_group_update_file(struct sl_membership *m, const struct sl_group *group, struct sl_error *error);
-/* Start the program again if a newer roster waits, and a round has been committed, no attempt is open, or it
- * has waited long. */
+/* Start the program again if a newer roster waits, and a round has been committed, nothing is shared in an
+ * attempt, or it has waited long. Called after each drain of the event queue, too: when the restart of a peer
+ * has ended an attempt, no other is begun without it. */
 void sl_group_update_look(struct sl_membership *m, bool committed);
