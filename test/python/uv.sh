@@ -35,3 +35,12 @@ uv run "$program" mean 3 >out 2>err && fail "no failure"
 has err "$folder/.venv/bin/python3 has no numpy: " 'uv pip install numpy'
 uv run "$source/tools/demo" -n 3 -- python3 train.py >out 2>err && fail "no failure"
 has err "demo: $folder/.venv/bin/python3 has no numpy: " 'uv pip install numpy'
+# An example of this source needs numpy only: the demo runs it by Debian's python3.
+mkdir -p try/tools try/build/tools
+cp "$source/tools/demo" try/tools/demo
+printf '#!/bin/sh\n' >try/tools/setup
+printf '#!/bin/sh\necho "$*"\n' >try/build/tools/starling
+chmod +x try/tools/setup try/build/tools/starling
+uv run try/tools/demo -n 4 -- python3 tools/python/examples/regression.py >out 2>err || fail "the demo"
+has out "demo: $folder/.venv/bin/python3 has no numpy: /usr/bin/python3 runs" \
+	'launch --verify -n 4 -- /usr/bin/python3 tools/python/examples/regression.py'
