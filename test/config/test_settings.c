@@ -110,16 +110,6 @@ TEST_WITH(refuses_keys, folder_enter, folder_leave)
 		     "c.yaml: missing key 'roster': File with one line for each learner that may take part.");
 }
 
-TEST_WITH(refuses_old_names, folder_enter, folder_leave)
-{
-	expect_error(HEAD "gate: warn\n", "c.yaml:6:1: `gate` is now `privacy_check`");
-	expect_error(HEAD "encoding: literal\n", "c.yaml:6:11: `encoding: literal` is now `encoding: paper`");
-	expect_set_error("linger=1", "--set linger=1: `linger` is now `serve_after_end`");
-	expect_set_error(
-		"privacy_check=refuse",
-		"--set privacy_check=refuse: `privacy_check: refuse` is now `privacy_check: enforce`");
-}
-
 TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 {
 	expect_error("run: r\nid: 0\n",
