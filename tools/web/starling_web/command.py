@@ -32,9 +32,9 @@ def guard(program: str, act: Callable[[], int]) -> int:
     except (Failure, LogsError) as failure:
         print(f"{program}: {failure}", file=sys.stderr)
         return failure.status
-    except OSError as failure:  # of standard output
+    except OSError as failure:  # of a file of the program, or of standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         if isinstance(failure, BrokenPipeError):  # the reader has read enough
             return 0
-        print(f"{program}: cannot write standard output: {failure.strerror}", file=sys.stderr)
+        print(f"{program}: {failure.filename or 'cannot write standard output'}: {failure.strerror}", file=sys.stderr)
         return FAILED

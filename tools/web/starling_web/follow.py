@@ -19,7 +19,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from http.client import parse_headers
+from http.client import HTTPException, parse_headers
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
@@ -97,7 +97,7 @@ class Learner:
                     self.decided.set_result(Failure(f"{self.shown}: {refused}"))
                     return
                 self.trouble(Refused, str(refused))
-            except (OSError, EOFError, asyncio.TimeoutError, ValueError) as failure:
+            except (OSError, EOFError, asyncio.TimeoutError, asyncio.LimitOverrunError) as failure:
                 if self.streaming_since is None:
                     self.trouble(OSError, f"cannot be reached ({reason(failure)}); trying again")
                 elif isinstance(failure, asyncio.TimeoutError):
@@ -143,9 +143,9 @@ class Learner:
             if head != b"HTTP/":
                 raise Refused(NO_DAEMON)
             first, _, rest = (await reader.readuntil(b"\r\n\r\n")).partition(b"\r\n")
-        except asyncio.LimitOverrunError:
+            headers, status = parse_headers(io.BytesIO(rest)), first[4:7]
+        except (asyncio.LimitOverrunError, HTTPException):
             raise Refused(NO_DAEMON) from None
-        headers, status = parse_headers(io.BytesIO(rest)), first[4:7]
         if status == b"401" and self.token is not None:
             raise Refused("does not accept the token; --token-file needs the one in its setting http_token_file")
         if status == b"401":
@@ -185,7 +185,7 @@ async def pieces(reader: asyncio.StreamReader, chunked: bool) -> AsyncIterator[b
     """Yield the body of an answer, as it comes."""
     while True:
         if chunked:
-            size = re.fullmatch(rb"([0-9a-fA-F]{1,5})(;.*)?\r\n", await asyncio.wait_for(reader.readline(), SILENT_S))
+            size = re.fullmatch(rb"([0-9a-fA-F]{1,5})(;.*)?\r\n", await asyncio.wait_for(reader.readuntil(b"\n"), SILENT_S))
             if size is None:
                 raise EOFError
             piece = (await asyncio.wait_for(reader.readexactly(int(size[1], 16) + 2), SILENT_S))[:-2]
