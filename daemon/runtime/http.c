@@ -16,11 +16,7 @@
 
 #define TICK_MS 1000u
 #define BEAT_TICKS 15u /* a comment to each stream, which shows clients that are gone */
-#define POLICY                                                                                               \
-	"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" /* and             \
-											   * `directives`    \
-											   */
-#define POLICY_BYTES 512u
+#define POLICY "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 #define HANDLES 3u
 #define TARGET_BYTES_MAX 4096u /* path and query of a request */
 #define KEYS_MAX 16u	       /* of a query */
@@ -57,7 +53,6 @@ struct sl_http {
 	struct sl_http_config config;
 	char token[SL_HTTP_TOKEN_BYTES]; /* "": none */
 	char host[SL_ADDRESS_BYTES];	 /* of `listen` */
-	char policy[POLICY_BYTES];
 	char url[SL_HTTP_URL_BYTES];
 };
 
@@ -99,10 +94,10 @@ static void on_due(uv_timer_t *timer)
 
 /* ---- answers ---- */
 
-static void add_headers(const struct sl_http *http, struct MHD_Response *response, const char *content_type)
+static void add_headers(struct MHD_Response *response, const char *content_type)
 {
 	const char *const headers[][2] = {{"Content-Type", content_type},
-					  {"Content-Security-Policy", http->policy},
+					  {"Content-Security-Policy", POLICY},
 					  {"X-Content-Type-Options", "nosniff"},
 					  {"X-Frame-Options", "DENY"},
 					  {"Referrer-Policy", "no-referrer"},
@@ -123,28 +118,27 @@ static void answer(struct sl_http_request *request, unsigned status, struct MHD_
 	MHD_destroy_response(response);
 }
 
-static struct MHD_Response *whole(const struct sl_http *http, const char *content_type, const void *bytes,
-				  size_t size)
+static struct MHD_Response *whole(const char *content_type, const void *bytes, size_t size)
 {
 	/* copied: the parameter is not const, but it is only read */
 	struct MHD_Response *response =
 		MHD_create_response_from_buffer(size, (void *)bytes, MHD_RESPMEM_MUST_COPY);
 	if (response != NULL)
-		add_headers(http, response, content_type);
+		add_headers(response, content_type);
 	return response;
 }
 
 void sl_http_reply(struct sl_http_request *request, unsigned status, const char *content_type,
 		   const void *bytes, size_t size)
 {
-	answer(request, status, whole(request->http, content_type, bytes, size));
+	answer(request, status, whole(content_type, bytes, size));
 }
 
 /* Answer with an error: a line of text, and a header unless `header` is NULL. */
 static void refuse(struct sl_http_request *request, unsigned status, const char *header, const char *value,
 		   const char *line)
 {
-	struct MHD_Response *response = whole(request->http, "text/plain; charset=utf-8", line, strlen(line));
+	struct MHD_Response *response = whole("text/plain; charset=utf-8", line, strlen(line));
 	if (response != NULL && header != NULL)
 		MHD_add_response_header(response, header, value);
 	answer(request, status, response);
@@ -319,7 +313,7 @@ struct sl_http_stream *sl_http_stream(struct sl_http_request *request, const voi
 		free_stream(stream);
 		return NULL;
 	}
-	add_headers(request->http, response, type);
+	add_headers(response, type);
 	answer(request, MHD_HTTP_OK, response);
 	if (!request->answered)
 		return NULL; /* destroyed, and the stream with it */
@@ -536,9 +530,6 @@ int sl_http_open(struct sl_http **out, const struct sl_http_config *config, stru
 	if (http->config.seconds == 0)
 		http->config.seconds = SL_HTTP_SECONDS;
 	snprintf(http->token, sizeof http->token, "%s", config->token ? config->token : "");
-	int n = snprintf(http->policy, sizeof http->policy, POLICY "%s%s", config->directives ? "; " : "",
-			 config->directives ? config->directives : "");
-	assert(n < (int)sizeof http->policy);
 	int rc = sl_http_listen(config->listen, config->token != NULL ? NULL : config->need, &fd, http->host,
 				http->url, error);
 	if (rc == SL_OK && (http->mhd = start(http, fd)) == NULL)

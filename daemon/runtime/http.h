@@ -33,10 +33,9 @@ typedef void sl_http_serve_fn(void *context, struct sl_http_request *request);
 
 struct sl_http_config {
 	uv_loop_t *loop;
-	const char *listen;	/* HOST:PORT; port 0: any that is free */
-	const char *token;	/* of http_token.h; NULL: none */
-	const char *need;	/* remedy if `listen` needs a token: "set http_token_file" */
-	const char *directives; /* of the Content-Security-Policy beside default-src 'none'; NULL: none */
+	const char *listen; /* HOST:PORT; port 0: any that is free */
+	const char *token;  /* of http_token.h; NULL: none */
+	const char *need;   /* remedy if `listen` needs a token: "set http_token_file" */
 	sl_http_serve_fn *serve;
 	void *context;	  /* of `serve` */
 	unsigned seconds; /* from accept, or the last answer, to the end of the next; 0: SL_HTTP_SECONDS */

@@ -45,7 +45,6 @@ static int open_with(struct sl_http **out, const char *listen, const char *token
 					.listen = listen,
 					.token = token,
 					.need = "set the token",
-					.directives = "script-src 'self'",
 					.seconds = seconds,
 					.serve = serve,
 					.context = &served};
@@ -140,7 +139,7 @@ static void expect_headers(void)
 {
 	static const char *const headers[] = {
 		("\r\nContent-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
-		 "frame-ancestors 'none'; script-src 'self'\r\n"),
+		 "frame-ancestors 'none'\r\n"),
 		"\r\nX-Content-Type-Options: nosniff\r\n",
 		"\r\nX-Frame-Options: DENY\r\n",
 		"\r\nReferrer-Policy: no-referrer\r\n",

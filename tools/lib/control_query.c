@@ -17,8 +17,9 @@
 
 #define LINE_BYTES (1u << 20) /* of a status with the most learners */
 
-/* A socket's address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
-int sl_control_query_connect(const char *folder, const char *name)
+/* Connect to the socket `name` in `folder`, without waiting; return its descriptor, or -1 and errno. Its
+ * address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
+static int dial(const char *folder, const char *name)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int at = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -97,7 +98,7 @@ void sl_control_query_all(struct sl_control_query *asked, size_t count, const js
 			continue;
 		json_decref(asked[i].reply);
 		asked[i].reply = NULL;
-		fds[i] = sl_control_query_connect(asked[i].folder, asked[i].socket);
+		fds[i] = dial(asked[i].folder, asked[i].socket);
 		asked[i].error = fds[i] < 0 ? errno : 0;
 		if (fds[i] >= 0)
 			dprintf(fds[i], "%s\n", text); /* a request that is lost is not answered */

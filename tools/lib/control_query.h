@@ -21,8 +21,6 @@ struct sl_control_query {
 	json_t *reply;		  /* NULL: it did not answer in time */
 };
 
-/* Connect to the socket `name` in `folder`, without waiting; return its descriptor, or -1 and errno. */
-int sl_control_query_connect(const char *folder, const char *name);
 /* Make all texts in `value` fit for a terminal (sl_clean_text): a learner says what it likes. */
 void sl_control_query_clean(json_t *value);
 
