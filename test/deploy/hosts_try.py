@@ -30,8 +30,8 @@ INSIDE = 'STARLING_TEST_BRIDGE'
 HOSTS = 8
 DECIMALS = 4
 # The nightly run has a scene in which no host may miss a round.
-TIMEOUTS = (('hello_timeout=5', 'stall_timeout=10', 'agreement_timeout=15', 'straggler_timeout=30') if NIGHTLY else
-	('hello_timeout=2', 'stall_timeout=3', 'agreement_timeout=5', 'straggler_timeout=5'))
+TIMEOUTS = (('stall_timeout=15', 'straggler_timeout=30') if NIGHTLY else
+	('stall_timeout=5', 'straggler_timeout=5'))
 SETTINGS = ('rounds=100000', 'trainer=noise', 'noise_parameters=750', 'values=model', f'decimals={DECIMALS}', *TIMEOUTS)
 OWN = ('--set', 'unsafe_dump_model=true')
 FAR_MS = 50

@@ -215,7 +215,7 @@ TEST_WITH(every_change_invalidates_the_signature, enter, folder_leave)
 {
 	static const char *const changes[][2] = {
 		{"name: ward", "name: wart"}, {"version: 2,", "version: 3,"},	{"start: 3", "start: 2"},
-		{"next_id: 3", "next_id: 4"}, {"tolerance", "forgetful"},	{"\"1\"", "\"2\""},
+		{"next_id: 3", "next_id: 4"}, {"tolerance", "max_weight"},	{"\"1\"", "\"2\""},
 		{"id: 2", "id: 1000"},	      {"anna.example", "anne.example"}, {"sha256:bb", "sha256:bc"},
 		{"name: bo,", "name: bob,"},
 	};
