@@ -36,6 +36,7 @@ struct learner {
 	bool stopped;
 	int code, call; /* call: what a duty got that called the core */
 	int failed;	/* reports FAILED */
+	uint32_t other; /* the peer that it names for another roster; 0: none, or learner 0 */
 };
 
 static struct starling_core_member members[LEARNERS];
@@ -104,7 +105,9 @@ static void committed(void *context, uint32_t round, const float *model)
 static void report(void *context, uint32_t round, const char *what, const char *why, uint32_t peer)
 {
 	struct learner *l = context;
-	(void)round, (void)why, (void)peer;
+	(void)round;
+	if (why != NULL && strcmp(why, "roster") == 0)
+		l->other = peer;
 	l->failed += strcmp(what, "FAILED") == 0;
 }
 
@@ -125,6 +128,8 @@ static const struct starling_core_duties duties = {.record = record,
 
 /* --- what happens --- */
 
+static uint64_t weight_of_last = 10; /* max_weight of learner 2 */
+
 static struct starling_core_options options_of(uint32_t i)
 {
 	return (struct starling_core_options){.run = "test",
@@ -134,7 +139,7 @@ static struct starling_core_options options_of(uint32_t i)
 					      .secret = secrets[i],
 					      .elements = ELEMENTS,
 					      .rounds = ROUNDS,
-					      .max_weight = 10};
+					      .max_weight = i == 2 ? weight_of_last : 10};
 }
 
 static void link_all(uint32_t i, int up)
@@ -401,6 +406,22 @@ TEST(all_go_on_from_their_own_deposits)
 	expect_mean();
 	assert_int_equal(trained_again, before);
 	close_all();
+}
+
+/* Options that all share are part of the roster: a core with others is refused, and refuses. */
+TEST(cores_with_other_options_refuse_each_other)
+{
+	weight_of_last = 11;
+	begin();
+	for (int k = 0; learners[0].other == 0 || learners[1].other == 0; k++) {
+		assert_in_range(k, 0, STEPS_MAX);
+		assert_true(turn());
+	}
+	assert_int_equal(learners[0].other, 2);
+	assert_int_equal(learners[1].other, 2);
+	assert_int_equal(learners[0].committed + learners[1].committed + learners[2].committed, 0);
+	close_all();
+	weight_of_last = 10;
 }
 
 TEST(a_damaged_record_is_refused)

@@ -353,6 +353,19 @@ static void random_bytes(void *context, uint8_t *bytes, size_t n)
 	randombytes_buf(bytes, n);
 }
 
+/* Write the hash of the members and of the options that all learners share: with others, a core has another
+ * roster. */
+static void hash_roster(const struct starling_core_options *o, const struct sl_parameters *p,
+			uint8_t hash[static SL_HASH_BYTES])
+{
+	const uint64_t shared[] = {p->rounds, p->quorum, p->tolerance, p->max_weight, o->learners};
+	crypto_generichash_state state;
+	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
+	crypto_generichash_update(&state, (const uint8_t *)shared, sizeof shared);
+	crypto_generichash_update(&state, (const uint8_t *)o->members, o->learners * sizeof *o->members);
+	crypto_generichash_final(&state, hash, SL_HASH_BYTES);
+}
+
 static struct sl_core_config configure(const struct starling_core_options *o)
 {
 	const double range = 1;
@@ -378,8 +391,7 @@ static struct sl_core_config configure(const struct starling_core_options *o)
 	memcpy(&config.parameters.clipping_range, &range, sizeof range);
 	memcpy(config.key, o->members[o->self].key, SL_KEY_BYTES);
 	sl_canonical_run(o->run, config.scope.run);
-	crypto_generichash(config.scope.roster, SL_HASH_BYTES, (const uint8_t *)o->members,
-			   o->learners * sizeof *o->members, NULL, 0);
+	hash_roster(o, &config.parameters, config.scope.roster);
 	return config;
 }
 

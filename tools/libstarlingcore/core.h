@@ -56,7 +56,9 @@ struct starling_core_member {
 	unsigned char key[32]; /* Ed25519, public */
 };
 
-/* The same at all learners, but for `self` and `secret`. Copied, except members and secret. */
+/* The same at all learners, but for `self` and `secret`. Cores with other members, rounds, quorum, tolerance
+ * or max_weight have another roster: neither is in a view of the other, and both report LEFT OUT or FAILED
+ * with "roster". With other elements it is "other model". Copied, except members and secret. */
 struct starling_core_options {
 	const char *run;			    /* name: keys sign for one run only */
 	const struct starling_core_member *members; /* the roster, ascending by id */
