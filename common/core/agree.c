@@ -193,11 +193,9 @@ static void name_pruned(struct sl_core *core, struct sl_report *report, const st
 static bool newly_pruned(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	bool news = false;
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		struct sl_difference why = {.reason = SL_REASON_PRUNED};
+	for (uint32_t i = 0; i < core->view.n; i++)
 		if (!sl_bit(analysis->kept, i))
-			news |= sl_compatible_told(core, core->view.members[i], why);
-	}
+			news |= sl_compatible_told(core, core->view.members[i], SL_REASON_PRUNED);
 	return news;
 }
 

@@ -60,7 +60,7 @@ static bool lasts(enum sl_reason reason)
 	case SL_REASON_WIDTH:
 	case SL_REASON_ITERATIONS:
 	case SL_REASON_ITERATIONS_RULE:
-	case SL_REASON_PARAMETER:
+	case SL_REASON_OTHER_MODEL:
 	case SL_REASON_ROSTER:
 	case SL_REASON_HISTORY:
 	case SL_REASON_FEW:

@@ -221,8 +221,7 @@ static bool set_view(struct sl_core *core, const struct sl_round_head *round, co
 	view->t = round->t;
 	view->a = round->a;
 	memcpy(view->h, h, SL_HASH_BYTES);
-	return round->parameters.n == core->config.parameters.n &&
-	       sl_field_init(&view->field, round->p) == SL_OK;
+	return round->n == core->config.parameters.n && sl_field_init(&view->field, round->p) == SL_OK;
 }
 
 /* Return NULL if the Round is acceptable, or why not. */

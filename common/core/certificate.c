@@ -61,8 +61,7 @@ void sl_certificate_copy(struct sl_certificate_store *store, const struct sl_cer
 uint32_t sl_certificate_need(const struct sl_core *core, const struct sl_round_head *round)
 {
 	const struct sl_parameters *own = &core->config.parameters;
-	uint64_t need =
-		sl_view_digests(sl_round_learners(round), own->tolerance, round->parameters.forgetful);
+	uint64_t need = sl_view_digests(sl_round_learners(round), own->tolerance, round->forgetful);
 	uint64_t liars = own->forgetful;
 	if (own->privacy_check != 0 && own->tolerance > liars)
 		liars = own->tolerance;

@@ -131,8 +131,8 @@ static bool names_self(const struct sl_core *core, uint32_t i)
 /* Report why peer `i`, which is ready, cannot be in a view with this learner. */
 static void report_difference(struct sl_core *core, uint32_t i)
 {
-	struct sl_difference why = sl_penalty_difference(core, i);
-	if (why.reason != SL_REASON_NONE)
+	enum sl_reason why = sl_penalty_difference(core, i);
+	if (why != SL_REASON_NONE)
 		sl_compatible_report(core, i, why);
 }
 
@@ -306,10 +306,10 @@ static enum sl_wait find_different(const struct sl_core *core, uint64_t *set)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i) || !sl_compatible_differs(core, i))
 			continue;
-		enum sl_reason why = sl_compatible_difference(core, &core->links[i]).reason;
+		enum sl_reason why = sl_compatible_difference(core, &core->links[i]);
 		enum sl_wait one = why == SL_REASON_ROSTER    ? SL_WAIT_ROSTER
 				   : why == SL_REASON_HISTORY ? SL_WAIT_HISTORY
-							      : SL_WAIT_PARAMETERS;
+							      : SL_WAIT_MODEL;
 		wait = wait == SL_WAIT_NOTHING ? one : wait;
 		if (one == wait)
 			sl_bit_set(set, i);

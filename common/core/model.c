@@ -5,7 +5,7 @@
 void sl_model_tell(struct sl_core *core, uint32_t signer)
 {
 	struct sl_peer *p = &core->peers[signer];
-	bool differs = core->links[signer].state.parameters.model != core->config.parameters.model;
+	bool differs = core->links[signer].state.model != core->config.parameters.model;
 	if (!differs || !sl_bit(core->linked, signer) || p->told || core->config.model.size == 0)
 		return;
 	p->told = true;

@@ -40,11 +40,11 @@ static bool has_aborted(const struct sl_core *core, uint32_t i)
 	return ar->record.present && ar->abort.t == core->t && ar->abort.a >= core->a;
 }
 
-struct sl_difference sl_penalty_difference(const struct sl_core *core, uint32_t i)
+enum sl_reason sl_penalty_difference(const struct sl_core *core, uint32_t i)
 {
 	if (sl_compatible_differs(core, i))
 		return sl_compatible_difference(core, &core->links[i]);
-	return (struct sl_difference){.reason = has_aborted(core, i) ? SL_REASON_ABORTED : SL_REASON_NONE};
+	return has_aborted(core, i) ? SL_REASON_ABORTED : SL_REASON_NONE;
 }
 
 static bool abstains(const struct sl_core *core, uint32_t i)

@@ -18,7 +18,7 @@ enum sl_regard {
 enum sl_regard sl_penalty_regard(const struct sl_core *core, uint32_t i);
 /* Return what keeps peer `i` from a view with this learner, for all to know: it differs, or has aborted the
  * attempt that begins. */
-struct sl_difference sl_penalty_difference(const struct sl_core *core, uint32_t i);
+enum sl_reason sl_penalty_difference(const struct sl_core *core, uint32_t i);
 /* Return true if peer `i` does not answer: a dial failed or its link fell. */
 bool sl_penalty_silent(const struct sl_core *core, uint32_t i);
 /* Return true if attempts of peer `i` are of no account here: no view with it is wanted in this round. */

@@ -22,7 +22,12 @@ void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
 					.incarnation = core->config.incarnation,
 					.t = core->t,
 					.a = core->a,
-					.parameters = core->parameters,
+					.n = core->parameters.n,
+					.model = core->parameters.model,
+					.values = core->parameters.values,
+					.initial = core->parameters.initial,
+					.failed = core->parameters.failed,
+					.hop_bytes = core->parameters.hop_bytes,
 					.candidates = lr->candidates};
 	memcpy(state->key, core->config.key, sizeof state->key);
 	memcpy(state->roster, core->config.scope.roster, sizeof state->roster);

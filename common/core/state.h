@@ -92,12 +92,6 @@ struct sl_store_of_signer {
 	sl_ms since; /* it was right at this time */
 };
 
-/* What keeps two learners out of one view. */
-struct sl_difference {
-	enum sl_reason reason; /* NONE: nothing */
-	uint32_t parameter;    /* of PARAMETER: SL_PARAMETER_ number; else 0 */
-};
-
 /* What a peer did that counts against it; penalty.c has a table of what each costs. */
 enum sl_fault {
 	SL_FAULT_NONE,

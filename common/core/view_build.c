@@ -30,8 +30,7 @@ static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
 /* Return true if learner `i`, whose link state is here, may be in a view with this one. */
 static bool may_take_part(const struct sl_core *core, uint32_t i)
 {
-	return i == core->config.self ||
-	       sl_compatible_difference(core, link_of(core, i)).reason == SL_REASON_NONE;
+	return i == core->config.self || sl_compatible_difference(core, link_of(core, i)) == SL_REASON_NONE;
 }
 
 static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count,
@@ -121,22 +120,23 @@ static bool hash_view(struct sl_core *core, struct sl_view *view)
 	return true;
 }
 
+/* Return the number that the participant at `position` states, `offset` bytes into its link state. */
 static uint64_t value_of(const struct sl_core *core, const struct sl_view *view, uint32_t position,
-			 uint32_t k)
+			 size_t offset)
 {
 	const struct sl_link_record *link = link_of(core, view->members[position]);
-	return ((const uint64_t *)&link->state.parameters)[k];
+	return *(const uint64_t *)((const uint8_t *)&link->state + offset);
 }
 
-/* Return the largest value of parameter `k` that is below `limit`, and add to `count` the participants that
- * have it. */
-static uint64_t largest_below(const struct sl_core *core, const struct sl_view *view, uint32_t k,
+/* Return the largest value that is stated at `offset` and below `limit`, and add to `count` the participants
+ * that have it. */
+static uint64_t largest_below(const struct sl_core *core, const struct sl_view *view, size_t offset,
 			      unsigned __int128 limit, uint64_t *count)
 {
 	uint64_t largest = 0;
 	uint32_t have = 0;
 	for (uint32_t i = 0; i < view->n; i++) {
-		uint64_t value = value_of(core, view, i, k);
+		uint64_t value = value_of(core, view, i, offset);
 		if (value >= limit || value < largest)
 			continue;
 		have = value > largest ? 1 : have + 1;
@@ -146,44 +146,43 @@ static uint64_t largest_below(const struct sl_core *core, const struct sl_view *
 	return largest;
 }
 
-/* Return the largest value of parameter `k` that c+1 participants reach, or all of them, if they are fewer.
- */
-static uint64_t backed(const struct sl_core *core, const struct sl_view *view, uint32_t k)
+/* Return the largest value at `offset` that c+1 participants reach, or all of them, if they are fewer. */
+static uint64_t backed(const struct sl_core *core, const struct sl_view *view, size_t offset)
 {
 	uint64_t value = 0, count = 0, enough = core->parameters.tolerance + 1;
 	unsigned __int128 limit = (unsigned __int128)UINT64_MAX + 1;
 	for (; count < enough && count < view->n; limit = value)
-		value = largest_below(core, view, k, limit, &count);
+		value = largest_below(core, view, offset, limit, &count);
 	return value;
 }
 
-/* Return the value of parameter `k` that all participants have, or 0. */
-static uint64_t equal(const struct sl_core *core, const struct sl_view *view, uint32_t k)
+/* Return the hash of the initial model that all participants have, or 0. */
+static uint64_t equal_initial(const struct sl_core *core, const struct sl_view *view)
 {
-	uint64_t value = value_of(core, view, 0, k);
-	for (uint32_t i = 1; i < view->n; i++)
-		if (value_of(core, view, i, k) != value)
+	for (uint32_t i = 0; i < view->n; i++)
+		if (link_of(core, view->members[i])->state.initial != core->parameters.initial)
 			return 0;
-	return value;
+	return core->parameters.initial;
 }
 
+/* What the roster settles is equal, and so are n, model and values: else they were not compatible. */
 static void agree_on_parameters(struct sl_core *core, struct sl_view *view)
 {
 	view->agreed = core->parameters;
-	view->agreed.failed = backed(core, view, SL_PARAMETER_failed);
-	view->agreed.hop_bytes = backed(core, view, SL_PARAMETER_hop_bytes);
-	view->agreed.initial = equal(core, view, SL_PARAMETER_initial);
+	view->agreed.failed = backed(core, view, offsetof(struct sl_link_state, failed));
+	view->agreed.hop_bytes = backed(core, view, offsetof(struct sl_link_state, hop_bytes));
+	view->agreed.initial = equal_initial(core, view);
 }
 
 /* Return the first learner from `from` on that a participant names and that may not be in the view, and why;
  * or SL_NOBODY. */
 static uint32_t left_out(const struct sl_core *core, const struct sl_view *view, uint32_t from,
-			 struct sl_difference *why)
+			 enum sl_reason *why)
 {
 	for (uint32_t i = from; i < core->config.roster_size; i++) {
 		bool named = false, known = link_of(core, i) != NULL || sl_compatible_differs(core, i);
 		*why = sl_compatible_difference(core, &core->links[i]);
-		if (!known || why->reason == SL_REASON_NONE || view->position[i] != UINT32_MAX)
+		if (!known || *why == SL_REASON_NONE || view->position[i] != UINT32_MAX)
 			continue;
 		for (uint32_t m = 0; !named && m < view->n; m++)
 			named = sl_bit(link_of(core, view->members[m])->named, i);
@@ -195,7 +194,7 @@ static uint32_t left_out(const struct sl_core *core, const struct sl_view *view,
 
 static void report_left_out(struct sl_core *core, const struct sl_view *view)
 {
-	struct sl_difference why;
+	enum sl_reason why;
 	uint32_t i = left_out(core, view, 0, &why);
 	for (; i != SL_NOBODY; i = left_out(core, view, i + 1, &why))
 		sl_compatible_report(core, i, why);
@@ -205,11 +204,11 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 {
 	if (view->n >= 2 && view->n >= view->agreed.quorum)
 		return true;
-	struct sl_difference why;
+	enum sl_reason why;
 	uint32_t other = left_out(core, view, 0, &why);
 	if (other != SL_NOBODY) {
 		sl_compatible_told(core, other, why);
-		sl_compatible_describe(core, other, why, sl_attempt_fail(core, why.reason, true));
+		sl_compatible_describe(core, other, why, sl_attempt_fail(core, why, true));
 		return false;
 	}
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
@@ -560,6 +559,7 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 	uint64_t p = 0;
 	size_t edges = 0;
 	sl_arena_reset(&core->arena, 0);
+	view->agreed = core->config.parameters;
 	if (sl_view_read_head(bytes, size, view, &p, &edges) != SL_OK || view->n > core->config.roster_size)
 		return false;
 	sl_view_set_encoding(view, &core->config.layout);

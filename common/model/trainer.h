@@ -14,6 +14,7 @@
 #include "common/base/tensors.h"
 #include "common/config/settings.h"
 #include "common/protocol/message.h"
+#include "common/protocol/parameters.h"
 
 struct json_t;
 struct sl_trainer;
@@ -44,18 +45,18 @@ struct sl_trainer_commit {
 	double clipping_range;
 };
 
-/* Return the decimals that `agreed` says; SL_DECIMALS_AUTO: it has none. */
-static inline uint32_t sl_trainer_decimals(const struct sl_parameters *agreed)
+/* Return the decimals of a round that averaged `values`, by the parameters `own`; SL_DECIMALS_AUTO: none. */
+static inline uint32_t sl_trainer_decimals(const struct sl_parameters *own, uint64_t values)
 {
-	return agreed->values != SL_VALUES_MODEL ? SL_DECIMALS_AUTO : (uint32_t)agreed->decimals;
+	return values != SL_VALUES_MODEL ? SL_DECIMALS_AUTO : (uint32_t)own->decimals;
 }
 
-/* Return the agreed clipping range; SL_CLIPPING_RANGE_AUTO: there is none. */
-static inline double sl_trainer_range(const struct sl_parameters *agreed)
+/* Return its clipping range; SL_CLIPPING_RANGE_AUTO: there is none. */
+static inline double sl_trainer_range(const struct sl_parameters *own, uint64_t values)
 {
 	double range;
-	memcpy(&range, &agreed->clipping_range, sizeof range);
-	return agreed->values != SL_VALUES_MODEL ? SL_CLIPPING_RANGE_AUTO : range;
+	memcpy(&range, &own->clipping_range, sizeof range);
+	return values != SL_VALUES_MODEL ? SL_CLIPPING_RANGE_AUTO : range;
 }
 
 struct sl_trainer_ops {

@@ -77,7 +77,6 @@ static void feed_field(struct hasher *v, const struct sl_message_field *f, const
 		break;
 	case SL_FORM_U64:
 	case SL_FORM_BYTES:
-	case SL_FORM_PARAMETERS:
 		feed(v, at, f->size);
 		break;
 	case SL_FORM_LIST:
@@ -269,11 +268,13 @@ void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head
 	struct hasher v;
 	memcpy(participants.roster, round->roster, sizeof participants.roster);
 	hash_members(&participants, round, members);
-	begin(&v, "starling view 7", &participants);
+	begin(&v, "starling view 8", &participants);
 	feed_u64(&v, round->t);
 	feed_u64(&v, round->a);
 	feed_u64(&v, round->p);
-	feed(&v, &round->parameters, sizeof round->parameters);
+#define X(name) feed_u64(&v, round->name);
+	SL_VIEW_NUMBERS(X)
+#undef X
 	feed(&v, round->previous, sizeof round->previous);
 	feed_u64(&v, sl_round_learners(round));
 	feed(&v, members, sizeof members);

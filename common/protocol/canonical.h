@@ -69,7 +69,7 @@ uint64_t sl_canonical_initial(const struct sl_scope *scope, const void *model, s
 /* Write the hash of a view's edges to `hash`: their bytes as view_codec.h writes them. */
 void sl_canonical_edges(const struct sl_scope *scope, const uint8_t *edges, size_t size,
 			uint8_t hash[static SL_HASH_BYTES]);
-/* Write h to `hash`: over t, a, p, the parameters, `previous`, N, the hash of the members and that of the
+/* Write h to `hash`: over t, a, p, SL_VIEW_NUMBERS, `previous`, N, the hash of the members and that of the
  * edges, with the roster hash of `round` in the place of the scope's. */
 void sl_canonical_round(const struct sl_scope *scope, const struct sl_round_head *round,
 			uint8_t hash[static SL_HASH_BYTES]);

@@ -14,7 +14,6 @@
  *   SIGNATURE                   uint8_t[64]              bytes        nothing
  *   LIST(count, most, flaw)     count, const uint32_t *  packed       count, items: 8 bytes each
  *   SPAN(size, most, flaw)      size, const uint8_t *    bytes        size, bytes as they are; 1 <= size
- *   PARAMETERS                  struct sl_parameters     message      8 bytes each
  *
  * `flaw` is the reason for refusing a value outside least..most. Code that handles a message loops over its
  * rows as an array of struct sl_message_field and distinguishes only the forms.
@@ -29,16 +28,13 @@
 #define SL_ROUND_LAST (SL_ROUNDS_MAX + 1u)
 #define SL_CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
 #define SL_P_LAST ((UINT64_C(1) << SL_P_BITS_MAX) - 1)
-/* The bits of the positive finite doubles are 1 to this. */
-#define SL_DOUBLE_LAST UINT64_C(0x7fefffffffffffff)
 
 enum sl_field_form {
 	SL_FORM_U32,
 	SL_FORM_U64,
-	SL_FORM_BYTES,	    /* an array of fixed size */
-	SL_FORM_LIST,	    /* 32-bit numbers outside the struct */
-	SL_FORM_SPAN,	    /* bytes outside the struct */
-	SL_FORM_PARAMETERS, /* a message of its own, of 64-bit numbers */
+	SL_FORM_BYTES, /* an array of fixed size */
+	SL_FORM_LIST,  /* 32-bit numbers outside the struct */
+	SL_FORM_SPAN,  /* bytes outside the struct */
 };
 
 enum sl_field_role {
@@ -81,7 +77,6 @@ struct sl_message_field {
 #define SL_MEMBER_SPAN(name, size, ...)                                                                      \
 	size_t size;                                                                                         \
 	const uint8_t *name;
-#define SL_MEMBER_PARAMETERS(name, ...) struct sl_parameters name;
 
 /* The struct sl_message_field that a row stands for. */
 #define SL_FIELD(S, type, field_number, field, ...)                                                          \
@@ -107,5 +102,4 @@ struct sl_message_field {
 	.form = SL_FORM_LIST, .count_offset = offsetof(S, count), SL_RANGE(0, __VA_ARGS__)
 #define SL_FIELD_SPAN(S, size, ...)                                                                          \
 	.form = SL_FORM_SPAN, .count_offset = offsetof(S, size), SL_RANGE(1, __VA_ARGS__)
-#define SL_FIELD_PARAMETERS(S, ...) .form = SL_FORM_PARAMETERS
 #define SL_RANGE(low, high, text) .least = (low), .most = (high), .flaw = (text)

@@ -1,19 +1,8 @@
 #include "common/protocol/message.h"
 
-/* The ends of the ranges of `encoding`, `sharing` and `mixing`. */
+/* The ends of the ranges of `values` and of `k`. */
 #include "common/field/encoding.h"
-#include "common/field/share.h"
 #include "common/mixing/engine.h"
-
-#define X(field, key, low, high, text)                                                                       \
-	{.name = #field,                                                                                     \
-	 .number = SL_PARAMETER_##field + 1,                                                                 \
-	 .offset = offsetof(struct sl_parameters, field),                                                    \
-	 .size = sizeof(uint64_t),                                                                           \
-	 .form = SL_FORM_U64,                                                                                \
-	 SL_RANGE(low, high, text)},
-const struct sl_message_field sl_message_parameter_fields[SL_PARAMETER_COUNT] = {SL_PARAMETERS(X)};
-#undef X
 
 #define X(kind, number, name, ...)                                                                           \
 	static const struct sl_message_field name##_fields[] = {                                             \

@@ -1,7 +1,7 @@
 /* message.h - the messages between learners, as plain structs. Room wire converts them to bytes and back.
  *
  *   Hello      over each link, at its start and at each change of status (LINKS.md §6.6 Hello)
- *   LinkState  signed, flooded: candidates and parameters for one attempt (LINKS.md §6.7 LinkState)
+ *   LinkState  signed, flooded: candidates, model and measurements for one attempt (LINKS.md §6.7 LinkState)
  *   Ready      signed, flooded: commits to deposit, deposit key and challenge (LINKS.md §6.8 Ready)
  *   Digest     signed, to participants and learners that catch up: the result (LINKS.md §6.9 Digest)
  *   Request    to one peer: requests a result or a deposit (LINKS.md §6.10 Request)
@@ -39,7 +39,7 @@
  * fields is SL_<kind>_FIELDS. */
 #define SL_CONTROL_MESSAGES(X)                                                                               \
 	X(HELLO, 1, hello, NULL)                                                                             \
-	X(LINK_STATE, 2, link_state, "starling link state 5")                                                \
+	X(LINK_STATE, 2, link_state, "starling link state 6")                                                \
 	X(READY, 3, ready, "starling ready 3")                                                               \
 	X(DIGEST, 4, digest, "starling digest 4")                                                            \
 	X(REQUEST, 5, request, NULL)                                                                         \
@@ -86,64 +86,25 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)
 
-/* The parameters that the learners of a view agree on (ROUND.md §3 Parameters and how they are agreed),
- * compared, named, hashed and sent in this order: X(name, its setting, least, most, flaw). Learners with
- * different values are not in one view, but for failed, hop_bytes and initial.
+/* What each learner states of itself, in a LinkState; in a Round, what follows for the view (ROUND.md §3.1
+ * What a learner states). `first` is the number of the first field.
  *
- *   n           values of the model
- *   p           prime of the field; 0: auto
- *   rounds      T
- *   tolerance   c; at least two learners do not collude
- *   max_weight  1: equal weights
- *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
- *   k           floor under K; with iterations_rule, K itself
- *   max_degree  with more peers in range, the learner offers an overlay of this degree
- *   model       hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
- *   forgetful   f; learners whose disk may forget what they signed
- *   privacy_check  0: warn; 1: enforce
- *   failed      1: an attempt of this round has ended in which the learner had begun to share; no setting.
- The
- *               largest value that c+1 participants reach counts, so that no c of them raise it; so for
- hop_bytes
- *   hop_bytes   bytes that could be sent while a message crosses a link, 0: not measured; no setting
- *   values      enum sl_values: what is averaged
- *   decimals, clipping_range (bits of a double)  of values: model; else 0 and 1.0
- *   update_bits bits below its range that are kept of an update; else 0
- *   initial     hash of the model before the first round (canonical.h), from which updates are if all have
- *               it; 0: after the first commit, or whole models are averaged
+ *   n          values of its model
+ *   model      hash of names, dtypes and shapes of the model's tensors (common/model/tensor_bytes.h)
+ *   values     enum sl_values: what is averaged, which its program may choose
+ *   initial    hash of the model before the first round (canonical.h), from which updates are if all have it;
+ *              0: after the first commit, or whole models are averaged
+ *   failed     1: an attempt of this round has ended in which the learner had begun to share. The largest
+ * value that c+1 participants reach counts, so that no c of them raise it; so for hop_bytes hop_bytes  bytes
+ * that could be sent while a message crosses a link; 0: not measured
  */
-#define SL_PARAMETERS(X)                                                                                     \
-	X(n, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                    \
-	X(p, modulus, 0, SL_P_LAST, "modulus out of range")                                                  \
-	X(rounds, rounds, 1, SL_ROUNDS_MAX, "rounds out of range")                                           \
-	X(quorum, quorum, 1, SL_LEARNERS_MAX, "quorum out of range")                                         \
-	X(tolerance, tolerance, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                            \
-	X(decimals, decimals, 0, SL_DECIMALS_MAX, "decimals out of range")                                   \
-	X(clipping_range, clipping_range, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")      \
-	X(max_weight, max_weight, 1, UINT64_MAX, "max_weight is 0")                                          \
-	X(encoding, encoding, 0, SL_ENCODING_PAPER, "unknown encoding")                                      \
-	X(sharing, sharing, 0, SL_SHARING_SEEDED, "unknown sharing")                                         \
-	X(mixing, mixing, 0, SL_ENGINE_AUTO, "unknown mixing")                                               \
-	X(k, iterations, 0, SL_ITERATIONS_MAX, "k out of range")                                             \
-	X(iterations_rule, iterations_rule, 0, 1, "iterations_rule is neither 0 nor 1")                      \
-	X(max_degree, max_degree, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")               \
-	X(model, model, 0, UINT64_MAX, NULL)                                                                 \
-	X(forgetful, forgetful, 0, SL_LEARNERS_MAX, "forgetful out of range")                                \
-	X(privacy_check, privacy_check, 0, 1, "privacy_check is neither 0 nor 1")                            \
-	X(failed, failed, 0, 1, "failed is neither 0 nor 1")                                                 \
-	X(hop_bytes, hop_bytes, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")                               \
-	X(values, values, 0, SL_VALUES_EXACT, "unknown values")                                              \
-	X(update_bits, update_bits, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                       \
-	X(initial, initial, 0, UINT64_MAX, NULL)
-
-#define X(name, ...) uint64_t name;
-struct sl_parameters {
-	SL_PARAMETERS(X)
-};
-#undef X
-#define X(name, ...) SL_PARAMETER_##name,
-enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
-#undef X
+#define SL_STATEMENT_FIELDS(X, S, first)                                                                     \
+	X(S, U64, first, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                        \
+	X(S, U64, (first) + 1, model, 0, UINT64_MAX, NULL)                                                   \
+	X(S, U64, (first) + 2, values, 0, SL_VALUES_EXACT, "unknown values")                                 \
+	X(S, U64, (first) + 3, initial, 0, UINT64_MAX, NULL)                                                 \
+	X(S, U64, (first) + 4, failed, 0, 1, "failed is neither 0 nor 1")                                    \
+	X(S, U64, (first) + 5, hop_bytes, 0, SL_HOP_BYTES_MAX, "hop_bytes out of range")
 
 /* roster: hash of the signer's roster. key: the signer's public key; the roster pins its hash. previous: D of
  * the last committed round; zeros before the first. candidates: ids, strictly ascending. */
@@ -155,10 +116,10 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 5, key)                                                                                    \
 	X(S, U32, 7, roster_size, 1, SL_LEARNERS_MAX, "roster_size out of range")                            \
-	X(S, PARAMETERS, 8, parameters)                                                                      \
-	X(S, HASH, 9, previous)                                                                              \
-	X(S, LIST, 10, candidates, count, SL_LEARNERS_MAX, "too many candidates")                            \
-	X(S, SIGNATURE, 11, signature)
+	SL_STATEMENT_FIELDS(X, S, 8)                                                                         \
+	X(S, HASH, 14, previous)                                                                             \
+	X(S, LIST, 15, candidates, count, SL_LEARNERS_MAX, "too many candidates")                            \
+	X(S, SIGNATURE, 16, signature)
 
 /* view: h. k: K_i; SL_ITERATIONS_NONE: metropolis is impossible; 0: this view does not ask for it. deposit,
  * key_hash, challenge_hash: hashes of the signer's deposit, deposit key and challenge (canonical.h).
@@ -268,20 +229,27 @@ enum sl_abort_kind {
 	X(S, SIGNATURE, 7, signature)
 
 /* What h is the hash of (sl_canonical_round), without the edges themselves, and what D is the hash of beside
- * h and the model (sl_canonical_result). p: resolved. parameters: as agreed in the view. previous: D of the
- * round before. roster: hash of the participants' roster. members: id and incarnation of each participant,
- * ascending by id. edges: sl_canonical_edges. total: weight, Z_n. strands: of Z, sl_canonical_strands. */
+ * h and the model (sl_canonical_result). p, update_bits: resolved. forgetful: of the participants' roster,
+ * which says how many digests commit. previous: D of the round before. roster: hash of the participants'
+ * roster. members: id and incarnation of each participant, ascending by id. edges: sl_canonical_edges. total:
+ * weight, Z_n. strands: of Z, sl_canonical_strands. */
 #define SL_ROUND_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \
 	X(S, U64, 3, p, 3, SL_P_LAST, "modulus out of range")                                                \
-	X(S, PARAMETERS, 4, parameters)                                                                      \
-	X(S, HASH, 5, previous)                                                                              \
-	X(S, ROSTER, 6, roster)                                                                              \
-	X(S, LIST, 7, members, count, 2 * SL_LEARNERS_MAX, "too many members")                               \
-	X(S, HASH, 8, edges)                                                                                 \
-	X(S, U64, 9, total, 0, UINT64_MAX, NULL)                                                             \
-	X(S, STRANDS, 10, strands)
+	X(S, U64, 4, update_bits, 0, SL_UPDATE_BITS_MAX, "update_bits out of range")                         \
+	X(S, U64, 5, forgetful, 0, SL_LEARNERS_MAX, "forgetful out of range")                                \
+	SL_STATEMENT_FIELDS(X, S, 6)                                                                         \
+	X(S, HASH, 12, previous)                                                                             \
+	X(S, ROSTER, 13, roster)                                                                             \
+	X(S, LIST, 14, members, count, 2 * SL_LEARNERS_MAX, "too many members")                              \
+	X(S, HASH, 15, edges)                                                                                \
+	X(S, U64, 16, total, 0, UINT64_MAX, NULL)                                                            \
+	X(S, STRANDS, 17, strands)
+
+/* The numbers of a view beside its roster's, t, a and p, in the order in which h has them. */
+#define SL_VIEW_NUMBERS(X)                                                                                   \
+	X(update_bits) X(forgetful) X(n) X(model) X(values) X(initial) X(failed) X(hop_bytes)
 
 /* In the order of the bytes on the wire, the elements last. iteration: k of a State, from 1; 0 in the others.
  * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on (State: m * view->state_elements); 0 in a
@@ -321,8 +289,6 @@ struct sl_message_type {
 	uint32_t count;
 	const struct sl_message_field *fields; /* `count`, in the order of the list */
 };
-
-extern const struct sl_message_field sl_message_parameter_fields[SL_PARAMETER_COUNT];
 
 /* Return the type of messages of `kind`, or NULL for an unknown kind. */
 const struct sl_message_type *sl_message_type(uint32_t kind);

@@ -56,22 +56,22 @@ enum sl_report_kind {
 /* X(reason, name in traces) */
 #define SL_REASONS(X)                                                                                        \
 	X(NONE, "none")                                                                                      \
-	X(LINK, "link")		    /* the link to `peer` was lost */                                        \
-	X(FLOOD, "flood")	    /* set: learners whose link state is missing at the deadline */          \
-	X(ALONE, "alone")	    /* no learner in range lists this one */                                 \
-	X(QUORUM, "quorum")	    /* set: learners that the view lacks */                                  \
-	X(P_BOUND, "p bound")	    /* p cannot hold the sum of all models */                                \
-	X(P_IDS, "p ids")	    /* p is not larger than every id and N */                                \
-	X(WIDTH, "width")	    /* metropolis: too few fractional bits for this graph */                 \
-	X(ITERATIONS, "iterations") /* metropolis: this graph needs more iterations than the limit */        \
-	X(PARAMETER, "parameter")   /* `peer` has another value of a parameter */                            \
-	X(INITIAL, "initial")	    /* the participants begin with different models */                       \
-	X(ELEMENTS, "elements")	    /* a vector of the view has too many elements */                         \
-	X(ROSTER, "roster")	    /* `peer` has another roster */                                          \
-	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
-	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
-	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
-	X(PRUNED, "pruned")	    /* set: learners with too few links, without which the others go on */   \
+	X(LINK, "link")		      /* the link to `peer` was lost */                                      \
+	X(FLOOD, "flood")	      /* set: learners whose link state is missing at the deadline */        \
+	X(ALONE, "alone")	      /* no learner in range lists this one */                               \
+	X(QUORUM, "quorum")	      /* set: learners that the view lacks */                                \
+	X(P_BOUND, "p bound")	      /* p cannot hold the sum of all models */                              \
+	X(P_IDS, "p ids")	      /* p is not larger than every id and N */                              \
+	X(WIDTH, "width")	      /* metropolis: too few fractional bits for this graph */               \
+	X(ITERATIONS, "iterations")   /* metropolis: this graph needs more iterations than the limit */      \
+	X(OTHER_MODEL, "other model") /* `peer` has another model, or averages other values of it */         \
+	X(INITIAL, "initial")	      /* the participants begin with different models */                     \
+	X(ELEMENTS, "elements")	      /* a vector of the view has too many elements */                       \
+	X(ROSTER, "roster")	      /* `peer` has another roster */                                        \
+	X(HISTORY, "history")	      /* `peer` starts from another committed model */                       \
+	X(FEW, "few")		      /* fewer than c+2 learners */                                          \
+	X(TOLERANCE, "tolerance")     /* set: learners that could single out others */                       \
+	X(PRUNED, "pruned")	      /* set: learners with too few links, without which the others go on */ \
 	X(ITERATIONS_RULE,                                                                                   \
 	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
 	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \
@@ -246,9 +246,10 @@ struct sl_report {
 			uint64_t need, limit; /* K; the largest, or the one that is fixed */
 		} iterations;		      /* ITERATIONS, ITERATIONS_RULE */
 		struct {
-			const char *name; /* constant */
-			uint64_t own, theirs;
-		} parameter;
+			bool model;		 /* n or the tensors differ; else what is averaged */
+			uint64_t own_n, their_n; /* values of the models */
+			enum sl_values own_values, their_values;
+		} other;
 		struct {
 			uint32_t own_size, their_size;
 			uint8_t own[SL_HASH_BYTES], theirs[SL_HASH_BYTES];

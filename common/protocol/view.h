@@ -9,6 +9,7 @@
 #include "common/base/bytes.h"
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
+#include "common/protocol/parameters.h"
 #include "common/field/checksum.h"
 #include "common/field/encoding.h"
 #include "common/graph/graph.h"
@@ -37,7 +38,7 @@ struct sl_view {
 	uint32_t self;			 /* this learner's position */
 	uint32_t degree;		 /* tau = |N_self| */
 	const uint32_t *neighbours;	 /* positions, ascending */
-	struct sl_parameters agreed;	 /* equal or the largest over the view, by the rule in message.h */
+	struct sl_parameters agreed;	 /* those of the roster; the others by the rules in message.h */
 	struct sl_field field;		 /* p resolved */
 	uint32_t fraction;		 /* f */
 	struct sl_encoding encoding;

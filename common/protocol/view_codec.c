@@ -5,8 +5,8 @@ static void put_head(struct sl_writer *w, const struct sl_view *view)
 	sl_bytes_put_u64(w, view->t);
 	sl_bytes_put_u64(w, view->a);
 	sl_bytes_put_u64(w, view->field.p);
-#define X(name, ...) sl_bytes_put_u64(w, view->agreed.name);
-	SL_PARAMETERS(X)
+#define X(name) sl_bytes_put_u64(w, view->agreed.name);
+	SL_VIEW_NUMBERS(X)
 #undef X
 	sl_bytes_put(w, view->previous, sizeof view->previous);
 	sl_bytes_put_u64(w, view->n);
@@ -36,8 +36,8 @@ int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, u
 	view->a = (sl_attempt)sl_bytes_get_u64(bytes + 8);
 	*p = sl_bytes_get_u64(bytes + 16);
 	const uint8_t *at = bytes + 24;
-#define X(name, ...) view->agreed.name = sl_bytes_get_u64(at), at += 8;
-	SL_PARAMETERS(X)
+#define X(name) view->agreed.name = sl_bytes_get_u64(at), at += 8;
+	SL_VIEW_NUMBERS(X)
 #undef X
 	memcpy(view->previous, at, sizeof view->previous);
 	uint64_t n = sl_bytes_get_u64(at + SL_HASH_BYTES);
@@ -74,7 +74,9 @@ int sl_view_round(const struct sl_scope *scope, const uint8_t *bytes, size_t siz
 		return SL_ERR_FORMAT;
 	round->t = head.t;
 	round->a = head.a;
-	round->parameters = head.agreed;
+#define X(name) round->name = head.agreed.name;
+	SL_VIEW_NUMBERS(X)
+#undef X
 	memcpy(round->previous, head.previous, sizeof round->previous);
 	memcpy(round->roster, scope->roster, sizeof round->roster);
 	round->count = 2 * head.n;

@@ -16,7 +16,7 @@
 	X(RESULT, "to send the result of a missed round")                                                    \
 	X(FETCH, "to fetch the last round")                                                                  \
 	X(ROSTER, "to have the same roster")                                                                 \
-	X(PARAMETERS, "to have the same parameters")                                                         \
+	X(MODEL, "to have the same model")                                                                   \
 	X(HISTORY, "to have the same last result")                                                           \
 	/* of no learner: */                                                                                 \
 	X(NOTHING, "nothing")                                                                                \

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/config/settings.h"
 #include "common/field/field.h"
 #include "common/report/privacy_text.h"
 
@@ -75,13 +74,7 @@ const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[st
 	return text;
 }
 
-/* Return the setting that an operator changes to change the parameter. */
-static const char *setting_of(const char *parameter)
-{
-	return strcmp(parameter, "n") == 0 ? "a model of size" : parameter;
-}
-
-/* ---- reasons that concern the graph or the parameters ---- */
+/* ---- reasons that concern the graph or the modulus ---- */
 
 static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 {
@@ -139,34 +132,48 @@ static void privacy_text(const struct sl_roster *roster, const struct sl_report 
 
 /* ---- reasons that concern one peer ---- */
 
-static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
+static void model_text(const struct sl_report *r, const char *who, char *text, size_t size)
 {
-	char own[SL_DIGEST_TEXT_BYTES], theirs[SL_DIGEST_TEXT_BYTES];
-	const char *setting;
-	if (r->reason == SL_REASON_PARAMETER && strcmp(r->why.parameter.name, "model") == 0) {
+	static const char *const values[] = {[SL_VALUES_MODEL] = "models with decimals",
+					     [SL_VALUES_UPDATE] = "updates",
+					     [SL_VALUES_EXACT] = "exact models"};
+	if (r->why.other.own_n != r->why.other.their_n)
+		snprintf(text, size,
+			 "%s has a model of size %" PRIu64 ", this learner one of size %" PRIu64
+			 "; start the same program with the same settings at all learners",
+			 who, r->why.other.their_n, r->why.other.own_n);
+	else if (r->why.other.model)
 		snprintf(
 			text, size,
 			"%s has another model: start the same program with the same settings at all learners",
 			who);
-	} else if (r->reason == SL_REASON_PARAMETER) {
-		setting = setting_of(r->why.parameter.name);
-		snprintf(text, size, "%s has %s %s, this learner %s; set the same at all learners", who,
-			 setting, sl_settings_value(setting, r->why.parameter.theirs, theirs),
-			 sl_settings_value(setting, r->why.parameter.own, own));
-	} else if (r->reason == SL_REASON_ROSTER) {
+	else
+		snprintf(
+			text, size,
+			"%s averages %s, this learner %s: start programs that ask for the same values at all "
+			"learners",
+			who, values[r->why.other.their_values], values[r->why.other.own_values]);
+}
+
+static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
+{
+	char own[SL_DIGEST_TEXT_BYTES], theirs[SL_DIGEST_TEXT_BYTES];
+	if (r->reason == SL_REASON_OTHER_MODEL)
+		model_text(r, who, text, size);
+	else if (r->reason == SL_REASON_ROSTER)
 		snprintf(text, size,
-			 "%s has another roster: %" PRIu32 " learners (%s), here %" PRIu32
-			 " (%s); compare the roster files",
+			 "%s has another roster or other shared settings: %" PRIu32
+			 " learners (%s), here %" PRIu32
+			 " (%s); compare roster.yaml, and starlingd.yaml if the roster has no settings",
 			 who, r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs),
 			 r->why.roster.own_size, sl_reason_digest(r->why.roster.own, "?", own));
-	} else {
+	else
 		snprintf(text, size,
 			 "%s starts round %" PRIu32
 			 " from another committed model: %s, here %s; the one whose "
 			 "state folder is moved away takes the model of the others",
 			 who, r->t, sl_reason_digest(r->why.history.theirs, "the initial one", theirs),
 			 sl_reason_digest(r->why.history.own, "the initial one", own));
-	}
 }
 
 /* ---- all reasons ---- */
@@ -325,7 +332,7 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 	case SL_REASON_SUPERSEDED:
 		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
 		break;
-	case SL_REASON_PARAMETER:
+	case SL_REASON_OTHER_MODEL:
 	case SL_REASON_ROSTER:
 	case SL_REASON_HISTORY:
 		difference_text(r, who, text, size);

@@ -272,15 +272,16 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	}
 }
 
-/* Name the learner that is left out for good: since it has other parameters or another roster. */
+/* Name the learner that is left out for good: since it has another model or roster. */
 static void set_left_out(struct sl_record *record, const struct sl_report *report,
 			 const struct sl_roster *roster)
 {
-	bool parameter = report->reason == SL_REASON_PARAMETER;
-	if (!parameter && report->reason != SL_REASON_ROSTER)
+	if (report->reason != SL_REASON_OTHER_MODEL && report->reason != SL_REASON_ROSTER)
 		return;
 	record->peer = roster->members[report->peer].id;
-	record->cause = parameter ? report->why.parameter.name : sl_report_reason_name(report->reason);
+	record->cause = report->reason == SL_REASON_ROSTER ? "roster"
+			: report->why.other.model	   ? "model"
+							   : "values";
 }
 
 void sl_record_report(struct sl_record *record, const struct sl_report *report,

@@ -26,7 +26,7 @@
 	X(phase, "phase", TEXT)	      /* phase of the round; starling-metrics(7) lists them */               \
 	X(peer, "peer", WHOLE)	      /* id of the learner that the record is about */                       \
 	X(reason, "reason", TEXT)     /* the cause, a sentence */                                            \
-	X(cause, "cause", TEXT)	      /* why a learner is left out: the parameter that differs, or roster */ \
+	X(cause, "cause", TEXT)	      /* why a learner is left out: model or values differ, or the roster */ \
 	X(waits_for, "for", TEXT)     /* what the awaited learners are to do, or what is awaited */          \
 	X(awaited, "awaited", IDS)    /* learners that are awaited */                                        \
 	X(set, "peers", IDS)	      /* learners that the record is about */                                \

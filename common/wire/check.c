@@ -7,18 +7,6 @@ static const char *range_flaw(const struct sl_message_field *f, uint64_t value)
 	return value < f->least || value > f->most ? f->flaw : NULL;
 }
 
-static const char *parameters_flaw(const struct sl_parameters *q)
-{
-	const char *flaw = NULL;
-	for (uint32_t i = 0; i < SL_PARAMETER_COUNT && flaw == NULL; i++)
-		flaw = range_flaw(&sl_message_parameter_fields[i], ((const uint64_t *)q)[i]);
-	if (flaw == NULL && (q->p == 1 || q->p == 2))
-		flaw = "modulus out of range";
-	if (flaw == NULL && q->k < q->iterations_rule)
-		flaw = "k out of range";
-	return flaw;
-}
-
 static const char *field_flaw(const struct sl_message_field *f, const uint8_t *body)
 {
 	const uint8_t *at = body + f->offset, *count = body + f->count_offset;
@@ -31,8 +19,6 @@ static const char *field_flaw(const struct sl_message_field *f, const uint8_t *b
 		return range_flaw(f, *(const uint32_t *)count);
 	case SL_FORM_SPAN:
 		return range_flaw(f, *(const size_t *)count);
-	case SL_FORM_PARAMETERS:
-		return parameters_flaw((const struct sl_parameters *)at);
 	case SL_FORM_BYTES:
 		break;
 	}

@@ -46,12 +46,9 @@ static size_t *items(const ProtobufCMessage *m, const struct sl_message_field *f
 
 /* --- packing: protobuf-c's struct borrows every array --- */
 
-struct outgoing {
-	union {
-		ProtobufCMessage base;
-		uint8_t room[512];
-	};
-	Starling__Parameters parameters;
+union outgoing {
+	ProtobufCMessage base;
+	uint8_t room[512];
 };
 
 static void lend_bytes(void *to, const uint8_t *bytes, size_t size)
@@ -59,16 +56,7 @@ static void lend_bytes(void *to, const uint8_t *bytes, size_t size)
 	*(ProtobufCBinaryData *)to = (ProtobufCBinaryData){.len = size, .data = (uint8_t *)bytes};
 }
 
-static void lend_parameters(struct outgoing *out, const struct sl_message_field *f, const uint8_t *from)
-{
-	starling__parameters__init(&out->parameters);
-	for (const struct sl_message_field *p = sl_message_parameter_fields;
-	     p < sl_message_parameter_fields + SL_PARAMETER_COUNT; p++)
-		memcpy(place(&out->parameters.base, p), from + p->offset, p->size);
-	*(Starling__Parameters **)place(&out->base, f) = &out->parameters;
-}
-
-static void lend_field(struct outgoing *out, const struct sl_message_field *f, const uint8_t *body)
+static void lend_field(union outgoing *out, const struct sl_message_field *f, const uint8_t *body)
 {
 	const uint8_t *from = body + f->offset, *count = body + f->count_offset;
 	void *to = place(&out->base, f);
@@ -86,13 +74,10 @@ static void lend_field(struct outgoing *out, const struct sl_message_field *f, c
 	case SL_FORM_LIST:
 		*(const uint32_t **)to = *(const uint32_t *const *)from;
 		*items(&out->base, f) = *(const uint32_t *)count;
-		break;
-	case SL_FORM_PARAMETERS:
-		lend_parameters(out, f, from);
 	}
 }
 
-static void lend_message(const struct sl_message *message, struct outgoing *out)
+static void lend_message(const struct sl_message *message, union outgoing *out)
 {
 	const struct sl_message_type *type = sl_message_type(message->kind);
 	const ProtobufCMessageDescriptor *descriptor = descriptors[message->kind];
@@ -104,14 +89,14 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 
 size_t sl_codec_fields_bytes(const struct sl_message *message)
 {
-	struct outgoing out;
+	union outgoing out;
 	lend_message(message, &out);
 	return protobuf_c_message_get_packed_size(&out.base);
 }
 
 void sl_codec_fields_write(const struct sl_message *message, uint8_t *payload, size_t size)
 {
-	struct outgoing out;
+	union outgoing out;
 	lend_message(message, &out);
 	assert(size == protobuf_c_message_get_packed_size(&out.base));
 	protobuf_c_message_pack(&out.base, payload);
@@ -146,16 +131,6 @@ static const char *read_bytes(uint8_t *to, const struct sl_message_field *f, con
 	return NULL;
 }
 
-static const char *read_parameters(uint8_t *to, const Starling__Parameters *from)
-{
-	if (from == NULL)
-		return "no parameters";
-	for (const struct sl_message_field *p = sl_message_parameter_fields;
-	     p < sl_message_parameter_fields + SL_PARAMETER_COUNT; p++)
-		memcpy(to + p->offset, place(&from->base, p), p->size);
-	return NULL;
-}
-
 static const char *read_field(uint8_t *body, const struct sl_message_field *f, const ProtobufCMessage *m)
 {
 	uint8_t *to = body + f->offset, *count = body + f->count_offset;
@@ -176,8 +151,6 @@ static const char *read_field(uint8_t *body, const struct sl_message_field *f, c
 		*(const uint32_t **)to = *(uint32_t *const *)from;
 		*(uint32_t *)count = (uint32_t)*items(m, f); /* fewer than the payload has bytes */
 		return NULL;
-	case SL_FORM_PARAMETERS:
-		return read_parameters(to, *(Starling__Parameters *const *)from);
 	}
 	return NULL;
 }
@@ -191,20 +164,6 @@ static const char *read_message(const ProtobufCMessage *m, struct sl_message *me
 	return why;
 }
 
-/* Return true if `m` or a message within it has fields that proto/messages.proto does not have. */
-static bool unknown_fields(const ProtobufCMessage *m)
-{
-	bool unknown = m->n_unknown_fields != 0;
-	for (unsigned i = 0; i < m->descriptor->n_fields && !unknown; i++) {
-		const ProtobufCFieldDescriptor *d = &m->descriptor->fields[i];
-		if (d->type != PROTOBUF_C_TYPE_MESSAGE)
-			continue;
-		const ProtobufCMessage *inner = *(ProtobufCMessage *const *)((const uint8_t *)m + d->offset);
-		unknown = inner != NULL && unknown_fields(inner);
-	}
-	return unknown;
-}
-
 const char *sl_codec_fields_read(const uint8_t *payload, size_t size, struct sl_message *message,
 				 void *memory)
 {
@@ -215,7 +174,7 @@ const char *sl_codec_fields_read(const uint8_t *payload, size_t size, struct sl_
 		protobuf_c_message_unpack(descriptors[message->kind], &allocator, size, payload);
 	if (m == NULL)
 		return budget.spent ? "needs more memory than its size allows" : "not protobuf";
-	if (unknown_fields(m))
+	if (m->n_unknown_fields != 0)
 		return "unknown field";
 	return sl_exact_form(m, payload, size) ? read_message(m, message) : "not the canonical form";
 }

@@ -223,11 +223,13 @@ static void committed(struct record *record)
 	daemon->committed.next = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
 	daemon->members.settled |= record->settled;
+	const struct sl_parameters *own = &daemon->core_config.parameters;
+	uint64_t values = record->round.values;
 	struct sl_trainer_commit commit = {.round = record->certificate.t,
 					   .learners = sl_round_learners(&record->round),
 					   .total_weight = record->persist.total_weight,
-					   .decimals = sl_trainer_decimals(&record->round.parameters),
-					   .clipping_range = sl_trainer_range(&record->round.parameters)};
+					   .decimals = sl_trainer_decimals(own, values),
+					   .clipping_range = sl_trainer_range(own, values)};
 	sl_tasks_evaluate(daemon, &commit);
 }
 

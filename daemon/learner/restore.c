@@ -250,8 +250,8 @@ static void restore_values(const struct sl_daemon *daemon, sl_round t, struct sl
 	struct sl_result result;
 	uint64_t n = sl_tensor_list_elements(tensors);
 	if (sl_result_open(s->state, s->run, n, t, &result, NULL) == SL_OK) {
-		*values = result.certificate.round->parameters.values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE
-											  : SL_VALUES_MODEL;
+		*values = result.certificate.round->values == SL_VALUES_UPDATE ? SL_VALUES_UPDATE
+									       : SL_VALUES_MODEL;
 		sl_result_close(&result);
 	} else {
 		free((void *)tensors->items);
@@ -329,7 +329,7 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view)
 	const struct sl_core_config *config = &daemon->core_config;
 	uint64_t p;
 	size_t edges;
-	*view = (struct sl_view){0};
+	*view = (struct sl_view){.agreed = config->parameters};
 	if (!sl_past_roster_fits(&config->scope, open) ||
 	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
 	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != config->parameters.n ||

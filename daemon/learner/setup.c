@@ -415,9 +415,11 @@ static void show_model(struct sl_daemon *daemon)
 					   .decimals = SL_DECIMALS_AUTO,
 					   .clipping_range = SL_CLIPPING_RANGE_AUTO};
 	const struct sl_certificate *known = daemon->core_config.certificate;
-	if (known != NULL && known->t == commit.round) {
-		commit.decimals = sl_trainer_decimals(&known->round->parameters);
-		commit.clipping_range = sl_trainer_range(&known->round->parameters);
+	const struct sl_core_config *c = &daemon->core_config;
+	if (known != NULL && known->t == commit.round && /* of another roster, they are not known */
+	    memcmp(known->round->roster, c->scope.roster, SL_HASH_BYTES) == 0) {
+		commit.decimals = sl_trainer_decimals(&c->parameters, known->round->values);
+		commit.clipping_range = sl_trainer_range(&c->parameters, known->round->values);
 	}
 	ops->show(daemon->trainer, &commit, daemon->workspace.committed);
 }

@@ -8,7 +8,7 @@
 void sl_obstacle_report(struct sl_observe *observe, const struct sl_report *report, const char *text)
 {
 	struct sl_obstacles *kept = &observe->obstacles;
-	bool differs = report->reason == SL_REASON_ROSTER || report->reason == SL_REASON_PARAMETER ||
+	bool differs = report->reason == SL_REASON_ROSTER || report->reason == SL_REASON_OTHER_MODEL ||
 		       report->reason == SL_REASON_HISTORY;
 	if (report->kind == SL_REPORT_FAILED) {
 		snprintf(kept->refused, sizeof kept->refused, "%s", text);
@@ -93,7 +93,7 @@ const char *sl_obstacle(const struct sl_observe *observe, enum sl_wait wait, con
 	case SL_WAIT_READINESS:
 		return describe_absent(observe, awaited, text);
 	case SL_WAIT_ROSTER:
-	case SL_WAIT_PARAMETERS:
+	case SL_WAIT_MODEL:
 	case SL_WAIT_HISTORY:
 		return sl_bit(awaited, kept->peer) ? kept->different : text;
 	default:

@@ -111,9 +111,8 @@ static void hear_model(struct sl_observe *observe, const struct sl_report *r)
 static void name_tensor(const struct sl_observe *observe, const struct sl_report *r, struct sl_record *record)
 {
 	char who[SL_WHO_BYTES];
-	bool model = strcmp(r->why.parameter.name, "model") == 0 || strcmp(r->why.parameter.name, "n") == 0;
 	const char *difference = observe->peers[r->peer].other_model;
-	if (model && difference[0] != '\0')
+	if (r->why.other.model && difference[0] != '\0')
 		record->reason = sl_record_words(record, "%s trains another model: %s",
 						 sl_reason_who(observe->of.roster, r->peer, who), difference);
 }
@@ -342,7 +341,7 @@ void sl_report_log(struct sl_observe *observe, const struct sl_report *r)
 		record.reason = sl_record_words(&record, "tensor %s: %s",
 						observe->of.trainer->tensors.items[r->why.model.index].name,
 						record.reason);
-	} else if (r->reason == SL_REASON_PARAMETER) {
+	} else if (r->reason == SL_REASON_OTHER_MODEL) {
 		name_tensor(observe, r, &record);
 	} else if (r->kind == SL_REPORT_EVIDENCE) {
 		keep_evidence(observe, r, &record);

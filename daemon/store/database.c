@@ -21,7 +21,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 6
+#define FORMAT 7
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -64,15 +64,18 @@ struct step {
 	const char *sql;
 };
 
+#define ATTEMPTS "SELECT count(*) FROM attempts"
+#define OPEN                                                                                                 \
+	"it has an attempt that is open, which only learners of that version can end: run that version "     \
+	"until the next commit"
+
 static const struct step steps[] = {
 	/* The view of an attempt got a parameter, and its hash another beginning. */
-	{4, "SELECT count(*) FROM attempts",
-	 "it has an attempt that is open, which only learners of that version can end: run that version "
-	 "until "
-	 "the next commit",
-	 ""},
+	{4, ATTEMPTS, OPEN, ""},
 	/* The sums that were seen are remembered from now on. */
 	{5, "SELECT 0", "", SEEN},
+	/* The view of an attempt has no numbers that the roster settles. */
+	{6, ATTEMPTS, OPEN, ""},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {

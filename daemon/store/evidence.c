@@ -170,13 +170,8 @@ void sl_evidence_differences(const struct sl_evidence *evidence,
 	const uint8_t *x = sl_message_body(a), *y = sl_message_body(b);
 	for (uint32_t f = 0; a->kind == b->kind && f < type->count; f++) {
 		const struct sl_message_field *field = &type->fields[f];
-		if (field->form == SL_FORM_PARAMETERS) {
-			for (uint32_t p = 0; p < SL_PARAMETER_COUNT; p++)
-				if (memcmp(x + field->offset + 8 * p, y + field->offset + 8 * p, 8) != 0)
-					each(context, sl_message_parameter_fields[p].name);
-		} else if (field->role != SL_ROLE_SIGNATURE && differs(field, x, y)) {
+		if (field->role != SL_ROLE_SIGNATURE && differs(field, x, y))
 			each(context, field->name);
-		}
 	}
 }
 

@@ -28,7 +28,7 @@
 #include "common/wire/codec.h"
 #include "daemon/runtime/pages.h"
 
-#define FORMAT "starling-result-7"
+#define FORMAT "starling-result-8"
 #define EMPTY_TENSORS 65536u /* without elements, at most; each has an exponent */
 #define PATH_BYTES 4096u
 /* Do not block on a pipe of that name. */
@@ -98,7 +98,7 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 		return flaw;
 	if (sl_field_init(&field, certificate->round->p) != SL_OK)
 		return "p is not a prime between 2 and 2^61";
-	if (n != certificate->round->parameters.n)
+	if (n != certificate->round->n)
 		return "a result of another n";
 	return bytes >= 4 * n && bytes <= 8 * n + 2 * (n + EMPTY_TENSORS) ? NULL
 									  : "the model is not n elements";

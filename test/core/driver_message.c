@@ -97,7 +97,10 @@ static struct sl_round_head round_of(const struct driver *p, sl_round t, sl_atte
 	struct sl_round_head round = {.t = t,
 				      .a = a,
 				      .p = SL_P_MERSENNE31,
-				      .parameters = p->config.parameters,
+				      .forgetful = p->config.parameters.forgetful,
+				      .n = p->config.parameters.n,
+				      .model = p->config.parameters.model,
+				      .values = p->config.parameters.values,
 				      .members = members,
 				      .count = 2 * p->config.roster_size};
 	memcpy(round.roster, p->config.scope.roster, SL_HASH_BYTES);
@@ -138,11 +141,13 @@ FILL(link_state)
 					.incarnation = said->incarnation,
 					.t = said->t,
 					.a = said->a,
-					.parameters = p->config.parameters,
+					.n = p->config.parameters.n,
+					.values = p->config.parameters.values,
+					.initial = p->config.parameters.initial,
 					.candidates = w->list[NAMES],
 					.count = w->count[NAMES]};
-	state->parameters.model = words_field(w, 'm', (uint32_t)p->config.parameters.model);
-	state->parameters.failed = words_field(w, 'f', 0);
+	state->model = words_field(w, 'm', (uint32_t)p->config.parameters.model);
+	state->failed = words_field(w, 'f', 0);
 	state->signature[0] = (uint8_t)w->count[NAMES]; /* differs with what it covers */
 }
 

@@ -1,6 +1,5 @@
-/* AGREE (ROUND.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule,
- * or the larger one of c+1 learners; else every learner reports the differing learner, parameter and values,
- * on every topology, and those that agree go on without it if they are a quorum. */
+/* AGREE (ROUND.md §7.8 Agree on the view): the learners that have another model, other values, another
+ * history or roster are left out and named, on every topology, and the others go on if they are a quorum. */
 #include <string.h>
 
 #include "test/lib/test.h"
@@ -26,55 +25,12 @@ static struct sl_sim *build_metropolis(const char *topology, uint64_t k, bool fi
 	return sl_sim_new(&o);
 }
 
-static uint64_t *parameter(struct sl_sim *sim, uint32_t i, uint32_t which)
-{
-	return (uint64_t *)&sim->learners[i].host.config.parameters + which;
-}
-
 static const struct sl_report *said(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind)
 {
 	return &sl_sim_expect(sim, i, kind, SL_REASON_NONE)->report;
 }
 
 /* --- digits (ROUND.md §4.8 Precision) --- */
-
-/* A learner that asks for other digits, weights or another modulus than the others is left out and named, and
- * changes nothing at them, whatever it asks for. */
-TEST(digits_of_one)
-{
-	static const struct {
-		uint32_t which;
-		uint64_t value;
-		const char *name;
-	} cases[] = {{SL_PARAMETER_decimals, 12, "decimals"},
-		     {SL_PARAMETER_decimals, 3, "decimals"},
-		     {SL_PARAMETER_clipping_range, UINT64_C(0x41cdcd6500000000), "clipping_range"}, /* 1e9 */
-		     {SL_PARAMETER_clipping_range, UINT64_C(0x40c0000000000000), "clipping_range"}, /* 8192 */
-		     {SL_PARAMETER_max_weight, UINT64_C(1) << 54, "max_weight"},
-		     {SL_PARAMETER_max_weight, 2, "max_weight"},
-		     {SL_PARAMETER_p, P_44, "modulus"},
-		     {SL_PARAMETER_values, SL_VALUES_EXACT, "values"},
-		     {SL_PARAMETER_update_bits, 48, "update_bits"}};
-	for (uint32_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-		struct sl_sim *sim = build(5, "complete");
-		uint64_t p = 0;
-		*parameter(sim, 2, cases[k].which) = cases[k].value;
-		sl_sim_start(sim);
-		for (uint32_t i = 0; i < 5; i++) {
-			if (i == 2)
-				continue;
-			sl_sim_run_until_commit(sim, i, 1);
-			const struct sl_sim_note *note =
-				sl_sim_expect(sim, i, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER);
-			assert_int_equal(note->report.peer, 2);
-			assert_string_equal(note->report.why.parameter.name, cases[k].name);
-			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.decimals, 4);
-			p = said(sim, i, SL_REPORT_VIEW)->view.p;
-			assert_int_equal(p, (UINT64_C(1) << 29) - 3);
-		}
-		sl_sim_free(sim);
-	}
-}
 
 /* An exact round takes limbs of 32 bits, and fewer for weights with which no modulus holds so many. */
 TEST(bits_of_exact_rounds)
@@ -134,17 +90,15 @@ static uint32_t link_states;
 /* Every LinkState tells the same, whatever its sender has trained. */
 static bool expect_no_digits(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
-	static const uint64_t one = UINT64_C(0x3ff0000000000000);
 	const struct sl_link_state *state = &m->link_state;
-	(void)i;
+	const struct sl_parameters *own = &sim->learners[i].host.config.parameters;
 	(void)j;
 	if (m->kind != SL_MSG_LINK_STATE)
 		return true;
 	sim->options.clipping_range = state->t % 2 == 0 ? 1e-6 : 1e6; /* of what is trained next */
 	link_states++;
-	assert_int_equal(state->parameters.decimals, 0);
-	assert_int_equal(state->parameters.update_bits, sim->options.parameters.update_bits);
-	assert_int_equal(state->parameters.clipping_range, one);
+	assert_true(state->n == own->n && state->model == own->model && state->values == own->values);
+	assert_true(state->initial == (state->t == 1 ? own->initial : 0));
 	return true;
 }
 
@@ -206,41 +160,46 @@ static const struct sl_report *difference(struct sl_sim *sim, uint32_t i, enum s
 	return note != NULL ? &note->report : NULL;
 }
 
-static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs,
-		       const char *name)
+static void differs_at(uint32_t odd, const char *topology, const struct sl_parameters *theirs)
 {
 	struct sl_sim *sim = build(6, topology);
-	*parameter(sim, odd, which) = theirs;
-	expect_odd(sim, odd, topology, SL_REASON_PARAMETER);
+	struct sl_parameters own = sim->learners[odd].host.config.parameters;
+	sim->learners[odd].host.config.parameters.n = theirs->n;
+	sim->learners[odd].host.config.parameters.model = theirs->model;
+	sim->learners[odd].host.config.parameters.values = theirs->values;
+	expect_odd(sim, odd, topology, SL_REASON_OTHER_MODEL);
 	for (uint32_t i = 0; i < 6; i++) {
-		const struct sl_report *report = difference(sim, i, SL_REASON_PARAMETER);
+		const struct sl_report *report = difference(sim, i, SL_REASON_OTHER_MODEL);
 		if (report == NULL)
 			continue;
 		assert_true((report->peer == odd) == (i != odd));
-		assert_string_equal(report->why.parameter.name, name);
-		assert_int_equal(report->why.parameter.own, i == odd ? theirs : own);
-		assert_int_equal(report->why.parameter.theirs, i == odd ? own : theirs);
+		assert_true(report->why.other.model == (theirs->values == own.values));
+		assert_int_equal(report->why.other.own_n, i == odd ? theirs->n : own.n);
+		assert_int_equal(report->why.other.their_n, i == odd ? own.n : theirs->n);
+		assert_int_equal(report->why.other.own_values, i == odd ? theirs->values : own.values);
+		assert_int_equal(report->why.other.their_values, i == odd ? own.values : theirs->values);
 	}
 	sl_sim_free(sim);
 }
 
-static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *name)
+static void differs(uint64_t n, uint64_t model, uint64_t values)
 {
+	const struct sl_parameters theirs = {.n = n, .model = model, .values = values};
 	for (uint32_t t = 0; t < TOPOLOGIES; t++)
 		for (uint32_t odd = 0; odd < 6; odd += odd == 0 ? 2 : 3)
-			differs_at(odd, topologies[t], which, own, theirs, name);
+			differs_at(odd, topologies[t], &theirs);
 }
 
-/* A parameter of a peer changes with a start only: it is reported once, not in each round. */
+/* The model of a peer changes with a start only: it is reported once, not in each round. */
 TEST(odd_in_many_rounds)
 {
 	const struct sl_sim_note *note;
 	struct sl_sim_options o = {.seed = 31, .learners = 6, .parameters = {.rounds = 5}};
 	struct sl_sim *sim = sl_sim_new(&o);
-	*parameter(sim, 2, SL_PARAMETER_max_degree) = 5;
+	sim->learners[2].host.config.parameters.model = 5;
 	sl_sim_start(sim);
 	sl_sim_run_until_commit(sim, 0, 4);
-	assert_int_equal(sl_sim_count(sim, 0, SL_REPORT_LEFT_OUT, SL_REASON_PARAMETER, &note), 1);
+	assert_int_equal(sl_sim_count(sim, 0, SL_REPORT_LEFT_OUT, SL_REASON_OTHER_MODEL, &note), 1);
 	sl_sim_free(sim);
 }
 
@@ -251,7 +210,7 @@ TEST(odd_for_long)
 	struct sl_sim_options o = {
 		.seed = 36, .learners = 5, .topology = "complete", .parameters.rounds = 20};
 	struct sl_sim *sim = sl_sim_new(&o);
-	*parameter(sim, 3, SL_PARAMETER_sharing) = SL_SHARING_OS;
+	sim->learners[3].host.config.parameters.values = SL_VALUES_EXACT;
 	sl_sim_start(sim);
 	for (uint32_t i = 0; i < 5; i++)
 		sl_sim_run_until_commit(sim, i == 3 ? 0 : i, 20);
@@ -267,21 +226,11 @@ TEST(odd_for_long)
 	sl_sim_free(sim);
 }
 
-TEST(same)
+TEST(other_models)
 {
-	differs(SL_PARAMETER_n, 8, 7, "n");
-	differs(SL_PARAMETER_rounds, 1, SL_ROUNDS_MAX, "rounds");
-	differs(SL_PARAMETER_quorum, 4, 2000, "quorum");
-	differs(SL_PARAMETER_privacy_check, 0, 1, "privacy_check");
-	differs(SL_PARAMETER_k, 0, 900, "iterations");
-	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
-	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER, "encoding");
-	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_OS, "sharing");
-	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
-	differs(SL_PARAMETER_iterations_rule, 0, 1, "iterations_rule");
-	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");
-	differs(SL_PARAMETER_model, 0, 7, "model");
-	differs(SL_PARAMETER_values, SL_VALUES_MODEL, SL_VALUES_UPDATE, "values");
+	differs(7, 0, SL_VALUES_MODEL);
+	differs(8, 7, SL_VALUES_MODEL);
+	differs(8, 0, SL_VALUES_EXACT);
 }
 
 static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
@@ -349,7 +298,7 @@ static void larger_roster(uint32_t few, uint32_t more)
 		bool larger = i == 0 || i >= few;
 		sim->learners[i].host.config.roster_size = larger ? few + more : few;
 		sim->learners[i].host.config.scope.roster[7] = larger;
-		*parameter(sim, i, SL_PARAMETER_quorum) = larger ? (few + more) / 2 + 1 : few;
+		sim->learners[i].host.config.parameters.quorum = larger ? (few + more) / 2 + 1 : few;
 	}
 	sim->options.parameters.quorum = (few + more) / 2 + 1;
 	sl_sim_start(sim);

@@ -355,17 +355,17 @@ TEST(a_straggler_of_some)
 	}
 }
 
-/* The odd one is started again with the parameters of the others: a quorum of all goes on at once. */
+/* The odd one is started again with the model of the others: a quorum of all goes on at once. */
 TEST(mended)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim_options o = {.seed = 932 + seed, .learners = 5, .parameters.quorum = 5};
 		struct sl_sim *sim = sl_sim_new(&o);
-		sim->learners[2].host.config.parameters.tolerance = 2;
+		sim->learners[2].host.config.parameters.model = 7;
 		sl_sim_start(sim);
 		sl_sim_elapse(sim, 600000);
 		sl_sim_crash(sim, 2);
-		sim->learners[2].host.config.parameters.tolerance = 1;
+		sim->learners[2].host.config.parameters.model = 0;
 		sl_sim_restart(sim, 2);
 		uint64_t since = sim->now;
 		sl_sim_run_until_round(sim, 1);

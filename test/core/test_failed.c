@@ -82,7 +82,7 @@ TEST(more_than_c_say_so)
 /* The last step signed a link state. */
 static void expect_said(struct driver *p, uint64_t failed)
 {
-	assert_int_equal(driver_sent(p, SL_MSG_LINK_STATE)->link_state.parameters.failed, failed);
+	assert_int_equal(driver_sent(p, SL_MSG_LINK_STATE)->link_state.failed, failed);
 	driver_free(p);
 }
 
@@ -144,7 +144,7 @@ static bool count(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message 
 	if (m->kind == SL_MSG_DEPOSIT)
 		counts->deposits[m->chunk.t]++;
 	if (m->kind == SL_MSG_LINK_STATE && m->link_state.id == sim->ids[i] && i != counts->liar)
-		counts->failed[m->link_state.t] |= (uint32_t)m->link_state.parameters.failed << i;
+		counts->failed[m->link_state.t] |= (uint32_t)m->link_state.failed << i;
 	return true;
 }
 

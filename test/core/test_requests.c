@@ -347,7 +347,7 @@ TEST(needs_an_honest_signer)
 	assert_int_equal(sl_certificate_need(p->core, &round), 4);
 	round.count = 2 * 7;
 	assert_int_equal(sl_certificate_need(p->core, &round), 4);
-	round.parameters.forgetful = 3;
+	round.forgetful = 3;
 	assert_int_equal(sl_certificate_need(p->core, &round), 6);
 	driver_free(p);
 }

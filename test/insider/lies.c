@@ -66,48 +66,17 @@ static void flood(struct insider *in)
 	}
 }
 
-/* ---- parameters ---- */
+/* ---- model and history ---- */
 
-static void ask_quorum(struct sl_core_config *config)
+static void claim_model(struct sl_core_config *config)
 {
-	config->parameters.quorum = SL_LEARNERS_MAX;
-}
-
-static void ask_composite(struct sl_core_config *config)
-{
-	config->parameters.p = UINT64_C(1) << 60;
-}
-
-static void ask_weight(struct sl_core_config *config)
-{
-	config->parameters.max_weight = UINT64_MAX;
-}
-
-static void ask_bits(struct sl_core_config *config)
-{
-	config->parameters.update_bits = SL_UPDATE_BITS_MAX;
-}
-
-static void ask_range(struct sl_core_config *config)
-{
-	const double range = 1e9;
-	memcpy(&config->parameters.clipping_range, &range, sizeof range);
+	config->parameters.model ^= 1;
 }
 
 /* The others then average whole models in the first round. */
 static void claim_initial(struct sl_core_config *config)
 {
 	config->parameters.initial ^= 1;
-}
-
-static void ask_rounds(struct sl_core_config *config)
-{
-	config->parameters.rounds = SL_ROUNDS_MAX;
-}
-
-static void ask_degree(struct sl_core_config *config)
-{
-	config->parameters.max_degree = SL_DEGREE_LEAST;
 }
 
 static void claim_history(struct sl_core_config *config)
@@ -494,14 +463,8 @@ static const struct lie lies[] = {
 	{.name = "name-absent", .send = name_absent},
 	{.name = "jump", .send = jump},
 	{.name = "flood", .tick = flood},
-	{.name = "quorum", .configure = ask_quorum},
-	{.name = "composite", .configure = ask_composite},
-	{.name = "max-weight", .configure = ask_weight},
-	{.name = "update-bits", .configure = ask_bits},
-	{.name = "clipping-range", .configure = ask_range},
+	{.name = "other-model", .configure = claim_model},
 	{.name = "other-initial", .configure = claim_initial},
-	{.name = "rounds", .configure = ask_rounds},
-	{.name = "max-degree", .configure = ask_degree},
 	{.name = "history", .configure = claim_history},
 	{.name = "silent", .send = fall_silent},
 	{.name = "only-hello", .send = only_hello},

@@ -241,18 +241,8 @@ static void write_result(const struct fake *f, unsigned round)
 	uint8_t sum[SL_HASH_BYTES];
 	size_t n = sl_autoencoder_parameters(f->hidden_units);
 	uint32_t members[2 * SL_LEARNERS_MAX] = {0};
-	struct sl_round_head head = {.t = round,
-				     .a = 1,
-				     .p = field.p,
-				     .parameters = {.n = n,
-						    .rounds = 1,
-						    .quorum = 2,
-						    .tolerance = 1,
-						    .clipping_range = CLIP_16,
-						    .max_weight = 1,
-						    .max_degree = 16},
-				     .count = 2 * f->learners,
-				     .members = members};
+	struct sl_round_head head = {
+		.t = round, .a = 1, .p = field.p, .n = n, .count = 2 * f->learners, .members = members};
 	struct sl_digest own = {.t = round, .a = 1, .id = f->id};
 	struct sl_certificate certificate = {.t = round, .a = 1, .round = &head, .count = 1, .digests = &own};
 	struct sl_error error = {0};

@@ -251,7 +251,8 @@ TEST(from_the_system)
 	}
 }
 
-/* `sharing: seeded` and `shamir`: a key for each attempt and neighbour; each element of its stream once, in order. */
+/* `sharing: seeded` and `shamir`: a key for each attempt and neighbour; each element of its stream once, in
+ * order. */
 TEST(from_keys)
 {
 	uint64_t *stream = calloc(ELEMENTS, sizeof *stream);

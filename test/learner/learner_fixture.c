@@ -168,14 +168,7 @@ struct sl_certificate learner_certificate(sl_round t)
 				       .a = 2,
 				       .roster = LEARNER_ROSTER,
 				       .p = MODULUS,
-				       .parameters = {.n = ELEMENTS,
-						      .rounds = 1,
-						      .quorum = 3,
-						      .tolerance = 1,
-						      .decimals = 4,
-						      .clipping_range = CLIP_16,
-						      .max_weight = 1,
-						      .max_degree = 16},
+				       .n = ELEMENTS,
 				       .count = 6,
 				       .members = ids};
 	sl_canonical_round(&scope, &round, certificate.view);

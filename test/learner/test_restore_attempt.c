@@ -21,8 +21,8 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	sl_bytes_put_u64(&w, 2);
 	sl_bytes_put_u64(&w, 3);
 	sl_bytes_put_u64(&w, MODULUS);
-#define X(name, ...) sl_bytes_put_u64(&w, parameters.name);
-	SL_PARAMETERS(X)
+#define X(name) sl_bytes_put_u64(&w, parameters.name);
+	SL_VIEW_NUMBERS(X)
 #undef X
 	sl_bytes_put(&w, previous, sizeof previous);
 	sl_bytes_put_u64(&w, 3);

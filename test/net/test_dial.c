@@ -320,7 +320,8 @@ TEST(no_route_of_this_family)
 	pair_end(pair);
 }
 
-/* A learner that takes only learners that join turns members away: the other end is told, and goes on dialling. */
+/* A learner that takes only learners that join turns members away: the other end is told, and goes on
+ * dialling. */
 
 static bool first_is_told(void *argument)
 {

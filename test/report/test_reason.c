@@ -28,22 +28,6 @@ static void expect(struct sl_report report, const char *sentence)
 	assert_string_equal(text, sentence);
 }
 
-static uint64_t bits(double value)
-{
-	uint64_t raw;
-	memcpy(&raw, &value, sizeof raw);
-	return raw;
-}
-
-static void expect_parameter(uint32_t peer, const char *name, uint64_t own, uint64_t theirs,
-			     const char *sentence)
-{
-	expect((struct sl_report){.reason = SL_REASON_PARAMETER,
-				  .peer = peer,
-				  .why.parameter = {name, own, theirs}},
-	       sentence);
-}
-
 static int prepare(void **state)
 {
 	(void)state;
@@ -53,27 +37,22 @@ TEST_SETUP(prepare, NULL)
 
 TEST(test_differences)
 {
-	expect_parameter(1, "decimals", 4, 3,
-			 "bo (5) has decimals 3, this learner 4; set the same at all learners");
-	expect_parameter(1, "clipping_range", bits(16), bits(0.5),
-			 "bo (5) has clipping_range 0.5, this learner 16; set the same at all learners");
-	expect_parameter(0, "sharing", 0, 1,
-			 "ana (2) has sharing os, this learner shamir; set the same at all learners");
-	expect_parameter(0, "sharing", 2, 0,
-			 "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
-	expect_parameter(0, "mixing", SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS,
-			 "ana (2) has mixing metropolis, this learner exact; set the same at all learners");
-	expect_parameter(
-		0, "iterations_rule", 0, 1,
-		"ana (2) has iterations_rule exactly, this learner at_least; set the same at all learners");
-	expect_parameter(2, "n", 8, 7,
-			 "cy (9) has a model of size 7, this learner 8; set the same at all learners");
-	expect_parameter(2, "model", 8, 7,
-			 "cy (9) has another model: start the same program with the same settings at all "
-			 "learners");
+	struct sl_report other = {.reason = SL_REASON_OTHER_MODEL, .peer = 2, .why.other = {true, 8, 7}};
+	expect(other,
+	       "cy (9) has a model of size 7, this learner one of size 8; start the same program with the "
+	       "same settings at all learners");
+	other.why.other.their_n = 8;
+	expect(other,
+	       "cy (9) has another model: start the same program with the same settings at all learners");
+	other.why.other.model = false;
+	other.why.other.own_values = SL_VALUES_UPDATE;
+	other.why.other.their_values = SL_VALUES_EXACT;
+	expect(other,
+	       "cy (9) averages exact models, this learner updates: start programs that ask for the same "
+	       "values at all learners");
 	expect((struct sl_report){.reason = SL_REASON_ROSTER, .peer = 2, .why.roster = {3, 4, OWN, OTHER}},
-	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the "
-	       "roster files");
+	       "cy (9) has another roster or other shared settings: 4 learners (123400000000), here 3 "
+	       "(abcd00000000); compare roster.yaml, and starlingd.yaml if the roster has no settings");
 	expect((struct sl_report){.reason = SL_REASON_HISTORY, .peer = 2, .t = 7, .why.history = {OWN, {0}}},
 	       "cy (9) starts round 7 from another committed model: the initial one, here abcd00000000; the "
 	       "one whose state folder is moved away takes the model of the others");
@@ -197,8 +176,6 @@ TEST(test_all_reasons)
 	uint64_t one = 1;
 	for (int reason = SL_REASON_LINK; reason <= SL_REASON_MEMORY; reason++) {
 		struct sl_report report = {.reason = (enum sl_reason)reason, .set = &one};
-		if (reason == SL_REASON_PARAMETER)
-			report.why.parameter.name = "decimals";
 		sl_reason_text(&roster, &report, texts[reason], sizeof texts[reason]);
 		assert_true(strlen(texts[reason]) > 0);
 		for (int other = SL_REASON_LINK; other < reason; other++)

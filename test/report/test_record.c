@@ -331,12 +331,12 @@ TEST(test_sentences)
 {
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_LEFT_OUT,
-				   .reason = SL_REASON_PARAMETER,
+				   .reason = SL_REASON_OTHER_MODEL,
 				   .peer = 1,
-				   .why.parameter = {"tolerance", 1, 2}},
+				   .why.other = {true, 8, 7}},
 		"left_out", SL_WARN,
-		"round 3 attempt 1 leaves learners out: bo (5) has tolerance 2, this learner 1; set the same "
-		"at all learners");
+		"round 3 attempt 1 leaves learners out: bo (5) has a model of size 7, this learner one of "
+		"size 8; start the same program with the same settings at all learners");
 	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
 					 .reason = SL_REASON_LINK,
 					 .phase = SL_PHASE_SHARE,

@@ -21,20 +21,8 @@ struct sl_round_head *round_of(sl_round t, sl_attempt a, uint64_t p, uint64_t n)
 	struct sl_round_head *round = &rounds[turns++ % 4];
 	for (uint32_t i = 0; i < 20; i++)
 		members[2 * i] = i + 51;
-	*round = (struct sl_round_head){.t = t,
-					.a = a,
-					.p = p,
-					.parameters = {.n = n,
-						       .rounds = 9,
-						       .quorum = 11,
-						       .tolerance = 1,
-						       .decimals = 4,
-						       .clipping_range = CLIP_16,
-						       .max_weight = 1,
-						       .max_degree = 16},
-					.count = 40,
-					.members = members,
-					.total = 7};
+	*round = (struct sl_round_head){
+		.t = t, .a = a, .p = p, .n = n, .count = 40, .members = members, .total = 7};
 	fill(round->previous, sizeof round->previous, 3);
 	fill(round->roster, sizeof round->roster, 4);
 	fill(round->edges, sizeof round->edges, 5);

@@ -44,13 +44,7 @@ static void make(struct sl_evidence *e)
 				     .count = 2,
 				     .candidates = candidates};
 	memcpy(ls->key, e->key, sizeof ls->key);
-	ls->parameters = (struct sl_parameters){.n = 7,
-						.rounds = 10,
-						.quorum = 3,
-						.tolerance = 1,
-						.clipping_range = UINT64_C(0x4030000000000000),
-						.max_weight = 1,
-						.max_degree = 16};
+	ls->n = 7;
 	e->records[1] = e->records[0];
 	e->records[1].link_state.count = 1;
 	sign_both(e);
@@ -106,9 +100,9 @@ static void nothing(struct sl_evidence *e)
 	(void)e;
 }
 
-static void quorum(struct sl_evidence *e)
+static void hop_bytes(struct sl_evidence *e)
 {
-	e->records[1].link_state.parameters.quorum++;
+	e->records[1].link_state.hop_bytes++;
 	sign_both(e);
 }
 
@@ -200,7 +194,7 @@ TEST_WITH(only_a_contradiction_is_a_proof, folder_setup, folder_teardown)
 		const char *flaw, *differ;
 	} cases[] = {
 		{nothing, NULL, " candidates"},
-		{quorum, NULL, " quorum candidates"},
+		{hop_bytes, NULL, " hop_bytes candidates"},
 		{same, "both records say the same", NULL},
 		{two_signatures, "a signature is wrong", NULL},
 		{other_attempt, "an honest learner may sign both", NULL},

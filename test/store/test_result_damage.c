@@ -258,7 +258,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		   *list = "round or digests are not hexadecimal digits",
 		   *length = "hash, key, challenge or signature of a wrong length";
 	const char *const cases[][3] = {
-		{"format", "starling-result-6", "the format is not starling-result-7"},
+		{"format", "starling-result-7", "the format is not starling-result-8"},
 		{"n", "4", "a result of another n"},
 		{"n", "18446744073709551619", "n is no number"},
 		{"n", "0x3", "n is no number"},
@@ -272,7 +272,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		{"digests", "084", list},
 		{"digests", "08x6", list},
 		{"digests", "0846", length},
-		{"round", "", "no parameters"},
+		{"round", "", length},
 		{"round", "084", list},
 		{"round", "0800", "not the canonical form"},
 	};

@@ -9,19 +9,9 @@
 #define Z63 Z31 "00" Z31
 #define Z71 Z63 "0000000000000000"
 
-#define PARAMETERS                                                                                           \
-	{                                                                                                    \
-		.n = 1000, .p = 1020431, .rounds = 9, .quorum = 4, .tolerance = 1, .decimals = 6,            \
-		.clipping_range = 0x4030000000000000, .max_weight = 70000, .encoding = 1, .sharing = 2,      \
-		.mixing = 3, .k = 8, .iterations_rule = 1, .max_degree = 16, .model = 0x0123456789abcdef,    \
-		.forgetful = 2, .privacy_check = 1, .failed = 1, .hop_bytes = 300, .values = 1,              \
-		.update_bits = 12                                                                            \
-	}
-/* 68 bytes */
-#define PARAMETERS_BYTES                                                                                     \
-	"08e807108fa43e180920042801300639000000000000304040f0a20448015002580360086801701079efcdab8967452301" \
-	"80"                                                                                                 \
-	"01028801019001019801ac02a00101a8010c"
+#define STATEMENT                                                                                            \
+	.n = 1000, .model = 0x0123456789abcdef, .values = 1, .initial = 0xfedcba9876543210, .failed = 1,     \
+	.hop_bytes = 300
 
 const struct sl_scope literal_scope = {.run = {0x51}, .roster = {0x52}};
 
@@ -49,14 +39,15 @@ const struct literal literals[] = {
 			 .key = {0x10},
 			 .roster = {0x53},
 			 .roster_size = 5,
-			 .parameters = PARAMETERS,
+			 STATEMENT,
 			 .previous = {0x11},
 			 .count = 3,
 			 .candidates = candidates,
 			 .signature = {0x12}}},
-	 "08071002180320ac022a2010" Z31 "322053" Z31 "38054244" PARAMETERS_BYTES "4a2011" Z31
-	 "52030102035a4012" Z63,
-	 "34cfde05a0c7ad42065d5c3d187d565e9b7ced427214d662b695ae285a5fba08"},
+	 "08071002180320ac022a2010" Z31 "322053" Z31 "380540e80749efcdab8967452301"
+	 "5001591032547698badcfe600168ac02722011" Z31 "7a03010203820140"
+	 "12" Z63,
+	 "8d212cb12043b9948b6f96f4e97e02b41f3b386b014c4b2d68901822e051fd40"},
 	{{.kind = SL_MSG_READY,
 	  .ready = {.id = 7,
 		    .t = 3,
@@ -142,7 +133,9 @@ const struct literal literals[] = {
 	  .round_head = {.t = 3,
 			 .a = 300,
 			 .p = 1020431,
-			 .parameters = PARAMETERS,
+			 .update_bits = 12,
+			 .forgetful = 2,
+			 STATEMENT,
 			 .previous = {0x59},
 			 .roster = {0x5a},
 			 .count = 4,
@@ -150,8 +143,9 @@ const struct literal literals[] = {
 			 .edges = {0x5b},
 			 .total = 300,
 			 .strands = {0x5c}}},
-	 "080310ac02188fa43e2244" PARAMETERS_BYTES "2a2059" Z31 "32205a" Z31 "3a050102ac020042205b" Z31
-	 "48ac025280025c" Z31 Z32 Z32 Z32 Z32 Z32 Z32 Z32,
+	 "080310ac02188fa43e200c280230e80739efcdab8967452301400149"
+	 "1032547698badcfe500158ac02622059" Z31 "6a205a" Z31 "72050102ac02007a205b" Z31
+	 "8001ac028a0180025c" Z31 Z32 Z32 Z32 Z32 Z32 Z32 Z32,
 	 NULL},
 	{{.kind = SL_MSG_SHARE,
 	  .chunk = {.t = 3, .a = 300, .view = {0x60}, .index = 1, .size = sizeof piece, .bytes = piece}},

@@ -99,23 +99,17 @@ ProtobufCMessage *valid(uint32_t kind)
 	return m;
 }
 
-/* Return the description of member `name` of *m; of "parameters.x", with *m moved to the parameters. */
-static const ProtobufCFieldDescriptor *find(ProtobufCMessage **m, const char *name)
+static const ProtobufCFieldDescriptor *find(const ProtobufCMessage *m, const char *name)
 {
-	const char *dot = strchr(name, '.');
-	if (dot != NULL) {
-		*m = *(ProtobufCMessage **)member(*m, "parameters");
-		name = dot + 1;
-	}
 	const ProtobufCFieldDescriptor *d =
-		protobuf_c_message_descriptor_get_field_by_name((*m)->descriptor, name);
+		protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
 	assert_non_null(d);
 	return d;
 }
 
 void *member(ProtobufCMessage *m, const char *name)
 {
-	const ProtobufCFieldDescriptor *d = find(&m, name);
+	const ProtobufCFieldDescriptor *d = find(m, name);
 	return (uint8_t *)m + d->offset;
 }
 
@@ -123,7 +117,7 @@ void set(ProtobufCMessage *m, const char *name, uint64_t value)
 {
 	static uint8_t zeros[SL_CHUNK_BYTES_MAX + 1];
 	static uint32_t ascending[2 * SL_LEARNERS_MAX + 1];
-	const ProtobufCFieldDescriptor *d = find(&m, name);
+	const ProtobufCFieldDescriptor *d = find(m, name);
 	void *at = (uint8_t *)m + d->offset;
 	if (d->label == PROTOBUF_C_LABEL_REPEATED) {
 		for (uint32_t i = 0; i <= 2 * SL_LEARNERS_MAX; i++)
@@ -168,7 +162,7 @@ void put_varint(uint64_t value)
 
 void put_span(unsigned tag, const void *bytes, size_t size)
 {
-	put_byte(tag);
+	put_varint(tag);
 	put_varint(size);
 	sl_bytes_put(&w, bytes, size);
 }

@@ -17,7 +17,7 @@ const ProtobufCMessageDescriptor *described(uint32_t kind);
 /* Return a valid message of `kind` (literal.h) in protobuf-c's struct, to be spoilt; it lasts until the next
  * call. */
 ProtobufCMessage *valid(uint32_t kind);
-/* Return the member `name` of `m`; "parameters.x" is member x of its parameters. */
+/* Return the member `name` of `m`. */
 void *member(ProtobufCMessage *m, const char *name);
 /* Set the number `name` of `m`, or the count of a list, or the size of a span, whose contents are valid up to
  * one above the largest that is allowed. */

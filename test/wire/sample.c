@@ -60,17 +60,6 @@ static void ascend(uint32_t *items, uint32_t count, uint32_t step)
 			   (uint32_t)sample_range(1, sample_random() % 4 == 0 ? step : 3);
 }
 
-static void make_parameters(struct sl_parameters *q)
-{
-	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++)
-		((uint64_t *)q)[i] =
-			edge(sl_message_parameter_fields[i].least, sl_message_parameter_fields[i].most);
-	if (q->p < 3)
-		q->p = 0;
-	if (q->k < q->iterations_rule)
-		q->k = q->iterations_rule;
-}
-
 static void make_field(struct sample *sample, const struct sl_message_field *f, uint8_t *body)
 {
 	uint8_t *at = body + f->offset, *count = body + f->count_offset;
@@ -94,8 +83,6 @@ static void make_field(struct sample *sample, const struct sl_message_field *f, 
 		*(size_t *)count = (size_t)edge(1, f->most < SAMPLE_PIECE_MAX ? f->most : SAMPLE_PIECE_MAX);
 		noise(sample->piece, *(size_t *)count);
 		break;
-	case SL_FORM_PARAMETERS:
-		make_parameters((struct sl_parameters *)at);
 	}
 }
 
@@ -180,34 +167,12 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 
 /* --- ranges, without those of message.h --- */
 
-#define NO_CLIP "clipping_range is not a positive number"
-
 const struct sample_bound sample_bounds[] = {
 	{SL_MSG_HELLO, "status", 1, 6, "unknown peer status"},
 	{SL_MSG_LINK_STATE, "roster_size", 1, 2000, "roster_size out of range"},
 	{SL_MSG_LINK_STATE, "candidates", 0, 2000, "too many candidates"},
-	{SL_MSG_LINK_STATE, "parameters.n", 1, 268435455, "n out of range"},
-	{SL_MSG_LINK_STATE, "parameters.p", 0, UINT64_C(2305843009213693951), "modulus out of range"},
-	{SL_MSG_LINK_STATE, "parameters.rounds", 1, 1000000, "rounds out of range"},
-	{SL_MSG_LINK_STATE, "parameters.quorum", 1, 2000, "quorum out of range"},
-	{SL_MSG_LINK_STATE, "parameters.tolerance", 1, 1998, "tolerance out of range"},
-	{SL_MSG_LINK_STATE, "parameters.decimals", 0, 12, "decimals out of range"},
-	{SL_MSG_LINK_STATE, "parameters.clipping_range", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
-	{SL_MSG_LINK_STATE, "parameters.max_weight", 1, UINT64_MAX, "max_weight is 0"},
-	{SL_MSG_LINK_STATE, "parameters.encoding", 0, 1, "unknown encoding"},
-	{SL_MSG_LINK_STATE, "parameters.sharing", 0, 2, "unknown sharing"},
-	{SL_MSG_LINK_STATE, "parameters.mixing", 0, 3, "unknown mixing"},
-	{SL_MSG_LINK_STATE, "parameters.k", 0, 1000000, "k out of range"},
-	{SL_MSG_LINK_STATE, "parameters.iterations_rule", 0, 1, "iterations_rule is neither 0 nor 1"},
-	{SL_MSG_LINK_STATE, "parameters.max_degree", 4, 2000, "max_degree out of range"},
-	{SL_MSG_LINK_STATE, "parameters.model", 0, UINT64_MAX, NULL},
-	{SL_MSG_LINK_STATE, "parameters.forgetful", 0, 2000, "forgetful out of range"},
-	{SL_MSG_LINK_STATE, "parameters.privacy_check", 0, 1, "privacy_check is neither 0 nor 1"},
-	{SL_MSG_LINK_STATE, "parameters.failed", 0, 1, "failed is neither 0 nor 1"},
-	{SL_MSG_LINK_STATE, "parameters.hop_bytes", 0, UINT64_C(1) << 32, "hop_bytes out of range"},
-	{SL_MSG_LINK_STATE, "parameters.values", 0, 2, "unknown values"},
-	{SL_MSG_LINK_STATE, "parameters.update_bits", 0, 48, "update_bits out of range"},
-	{SL_MSG_LINK_STATE, "parameters.initial", 0, UINT64_MAX, NULL},
+	{SL_MSG_ROUND, "forgetful", 0, 2000, "forgetful out of range"},
+	{SL_MSG_ROUND, "update_bits", 0, 48, "update_bits out of range"},
 	{SL_MSG_READY, "k", 0, 1000001, "K out of range"},
 	{SL_MSG_REQUEST, "t", 0, 1000001, "round out of range"},
 	{SL_MSG_REQUEST, "a", 0, 16777216, "attempt out of range"},
@@ -227,6 +192,10 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_STATE, "iteration", 1, 999999, "iteration out of range"},
 	{SL_MSG_KEY_SHARE, "index", 0, 0, "chunk index out of range"},
 	{SL_MSG_KEY_SHARE, "bytes", 40, 392, "key share of a wrong size"},
+	{SAMPLE_ANY, "n", 1, 268435455, "n out of range"},
+	{SAMPLE_ANY, "failed", 0, 1, "failed is neither 0 nor 1"},
+	{SAMPLE_ANY, "hop_bytes", 0, UINT64_C(1) << 32, "hop_bytes out of range"},
+	{SAMPLE_ANY, "values", 0, 2, "unknown values"},
 	{SAMPLE_ANY, "iteration", 0, 0, "iteration out of range"},
 	{SAMPLE_ANY, "id", 1, UINT32_MAX, "id is 0"},
 	{SAMPLE_ANY, "t", 1, 1000001, "round out of range"},

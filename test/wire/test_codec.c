@@ -92,20 +92,11 @@ TEST(largest_link_state)
 	ls->t = SL_ROUNDS_MAX + 1;
 	ls->a = SL_ATTEMPTS_MAX;
 	ls->roster_size = SL_LEARNERS_MAX;
-	ls->parameters = (struct sl_parameters){.n = SL_ELEMENTS_MAX - 1,
-						.p = (UINT64_C(1) << 61) - 1,
-						.rounds = SL_ROUNDS_MAX,
-						.quorum = SL_LEARNERS_MAX,
-						.tolerance = SL_LEARNERS_MAX - 2,
-						.decimals = SL_DECIMALS_MAX,
-						.clipping_range = 1,
-						.max_weight = UINT64_MAX,
-						.encoding = 1,
-						.sharing = 1,
-						.mixing = 1,
-						.k = SL_ITERATIONS_MAX,
-						.iterations_rule = 1,
-						.max_degree = SL_LEARNERS_MAX};
+	ls->n = SL_ELEMENTS_MAX - 1;
+	ls->model = ls->initial = UINT64_MAX;
+	ls->values = 2;
+	ls->failed = 1;
+	ls->hop_bytes = SL_HOP_BYTES_MAX;
 	ls->count = SL_LEARNERS_MAX;
 	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
 		sample.candidates[i] = UINT32_MAX - SL_LEARNERS_MAX + 1 + i;

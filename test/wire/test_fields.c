@@ -28,8 +28,6 @@ static bool type_fits(const struct sl_message_field *f, const ProtobufCFieldDesc
 		return d->type == PROTOBUF_C_TYPE_BYTES;
 	case SL_FORM_LIST:
 		return d->type == PROTOBUF_C_TYPE_UINT32;
-	case SL_FORM_PARAMETERS:
-		return d->descriptor == &starling__parameters__descriptor;
 	}
 	return false;
 }
@@ -55,7 +53,6 @@ TEST(lists_are_the_proto_file)
 		const struct sl_message_type *type = sl_message_type(kind);
 		expect_fields(described(kind), type->fields, type->count);
 	}
-	expect_fields(&starling__parameters__descriptor, sl_message_parameter_fields, SL_PARAMETER_COUNT);
 	assert_null(sl_message_type(0));
 	assert_null(sl_message_type(14));
 	assert_null(sl_message_type(SL_MESSAGE_KINDS));
@@ -64,14 +61,13 @@ TEST(lists_are_the_proto_file)
 /* Return true if the range of `f` is the whole type, so that no value is refused. */
 static bool unbounded(const struct sl_message_field *f)
 {
-	return f->form == SL_FORM_BYTES || f->form == SL_FORM_PARAMETERS ||
+	return f->form == SL_FORM_BYTES ||
 	       (f->least == 0 && f->most == (f->form == SL_FORM_U32 ? UINT32_MAX : UINT64_MAX));
 }
 
 /* A range in message.h without a literal row would be tested against itself alone. */
 TEST(ranges_stand_twice)
 {
-	char name[64];
 	SAMPLE_EACH_KIND(kind)
 	{
 		const struct sl_message_type *type = sl_message_type(kind);
@@ -80,11 +76,6 @@ TEST(ranges_stand_twice)
 			    sample_bound_of(kind, type->fields[i].name) == NULL)
 				fail_msg("sample_bounds has no row for field %s of %s", type->fields[i].name,
 					 type->name);
-	}
-	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++) {
-		snprintf(name, sizeof name, "parameters.%s", sl_message_parameter_fields[i].name);
-		if (sample_bound_of(SL_MSG_LINK_STATE, name) == NULL)
-			fail_msg("sample_bounds has no row for %s", name);
 	}
 }
 

@@ -11,10 +11,9 @@
 #include "common/wire/codec.h"
 
 #define TLS_RECORD_BYTES 16384.0
-#define TLS_EXTRA_BYTES 22.0		     /* of a record: header, tag, content type */
-#define RANGE_1 UINT64_C(0x3ff0000000000000) /* the bits of 1.0 */
-#define PROCESS_BYTES 18e6		     /* of a learner without a model */
-#define ROW_BYTES_MAX 26u		     /* of the checksums of a vector: for p = 3 */
+#define TLS_EXTRA_BYTES 22.0 /* of a record: header, tag, content type */
+#define PROCESS_BYTES 18e6   /* of a learner without a model */
+#define ROW_BYTES_MAX 26u    /* of the checksums of a vector: for p = 3 */
 #define MODELS_BYTES                                                                                         \
 	12.0 /* of the trained and the committed model, and the rest of updates, for each float */
 
@@ -59,17 +58,11 @@ static double records_bytes(const struct sl_estimate_input *in, const struct sl_
 						  .t = 1,
 						  .a = 1,
 						  .roster_size = SL_LEARNERS_MAX,
+						  .n = in->floats,
+						  .model = 1,
+						  .values = SL_VALUES_UPDATE,
 						  .count = (uint32_t)count,
 						  .candidates = candidates};
-	state.link_state.parameters = (struct sl_parameters){.n = in->floats,
-							     .rounds = 10,
-							     .quorum = 1,
-							     .tolerance = 1,
-							     .values = SL_VALUES_UPDATE,
-							     .update_bits = 12,
-							     .clipping_range = RANGE_1,
-							     .max_weight = 1,
-							     .max_degree = 16};
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};
 	challenge.challenge = (struct sl_challenge){.t = 1, .a = 1, .origin = 1, .value = {1}};
 	checksums.checksums = (struct sl_checksums){.t = 1, .a = 1, .id = 1, .values = values};

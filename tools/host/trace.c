@@ -117,14 +117,11 @@ static void say_report(struct sl_host_trace *t, const struct sl_report *r)
 	say(t, "%s", sl_report_name(r->kind));
 	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_LEFT_OUT || r->kind == SL_REPORT_RECOVERING) {
 		say(t, " %s", sl_report_reason_name(r->reason));
-		if (r->reason == SL_REASON_PARAMETER)
-			say(t, " %s of %u: %u, not %u", r->why.parameter.name, who(t, r->peer),
-			    (uint32_t)r->why.parameter.theirs, (uint32_t)r->why.parameter.own);
-		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
+		if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
 			say(t, " %u of %u, missing", r->why.quorum.learners, (uint32_t)r->why.quorum.quorum);
 		if (r->set != NULL)
 			say_set(t, r->set);
-		else if (r->peer != 0 && r->reason != SL_REASON_PARAMETER)
+		else if (r->peer != 0)
 			say(t, " %u", who(t, r->peer));
 	} else if (r->kind == SL_REPORT_REJECTED) {
 		say(t, " %u: %s", who(t, r->peer), r->rejected.text);

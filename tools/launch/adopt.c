@@ -30,15 +30,15 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 
 /* The models of the round may still be there to recompute its mean: the learner says no more how they were
  * encoded. */
-static void adopt_encoding(struct sl_round_row *row, const struct sl_round_head *round)
+static void adopt_encoding(struct sl_round_row *row, const struct sl_round_head *round, uint32_t decimals)
 {
-	struct sl_view view = {.n = row->learners, .agreed = round->parameters};
+	struct sl_view view = {.agreed = {.values = round->values, .initial = round->initial}};
 	memcpy(view.previous, round->previous, SL_HASH_BYTES);
-	sl_view_set_encoding(&view, &(struct sl_layout){0});
-	row->values = view.encoding.values;
-	row->bits = view.encoding.update_bits;
+	bool exact = round->values == SL_VALUES_UPDATE && !sl_view_ranged(&view);
+	row->values = exact ? SL_VALUES_EXACT : (enum sl_values)round->values;
+	row->bits = (uint32_t)round->update_bits;
 	row->decimals_known = row->values == SL_VALUES_MODEL;
-	row->decimals = view.encoding.decimals;
+	row->decimals = row->decimals_known ? decimals : 0;
 }
 
 static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
@@ -49,7 +49,7 @@ static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
 	if (row->committed == 0) {
 		row->learners = sl_round_learners(certificate->round);
 		row->attempt = certificate->a;
-		adopt_encoding(row, certificate->round);
+		adopt_encoding(row, certificate->round, l->launch->plan->settings.decimals);
 	}
 	if (certificate->digests[0].id != l->index + 1) {
 		sl_round_table_shown(row, l->index, digest);

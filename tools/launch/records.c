@@ -239,9 +239,7 @@ static void hear_model(struct sl_learner *l, struct sl_round_row *row, const str
 static void hear_left_out(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)row;
-	bool model = record->cause != NULL &&
-		     (strcmp(record->cause, "model") == 0 || strcmp(record->cause, "n") == 0);
-	if (record->cause != NULL && !model)
+	if (record->cause != NULL && strcmp(record->cause, "model") != 0)
 		hear_odd(l, record, record->cause);
 }
 

@@ -205,7 +205,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i],
 			    sl_round_learners(commit->round));
 	if (!caught_up)
-		sl_sim_check_mean(sim, i, page, &commit->round->parameters);
+		sl_sim_check_mean(sim, i, page, commit->round);
 	if (sim->models[commit->t] == NULL || only_lost_have(sim, commit->t)) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = sl_sim_copy(sim, l->host.workspace.committed, bytes);

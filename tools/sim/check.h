@@ -96,7 +96,7 @@ static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl
 /* check_mean.c: compare the committed model of learner i with the plain mean of the models, in doubles.
  * Encoding rounds each value to a multiple of the step that was agreed. */
 void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,
-		       const struct sl_parameters *agreed);
+		       const struct sl_round_head *agreed);
 /* check_rules.c */
 void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t);
 void sl_sim_check_safety(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready);

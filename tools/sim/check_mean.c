@@ -64,7 +64,7 @@ static double most_of(const struct tensor *t)
 }
 
 /* Return the exponent after the ranged round, by the models that went in. */
-static int exponent_of(const struct tensor *t, const struct sl_parameters *agreed)
+static int exponent_of(const struct tensor *t)
 {
 	struct sl_range_grid grid = {0};
 	double weights = 0;
@@ -85,7 +85,7 @@ static int exponent_of(const struct tensor *t, const struct sl_parameters *agree
 	struct sl_range_end end = {.range = t->range,
 				   .bits = t->bits,
 				   .learners = t->page->n,
-				   .backed = (unsigned)agreed->tolerance + 1,
+				   .backed = (unsigned)t->sim->options.parameters.tolerance + 1,
 				   .most = most_of(t),
 				   .weight = weights};
 	return sl_range_check_exponent(&grid, &end);
@@ -121,11 +121,11 @@ static int limbs_of(const struct sl_workspace *workspace, const struct tensor *t
 
 /* Fill in how the tensor of t->run was encoded. */
 static void set_steps(struct tensor *t, const struct sl_workspace *workspace,
-		      const struct sl_parameters *agreed, const uint8_t *before)
+		      const struct sl_round_head *agreed, const uint8_t *before)
 {
 	t->base = NULL;
 	t->step = agreed->values == SL_VALUES_MODEL && t->run.dtype != SL_INT64
-			  ? pow(10, -(double)agreed->decimals)
+			  ? pow(10, -(double)t->sim->options.parameters.decimals)
 			  : 0;
 	if (before == NULL || sl_ranges_always_exact(class_of(workspace, t)))
 		return;
@@ -153,11 +153,11 @@ static double largest_of(const struct sl_workspace *workspace, const void *model
 }
 
 static void check_exponent(const struct tensor *t, uint32_t i, const struct sl_workspace *workspace,
-			   const struct sl_parameters *agreed, bool ranged)
+			   bool ranged)
 {
 	int found = sl_workspace_exponents(workspace)[t->run.tensor - 1], exponent = 0;
 	if (!sl_ranges_always_exact(class_of(workspace, t)))
-		exponent = ranged ? exponent_of(t, agreed)
+		exponent = ranged ? exponent_of(t)
 				  : sl_range_check_first(
 					    largest_of(workspace, workspace->committed, t->run.tensor),
 					    largest_of(workspace, workspace->committed, 0),
@@ -169,7 +169,7 @@ static void check_exponent(const struct tensor *t, uint32_t i, const struct sl_w
 
 /* The model of this round and its exponents must follow from those of the last one. */
 void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page,
-		       const struct sl_parameters *agreed)
+		       const struct sl_round_head *agreed)
 {
 	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	const uint8_t *before = agreed->values != SL_VALUES_UPDATE ? NULL
@@ -188,6 +188,6 @@ void sl_sim_check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		for (size_t e = 0; e < t.run.count; e++)
 			check_element(&t, i, workspace->committed, e);
 		if (agreed->values != SL_VALUES_MODEL)
-			check_exponent(&t, i, workspace, agreed, before != NULL);
+			check_exponent(&t, i, workspace, before != NULL);
 	}
 }

@@ -535,25 +535,12 @@ static void begin_odd(struct sl_sim_faults *f)
 	uint32_t i = (uint32_t)below(f, f->sim->n);
 	struct sl_core_config *config = &f->sim->learners[i].host.config;
 	f->sim->learners[i].odd = true;
-	switch (below(f, 5)) {
-	case 0:
+	f->sim->rosters = below(f, 2) == 0;
+	if (f->sim->rosters)
 		config->scope.roster[0] ^= 1;
-		f->sim->rosters = true;
-		break;
-	case 1:
-		config->parameters.tolerance++;
-		break;
-	case 2:
-		config->parameters.quorum = SL_LEARNERS_MAX;
-		break;
-	case 3:
-		config->parameters.p = UINT64_C(1) << 60;
-		break;
-	case 4:
-		config->parameters.sharing = (config->parameters.sharing + 1) % (SL_SHARING_SEEDED + 1);
-		break;
-	}
-	sl_sim_tell(f->sim, i, "FAULT has another roster, or other parameters");
+	else
+		config->parameters.model ^= 1;
+	sl_sim_tell(f->sim, i, "FAULT has another roster, or another model");
 }
 
 void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const struct sl_sim_mix *mix)

@@ -32,7 +32,7 @@
 	X(WIPED, "disk emptied", "wiped")                                                                    \
 	X(CORRUPT, "bit flipped", "corrupt")                                                                 \
 	X(LIAR, "liar", "liar")                                                                              \
-	X(ROSTER, "other settings", "roster")
+	X(ROSTER, "other roster", "roster")
 
 enum sl_sim_fault {
 #define X(name, ...) SL_SIM_FAULT_##name,

@@ -220,7 +220,7 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	struct sl_message early = {.kind = SL_MSG_LINK_STATE};
 	struct sl_link_state *state = &early.link_state;
 	if (m->kind == SL_MSG_LINK_STATE) {
-		m->link_state.parameters.failed = m->link_state.id == sim->ids[i];
+		m->link_state.failed = m->link_state.id == sim->ids[i];
 		return m->link_state.id == sim->ids[i];
 	}
 	if (m->hello.status != SL_PEER_STATUS_TRAINING || m->hello.a > 1)
@@ -230,7 +230,10 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 					.t = m->hello.t,
 					.a = 2,
 					.roster_size = sim->n,
-					.parameters = host->config.parameters,
+					.n = host->config.parameters.n,
+					.model = host->config.parameters.model,
+					.values = host->config.parameters.values,
+					.initial = host->config.parameters.initial,
 					.candidates = candidates};
 	for (uint32_t k = 0; k < sim->n; k++)
 		if (k != i)
@@ -239,7 +242,7 @@ static int lie_early(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	memcpy(state->roster, host->config.scope.roster, sizeof state->roster);
 	if (last->t > 0)
 		memcpy(state->previous, last->digest, sizeof state->previous);
-	state->parameters.failed = 1;
+	state->failed = 1;
 	sl_sim_sign(sim, &early);
 	sl_sim_echo(sim, i, j, &early, 20);
 	return true;
@@ -282,10 +285,8 @@ LIE(MUTE, KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), !spared(sim, j), return DRO
 LIE(SLOW, KIND(SHARE) | KIND(DEPOSIT) | KIND(STATE), true, sl_sim_link(sim, i, j)->slow_ms = 9900)
 LIE(ROUND, KIND(HELLO), m->hello.t < sim->options.parameters.rounds && m->hello.status != SL_PEER_STATUS_DONE,
     m->hello.t++)
-/* About parameters and history: all learners hear the same. */
-LIE(QUORUM, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.quorum = SL_LEARNERS_MAX)
-LIE(INITIAL, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.initial ^= 1)
-LIE(TOLERANCE, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.parameters.tolerance++)
+/* About model and history: all learners hear the same. */
+LIE(INITIAL, KIND(LINK_STATE), OWN(m->link_state.id), m->link_state.initial ^= 1)
 LIE(HISTORY, KIND(LINK_STATE), OWN(m->link_state.id), FLIP(m->link_state.previous))
 LIE(ROSTER, KIND(LINK_STATE), OWN(m->link_state.id), FLIP(m->link_state.roster))
 LIE(RESULT, KIND(RESULT) | KIND(DIGEST), true, return lie_result(sim, i, m))

@@ -30,10 +30,8 @@
 	X(ABORT_ALL, "abort-all", false, "aborts all attempts up to the largest number")                     \
 	X(ABSENT, "absent", false, "names a learner that it has no link to")                                 \
 	X(JUMP, "jump", false, "numbers its attempts far ahead")                                             \
-	X(QUORUM, "quorum", true, "demands a quorum of 2000")                                                \
 	X(INITIAL, "initial", true, "states another initial model")                                          \
 	X(MAGNITUDES, "magnitudes", true, "says that its updates are the largest, or the smallest")          \
-	X(TOLERANCE, "tolerance", true, "has another tolerance")                                             \
 	X(HISTORY, "history", true, "has another last result")                                               \
 	X(ROSTER, "roster", true, "has another roster")                                                      \
 	X(HAVE, "have", true, "claims to have all masked states and sends none")                             \

@@ -134,8 +134,9 @@ static void compare_hello(struct sl_doctor_finding *f, const struct sl_doctor *d
 	if (memcmp(hello->run, run, sizeof run) != 0)
 		find_other_run(f, d);
 	else if (memcmp(hello->roster, d->group.roster.hash, SL_HASH_BYTES) != 0)
-		find(f, SL_DOCTOR_WARN, "give all learners the same roster, then run 'starling reload'",
-		     "answers, and has another roster");
+		find(f, SL_DOCTOR_WARN,
+		     "give all learners the same roster and shared settings, then run 'starling reload'",
+		     "answers, and has another roster or other shared settings");
 	sl_codec_close(&decoded);
 }
 
