@@ -207,8 +207,8 @@ TEST_WITH(taken_at_once_without_an_open_attempt, enter, leave)
 		bool taken;
 	} rows[] = {{SL_PHASE_READY, 0, false},	    {SL_PHASE_CONFIRM, 0, false},
 		    {SL_PHASE_TRAIN, 60000, false}, {SL_PHASE_RECOVER, 0, false},
-		    {SL_PHASE_TRAIN, 0, true},	    {SL_PHASE_DISCOVER, 60000, true},
-		    {SL_PHASE_AGREE, 60000, true},  {SL_PHASE_SHARE, 0, false}};
+		    {SL_PHASE_SHARE, 0, false},	    {SL_PHASE_TRAIN, 0, true},
+		    {SL_PHASE_AGREE, 60000, true},  {SL_PHASE_DISCOVER, 60000, true}};
 	char none;
 	phase = SL_PHASE_SHARE;
 	older.daemon->observe.of.core = (struct sl_core *)&none;
