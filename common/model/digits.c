@@ -82,8 +82,9 @@ static double distance(struct point p, struct point from, struct point to)
 {
 	double dx = to.x - from.x, dy = to.y - from.y, length = dx * dx + dy * dy;
 	double along = length > 0 ? ((p.x - from.x) * dx + (p.y - from.y) * dy) / length : 0;
-	along = fmin(fmax(along, 0), 1);
-	return hypot(p.x - from.x - along * dx, p.y - from.y - along * dy);
+	along = along < 0 ? 0 : along > 1 ? 1 : along;
+	double right = p.x - from.x - along * dx, down = p.y - from.y - along * dy;
+	return sqrt(right * right + down * down);
 }
 
 static int clamped(double v)
@@ -102,7 +103,7 @@ static void pen(uint8_t *pixels, double radius, struct point from, struct point 
 	for (int y = top; y <= bottom; y++) {
 		for (int x = left; x <= right; x++) {
 			double ink = reach - distance((struct point){x, y}, from, to);
-			uint8_t value = (uint8_t)(255.0 * fmin(fmax(ink, 0), 1) + 0.5);
+			uint8_t value = (uint8_t)(255.0 * (ink < 0 ? 0 : ink > 1 ? 1 : ink) + 0.5);
 			uint8_t *pixel = pixels + (size_t)y * SL_IMAGE_SIDE + (size_t)x;
 			if (value > *pixel)
 				*pixel = value;
