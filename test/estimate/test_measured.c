@@ -133,8 +133,12 @@ TEST(memory)
 	skip(); /* the sanitizer needs memory of its own */
 #endif
 	expect_small(expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SEEDED), 27e6);
-	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_small(expect_peak("regular:4", 7, SL_ENGINE_FOREST, SL_SHARING_SEEDED), 34e6);
+}
+
+TEST_NIGHTLY(memory_of_others)
+{
+	expect_peak("complete", 4, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_peak("ring", 5, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 	expect_peak("ring", 5, SL_ENGINE_METROPOLIS, SL_SHARING_SEEDED);
 }
