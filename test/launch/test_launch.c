@@ -259,6 +259,7 @@ TEST(runs_end_as_they_should)
 {
 	enum { COUNT = sizeof runs / sizeof *runs };
 	struct cluster *clusters[COUNT];
+	cluster_need_numpy();
 	for (size_t k = 0; k < COUNT; k++) {
 		clusters[k] = cluster_new();
 		process_write(cluster_path(clusters[k], 0, "split.txt"), "learners 3\nstep\nstep 1-2 2-3\n");

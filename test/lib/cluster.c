@@ -104,6 +104,7 @@ void cluster_copy_programs(struct cluster *c, const char *daemon)
 	process_run(&o, c->folder, (const char *const[]){"/bin/cp", daemon, "starlingd", NULL});
 	assert_int_equal(o.status, 0);
 	c->starling = "./starling";
+	setenv("PYTHONPATH", SL_SOURCE_ROOT "/tools/verify", 1); /* which it finds beside a build folder */
 }
 
 /* ---- learners that the test starts ---- */
@@ -338,6 +339,8 @@ void cluster_launch_start(struct cluster *c, const char *arguments)
 		words.count = 2;
 	if (n != NULL)
 		c->run.learners = (uint32_t)strtoul(n + 3, NULL, 10);
+	if (strstr(arguments, "--verify") != NULL)
+		cluster_need_numpy();
 	add_words(&words, NULL, arguments);
 	unlink(cluster_path(c, 0, "out"));
 	unlink(cluster_path(c, 0, "err"));

@@ -92,6 +92,9 @@ uint32_t cluster_expect_exact(const struct cluster *c);
  * learners of the bit set `liars` (bit i - 1: learner i) have committed. */
 uint32_t cluster_look_exact(const struct cluster *c, uint64_t liars, struct sl_error *wrong);
 
+/* Skip the case if python3 has no numpy, which --verify needs. */
+void cluster_need_numpy(void);
+
 /* ---- learners of a launcher ---- */
 
 /* Run `starling launch --run-dir run ARGUMENTS` in FOLDER to its end. The arguments are split at blanks; with

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "test/lib/cluster.h"
-#include "tools/launch/verify.h"
+#include "tools/launch/recompute.h"
 
 struct round {
 	json_int_t attempt, learners; /* of its view: of a commit, or of the last view that was logged */
@@ -124,11 +124,12 @@ uint32_t cluster_last_round(const struct cluster *c, uint32_t i)
 	return h.last[i - 1];
 }
 
-static void check(struct history *h, uint32_t t)
+/* Write the request to check round t, or what is wrong with it before that. */
+static void ask(struct history *h, uint32_t t, FILE *requests)
 {
 	const struct round *round = &h->rounds[t - 1];
 	uint64_t excused = ~round->has_model | h->liars;
-	const struct sl_verify verify = {
+	const struct sl_recompute_round check = {
 		.folder = &h->c->run,
 		.encoding = {.kind = SL_ENCODING_WEIGHTED,
 			     .values = round->values,
@@ -141,21 +142,63 @@ static void check(struct history *h, uint32_t t)
 		.who = &round->members,
 		.passed = &excused,
 	};
-	struct sl_error error = {0};
 	if (round->attempt == 0 || (round->fatal && h->liars == 0))
 		sl_err_set(&h->wrong, SL_ERR_REFUSED, "round %u: %s", t,
 			   round->fatal ? "a learner logged a fatal error" : "no attempt");
 	else if (__builtin_popcountll(round->members) != round->learners)
 		sl_err_set(&h->wrong, SL_ERR_REFUSED, "round %u: %d of %d learners logged the view", t,
 			   __builtin_popcountll(round->members), (int)round->learners);
-	else if (sl_verify_round(&verify, &error) != SL_OK)
-		sl_err_set(&h->wrong, SL_ERR_REFUSED, "round %u: %s", t, error.text);
+	if (h->wrong.text[0] != '\0')
+		return;
+	json_t *request = sl_recompute_request(&check);
+	assert_int_equal(json_dumpf(request, requests, JSON_COMPACT), 0);
+	fputc('\n', requests);
+	json_decref(request);
+}
+
+/* Let starling_verify answer `asked` requests; keep the first error, which is of an earlier round than one
+ * that is known. */
+static void check(struct history *h, const char *requests, uint32_t asked)
+{
+	char command[512], *line = NULL;
+	size_t size = 0;
+	uint32_t answered = 0;
+	bool right = true;
+	snprintf(command, sizeof command,
+		 "PYTHONPATH=" SL_SOURCE_ROOT "/tools/verify exec python3 -m starling_verify <%s", requests);
+	FILE *answers = popen(command, "r");
+	assert_non_null(answers);
+	while (getline(&line, &size, answers) > 0) {
+		json_t *answer = json_loads(line, 0, NULL);
+		const char *error = json_string_value(json_object_get(answer, "error"));
+		answered += json_object_get(answer, "round") != NULL;
+		if (error != NULL && right)
+			sl_err_set(&h->wrong, SL_ERR_REFUSED, "round %d: %s", (int)number(answer, "round"),
+				   error);
+		right &= error == NULL;
+		json_decref(answer);
+	}
+	free(line);
+	assert_int_equal(pclose(answers), 0);
+	assert_int_equal(answered, asked);
+}
+
+void cluster_need_numpy(void)
+{
+	static int found = -1;
+	if (found < 0)
+		found = system("python3 -c 'import numpy' 2>/dev/null");
+	if (found == 0)
+		return;
+	print_message("skipped: python3 has no numpy\n");
+	skip();
 }
 
 uint32_t cluster_look_exact(const struct cluster *c, uint64_t liars, struct sl_error *wrong)
 {
 	struct history h = {.c = c, .liars = liars};
 	uint32_t least = UINT32_MAX;
+	cluster_need_numpy();
 	for (uint32_t i = 1; i <= c->run.learners; i++)
 		read_log(&h, i, find_attempt);
 	for (uint32_t i = 1; i <= c->run.learners; i++)
@@ -163,8 +206,16 @@ uint32_t cluster_look_exact(const struct cluster *c, uint64_t liars, struct sl_e
 	for (uint32_t i = 0; i < c->run.learners; i++)
 		if (!(liars >> i & 1))
 			least = h.last[i] < least ? h.last[i] : least;
-	for (uint32_t t = 1; t <= least && h.wrong.text[0] == '\0'; t++)
-		check(&h, t);
+	const char *requests = cluster_path(c, 0, "requests");
+	FILE *out = fopen(requests, "we");
+	assert_non_null(out);
+	uint32_t asked = 0;
+	for (uint32_t t = 1; t <= least && h.wrong.text[0] == '\0'; t++) {
+		ask(&h, t, out);
+		asked += h.wrong.text[0] == '\0';
+	}
+	assert_int_equal(fclose(out), 0);
+	check(&h, requests, asked);
 	free(h.rounds);
 	*wrong = h.wrong;
 	return least;

@@ -11,7 +11,6 @@
 
 #include "common/model/checkpoint.h"
 #include "common/model/disk_error.h"
-#include "tools/lib/checkpoint_check.h"
 
 #define N 3
 #define FIRST "round-000001.safetensors"
@@ -93,9 +92,7 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 			 SL_OK);
 }
 
-/* Three dtypes: the bytes of the model are those at the end of the file, and a second reader finds each
- * tensor.
- */
+/* Three dtypes: the bytes of the model are those at the end of the file. */
 TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 {
 	static const struct sl_tensor items[] = {
@@ -107,16 +104,10 @@ TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 		 .dimensions = 1,
 		 .shape = {3},
 		 .nonnegative = true}};
-	static const struct sl_tensor_place places[] = {
-		{.begin = 0, .bytes = 8, .dtype = SL_INT64},
-		{.begin = 8, .bytes = 16, .dtype = SL_FLOAT64},
-		{.begin = 24, .bytes = 0, .dtype = SL_INT64},
-		{.begin = 24, .bytes = 12, .dtype = SL_FLOAT32, .nonnegative = true}};
 	static const uint64_t model[5] = {UINT64_C(0xfffffffffffffffe), 0x3ff8000000000000, 1, 2, 3};
 	const struct sl_tensors mixed = {.items = items, .count = 4};
 	struct sl_checkpoint c = checkpoint_of("a", 1), read = {0};
 	struct sl_error error = {0};
-	struct sl_tensor_file file;
 	uint8_t back[36], *bytes;
 	size_t size;
 	c.n = 6;
@@ -127,19 +118,6 @@ TEST_WITH(mixed_dtypes, folder_setup, folder_teardown)
 	bytes = folder_get(*state, FIRST, &size);
 	assert_memory_equal(bytes + size - 36, model, 36);
 	free(bytes);
-	assert_int_equal(sl_checkpoint_check_open(folder_path(*state, FIRST), &file, &error), SL_OK);
-	assert_int_equal(file.n, 6);
-	assert_int_equal(file.count, 4);
-	for (size_t i = 0; i < 4; i++) {
-		assert_int_equal(file.places[i].begin, places[i].begin);
-		assert_int_equal(file.places[i].bytes, places[i].bytes);
-		if (places[i].bytes > 0)
-			assert_int_equal(file.places[i].dtype, places[i].dtype);
-		assert_int_equal(file.places[i].nonnegative, places[i].nonnegative);
-	}
-	assert_memory_equal(file.data, model, sizeof back);
-	assert_int_equal(file.places[3].first, 3);
-	sl_checkpoint_check_close(&file);
 }
 
 /* A learner that starts again takes the declaration from its checkpoint; a checkpoint without it is of
@@ -363,7 +341,6 @@ TEST_WITH(ranges_are_read_back, folder_setup, folder_teardown)
 	static const char text[] = "\"ranges\":\"[-40,7]\"",
 			  sum[] = "d2871f46bdd1947499fc079d836684262dd323ecadfefb1f3a4f8157a52e7edc";
 	struct sl_checkpoint c = checkpoint_of("a", 2), header = {0};
-	struct sl_tensor_file file;
 	struct sl_error error = {0};
 	int16_t exponents[3] = {0, 0, 99};
 	size_t size;
@@ -384,11 +361,6 @@ TEST_WITH(ranges_are_read_back, folder_setup, folder_teardown)
 	memcpy(header.checksum, c.checksum, sizeof c.checksum);
 	assert_int_equal(sl_checkpoint_write(*state, &c, &tensors, floats, &error), SL_OK);
 	assert_memory_equal(c.checksum, header.checksum, sizeof c.checksum);
-	assert_int_equal(
-		sl_checkpoint_check_open(folder_path(*state, "round-000002.safetensors"), &file, &error),
-		SL_OK);
-	assert_true(file.ranged && file.places[0].range == 1020 && file.places[1].range == -960);
-	sl_checkpoint_check_close(&file);
 	memset(exponents, 0, sizeof exponents);
 	float model[N];
 	assert_int_equal(sl_checkpoint_read(*state, "a", 2, &tensors, &c, model, &error), SL_OK);

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
+#include "tools/launch/recompute.h"
 #include "tools/launch/state.h"
-#include "tools/launch/verify.h"
 
 /* A learner of the view that is absent takes part, but need not have the model. */
-static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
+static json_t *request_of(const struct sl_launch *launch, const struct sl_round_row *row)
 {
 	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	sl_round_table_absent(row, excused);
@@ -18,23 +18,21 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 		who[w] = row->who[w] | excused[w];
 		excused[w] |= row->passed[w];
 	}
-	const struct sl_verify v = {&launch->plan->folder,
-				    sl_plan_encoding(launch->plan, row),
-				    (uint32_t)launch->plan->settings.tolerance,
-				    row->round,
-				    who,
-				    excused};
-	if (v.encoding.values == SL_VALUES_MODEL && v.encoding.decimals == SL_DECIMALS_AUTO)
-		return sl_err_set(error, SL_ERR_NOTFOUND, "not recomputed: its decimals are not known");
-	return sl_verify_round(&v, error);
+	const struct sl_recompute_round round = {&launch->plan->folder,
+						 sl_plan_encoding(launch->plan, row),
+						 (uint32_t)launch->plan->settings.tolerance,
+						 row->round,
+						 who,
+						 excused};
+	return sl_recompute_request(&round);
 }
 
 /* Return true if an earlier launch has deleted the models of this round when it ended: the round was
  * committed or released then. */
-static bool lost_models(const struct sl_launch *launch, const struct sl_round_row *row, int rc)
+static bool lost_models(const struct sl_launch *launch, const struct sl_round_row *row)
 {
 	const struct sl_resume *r = &launch->plan->resume;
-	return rc == SL_ERR_NOTFOUND && r->of != NULL && row->round <= r->committed + 1;
+	return r->of != NULL && row->round <= r->committed + 1;
 }
 
 /* Return true if an earlier launch has recomputed this round, and ended before it had noted that it was
@@ -45,19 +43,39 @@ static bool verified_before(const struct sl_launch *launch, const struct sl_roun
 	return launch->plan->resume.of != NULL && row->round <= launch->plan->resume.verified;
 }
 
-void sl_dumps_check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error)
+void sl_dumps_ask(struct sl_launch *launch, const struct sl_round_row *row)
 {
-	row->verified = verified_before(launch, row);
+	if (!verified_before(launch, row))
+		sl_recompute_ask(launch, request_of(launch, row));
+}
+
+/* Take the answer to a check. */
+static void take_answer(const struct sl_launch *launch, struct sl_round_row *row, const json_t *answer,
+			struct sl_error *error)
+{
+	const char *text = json_string_value(json_object_get(answer, "error"));
+	row->verified = text == NULL;
 	if (row->verified)
 		return;
-	int rc = verify(launch, row, error);
-	row->verified = rc == SL_OK;
-	if (lost_models(launch, row, rc)) {
-		sl_err_set(error, rc, "not recomputed: the interrupted run deleted its dumped models");
-		return;
+	bool missing = json_is_true(json_object_get(answer, "missing"));
+	bool lost = missing && lost_models(launch, row);
+	sl_err_set(error, missing ? SL_ERR_NOTFOUND : SL_ERR_INVALID, "%s",
+		   lost ? "not recomputed: the interrupted run deleted its dumped models" : text);
+	row->check_failed = !lost;
+}
+
+bool sl_dumps_check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error)
+{
+	if (verified_before(launch, row)) {
+		row->verified = true;
+		return true;
 	}
-	row->check_failed = !row->verified;
-	row->exact = row->exact && row->verified;
+	json_t *answer = sl_recompute_take(launch, row->round);
+	if (answer == NULL)
+		return false;
+	take_answer(launch, row, answer, error);
+	json_decref(answer);
+	return true;
 }
 
 void sl_dumps_delete(const struct sl_launch *launch, sl_round round)

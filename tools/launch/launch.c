@@ -79,6 +79,7 @@ static void let_go(struct sl_launch *launch)
 	sl_launch_web_let_go(launch);
 	sl_chaos_close(launch);
 	sl_commands_let_go(launch->commands);
+	sl_recompute_let_go(launch);
 	for (size_t i = 0; i < 3; i++)
 		uv_close((uv_handle_t *)&launch->signals[i], NULL);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
@@ -195,7 +196,8 @@ static void on_tick(uv_timer_t *timer)
 	sl_restart_tick(launch, now);
 	tick_connections(launch, now);
 	sl_commands_tick(launch->commands, now);
-	if (launch->running == 0 && !any_talks(launch) && !sl_restart_pending(launch))
+	if (launch->running == 0 && !any_talks(launch) && !sl_restart_pending(launch) &&
+	    !sl_rows_checking(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);
 	if (!launch->ending)
@@ -293,27 +295,47 @@ static void say_task(struct sl_launch *launch)
 			folder != NULL ? folder : "");
 }
 
+/* Run to the end, and return the exit status. */
+static int run(struct sl_launch *launch)
+{
+	watch_signals(launch);
+	say_task(launch);
+	sl_child_own_pid(launch, true);
+	if (launch->plan->options.web)
+		sl_launch_web_open(launch);
+	spawn_all(launch);
+	uv_run(&launch->loop, UV_RUN_DEFAULT);
+	int status = sl_launch_result(launch);
+	sl_child_own_pid(launch, false);
+	return status;
+}
+
+/* Leave a run that has not begun; without an error text, the reason is printed already. */
+static int leave(const struct sl_plan *plan, const struct sl_error *error)
+{
+	if (error->text[0] != '\0')
+		fprintf(stderr, "starling launch: %s\n", error->text);
+	if (plan->resume.of == NULL)
+		sl_run_folder_remove(&plan->folder);
+	return SL_EXIT_FAILED;
+}
+
 int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 {
 	struct sl_launch launch;
+	struct sl_error error = {0};
 	if (init(&launch, plan, progress) != SL_OK) {
 		fprintf(stderr, "starling launch: out of memory\n");
 		return SL_EXIT_FAILED;
 	}
 	sl_descriptors_raise();
-	watch_signals(&launch);
-	say_task(&launch);
-	sl_child_own_pid(&launch, true);
-	if (plan->options.web)
-		sl_launch_web_open(&launch);
-	spawn_all(&launch);
-	uv_run(&launch.loop, UV_RUN_DEFAULT);
+	bool ready = !plan->options.verify || sl_recompute_open(&launch, &error) == SL_OK;
+	int status = ready ? run(&launch) : leave(plan, &error);
 	uv_loop_close(&launch.loop);
-	int status = sl_launch_result(&launch);
-	sl_child_own_pid(&launch, false);
 	sl_round_table_close(&launch.rounds);
 	sl_wait_close(&launch);
 	sl_commands_free(launch.commands);
+	sl_recompute_free(&launch);
 	free(launch.web);
 	free(launch.learners);
 	return status;

@@ -56,15 +56,19 @@ void sl_playback_committed(struct sl_launch *launch, struct sl_round_row *row)
 		sl_playback_next(launch);
 }
 
-/* Return true if no learner trains or works in a view. A learner that has committed the last round does
- * neither. */
+/* Return true if some learner has rounds to come, and none of these trains or works in a view. */
 static bool all_seek(const struct sl_launch *launch)
 {
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (launch->learners[i].activity != SL_SEEKING && !launch->learners[i].lost &&
-		    launch->learners[i].committed < launch->rounds.most)
+	bool any = false;
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+		const struct sl_learner *l = &launch->learners[i];
+		if (l->lost || l->committed >= launch->rounds.most)
+			continue;
+		if (l->activity != SL_SEEKING)
 			return false;
-	return true;
+		any = true;
+	}
+	return any;
 }
 
 static void describe_step(const struct sl_launch *launch, char *text, size_t size)

@@ -1,6 +1,6 @@
 /* Show the rows of rounds, in order. A row is shown when all learners of the view have the model. A learner
  * that lacks it is awaited for LATE_MS while it answers on its control socket; for the last round and for
- * --verify without that limit. */
+ * --verify without that limit. With --verify, it is shown when its mean has been recomputed. */
 #include "common/base/bytes.h"
 #include "tools/launch/state.h"
 
@@ -40,32 +40,53 @@ static bool is_ripe(const struct sl_launch *launch, const struct sl_round_row *r
 	       now - row->first_ms >= LATE_MS;
 }
 
-static void show(struct sl_launch *launch, struct sl_round_row *row)
+static void show(struct sl_launch *launch, struct sl_round_row *row, const struct sl_error *error)
 {
-	struct sl_error error = {0};
 	for (uint32_t i = 0; i < row->roster; i++)
 		launch->learners[i].took_part |= sl_bit(row->who, i);
-	row->exact = sl_round_table_agreed(row);
-	if (launch->plan->options.verify)
-		sl_dumps_check(launch, row, &error);
+	row->exact = sl_round_table_agreed(row) && !row->check_failed;
 	sl_progress_round(launch->progress, row);
 	launch->told_ms = uv_now(&launch->loop);
 	launch->verified = row->verified ? row->round : launch->verified;
 	sl_progress_file_write(launch);
 	if (row->verified) /* or a launch that is resumed would verify it again, without them */
 		sl_dumps_delete(launch, row->round);
-	if (error.text[0] != '\0')
-		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
+	if (error->text[0] != '\0')
+		sl_progress_line(launch->progress, "round %u: %s", row->round, error->text);
 	if (row->round == launch->rounds.most)
 		sl_launch_finish(launch);
+}
+
+bool sl_rows_checking(const struct sl_launch *launch)
+{
+	return launch->checked > launch->handed;
+}
+
+/* Ask for the checks of all rounds that may be shown. */
+static void ask_for_checks(struct sl_launch *launch, uint64_t now)
+{
+	struct sl_round_table *r = &launch->rounds;
+	launch->checked = launch->checked > launch->handed ? launch->checked : launch->handed;
+	while (launch->checked < r->count && is_ripe(launch, &r->rows[launch->checked], now))
+		sl_dumps_ask(launch, &r->rows[launch->checked++]);
 }
 
 void sl_rows_tick(struct sl_launch *launch)
 {
 	struct sl_round_table *r = &launch->rounds;
 	uint64_t now = uv_now(&launch->loop);
-	while (launch->handed < r->count && is_ripe(launch, &r->rows[launch->handed], now))
-		show(launch, &r->rows[launch->handed++]);
+	bool verify = launch->plan->options.verify;
+	if (verify)
+		ask_for_checks(launch, now);
+	while (launch->handed < (verify ? launch->checked : r->count) &&
+	       is_ripe(launch, &r->rows[launch->handed], now)) {
+		struct sl_round_row *row = &r->rows[launch->handed];
+		struct sl_error error = {0};
+		if (verify && !sl_dumps_check(launch, row, &error))
+			return;
+		launch->handed++;
+		show(launch, row, &error);
+	}
 }
 
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row)

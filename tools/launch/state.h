@@ -9,6 +9,7 @@
 
 struct sl_launch;
 struct sl_commands;
+struct sl_recompute;
 
 #define SL_ODD_CAUSES 8u   /* of learners that are left out */
 #define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
@@ -94,6 +95,7 @@ struct sl_launch {
 
 	struct sl_round_table rounds;
 	uint32_t handed;   /* rounds that are printed */
+	uint32_t checked;  /* rounds whose check is asked for, with --verify */
 	sl_round asked;	   /* rounds of the plan, if the applications have agreed to stop before; 0: they have
 			      not */
 	sl_round verified; /* last round that is exact by its dumped models */
@@ -118,10 +120,11 @@ struct sl_launch {
 	int signal;	 /* that interrupted the run; 0: none */
 	char error[SL_ERROR_BYTES + PATH_MAX];
 	bool failed;
-	bool unwritten;		      /* summary.json */
-	struct sl_launch_web *web;    /* the live page; NULL: none */
-	struct sl_commands *commands; /* applications; NULL: none */
-	bool command_failed;	      /* that is why the run failed */
+	bool unwritten;			/* summary.json */
+	struct sl_launch_web *web;	/* the live page; NULL: none */
+	struct sl_commands *commands;	/* applications; NULL: none */
+	struct sl_recompute *recompute; /* of --verify; NULL: none */
+	bool command_failed;		/* that is why the run failed */
 };
 
 /* child.c: processes */
@@ -161,6 +164,7 @@ extern const struct sl_control_client_events sl_records_events;
 /* rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* some learner has committed the next one */
 void sl_rows_tick(struct sl_launch *launch);
+bool sl_rows_checking(const struct sl_launch *launch); /* the check of a round is under way */
 /* The learner has reported something of a round that may be shown already. */
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 
@@ -201,9 +205,23 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
 
+/* recompute.c: the program that recomputes means for --verify */
+/* Start it, and wait until it is ready. Without an error text it has printed why it cannot start. */
+int sl_recompute_open(struct sl_launch *launch, struct sl_error *error);
+/* Send a request, whose reference is taken over. */
+void sl_recompute_ask(struct sl_launch *launch, json_t *request);
+/* Return the answer of a round, for the caller to release; NULL: it is not there yet. */
+json_t *sl_recompute_take(struct sl_launch *launch, sl_round round);
+/* Let it end: at once, if it still computes. The loop runs until it has. */
+void sl_recompute_let_go(struct sl_launch *launch);
+void sl_recompute_free(struct sl_launch *launch);
+
 /* dumps.c: the models that learners dump for --verify */
-/* Recompute the mean of the round. `error` tells why it is not, or that it is another one. */
-void sl_dumps_check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error);
+/* Ask for the check of the round. */
+void sl_dumps_ask(struct sl_launch *launch, const struct sl_round_row *row);
+/* Take the result of the check into the row, and return true; false: it is not there yet. `error` tells why
+ * the mean is not recomputed, or that it is another one. */
+bool sl_dumps_check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error);
 /* Delete the models of a round. */
 void sl_dumps_delete(const struct sl_launch *launch, sl_round round);
 /* Delete those of the run, but for rounds whose check failed. */

@@ -1,64 +1,15 @@
 #include "tools/lib/range_check.h"
 
 #include <math.h>
-#include <string.h>
 
 /* log2 of the largest update of a magnitude, over the range. */
 static const int largest[SL_RANGE_CHECK_MAGNITUDES] = {0,  -24, -20, -16, -13, -10, -8, -6,
 						       -5, -4,	-3,  -2,  -1,  0,   2,	5};
 
-static uint64_t elements_of(const struct sl_tensor_place *place)
-{
-	return place->bytes / (place->dtype == SL_FLOAT32 ? 4 : 8);
-}
-
-/* Return true if the tensors with at most as many elements as `place` are small together. */
-static bool is_small(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
-{
-	uint64_t sum = 0, room = tensors->n / 192;
-	for (size_t i = 0; i < tensors->count; i++)
-		if (elements_of(&tensors->places[i]) <= elements_of(place))
-			sum += elements_of(&tensors->places[i]);
-	return sum <= (room > 1024 ? room : 1024);
-}
-
-bool sl_range_check_always_exact(const struct sl_tensor_place *place)
-{
-	return place->dtype == SL_INT64 || place->metric;
-}
-
-int sl_range_check_limbs(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
-{
-	return sl_range_check_always_exact(place) ? 1
-	       : is_small(tensors, place)	  ? 5
-	       : place->nonnegative		  ? 3
-						  : 1;
-}
-
-int sl_range_check_bottom(const struct sl_tensor_file *tensors, const struct sl_tensor_place *place)
-{
-	if (place->dtype == SL_INT64)
-		return 0;
-	if (place->metric || sl_range_check_limbs(tensors, place) > 1 || tensors->n <= 65536)
-		return -128;
-	return tensors->n <= 16777216 ? -64 : -40;
-}
-
 int sl_range_check_lower(int limbs, int bits)
 {
 	int limb = limbs > 1 ? (60 - bits) / (limbs - 1) : 0;
 	return (limbs - 1) * (limb < bits ? limb : bits);
-}
-
-void sl_range_check_grids(struct sl_range_grid *grids, const struct sl_tensor_file *tensors,
-			  const struct sl_tensor_file *before, int bits)
-{
-	for (size_t i = 0; i < tensors->count; i++) {
-		int lower = sl_range_check_lower(sl_range_check_limbs(tensors, &tensors->places[i]), bits);
-		grids[i] = (struct sl_range_grid){.step = before->places[i].range - bits - lower,
-						  .lower = lower,
-						  .most = ldexp(1, bits + lower)};
-	}
 }
 
 void sl_range_check_count(struct sl_range_grid *grid, int range)
