@@ -274,6 +274,53 @@ TEST(runs_end_as_they_should)
 	}
 }
 
+/* ---- the program that recomputes means ---- */
+
+/* Run with this program as python3; NULL: with none on PATH. */
+static void run_with_python(struct cluster *c, const char *program)
+{
+	char path[PATH_MAX];
+	const char *usual = getenv("PATH");
+	cluster_need_numpy(); /* before PATH is another one */
+	cluster_copy_programs(c, FAKE_DAEMON_PATH);
+	make_folder(c, "bin");
+	if (program != NULL) {
+		process_write(cluster_path(c, 0, "bin/python3"), program);
+		assert_int_equal(chmod(cluster_path(c, 0, "bin/python3"), 0755), 0);
+	}
+	char *kept = strdup(usual);
+	snprintf(path, sizeof path, "%s", cluster_path(c, 0, "bin"));
+	setenv("PATH", path, 1);
+	fake_run(c, NULL, "-n 2 --rounds 2 --verify");
+	setenv("PATH", kept, 1);
+	free(kept);
+	assert_int_equal(c->outcome.status, 1);
+}
+
+/* Nothing is started, and no folder is left. */
+CLUSTER_TEST(verify_without_numpy)
+{
+	run_with_python(c, "#!/bin/sh\nexec /usr/bin/python3 -I -S \"$@\"\n");
+	expect_text(c->outcome.err, "starling launch --verify: /usr/bin/python3 has no ");
+	assert_false(has(c, "run"));
+}
+
+CLUSTER_TEST(verify_without_python)
+{
+	run_with_python(c, NULL);
+	assert_string_equal(c->outcome.err,
+			    "starling launch: --verify: python3 cannot be started: no such file or directory "
+			    "(Debian: apt-get install python3)\n");
+	assert_false(has(c, "run"));
+}
+
+CLUSTER_TEST(verify_that_ends_ends_the_run)
+{
+	run_with_python(c, "#!/bin/sh\necho '{\"ready\": true}'\nread line\nexit 3\n");
+	expect_text(c->outcome.err, "--verify: python3, which recomputes the means, has ended (status 3)");
+	expect_nothing_left(c);
+}
+
 /* ---- what it writes ---- */
 
 CLUSTER_TEST(summary_of_three_rounds)
