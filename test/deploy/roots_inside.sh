@@ -11,7 +11,8 @@ tarball)
 	tar -xf /starling/starling-*.tar.gz
 	mv starling-* moved
 	moved/bin/starlingd --version
-	exact moved/bin/starling launch -n 3 --rounds 2 --verify --run-dir first
+	moved/bin/starling launch -n 3 --rounds 2 --run-dir first >out 2>&1 || { cat out; exit 1; } # --verify wants Python
+	grep -q '2 of 2 rounds, all the same' out
 	moved/bin/starling logs first | grep -q ' committed '
 	! moved/bin/starling report first 2>out # Python
 	grep -q 'python3 cannot be started' out

@@ -14,7 +14,8 @@ static const struct sl_option own[] = {
 	{"resume", 0, "RUNFOLDER", "resume the launched run in this folder",
 	 SL_SETS(struct sl_launch_options, resume)},
 	{"verify", 0, NULL,
-	 "recompute each mean from the trained models, compare it bit for bit, and delete the models",
+	 "recompute each mean from the trained models, compare it bit for bit, and delete the models; needs "
+	 "python3 with numpy",
 	 SL_SETS(struct sl_launch_options, verify)},
 	{"http", 0, "PORT",
 	 "show metrics, health and records of the learners on the local ports PORT, PORT + 1 ..., and write "

@@ -184,7 +184,8 @@ class Round:
                     self._differs(checkpoint.path, tensor, start + at, found[at], mean[at])
 
     def _largest_value(self, tensor: Tensor) -> float:
-        return float(np.abs(self.model.block(tensor, slice(0, tensor.count))).max()) if tensor.count else 0.0
+        values = self.model.block(tensor, slice(0, tensor.count))
+        return max(abs(float(values.max())), abs(float(values.min()))) if tensor.count else 0.0
 
     def exponents(self) -> list:
         """Return the exponents of the tensors after the round: after an exact one by the mean, after a ranged one by the updates."""
