@@ -11,7 +11,7 @@ uint64_t sl_job_model_begin(const struct sl_workspace *workspace);
 /* Return true if the trained model changes a tensor of the initial one beyond its range. */
 bool sl_job_model_far(const struct sl_workspace *workspace);
 /* Check that the trained model can be encoded, and fill in the note, the largest update and
- * what is frozen. The errors are those of sl_encoding_encode, and SL_ERR_RANGE with `zeroed`. */
+ * what is frozen. The errors are those of sl_encoding_encode_part, and SL_ERR_RANGE with `zeroed`. */
 int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_job_result *result);
 /* Encode the elements first .. first + count - 1 of the trained model, which has been checked, into x. */

@@ -475,14 +475,6 @@ int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encodi
 	return err;
 }
 
-int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
-		       uint64_t *x, struct sl_encode_note *note)
-{
-	return sl_encoding_encode_part(field, encoding, tensors, model, base, n, 0,
-				       (size_t)sl_encoding_elements(encoding, n), x, note);
-}
-
 /* ---- the modulus ---- */
 
 uint64_t sl_encoding_largest(const struct sl_encoding *encoding)

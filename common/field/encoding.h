@@ -68,15 +68,11 @@ static inline uint64_t sl_encoding_elements(const struct sl_encoding *encoding, 
 					  encoding->update_bits));
 }
 
-/* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32), into n+1 elements `x`.
- * base: B; of a ranged round. Return SL_ERR_INVALID for a NaN or an infinity, and for
- * int64 with `paper`; SL_ERR_RANGE for a value beyond the clipping range, or beyond sl_encoding_limit
- * (note->index and note->value name the coordinate); no value ever wraps. After an error x is unspecified. */
-int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
-		       uint64_t *x, struct sl_encode_note *note);
-/* Encode the elements first .. first + count - 1 of sl_encoding_elements alone, into `count` elements `x`.
- * The note is of them. */
+/* Encode the n elements of `model`, which consists of `tensors` (NULL: of float32): the elements first ..
+ * first + count - 1 of sl_encoding_elements, into `count` elements `x`. base: B; of a ranged round. Return
+ * SL_ERR_INVALID for a NaN or an infinity, and for int64 with `paper`; SL_ERR_RANGE for a value beyond the
+ * clipping range, or beyond sl_encoding_limit (note->index and note->value name the coordinate); no value
+ * ever wraps. After an error x is unspecified. The note is of these elements. */
 int sl_encoding_encode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const void *model, const void *base, size_t n,
 			    size_t first, size_t count, uint64_t *x, struct sl_encode_note *note);
@@ -89,15 +85,12 @@ void sl_encoding_rest_part(const struct sl_encoding *encoding, const struct sl_t
 /* Add such a vector of n elements to `model`; an element that would be no number stays as it is. */
 void sl_encoding_rest_add(const struct sl_tensors *tensors, void *model, const void *rest, size_t n);
 
-/* Decode the committed mean from Z, without limbs (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or /
- * 10^decimals for paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to the even
- * one. The bits are the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0 (weighted).
- */
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model);
-/* Decode the elements first .. first + count - 1 of the n alone, from the `count` elements `z`, to `part`,
- * which is their part of the model. total: Z_n. packed: all of Z, packed at the bits of p, for the lower
- * limbs; NULL without limbs. base: B; of a ranged round, where the mean of the updates is added to it. */
+/* Decode the committed mean from Z: the elements first .. first + count - 1 of the n, from the `count`
+ * elements `z`, to `part`, which is their part of the model. Without limbs: centred(Z_l) / (10^decimals *
+ * Z_n), or / 10^decimals for paper; of int64, centred(Z_l) / Z_n, rounded to the nearest integer, halves to
+ * the even one. The bits are the same on every machine. total: Z_n. packed: all of Z, packed at the bits of
+ * p, for the lower limbs; NULL without limbs. base: B; of a ranged round, where the mean of the updates is
+ * added to it. Return SL_ERR_INVALID if the total weight is 0 (weighted). */
 int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encoding *encoding,
 			    const struct sl_tensors *tensors, const uint64_t *z, const uint8_t *packed,
 			    uint64_t total, const void *base, size_t n, size_t first, size_t count,

@@ -274,9 +274,3 @@ int sl_encoding_decode_part(const struct sl_field *field, const struct sl_encodi
 		decode_decimals(&d, tensors, z, n, first, count, part);
 	return SL_OK;
 }
-
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding,
-		       const struct sl_tensors *tensors, const uint64_t *z, size_t n, void *model)
-{
-	return sl_encoding_decode_part(field, encoding, tensors, z, NULL, z[n], NULL, n, 0, n, model);
-}

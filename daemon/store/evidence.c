@@ -6,6 +6,8 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/config/settings.h"
 #include "common/wire/frame.h"
@@ -79,18 +81,6 @@ const char *sl_evidence_conflict(enum sl_evidence_kind kind)
 	return kinds[kind].conflict;
 }
 
-/* Return the number in the field of `message` that has this name; 0: it has none. */
-static uint32_t number(const struct sl_message *message, const char *name)
-{
-	const struct sl_message_type *type = sl_message_type(message->kind);
-	for (uint32_t f = 0; f < type->count; f++) {
-		const struct sl_message_field *field = &type->fields[f];
-		if (field->form == SL_FORM_U32 && strcmp(field->name, name) == 0)
-			return *(const uint32_t *)(sl_message_body(message) + field->offset);
-	}
-	return 0;
-}
-
 sl_id sl_evidence_signer(const struct sl_evidence *evidence)
 {
 	return *(const sl_id *)sl_message_role(&evidence->records[0], SL_ROLE_SIGNER);
@@ -98,12 +88,14 @@ sl_id sl_evidence_signer(const struct sl_evidence *evidence)
 
 sl_round sl_evidence_round(const struct sl_evidence *evidence)
 {
-	return number(&evidence->records[0], "t");
+	const struct sl_message *first = &evidence->records[0];
+	return first->kind == SL_MSG_READY ? first->ready.t : first->link_state.t;
 }
 
 sl_attempt sl_evidence_attempt(const struct sl_evidence *evidence)
 {
-	return number(&evidence->records[0], "a");
+	const struct sl_message *first = &evidence->records[0];
+	return first->kind == SL_MSG_READY ? first->ready.a : first->link_state.a;
 }
 
 /* ---- check ---- */
@@ -162,16 +154,18 @@ static bool differs(const struct sl_message_field *field, const uint8_t *a, cons
 		       *(const uint32_t *const *)(b + field->offset), count * sizeof(uint32_t)) != 0);
 }
 
-void sl_evidence_differences(const struct sl_evidence *evidence,
-			     void (*each)(void *context, const char *field), void *context)
+void sl_evidence_differences(const struct sl_evidence *evidence, char *text, size_t size)
 {
 	const struct sl_message *a = &evidence->records[0], *b = &evidence->records[1];
 	const struct sl_message_type *type = sl_message_type(a->kind);
 	const uint8_t *x = sl_message_body(a), *y = sl_message_body(b);
-	for (uint32_t f = 0; a->kind == b->kind && f < type->count; f++) {
+	size_t used = 0;
+	*text = '\0';
+	for (uint32_t f = 0; a->kind == b->kind && f < type->count && used < size; f++) {
 		const struct sl_message_field *field = &type->fields[f];
 		if (field->role != SL_ROLE_SIGNATURE && differs(field, x, y))
-			each(context, field->name);
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+						 field->name);
 	}
 }
 
@@ -275,21 +269,17 @@ static const char *take_all(const json_t *file, struct sl_evidence *evidence)
 static json_t *load(const char *path, struct sl_error *error)
 {
 	json_error_t where;
-	char *text = malloc(FILE_BYTES_MAX + 1);
-	FILE *in = fopen(path, "re");
-	size_t size = in == NULL || text == NULL ? 0 : fread(text, 1, FILE_BYTES_MAX + 1, in);
-	json_t *file = NULL;
-	if (in == NULL || ferror(in))
-		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	else if (size > FILE_BYTES_MAX)
+	struct stat st;
+	if (stat(path, &st) != 0 || access(path, R_OK) != 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno)), NULL;
+	json_t *file =
+		st.st_size > FILE_BYTES_MAX ? NULL : json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+	if (st.st_size > FILE_BYTES_MAX)
 		sl_err_set(error, SL_ERR_FORMAT, "%s: not an evidence file: it is larger than %d bytes", path,
 			   FILE_BYTES_MAX);
-	else if ((file = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where)) == NULL)
+	else if (file == NULL)
 		sl_err_set(error, SL_ERR_FORMAT, "%s: not an evidence file: line %d: %s", path, where.line,
 			   where.text);
-	if (in != NULL)
-		fclose(in);
-	free(text);
 	return file;
 }
 

@@ -57,7 +57,5 @@ const char *sl_evidence_conflict(enum sl_evidence_kind kind);
 sl_id sl_evidence_signer(const struct sl_evidence *evidence);
 sl_round sl_evidence_round(const struct sl_evidence *evidence);
 sl_attempt sl_evidence_attempt(const struct sl_evidence *evidence);
-/* Call `each` with the name of every field in which two records of one message differ, but for the signature.
- */
-void sl_evidence_differences(const struct sl_evidence *evidence,
-			     void (*each)(void *context, const char *field), void *context);
+/* Write the names of the fields in which two records of one message differ, but for the signature: "a, b". */
+void sl_evidence_differences(const struct sl_evidence *evidence, char *text, size_t size);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <sodium.h>
 
+#include "test/lib/encoding.h"
 #include "common/base/bytes.h"
 #include "common/compute/job_model.h"
 #include "common/compute/payload.h"

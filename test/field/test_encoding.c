@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 
 /* One value through the encoder, centred. */
 static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding, float theta)

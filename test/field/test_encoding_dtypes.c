@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 
 #define P61 ((UINT64_C(1) << 61) - 1)
 

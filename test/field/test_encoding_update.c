@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 
 #define N 1300u	  /* two blocks and a rest */
 #define ALONE 18u /* elements of a vector of one value: the counts and the weight */

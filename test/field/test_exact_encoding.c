@@ -4,7 +4,7 @@
 #include "test/lib/test.h"
 
 #include "common/base/bytes.h"
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 
 #define TENSORS 6u
 #define N 20u

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 
 typedef __int128 wide;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
 #include "common/field/vector.h"

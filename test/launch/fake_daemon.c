@@ -46,7 +46,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "common/field/encoding.h"
+#include "test/lib/encoding.h"
 #include "daemon/store/result.h"
 #include "common/model/autoencoder.h"
 

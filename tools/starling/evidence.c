@@ -9,14 +9,13 @@
 #include "daemon/store/evidence.h"
 #include "tools/lib/option.h"
 
-#define FILES_MAX 1024u
 #define KEY_DIGITS 12u /* of a key, for people */
 
 struct options {
 	const char *roster;
 	bool json;
-	const char *files[FILES_MAX];
-	size_t count;
+	const char **files;
+	size_t count, room;
 };
 
 static const struct sl_option rows[] = {
@@ -28,8 +27,8 @@ static const struct sl_option rows[] = {
 static void take_file(struct argp_state *state, const char *path, void *options)
 {
 	struct options *o = options;
-	if (o->count == FILES_MAX)
-		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u files", FILES_MAX);
+	(void)state;
+	o->files = sl_command_grow(o->files, o->count, &o->room, sizeof *o->files);
 	o->files[o->count++] = path;
 }
 
@@ -85,61 +84,47 @@ static int look(struct finding *f, const struct sl_roster *roster)
 	return rc == SL_OK ? SL_OK : sl_err_wrap(&f->error, "%s", f->path);
 }
 
-static void add_word(void *context, const char *field)
-{
-	char *text = context;
-	size_t used = strlen(text);
-	snprintf(text + used, SL_ERROR_BYTES - used, "%s%s", used > 0 ? ", " : "", field);
-}
-
-static void add_field(void *context, const char *field)
-{
-	json_array_append_new(context, json_string(field));
-}
-
-static void print_sentence(const struct finding *f)
+static void print_sentence(const struct finding *f, const char *key, const char *fields)
 {
 	const struct sl_evidence *e = &f->evidence;
-	char key[2 * SL_KEY_BYTES + 1], fields[SL_ERROR_BYTES] = "";
-	sodium_bin2hex(key, sizeof key, e->key, sizeof e->key);
-	sl_evidence_differences(e, add_word, fields);
 	printf("%s: %s (id %u, key %.*s) %s for round %u, attempt %u of run %s%s%s\n", f->path,
 	       f->name != NULL ? f->name : "the owner of a key", sl_evidence_signer(e), (int)KEY_DIGITS, key,
 	       sl_evidence_conflict(e->kind), sl_evidence_round(e), sl_evidence_attempt(e), e->run,
 	       *fields != '\0' ? "; they differ in: " : "", fields);
 }
 
-static void print_json(const struct finding *f, bool valid)
+static json_t *json_of(const struct finding *f, const char *key, const char *fields)
 {
 	const struct sl_evidence *e = &f->evidence;
-	json_t *all = json_pack("{s:s, s:b}", "file", f->path, "valid", valid);
-	if (valid) {
-		char key[2 * SL_KEY_BYTES + 1];
-		json_t *fields = json_array();
-		sodium_bin2hex(key, sizeof key, e->key, sizeof e->key);
-		sl_evidence_differences(e, add_field, fields);
-		json_t *more = json_pack("{s:s, s:s, s:I, s:s?, s:s, s:I, s:I, s:o}", "kind",
-					 sl_evidence_name(e->kind), "run", e->run, "id",
-					 (json_int_t)sl_evidence_signer(e), "name", f->name, "key", key,
-					 "round", (json_int_t)sl_evidence_round(e), "attempt",
-					 (json_int_t)sl_evidence_attempt(e), "differ", fields);
-		json_object_update(all, more);
-		json_decref(more);
-	} else {
-		json_object_set_new(all, "error", json_string(f->error.text));
-	}
-	sl_command_print_json(all, 0);
+	return json_pack("{s:s, s:b, s:s, s:s, s:I, s:s?, s:s, s:I, s:I, s:s}", "file", f->path, "valid", 1,
+			 "kind", sl_evidence_name(e->kind), "run", e->run, "id",
+			 (json_int_t)sl_evidence_signer(e), "name", f->name, "key", key, "round",
+			 (json_int_t)sl_evidence_round(e), "attempt", (json_int_t)sl_evidence_attempt(e),
+			 "differ", fields);
+}
+
+/* Say what a file proves. */
+static void show(const struct finding *f, bool json)
+{
+	char key[2 * SL_KEY_BYTES + 1], fields[SL_ERROR_BYTES];
+	sodium_bin2hex(key, sizeof key, f->evidence.key, SL_KEY_BYTES);
+	sl_evidence_differences(&f->evidence, fields, sizeof fields);
+	if (json)
+		sl_command_print_json(json_of(f, key, fields), 0);
+	else
+		print_sentence(f, key, fields);
 }
 
 static int tell(const char *path, const struct sl_roster *roster, bool json)
 {
 	struct finding f = {.path = path};
 	int rc = look(&f, roster);
-	if (json)
-		print_json(&f, rc == SL_OK);
-	else if (rc == SL_OK)
-		print_sentence(&f);
-	if (rc != SL_OK && !json)
+	if (rc == SL_OK)
+		show(&f, json);
+	else if (json)
+		sl_command_print_json(
+			json_pack("{s:s, s:b, s:s}", "file", path, "valid", 0, "error", f.error.text), 0);
+	else
 		fprintf(stderr, "starling evidence: %s\n", f.error.text);
 	sl_evidence_close(&f.evidence);
 	return rc == SL_OK ? 0 : rc == SL_ERR_IO ? SL_EXIT_USAGE : SL_EXIT_FAILED;
@@ -164,5 +149,6 @@ int sl_cmd_evidence(int argc, char **argv)
 		sl_group_close(&group);
 	else if (status == 0 && !o.json)
 		fputs("Not checked whose key that is: give --roster FILE.\n", stderr);
+	free(o.files);
 	return status;
 }
