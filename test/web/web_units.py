@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -90,6 +91,13 @@ class Http(unittest.IsolatedAsyncioTestCase):
 	async def hear(self, reader, text):
 		return await asyncio.wait_for(reader.readuntil(text), PATIENCE)
 
+	async def until(self, condition, act=lambda: None):
+		end = time.monotonic() + PATIENCE
+		while not condition():
+			self.assertLess(time.monotonic(), end)
+			act()
+			await asyncio.sleep(0.01)
+
 	async def subscribe(self):
 		reader, writer = await self.dial('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n', 1 << 21)
 		head = await self.hear(reader, b'event: first\ndata: {}\n\n')
@@ -151,9 +159,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
 			stream, _, _ = await self.subscribe()
 			reader, writer = await self.dial('')
 			ended = asyncio.ensure_future(reader.read())
-			while not ended.done():
-				writer.write(b'G')
-				await asyncio.wait({ended}, timeout=0.05)
+			await self.until(ended.done, lambda: writer.write(b'G'))
 			self.assertIn(type(ended.exception()), (ConnectionResetError, type(None)))
 			one.publish(server.event('round', '{}'))
 			await self.hear(stream, b'event: round\ndata: {}\n\n')
@@ -168,8 +174,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
 		for reader in a, b:
 			await self.hear(reader, b'event: round\ndata: {"n":1}\n\n')
 		closing.close()
-		while len(one.streams) == 2:
-			await asyncio.sleep(0.01)
+		await self.until(lambda: len(one.streams) == 1)
 		one.publish(server.event('state', 'x'))
 		await self.hear(b, b'event: state\ndata: x\n\n')
 
@@ -197,8 +202,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
 			one = self.open()
 			await self.subscribe()
 			one.publish(server.event('round', 'x' * (64 << 20)))  # more than sockets take
-			while one.streams:
-				await asyncio.sleep(0.01)
+			await self.until(lambda: not one.streams)
 
 	async def test_addresses(self):
 		for address, text in (('0.0.0.0:0', 'other machines can reach 0.0.0.0:0, which then needs a token: give --token-file, or listen on 127.0.0.1'),
