@@ -171,10 +171,13 @@ class Reader(threading.Thread):
             pass  # the run has ended
 
 
+PAGE = re.compile(rb"page: (http://127\.0\.0\.1:\d+/)")
+
+
 def pages(port, printed):
     """Read everything that the learners and the page of the launcher serve."""
-    page = re.search(rb"http://127\.0\.0\.1:\d+/", printed)
-    urls = [f"{page.group().decode()}{path}" for path in ("", "events", "log?learner=1&round=1")] if page else []
+    page = PAGE.search(printed)
+    urls = [f"{page[1].decode()}{path}" for path in ("", "events", "log?learner=1&round=1")] if page else []
     for i in range(LEARNERS):
         urls += [f"http://127.0.0.1:{port + i}/{path}" for path in ("metrics", "healthz", "records")]
     return [Reader(url) for url in urls]
@@ -256,6 +259,7 @@ def watch_all(canaries, run, launcher):
 def play(folder, canaries, arguments):
     """Run some rounds; return all that could be seen, by name."""
     run, port, looked, readers, places, since = folder / "run", free_ports(LEARNERS)[0], 0, [], {}, time.time() - 1
+    page_read = False
     victim = Victim(run / canaries[0].name)
     launcher = subprocess.Popen(
         [PROGRAM, "launch", "-n", str(LEARNERS), "--rounds", str(ROUNDS), "--run-dir", str(run), "--http", str(port), "--web",
@@ -268,8 +272,9 @@ def play(folder, canaries, arguments):
         places.update(processes(str(folder)))
         printed = (folder / "printed").read_bytes()
         committed = printed.count(b" exact\n") + printed.count(b" same\n")
-        if committed > looked:
-            looked = committed
+        shown = PAGE.search(printed) is not None
+        if committed > looked or shown > page_read:
+            looked, page_read = committed, shown
             readers += pages(port, printed)
             command(places, "status", str(run), "--json")
         if looked >= 1:

@@ -37,7 +37,9 @@ TEST_SETUP(prepare, NULL)
 
 TEST(test_differences)
 {
-	struct sl_report other = {.reason = SL_REASON_OTHER_MODEL, .peer = 2, .why.other = {true, 8, 7}};
+	struct sl_report other = {.reason = SL_REASON_OTHER_MODEL,
+				  .peer = 2,
+				  .why.other = {.model = true, .own_n = 8, .their_n = 7}};
 	expect(other,
 	       "cy (9) has a model of size 7, this learner one of size 8; start the same program with the "
 	       "same settings at all learners");

@@ -333,7 +333,7 @@ TEST(test_sentences)
 		(struct sl_report){.kind = SL_REPORT_LEFT_OUT,
 				   .reason = SL_REASON_OTHER_MODEL,
 				   .peer = 1,
-				   .why.other = {true, 8, 7}},
+				   .why.other = {.model = true, .own_n = 8, .their_n = 7}},
 		"left_out", SL_WARN,
 		"round 3 attempt 1 leaves learners out: bo (5) has a model of size 7, this learner one of "
 		"size 8; start the same program with the same settings at all learners");
