@@ -11,8 +11,6 @@
 #include "daemon/net/tcp_info.h"
 #include "daemon/runtime/address.h"
 
-#define TURNED_AWAY_MOST 3u /* in a row, before it is reported */
-
 static const struct sl_links_timing usual = {.tick = 100,
 					     .ping = 2000,
 					     .silence = 6000,
@@ -348,8 +346,8 @@ static void lost(struct sl_link *link)
 	}
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
-	/* turned away a few times: it has another link, or ends; again: it takes none */
-	if (!link->rejected || slot->failures > TURNED_AWAY_MOST)
+	/* turned away: for as long as the silence lasts, it may have another link; then it takes none */
+	if (!link->rejected || now - slot->alone_since > links->config.timing->silence)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
 	slot->tries += !stood;
 }

@@ -7,7 +7,7 @@
 #include "test/chaos/proxy.h"
 
 #define SLEEPER 4u
-#define SETTINGS "rounds=10000 quorum=majority stall_timeout=3"
+#define SETTINGS "rounds=10000 quorum=majority stall_timeout=3 "
 
 static void expect_more(const struct cluster *c, uint32_t i, int than)
 {

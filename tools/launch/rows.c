@@ -59,30 +59,26 @@ static void show(struct sl_launch *launch, struct sl_round_row *row, const struc
 
 bool sl_rows_checking(const struct sl_launch *launch)
 {
-	return launch->checked > launch->handed;
+	return launch->ripe > launch->handed;
 }
 
-/* Ask for the checks of all rounds that may be shown. */
-static void ask_for_checks(struct sl_launch *launch, uint64_t now)
+/* Find the next rounds that may be shown, and ask for their checks. */
+static void look_for_ripe(struct sl_launch *launch, uint64_t now)
 {
 	struct sl_round_table *r = &launch->rounds;
-	launch->checked = launch->checked > launch->handed ? launch->checked : launch->handed;
-	while (launch->checked < r->count && is_ripe(launch, &r->rows[launch->checked], now))
-		sl_dumps_ask(launch, &r->rows[launch->checked++]);
+	launch->ripe = launch->ripe > launch->handed ? launch->ripe : launch->handed;
+	for (; launch->ripe < r->count && is_ripe(launch, &r->rows[launch->ripe], now); launch->ripe++)
+		if (launch->plan->options.verify)
+			sl_dumps_ask(launch, &r->rows[launch->ripe]);
 }
 
 void sl_rows_tick(struct sl_launch *launch)
 {
-	struct sl_round_table *r = &launch->rounds;
-	uint64_t now = uv_now(&launch->loop);
-	bool verify = launch->plan->options.verify;
-	if (verify)
-		ask_for_checks(launch, now);
-	while (launch->handed < (verify ? launch->checked : r->count) &&
-	       is_ripe(launch, &r->rows[launch->handed], now)) {
-		struct sl_round_row *row = &r->rows[launch->handed];
+	look_for_ripe(launch, uv_now(&launch->loop));
+	while (launch->handed < launch->ripe) {
+		struct sl_round_row *row = &launch->rounds.rows[launch->handed];
 		struct sl_error error = {0};
-		if (verify && !sl_dumps_check(launch, row, &error))
+		if (launch->plan->options.verify && !sl_dumps_check(launch, row, &error))
 			return;
 		launch->handed++;
 		show(launch, row, &error);

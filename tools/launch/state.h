@@ -95,7 +95,7 @@ struct sl_launch {
 
 	struct sl_round_table rounds;
 	uint32_t handed;   /* rounds that are printed */
-	uint32_t checked;  /* rounds whose check is asked for, with --verify */
+	uint32_t ripe;	   /* rounds that may be printed: with --verify, when their check has ended */
 	sl_round asked;	   /* rounds of the plan, if the applications have agreed to stop before; 0: they have
 			      not */
 	sl_round verified; /* last round that is exact by its dumped models */
