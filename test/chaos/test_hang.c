@@ -4,9 +4,9 @@
 
 #include "test/lib/cluster.h"
 
-#define HANGS 5u      /* this learner */
-#define ROUNDS 20u    /* of the others meanwhile */
-#define FAILED_MOST 4 /* attempts of each of them */
+#define HANGS 5u		 /* this learner */
+#define ROUNDS 20u		 /* of the others meanwhile */
+#define FAILED_MOST (ROUNDS / 2) /* attempts of each of them: a busy machine ends some, too */
 
 static void begin(struct cluster *c, const char *failpoint)
 {

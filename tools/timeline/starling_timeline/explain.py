@@ -74,7 +74,7 @@ class Explanation:
     def head(self) -> str:
         document, count = self.document, len(self.document["attempts"])
         of = (f" of {document['rounds']}" if document["rounds"] else "") + (f" of {document['run']}" if document["run"] else "")
-        if document["end_s"] is not None:
+        if document["end_s"] is not None and document["start_s"] is not None:
             ended = f" and was committed {duration(document['end_s'] - document['start_s'])} later"
         elif self.committed > 0:
             ended = f"; {self.committed} learner{' has' if self.committed == 1 else 's have'} committed it, others have not yet"

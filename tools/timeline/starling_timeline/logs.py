@@ -56,8 +56,9 @@ class File:
         self.open()
 
     def open(self) -> None:
+        file = open(self.path, "rb")
         self.close()
-        self.file = open(self.path, "rb")
+        self.file = file
         self.at = os.fstat(self.file.fileno())
         self.line, self.cut = 0, False  # cut: the present line is too long, and its beginning is dropped
 

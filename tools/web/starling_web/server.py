@@ -100,7 +100,7 @@ class Stream:
 
 def event(name: str, data: str) -> bytes:
     """Return the event `name` with one line of data."""
-    return f"event: {name}\ndata: {data}\n\n".encode()
+    return f"event: {name}\ndata: {data}\n\n".encode("utf-8", "replace")  # names and texts may have a lone surrogate
 
 
 # ---- requests ----
