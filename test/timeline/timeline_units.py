@@ -16,7 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / 'tools/timeline'))
 from starling_timeline import document, logs, rounds, stats, trace  # noqa: E402
 from starling_timeline.explain import Explanation  # noqa: E402
-from starling_timeline.logs import Logs, LogsError  # noqa: E402
+from starling_timeline.logs import Logs, CommandError  # noqa: E402
 from starling_timeline.separators import separators  # noqa: E402
 from starling_timeline.timeline import Timeline  # noqa: E402
 from starling_timeline.values import date, dumps, moment, rounded  # noqa: E402
@@ -345,12 +345,12 @@ class Files(unittest.TestCase):
 		self.assertEqual(list(opened.again(8)), [])
 
 	def test_what_is_missing(self):
-		with self.assertRaises(LogsError) as none:
+		with self.assertRaises(CommandError) as none:
 			self.open()
 		self.assertIn('no log.jsonl in it or in its folders', str(none.exception))
 		self.assertEqual(none.exception.status, 2)
 		self.assertEqual(list(self.open(empty=True).records()), [])
-		with self.assertRaises(LogsError) as none:
+		with self.assertRaises(CommandError) as none:
 			Logs([str(self.folder / 'none')])
 		self.assertIn('none: No such file or directory', str(none.exception))
 

@@ -208,10 +208,10 @@ class Http(unittest.IsolatedAsyncioTestCase):
 		for address, text in (('0.0.0.0:0', 'other machines can reach 0.0.0.0:0, which then needs a token: give --token-file, or listen on 127.0.0.1'),
 				('9464', "'9464' is not an address; expected HOST:PORT or [IPV6]:PORT"), ('127.0.0.1:http', 'cannot listen on 127.0.0.1:http: '),
 				('x..y:1', 'cannot listen on x..y:1: ')):
-			with self.assertRaisesRegex(server.Failure, re.escape(text)):
+			with self.assertRaisesRegex(server.CommandError, re.escape(text)):
 				server.listen(address, None)
 		one = self.open()
-		with self.assertRaisesRegex(server.Failure, 'the port is in use by another program') as caught:
+		with self.assertRaisesRegex(server.CommandError, 'the port is in use by another program') as caught:
 			server.listen(one.url[7:], None)
 		self.assertEqual(caught.exception.status, 2)
 		for address, token in (('0.0.0.0:0', SECRET), ('[::1]:0', None)):
@@ -231,7 +231,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
 	def test_tokens(self):
 		with tempfile.TemporaryDirectory() as folder:
 			path = Path(folder) / 'token'
-			with self.assertRaises(server.Failure) as caught:
+			with self.assertRaises(server.CommandError) as caught:
 				server.read_token(str(path))
 			self.assertEqual(caught.exception.status, 1)
 			for content, mode, good in ((SECRET + '\n', 0o600, True), (SECRET, 0o400, True), (SECRET + '\r\nmore', 0o600, True),
@@ -243,7 +243,7 @@ class Http(unittest.IsolatedAsyncioTestCase):
 				if good:
 					self.assertEqual(server.read_token(str(path)), content.split()[0])
 				else:
-					with self.assertRaises(server.Failure) as caught:
+					with self.assertRaises(server.CommandError) as caught:
 						server.read_token(str(path))
 					self.assertNotIn(SECRET, str(caught.exception))
 
@@ -272,7 +272,7 @@ class Follow(unittest.IsolatedAsyncioTestCase):
 			self.assertEqual(follow.Learner(url, token).shown, shown)
 		for url in ('127.0.0.1:1', 'ftp://127.0.0.1', 'http://', 'http://[::1', 'http://127.0.0.1:x', 'http://127.0.0.1/metrics',
 				'http://ana.example', 'http://127.0.0.1\r\nX:1', f'http://{SECRET}@127.0.0.1', f'http://127.0.0.1?token={SECRET}'):
-			with self.assertRaises(server.Failure) as caught:
+			with self.assertRaises(server.CommandError) as caught:
 				follow.Learner(url, None)
 			self.assertNotIn(SECRET, str(caught.exception))
 
@@ -360,7 +360,7 @@ class Report(unittest.TestCase):
 		for one in logs.records():
 			timeline.take(one)
 		(Path(self.folder) / 'rounds.csv').mkdir()
-		with self.assertRaises(server.Failure) as caught:
+		with self.assertRaises(server.CommandError) as caught:
 			report.write(timeline, sources.Files(logs), self.folder)
 		self.assertEqual(caught.exception.status, 1)
 		self.assertFalse([name for name in os.listdir(self.folder) if name.endswith('.new')])

@@ -8,11 +8,12 @@ import re
 import signal
 import sys
 from contextlib import nullcontext
-from typing import NoReturn, Optional
+from typing import Optional
 
 from starling_timeline import stats, trace
 from starling_timeline.explain import Explanation
-from starling_timeline.logs import FAILED, USAGE, Logs, LogsError, Skipped
+from starling_timeline.command import FAILED, USAGE, Parser, guard
+from starling_timeline.logs import Logs, Skipped
 from starling_timeline.records import LEVELS, Filter, Stream, no_round, say, see_names
 from starling_timeline.timeline import Timeline
 from starling_timeline.values import dumps, whole
@@ -35,16 +36,9 @@ MISSING = ("give a run folder or log files; of a learner of systemd: journalctl 
 
 # ---- the command line ----
 
-class Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        say(f"{message}; see 'starling logs --help'")
-        sys.exit(USAGE)
-
-
 def parser() -> Parser:
-    p = Parser(prog="starling logs", usage="%(prog)s [OPTION...] RUNFOLDER|FILE...", add_help=False, epilog=EXAMPLES,
-               formatter_class=argparse.RawDescriptionHelpFormatter,
-               description="Print the logs of any number of learners as one, in the order of time (UTC), or explain a round.")
+    p = Parser("starling logs", "RUNFOLDER|FILE...",
+               "Print the logs of any number of learners as one, in the order of time (UTC), or explain a round.", EXAMPLES)
     p.add_argument("paths", metavar="RUNFOLDER|FILE", nargs="*", help=argparse.SUPPRESS)
     p.add_argument("-r", "--round", metavar="N", help="explain round N; with a filter, --follow or --records, print its records")
     p.add_argument("-s", "--stats", action="store_true", help="print p50, p95 and max of each phase, bytes, and the slowest learners")
@@ -57,7 +51,6 @@ def parser() -> Parser:
     p.add_argument("-R", "--records", action="store_true", help="print records, also with --round")
     p.add_argument("-f", "--follow", action="store_true", help="continue with new records, until Ctrl-C")
     p.add_argument("-j", "--json", action="store_true", help="print JSON: records as they are in the files, a round or figures")
-    p.add_argument("-?", "--help", action="help", help="show this help")
     return p
 
 
@@ -174,20 +167,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     for out in (sys.stdout, sys.stderr):
         out.reconfigure(encoding="utf-8", errors="replace")
-    try:
-        return run(arguments)
-    except LogsError as failure:
-        say(str(failure))
-        return failure.status
-    except MemoryError:
-        say("out of memory")
-        return FAILED
-    except OSError as failure:  # of standard output
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        if isinstance(failure, BrokenPipeError):  # the reader has read enough
-            return 0
-        say(f"cannot write standard output: {failure.strerror}")
-        return FAILED
+    return guard("starling logs", lambda: run(arguments))
 
 
 if __name__ == "__main__":

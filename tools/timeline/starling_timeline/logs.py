@@ -16,23 +16,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Optional
 
+from starling_timeline.command import FAILED, USAGE, CommandError
 from starling_timeline.values import moment, parse, real, whole
 
 LOG_FILE = "log.jsonl"
 LINE_BYTES_MOST = 1 << 20  # a longer line is malformed
 VERSION = 1  # of the records: "v"
-FAILED, USAGE = 1, 2  # exit statuses
 
 # Seconds since 1970, milliseconds of a finer clock, place of the file, record, its line.
 Timed = tuple[float, float, int, dict, bytes]
-
-
-class LogsError(Exception):
-    """A log that is missing or cannot be read. `status`: the exit status of a command that needs it."""
-
-    def __init__(self, text: str, status: int) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 @dataclass
@@ -106,7 +98,7 @@ def end(path: str, start: int, size: int) -> Iterator[dict]:
 class Logs:
     """The logs in `paths`, files and folders.
 
-    follow: a last line is read only once it has its newline. empty: logs that are missing are no error. Raises LogsError.
+    follow: a last line is read only once it has its newline. empty: logs that are missing are no error. Raises CommandError.
     `malformed` and `other_version` count the lines that were left out.
     """
 
@@ -130,7 +122,7 @@ class Logs:
         for path in self.paths:
             found = self._scan(path)
             if not found and not self.opened:
-                raise LogsError(f"{path}: no {LOG_FILE} in it or in its folders; a learner writes one with the setting "
+                raise CommandError(f"{path}: no {LOG_FILE} in it or in its folders; a learner writes one with the setting "
                                 f"`log: {LOG_FILE}`", USAGE)
 
     def _scan(self, path: str) -> int:
@@ -140,7 +132,7 @@ class Logs:
         except NotADirectoryError:
             return self._add(path, path)
         except OSError as failure:
-            raise LogsError(f"{path}: {failure.strerror}", USAGE) from None
+            raise CommandError(f"{path}: {failure.strerror}", USAGE) from None
         return sum(self._add(os.path.join(path, log), log if len(self.paths) == 1 else os.path.join(path, log))
                    for log in [LOG_FILE, *(f"{name}/{LOG_FILE}" for name in names)])
 
@@ -156,7 +148,7 @@ class Logs:
             try:
                 self.files.append(File(path, shown, len(self.files)))
             except OSError as failure:
-                raise LogsError(f"{path}: {failure.strerror}", FAILED) from None
+                raise CommandError(f"{path}: {failure.strerror}", FAILED) from None
         return 1
 
     # ---- records ----
@@ -189,7 +181,7 @@ class Logs:
         """The same, with those of new files, for a live page: a folder that is gone has no more records."""
         try:
             self.refresh()
-        except LogsError:
+        except CommandError:
             pass
         return self.records()
 

@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Optional
 
-from starling_timeline.logs import USAGE, Logs, LogsError
+from starling_timeline.command import USAGE, CommandError, complain
+from starling_timeline.logs import Logs
 from starling_timeline.values import items, text, whole
 from starling_timeline.words import HIDDEN
 
@@ -20,8 +21,8 @@ RANK = {level: rank for rank, level in enumerate(LEVELS)}
 
 
 def say(what: str) -> None:
-    """Print an error of the command."""
-    print(f"starling logs: {HIDDEN.sub('?', what)}", file=sys.stderr)
+    """Print an error of `starling logs`."""
+    complain("starling logs", what)
 
 
 def line_of(record: dict, colour: bool) -> str:
@@ -133,5 +134,5 @@ def see_names(paths: list[str], wanted: Filter) -> None:
     try:
         for record in Logs(paths).records():
             wanted.names.add((whole(record, "learner"), text(record, "name")))
-    except LogsError:
+    except CommandError:
         pass

@@ -1,6 +1,6 @@
 """The rounds of a run, from the log records of its learners.
 
-    records of all learners (files, control sockets) --> Timeline.take --> rounds x learners
+    records of all learners (files, HTTP) --> Timeline.take --> rounds x learners
                                                                                 |
                                   starling logs, live page, report, CSV <-- one JSON document per round
 

@@ -23,11 +23,12 @@ from http.client import HTTPException, parse_headers
 from typing import Any, Optional
 from urllib.parse import urlsplit
 
+from starling_timeline.command import CommandError
 from starling_timeline.logs import LINE_BYTES_MOST
 from starling_timeline.values import parse, real, text, whole
 from starling_timeline.words import clean
 
-from starling_web.server import Failure, is_own
+from starling_web.server import is_own
 
 OPEN_S, CONNECT_S = 5.0, 5.0
 SILENT_S = 45  # without a byte: a learner sends a comment every 15 s
@@ -63,18 +64,18 @@ class Learner:
         except ValueError:
             parts = urlsplit("")
         if parts.scheme in ("http", "https") and (parts.query or parts.fragment or "@" in parts.netloc):  # not repeated: it may be the token
-            raise Failure("an address has a token or password in it, which other users can see: give the token by --token-file")
+            raise CommandError("an address has a token or password in it, which other users can see: give the token by --token-file")
         if parts.scheme not in ("http", "https") or not self.host or parts.path not in ("", "/", "/records"):
-            raise Failure(f"'{url}' is not the address of a learner; expected http://HOST:PORT as in its setting http")
+            raise CommandError(f"'{url}' is not the address of a learner; expected http://HOST:PORT as in its setting http")
         if parts.scheme == "http" and token is None and not is_own(parts.netloc, ""):
-            raise Failure(f"{url}: a learner on another machine needs a token: give --token-file with the file in its setting http_token_file")
+            raise CommandError(f"{url}: a learner on another machine needs a token: give --token-file with the file in its setting http_token_file")
         self.shown, self.token = f"{parts.scheme}://{parts.netloc}", token
         self.tls = ssl.create_default_context() if parts.scheme == "https" else None
         self.request = f"GET /records?recent=1 HTTP/1.1\r\nHost: {parts.netloc}\r\nAccept: text/event-stream\r\nConnection: close\r\n"
         self.request += f"Authorization: Bearer {token}\r\n\r\n" if token is not None else "\r\n"
         self.id, self.name = 0, ""  # not known yet
         self.streaming_since: Optional[float] = None  # None: it does not stream
-        self.decided: asyncio.Future[Optional[Failure]] = asyncio.get_running_loop().create_future()  # it has answered or failed once
+        self.decided: asyncio.Future[Optional[CommandError]] = asyncio.get_running_loop().create_future()  # it has answered or failed once
         self.said: Optional[type] = None  # the trouble that was reported last
         self.recent: deque[bytes] = deque()  # records, for its log
         self.recent_bytes = 0
@@ -94,7 +95,7 @@ class Learner:
                 self.trouble(OSError, "has closed the connection; trying again")
             except Refused as refused:
                 if not self.decided.done():
-                    self.decided.set_result(Failure(f"{self.shown}: {refused}"))
+                    self.decided.set_result(CommandError(f"{self.shown}: {refused}"))
                     return
                 self.trouble(Refused, str(refused))
             except (OSError, EOFError, asyncio.TimeoutError, asyncio.LimitOverrunError) as failure:
@@ -216,12 +217,12 @@ class Follow:
         for url in urls:
             learner = Learner(url, token)
             if any(other.shown == learner.shown for other in self.learners):  # each of its records would be shown twice
-                raise Failure(f"{learner.shown} is given twice")
+                raise CommandError(f"{learner.shown} is given twice")
             self.learners.append(learner)
         self.tasks = [asyncio.ensure_future(learner.run(take)) for learner in self.learners]
 
     async def settle(self) -> None:
-        """Wait up to 5 s until each learner has answered or cannot be reached; the latter is said, and tried again later. Raise Failure
+        """Wait up to 5 s until each learner has answered or cannot be reached; the latter is said, and tried again later. Raise CommandError
         if a token is missing or wrong, or no Starling daemon answers."""
         with contextlib.suppress(asyncio.TimeoutError):
             for decided in asyncio.as_completed([learner.decided for learner in self.learners], timeout=OPEN_S):

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Optional, TextIO
 
-from starling_timeline.logs import FAILED, Logs
+from starling_timeline.command import FAILED, CommandError, Parser, guard
+from starling_timeline.logs import Logs
 from starling_timeline.timeline import Timeline
 from starling_timeline.values import dumps
 
 from starling_web import rows
-from starling_web.command import Parser, guard
 from starling_web.live import page
-from starling_web.server import Failure
 from starling_web.sources import Files, Source, excerpt
 
 DOCUMENTS_BYTES = 16 << 20
@@ -124,7 +123,7 @@ def write(timeline: Timeline, source: Source, folder: str) -> bool:
         with contextlib.ExitStack() as files:
             write_all(timeline, source, run, [files.enter_context(replaced(os.path.join(folder, name))) for name in NAMES])
     except OSError as failure:
-        raise Failure(f"{failure.filename or folder}: {failure.strerror}", FAILED) from None
+        raise CommandError(f"{failure.filename or folder}: {failure.strerror}", FAILED) from None
     return True
 
 
@@ -134,7 +133,7 @@ def run(folder: str) -> int:
     for record in logs.records():
         timeline.take(record)
     if not write(timeline, Files(logs), folder):
-        raise Failure(f"{folder}: its logs tell of no round")
+        raise CommandError(f"{folder}: its logs tell of no round")
     print(*(f"{folder}/{name}" for name in NAMES), sep="\n", flush=True)
     return 0
 

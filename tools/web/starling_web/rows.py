@@ -4,7 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Optional
 
-PHASES = ("train", "discover", "agree", "share", "ready", "release", "mix", "check", "confirm", "commit", "recover", "catchup", "done")
+from starling_timeline.rounds import PHASES
+
 FIGURES = ("train_s", "bytes_sent", "bytes_received", "loss", "mse", "digest")  # of a learner
 ROUNDS_HEAD = ("round", "start", "seconds", "attempts", "participants", "edges", "mixing", "exchanges", "tolerance", "cut_vertices",
                "bytes_sent", "loss", "mse", "same", "slowest", "slowest_phase", "slowest_s")

@@ -23,7 +23,7 @@ from http import HTTPStatus
 from typing import NamedTuple, Optional, Union
 from urllib.parse import parse_qsl
 
-from starling_timeline.logs import FAILED, USAGE
+from starling_timeline.command import FAILED, CommandError
 
 CONNECTIONS_MOST = 64  # further ones wait to be accepted
 REQUEST_BYTES = 32 << 10
@@ -45,14 +45,6 @@ Cross-Origin-Opener-Policy: same-origin\r
 Cache-Control: no-store\r
 Connection: close\r
 """
-
-
-class Failure(Exception):
-    """Why a command ends, and its exit status."""
-
-    def __init__(self, text: str, status: int = USAGE) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class Answer(NamedTuple):
@@ -191,14 +183,14 @@ def read_token(path: str) -> str:
         with open(path, "rb") as file:
             line, mode = file.readline(TOKEN_MOST + 2), os.fstat(file.fileno()).st_mode
     except OSError as failure:
-        raise Failure(f"{path}: {failure.strerror}", FAILED) from None
+        raise CommandError(f"{path}: {failure.strerror}", FAILED) from None
     token = line.rstrip(b"\r\n").decode("latin-1")
     if stat.S_IMODE(mode) & 0o77:
-        raise Failure(f"{path}: others can read the token; use: chmod 600 {path}")
+        raise CommandError(f"{path}: others can read the token; use: chmod 600 {path}")
     if not re.fullmatch("[!-~]*", token):
-        raise Failure(f"{path}: a token has printable ASCII characters without blanks; make one with: openssl rand -hex 32")
+        raise CommandError(f"{path}: a token has printable ASCII characters without blanks; make one with: openssl rand -hex 32")
     if not TOKEN_LEAST <= len(token) <= TOKEN_MOST:
-        raise Failure(f"{path}: a token has {TOKEN_LEAST} to {TOKEN_MOST} characters; make one with: openssl rand -hex 32")
+        raise CommandError(f"{path}: a token has {TOKEN_LEAST} to {TOKEN_MOST} characters; make one with: openssl rand -hex 32")
     return token
 
 
@@ -206,14 +198,14 @@ def listen(address: str, token: Optional[str]) -> tuple[socket.socket, str, str]
     """Listen at HOST:PORT; return the socket, the host and the URL."""
     host, colon, port = address.rpartition(":")
     if not colon:
-        raise Failure(f"'{address}' is not an address; expected HOST:PORT or [IPV6]:PORT")
+        raise CommandError(f"'{address}' is not an address; expected HOST:PORT or [IPV6]:PORT")
     host = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     try:
         family, _, _, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICSERV)[0]
     except (OSError, UnicodeError) as failure:
-        raise Failure(f"cannot listen on {address}: {getattr(failure, 'strerror', None) or failure}") from None
+        raise CommandError(f"cannot listen on {address}: {getattr(failure, 'strerror', None) or failure}") from None
     if token is None and not is_loopback(str(where[0])):
-        raise Failure(f"other machines can reach {address}, which then needs a token: give --token-file, or listen on 127.0.0.1")
+        raise CommandError(f"other machines can reach {address}, which then needs a token: give --token-file, or listen on 127.0.0.1")
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -222,8 +214,8 @@ def listen(address: str, token: Optional[str]) -> tuple[socket.socket, str, str]
     except OSError as failure:
         listening.close()
         if failure.errno == errno.EADDRINUSE:
-            raise Failure(f"cannot listen on {address}: the port is in use by another program") from None
-        raise Failure(f"cannot listen on {address}: {failure.strerror}", FAILED) from None
+            raise CommandError(f"cannot listen on {address}: the port is in use by another program") from None
+        raise CommandError(f"cannot listen on {address}: {failure.strerror}", FAILED) from None
     listening.setblocking(False)
     shown = f"[{host}]" if ":" in host else host
     return listening, host, f"http://{shown}:{listening.getsockname()[1]}"

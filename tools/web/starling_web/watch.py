@@ -8,11 +8,11 @@ import signal
 import sys
 from typing import Union
 
+from starling_timeline.command import Parser, guard
 from starling_timeline.logs import Logs
 from starling_timeline.timeline import Timeline
 
 from starling_web import report
-from starling_web.command import Parser, guard
 from starling_web.follow import Follow
 from starling_web.live import Live
 from starling_web.server import read_token

@@ -1,4 +1,4 @@
-"""What the commands of this package share: the parser of the command line, and errors in one line."""
+"""What the commands in Python that read logs share: the parser of the command line, and errors in one line."""
 from __future__ import annotations
 
 import argparse
@@ -7,9 +7,22 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from starling_timeline.logs import FAILED, USAGE, LogsError
+from starling_timeline.words import clean
 
-from starling_web.server import Failure
+FAILED, USAGE = 1, 2  # exit statuses
+
+
+class CommandError(Exception):
+    """Why a command ends, and its exit status."""
+
+    def __init__(self, text: str, status: int = USAGE) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+def complain(program: str, text: str) -> None:
+    """Print an error of a command in one line."""
+    print(f"{program}: {clean(text)}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
@@ -21,7 +34,7 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("-?", "-h", "--help", action="help", help="show this help")
 
     def error(self, message: str) -> NoReturn:
-        print(f"{self.prog}: {message}; see '{self.prog} --help'", file=sys.stderr)
+        complain(self.prog, f"{message}; see '{self.prog} --help'")
         sys.exit(USAGE)
 
 
@@ -29,12 +42,15 @@ def guard(program: str, act: Callable[[], int]) -> int:
     """Return the exit status of `act`; an error of the user or of the system ends it with one line."""
     try:
         return act()
-    except (Failure, LogsError) as failure:
-        print(f"{program}: {failure}", file=sys.stderr)
-        return failure.status
-    except OSError as failure:  # of a file of the program, or of standard output
+    except CommandError as error:
+        complain(program, str(error))
+        return error.status
+    except MemoryError:
+        complain(program, "out of memory")
+        return FAILED
+    except OSError as failure:  # of standard output
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         if isinstance(failure, BrokenPipeError):  # the reader has read enough
             return 0
-        print(f"{program}: {failure.filename or 'cannot write standard output'}: {failure.strerror}", file=sys.stderr)
+        complain(program, f"cannot write standard output: {failure.strerror}")
         return FAILED
