@@ -164,12 +164,14 @@ class Ranges(unittest.TestCase):
 			([tensor((1 << 24) + 1), other], [(1, 64, -40), (3, 256, -128)]),
 			([tensor(2000), small, more], [(1, 256, -128), (1, 256, -128), (5, 256, -128)]),  # 1025 are not small together
 			([large, tensor(1 << 20, I8), tensor(1 << 20, metric=True)], [(1, 128, -64), (1, 64, 0), (1, 256, -128)])):
-			self.assertEqual([(ranges.limbs(tensors, t), *ranges.exact_bits(tensors, t)) for t in tensors], expected)
+			sizes = ranges.Sizes(tensors)
+			self.assertEqual([(ranges.limbs(sizes, t), *ranges.exact_bits(sizes, t)) for t in tensors], expected)
 		self.assertEqual([ranges.lower_bits(*each) for each in ((1, 12), (3, 12), (5, 12), (3, 30), (5, 30), (5, 48))], [0, 24, 48, 30, 28, 12])
 
 	def test_magnitudes(self):
 		self.assertEqual([ranges.magnitude(change, 3) for change in (0, 1e-300, 2.0 ** -21, math.nextafter(2.0 ** -21, 1), 8, 8.1, 32, 33, 256, 257, math.inf)],
 			[0, 1, 1, 2, 13, 14, 14, 15, 15, 15, 15])
+		self.assertEqual(ranges.magnitude(1.7e308, ranges.MOST), 15)  # 2^1025 is no double
 
 	def test_next_exponents(self):
 		for expected, *each in (

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 from starling_verify.checkpoint import Tensor
 
@@ -14,24 +15,34 @@ def always_exact(tensor: Tensor) -> bool:
     return tensor.is_integer or tensor.metric
 
 
-def limbs(tensors: list, tensor: Tensor) -> int:
+class Sizes:
+    """What the class of a tensor takes from the sizes of all: n, and `small`, the elements up to which a tensor is small."""
+
+    def __init__(self, tensors: list) -> None:
+        counts = Counter(tensor.count for tensor in tensors)
+        self.n = sum(size * number for size, number in counts.items())
+        self.small, total = -1, 0
+        for size, number in sorted(counts.items()):
+            total += size * number
+            if total > max(self.n // 192, 1024):
+                break
+            self.small = size
+
+
+def limbs(sizes: Sizes, tensor: Tensor) -> int:
     """Return the number of limbs of an update of a tensor; 1 for those that are always exact."""
     if always_exact(tensor):
         return 1
-    n = sum(t.count for t in tensors)
-    if sum(t.count for t in tensors if t.count <= tensor.count) <= max(n // 192, 1024):
-        return 5  # it is small
-    return 3 if tensor.nonnegative else 1
+    return 5 if tensor.count <= sizes.small else 3 if tensor.nonnegative else 1
 
 
-def exact_bits(tensors: list, tensor: Tensor) -> tuple:
+def exact_bits(sizes: Sizes, tensor: Tensor) -> tuple:
     """Return the bits of exact values of a tensor, and log2 of their unit."""
-    n = sum(t.count for t in tensors)
     if tensor.is_integer:
         return 64, 0
-    if tensor.metric or limbs(tensors, tensor) > 1 or n <= 1 << 16:
+    if tensor.metric or limbs(sizes, tensor) > 1 or sizes.n <= 1 << 16:
         return 256, -128
-    return (128, -64) if n <= 1 << 24 else (64, -40)
+    return (128, -64) if sizes.n <= 1 << 24 else (64, -40)
 
 
 def lower_bits(count: int, bits: int) -> int:
@@ -39,11 +50,16 @@ def lower_bits(count: int, bits: int) -> int:
     return (count - 1) * min(bits, (60 - bits) // (count - 1)) if count > 1 else 0
 
 
+def _power(exponent: int) -> float:
+    """Return 2^exponent, or infinity."""
+    return math.ldexp(1, exponent) if exponent < 1024 else math.inf
+
+
 def magnitude(change: float, exponent: int) -> int:
     """Return the magnitude of a tensor by its largest update."""
     if change == 0:
         return 0
-    return next((m for m, group in enumerate(GROUPS, 1) if change <= math.ldexp(1, exponent + group)), len(GROUPS))
+    return next((m for m, group in enumerate(GROUPS, 1) if change <= _power(exponent + group)), len(GROUPS))
 
 
 def ceil_log2(value: float) -> int:

@@ -72,6 +72,7 @@ class Round:
     def __post_init__(self) -> None:
         encoding = self.request.encoding
         self.values = encoding.values
+        self.sizes = ranges.Sizes(self.model.tensors)
         self.weights = [1 if encoding.paper else dump.weight for dump in self.dumps]
         self.weight = sum(self.weights)
         self.divisor = 1 if encoding.paper else self.weight  # Z_n is 0
@@ -121,7 +122,7 @@ class Round:
         return z.astype(np.float64) / (float(self.decimals.scale) * float(self.divisor))
 
     def _exact(self, tensor: Tensor, span: slice) -> np.ndarray:
-        bits, bottom = ranges.exact_bits(self.model.tensors, tensor)
+        bits, bottom = ranges.exact_bits(self.sizes, tensor)
         total = Sum(span.stop - span.start) if tensor.is_integer else FloatSum(span.stop - span.start, bits, bottom)
         for dump, weight, block in self._parts(tensor, span):
             if not tensor.is_integer:
@@ -132,7 +133,7 @@ class Round:
 
     def _update(self, index: int, tensor: Tensor, span: slice) -> np.ndarray:
         bits = self.request.encoding.bits
-        lower = ranges.lower_bits(ranges.limbs(self.model.tensors, tensor), bits)
+        lower = ranges.lower_bits(ranges.limbs(self.sizes, tensor), bits)
         before = self.before.tensors[index]
         step = before.exponent - bits - lower
         base = self.before.block(before, span).astype(np.float64)
@@ -168,8 +169,8 @@ class Round:
     # ---- comparisons ----
 
     def _differs(self, path: str, tensor: Tensor, at: int, found: np.ndarray, mean: np.ndarray) -> NoReturn:
-        digits = 9 if tensor.dtype.itemsize == 4 else 17
-        raise CheckError(f"{path}: parameter {tensor.first + at} is {float(found):.{digits}g}, the exact mean is {float(mean):.{digits}g}")
+        form = "d" if tensor.is_integer else ".9g" if tensor.dtype.itemsize == 4 else ".17g"
+        raise CheckError(f"{path}: parameter {tensor.first + at} is {found.item():{form}}, the exact mean is {mean.item():{form}}")
 
     def compare(self, checkpoint: Checkpoint) -> None:
         """Compare the elements of a checkpoint with the means."""
@@ -191,12 +192,12 @@ class Round:
         """Return the exponents of the tensors after the round: after an exact one by the mean, after a ranged one by the updates."""
         tensors, request = self.model.tensors, self.request
         values = [0.0 if ranges.always_exact(tensor) else self._largest_value(tensor) for tensor in tensors]
-        found = []
+        found, others = [], max(values)
         for index, tensor in enumerate(tensors):
             if ranges.always_exact(tensor):
                 found.append(0)
             elif self.values == EXACT:
-                found.append(ranges.first_exponent(values[index], max(values), ranges.limbs(tensors, tensor), tensor.nonnegative))
+                found.append(ranges.first_exponent(values[index], others, ranges.limbs(self.sizes, tensor), tensor.nonnegative))
             else:
                 change = self.changes.get(index, Change([0.0] * len(self.dumps)))
                 before = self.before.tensors[index].exponent
