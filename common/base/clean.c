@@ -1,5 +1,6 @@
 #include "common/base/clean.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Return true if the UTF-8 sequence at `c` changes the direction of writing: what follows it could be shown
@@ -15,20 +16,20 @@ static bool turns(const unsigned char *c)
 }
 
 /* Return the bytes of the character at `c` if it must not be shown, else 0. */
-static size_t hidden(const unsigned char *c, bool lines)
+static size_t hidden(const unsigned char *c)
 {
-	if ((*c < 0x20 && !(lines && *c == '\n')) || *c == 0x7f)
+	if (*c < 0x20 || *c == 0x7f)
 		return 1;
 	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
 		return 2;
 	return !turns(c) ? 0 : c[0] == 0xd8 ? 2 : 3;
 }
 
-void sl_clean_text(char *text, bool lines)
+void sl_clean_text(char *text)
 {
 	unsigned char *to = (unsigned char *)text;
 	for (const unsigned char *c = to; *c != '\0';) {
-		size_t bytes = hidden(c, lines);
+		size_t bytes = hidden(c);
 		*to++ = bytes > 0 ? '?' : *c;
 		c += bytes > 0 ? bytes : 1;
 	}

@@ -32,7 +32,7 @@ int sl_err_set(struct sl_error *e, int code, const char *format, ...)
 	e->code = code;
 	vsnprintf(e->text, sizeof e->text, format, args);
 	va_end(args);
-	sl_clean_text(e->text, false);
+	sl_clean_text(e->text);
 	return code;
 }
 
@@ -43,7 +43,7 @@ int sl_err_wrap(struct sl_error *e, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(prefix, sizeof prefix, format, args);
 	va_end(args);
-	sl_clean_text(prefix, false);
+	sl_clean_text(prefix);
 	memcpy(inner, e->text, sizeof inner);
 	size_t used = strlen(prefix);
 	if (used + 3 > sizeof e->text)

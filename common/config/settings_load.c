@@ -600,8 +600,6 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 
 const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])
 {
-	if (strcmp(key, "values") == 0 && value == SL_VALUES_EXACT)
-		return "model, exactly";
 	const struct sl_setting *row = sl_settings_table_find(key);
 	double real;
 	memcpy(&real, &value, sizeof real);

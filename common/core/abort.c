@@ -1,8 +1,8 @@
 #include "common/core/abort.h"
 
 #include "common/core/aborts.h"
-#include "common/core/attempt.h"
 #include "common/core/allowance.h"
+#include "common/core/attempt.h"
 
 void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
 {

@@ -225,7 +225,7 @@ static bool pausing(struct sl_core *core)
 	return memcmp(core->ready_set, core->tried_candidates, sl_core_set_bytes(core)) == 0;
 }
 
-/* A learner that has started again may state other parameters: try again what was refused. */
+/* A learner that has started again may state another model: try again what was refused. */
 static void notice_start(struct sl_core *core, uint32_t signer)
 {
 	uint32_t incarnation = core->links[signer].state.incarnation;

@@ -102,7 +102,7 @@ static int visit_setting(void *context, const struct sl_yaml_pair *pair, struct 
 	if (fits) {
 		strcpy(s->key, pair->key);
 		strcpy(s->value, pair->value);
-		sl_clean_text(s->value, false);
+		sl_clean_text(s->value);
 	}
 	if (!fits || strcmp(s->value, pair->value) != 0) /* it is shown to an admin, who signs it */
 		return fail(r, pair, "not a setting and its value", error);

@@ -94,9 +94,11 @@ const char *sl_message_status_name(enum sl_peer_status status);
  *   values     enum sl_values: what is averaged, which its program may choose
  *   initial    hash of the model before the first round (canonical.h), from which updates are if all have it;
  *              0: after the first commit, or whole models are averaged
- *   failed     1: an attempt of this round has ended in which the learner had begun to share. The largest
- * value that c+1 participants reach counts, so that no c of them raise it; so for hop_bytes hop_bytes  bytes
- * that could be sent while a message crosses a link; 0: not measured
+ *   failed     1: an attempt of this round has ended in which the learner had begun to share
+ *   hop_bytes  bytes that could be sent while a message crosses a link; 0: not measured
+ *
+ * Of failed and hop_bytes the largest value that c+1 participants reach counts, so that no c of them raise
+ * it.
  */
 #define SL_STATEMENT_FIELDS(X, S, first)                                                                     \
 	X(S, U64, first, n, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                        \

@@ -1,8 +1,9 @@
 /* record_table.h - every log record of a learner, stated once.
  *
  * How to add a record: one row in SL_RECORDS, and a writer that begins it with sl_record_init and fills in
- * its fields. A field that no record has yet: one row in SL_RECORD_FIELDS. Nothing else changes: the daemon,
- * the control socket, `starling logs`, the launcher and the in-process runner read these tables.
+ * its fields. A field that no record has yet: one row in SL_RECORD_FIELDS. The daemon, the control socket,
+ * the launcher and the in-process runner read these tables. What starling_timeline makes of an event is its
+ * own table, TAKE in rounds.py.
  *
  * Rows of one event stand together, and the first has the name of the event: that is the kind of record that
  * reading gives for all of them.

@@ -163,7 +163,8 @@ void sl_events_drain(struct sl_daemon *daemon)
 		uv_idle_stop(&daemon->handles.busy);
 	if (!any)
 		return;
-	sl_group_update_look(&daemon->members, false);
+	if (daemon->members.update.take_at != 0)
+		sl_group_update_look(&daemon->members, false);
 	sl_links_flush(daemon->links);
 	crash(daemon);
 	arm(daemon);

@@ -34,7 +34,8 @@ struct sl_log {
 	} watchers[SL_LOG_WATCHERS_MAX];
 };
 
-bool sl_log_colour(int fd)
+/* Return true if `fd` is a terminal and NO_COLOR is not set. */
+static bool is_coloured(int fd)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 	if (no_color && no_color[0] != '\0')
@@ -60,7 +61,7 @@ static int open_file(struct sl_log *log, const struct sl_settings *settings, str
 	log->journal =
 		format == SL_LOG_JOURNAL || (format == SL_LOG_AUTO && standard && sl_log_journal_found());
 	log->text = format == SL_LOG_TEXT || (format == SL_LOG_AUTO && isatty(fd));
-	log->colour = sl_log_colour(fd);
+	log->colour = is_coloured(fd);
 	log->level = settings->log_level;
 	log->failed = log->cut = false;
 	snprintf(log->path, sizeof log->path, "%s",
@@ -298,7 +299,7 @@ static const char *get(const json_t *record, const char *key)
 static void copy(const json_t *record, const char *key, char *text, size_t size)
 {
 	snprintf(text, size, "%s", get(record, key));
-	sl_clean_text(text, false);
+	sl_clean_text(text);
 }
 
 static const char *level_colour(int level)
@@ -315,7 +316,7 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
 	const char *stamp = get(record, keys.time);
 	snprintf(time, sizeof time, "%.12s", strlen(stamp) >= 23 ? stamp + 11 : "");
-	sl_clean_text(time, false);
+	sl_clean_text(time);
 	copy(record, keys.name, name, sizeof name);
 	copy(record, keys.level, level, sizeof level);
 	copy(record, keys.event, event, sizeof event);

@@ -51,9 +51,6 @@ struct json_t;
 void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text,
 	    struct json_t *fields);
 
-/* Return true if `fd` is a terminal and NO_COLOR is not set. */
-bool sl_log_colour(int fd);
-
 /* Write the present time as records have it, "2026-11-23T10:45:59.620Z". */
 void sl_log_now(char text[static SL_LOG_TIME_BYTES]);
 

@@ -6,24 +6,22 @@
 #include "common/base/err.h"
 #include "test/lib/test.h"
 
-static void expect(const char *text, bool lines, const char *want)
+static void expect(const char *text, const char *want)
 {
 	char copy[64];
 	snprintf(copy, sizeof copy, "%s", text);
-	sl_clean_text(copy, lines);
+	sl_clean_text(copy);
 	assert_string_equal(copy, want);
 }
 
 TEST(control_characters)
 {
-	expect("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6", false,
-	       "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6");
-	expect("a\x1b[2Jb\tc\x7f", false, "a?[2Jb?c?");
-	expect("a\nb", false, "a?b");
-	expect("a\nb\r", true, "a\nb?");
+	expect("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa6");
+	expect("a\x1b[2Jb\tc\x7f", "a?[2Jb?c?");
+	expect("a\nb", "a?b");
 	expect("a\xc2\x9b"
 	       "31mb\xc2\xa0",
-	       false, "a?31mb\xc2\xa0");
+	       "a?31mb\xc2\xa0");
 }
 
 TEST(characters_that_turn_text)
@@ -31,11 +29,11 @@ TEST(characters_that_turn_text)
 	expect("a\xe2\x80\xae"
 	       "b\xe2\x81\xa6"
 	       "c\xd8\x9c\xe2\x80\x8f",
-	       false, "a?b?c??");
-	expect("\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7", false, "\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7");
-	expect("\xe2\x80", false, "\xe2\x80"); /* cut */
-	expect("\xe2", false, "\xe2");
-	expect("\xd8", false, "\xd8");
+	       "a?b?c??");
+	expect("\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7", "\xe2\x80\x93 \xe2\x81\xb0 \xd8\xa7");
+	expect("\xe2\x80", "\xe2\x80"); /* cut */
+	expect("\xe2", "\xe2");
+	expect("\xd8", "\xd8");
 }
 
 /* An error quotes what a file or a peer has. */

@@ -70,7 +70,7 @@ static void clean_text(json_t *value)
 	char *text = strdup(json_string_value(value));
 	if (text == NULL)
 		abort();
-	sl_clean_text(text, false);
+	sl_clean_text(text);
 	if (strcmp(text, json_string_value(value)) != 0)
 		json_string_set(value, text);
 	free(text);

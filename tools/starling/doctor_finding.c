@@ -18,5 +18,5 @@ void sl_doctor_add(struct sl_doctor *doctor, enum sl_doctor_level level, const c
 	va_start(list, format);
 	vsnprintf(f->text, sizeof f->text, format, list);
 	va_end(list);
-	sl_clean_text(f->text, false);
+	sl_clean_text(f->text);
 }
