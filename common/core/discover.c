@@ -48,11 +48,13 @@ static void choose_near(struct sl_core *core)
 	memcpy(core->near, core->eligible, sl_core_set_bytes(core));
 }
 
-/* Ask for links to the chosen peers, and keep those of the round before; silent: to all silent peers, too. */
+/* Ask for links to the chosen peers and to the neighbours in an open attempt, and keep those of the round
+ * before; silent: to all silent peers, too. */
 static void want_links(struct sl_core *core, bool silent)
 {
 	choose_near(core);
-	memset(core->keep, 0, sl_core_set_bytes(core));
+	for (size_t w = 0; w < sl_core_words(core); w++) /* they may say nothing that ends their silence */
+		core->keep[w] = sl_core_open(core) ? core->view_neighbours[w] & core->range[w] : 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_round *last = &core->peers[i].in_range;
 		if (sl_bit(core->near, i))

@@ -130,8 +130,7 @@ static void find_reach(struct sl_core *core)
 	sl_overlay(core, core->eligible, core->reach);
 	for (size_t w = 0; w < sl_core_words(core); w++)
 		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
-	bool open = core->view_checked && core->phase >= SL_PHASE_READY;
-	for (uint32_t i = 0; open && i < core->view.n; i++)
+	for (uint32_t i = 0; sl_core_open(core) && i < core->view.n; i++)
 		if (sl_bit(core->linked, core->view.members[i]))
 			sl_bit_set(core->reach, core->view.members[i]);
 }

@@ -524,6 +524,12 @@ static inline bool sl_core_abstains(const struct sl_core *core)
 	return core->t <= core->abstains;
 }
 
+/* Return true if the attempt is open: this learner has sent a Ready in it, or is about to. */
+static inline bool sl_core_open(const struct sl_core *core)
+{
+	return core->view_checked && core->phase >= SL_PHASE_READY;
+}
+
 /* Return true if peer `i` is linked and has said that it is ready for round t. */
 static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 {

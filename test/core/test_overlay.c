@@ -169,6 +169,28 @@ TEST(many_train)
 	}
 }
 
+/* --- a partition in an open attempt --- */
+
+/* Learners in an open attempt sign no link state that would end the silence of the others: they dial their
+ * neighbours all the same. */
+TEST(halves_meet_again)
+{
+	struct sl_sim *sim = build(4600, 8, 4, 1);
+	sl_sim_start(sim);
+	sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t j = 4; j < 8; j++)
+			sl_sim_cut(sim, i, j);
+	sl_sim_elapse(sim, 120000);
+	for (uint32_t i = 0; i < 8; i++)
+		assert_int_equal(sim->learners[i].host.committed, 0);
+	for (uint32_t i = 0; i < 4; i++)
+		for (uint32_t j = 4; j < 8; j++)
+			sl_sim_restore(sim, i, j);
+	sl_sim_run_until_round(sim, 1);
+	sl_sim_free(sim);
+}
+
 /* --- the same for all, and another one each round --- */
 
 static void edges_of(struct sl_sim *sim, sl_round t, bool edge[MOST * MOST])
