@@ -177,7 +177,10 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	if (result->code != SL_OK || weightless) /* there is no mean */
 		return;
 	sl_canonical_strands(workspace->s, sl_state_packed(view), result->strands);
-	sl_job_model_hash(workspace, view, &model);
+	if (!sl_job_model_hash(workspace, view, &model)) {
+		result->code = SL_ERR_INVALID;
+		return;
+	}
 	sl_canonical_result_of(&workspace->scope, view->h, result->total, result->strands, &model,
 			       sl_workspace_bytes(workspace), result->hash);
 }

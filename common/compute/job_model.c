@@ -324,16 +324,15 @@ static size_t decode(const struct sl_workspace *workspace, const struct sl_view 
 					 sl_state_element(workspace, view, (size_t)view->elements - 1),
 					 base_of(workspace, view), n, first, count, model);
 	assert(rc == SL_OK); /* the total weight is not 0 */
-	if (encoding.exponents == NULL && workspace->ranges.count > 0)
-		note_values(workspace, model, first, count);
 	return sl_tensors_offset(tensors, n, first + count) - sl_tensors_offset(tensors, n, first);
 }
 
-void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
+bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_vector_hash *hash)
 {
 	uint64_t model[BLOCK];
 	const struct sl_ranges *ranges = &workspace->ranges;
+	bool finite = true;
 	sl_vector_hash_begin(hash);
 	if (ranges->count > 0) {
 		memset(ranges->most, 0, ranges->count * sizeof *ranges->most);
@@ -342,11 +341,16 @@ void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_vie
 	for (size_t at = 0, n = workspace->n; at < n; at += BLOCK) {
 		size_t bytes = decode(workspace, view, at, min(n - at, BLOCK), model);
 		sl_vector_hash_add(hash, (const uint8_t *)model, bytes);
+		if (ranges->count > 0)
+			note_values(workspace, model, at, min(n - at, BLOCK));
 	}
-	if (ranges->count == 0)
-		return;
+	for (uint32_t k = 0; k < ranges->count; k++)
+		finite &= isfinite(ranges->value[k]) != 0;
+	if (!finite || ranges->count == 0)
+		return finite;
 	find_exponents(workspace, view);
 	sl_vector_hash_add(hash, (const uint8_t *)ranges->next, sl_ranges_bytes(ranges));
+	return true;
 }
 
 /* Keep the rest of the own update, if it is in Z and this process has encoded it. */

@@ -18,8 +18,8 @@ int sl_job_model_check(struct sl_workspace *workspace, const struct sl_view *vie
 void sl_job_model_encode(const struct sl_workspace *workspace, const struct sl_view *view, size_t first,
 			 size_t count, uint64_t *x);
 /* Decode Z, in s, whose total weight is not 0, block by block. Hash the model, which is kept nowhere, and the
- * exponents of its ranges, which are kept. */
-void sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
+ * exponents of its ranges, which are kept. Return false if a value of the model is not finite. */
+bool sl_job_model_hash(const struct sl_workspace *workspace, const struct sl_view *view,
 		       struct sl_vector_hash *hash);
 /* Decode it once more, over the committed model; and keep what the own update has more than its encoding. */
 void sl_job_model_accept(struct sl_workspace *workspace, const struct sl_view *view);
