@@ -127,6 +127,15 @@ CASE(no_change, refused_driver(),
      "hello t1 ready from 2 ->\n"
      "link state names 1 from 2 ->\n")
 
+/* Nor does it where vectors have too many elements, which follows from the link states, too. */
+CASE(too_many_elements, driver_new(4, SL_ELEMENTS_MAX),
+     "link up all\n"
+     "hello t1 ready from all\n"
+     "trained\n"
+     "link state from all -> *FAILED elements, wipe, DISCOVER*\n"
+     "deadline +10000 -> WAITING\n"
+     "deadline +3600000 -> WAITING")
+
 /* Other candidates are a change; so is an attempt of another learner, or a learner that has started again. */
 CASE(more_candidates, refused_driver(),
      "link up 4\n"
