@@ -44,7 +44,7 @@ static sl_ms missing_until(const struct sl_core *core)
 
 /* End the attempt, in which link states are missing. The learners that name one that was missing before hold
  * up the attempt as much as it does, and get a penalty with it. */
-static void give_up(struct sl_core *core)
+static void end_for_missing(struct sl_core *core)
 {
 	sl_attempt a = core->a;
 	memcpy(core->eligible, core->missing, sl_core_set_bytes(core));
@@ -94,7 +94,7 @@ bool sl_agree_advance(struct sl_core *core)
 	}
 	if (core->now < missing_until(core))
 		return false;
-	give_up(core);
+	end_for_missing(core);
 	return true;
 }
 
@@ -332,7 +332,7 @@ static bool tells_little(struct sl_core *core)
 	return false;
 }
 
-/* The quorum, connectivity and the bound on p were checked when the view was built. */
+/* The quorum and the bounds on p were checked when the view was built, and it is connected. */
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {

@@ -184,7 +184,7 @@ static void disown(struct sl_core *core, uint32_t s)
 	p->asked.unshown = p->t;
 }
 
-static void give_up(struct sl_core *core, uint32_t s)
+static void drop_source(struct sl_core *core, uint32_t s)
 {
 	disown(core, s);
 	in_vain(core, s);
@@ -244,7 +244,7 @@ void sl_catchup_round(struct sl_core *core, uint32_t peer, const struct sl_messa
 	const char *wrong = check_round(core, round);
 	if (wrong != NULL) {
 		sl_emit_reject(core, peer, wrong);
-		give_up(core, s);
+		drop_source(core, s);
 		return;
 	}
 	sl_certificate_keep(&core->shown, round);
@@ -266,7 +266,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 		sl_certificate_begin(shown, d);
 	if (!sl_certificate_agrees(shown, d)) { /* an honest peer never shows both */
 		sl_emit_reject(core, peer, "digests of one round that differ");
-		give_up(core, s);
+		drop_source(core, s);
 		return;
 	}
 	sl_certificate_add(shown, d);
@@ -322,7 +322,7 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	if (wrong != NULL) {
 		sl_emit_reject(core, peer, wrong);
 		sl_emit_drop(core, buffer);
-		give_up(core, s);
+		drop_source(core, s);
 		return;
 	}
 	c->mixed |= c->in > 0 && s != c->brings;
@@ -354,7 +354,7 @@ static bool is_signed_for(struct sl_core *core, const struct sl_job_result *resu
 	if (!mixed) {
 		sl_emit_reject(core, c->sources[c->brings].peer,
 			       "a result that is not what its signers signed");
-		give_up(core, c->brings);
+		drop_source(core, c->brings);
 		return false;
 	}
 	c->sources[1 - c->brings].peer = SL_NOBODY;

@@ -127,14 +127,14 @@ enum sl_event_kind {
 	SL_EVENT_TRAINED,	  /* far, hop_bytes: the model of the round is in the workspace */
 	SL_EVENT_TRAINING_FAILED, /* the model of the round could not be used; it is trained again */
 	SL_EVENT_COMPUTED,	  /* result */
-	SL_EVENT_DURABLE,	  /* durable: the record of that PERSIST action is on disk */
+	SL_EVENT_DURABLE,	  /* durable: the entry of that PERSIST action is on disk */
 	SL_EVENT_RANGE,		  /* range: the peers in range from the next attempt on */
 	SL_EVENT_OPERATOR_ABORT,  /* round: abort its open attempt; SL_ERR_INVALID if there is none */
 	SL_EVENT_LAST_ROUND,	  /* round: which is committed, and the last one of this learner */
 	SL_EVENT_DEADLINE,	  /* sl_core_deadline() has passed */
 };
 
-/* Records that a restart must find (ROUND.md §14.1 What is durable before what is sent). */
+/* Entries that a restart must find (ROUND.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
 	SL_PERSIST_ABORTED = 1, /* attempt a will never be released; without `ready`: no Ready in a or before
 				   it will leave any more */
@@ -262,7 +262,7 @@ bool sl_core_ignores(const struct sl_core *core, uint32_t signer, sl_ms now);
 /* For status displays. */
 struct sl_core_status {
 	sl_round t, committed;
-	sl_round rounds;	       /* T: the own, or the most that a view agreed on */
+	sl_round rounds;	       /* T: of the roster, or raised or ended since (§7.16) */
 	uint8_t digest[SL_HASH_BYTES]; /* of the last committed round; if there is none, zeros */
 	sl_attempt a;
 	sl_ms since;	   /* time at which the phase began */

@@ -21,7 +21,7 @@ void sl_emit_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, st
 /* Start a job on `view`. */
 struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
 			      const struct sl_view *view);
-/* Make a record of attempt `a` durable; SL_EVENT_DURABLE answers. */
+/* Make an entry of attempt `a` durable; SL_EVENT_DURABLE answers. */
 struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a);
 
 /* Send `message` to the peers of `to`; `own`: it is to be signed with this learner's key. */

@@ -7,15 +7,15 @@
  * sent):
  *
  *   COMPUTE  queue the job; jobs run one at a time, in the order given. Afterwards SL_EVENT_COMPUTED
- *   PERSIST  queue the record behind the jobs; make it durable, in order. Then, and not sooner,
+ *   PERSIST  queue the entry behind the jobs; make it durable, in order. Then, and not sooner,
  *            SL_EVENT_DURABLE
- *   WIPE     queue it behind the jobs and the records
+ *   WIPE     queue it behind the jobs and the entries
  *   SEND     send at once: what has to be durable first is so, since the core waits for that event
  *   TRAIN    ask the application for a model. Afterwards SL_EVENT_TRAINED
  *   LINKS    keep links to these peers, and to no others: SL_EVENT_LINK_UP, SL_EVENT_LINK_DOWN
  *   DROP     free the buffers
  *   REPORT   tell the user
- *   STOP     end no event any more
+ *   STOP     hand in no event any more
  *
  * Afterwards the shell sets its timer to sl_core_deadline: SL_EVENT_DEADLINE.
  */

@@ -60,7 +60,7 @@ static uint32_t position_of(const struct sl_core *core, sl_id id)
 }
 
 /* Return true if `peer` may show what is another's. No honest participant does before a Have of this learner,
- * so each key in MIX is from its owner (ROUND.md §9.2 When an attempt is over). */
+ * so each key in MIX is from its owner (ROUND.md §10.3 Keys and openings). */
 static bool may_show(struct sl_core *core, uint32_t peer)
 {
 	if (core->phase > SL_PHASE_MIX)

@@ -1,5 +1,5 @@
 /* split.h - participants that hold different Readys of one view: one of them has signed two (ROUND.md
- * §7.12 Release). No result is signed then.
+ * §7.12 Release). No sum is computed for stall_timeout; a divided attempt is given up.
  */
 #pragma once
 

@@ -8,11 +8,12 @@
  *    restore         an attempt that a crash cut short
  *    flood           received records: link states, Readys, Aborts
  *    conflict        records of one signer that contradict each other
- *    model           a Model for each neighbour that trains another model
+ *    model           a Model for each linked peer with another model
  *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    ready           READY, RELEASE
  *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
  *    share           SHARE
+ *    status          what a shell may show of the state
  *    agree           AGREE, with view_build
  *    train           TRAIN and the beginning of a round
  *    discover        DISCOVER
@@ -20,11 +21,11 @@
  *    confirm         CONFIRM, COMMIT
  *    done            DONE
  *    have            what the participants of an attempt have of it, and answers to those that recover
+ *    state_loss      records that this learner has forgotten
  *    open            deposit keys and openings: learning, showing, passing on
  *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_forest
  *    split           participants that hold other Readys
  *    deposit         the slots of the state file, checked against the Readys
- *    state_loss      records that this learner has forgotten
  *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
  *    close           the end of an attempt by a certificate
  *    attempt         the end of an attempt
@@ -40,7 +41,6 @@
  *    penalty         the peers that are waited for, and those that are offered an edge; with compatible
  *    move            the one function that changes the phase
  *    emit            actions
- *    status          what a shell may show of the state
  *    state           this file
  *
  * Handlers record what an event says. sl_core_step then calls the `advance` of the phase until no move is
@@ -74,7 +74,7 @@ struct sl_phase_row {
 	void (*joined)(struct sl_core *core, uint32_t peer);
 	/* React to participants that hold other Readys; `peer`: split_from. */
 	void (*split)(struct sl_core *core, uint32_t peer);
-	/* The record that the phase waits for, and what follows once it is on disk. */
+	/* The entry that the phase waits for, and what follows once it is on disk. */
 	enum sl_persist_kind record;
 	void (*durable)(struct sl_core *core);
 	/* Return what the phase waits for now, and add the peers that it waits for to `set`. NULL: its
@@ -380,7 +380,7 @@ struct sl_core {
 	sl_attempt seen;	  /* highest attempt of t in a signed message */
 	sl_attempt pending_abort; /* highest attempt of t that an earlier incarnation may be in; 0: none */
 	sl_round started;	  /* round of the start */
-	sl_round rounds;	  /* T: the own, or the most that a view agreed on */
+	sl_round rounds;	  /* T: of the roster, or raised or ended since (§7.16) */
 	bool ended;		  /* .. or the round of SL_EVENT_LAST_ROUND, whatever peers agree on */
 
 	bool trained;	/* the model of round t is in the workspace */

@@ -3,7 +3,7 @@
  * weighted: m times an integer, mod p; the last element m.
  *           values: model, with decimals   x_l = m * rint(theta_l * 10^decimals); of an int64, m * theta_l
  *           exact round                    m * the limbs of theta_l (exact.h)
- *           ranged round                   m * the limbs of rint((theta_l - B_l) * 2^(update_bits - e)), B:
+ *           ranged round                   m * the limbs of rint((theta_l - B_l) / step) (ranges.h), B:
  *                                          the committed model, 2^e the range of the tensor, beyond which
  *                                          an update is cut
  *           ranges.h says what else a vector with limbs has.
@@ -20,7 +20,8 @@
 #include "common/field/ranges.h"
 
 enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
-/* MODEL: with decimals; UPDATE: ranged rounds, the first one exact; EXACT: each round is exact. */
+/* MODEL: with decimals; UPDATE: ranged rounds, the first one exact without an initial model; EXACT: each
+ * round is exact. */
 enum sl_values { SL_VALUES_MODEL, SL_VALUES_UPDATE, SL_VALUES_EXACT };
 
 struct sl_encoding {

@@ -1,4 +1,4 @@
-/* metropolis.h - metropolis mixing in int64 fixed point, X = s * 2^f (ROUND.md §8.2 metropolis).
+/* metropolis.h - metropolis mixing in int64 fixed point, X = s * 2^g (ROUND.md §8.2 metropolis).
  *
  * One exchange, for every edge: q_ij = (X_j - X_i) / (max(|N_i|,|N_j|) + 1), truncated toward zero as C does;
  * X_i += sum_j q_ij, all from the same old X. Odd in its argument, so the total is conserved exactly.
@@ -37,8 +37,8 @@ void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *stat
 uint64_t sl_metropolis_spread(const int64_t *state, size_t count, const uint8_t *const *states,
 			      uint32_t degree);
 
-/* Set Z = floor(N * X / 2^f + 1/2) mod p with 128-bit products (paper eq. roundness); in place if z ==
- * (uint64_t *)state. Return the largest distance to the nearest integer, max |N X/2^f - integer|, in [0,
+/* Set Z = floor(N * X / 2^g + 1/2) mod p with 128-bit products (paper eq. roundness); in place if z ==
+ * (uint64_t *)state. Return the largest distance to the nearest integer, max |N X/2^g - integer|, in [0,
  * 1/2]. */
 double sl_metropolis_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,
 			   size_t count, uint64_t *z);

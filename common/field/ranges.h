@@ -3,9 +3,9 @@
  *
  * Two kinds of rounds have limbs. In an exact round all values are sent as they are (exact.h). In a ranged
  * round updates are: the committed result has, after the model, one exponent e for each tensor (int16,
- * little-endian), and the next round encodes an update of that tensor in steps of 2^(e - bits), up to 2^e.
- * Its vector has SL_MAGNITUDES more elements for each tensor. In one of them, chosen by the size of its
- * update, a learner has 1; from the sums all learners compute the next exponents.
+ * little-endian), and the next round encodes an update of that tensor in steps of 2^(e - bits of all its
+ * limbs), up to 2^e. Its vector has SL_MAGNITUDES more elements for each tensor. In one of them, chosen by
+ * the size of its update, a learner has 1; from the sums all learners compute the next exponents.
  *
  *   x = | n first limbs | lower limbs | SL_MAGNITUDES counts by tensor, of a ranged round | weight |
  */

@@ -83,7 +83,7 @@ struct sl_engine_row {
 	uint32_t state_bits; /* of an element of a state; 0: as an element of Z_p */
 	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down trees
 		      */
-	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
+	bool rounds; /* states are fractions of 2^g: the result is rounded, and mu says how fast they converge
 		      */
 	uint64_t partial;    /* with at least so many exchanges, sums of masked states are passed on */
 	bool needs_k;	     /* as the parameter: without a K the view cannot be mixed */

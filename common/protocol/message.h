@@ -1,12 +1,12 @@
 /* message.h - the messages between learners, as plain structs. Room wire converts them to bytes and back.
  *
- *   Hello      over each link, at its start and at each change of status (LINKS.md §6.6 Hello)
+ *   Hello      over each link, at its start and at some changes of status (LINKS.md §6.6 Hello)
  *   LinkState  signed, flooded: candidates, model and measurements for one attempt (LINKS.md §6.7 LinkState)
  *   Ready      signed, flooded: commits to deposit, deposit key and challenge (LINKS.md §6.8 Ready)
- *   Digest     signed, to participants and learners that catch up: the result (LINKS.md §6.9 Digest)
+ *   Digest     signed, flooded, and to learners that catch up: the result (LINKS.md §6.9 Digest)
  *   Request    to one peer: requests a result or a deposit (LINKS.md §6.10 Request)
  *   Abort      signed, flooded: what the sender will never do in an attempt (LINKS.md §6.11 Abort)
- *   Model      to a neighbour that trains another model: the own tensors (LINKS.md §6.16 Model)
+ *   Model      to a linked peer with another model: the own tensors (LINKS.md §6.16 Model)
  *
  *   (LINKS.md §6.12 Have, Key, Opening)
  *   Have       to the participants of an attempt: the deposits and deposit keys here
@@ -27,7 +27,7 @@
  * below, the payload (wire/codec_fields.c), what is signed (canonical.c), the range checks (wire/check.c) and
  * the random messages of the tests (test/wire/sample.c); fields.h explains the rows. A new field is a row
  * here and a line of proto/messages.proto. A new message is a row of SL_CONTROL_MESSAGES, its list, its
- * .proto message and a handler (message() in core/step.c).
+ * .proto message and a handler: a row of the table `messages` in core/step.c.
  *
  * Pointers are borrowed: in a received message until the end of the step, in an action until the next step.
  */
@@ -69,9 +69,9 @@ enum sl_peer_status {
 	SL_PEER_STATUS_TRAINING = 1, /* the model of round t is not trained yet */
 	SL_PEER_STATUS_READY,	     /* trained; discovering, or in an attempt */
 	SL_PEER_STATUS_DONE,	     /* committed the last round */
-	SL_PEER_STATUS_OPEN,	     /* is Ready in attempt a of t, and finishes that one first */
-	SL_PEER_STATUS_ABSTAINS,     /* has forgotten what it signed in round t; takes no part in it */
-	SL_PEER_STATUS_FAILING,	     /* training again: the last model of round t could not be used */
+	SL_PEER_STATUS_OPEN, /* released attempt a of t, or aborted it after its Ready: finishes it first */
+	SL_PEER_STATUS_ABSTAINS, /* has forgotten what it signed in round t; takes no part in it */
+	SL_PEER_STATUS_FAILING,	 /* training again: the last model of round t could not be used */
 };
 /* Return "training", "ready" ..., "?" for another number. */
 const char *sl_message_status_name(enum sl_peer_status status);
@@ -219,8 +219,8 @@ enum sl_abort_kind {
 	X(S, U32, 4, origin, 1, UINT32_MAX, "origin is 0")                                                   \
 	X(S, SECRET, 5, value)
 
-/* digest: D of the signer's Z. values: checksums of the signer's own deposit and of those that it keeps,
- * ascending by position: each one element of Z_p for each point, packed (ROUND.md §4.1 The field). */
+/* digest: D of the signer's Z. values: checksums of the signer's masked state and of those whose deposits it
+ * keeps, ascending by position: each one element of Z_p for each point, packed (ROUND.md §4.1 The field). */
 #define SL_CHECKSUM_FIELDS(X, S)                                                                             \
 	X(S, ROUND, 1, t)                                                                                    \
 	X(S, ATTEMPT, 2, a)                                                                                  \

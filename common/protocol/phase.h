@@ -4,21 +4,21 @@
  *          trained             window closed      privacy check  shares, deposits held
  *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
  *    ^ ^                 ^                   |                   |                       | all Readys
- *    | |                 +--- aborted -------+-------------------+                       v
+ *    | |                 +--- attempt ends --+-------------------+                       v
  *    | |                                                                               RELEASE
  *    | |                                                              RELEASED durable   |
  *    | |                                                                                 v
  *    +-+------- COMMIT <----- CONFIRM <---------------------- CHECK <------------------ MIX
  *    next round    | durable   q digests      checksums agree         all exchanges done
  *                  v
- *                DONE   after round T; from TRAIN at the start, if round T is committed already.
- *                       Back to TRAIN if the others agreed on more rounds.
+ *                DONE   after round T; from TRAIN at the start, if round T is committed already, or
+ *                       when the application ends the run. Back to TRAIN if c+1 peers go on (§7.16).
  *
  *   From MIX straight to CONFIRM, where no sums of masked states were passed on.
  *
- *   RELEASE, MIX, CHECK, CONFIRM --a neighbour is lost--> RECOVER --all deposits and keys are here--> CONFIRM
- *   READY --own Abort--> RECOVER, bound
- *   READY, RECOVER, CONFIRM --the attempt is over--> DISCOVER, or TRAIN if the model is invalidated
+ *   RELEASE, MIX, CHECK, CONFIRM --a cause of §7.12 to §7.14, §8.7--> RECOVER --all deposits and keys are
+ * here--> CONFIRM READY --own Abort--> RECOVER, bound READY, RECOVER, CONFIRM --the attempt is over-->
+ * DISCOVER, or TRAIN if the model is invalidated
  *
  *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE
  *        ^------------------- it does not show the result --------------'

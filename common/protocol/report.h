@@ -24,9 +24,12 @@
 	X(MIXED, "MIXED")	  /* all states of metropolis are mixed */                                   \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
-				 learners whose masked state no linked learner has */                        \
-	X(FAILED, "FAILED")   /* the attempt ended before its release, or the learner ends; reason */        \
-	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
+				 participants whose deposit no linked learner                                \
+ has, or whose key is unknown */                                                                             \
+	X(FAILED, "FAILED")   /* the attempt ended before its release, its sum cannot be                     \
+ committed, or the learner ends; reason */                                                                  \
+	X(RECOVERING, "RECOVERING") /* the attempt goes on without mixing: it is released, or this           \
+ learner is bound; reason */                                                                                 \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
 	X(OVER, "OVER") /* an attempt with an own Ready is over: `peer` has aborted it, or SL_NOBODY: the    \
@@ -42,8 +45,7 @@
 	X(FLOODED, "FLOODED")	  /* `peer` signs more records than an honest learner */                     \
 	X(ABSTAINS, "ABSTAINS")	  /* `peer` shows what this learner has signed and forgotten */              \
 	X(EVIDENCE, "EVIDENCE")	  /* `peer` signed two records that no honest learner signs both */          \
-	X(PRIVACY, "PRIVACY") /* set: learners in only one of this view and the last one known, so few that  \
-				 the sums expose them */                                                     \
+	X(PRIVACY, "PRIVACY")	  /* set: learners of atoms below c+2 (seen.h) */                            \
 	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
 	X(EXHAUSTED, "EXHAUSTED") /* no attempt of this round is left */
 
@@ -92,7 +94,7 @@ enum sl_report_kind {
 	X(CLIP, "clip")		      /* a parameter of the model is outside the clipping range */           \
 	X(ZEROED, "zeroed")	      /* a tensor of the model is rounded to 0 in round after round */       \
 	X(WEIGHT, "weight")	      /* the weight is larger than max_weight, or 0 where it must be 1 */    \
-	X(MEMBERSHIP, "membership")   /* set: the participants differ from the last ones in these few */     \
+	X(MEMBERSHIP, "membership")   /* set: learners of atoms below c+2, or those it waits for */          \
 	X(WEIGHTLESS, "weightless")   /* every participant has weight 0 */                                   \
 	X(RESULT, "result")	      /* the sum is not one of N models within the clipping range */         \
 	X(CHECKSUM, "checksum")	      /* a sum that was passed on is wrong; set: learners that dispute a     \
@@ -134,7 +136,7 @@ struct sl_report {
 	union {
 		struct {
 			uint32_t learners, edges;
-			uint32_t tolerance; /* losses for good that it tolerates once it is released */
+			uint32_t tolerance; /* losses for good that it tolerates once all are Ready */
 			const uint8_t *h;
 			const uint64_t *participants; /* bit set over the roster */
 			uint64_t exchanges, p, bytes; /* bytes: to be sent to the neighbours */
@@ -239,8 +241,9 @@ struct sl_report {
 			uint64_t p, largest; /* largest: the larger of N and the largest id */
 		} p_ids;
 		struct {
-			uint32_t fraction, p_bits_most; /* f; bits of the largest p that leaves enough */
-			double need;			/* least 2^f */
+			uint32_t fraction,
+				p_bits_most; /* g of §8.2; bits of the largest p that leaves enough */
+			double need;	     /* least 2^g */
 		} width;
 		struct {
 			uint64_t need, limit; /* K; the largest, or the one that is fixed */

@@ -16,7 +16,7 @@ struct sl_held_share {
 
 struct sl_secrets {
 	uint8_t key[SL_KEY_BYTES];	 /* k_i */
-	uint8_t challenge[SL_KEY_BYTES]; /* l_i */
+	uint8_t challenge[SL_KEY_BYTES]; /* ROUND.md §8.7 */
 	uint8_t root[SL_HASH_BYTES];	 /* share_root of the own Ready */
 	uint32_t count;			 /* neighbours in the view */
 	struct sl_held_share *shares;	 /* `count`, by neighbour number: of that neighbour's key */

@@ -1,7 +1,8 @@
 /* view.h - the view of an attempt: participants, mutual edges, agreed parameters, and their hash h
  * (ROUND.md §7.8 Agree on the view).
  *
- * Built from the link states alone, so that every learner that holds the same ones builds the same view.
+ * Built from the link states alone: learners that hold the same ones build the same view, but for the
+ * exceptions of §7.8.
  * Lives in the core's arena and is const from SHARE to the end of the attempt; jobs read it.
  */
 #pragma once
@@ -40,7 +41,7 @@ struct sl_view {
 	const uint32_t *neighbours;	 /* positions, ascending */
 	struct sl_parameters agreed;	 /* those of the roster; the others by the rules in message.h */
 	struct sl_field field;		 /* p resolved */
-	uint32_t fraction;		 /* f */
+	uint32_t fraction;		 /* g of §8.2 */
 	struct sl_encoding encoding;
 	enum sl_sharing_kind sharing;
 	uint64_t max_weight;	 /* m_i <= max_weight */

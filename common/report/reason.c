@@ -308,7 +308,7 @@ static void one_text(const struct sl_roster *roster, const struct sl_report *r, 
 		break;
 	case SL_REASON_WIDTH:
 		snprintf(text, size,
-			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
+			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^g of at "
 			 "least %.3g is needed): set a modulus of at most %" PRIu32 " bits",
 			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
 		break;

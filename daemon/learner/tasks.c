@@ -325,7 +325,7 @@ static void train_done(struct sl_task *base)
 	free(task);
 }
 
-/* The incarnation is part of the nonce: a model that is trained again after a restart must differ. */
+/* The nonce begins at random at each start: a model that is trained again after a restart must differ. */
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);

@@ -119,7 +119,7 @@ is out '10:00:11.450 bo warn  waiting    round 1 attempt 1: waiting for eve (3) 
 ends 0 logs three --round 1
 has out 'Round 1 of three began at 10:00:00.100 UTC and was committed 13.4 s later, in 2 attempts.' \
 	'Attempt 1 ended after 10.5 s without a commit: no data came from eve (3) for 10 s. 3 participants, 2 links' \
-	'Attempt 2 committed after 1.98 s.' 'mixing forest with K = 2 exchanges. Once released, it needs all participants.' \
+	'Attempt 2 committed after 1.98 s.' 'mixing forest in 2 exchanges. Once all are Ready, it needs all participants.' \
 	'Cut vertices, without which the graph is not connected: bo (2).' \
 	'Same: all 3 learners whose results are logged have model 0123456789abcdef; largest rounding margin 0.1250' \
 	'Private: the privacy check of every participant passed before it sent a share.' \

@@ -45,16 +45,17 @@ static const struct argp_option options[] = {
 	 "instead of seeds, every history of a few learners and one round; --explore=help lists the keys", 0},
 	{0}};
 
-static const char doc[] = "Play the protocol in one process, from seeds: learners with the daemon's own "
-			  "core, on a simulated network, disks and "
-			  "clocks, with faults. Every step is checked against the rules of the protocol. At "
-			  "the end the faults stop, and every "
-			  "learner has to finish.\v"
-			  "A seed with its numbers of learners and rounds decides a run to the last step. A "
-			  "seed that fails is printed with the "
-			  "command that replays it.\n"
-			  "\n"
-			  "Faults:"
+static const char doc[] =
+	"Play the protocol in one process, from seeds: learners with the daemon's own "
+	"core, on a simulated network, disks and "
+	"clocks, with faults. Every step is checked against the rules of the protocol. At "
+	"the end the faults stop, and every "
+	"learner has to finish.\v"
+	"A seed with its learners, rounds, faults and lies decides a run to the last step. A "
+	"seed that fails is printed with the "
+	"command that replays it.\n"
+	"\n"
+	"Faults:"
 #define X(name, text, word) " " word
 	SL_SIM_FAULTS(X) ".\n"
 #undef X

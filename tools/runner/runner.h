@@ -51,7 +51,7 @@ struct sl_runner_sample {
 	const struct sl_view *view;
 	const uint32_t *coordinates;
 	uint32_t count;
-	const uint64_t *raw; /* metropolis: X = s 2^f, as int64 */
+	const uint64_t *raw; /* metropolis: X = s 2^g, as int64 */
 };
 
 #define SL_RUNNER_COORDINATES_MAX 64u

@@ -6,8 +6,9 @@
  *        --no commit for CALM_MOST_US--> failed; stuck, if a lie was told that may stop the others
  *
  * A range of seeds is played by several processes: an assertion of the core ends one seed, and another
- * process goes on after it. The seed, the learners and the rounds decide a run; the other seeds and processes
- * do not. This file defines sl_sim_failed: a program that plays seeds does not fail by itself.
+ * process goes on after it. The seed, the learners, the rounds, the faults and the lies decide a run; the
+ * other seeds and processes do not. This file defines sl_sim_failed: a program that plays seeds does not fail
+ * by itself.
  */
 #pragma once
 

@@ -102,13 +102,13 @@ class Explanation:
         links, known = attempt["edge_count"], len(attempt["edges"])
         return (f"{plural(len(attempt['participants']), 'participant')}, {plural(links, 'link')}"
                 f"{f' ({known} of them in these logs)' if known < links else ''}, view {attempt['view'] or ''}; mixing {attempt['mixing'] or ''} "
-                f"with K = {plural(attempt['steps'], 'exchange')}.{self.tolerance(attempt.get('tolerance'))}{self.separators(attempt)}")
+                f"in {plural(attempt['steps'], 'exchange')}.{self.tolerance(attempt.get('tolerance'))}{self.separators(attempt)}")
 
     def tolerance(self, losses: Optional[int]) -> str:
         if losses is None:
             return ""
-        return f" Once released, it completes after the loss of any {plural(losses, 'participant')}." if losses else \
-            " Once released, it needs all participants."
+        return f" Once all are Ready, it completes after the loss of any {plural(losses, 'participant')}." if losses else \
+            " Once all are Ready, it needs all participants."
 
     def separators(self, attempt: dict) -> str:
         """Return the learners and links whose loss separates others, if all links are known."""
