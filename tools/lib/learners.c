@@ -189,7 +189,7 @@ void sl_learners_take_folder(struct argp_state *state, const char *value, void *
 	o->folder = value;
 }
 
-void sl_learners_open(struct sl_learners *learners, const struct sl_learners_options *options)
+void sl_learners_open(struct sl_learners *learners, struct sl_learners_options *options)
 {
 	struct sl_error error = {0};
 	int rc = SL_OK;
@@ -202,6 +202,7 @@ void sl_learners_open(struct sl_learners *learners, const struct sl_learners_opt
 		rc = sl_learners_usual(learners, &error);
 	for (size_t i = 0; i < options->count; i++)
 		sl_learners_add(learners, options->sockets[i]);
+	free(options->sockets);
 	if (rc == SL_OK)
 		return;
 	fprintf(stderr, "%s: %s\n", program_invocation_short_name, error.text);
@@ -209,6 +210,16 @@ void sl_learners_open(struct sl_learners *learners, const struct sl_learners_opt
 }
 
 /* ---- replies ---- */
+
+bool sl_learners_did(const struct sl_control_query *one)
+{
+	if (json_is_true(json_object_get(one->reply, "ok")))
+		return true;
+	const char *problem = sl_control_query_problem(one);
+	fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, one->shown,
+		problem != NULL ? problem : sl_learners_text(one->reply, "error"));
+	return false;
+}
 
 const char *sl_learners_text(const json_t *object, const char *key)
 {

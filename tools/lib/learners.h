@@ -49,8 +49,14 @@ struct sl_learners_options {
 	}
 void sl_learners_take_socket(struct argp_state *state, const char *value, void *options);
 void sl_learners_take_folder(struct argp_state *state, const char *value, void *options);
-/* Find what the options name, or end the program with an error and SL_EXIT_USAGE. */
-void sl_learners_open(struct sl_learners *learners, const struct sl_learners_options *options);
+/* For the help of such a command. */
+#define SL_LEARNERS_WITHOUT                                                                                  \
+	"Without RUNFOLDER and --control: the learners of the present folder, or else the installed "        \
+	"daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ")."
+/* Find what the options name, and free them, or end the program with an error and SL_EXIT_USAGE. */
+void sl_learners_open(struct sl_learners *learners, struct sl_learners_options *options);
+/* Return true if the learner has done what it was asked; else print why not. */
+bool sl_learners_did(const struct sl_control_query *one);
 
 /* Return true if a daemon holds the state folder, `folder` or FOLDER/state; `process` is its process id, 0 if
  * unknown. */

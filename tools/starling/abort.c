@@ -140,14 +140,11 @@ static int show_all(struct abort_command *a)
 
 static bool tell(const struct abort_command *a, const struct sl_control_query *one)
 {
-	if (json_is_true(json_object_get(one->reply, "ok"))) {
-		printf("%s: attempt %lld of round %llu is aborted\n", one->shown,
-		       sl_learners_number(one->reply, "attempt"), (unsigned long long)a->round);
-		return true;
-	}
-	fprintf(stderr, "starling abort: %s: %s\n", one->shown,
-		one->reply != NULL ? sl_learners_text(one->reply, "error") : "no longer answers");
-	return false;
+	if (!sl_learners_did(one))
+		return false;
+	printf("%s: attempt %lld of round %llu is aborted\n", one->shown,
+	       sl_learners_number(one->reply, "attempt"), (unsigned long long)a->round);
+	return true;
 }
 
 /* Return the exit status. A learner with nothing to abort is no failure if another one had such an attempt.

@@ -11,10 +11,6 @@
 #define PAUSE_US 100000
 #define TIMEOUT_MS 600000u
 
-struct backup_command {
-	struct sl_learners_options learners; /* first */
-};
-
 static const struct sl_option own[] = {SL_LEARNERS_CONTROL, {0}};
 
 static const struct sl_usage usage = {
@@ -25,9 +21,7 @@ static const struct sl_usage usage = {
 	       "place of "
 	       "the copy before, and print its name. The copy holds no secret. Beside it, keep "
 	       "starlingd.yaml, the "
-	       "roster and the identity, which do not change while a learner runs.\v"
-	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
+	       "roster and the identity, which do not change while a learner runs.\v" SL_LEARNERS_WITHOUT "\n"
 	       "\n"
 	       "Examples:\n"
 	       "  starling backup /var/lib/starling/ward\n"
@@ -62,22 +56,20 @@ static bool back_up(struct sl_control_query *one)
 		       sl_learners_text(one->reply, "folder"));
 		return true;
 	}
-	const char *problem = sl_control_query_problem(one);
-	if (problem == NULL && json_is_true(json_object_get(one->reply, "ok")))
-		problem = "the copy takes more than ten minutes; its end will be logged";
-	fprintf(stderr, "starling backup: %s: %s\n", one->shown,
-		problem != NULL ? problem : sl_learners_text(one->reply, "error"));
+	if (sl_learners_did(one))
+		fprintf(stderr,
+			"starling backup: %s: the copy takes more than ten minutes; its end will be logged\n",
+			one->shown);
 	return false;
 }
 
 int sl_cmd_backup(int argc, char **argv)
 {
-	struct backup_command command = {0};
+	struct sl_learners_options options = {0};
 	struct sl_learners learners;
 	int status = 0;
-	sl_option_parse(&usage, argc, argv, &command);
-	sl_learners_open(&learners, &command.learners);
-	free(command.learners.sockets);
+	sl_option_parse(&usage, argc, argv, &options);
+	sl_learners_open(&learners, &options);
 	for (size_t i = 0; i < learners.count; i++)
 		if (!back_up(&learners.asked[i]))
 			status = SL_EXIT_FAILED;

@@ -11,10 +11,6 @@
 #define PAUSE_US 200000
 #define RESTART_MS 30000
 
-struct reload_command {
-	struct sl_learners_options learners; /* first */
-};
-
 static const struct sl_option own[] = {SL_LEARNERS_CONTROL, {0}};
 
 static const struct sl_usage usage = {
@@ -22,10 +18,8 @@ static const struct sl_usage usage = {
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
 	.doc = "Make running learners open their log again, and read roster and log level again, as SIGHUP "
-	       "does.\v"
-	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER
-	       "). A learner that finds an error goes on with what it has; one whose "
+	       "does.\v" SL_LEARNERS_WITHOUT
+	       " A learner that finds an error goes on with what it has; one whose "
 	       "roster has changed restarts by itself.\n"
 	       "\n"
 	       "Examples:\n"
@@ -42,15 +36,10 @@ static bool restarts(const struct sl_control_query *one)
 /* Report what became of it; return true if the learner has reloaded. */
 static bool report(const struct sl_control_query *one)
 {
-	if (json_is_true(json_object_get(one->reply, "ok"))) {
-		printf("%s: reloaded%s\n", one->shown,
-		       restarts(one) ? "; it restarts with the new roster" : "");
-		return true;
-	}
-	const char *problem = sl_control_query_problem(one);
-	fprintf(stderr, "starling reload: %s: %s\n", one->shown,
-		problem != NULL ? problem : sl_learners_text(one->reply, "error"));
-	return false;
+	if (!sl_learners_did(one))
+		return false;
+	printf("%s: reloaded%s\n", one->shown, restarts(one) ? "; it restarts with the new roster" : "");
+	return true;
 }
 
 /* ---- learners that restart ---- */
@@ -111,11 +100,10 @@ static int reload(struct sl_learners *l)
 
 int sl_cmd_reload(int argc, char **argv)
 {
-	struct reload_command command = {0};
+	struct sl_learners_options options = {0};
 	struct sl_learners learners;
-	sl_option_parse(&usage, argc, argv, &command);
-	sl_learners_open(&learners, &command.learners);
-	free(command.learners.sockets);
+	sl_option_parse(&usage, argc, argv, &options);
+	sl_learners_open(&learners, &options);
 	int status = reload(&learners);
 	sl_learners_close(&learners);
 	return status;

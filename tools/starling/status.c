@@ -24,9 +24,7 @@ static const struct sl_usage usage = {
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
 	.doc = "Show the round, phase and last commit of learners, which learners they wait for, and how "
-	       "many more losses the open attempt tolerates.\v"
-	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET "), or else those of the groups of this machine.\n"
+	       "many more losses the open attempt tolerates.\v" SL_LEARNERS_WITHOUT "\n"
 	       "Lines marked with ~ are second-hand: what a learner knows of peers that were not asked, from "
 	       "the link and the last Hello.\n"
 	       "\n"
@@ -65,7 +63,6 @@ int sl_cmd_status(int argc, char **argv)
 	int status;
 	sl_option_parse(&usage, argc, argv, &command);
 	sl_status_open(&all, &command.learners);
-	free(command.learners.sockets);
 	if (!command.watch || !command.json)
 		say_where(&command, &all);
 	if (command.watch) {

@@ -38,7 +38,7 @@ struct sl_status_all {
 	sl_round verified;	    /* of a launched run: rounds that the launcher has recomputed; 0: none */
 };
 
-void sl_status_open(struct sl_status_all *all, const struct sl_learners_options *options);
+void sl_status_open(struct sl_status_all *all, struct sl_learners_options *options);
 /* Ask all. */
 void sl_status_read(struct sl_status_all *all);
 void sl_status_close(struct sl_status_all *all);

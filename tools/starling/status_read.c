@@ -12,7 +12,7 @@
 #define NAMES_MOST 2u /* awaited learners that are named */
 #define PEERS_MOST 3u /* learners that are asked what they know of their peers */
 
-void sl_status_open(struct sl_status_all *all, const struct sl_learners_options *options)
+void sl_status_open(struct sl_status_all *all, struct sl_learners_options *options)
 {
 	*all = (struct sl_status_all){0};
 	sl_learners_open(&all->of, options);

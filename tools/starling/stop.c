@@ -29,9 +29,7 @@ static const struct sl_usage usage = {
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
 	.doc = "End learners cleanly, and wait until they have ended. A learner that is started again goes "
-	       "on where it was.\v"
-	       "Without RUNFOLDER and --control: the learners of the present folder, or else the installed "
-	       "daemon (" SL_LEARNERS_SOCKET ", or else those of groups in " SL_LEARNERS_FOLDER ").\n"
+	       "on where it was.\v" SL_LEARNERS_WITHOUT "\n"
 	       "A run of 'starling launch' is ended as by Ctrl-C.\n"
 	       "\n"
 	       "Examples:\n"
@@ -151,7 +149,6 @@ int sl_cmd_stop(int argc, char **argv)
 	long pid = 0;
 	sl_option_parse(&usage, argc, argv, &command);
 	sl_learners_open(&learners, &command.learners);
-	free(command.learners.sockets);
 	uint64_t end_ms = uv_hrtime() / 1000000 + command.timeout_s * 1000;
 	int launcher = *learners.folder != '\0' ? find_launcher(learners.folder, &pid) : -1;
 	int status = launcher >= 0 ? stop_launcher(launcher, pid, end_ms) : stop_learners(&learners, end_ms);
