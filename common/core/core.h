@@ -1,8 +1,7 @@
 /* core.h - a learner as one pure state machine: sl_core_step takes an event and fills in the actions that it
  * leads to.
  *
- * No clock, no allocation, no I/O, no randomness. A shell supplies them (execute.h): the daemon, the
- * simulator, the in-process runner.
+ * No clock, no allocation, no I/O, no randomness. A shell supplies them (execute.h).
  *
  * Ownership:
  *

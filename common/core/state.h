@@ -38,7 +38,8 @@
  *    allowance       how much of the own work one signer may cause, attempt numbers among it
  *    overlay         the candidates where more than max_degree peers are in range
  *    pace            the time for which a neighbour holds up the others
- *    penalty         the peers that are waited for, and those that are offered an edge; with compatible
+ *    penalty         the peers that are waited for, and those that are offered an edge
+ *    compatible      why a learner may not be in a view with this one
  *    move            the one function that changes the phase
  *    emit            actions
  *    state           this file
@@ -442,7 +443,7 @@ struct sl_core {
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;
-	bool full_graph;    /* the privacy check refused the overlay of this round */
+	bool full_graph;    /* this round does without the overlay (§7.5) */
 	sl_ms not_before;   /* after a refusal: no new attempt before; SL_NEVER: not without a change */
 	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
 	sl_ms dialled_at;   /* time since which the silent peers have been dialled in it */

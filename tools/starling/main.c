@@ -28,7 +28,7 @@ static const struct sl_command commands[] = {
 	{"doctor", "find what keeps this machine from taking part, here and at each peer", sl_cmd_doctor},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
 	{"stop", "end learners cleanly", sl_cmd_stop},
-	{"reload", "make learners read roster and log level again", sl_cmd_reload},
+	{"reload", "make learners read log settings and roster again", sl_cmd_reload},
 	{"backup", "copy the records of running learners", sl_cmd_backup},
 	{"abort", "abort an attempt that waits for learners that are lost for good", sl_cmd_abort},
 };

@@ -17,7 +17,8 @@ static const struct sl_usage usage = {
 	.options = own,
 	.arguments = "[RUNFOLDER]",
 	.take = sl_learners_take_folder,
-	.doc = "Make running learners open their log again, and read roster and log level again, as SIGHUP "
+	.doc = "Make running learners open their log again, and read log settings and roster again, as "
+	       "SIGHUP "
 	       "does.\v" SL_LEARNERS_WITHOUT
 	       " A learner that finds an error goes on with what it has; one whose "
 	       "roster has changed restarts by itself.\n"
