@@ -1,8 +1,8 @@
 /* ready.h - READY and RELEASE: the barrier before the first deposit key leaves (ROUND.md §7.11 Ready,
  * §7.12 Release).
  *
- *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys here, and all that is kept
- * here fits
+ *    COMMITMENT done --> PREPARED durable --> own Ready flooded --> all Readys are here, and fit what is kept
+ *
  *                    --> RELEASED durable --> Key to the neighbours --> MIX
  *
  * An own Abort leads from READY to RECOVER: the learner is bound.

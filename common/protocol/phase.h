@@ -16,9 +16,11 @@
  *
  *   From MIX straight to CONFIRM, where no sums of masked states were passed on.
  *
- *   RELEASE, MIX, CHECK, CONFIRM --a cause of §7.12 to §7.14, §8.7--> RECOVER --all deposits and keys are
- * here--> CONFIRM READY --own Abort--> RECOVER, bound READY, RECOVER, CONFIRM --the attempt is over-->
- * DISCOVER, or TRAIN if the model is invalidated
+ *   RELEASE, MIX, CHECK, CONFIRM --a cause--> RECOVER --all deposits and keys--> CONFIRM
+ *
+ *   READY --own Abort--> RECOVER, bound
+ *
+ *   READY, RECOVER, CONFIRM --the attempt is over--> DISCOVER, or TRAIN if the model is invalidated
  *
  *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE
  *        ^------------------- it does not show the result --------------'

@@ -74,7 +74,8 @@ enum {
 	  "Further learners of the last view that may be lost for good: its attempt completes without "      \
 	  "them.")                                                                                           \
 	X(GAUGE, smallest_atom, NONE, "starling_smallest_atom",                                              \
-	  "Fewest learners that hide each other in the last 16 sums that others may know and the last view; "     \
+	  "Fewest learners that hide each other in the last 16 sums that others may know and the last "      \
+	  "view; "                                                                                           \
 	  "below tolerance + 2, coalitions learn of fewer than two others.")                                 \
 	X(COUNTER, exchanges, NONE, "starling_exchanges", "Exchanges of the committed attempts.")            \
 	X(GAUGE, margin, NONE, "starling_rounding_margin",                                                   \

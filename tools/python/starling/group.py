@@ -453,7 +453,7 @@ def join(model: Any = None, path: str | None = None, metrics: Sequence[str] = ()
     tensor is rounded to 2^-12 of a range, two to four times its change in the round before, and small tensors to 2^-60, other non-negative ones to 2^-36; what
     rounding leaves out goes into the next change. "model", for numbers that do not begin with the last mean, averages them
     exactly, as multiples of 2^-128 below 2^128 (in models of more than 65,536 values 2^-64 and 2^64), and rounds the mean once;
-    it takes eight to seventeen times as many bytes. The same at all learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
+    it takes four (very large models) to seventeen (small ones) times as many bytes. The same at all learners. It counts with the setting `values: auto`. Metrics that are averaged are exact in both.
     `nonnegative`: patterns of names, such as "*.var": mean values of these tensors that rounding or the others' updates take
     below 0 become 0. running_var, exp_avg_sq and max_exp_avg_sq of torch are so without being named. The same at all learners.
     `integers`: tensors of integers and booleans are not averaged, each learner keeps its own; those of more than one element
