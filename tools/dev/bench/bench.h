@@ -5,8 +5,6 @@
  *   deposits.c    jobs on deposits
  *   analysis.c    graph analysis
  *   records.c     durable records
- *   monitoring.c  log records and metrics
- *   monitored.c   the log records of a run of daemons, written once more
  *   bare.c        TLS with nothing around it
  *
  * A sample is a line of the output: its value, unit and name, separated by tabs. starling-bench makes figures
@@ -33,7 +31,5 @@ int sl_bench_deposits(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_instructions(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_analysis(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_records(const struct sl_bench *bench, struct sl_error *error);
-int sl_bench_monitoring(const struct sl_bench *bench, struct sl_error *error);
-int sl_bench_monitored(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_tls(const struct sl_bench *bench, struct sl_error *error);
 int sl_bench_floor(const struct sl_bench *bench, struct sl_error *error);

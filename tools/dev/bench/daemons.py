@@ -10,7 +10,6 @@ from program import Failed
 PARTS = 'agree', 'share', 'ready', 'mix', 'confirm'
 TLS = 'TLS with nothing around it, both ends'
 MEMORY_FOLDER = '/dev/shm'
-SCRAPES_PER_S = 1.0
 
 
 def launch(bench, learners, topology, size=0, settings=(), run_folder='run', what='rounds of daemons'):
@@ -89,22 +88,3 @@ def daemons(bench, memory=False, least=False, **what):
 		with folder as name:
 			rows = launch(bench, **what, run_folder=f'{name}/run', what='rounds of daemons, on a tmpfs')
 		result.add('s', 'the same with the records on a tmpfs', *numbers(rows, 'aggregate_s'))
-
-
-def monitored(bench, **what):
-	"""The part of a round's CPU that a learner spends on showing what it does. Daemons tell the CPU time of each round. What they have
-	logged is then written once more and timed; the difference of two runs of daemons would be smaller than its own spread."""
-	result, rows = bench.result, launch(bench, **what)
-	logs = sorted(bench.programs.path('run').glob('learner-*/log.jsonl'))
-	texts = [log.read_bytes() for log in logs]
-	each, records = len(rows) * what['learners'], sum(text.count(b'\n') for text in texts)
-	record = result.add('us', 'CPU of a log record', *(s[2] for s in bench.sample('monitored', 'run/roster.yaml', *logs)))
-	text = result.add('us', 'CPU of the metrics as text', *(s[2] for s in bench.sample('monitoring') if s[0] == 'the metrics as text'))
-	for row in rows[1:]:
-		cpu_us = 1e6 * row['cpu_s'] / what['learners']
-		spent_us = (records / each * statistics.median(record)
-			+ SCRAPES_PER_S * (row['train_s'] + row['aggregate_s']) * statistics.median(text))
-		result.add('ms', 'CPU of a round and learner', 1e-3 * cpu_us)
-		result.add('%', 'of it: log, metrics each second', 100 * spent_us / cpu_us)
-	result.add('records', 'log of a round and learner', records / each)
-	result.add('KB', 'log of a round and learner', 1e-3 * sum(map(len, texts)) / each)

@@ -18,8 +18,6 @@ static const struct {
 	{"instructions", sl_bench_instructions, 0},
 	{"analysis", sl_bench_analysis, 0},
 	{"records", sl_bench_records, 0},
-	{"monitoring", sl_bench_monitoring, 0},
-	{"monitored", sl_bench_monitored, 2}, /* ROSTER LOG... */
 	{"tls", sl_bench_tls, 0},
 	{"floor", sl_bench_floor, 1}, /* DEGREE */
 };
