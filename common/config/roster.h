@@ -48,6 +48,9 @@ int sl_roster_find_name(const struct sl_roster *roster, const char *name);
 /* Return the index of the member with the key `pin`, or -1. */
 int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static SL_HASH_BYTES]);
 
+/* Return how many members of one of the two rosters the other does not have, or has with another key. */
+uint32_t sl_roster_changes(const struct sl_roster *now, const struct sl_roster *next);
+
 /* Check a name: 1 to 63 letters, digits, '.', '_' and '-'. Names go into certificates, folders and log lines.
  */
 int sl_roster_name_check(const char *name, struct sl_error *error);

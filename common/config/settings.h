@@ -105,6 +105,13 @@ int sl_settings_check(const char *assignment, struct sl_error *error);
 int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
 		       struct sl_error *error);
 
+/* A round of fewer than c + 2 learners never passes the privacy check. SL_ERR_REFUSED: the roster has fewer.
+ */
+int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error);
+/* Check that learners with committed rounds can go on with the shared settings of `next` after those of
+ * `now`: the model has the same tensors, and results have exponents or not, as before. SL_ERR_REFUSED. */
+int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error);
+
 #define SL_VALUE_TEXT_BYTES 32u
 /* Return `value` as a configuration file states it for the key: its word, or a number in `text`. A real
  * number is given by its bits. A name that is no key has whole numbers. */

@@ -435,8 +435,7 @@ static int refuse_own(const struct parse *parse, size_t i, const struct parse *r
 	char own[SL_VALUE_TEXT_BYTES], theirs[SL_VALUE_TEXT_BYTES], text[SL_PATH_BYTES + 256];
 	snprintf(text, sizeof text,
 		 "%s is one for all learners and stands in the roster: %s has %s%s, not %s; leave it out "
-		 "here, "
-		 "and change it there",
+		 "here, and change it with starling group set",
 		 row->key, roster->path, sl_settings_value(row->key, bits_of(row, roster->settings), theirs),
 		 given(roster, i) ? "" : " (the default)",
 		 sl_settings_value(row->key, bits_of(row, parse->settings), own));
@@ -596,6 +595,43 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	else
 		*quorum = settings->quorum;
 	return SL_OK;
+}
+
+int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error)
+{
+	uint32_t c = settings->tolerance;
+	if (roster_size >= c + 2 || settings->privacy_check == SL_PRIVACY_WARN)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
+			  "subtract their models from the mean; list at least %u learners, or set "
+			  "privacy_check: warn",
+			  settings->roster, roster_size, c, c, c + 2);
+}
+
+static bool has_decimals(const struct sl_settings *settings)
+{
+	return settings->values == SL_VALUES_MODEL && settings->decimals != SL_DECIMALS_AUTO;
+}
+
+int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error)
+{
+	static const size_t of_model[] = {SL_ROW_hidden_units, SL_ROW_noise_parameters, SL_ROW_seed,
+					  SL_ROW_metrics};
+	for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
+		const struct sl_setting *row = &sl_settings_table[of_model[i]];
+		if (bits_of(row, now) != bits_of(row, next))
+			return sl_err_set(error, SL_ERR_REFUSED,
+					  "%s cannot change once rounds have begun: the model that they go "
+					  "on from depends on it",
+					  row->key);
+	}
+	if (has_decimals(now) == has_decimals(next))
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "values were averaged with%s decimals, and would be averaged with%s decimals: that "
+			  "cannot change once rounds have begun",
+			  has_decimals(now) ? "" : "out", has_decimals(next) ? "" : "out");
 }
 
 const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
 
 #define DOMAIN "starling group 1"
@@ -251,4 +252,46 @@ void sl_group_remove(struct sl_group *group, uint32_t index)
 		(roster->size - index - 1) * sizeof *roster->members);
 	roster->size--;
 	sl_roster_arrange(roster);
+}
+
+int sl_group_put(struct sl_group *group, const char *key, size_t length, const char *value,
+		 struct sl_error *error)
+{
+	struct sl_setting_text *items = group->settings;
+	uint32_t i = 0;
+	while (i < group->setting_count &&
+	       (strncmp(items[i].key, key, length) != 0 || items[i].key[length] != '\0'))
+		i++;
+	if (length >= sizeof items->key || strlen(value) >= sizeof items->value)
+		return sl_err_set(error, SL_ERR_RANGE, "%.*s: the value is too long",
+				  (int)(length < sizeof items->key ? length : sizeof items->key), key);
+	if (i == SL_GROUP_SETTINGS_MAX)
+		return sl_err_set(error, SL_ERR_FULL, "a roster has at most %u settings",
+				  SL_GROUP_SETTINGS_MAX);
+	if (i == group->setting_count) {
+		items = realloc(items, (i + 1) * sizeof *items);
+		if (items == NULL)
+			return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+		group->settings = items;
+		group->setting_count++;
+	}
+	snprintf(items[i].key, sizeof items[i].key, "%.*s", (int)length, key);
+	strcpy(items[i].value, value);
+	return SL_OK;
+}
+
+int sl_group_set(struct sl_group *group, const char *key, const char *value, struct sl_error *error)
+{
+	const struct sl_setting *row = sl_settings_table_find(key);
+	uint8_t before[SL_HASH_BYTES];
+	if (row != NULL && !row->shared)
+		return sl_err_set(error, SL_ERR_REFUSED,
+				  "%s is a setting of each machine: set it in its starlingd.yaml", key);
+	memcpy(before, group->roster.settings, sizeof before);
+	int rc = sl_group_put(group, key, strlen(key), value, error);
+	if (rc == SL_OK)
+		rc = sl_group_arrange(group, error);
+	if (rc == SL_OK && memcmp(before, group->roster.settings, sizeof before) == 0)
+		rc = sl_err_set(error, SL_ERR_REFUSED, "%s is %s already", key, value);
+	return rc;
 }

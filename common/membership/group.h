@@ -34,6 +34,9 @@ struct sl_group {
  */
 int sl_group_load_settings(const char *path, const char *const *overrides, size_t count,
 			   struct sl_settings *settings, struct sl_group *group, struct sl_error *error);
+/* Read and check the configuration `path` of a learner with the roster `group`, whatever its file says. */
+int sl_group_check_settings(const char *path, struct sl_group *group, struct sl_settings *settings,
+			    struct sl_error *error);
 /* Return the settings of the group, whose roster is `path`. */
 struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path);
 /* Compute the hash of the roster, after a change of the settings. SL_ERR_INVALID, SL_ERR_RANGE: a setting is
@@ -91,6 +94,13 @@ int sl_group_add(struct sl_group *group, const struct sl_member *member, struct 
 int sl_group_set_address(struct sl_group *group, uint32_t index, const char *address, struct sl_error *error);
 /* Remove the learner at `index`. */
 void sl_group_remove(struct sl_group *group, uint32_t index);
+/* Set the setting `key`, of `length` bytes, to `value`: sl_group_arrange then checks it. SL_ERR_RANGE: the
+ * value is too long; SL_ERR_FULL; SL_ERR_NOMEM. */
+int sl_group_put(struct sl_group *group, const char *key, size_t length, const char *value,
+		 struct sl_error *error);
+/* Set the shared setting `key` to `value`, and compute the hash of the roster. SL_ERR_REFUSED: the setting is
+ * one of a machine, or has this value; SL_ERR_INVALID, SL_ERR_RANGE: there is no such setting or value. */
+int sl_group_set(struct sl_group *group, const char *key, const char *value, struct sl_error *error);
 /* Replace all signatures by that of the admin with the secret key `key`. */
 void sl_group_sign(struct sl_group *group, const uint8_t key[static SL_SECRET_KEY_BYTES]);
 /* Add the signature of the admin with the secret key `key` to the present ones, fewer than SL_ADMINS_MAX. */

@@ -306,6 +306,20 @@ int sl_group_load_settings(const char *path, const char *const *overrides, size_
 	return sl_settings_load(path, overrides, count, read_roster, group, settings, error);
 }
 
+static int give_roster(void *context, const char *path, const struct sl_settings *own,
+		       struct sl_setting_list *list, struct sl_error *error)
+{
+	(void)own, (void)error;
+	*list = sl_group_list_settings(context, path);
+	return SL_OK;
+}
+
+int sl_group_check_settings(const char *path, struct sl_group *group, struct sl_settings *settings,
+			    struct sl_error *error)
+{
+	return sl_settings_load(path, NULL, 0, give_roster, group, settings, error);
+}
+
 /* Read an open file that must be the roster of a group, and close it. `other`: what is wrong if it is not. */
 static int read_group(struct sl_yaml *yaml, struct sl_group *group, bool proposal, const char *other,
 		      struct sl_error *error)

@@ -26,6 +26,17 @@ static int give(int fd, const char *path, const char *folder, struct sl_error *e
 	return rc == 0 ? SL_OK : fail(error, path);
 }
 
+/* Give the new file the mode and the owner of the earlier one at `path`. */
+static int take_over(int fd, const char *path, const char *folder, struct sl_error *error)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return give(fd, path, folder, error);
+	bool failed = fchmod(fd, st.st_mode & 0777) != 0 ||
+		      (geteuid() == 0 && fchown(fd, st.st_uid, st.st_gid) != 0);
+	return failed ? fail(error, path) : SL_OK;
+}
+
 static int sync_folder(const char *path, struct sl_error *error)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -82,7 +93,8 @@ int sl_private_file_write(const char *folder, const char *name, const void *byte
 	int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600 */
 	if (fd < 0)
 		return fail(error, path);
-	rc = sl_private_file_put(fd, bytes, size) == 0 ? give(fd, path, folder, error) : fail(error, path);
+	rc = sl_private_file_put(fd, bytes, size) == 0 ? take_over(fd, path, folder, error)
+						       : fail(error, path);
 	if (close(fd) != 0 && rc == SL_OK)
 		rc = fail(error, path);
 	if (rc == SL_OK && rename(temporary, path) != 0)
@@ -90,6 +102,15 @@ int sl_private_file_write(const char *folder, const char *name, const void *byte
 	if (rc != SL_OK)
 		unlink(temporary);
 	return rc == SL_OK ? sync_folder(place, error) : rc;
+}
+
+int sl_private_file_replace(const char *path, const void *bytes, size_t size, struct sl_error *error)
+{
+	char folder[SL_PRIVATE_FILE_PATH_BYTES];
+	const char *slash = strrchr(path, '/');
+	snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + (slash == path)),
+		 slash == NULL ? "." : path);
+	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, bytes, size, error);
 }
 
 int sl_private_file_lock(const char *folder, bool wait, struct sl_error *error)

@@ -12,10 +12,12 @@
 
 #define SL_PRIVATE_FILE_PATH_BYTES 1200u
 
-/* Write FOLDER/NAME with mode 0600 in place of an earlier file, and make it durable. NAME may have one folder
- * in it, which is made with mode 0700 if it is not there. SL_ERR_IO. */
+/* Write FOLDER/NAME, and make it durable: in place of an earlier file with its mode and owner, else with mode
+ * 0600. NAME may have one folder in it, which is made with mode 0700 if it is not there. SL_ERR_IO. */
 int sl_private_file_write(const char *folder, const char *name, const void *bytes, size_t size,
 			  struct sl_error *error);
+/* The same for the file at `path`, in a folder that is there. */
+int sl_private_file_replace(const char *path, const void *bytes, size_t size, struct sl_error *error);
 /* Write all bytes and make them durable. Return 0, or -1 with errno. */
 int sl_private_file_put(int fd, const char *bytes, size_t size);
 /* Let one program at a time change the group of the folder: return a descriptor, which is closed to unlock

@@ -66,19 +66,6 @@ static int check_numbers(const char *path, const struct sl_group *now, const str
 	return SL_OK;
 }
 
-/* Return how many learners were added, removed or have another key. */
-static uint32_t count_changes(const struct sl_roster *now, const struct sl_roster *next)
-{
-	uint32_t changes = 0;
-	for (uint32_t i = 0; i < next->size; i++) {
-		int at = sl_roster_find(now, next->members[i].id);
-		changes += at < 0 || memcmp(now->members[at].pin, next->members[i].pin, SL_HASH_BYTES) != 0;
-	}
-	for (uint32_t i = 0; i < now->size; i++)
-		changes += sl_roster_find(next, now->members[i].id) < 0;
-	return changes;
-}
-
 static int check(const char *path, const struct sl_group *now, const struct sl_group *proposal,
 		 struct sl_error *error)
 {
@@ -99,7 +86,7 @@ static int check(const char *path, const struct sl_group *now, const struct sl_g
 				  "%s: is version %" PRIu64 " of the roster, and this machine has version "
 				  "%" PRIu64 " yet; start its learner, or run starling group update",
 				  path, proposal->version, now->version);
-	uint32_t changes = count_changes(&now->roster, &proposal->roster);
+	uint32_t changes = sl_roster_changes(&now->roster, &proposal->roster);
 	if (changes > 1 && !sl_group_is_forming(now))
 		return sl_err_set(error, SL_ERR_REFUSED,
 				  "%s: changes %" PRIu32

@@ -43,32 +43,13 @@ static void find_changed(const struct sl_settings *now, const struct sl_settings
 /* What follows from the roster that was read. */
 enum sl_reload_roster { SL_RELOAD_SAME, SL_RELOAD_RESTART, SL_RELOAD_NOW, SL_RELOAD_NEXT_ROUND };
 
-static uint32_t missing(const struct sl_roster *from, const struct sl_roster *other)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < from->size; i++) {
-		int at = sl_roster_find(other, from->members[i].id);
-		count += at < 0 || memcmp(other->members[at].pin, from->members[i].pin, SL_HASH_BYTES) != 0;
-	}
-	return count;
-}
-
-/* Return how many members came, went or have another key. */
-static uint32_t count_changes(const struct sl_roster *now, const struct sl_roster *fresh)
-{
-	uint32_t count = missing(now, fresh);
-	for (uint32_t i = 0; i < fresh->size; i++)
-		count += sl_roster_find(now, fresh->members[i].id) < 0;
-	return count;
-}
-
 /* Refuse a roster with which this learner could not start. */
 static int check_roster(const struct sl_daemon *daemon, const struct sl_settings *fresh,
 			const struct sl_group *group, struct sl_error *error)
 {
 	const struct sl_roster *roster = &group->roster;
 	int self = sl_roster_find(roster, daemon->settings->id);
-	uint32_t changes = count_changes(&daemon->members.roster, roster);
+	uint32_t changes = sl_roster_changes(&daemon->members.roster, roster);
 	if (self < 0 || !sl_identity_has(daemon->settings->identity, roster->members[self].pin))
 		return sl_err_set(error, SL_ERR_INVALID,
 				  "%s: no line for id %" PRIu32 " with the key of this learner",

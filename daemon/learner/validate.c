@@ -9,19 +9,6 @@
 #include "daemon/net/listen.h"
 #include "daemon/observe/monitor.h"
 
-/* A round of fewer than c + 2 learners never passes the privacy check. */
-static int check_size(const struct sl_settings *s, uint32_t size, struct sl_error *error)
-{
-	uint32_t least = s->tolerance + 2;
-	if (size >= least || s->privacy_check == SL_PRIVACY_WARN)
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_REFUSED,
-			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
-			  "subtract their models from the "
-			  "mean; list at least %u learners, or set privacy_check: warn",
-			  s->roster, size, s->tolerance, s->tolerance, least);
-}
-
 /* Check that this process can make entries in the first `n` bytes of `path`, a folder; n 0: the current one.
  */
 static int check_folder(const char *setting, const char *path, size_t n, struct sl_error *error)
@@ -88,7 +75,7 @@ int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uin
 	uint32_t quorum;
 	int rc = sl_settings_quorum(s, roster->size, &quorum, error);
 	if (rc == SL_OK)
-		rc = check_size(s, roster->size, error);
+		rc = sl_settings_size(s, roster->size, error);
 	if (rc == SL_OK)
 		rc = check_folders(s, error);
 	if (rc == SL_OK)

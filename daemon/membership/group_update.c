@@ -172,16 +172,6 @@ int sl_group_update_file(struct sl_membership *m, const struct sl_group *group, 
 	return SL_OK;
 }
 
-/* Write the text to the file of the setting `roster`. */
-static int store(const struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error)
-{
-	char folder[SL_PATH_BYTES];
-	const char *path = m->host.settings->roster, *slash = strrchr(path, '/');
-	snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - path + (slash == path)),
-		 slash == NULL ? "." : path);
-	return sl_private_file_write(folder, slash == NULL ? path : slash + 1, text, bytes, error);
-}
-
 /* Take a roster that the peer at index `from` has sent; SL_LEARNERS_MAX: none has. SL_PENDING: it is here
  * already. */
 static int take_text(struct sl_membership *m, uint32_t from, const char *text, size_t bytes,
@@ -199,7 +189,7 @@ static int take_text(struct sl_membership *m, uint32_t from, const char *text, s
 	if (rc == SL_OK && own == NULL)
 		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc == SL_OK)
-		rc = store(m, own, size, error);
+		rc = sl_private_file_replace(m->host.settings->roster, own, size, error);
 	if (rc == SL_OK)
 		adopt(m, &group, own, size);
 	else

@@ -474,12 +474,12 @@ TEST_WITH(another_shared_value_is_refused, folder_enter, folder_leave)
 	assert_string_equal(
 		error.text,
 		"c.yaml:6:9: quorum is one for all learners and stands in the roster: roster.yaml has "
-		"all, not majority; leave it out here, and change it there");
+		"all, not majority; leave it out here, and change it with starling group set");
 	assert_int_equal(load_beside(HEAD "rounds: 8\n", 0, &s, &error), SL_ERR_INVALID);
 	assert_string_equal(
 		error.text,
 		"c.yaml:6:9: rounds is one for all learners and stands in the roster: roster.yaml has "
-		"10 (the default), not 8; leave it out here, and change it there");
+		"10 (the default), not 8; leave it out here, and change it with starling group set");
 }
 
 TEST_WITH(shared_settings_are_checked, folder_enter, folder_leave)

@@ -89,19 +89,6 @@ static void put_settings(FILE *out, const struct sl_run_setting *settings, size_
 	}
 }
 
-/* Give the roster the setting, in place of one with this key. The list has room for one more. */
-static void share(struct sl_group *group, const char *key, size_t length, const char *value)
-{
-	uint32_t i = 0;
-	struct sl_setting_text *items = group->settings;
-	while (i < group->setting_count &&
-	       (strncmp(items[i].key, key, length) != 0 || items[i].key[length] != '\0'))
-		i++;
-	group->setting_count += i == group->setting_count;
-	snprintf(items[i].key, sizeof items[i].key, "%.*s", (int)length, key);
-	snprintf(items[i].value, sizeof items[i].value, "%s", value);
-}
-
 static int write_config(const struct sl_run_folder *folder, uint32_t index,
 			const struct sl_run_setting *settings, size_t count, const char *const *overrides,
 			size_t override_count, struct sl_error *error)
@@ -179,18 +166,19 @@ static int make_roster(const struct sl_run_folder *folder, struct sl_group *grou
 int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
 		const char *const *overrides, size_t override_count, struct sl_error *error)
 {
-	struct sl_group group = {.settings = calloc(count + override_count + 1, sizeof *group.settings)};
-	if (group.settings == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	for (size_t i = 0; i < count; i++)
+	struct sl_group group = {.version = 0};
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < count; i++)
 		if (is_shared(settings[i].key, strlen(settings[i].key)))
-			share(&group, settings[i].key, strlen(settings[i].key), settings[i].value);
-	for (size_t i = 0; i < override_count; i++) {
+			rc = sl_group_put(&group, settings[i].key, strlen(settings[i].key), settings[i].value,
+					  error);
+	for (size_t i = 0; rc == SL_OK && i < override_count; i++) {
 		size_t length = strcspn(overrides[i], "=");
 		if (is_shared(overrides[i], length))
-			share(&group, overrides[i], length, overrides[i] + length + 1);
+			rc = sl_group_put(&group, overrides[i], length, overrides[i] + length + 1, error);
 	}
-	int rc = make_roster(folder, &group, error);
+	if (rc == SL_OK)
+		rc = make_roster(folder, &group, error);
 	sl_group_close(&group);
 	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
 		rc = write_config(folder, i, settings, count, overrides, override_count, error);
@@ -253,16 +241,12 @@ int sl_run_fill_share(const struct sl_run_folder *folder, const char *file, cons
 {
 	struct sl_group group;
 	int rc = read_roster(folder, file, &group, error);
-	if (rc != SL_OK)
-		return rc;
-	void *more = realloc(group.settings, (group.setting_count + 1) * sizeof *group.settings);
-	if (more != NULL) {
-		group.settings = more;
-		share(&group, key, strlen(key), value);
+	if (rc == SL_OK)
+		rc = sl_group_put(&group, key, strlen(key), value, error);
+	if (rc == SL_OK)
 		rc = write_roster(folder, file, &group, error);
-	}
 	sl_group_close(&group);
-	return more != NULL ? rc : sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
+	return rc;
 }
 
 static uint16_t port_of(const struct sl_member *member)

@@ -12,6 +12,7 @@ int sl_cmd_group_list(int argc, char **argv);
 int sl_cmd_group_remove(int argc, char **argv);
 int sl_cmd_group_address(int argc, char **argv);
 int sl_cmd_group_admins(int argc, char **argv);
+int sl_cmd_group_set(int argc, char **argv);
 int sl_cmd_group_sign(int argc, char **argv);
 int sl_cmd_group_export(int argc, char **argv);
 

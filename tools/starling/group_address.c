@@ -10,7 +10,6 @@
 struct address_command {
 	struct sl_group_options of;
 	const char *name, *address;
-	char folder[PATH_MAX];
 };
 
 static void take(struct argp_state *state, const char *argument, void *options)
@@ -57,9 +56,7 @@ static const struct sl_usage usage = {
 
 static int change(struct address_command *command, struct sl_group_change *c, struct sl_error *error)
 {
-	int rc = sl_group_folder_find(command->of.given_folder, command->folder, error);
-	if (rc == SL_OK)
-		rc = sl_group_change_begin(c, command->folder, command->of.no_wait, error);
+	int rc = sl_group_change_begin(c, command->of.given_folder, command->of.no_wait, error);
 	if (rc != SL_OK)
 		return rc;
 	int at = sl_group_change_find(c, command->name, error);

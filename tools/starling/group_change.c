@@ -7,6 +7,7 @@
 
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
+#include "common/report/modulus.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
@@ -32,9 +33,9 @@ static json_t *query(const struct sl_group_own *own, const char *op)
 	return one.reply;
 }
 
-/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.
- */
-static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
+/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner;
+ * `members`: who is a member, and with which key, changes, too. */
+static const char *obstacle(const struct sl_group_own *own, bool members, uint64_t *version)
 {
 	*version = 0;
 	if (own->group.roster.size < own->group.start)
@@ -46,17 +47,18 @@ static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 		why = "the learner of this machine does not answer: it is restarting, or must be started";
 	else if (*version != own->group.version)
 		why = "the learner of this machine has not taken up the last change yet";
-	else if (!json_is_true(json_object_get(reply, "settled")))
+	else if (members && !json_is_true(json_object_get(reply, "settled")))
 		why = "no round has committed since the last change of the roster";
 	json_decref(reply);
 	return why;
 }
 
-int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
+int sl_group_change_await(const struct sl_group_change *change, bool members, bool no_wait,
+			  struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
 	uint64_t version, own = change->now.version;
-	for (const char *why; (why = obstacle(&change->own, &version)) != NULL; sleep(PAUSE_S)) {
+	for (const char *why; (why = obstacle(&change->own, members, &version)) != NULL; sleep(PAUSE_S)) {
 		if (version > own)
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "another admin has changed the roster, which has version %" PRIu64
@@ -72,36 +74,24 @@ int sl_group_change_await(const struct sl_group_change *change, bool no_wait, st
 	return SL_OK;
 }
 
-/* Lock the folder and read it. */
-static int open_folder(struct sl_group_change *change, const char *folder, struct sl_error *error)
+int sl_group_change_read(struct sl_group_change *change, const char *given, struct sl_error *error)
 {
 	*change = (struct sl_group_change){.lock = -1};
-	snprintf(change->folder, sizeof change->folder, "%s", folder);
-	change->lock = sl_private_file_lock(folder, true, error);
-	int rc = change->lock >= 0 ? SL_OK : change->lock;
-	if (rc == SL_OK)
-		rc = sl_group_folder_open(folder, &change->own, error);
+	int rc = sl_group_folder_find(given, change->folder, error);
+	if (rc != SL_OK)
+		return rc;
+	change->lock = sl_private_file_lock(change->folder, true, error);
+	rc = change->lock >= 0 ? sl_group_folder_read(change->folder, &change->own, error) : change->lock;
 	return rc == SL_OK ? sl_group_load(change->own.settings.roster, &change->now, error) : rc;
 }
 
-int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
+int sl_group_change_begin(struct sl_group_change *change, const char *given, bool no_wait,
 			  struct sl_error *error)
 {
-	int rc = open_folder(change, folder, error);
+	int rc = sl_group_change_read(change, given, error);
 	if (rc == SL_OK)
-		rc = sl_group_folder_need_admin(folder, &change->own, error);
-	return rc == SL_OK ? sl_group_change_await(change, no_wait, error) : rc;
-}
-
-int sl_group_change_open(struct sl_group_change *change, const char *folder, struct sl_error *error)
-{
-	int rc = open_folder(change, folder, error);
-	if (rc == SL_OK && change->own.admin == NULL)
-		rc = sl_err_set(error, SL_ERR_REFUSED,
-				"%s has no admin key: make one with starling group admins --key, and have it "
-				"added",
-				folder);
-	return rc;
+		rc = sl_group_folder_need_admin(change->folder, &change->own, error);
+	return rc == SL_OK ? sl_group_change_await(change, true, no_wait, error) : rc;
 }
 
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
@@ -114,14 +104,35 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
 				    group->name, name);
 }
 
-static int write_roster(const struct sl_group_own *own, const char *folder, const struct sl_group *group,
-			struct sl_error *error)
+/* Check the settings of the next roster, as a learner reads them at its next start. */
+static int check_settings(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
+{
+	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
+	const struct sl_roster *roster = &next->roster;
+	bool forming = sl_group_is_forming(next);
+	uint32_t size = forming ? next->start : roster->size, quorum;
+	char path[PATH_MAX + sizeof SL_GROUP_FOLDER_CONFIG];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, change->folder);
+	int rc = sl_group_check_settings(path, next, settings, error);
+	if (rc == SL_OK)
+		rc = sl_settings_quorum(settings, size, &quorum, error);
+	if (rc == SL_OK)
+		rc = sl_settings_size(settings, size, error);
+	if (rc == SL_OK)
+		rc = sl_modulus_check(settings, size, roster->members[roster->size - 1].id, error);
+	if (rc == SL_OK && !forming)
+		rc = sl_settings_follow(&change->own.settings, settings, error);
+	free(settings);
+	return rc;
+}
+
+static int write_roster(const struct sl_group_own *own, const struct sl_group *group, struct sl_error *error)
 {
 	size_t size;
 	char *text = sl_group_text(group, &size);
 	if (text == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_ROSTER, text, size, error);
+	int rc = sl_private_file_replace(own->settings.roster, text, size, error);
 	free(text);
 	if (rc != SL_OK)
 		return rc;
@@ -133,12 +144,15 @@ static int write_roster(const struct sl_group_own *own, const char *folder, cons
 	return SL_OK;
 }
 
-int sl_group_change_give(struct sl_group_change *change, const struct sl_group *next, struct sl_error *error)
+int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
+	int rc = check_settings(change, next, error);
+	if (rc != SL_OK)
+		return rc;
 	change->missing = sl_group_missing(&change->now, next);
 	if (change->missing > 0)
 		return sl_proposal_save(change->folder, next, error);
-	int rc = write_roster(&change->own, change->folder, next, error);
+	rc = write_roster(&change->own, next, error);
 	return rc == SL_OK ? sl_private_file_remove(change->folder, SL_PROPOSAL_FILE, error) : rc;
 }
 
@@ -146,6 +160,8 @@ int sl_group_change_end(struct sl_group_change *change, struct sl_error *error)
 {
 	struct sl_group *next = &change->own.group;
 	uint32_t had;
+	if (!sl_group_is_signed(next))
+		return sl_group_change_give(change, next, error);
 	next->version++;
 	sl_group_sign(next, change->own.admin);
 	int rc = sl_proposal_merge(change->folder, next, &had, error);
@@ -195,7 +211,7 @@ int sl_group_change_take(const char *folder, const struct sl_group *group, struc
 	struct sl_group_own own;
 	int rc = sl_group_folder_open(folder, &own, error);
 	if (rc == SL_OK && group->version > own.group.version)
-		rc = write_roster(&own, folder, group, error);
+		rc = write_roster(&own, group, error);
 	sl_group_folder_close(&own);
 	return rc;
 }

@@ -19,22 +19,24 @@ struct sl_group_change {
 	int lock;		 /* descriptor; -1: none */
 };
 
-/* Read the folder and wait until its group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set.
- * SL_ERR_REFUSED: this is not the machine of an admin. Close it in any case. */
-int sl_group_change_begin(struct sl_group_change *change, const char *folder, bool no_wait,
+/* Read the folder `given`, or the only one of this machine if it is NULL, and wait until its group may
+ * change. SL_ERR_BUSY: it may not yet, and `no_wait` is set. SL_ERR_REFUSED: this is not the machine of an
+ * admin. Close it in any case. */
+int sl_group_change_begin(struct sl_group_change *change, const char *given, bool no_wait,
 			  struct sl_error *error);
-/* Read the folder without waiting. Its admin key need not belong to an admin of the group. */
-int sl_group_change_open(struct sl_group_change *change, const char *folder, struct sl_error *error);
-/* Wait until the group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set, or another admin has
- * changed it meanwhile. */
-int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error);
+/* Read the folder without waiting. Its roster may be plain, and it need not have an admin key. */
+int sl_group_change_read(struct sl_group_change *change, const char *given, struct sl_error *error);
+/* Wait until the group may change. `members`: learners come, go or get other keys. SL_ERR_BUSY: it may not
+ * yet, and `no_wait` is set, or another admin has changed it meanwhile. */
+int sl_group_change_await(const struct sl_group_change *change, bool members, bool no_wait,
+			  struct sl_error *error);
 /* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
-/* Sign change->own.group as the next version. If enough admins have signed it, write it, and make the running
- * learner of this machine take it; else keep it as a proposal. */
+/* Check change->own.group and sign it as the next version. If enough admins have signed it, write it, and
+ * make the running learner of this machine take it; else keep it as a proposal. */
 int sl_group_change_end(struct sl_group_change *change, struct sl_error *error);
 /* Do what sl_group_change_end does after signing, with the roster `next`. */
-int sl_group_change_give(struct sl_group_change *change, const struct sl_group *next, struct sl_error *error);
+int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, struct sl_error *error);
 void sl_group_change_close(struct sl_group_change *change);
 
 /* Print that a change was made, "Removed: clinic-c", or that it needs further signatures, "to remove

@@ -25,7 +25,6 @@ struct create {
 	bool json;
 	char folder[PATH_MAX];
 	struct sl_group group;
-	struct sl_setting_text settings[SL_GROUP_SETTINGS_MAX];
 	uint8_t admin[SL_KEY_BYTES];
 };
 
@@ -41,18 +40,14 @@ static void take_expires(struct argp_state *state, const char *value, void *opti
 static void take_setting(struct argp_state *state, const char *value, void *options)
 {
 	struct create *c = options;
-	struct sl_setting_text *s = &c->settings[c->group.setting_count];
+	struct sl_error error;
+	char key[SL_NAME_BYTES];
 	sl_group_folder_take_set(state, value, &c->sets);
-	const char *equals = strchr(value, '=');
-	if (c->group.setting_count == SL_GROUP_SETTINGS_MAX)
-		argp_failure(state, SL_EXIT_USAGE, 0, "more than %u --set", SL_GROUP_SETTINGS_MAX);
-	snprintf(s->key, sizeof s->key, "%.*s", (int)(equals - value), value);
-	if (!sl_group_folder_is_shared(s->key))
-		return;
-	if (strlen(equals + 1) >= sizeof s->value)
-		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s: the value is too long", s->key);
-	snprintf(s->value, sizeof s->value, "%s", equals + 1);
-	c->group.setting_count++;
+	size_t length = strcspn(value, "=");
+	snprintf(key, sizeof key, "%.*s", (int)length, value);
+	if (sl_group_folder_is_shared(key) &&
+	    sl_group_put(&c->group, key, length, value + length + 1, &error) != SL_OK)
+		argp_failure(state, SL_EXIT_USAGE, 0, "--set %s", error.text);
 }
 
 static const struct sl_option own[] = {
@@ -186,7 +181,6 @@ static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTE
 	snprintf(group->name, sizeof group->name, "%s", c->name);
 	group->version = group->next_id = group->required = group->admin_count = 1;
 	group->start = c->start;
-	group->settings = c->settings;
 	int rc = sl_group_folder_new(c->given_folder, c->name, c->folder, error);
 	if (rc == SL_OK)
 		rc = make_keys(c, error);
@@ -260,6 +254,6 @@ int sl_cmd_group_create(int argc, char **argv)
 	else
 		undo(&c, rc);
 	sodium_memzero(invitation, sizeof invitation);
-	sl_roster_close(&c.group.roster);
+	sl_group_close(&c.group);
 	return sl_command_status(argv[0], rc == SL_ERR_BUSY ? SL_ERR_REFUSED : rc, &error);
 }

@@ -281,15 +281,26 @@ static int load_admin(const char *folder, struct sl_group_own *own, struct sl_er
 
 int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl_error *error)
 {
+	int rc = sl_group_folder_read(folder, own, error);
+	return rc == SL_OK ? sl_group_folder_need_signed(own, error) : rc;
+}
+
+int sl_group_folder_need_signed(const struct sl_group_own *own, struct sl_error *error)
+{
+	if (sl_group_is_signed(&own->group))
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "%s is not signed, so that 'starling group create' has not made it: change "
+			  "it by hand, see roster(5)",
+			  own->settings.roster);
+}
+
+int sl_group_folder_read(const char *folder, struct sl_group_own *own, struct sl_error *error)
+{
 	char path[PATH_MAX + 32];
 	*own = (struct sl_group_own){.member = NULL};
 	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
 	int rc = sl_group_load_settings(path, NULL, 0, &own->settings, &own->group, error);
-	if (rc == SL_OK && !sl_group_is_signed(&own->group))
-		rc = sl_err_set(error, SL_ERR_REFUSED,
-				"%s is not signed, so that 'starling group create' has not made it: change "
-				"it by hand, see roster(5)",
-				own->settings.roster);
 	int at = rc == SL_OK ? sl_roster_find(&own->group.roster, own->settings.id) : -1;
 	if (rc == SL_OK && at < 0)
 		rc = sl_err_set(error, SL_ERR_REFUSED,
@@ -316,6 +327,9 @@ bool sl_group_folder_is_admin(const struct sl_group_own *own)
 
 int sl_group_folder_need_admin(const char *folder, const struct sl_group_own *own, struct sl_error *error)
 {
+	int rc = sl_group_folder_need_signed(own, error);
+	if (rc != SL_OK)
+		return rc;
 	if (own->admin == NULL)
 		return sl_err_set(
 			error, SL_ERR_REFUSED,

@@ -60,10 +60,15 @@ struct sl_group_own {
 	const struct sl_member *member; /* of the roster */
 	uint8_t *admin;			/* secret key in admin.key; NULL: there is none */
 };
-/* Read the folder. Close it in any case. */
+/* Read the folder. Close it in any case. SL_ERR_REFUSED: its roster is plain; sl_group_folder_read takes
+ * that.
+ */
+int sl_group_folder_read(const char *folder, struct sl_group_own *own, struct sl_error *error);
 int sl_group_folder_open(const char *folder, struct sl_group_own *own, struct sl_error *error);
 void sl_group_folder_close(struct sl_group_own *own);
 /* Return true if this is the machine of an admin of the group. */
 bool sl_group_folder_is_admin(const struct sl_group_own *own);
+/* Refuse a plain roster. SL_ERR_REFUSED. */
+int sl_group_folder_need_signed(const struct sl_group_own *own, struct sl_error *error);
 /* Refuse what only an admin may do. SL_ERR_REFUSED. */
 int sl_group_folder_need_admin(const char *folder, const struct sl_group_own *own, struct sl_error *error);

@@ -17,7 +17,8 @@ struct list {
 
 static const struct sl_usage list_usage = {
 	.options = sl_group_options,
-	.doc = "Show the learners of the group, and on the admin's machine those that wait for 'starling "
+	.doc = "Show the settings and the learners of the group, and on the admin's machine those that wait "
+	       "for 'starling "
 	       "admit'.\v"
 	       "Examples:\n"
 	       "  starling group list\n"
@@ -53,10 +54,13 @@ static void print_json(const struct sl_group_own *o, const struct sl_waiting *wa
 	for (uint32_t i = 0; i < count; i++)
 		json_array_append_new(waits,
 				      json_member(waiting[i].name, waiting[i].address, waiting[i].pin));
-	json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:s, s:o, s:o}", "group", group->name, "version",
-				   (json_int_t)group->version, "start", (json_int_t)group->start, "admin",
-				   (int)sl_group_folder_is_admin(o), "self", o->member->name, "members",
-				   members, "waiting", waits);
+	json_t *settings = json_object();
+	for (uint32_t i = 0; i < group->setting_count; i++)
+		json_object_set_new(settings, group->settings[i].key, json_string(group->settings[i].value));
+	json_t *object = json_pack("{s:s, s:I, s:I, s:b, s:s, s:o, s:o, s:o}", "group", group->name,
+				   "version", (json_int_t)group->version, "start", (json_int_t)group->start,
+				   "admin", (int)sl_group_folder_is_admin(o), "self", o->member->name,
+				   "settings", settings, "members", members, "waiting", waits);
 	sl_command_print_json(object, 0);
 }
 
@@ -76,6 +80,11 @@ static void print_text(const struct sl_group_own *o, const struct sl_waiting *wa
 	if (sl_group_is_forming(group))
 		printf("; rounds begin with %u", group->start);
 	putchar('\n');
+	for (uint32_t i = 0; i < group->setting_count; i++)
+		printf("%s%s: %s", i == 0 ? "settings " : ", ", group->settings[i].key,
+		       group->settings[i].value);
+	if (group->setting_count > 0)
+		putchar('\n');
 	for (uint32_t i = 0; i < group->roster.size; i++) {
 		const struct sl_member *m = &group->roster.members[i];
 		char id[16];

@@ -11,7 +11,6 @@
 struct remove_command {
 	struct sl_group_options of;
 	const char *name;
-	char folder[PATH_MAX];
 };
 
 static const struct sl_usage usage = {
@@ -43,12 +42,6 @@ static int find(const struct remove_command *command, const struct sl_group_chan
 				  "%s is the learner of this machine, and its admin key signs the roster: "
 				  "only an admin on another machine can remove it",
 				  command->name);
-	if (!sl_group_is_forming(group) && group->roster.size <= change->own.settings.tolerance + 2)
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"group %s has %u learners, and a round with tolerance: %u needs as many; admit "
-			"another one first",
-			group->name, group->roster.size, change->own.settings.tolerance);
 	return at;
 }
 
@@ -76,9 +69,7 @@ int sl_cmd_group_remove(int argc, char **argv)
 	struct sl_group_change change = {.lock = -1};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &command);
-	int rc = sl_group_folder_find(command.of.given_folder, command.folder, &error);
-	if (rc == SL_OK)
-		rc = sl_group_change_begin(&change, command.folder, command.of.no_wait, &error);
+	int rc = sl_group_change_begin(&change, command.of.given_folder, command.of.no_wait, &error);
 	int at = rc == SL_OK ? find(&command, &change, &error) : rc;
 	if (rc == SL_OK)
 		rc = at < 0 ? at : SL_OK;

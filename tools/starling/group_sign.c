@@ -16,7 +16,6 @@ struct sign {
 	struct sl_group_options of;
 	const char *file;
 	bool yes;
-	char folder[PATH_MAX];
 };
 
 static const struct sl_option own[] = {
@@ -112,14 +111,30 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
 				isatty(STDIN_FILENO) ? "" : "; to sign it without a question, give --yes");
 	if (rc == SL_OK)
-		rc = sl_group_change_await(change, s->of.no_wait, error);
+		rc = sl_group_change_await(change,
+					   sl_roster_changes(&change->now.roster, &proposal->roster) > 0,
+					   s->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_give(change, proposal, error);
 	if (rc == SL_OK && change->missing == 0)
-		rc = sl_admit_forget(s->folder, &proposal->roster, error);
+		rc = sl_admit_forget(change->folder, &proposal->roster, error);
 	if (rc == SL_OK)
 		print(s, change, changes);
 	free(changes);
+	return rc;
+}
+
+/* Read the folder. Its admin key need not belong to an admin of the group. */
+static int open_change(struct sl_group_change *change, const char *given, struct sl_error *error)
+{
+	int rc = sl_group_change_read(change, given, error);
+	if (rc == SL_OK)
+		rc = sl_group_folder_need_signed(&change->own, error);
+	if (rc == SL_OK && change->own.admin == NULL)
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"%s has no admin key: make one with starling group admins --key, and have it "
+				"added",
+				change->folder);
 	return rc;
 }
 
@@ -130,9 +145,7 @@ int sl_cmd_group_sign(int argc, char **argv)
 	struct sl_group proposal = {.version = 0};
 	struct sl_error error = {0};
 	sl_option_parse(&usage, argc, argv, &s);
-	int rc = sl_group_folder_find(s.of.given_folder, s.folder, &error);
-	if (rc == SL_OK)
-		rc = sl_group_change_open(&change, s.folder, &error);
+	int rc = open_change(&change, s.of.given_folder, &error);
 	if (rc == SL_OK)
 		rc = sl_proposal_load(s.file, &change.now, &proposal, &error);
 	if (rc == SL_OK)
