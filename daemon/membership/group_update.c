@@ -204,14 +204,17 @@ int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes
 	return rc == SL_PENDING ? SL_OK : rc;
 }
 
-/* Return true if a restart loses nothing: nothing is shared in an attempt, and a training has only just
- * begun. A model that was trained is trained again from the same state, or is in its file. */
+/* Return true if a restart loses nothing: nothing is shared in an attempt, a training has only just begun, or
+ * the last round is over, and maybe no more so. A model that was trained is trained again from the same
+ * state, or is in its file. */
 static bool is_idle(const struct sl_core *core)
 {
-	struct sl_core_status status = {.phase = SL_PHASE_DONE};
-	if (core != NULL)
-		sl_core_status(core, &status);
+	struct sl_core_status status;
+	if (core == NULL)
+		return false;
+	sl_core_status(core, &status);
 	return status.phase == SL_PHASE_DISCOVER || status.phase == SL_PHASE_AGREE ||
+	       status.phase == SL_PHASE_DONE ||
 	       (status.phase == SL_PHASE_TRAIN &&
 		uv_hrtime() / 1000000u < status.since + SL_GROUP_UPDATE_TRAIN_MS);
 }

@@ -250,6 +250,66 @@ CLUSTER_TEST(removed_while_another_was_in_an_attempt)
 	cluster_stop(c);
 }
 
+static void expect_printed(const struct cluster *c, const char *text)
+{
+	char path[PATH_MAX + 32], said[4096];
+	snprintf(path, sizeof path, "%s/said", c->run.path);
+	process_read(path, said, sizeof said);
+	if (strstr(said, text) == NULL)
+		fail_msg("no '%s' in: %s", text, said);
+}
+
+/* Return true if `starling status` of learner i says that the run has `rounds` rounds. */
+static bool has_rounds(const struct cluster *c, uint32_t i, const char *rounds)
+{
+	struct outcome o;
+	char arguments[160];
+	snprintf(arguments, sizeof arguments, "status --json learner-%02u | grep -q '\"rounds\": *%s[,}]'", i,
+		 rounds);
+	starling(c, &o, arguments);
+	return o.status == 0;
+}
+
+static void expect_status(const struct cluster *c, uint32_t n, const char *rounds)
+{
+	double end = process_now() + PATIENCE_S;
+	for (uint32_t i = 1; i <= n; i++)
+		while (!has_rounds(c, i, rounds)) {
+			if (process_now() > end)
+				fail_msg("learner %u does not have %s rounds", i, rounds);
+			process_look_again();
+		}
+}
+
+/* Every learner takes the changed settings between two rounds. With the smaller quorum, the others go on
+ * without a learner; a signature is needed; and what cannot change is refused. */
+CLUSTER_TEST(settings_changed_in_mid_run)
+{
+	create_all(c, 4, 4, "--set quorum=all");
+	expect_done(c, "group set quorum 3 straggler_timeout 5 rounds 90000 --folder learner-01 >said");
+	expect_printed(c, "Changed: quorum: 3, straggler_timeout: 5, rounds: 90000; version ");
+	expect_status(c, 4, "90000");
+	expect_all_rounds(c, 4, 2);
+	expect_done(c, "group list --folder learner-04 >said");
+	expect_printed(c, "quorum: 3");
+	expect_printed(c, "straggler_timeout: 5");
+	cluster_shell(c, "sed 's/quorum: \"3\"/quorum: \"4\"/' learner-04/roster.yaml >changed; "
+			 "cp changed learner-04/roster.yaml");
+	expect_refused(c, "reload learner-04", 1, "not signed by its admin");
+	cluster_shell(c, "cp learner-01/roster.yaml learner-04/");
+	cluster_signal(c, 4, SIGKILL);
+	expect_all_rounds(c, 3, 2);
+	expect_refused(c, "group set rounds 1 --folder learner-01", 2,
+		       "rounds have committed; set a larger number");
+	expect_refused(c, "group set hidden_units 9 --folder learner-01", 2,
+		       "hidden_units cannot change once rounds have begun");
+	expect_refused(c, "group set values update --folder learner-01", 2,
+		       "values were averaged with decimals, and would be averaged without decimals");
+	expect_done(c, "group set forgetful yes --folder learner-01");
+	expect_all_rounds(c, 3, 2);
+	cluster_stop(c);
+}
+
 /* A second change waits until a round has committed under the first one. */
 CLUSTER_TEST(one_change_between_two_rounds)
 {
@@ -288,15 +348,6 @@ static void sign(const struct cluster *c, uint32_t i, uint32_t author)
 	snprintf(arguments, sizeof arguments,
 		 "group sign learner-%02u/proposal.yaml --yes --folder learner-%02u >said", author, i);
 	expect_done(c, arguments);
-}
-
-static void expect_printed(const struct cluster *c, const char *text)
-{
-	char path[PATH_MAX + 32], said[4096];
-	snprintf(path, sizeof path, "%s/said", c->run.path);
-	process_read(path, said, sizeof said);
-	if (strstr(said, text) == NULL)
-		fail_msg("no '%s' in: %s", text, said);
 }
 
 /* Have learners 1, 2 and 3 as admins, of whom two must sign. */

@@ -33,9 +33,9 @@ static json_t *query(const struct sl_group_own *own, const char *op)
 	return one.reply;
 }
 
-/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner;
- * `members`: who is a member, and with which key, changes, too. */
-static const char *obstacle(const struct sl_group_own *own, bool members, uint64_t *version)
+/* Return NULL if the group may change now, else what it waits for. `version` is that of the running learner.
+ */
+static const char *obstacle(const struct sl_group_own *own, uint64_t *version)
 {
 	*version = 0;
 	if (own->group.roster.size < own->group.start)
@@ -47,18 +47,17 @@ static const char *obstacle(const struct sl_group_own *own, bool members, uint64
 		why = "the learner of this machine does not answer: it is restarting, or must be started";
 	else if (*version != own->group.version)
 		why = "the learner of this machine has not taken up the last change yet";
-	else if (members && !json_is_true(json_object_get(reply, "settled")))
+	else if (!json_is_true(json_object_get(reply, "settled")))
 		why = "no round has committed since the last change of the roster";
 	json_decref(reply);
 	return why;
 }
 
-int sl_group_change_await(const struct sl_group_change *change, bool members, bool no_wait,
-			  struct sl_error *error)
+int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error)
 {
 	struct sl_wait_report report = {.said = false};
 	uint64_t version, own = change->now.version;
-	for (const char *why; (why = obstacle(&change->own, members, &version)) != NULL; sleep(PAUSE_S)) {
+	for (const char *why; (why = obstacle(&change->own, &version)) != NULL; sleep(PAUSE_S)) {
 		if (version > own)
 			return sl_err_set(error, SL_ERR_BUSY,
 					  "another admin has changed the roster, which has version %" PRIu64
@@ -91,7 +90,7 @@ int sl_group_change_begin(struct sl_group_change *change, const char *given, boo
 	int rc = sl_group_change_read(change, given, error);
 	if (rc == SL_OK)
 		rc = sl_group_folder_need_admin(change->folder, &change->own, error);
-	return rc == SL_OK ? sl_group_change_await(change, true, no_wait, error) : rc;
+	return rc == SL_OK ? sl_group_change_await(change, no_wait, error) : rc;
 }
 
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error)
@@ -102,6 +101,20 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
 		       : sl_err_set(error, SL_ERR_NOTFOUND,
 				    "group %s has no learner %s; 'starling group list' shows them",
 				    group->name, name);
+}
+
+/* Refuse a last round that the learner of this machine, if it runs, has passed. */
+static int check_rounds(const struct sl_group_own *own, sl_round rounds, struct sl_error *error)
+{
+	json_t *status = rounds != own->settings.rounds ? query(own, "status") : NULL;
+	json_int_t committed = json_integer_value(json_object_get(status, "committed"));
+	json_decref(status);
+	if (rounds > committed)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "rounds: %" PRIu32 ": %" JSON_INTEGER_FORMAT
+			  " rounds have committed; set a larger number",
+			  rounds, committed);
 }
 
 /* Check the settings of the next roster, as a learner reads them at its next start. */
@@ -122,6 +135,8 @@ static int check_settings(const struct sl_group_change *change, struct sl_group 
 		rc = sl_modulus_check(settings, size, roster->members[roster->size - 1].id, error);
 	if (rc == SL_OK && !forming)
 		rc = sl_settings_follow(&change->own.settings, settings, error);
+	if (rc == SL_OK)
+		rc = check_rounds(&change->own, settings->rounds, error);
 	free(settings);
 	return rc;
 }

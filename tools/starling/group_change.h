@@ -26,10 +26,9 @@ int sl_group_change_begin(struct sl_group_change *change, const char *given, boo
 			  struct sl_error *error);
 /* Read the folder without waiting. Its roster may be plain, and it need not have an admin key. */
 int sl_group_change_read(struct sl_group_change *change, const char *given, struct sl_error *error);
-/* Wait until the group may change. `members`: learners come, go or get other keys. SL_ERR_BUSY: it may not
- * yet, and `no_wait` is set, or another admin has changed it meanwhile. */
-int sl_group_change_await(const struct sl_group_change *change, bool members, bool no_wait,
-			  struct sl_error *error);
+/* Wait until the group may change. SL_ERR_BUSY: it may not yet, and `no_wait` is set, or another admin has
+ * changed it meanwhile. */
+int sl_group_change_await(const struct sl_group_change *change, bool no_wait, struct sl_error *error);
 /* Return the index of the learner `name` in change->own.group. SL_ERR_NOTFOUND. */
 int sl_group_change_find(const struct sl_group_change *change, const char *name, struct sl_error *error);
 /* Check change->own.group and sign it as the next version. If enough admins have signed it, write it, and

@@ -32,7 +32,7 @@ static void check(struct argp_state *state, const void *options)
 }
 
 static const struct sl_usage usage = {
-	.options = sl_group_change_options,
+	.options = sl_group_options,
 	.arguments = "KEY VALUE [KEY VALUE]...",
 	.missing = "no setting given; 'starlingd --settings' lists them",
 	.take = take,
@@ -48,10 +48,10 @@ static const struct sl_usage usage = {
 	       "  starling group set quorum 3\n"
 	       "  starling group set rounds 200 straggler_timeout 120\n"
 	       "\n"
-	       "Exit status: 0 done, 1 a file could not be written or the learner of this machine does not "
-	       "answer, 2 wrong usage, or no such setting or value."};
+	       "Exit status: 0 done, 1 a file could not be written, 2 wrong usage, or no such setting or "
+	       "value."};
 
-/* Read the folder. A signed roster needs the key of an admin, and its last version at this learner. */
+/* Read the folder. Nothing is waited for: members stay the same (GROUP.md §12.1 Roster changes). */
 static int begin(const struct set_command *command, struct sl_group_change *change, struct sl_error *error)
 {
 	int rc = sl_group_change_read(change, command->of.given_folder, error);
@@ -62,8 +62,7 @@ static int begin(const struct set_command *command, struct sl_group_change *chan
 				  "%s is a list of learners without settings: starlingd.yaml of each has "
 				  "them; to share them, see SETTINGS in roster(5)",
 				  change->own.settings.roster);
-	rc = sl_group_folder_need_admin(change->folder, &change->own, error);
-	return rc == SL_OK ? sl_group_change_await(change, false, command->of.no_wait, error) : rc;
+	return sl_group_folder_need_admin(change->folder, &change->own, error);
 }
 
 static void print(const struct set_command *command, const struct sl_group_change *change)

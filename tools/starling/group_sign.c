@@ -110,10 +110,8 @@ static int sign(const struct sign *s, struct sl_group_change *change, struct sl_
 	if (rc == SL_OK && !agrees(s))
 		rc = sl_err_set(error, SL_ERR_REFUSED, "nothing is signed%s",
 				isatty(STDIN_FILENO) ? "" : "; to sign it without a question, give --yes");
-	if (rc == SL_OK)
-		rc = sl_group_change_await(change,
-					   sl_roster_changes(&change->now.roster, &proposal->roster) > 0,
-					   s->of.no_wait, error);
+	if (rc == SL_OK && sl_roster_changes(&change->now.roster, &proposal->roster) > 0)
+		rc = sl_group_change_await(change, s->of.no_wait, error);
 	if (rc == SL_OK)
 		rc = sl_group_change_give(change, proposal, error);
 	if (rc == SL_OK && change->missing == 0)
