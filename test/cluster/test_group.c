@@ -305,8 +305,26 @@ CLUSTER_TEST(settings_changed_in_mid_run)
 		       "hidden_units cannot change once rounds have begun");
 	expect_refused(c, "group set values update --folder learner-01", 2,
 		       "values were averaged with decimals, and would be averaged without decimals");
-	expect_done(c, "group set forgetful yes --folder learner-01");
+	expect_done(c, "group set forgetful yes quorum majority --folder learner-01");
 	expect_all_rounds(c, 3, 2);
+	cluster_stop(c);
+}
+
+/* The last round becomes an earlier one; when it is over, the run goes on. */
+CLUSTER_TEST(rounds_changed_at_the_end)
+{
+	char arguments[128];
+	create_all(c, 4, 4, "--set quorum=3 --set serve_after_end=600");
+	cluster_signal(c, 4, SIGTERM); /* the others serve it after the last round */
+	assert_int_equal(cluster_wait(c, 4), 0);
+	expect_all_rounds(c, 3, 1);
+	snprintf(arguments, sizeof arguments, "group set rounds %d --folder learner-01",
+		 cluster_committed(c, 1) + 4);
+	expect_done(c, arguments);
+	cluster_expect(c, 1, "\"phase\":\"DONE\"");
+	expect_done(c, "group set rounds 100000 --folder learner-01");
+	cluster_start(c, 4, "");
+	expect_all_rounds(c, 4, 2);
 	cluster_stop(c);
 }
 
