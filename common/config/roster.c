@@ -338,23 +338,15 @@ int sl_roster_find_pin(const struct sl_roster *roster, const uint8_t pin[static 
 	return -1;
 }
 
-/* Return the number of members of `roster` that `other` does not have. */
-static uint32_t missing(const struct sl_roster *roster, const struct sl_roster *other)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < roster->size; i++)
-		count += sl_roster_find(other, roster->members[i].id) < 0;
-	return count;
-}
-
 uint32_t sl_roster_changes(const struct sl_roster *now, const struct sl_roster *next)
 {
-	uint32_t changes = missing(now, next) + missing(next, now);
+	uint32_t both = 0, same = 0;
 	for (uint32_t i = 0; i < next->size; i++) {
 		int at = sl_roster_find(now, next->members[i].id);
-		changes += at >= 0 && memcmp(now->members[at].pin, next->members[i].pin, SL_HASH_BYTES) != 0;
+		both += at >= 0;
+		same += at >= 0 && memcmp(now->members[at].pin, next->members[i].pin, SL_HASH_BYTES) == 0;
 	}
-	return changes;
+	return now->size + next->size - both - same;
 }
 
 void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES])

@@ -9,6 +9,7 @@
 
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
+#include "common/membership/private_file.h"
 
 #define DOMAIN "starling group 1"
 
@@ -91,6 +92,16 @@ static char *text_of(const struct sl_group *group, bool signatures, size_t *byte
 char *sl_group_text(const struct sl_group *group, size_t *bytes)
 {
 	return text_of(group, true, bytes);
+}
+
+int sl_group_save(const char *path, const struct sl_group *group, struct sl_error *error)
+{
+	size_t size;
+	char *text = sl_group_text(group, &size);
+	int rc = text == NULL ? sl_err_set(error, SL_ERR_NOMEM, "out of memory")
+			      : sl_private_file_replace(path, text, size, error);
+	free(text);
+	return rc;
 }
 
 /* ---- signatures ---- */

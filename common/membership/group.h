@@ -85,6 +85,9 @@ int sl_group_follows(const struct sl_group *now, const struct sl_group *next, st
 /* Return the text of the file and its length, on the heap; NULL: out of memory. */
 char *sl_group_text(const struct sl_group *group, size_t *bytes);
 
+/* Write the roster to the file `path`, and make it durable (private_file.h). */
+int sl_group_save(const char *path, const struct sl_group *group, struct sl_error *error);
+
 /* ---- changes, made by an admin ---- */
 
 /* Add a learner under the next id. SL_ERR_INVALID: its name, address or key is that of another learner;

@@ -154,13 +154,9 @@ int sl_proposal_merge(const char *folder, struct sl_group *proposal, uint32_t *h
 
 int sl_proposal_save(const char *folder, const struct sl_group *proposal, struct sl_error *error)
 {
-	size_t size;
-	char *text = sl_group_text(proposal, &size);
-	if (text == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_private_file_write(folder, SL_PROPOSAL_FILE, text, size, error);
-	free(text);
-	return rc;
+	char path[SL_PRIVATE_FILE_PATH_BYTES];
+	snprintf(path, sizeof path, "%s/" SL_PROPOSAL_FILE, folder);
+	return sl_group_save(path, proposal, error);
 }
 
 /* ---- what is different ---- */

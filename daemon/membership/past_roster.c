@@ -1,11 +1,8 @@
 #include "daemon/membership/past_roster.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/model/disk_error.h"
 #include "common/model/safetensors.h"
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
@@ -55,31 +52,16 @@ int sl_past_roster_check(const struct sl_membership *m, struct sl_error *error)
 	return sl_roster_change_check(m->host.store, &m->roster, m->host.settings, error);
 }
 
-static int write_copy(const struct sl_membership *m, struct sl_error *error)
-{
-	const char *folder = m->host.settings->state;
-	char path[SL_FOLDER_PATH_BYTES];
-	sl_folder_path(folder, COPY_FILE SL_TEMPORARY, path);
-	size_t bytes = 0;
-	char *text = sl_group_text(&m->group, &bytes);
-	FILE *file = text != NULL ? fopen(path, "we") : NULL;
-	bool failed = file == NULL || fwrite(text, 1, bytes, file) != bytes;
-	free(text);
-	if (file == NULL)
-		return sl_disk_error(error, path, errno);
-	if (fclose(file) != 0 || failed)
-		return sl_disk_error(error, path, errno);
-	return sl_folder_rename(folder, COPY_FILE SL_TEMPORARY, COPY_FILE, error);
-}
-
 static int renew_copy(const struct sl_membership *m, struct sl_error *error)
 {
+	char path[SL_FOLDER_PATH_BYTES];
 	struct sl_group copy;
 	bool same = load_copy(m, &copy) == SL_OK;
 	same = same && memcmp(copy.roster.hash, m->roster.hash, SL_HASH_BYTES) == 0 &&
 	       sl_group_is_signed(&copy) == sl_group_is_signed(&m->group);
 	sl_group_close(&copy);
-	return same ? SL_OK : write_copy(m, error);
+	sl_folder_path(m->host.settings->state, COPY_FILE, path);
+	return same ? SL_OK : sl_group_save(path, &m->group, error);
 }
 
 /* ---- the attempt ---- */

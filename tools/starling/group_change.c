@@ -7,7 +7,6 @@
 
 #include "common/membership/private_file.h"
 #include "common/membership/proposal.h"
-#include "common/report/modulus.h"
 #include "tools/lib/control_query.h"
 #include "tools/starling/wait_report.h"
 
@@ -103,52 +102,28 @@ int sl_group_change_find(const struct sl_group_change *change, const char *name,
 				    group->name, name);
 }
 
-/* Refuse a last round that the learner of this machine, if it runs, has passed. */
-static int check_rounds(const struct sl_group_own *own, sl_round rounds, struct sl_error *error)
-{
-	json_t *status = rounds != own->settings.rounds ? query(own, "status") : NULL;
-	json_int_t committed = json_integer_value(json_object_get(status, "committed"));
-	json_decref(status);
-	if (rounds > committed)
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_REFUSED,
-			  "rounds: %" PRIu32 ": %" JSON_INTEGER_FORMAT
-			  " rounds have committed; set a larger number",
-			  rounds, committed);
-}
-
-/* Check the settings of the next roster, as a learner reads them at its next start. */
+/* Check the settings of the next roster, and that the learner of this machine has not passed its last round.
+ */
 static int check_settings(const struct sl_group_change *change, struct sl_group *next, struct sl_error *error)
 {
-	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
-	const struct sl_roster *roster = &next->roster;
-	bool forming = sl_group_is_forming(next);
-	uint32_t size = forming ? next->start : roster->size, quorum;
-	char path[PATH_MAX + sizeof SL_GROUP_FOLDER_CONFIG];
-	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, change->folder);
-	int rc = sl_group_check_settings(path, next, settings, error);
-	if (rc == SL_OK)
-		rc = sl_settings_quorum(settings, size, &quorum, error);
-	if (rc == SL_OK)
-		rc = sl_settings_size(settings, size, error);
-	if (rc == SL_OK)
-		rc = sl_modulus_check(settings, size, roster->members[roster->size - 1].id, error);
-	if (rc == SL_OK && !forming)
-		rc = sl_settings_follow(&change->own.settings, settings, error);
-	if (rc == SL_OK)
-		rc = check_rounds(&change->own, settings->rounds, error);
-	free(settings);
+	const struct sl_group_own *own = &change->own;
+	struct sl_settings *s = sl_command_memory(1, sizeof *s);
+	int rc = sl_group_folder_check(change->folder, next, &own->settings, s, error);
+	json_t *status = rc == SL_OK && s->rounds != own->settings.rounds ? query(own, "status") : NULL;
+	json_int_t committed = json_integer_value(json_object_get(status, "committed"));
+	if (rc == SL_OK && s->rounds <= committed)
+		rc = sl_err_set(error, SL_ERR_REFUSED,
+				"rounds: %" PRIu32 ": %" JSON_INTEGER_FORMAT
+				" rounds have committed; set a larger number",
+				s->rounds, committed);
+	json_decref(status);
+	free(s);
 	return rc;
 }
 
 static int write_roster(const struct sl_group_own *own, const struct sl_group *group, struct sl_error *error)
 {
-	size_t size;
-	char *text = sl_group_text(group, &size);
-	if (text == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_private_file_replace(own->settings.roster, text, size, error);
-	free(text);
+	int rc = sl_group_save(own->settings.roster, group, error);
 	if (rc != SL_OK)
 		return rc;
 	json_t *reply = query(own, "reload");

@@ -156,28 +156,10 @@ static int sign(struct create *c, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Check the settings as the learner will read them. */
-static int check_settings(const struct create *c, struct sl_error *error)
-{
-	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
-	char path[PATH_MAX + 32];
-	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, c->folder);
-	struct sl_group group;
-	int rc = sl_group_load_settings(path, NULL, 0, settings, &group, error);
-	uint32_t least =
-		rc == SL_OK && settings->privacy_check == SL_PRIVACY_ENFORCE ? settings->tolerance + 2 : 2;
-	if (rc == SL_OK && c->group.start < least)
-		rc = sl_err_set(error, SL_ERR_REFUSED,
-				"--members %u: with tolerance: %u a round needs %u learners or more",
-				c->group.start, settings->tolerance, least);
-	sl_group_close(&group);
-	free(settings);
-	return rc;
-}
-
 static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTES], struct sl_error *error)
 {
 	struct sl_group *group = &c->group;
+	struct sl_settings *settings = sl_command_memory(1, sizeof *settings);
 	snprintf(group->name, sizeof group->name, "%s", c->name);
 	group->version = group->next_id = group->required = group->admin_count = 1;
 	group->start = c->start;
@@ -189,7 +171,8 @@ static int make(struct create *c, char invitation[static SL_INVITATION_TEXT_BYTE
 	if (rc == SL_OK)
 		rc = sl_group_folder_write(c->folder, group, group->roster.members[0].id, &c->sets, error);
 	if (rc == SL_OK)
-		rc = check_settings(c, error);
+		rc = sl_group_folder_check(c->folder, group, NULL, settings, error);
+	free(settings);
 	if (rc == SL_OK)
 		rc = sl_group_invite(c->folder, group, c->admin, c->address, c->expires_s,
 				     c->automatic > 0 ? c->automatic : 1, c->automatic > 0, invitation,

@@ -12,6 +12,7 @@
 #include "common/membership/private_file.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml_text.h"
+#include "common/report/modulus.h"
 #include "tools/lib/learners.h"
 
 #define OPTIONS                                                                                              \
@@ -228,16 +229,31 @@ static int write_config(const char *folder, const struct sl_group *group, sl_id 
 int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
 			  const struct sl_group_sets *own, struct sl_error *error)
 {
-	size_t size;
-	char *text = sl_group_text(group, &size);
-	if (text == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_private_file_write(folder, SL_GROUP_FOLDER_ROSTER, text, size, error);
-	free(text);
+	char path[PATH_MAX + sizeof SL_GROUP_FOLDER_ROSTER];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_ROSTER, folder);
+	int rc = sl_group_save(path, group, error);
 	if (rc == SL_OK)
 		rc = write_config(folder, group, id, own,
 				  error); /* the last: with it, the folder is complete */
 	return rc == SL_OK ? sl_group_folder_give(folder, folder, error) : rc;
+}
+
+int sl_group_folder_check(const char *folder, struct sl_group *next, const struct sl_settings *now,
+			  struct sl_settings *settings, struct sl_error *error)
+{
+	const struct sl_roster *roster = &next->roster;
+	bool forming = sl_group_is_forming(next);
+	uint32_t size = forming ? next->start : roster->size, quorum;
+	char path[PATH_MAX + sizeof SL_GROUP_FOLDER_CONFIG];
+	snprintf(path, sizeof path, "%s/" SL_GROUP_FOLDER_CONFIG, folder);
+	int rc = sl_group_check_settings(path, next, settings, error);
+	if (rc == SL_OK)
+		rc = sl_settings_quorum(settings, size, &quorum, error);
+	if (rc == SL_OK)
+		rc = sl_settings_size(settings, size, error);
+	if (rc == SL_OK)
+		rc = sl_modulus_check(settings, size, roster->members[roster->size - 1].id, error);
+	return rc == SL_OK && !forming ? sl_settings_follow(now, settings, error) : rc;
 }
 
 void sl_group_folder_take_set(struct argp_state *state, const char *value, void *options)

@@ -50,6 +50,10 @@ bool sl_group_folder_is_shared(const char *key);
  * ones of this machine. SL_ERR_REFUSED: the group sets what only a machine may set. */
 int sl_group_folder_write(const char *folder, const struct sl_group *group, sl_id id,
 			  const struct sl_group_sets *own, struct sl_error *error);
+/* Check the settings of the next roster of the folder, as a learner will read them, and write them to
+ * `settings`. If rounds have begun, they must follow `now`. */
+int sl_group_folder_check(const char *folder, struct sl_group *next, const struct sl_settings *now,
+			  struct sl_settings *settings, struct sl_error *error);
 /* Write the command that starts the learner of the folder. */
 void sl_group_folder_start(const char *folder, char *command, size_t size);
 
