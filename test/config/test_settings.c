@@ -552,6 +552,44 @@ TEST(all_shared_settings_are_replaced)
 	assert_true(s.values == SL_VALUES_UPDATE && s.decimals == SL_DECIMALS_AUTO);
 }
 
+/* Settings of the round may change in mid-run, but not those that the last result depends on. */
+TEST(settings_that_may_follow_others)
+{
+	static const struct {
+		const char *now, *next;
+		bool fits;
+	} rows[] = {{"quorum=all", "quorum=majority", true},
+		    {"tolerance=1", "tolerance=2", true},
+		    {"forgetful=no", "forgetful=yes", true},
+		    {"update_bits=12", "update_bits=8", true},
+		    {"decimals=4", "decimals=6", true},
+		    {"values=update", "values=auto", true},
+		    {"values=model", "values=update", false},
+		    {"values=auto", "modulus=2305843009213693951", false},
+		    {"hidden_units=32", "hidden_units=33", false},
+		    {"metrics=local", "metrics=aggregate", false},
+		    {"seed=1", "seed=2", false}};
+	struct sl_settings now, next;
+	struct sl_error error;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		assert_int_equal(sl_settings_assign(&rows[i].now, 1, &now, &error), SL_OK);
+		assert_int_equal(sl_settings_assign(&rows[i].next, 1, &next, &error), SL_OK);
+		assert_int_equal(sl_settings_follow(&now, &next, &error) == SL_OK, rows[i].fits);
+	}
+}
+
+TEST(a_roster_may_be_too_small)
+{
+	static const char *const warn = "privacy_check=warn";
+	struct sl_settings s;
+	struct sl_error error;
+	assert_int_equal(sl_settings_assign(NULL, 0, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_size(&s, 3, &error), SL_OK);
+	assert_int_equal(sl_settings_size(&s, 2, &error), SL_ERR_REFUSED);
+	assert_int_equal(sl_settings_assign(&warn, 1, &s, &error), SL_OK);
+	assert_int_equal(sl_settings_size(&s, 2, &error), SL_OK);
+}
+
 TEST_WITH(states_values, folder_enter, folder_leave)
 {
 	char text[SL_VALUE_TEXT_BYTES];

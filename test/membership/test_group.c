@@ -387,3 +387,27 @@ TEST_WITH(newcomers_get_new_ids, enter, folder_leave)
 	assert_string_equal(group.roster.members[1].name, "cleo");
 	sl_group_close(&group);
 }
+
+/* A setting is replaced or added, with the hash; what is no change, or no shared setting, is refused. */
+TEST_WITH(settings_are_set, enter, folder_leave)
+{
+	struct sl_group group;
+	struct sl_error error;
+	uint8_t before[SL_HASH_BYTES];
+	make(&group);
+	group.setting_count = 1; /* without `command` */
+	assert_int_equal(sl_group_arrange(&group, &error), SL_OK);
+	memcpy(before, group.roster.hash, sizeof before);
+	assert_int_equal(sl_group_set(&group, "quorum", "2", &error), SL_OK);
+	assert_int_equal(sl_group_set(&group, "tolerance", "3", &error), SL_OK);
+	assert_int_equal(group.setting_count, 2);
+	assert_string_equal(group.settings[0].value, "3");
+	assert_memory_not_equal(before, group.roster.hash, sizeof before);
+	assert_false(sl_group_verify(&group)); /* the signature is that of the former settings */
+	assert_int_equal(sl_group_set(&group, "stall_timeout", "1e1", &error), SL_ERR_REFUSED);
+	assert_string_equal(error.text, "stall_timeout is 1e1 already");
+	assert_int_equal(sl_group_set(&group, "epochs", "3", &error), SL_ERR_REFUSED);
+	assert_string_equal(error.text, "epochs is a setting of each machine: set it in its starlingd.yaml");
+	assert_int_equal(sl_group_set(&group, "quorum", "none", &error), SL_ERR_RANGE);
+	sl_group_close(&group);
+}
