@@ -18,7 +18,8 @@ struct sl_sim_attempt *sl_sim_check_open(struct sl_sim *sim, const struct sl_vie
 					.n = view->n,
 					.chunks = sl_view_state_chunks_most(view->elements),
 					.p = view->field.p,
-					.elements = view->elements};
+					.elements = view->elements,
+					.f = view->agreed.forgetful};
 	sim->attempts = page;
 	memcpy(page->h, view->h, SL_HASH_BYTES);
 	page->members = sl_sim_copy(sim, view->members, view->n * sizeof *page->members);
@@ -37,11 +38,10 @@ struct sl_sim_attempt *sl_sim_check_open(struct sl_sim *sim, const struct sl_vie
 
 /* Return the number of equal digests that a commit needs: one of them is of an honest learner, and two sets
  * of them have more than f signers in common (ROUND.md §7.14 Confirm). */
-uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members)
+uint64_t sl_sim_check_digests(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
-	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t digests = 0;
-	while (digests < members && (digests <= p->tolerance || 2 * digests <= members + p->forgetful))
+	uint64_t digests = 0, c = sim->options.parameters.tolerance;
+	while (digests < page->n && (digests <= c || 2 * digests <= page->n + page->f))
 		digests++;
 	return digests;
 }

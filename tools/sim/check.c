@@ -50,9 +50,9 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 			    (!*sl_sim_check_edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
 				sl_sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
 	bool *none = calloc(sim->n, sizeof *none);
-	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, none))
+	if (view->n < view->agreed.quorum || !in_one_piece(sim, page, none))
 		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
-			    (uint32_t)sim->options.parameters.quorum);
+			    (uint32_t)view->agreed.quorum);
 	free(none);
 	sim->fresh = page; /* its edges are checked when this step's messages have been */
 	sl_sim_check_one_view(sim, page);
@@ -174,7 +174,7 @@ static void check_certificate(struct sl_sim *sim, uint32_t i, const struct sl_ce
 		}
 		signers += signed_it;
 	}
-	if (signers < sl_sim_check_digests(sim, page->n))
+	if (signers < sl_sim_check_digests(sim, page))
 		sl_sim_fail(sim, "learner %u commits round %u with the digests of %llu of %u learners",
 			    sim->ids[i], certificate->t, (unsigned long long)signers, page->n);
 }

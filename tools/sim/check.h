@@ -52,10 +52,10 @@ struct sl_sim_attempt {
 	sl_round t;
 	sl_attempt a;
 	uint32_t n, chunks;
-	uint64_t p, elements;
-	uint32_t *members;	/* roster indices */
-	bool *edge;		/* roster x roster */
-	struct sl_sim_part *of; /* by roster index */
+	uint64_t p, elements, f; /* f: by the roster of the view */
+	uint32_t *members;	 /* roster indices */
+	bool *edge;		 /* roster x roster */
+	struct sl_sim_part *of;	 /* by roster index */
 	bool privacy_checked;
 	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
 	struct sl_sim_mixed *mixed; /* by iteration and chunk */
@@ -86,7 +86,7 @@ static inline bool *sl_sim_check_edge(const struct sl_sim *sim, const struct sl_
 {
 	return &page->edge[(size_t)i * sim->n + j];
 }
-uint64_t sl_sim_check_digests(const struct sl_sim *sim, uint64_t members);
+uint64_t sl_sim_check_digests(const struct sl_sim *sim, const struct sl_sim_attempt *page);
 /* Return true if learner i cannot know what it did in round t: its disk was set back then, or later. What it
  * signs may contradict itself; what follows for others is still checked. */
 static inline bool sl_sim_check_excused(const struct sl_sim *sim, uint32_t i, sl_round t)

@@ -51,12 +51,11 @@ static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 
 static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
-	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t f = p->forgetful, denied = never_ready(sim, page), unsigned_for = denied;
+	uint64_t f = page->f, denied = never_ready(sim, page), unsigned_for = denied;
 	for (uint32_t k = 0; k < page->n; k++)
 		unsigned_for += page->of[page->members[k]].given_up;
 	return denied >= 1 + f || closed(sim, page, f) >= f + 1 ||
-	       unsigned_for >= page->n - sl_sim_check_digests(sim, page->n) + 1 + f;
+	       unsigned_for >= page->n - sl_sim_check_digests(sim, page) + 1 + f;
 }
 
 void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
@@ -71,13 +70,13 @@ void sl_sim_check_over(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 
 void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t)
 {
-	const struct sl_parameters *p = &sim->options.parameters;
-	uint64_t c = p->tolerance, f = p->forgetful;
+	uint64_t c = sim->options.parameters.tolerance;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != t || page->of[i].x == NULL || page->of[i].draw != sim->learners[i].draw ||
 		    !page->of[i].ready || sim->liars)
 			continue;
-		if (never_ready(sim, page) < 1 + c + f && closed(sim, page, c + f) < 1 + c + f)
+		if (never_ready(sim, page) < 1 + c + page->f &&
+		    closed(sim, page, c + page->f) < 1 + c + page->f)
 			sl_sim_fail(sim, "learner %u encodes again a model that a%u may still reveal",
 				    sim->ids[i], page->a);
 	}
@@ -139,7 +138,7 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 			signers -= j != i && (l->lost || l->liar || sl_sim_check_excused(sim, j, page->t));
 		}
 		if (lost > sim->options.parameters.tolerance ||
-		    (signers < sl_sim_check_digests(sim, page->n) && !committed_without(sim, i, page->t)))
+		    (signers < sl_sim_check_digests(sim, page) && !committed_without(sim, i, page->t)))
 			return true;
 	}
 	return false;

@@ -6,7 +6,7 @@
 
 #define LINK_DEAD_MS 6000u /* silence after which a link counts as lost */
 
-enum sl_sim_fault_call { CALL_WANT, CALL_FIRE, CALL_RARE, CALL_HEAL, CALL_DEAD };
+enum sl_sim_fault_call { CALL_WANT, CALL_FIRE, CALL_RARE, CALL_HEAL, CALL_DEAD, CALL_SETTINGS, CALL_TAKE };
 
 static const struct {
 	const char *text, *word;
@@ -301,6 +301,46 @@ static void come_back(struct sl_sim *sim, uint32_t i)
 		sl_sim_restart(sim, i);
 }
 
+/* --- settings that change --- */
+
+/* An admin signs the next roster, with another quorum, and another f if that leaves a quorum. The learners
+ * take it one by one. */
+static void change_settings(struct sl_sim_faults *f)
+{
+	const struct sl_parameters *first = &f->sim->options.parameters;
+	struct sl_parameters *p = &f->settings;
+	p->forgetful = below(f, 2) == 0 ? first->forgetful : first->tolerance;
+	if (sl_view_quorum_least(f->sim->n, (uint32_t)p->forgetful) > first->quorum)
+		p->forgetful = first->forgetful;
+	uint64_t least = sl_view_quorum_least(f->sim->n, (uint32_t)p->forgetful);
+	p->quorum = least + below(f, first->quorum - least + 1);
+	f->roster++;
+	for (uint32_t i = 0; i < f->sim->n; i++)
+		call(f, span_us(f, 20, 60000), CALL_TAKE, i, 1, f->roster);
+	call(f, span_us(f, 1000, 120000), CALL_SETTINGS, 0, 0, 0);
+}
+
+/* Let learner i start with the newest roster when it has no open attempt, which it ends under the one before
+ * (GROUP.md §12.1 Roster changes). Sometimes it starts again before that. */
+static void take_settings(struct sl_sim_faults *f, uint32_t i, uint8_t roster, bool first)
+{
+	struct sl_sim_learner *l = &f->sim->learners[i];
+	struct sl_core_config *config = &l->host.config;
+	bool up = !l->down && !l->host.stopped;
+	if (config->scope.roster[0] == f->roster || roster != f->roster || l->lost)
+		return;
+	if (up && (l->host.disk.open.a == 0 || (first && below(f, 4) == 0))) {
+		sl_sim_crash(f->sim, i);
+		if (config->open == NULL) {
+			config->scope.roster[0] = f->roster;
+			config->parameters.quorum = f->settings.quorum;
+			config->parameters.forgetful = f->settings.forgetful;
+		}
+		sl_sim_restart(f->sim, i);
+	}
+	call(f, span_us(f, 50, 2000), CALL_TAKE, i, 0, roster);
+}
+
 /* End a fault of learner i, with learner or slot j. */
 static void heal(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t j)
 {
@@ -469,9 +509,10 @@ static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 {
 	struct sl_sim_faults *f = sim->context;
 	enum sl_sim_fault kind = (enum sl_sim_fault)(event->generation >> 8);
-	if (f->calm)
+	enum sl_sim_fault_call what = (enum sl_sim_fault_call)(event->generation & 255);
+	if (f->calm && what != CALL_TAKE)
 		return;
-	switch ((enum sl_sim_fault_call)(event->generation & 255)) {
+	switch (what) {
 	case CALL_WANT:
 		want(f);
 		break;
@@ -486,6 +527,12 @@ static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 		break;
 	case CALL_DEAD:
 		dead(f, kind, event->learner, event->peer);
+		break;
+	case CALL_SETTINGS:
+		change_settings(f);
+		break;
+	case CALL_TAKE:
+		take_settings(f, event->learner, (uint8_t)event->peer, kind != 0);
 		break;
 	}
 }
@@ -562,6 +609,8 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 		sl_sim_forget_begin(sim);
 	if ((mix->kinds >> SL_SIM_FAULT_ROSTER & 1) != 0)
 		begin_odd(f);
+	if (mix->settings)
+		call(f, span_us(f, 1000, 30000), CALL_SETTINGS, 0, 0, 0);
 }
 
 bool sl_sim_faults_operator(struct sl_sim_faults *f)

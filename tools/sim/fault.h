@@ -61,6 +61,7 @@ struct sl_sim_mix {
 	bool to_the_end;    /* they do not stop before the last round is committed */
 	uint32_t lost_most; /* learners that never come back */
 	uint32_t lies;	    /* of a liar: bit set; DOUBLE is always told */
+	bool settings;	    /* quorum and forgetful change in mid-run, and the roster with them */
 };
 
 struct sl_sim_tally {
@@ -89,8 +90,10 @@ struct sl_sim_faults {
 	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
 	struct sl_sim_lies lies;
-	uint32_t lost;	    /* learners */
-	uint32_t forgetful; /* the learner whose disk may be set back */
+	uint32_t lost;		       /* learners */
+	uint32_t forgetful;	       /* the learner whose disk may be set back */
+	struct sl_parameters settings; /* of the newest roster: quorum and forgetful */
+	uint8_t roster;		       /* .. its version; 0: the first */
 	struct sl_sim_tally tally;
 };
 

@@ -143,6 +143,9 @@ static void draw_sizes(struct sl_sim_options *o, const struct sl_sim_mix *mix)
 		p->forgetful = 1;
 		p->quorum = p->quorum > least ? p->quorum : least;
 	}
+	uint64_t most = (o->learners + p->tolerance + 2) / 2; /* a quorum with f = c */
+	if (mix->settings && p->quorum < most && most < o->learners)
+		p->quorum = most;
 	if ((mix->kinds & (ALONE | FORGET)) != 0 && p->quorum == o->learners)
 		p->quorum--; /* the others suffice */
 	/* with tolerance 3 and privacy_check: warn, a view of four needs the Digest of the liar, too */
@@ -171,6 +174,8 @@ static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *rand
 		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT)) & possible;
 	if (possible == SL_SIM_FAULTS_ALL)
 		mix.kinds = draw_rare(play->seed, mix.kinds);
+	mix.settings = play->faults == 0 && play->seed * UINT64_C(0xd6e8feb86659fd93) >> 61 == 0 &&
+		       (mix.kinds & (FORGET | 1u << SL_SIM_FAULT_ROSTER)) == 0;
 	mix.lies = play->lies != 0 ? play->lies : SL_SIM_LIES_USUAL;
 	if (play->lies == 0 && play->seed % 4 == 0)
 		mix.lies |= DOUBLE;
