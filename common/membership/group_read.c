@@ -288,11 +288,12 @@ static int take_own(struct sl_group *group, const struct sl_settings *own, struc
 	return count < 0 ? count : sl_group_arrange(group, error);
 }
 
+/* Read the roster, unless it is given. */
 static int read_roster(void *context, const char *path, const struct sl_settings *own,
 		       struct sl_setting_list *list, struct sl_error *error)
 {
 	struct sl_group *group = context;
-	int code = sl_group_load(path, group, error);
+	int code = group->roster.size > 0 ? SL_OK : sl_group_load(path, group, error);
 	if (code == SL_OK && group->settings == NULL)
 		code = take_own(group, own, error);
 	*list = sl_group_list_settings(group, path);
@@ -306,18 +307,10 @@ int sl_group_load_settings(const char *path, const char *const *overrides, size_
 	return sl_settings_load(path, overrides, count, read_roster, group, settings, error);
 }
 
-static int give_roster(void *context, const char *path, const struct sl_settings *own,
-		       struct sl_setting_list *list, struct sl_error *error)
-{
-	(void)own, (void)error;
-	*list = sl_group_list_settings(context, path);
-	return SL_OK;
-}
-
 int sl_group_check_settings(const char *path, struct sl_group *group, struct sl_settings *settings,
 			    struct sl_error *error)
 {
-	return sl_settings_load(path, NULL, 0, give_roster, group, settings, error);
+	return sl_settings_load(path, NULL, 0, read_roster, group, settings, error);
 }
 
 /* Read an open file that must be the roster of a group, and close it. `other`: what is wrong if it is not. */

@@ -169,31 +169,20 @@ bool sl_group_folder_is_shared(const char *key)
 	       row->kind >= SL_SETTING_CHOICE;
 }
 
-/* Refuse a setting that a roster must not give a machine, such as a command. */
-static int check_setting(const struct sl_group *group, const struct sl_setting_text *setting,
-			 struct sl_error *error)
-{
-	char assignment[sizeof setting->key + sizeof setting->value + 1];
-	if (!sl_group_folder_is_shared(setting->key))
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"the roster of group %s sets '%s', which only a machine may set for itself: ask the "
-			"admin to make a group without it",
-			group->name, setting->key);
-	snprintf(assignment, sizeof assignment, "%s=%s", setting->key, setting->value);
-	return sl_settings_check(assignment, error);
-}
-
 static int put_settings(FILE *out, const struct sl_group *group, const struct sl_group_sets *own,
 			struct sl_error *error)
 {
 	char key[SL_NAME_BYTES];
 	for (uint32_t i = 0; i < group->setting_count; i++) {
-		int rc = check_setting(group, &group->settings[i], error);
-		if (rc != SL_OK)
-			return rc;
-		if (!sl_settings_table_find(group->settings[i].key)->shared)
-			put_setting(out, group->settings[i].key, group->settings[i].value);
+		const char *name = group->settings[i].key; /* its value was checked with the roster */
+		if (!sl_group_folder_is_shared(name))
+			return sl_err_set(
+				error, SL_ERR_REFUSED,
+				"the roster of group %s sets '%s', which only a machine may set for "
+				"itself: ask the admin to make a group without it",
+				group->name, name);
+		if (!sl_settings_table_find(name)->shared)
+			put_setting(out, name, group->settings[i].value);
 	}
 	for (size_t i = 0; own != NULL && i < own->count; i++) {
 		const char *equals = strchr(own->items[i], '=');

@@ -96,40 +96,46 @@ static void print_text(const struct sl_group_own *o, const struct sl_waiting *wa
 			     waiting[i].renews != 0 ? "  a new key" : "");
 }
 
-int sl_cmd_group_list(int argc, char **argv)
+static void print_list(const struct list *list, const struct sl_group_own *own)
+{
+	struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
+	uint32_t count = sl_group_folder_is_admin(own) ? sl_waiting_list(list->folder, waiting) : 0;
+	(list->of.json ? print_json : print_text)(own, waiting, count);
+	free(waiting);
+}
+
+static void print_roster(const struct list *list, const struct sl_group_own *own)
+{
+	size_t bytes;
+	char *text = sl_group_text(&own->group, &bytes);
+	(void)list;
+	if (text != NULL)
+		fwrite(text, 1, bytes, stdout);
+	free(text);
+}
+
+static int show(const struct sl_usage *usage, void (*print)(const struct list *, const struct sl_group_own *),
+		int argc, char **argv)
 {
 	struct list list = {0};
-	struct sl_group_own learner = {.member = NULL};
+	struct sl_group_own own = {.member = NULL};
 	struct sl_error error = {0};
-	sl_option_parse(&list_usage, argc, argv, &list);
+	sl_option_parse(usage, argc, argv, &list);
 	int rc = sl_group_folder_find(list.of.given_folder, list.folder, &error);
 	if (rc == SL_OK)
-		rc = sl_group_folder_open(list.folder, &learner, &error);
-	if (rc == SL_OK) {
-		struct sl_waiting *waiting = sl_command_memory(SL_WAITING_MAX, sizeof *waiting);
-		uint32_t count =
-			sl_group_folder_is_admin(&learner) ? sl_waiting_list(list.folder, waiting) : 0;
-		(list.of.json ? print_json : print_text)(&learner, waiting, count);
-		free(waiting);
-	}
-	sl_group_folder_close(&learner);
+		rc = sl_group_folder_open(list.folder, &own, &error);
+	if (rc == SL_OK)
+		print(&list, &own);
+	sl_group_folder_close(&own);
 	return sl_command_status(argv[0], rc == SL_OK ? SL_OK : SL_ERR_REFUSED, &error);
+}
+
+int sl_cmd_group_list(int argc, char **argv)
+{
+	return show(&list_usage, print_list, argc, argv);
 }
 
 int sl_cmd_group_export(int argc, char **argv)
 {
-	struct list list = {0};
-	struct sl_group_own learner = {.member = NULL};
-	struct sl_error error = {0};
-	sl_option_parse(&export_usage, argc, argv, &list);
-	int rc = sl_group_folder_find(list.of.given_folder, list.folder, &error);
-	if (rc == SL_OK)
-		rc = sl_group_folder_open(list.folder, &learner, &error);
-	size_t bytes = 0;
-	char *text = rc == SL_OK ? sl_group_text(&learner.group, &bytes) : NULL;
-	if (text != NULL)
-		fwrite(text, 1, bytes, stdout);
-	free(text);
-	sl_group_folder_close(&learner);
-	return sl_command_status(argv[0], rc == SL_OK ? SL_OK : SL_ERR_REFUSED, &error);
+	return show(&export_usage, print_roster, argc, argv);
 }
