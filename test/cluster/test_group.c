@@ -383,7 +383,7 @@ static void make_three_admins(struct cluster *c)
 	expect_done(
 		c,
 		"group admins --add $(cat key-2) --add $(cat key-3) --required 2 --folder learner-01 >said");
-	expect_printed(c, "Signed, to have 2 of 3 admins sign; needs 1 more signature: send ");
+	expect_printed(c, "Signed, so that 2 of 3 admins must sign; needs 1 more signature: send ");
 	expect_printed(c, "learner-01/proposal.yaml to another admin, who runs: starling group sign FILE");
 	sign(c, 2, 1);
 	expect_printed(c, "  2 of 3 admins must sign, not 1 of 1\nSigned; it is in force; version ");

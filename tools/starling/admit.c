@@ -96,11 +96,9 @@ static int refuse(const struct admit *admit, const struct sl_waiting *waiting, s
 
 static void print_change(const struct sl_group_change *change, const struct sl_waiting *waiting)
 {
-	const char *key = waiting->renews != 0 ? " with its new key" : "";
-	char done[SL_NAME_BYTES + 40], proposed[SL_NAME_BYTES + 40];
-	snprintf(done, sizeof done, "Admitted: %s%s", waiting->name, key);
-	snprintf(proposed, sizeof proposed, "to admit %s%s", waiting->name, key);
-	sl_group_change_print(change, NULL, done, proposed);
+	char what[SL_NAME_BYTES + 40];
+	snprintf(what, sizeof what, "%s%s", waiting->name, waiting->renews != 0 ? " with its new key" : "");
+	sl_group_change_print(change, NULL, "Admitted:", "to admit", what);
 }
 
 /* Sign the change. The learner goes on waiting until enough admins have signed it. */

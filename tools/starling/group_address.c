@@ -68,13 +68,12 @@ static int change(struct address_command *command, struct sl_group_change *c, st
 
 static void print(const struct address_command *command, const struct sl_group_change *c)
 {
-	char done[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32], proposed[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32];
+	char what[SL_NAME_BYTES + SL_ADDRESS_BYTES + 32];
 	json_t *object = !command->of.json ? NULL
 					   : json_pack("{s:s, s:s}", "name", command->name, "address",
 						       command->address);
-	snprintf(done, sizeof done, "Changed: %s has the address %s", command->name, command->address);
-	snprintf(proposed, sizeof proposed, "to give %s the address %s", command->name, command->address);
-	sl_group_change_print(c, object, done, proposed);
+	snprintf(what, sizeof what, "%s has the address %s", command->name, command->address);
+	sl_group_change_print(c, object, "Changed:", "so that", what);
 }
 
 int sl_cmd_group_address(int argc, char **argv)

@@ -194,16 +194,14 @@ static int change_admins(const struct admins *a, struct sl_group *group, struct 
 static void print_change(const struct admins *a, const struct sl_group_change *change)
 {
 	const struct sl_group *next = &change->own.group;
-	char done[64], proposed[64];
+	char what[64];
 	json_t *object =
 		!a->of.json ? NULL
 			    : json_pack("{s:s, s:I, s:I}", "group", next->name, "required",
 					(json_int_t)next->required, "count", (json_int_t)next->admin_count);
-	snprintf(done, sizeof done, "Done: %" PRIu32 " of %" PRIu32 " admins must sign", next->required,
+	snprintf(what, sizeof what, "%" PRIu32 " of %" PRIu32 " admins must sign", next->required,
 		 next->admin_count);
-	snprintf(proposed, sizeof proposed, "to have %" PRIu32 " of %" PRIu32 " admins sign", next->required,
-		 next->admin_count);
-	sl_group_change_print(change, object, done, proposed);
+	sl_group_change_print(change, object, "Done:", "so that", what);
 }
 
 static int change(const struct admins *a, struct sl_error *error)

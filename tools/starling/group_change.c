@@ -181,18 +181,19 @@ void sl_group_change_json(const struct sl_group_change *change, json_t *object)
 }
 
 void sl_group_change_print(const struct sl_group_change *change, json_t *object, const char *done,
-			   const char *proposed)
+			   const char *proposed, const char *what)
 {
 	const struct sl_group *now = &change->now;
 	if (object != NULL) {
 		sl_group_change_json(change, object);
 		sl_command_print_json(object, 0);
 	} else if (change->missing == 0) {
-		printf("%s; version %" PRIu64 " of the roster of %s.\n", done, now->version + 1, now->name);
+		printf("%s %s; version %" PRIu64 " of the roster of %s.\n", done, what, now->version + 1,
+		       now->name);
 	} else {
-		printf("Signed, %s; needs %" PRIu32 " more signature%s: send %s/" SL_PROPOSAL_FILE
+		printf("Signed, %s %s; needs %" PRIu32 " more signature%s: send %s/" SL_PROPOSAL_FILE
 		       " to another admin, who runs: starling group sign FILE\n",
-		       proposed, change->missing, change->missing > 1 ? "s" : "", change->folder);
+		       proposed, what, change->missing, change->missing > 1 ? "s" : "", change->folder);
 	}
 }
 

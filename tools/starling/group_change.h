@@ -39,10 +39,10 @@ int sl_group_change_give(struct sl_group_change *change, struct sl_group *next, 
 void sl_group_change_close(struct sl_group_change *change);
 
 /* Print that a change was made, "Removed: clinic-c", or that it needs further signatures, "to remove
- * clinic-c"; for `object`, not NULL, print that as JSON instead, with what sl_group_change_json adds, and
- * free it. */
+ * clinic-c", with the name as `what`; for `object`, not NULL, print that as JSON instead, with what
+ * sl_group_change_json adds, and free it. */
 void sl_group_change_print(const struct sl_group_change *change, json_t *object, const char *done,
-			   const char *proposed);
+			   const char *proposed, const char *what);
 /* Add "version" to `object`, and "needs" and "proposal" if further admins must sign. */
 void sl_group_change_json(const struct sl_group_change *change, json_t *object);
 

@@ -56,11 +56,8 @@ static void take_out(struct sl_group *group, uint32_t at)
 
 static void print(const struct remove_command *command, const struct sl_group_change *change)
 {
-	char done[SL_NAME_BYTES + 16], proposed[SL_NAME_BYTES + 16];
-	snprintf(done, sizeof done, "Removed: %.*s", (int)SL_NAME_BYTES, command->name);
-	snprintf(proposed, sizeof proposed, "to remove %.*s", (int)SL_NAME_BYTES, command->name);
 	sl_group_change_print(change, command->of.json ? json_pack("{s:s}", "removed", command->name) : NULL,
-			      done, proposed);
+			      "Removed:", "to remove", command->name);
 }
 
 int sl_cmd_group_remove(int argc, char **argv)

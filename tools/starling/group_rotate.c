@@ -78,16 +78,15 @@ static int open_keys(struct rotate *r, struct sl_error *error)
 
 static void print(const struct rotate *r, const struct sl_group_change *change)
 {
-	char pin[SL_PIN_TEXT_BYTES], proposed[SL_PIN_TEXT_BYTES + 24];
+	char pin[SL_PIN_TEXT_BYTES];
 	sl_roster_pin_text(r->next.pin, pin);
-	snprintf(proposed, sizeof proposed, "to take the key %s", pin);
 	if (r->of.json) {
 		json_t *object = json_pack("{s:s, s:s}", "name", r->own.member->name, "key", pin);
 		if (change != NULL)
 			sl_group_change_json(change, object);
 		sl_command_print_json(object, 0);
 	} else if (change != NULL && change->missing > 0) {
-		sl_group_change_print(change, NULL, NULL, proposed);
+		sl_group_change_print(change, NULL, NULL, "to take the key", pin);
 	} else {
 		printf("Rotated: %s has the key %s, and uses it after the present round.\n",
 		       r->own.member->name, pin);

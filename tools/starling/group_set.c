@@ -67,7 +67,7 @@ static int begin(const struct set_command *command, struct sl_group_change *chan
 
 static void print(const struct set_command *command, const struct sl_group_change *change)
 {
-	char text[400] = "", done[420], proposed[420];
+	char text[400] = "";
 	json_t *settings = command->of.json ? json_object() : NULL, *object = NULL;
 	for (uint32_t i = 0; i < command->count; i += 2) {
 		size_t used = strlen(text);
@@ -77,15 +77,13 @@ static void print(const struct set_command *command, const struct sl_group_chang
 	}
 	if (settings != NULL)
 		object = json_pack("{s:s, s:o}", "roster", change->own.settings.roster, "settings", settings);
-	snprintf(done, sizeof done, "Changed: %s", text);
-	snprintf(proposed, sizeof proposed, "to change %s", text);
 	if (sl_group_is_signed(&change->now))
-		sl_group_change_print(change, object, done, proposed);
+		sl_group_change_print(change, object, "Changed:", "to change", text);
 	else if (object != NULL)
 		sl_command_print_json(object, 0);
 	else
-		printf("%s; in %s. Copy this file to each learner, and run there: starling reload\n", done,
-		       change->own.settings.roster);
+		printf("Changed: %s; in %s. Copy this file to each learner, and run there: starling reload\n",
+		       text, change->own.settings.roster);
 }
 
 int sl_cmd_group_set(int argc, char **argv)

@@ -69,7 +69,7 @@ static void print(const struct sign *s, const struct sl_group_change *change, co
 {
 	json_t *object =
 		!s->of.json ? NULL : json_pack("{s:s, s:s}", "group", change->now.name, "changes", changes);
-	sl_group_change_print(change, object, "Signed; it is in force", "as above");
+	sl_group_change_print(change, object, "Signed; it is", "but it is not", "in force");
 }
 
 /* Add the signature. An admin that has signed already may still add those of others. */
