@@ -20,6 +20,19 @@ void sl_group_close(struct sl_group *group)
 	*group = (struct sl_group){0};
 }
 
+struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path)
+{
+	return (struct sl_setting_list){path, group->settings, group->setting_count};
+}
+
+int sl_group_arrange(struct sl_group *group, struct sl_error *error)
+{
+	const struct sl_setting_list list = sl_group_list_settings(group, "roster");
+	int code = sl_settings_hash(&list, group->roster.settings, error);
+	sl_roster_arrange(&group->roster);
+	return code;
+}
+
 /* ---- text ---- */
 
 static void write_hex(FILE *out, const uint8_t *bytes, size_t size)

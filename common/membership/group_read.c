@@ -141,19 +141,6 @@ static int read_settings(struct reading *r, struct fy_node *mapping, struct sl_e
 	return count == 0 ? SL_OK : sl_yaml_each(r->yaml, mapping, visit_setting, r, error);
 }
 
-struct sl_setting_list sl_group_list_settings(const struct sl_group *group, const char *path)
-{
-	return (struct sl_setting_list){path, group->settings, group->setting_count};
-}
-
-int sl_group_arrange(struct sl_group *group, struct sl_error *error)
-{
-	const struct sl_setting_list list = sl_group_list_settings(group, "roster");
-	int code = sl_settings_hash(&list, group->roster.settings, error);
-	sl_roster_arrange(&group->roster);
-	return code;
-}
-
 static int check_admins(const struct reading *r, struct sl_error *error)
 {
 	const struct sl_group *group = r->group;
