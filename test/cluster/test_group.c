@@ -425,6 +425,11 @@ CLUSTER_TEST(two_of_three_admins)
 		       "old: is in force already; nothing is left to sign");
 	cluster_shell(c, "! ls learner-01/waiting | grep .; ls learner-01/proposal.yaml && ! ls "
 			 "learner-03/proposal.yaml");
+	expect_done(c, "group set quorum all --folder learner-01 >said");
+	expect_printed(c, "Signed, to change quorum: all; needs 1 more signature: send ");
+	sign(c, 2, 1);
+	expect_printed(c, "  setting: quorum: \"all\"\nSigned; it is in force; version ");
+	expect_all_rounds(c, 4, 1);
 	expect_done(c, "group rotate --folder learner-01");
 	sign(c, 2, 1);
 	expect_printed(c, "  new key: learner-01 (1) has sha256:");
