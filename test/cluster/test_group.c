@@ -328,6 +328,24 @@ CLUSTER_TEST(rounds_changed_at_the_end)
 	cluster_stop(c);
 }
 
+/* Learner 2 dies in an attempt, and the settings change. It ends the attempt with those of before. */
+CLUSTER_TEST(settings_changed_while_a_learner_was_in_an_attempt)
+{
+	create_all(c, 5, 5, "--set stall_timeout=4");
+	cluster_signal(c, 2, SIGTERM);
+	assert_int_equal(cluster_wait(c, 2), 0);
+	cluster_start_failing(c, 2, "after-released:2");
+	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+	expect_done(c, "group set forgetful yes quorum 4 rounds 90000 --folder learner-01");
+	expect_status(c, 1, "90000");
+	expect_rounds(c, 1, 2);
+	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
+	cluster_start(c, 2, "");
+	cluster_expect(c, 2, "\"event\":\"past_roster\"");
+	expect_all_rounds(c, 5, 2);
+	cluster_stop(c);
+}
+
 /* A second change waits until a round has committed under the first one. */
 CLUSTER_TEST(one_change_between_two_rounds)
 {
