@@ -178,67 +178,47 @@ static int check(const struct reading *r, struct sl_error *error)
 	return SL_OK;
 }
 
-static int read_parts(struct reading *r, struct sl_error *error)
+/* Read group and admins. */
+static int read_head(struct reading *r, struct fy_node *head, struct fy_node *admins, struct sl_error *error)
 {
-	struct fy_node *head, *admins, *settings, *members, *signatures, *root = r->yaml->root;
-	int code = sl_yaml_part(r->yaml, root, "group", false, &head, error);
-	if (code == SL_OK)
-		code = sl_yaml_part(r->yaml, root, "admins", true, &admins, error);
-	if (code == SL_OK)
-		code = sl_yaml_part(r->yaml, root, "settings", false, &settings, error);
-	if (code == SL_OK)
-		code = sl_yaml_part(r->yaml, root, "members", true, &members, error);
-	if (code == SL_OK)
-		code = sl_yaml_part(r->yaml, root, "signatures", true, &signatures, error);
-	if (code == SL_OK && fy_node_mapping_item_count(root) != PARTS)
-		code = sl_yaml_fail(
-			r->yaml, root, error, SL_ERR_INVALID,
-			"expected group, admins, settings, members and signatures, and nothing else");
-	if (code == SL_OK)
-		code = sl_yaml_each(r->yaml, head, visit_head, r, error);
+	int code = sl_yaml_each(r->yaml, head, visit_head, r, error);
 	if (code == SL_OK && r->seen != (1u << PARTS) - 1)
 		code = sl_yaml_fail(r->yaml, head, error, SL_ERR_INVALID,
 				    "a key of name, version, start, next_id and required is missing");
+	return code == SL_OK ? read_list(r, admins, visit_admin, 1, &r->group->admin_count, error) : code;
+}
+
+/* Read the parts of the file; of a plain roster, settings and members alone. */
+static int read_parts(struct reading *r, bool plain, struct sl_error *error)
+{
+	static const char *const names[PARTS] = {"group", "admins", "settings", "members", "signatures"};
+	struct fy_node *of[PARTS], *root = r->yaml->root;
+	int from = plain ? 2 : 0, to = plain ? 4 : PARTS, code = SL_OK;
+	for (int i = from; code == SL_OK && i < to; i++)
+		code = sl_yaml_part(r->yaml, root, names[i], i % 2 == 1 || i == 4, &of[i], error);
+	if (code == SL_OK && fy_node_mapping_item_count(root) != to - from)
+		code = sl_yaml_fail(r->yaml, root, error, SL_ERR_INVALID, "expected %s, and nothing else",
+				    plain ? "settings and members"
+					  : "group, admins, settings, members and signatures");
+	if (code == SL_OK && !plain)
+		code = read_head(r, of[0], of[1], error);
 	if (code == SL_OK)
-		code = read_list(r, admins, visit_admin, 1, &r->group->admin_count, error);
+		code = read_settings(r, of[2], error);
 	if (code == SL_OK)
-		code = read_settings(r, settings, error);
-	if (code == SL_OK)
-		code = sl_roster_read(r->yaml, members, &r->group->roster, 1, SL_LEARNERS_MAX, error);
+		code = sl_roster_read(r->yaml, of[3], &r->group->roster, plain ? 2 : 1, SL_LEARNERS_MAX,
+				      error);
 	if (code == SL_OK)
 		code = sl_group_arrange(r->group, error);
-	if (code == SL_OK)
-		code = read_list(r, signatures, visit_signature, 3, &r->group->signature_count, error);
-	return code == SL_OK ? check(r, error) : code;
+	if (code == SL_OK && !plain)
+		code = read_list(r, of[4], visit_signature, 3, &r->group->signature_count, error);
+	return code == SL_OK && !plain ? check(r, error) : code;
 }
 
-/* Read settings and members. */
-static int read_plain(const struct sl_yaml *yaml, struct sl_group *group, struct sl_error *error)
-{
-	struct reading r = {.yaml = yaml, .group = group};
-	struct fy_node *settings, *members;
-	int code = sl_yaml_part(yaml, yaml->root, "settings", false, &settings, error);
-	if (code == SL_OK)
-		code = sl_yaml_part(yaml, yaml->root, "members", true, &members, error);
-	if (code == SL_OK && fy_node_mapping_item_count(yaml->root) != 2)
-		code = sl_yaml_fail(yaml, yaml->root, error, SL_ERR_INVALID,
-				    "expected settings and members, and nothing else");
-	if (code == SL_OK)
-		code = read_settings(&r, settings, error);
-	if (code == SL_OK)
-		code = sl_roster_read(yaml, members, &group->roster, 2, SL_LEARNERS_MAX, error);
-	if (code == SL_OK)
-		code = sl_group_arrange(group, error);
-	if (code != SL_OK)
-		sl_group_close(group);
-	return code;
-}
-
-static int read_signed(const struct sl_yaml *yaml, struct sl_group *group, bool proposal,
-		       struct sl_error *error)
+static int read_mapping(const struct sl_yaml *yaml, struct sl_group *group, bool plain, bool proposal,
+			struct sl_error *error)
 {
 	struct reading r = {.yaml = yaml, .group = group, .proposal = proposal};
-	int code = read_parts(&r, error);
+	int code = read_parts(&r, plain, error);
 	if (code != SL_OK)
 		sl_group_close(group);
 	return code;
@@ -251,11 +231,10 @@ int sl_group_load(const char *path, struct sl_group *group, struct sl_error *err
 	int code = sl_yaml_open(&yaml, path, error);
 	if (code != SL_OK)
 		return code;
-	if (fy_node_is_mapping(yaml.root) &&
-	    fy_node_mapping_lookup_value_by_string(yaml.root, "group", FY_NT))
-		code = read_signed(&yaml, group, false, error);
-	else if (fy_node_is_mapping(yaml.root))
-		code = read_plain(&yaml, group, error);
+	if (fy_node_is_mapping(yaml.root))
+		code = read_mapping(&yaml, group,
+				    !fy_node_mapping_lookup_value_by_string(yaml.root, "group", FY_NT), false,
+				    error);
 	else
 		code = sl_roster_read(&yaml, yaml.root, &group->roster, 2, SL_LEARNERS_MAX, error);
 	if (code == SL_OK && group->settings == NULL)
@@ -305,7 +284,7 @@ static int read_group(struct sl_yaml *yaml, struct sl_group *group, bool proposa
 		      struct sl_error *error)
 {
 	int code = fy_node_is_mapping(yaml->root)
-			   ? read_signed(yaml, group, proposal, error)
+			   ? read_mapping(yaml, group, false, proposal, error)
 			   : sl_err_set(error, SL_ERR_INVALID, "%s: %s", yaml->path, other);
 	sl_yaml_close(yaml);
 	return code;
