@@ -4,15 +4,15 @@
 #include "common/core/allowance.h"
 #include "common/core/attempt.h"
 
-void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
+void sl_abort_heard(struct sl_core *core, uint32_t signer, sl_attempt a)
 {
-	bool here = core->view_checked && abort_record->a == core->view.a &&
-		    core->view.position[signer] != UINT32_MAX;
+	bool here = core->view_checked && a == core->view.a && core->view.position[signer] != UINT32_MAX;
 	bool ends =
 		core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX; /* READY, RECOVER: advance */
-	if (here && abort_record->kind == SL_ABORT_KIND_ABORT)
-		core->at.progress = core->now;
-	if (here && ends && abort_record->kind == SL_ABORT_KIND_ABORT)
+	if (!here)
+		return;
+	core->at.progress = core->now;
+	if (ends)
 		sl_attempt_fail_by(core, signer, SL_REASON_ABORTED, true);
 }
 
@@ -47,5 +47,5 @@ void sl_abort_pending(struct sl_core *core)
 	if (free && core->a <= core->pending_abort)
 		core->a = core->pending_abort + 1;
 	if (core->a > core->pending_abort && sl_aborts_may_deny(core, core->pending_abort))
-		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->pending_abort, NULL);
+		sl_aborts_own(core, SL_ABORT_PROMISES, core->pending_abort, NULL);
 }

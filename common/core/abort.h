@@ -5,8 +5,8 @@
 
 #include "common/core/state.h"
 
-/* An Abort of `signer` for round t has come. */
-void sl_abort_heard(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
+/* `signer` never releases attempt `a` of round t. */
+void sl_abort_heard(struct sl_core *core, uint32_t signer, sl_attempt a);
 /* A Ready has come: if it is of an unknown attempt of this round, note a pending abort. */
 void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready);
 /* Abort earlier attempts that peers are open in; record the pending abort as soon as this learner is in a

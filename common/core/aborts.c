@@ -72,30 +72,28 @@ struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a)
 	if (place->a > a)
 		return NULL;
 	place->a = a;
-	for (uint32_t k = 0; k < SL_ABORTS; k++) {
-		memset(place->present[k], 0, sl_core_set_bytes(core));
-		memset(place->aborts[k], 0, core->config.roster_size * sizeof *place->aborts[k]);
-	}
+	memset(place->aborts, 0, core->config.roster_size * sizeof *place->aborts);
 	return place;
 }
 
-bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a)
+uint32_t sl_aborts_said(const struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_set *set = sl_aborts_find(core, a);
-	return set != NULL && sl_bit(set->present[kind - 1], signer);
+	return set != NULL ? set->aborts[signer].says : 0;
 }
 
-bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
+uint32_t sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
-	uint32_t kind = abort_record->kind - 1u;
 	struct sl_abort_set *set =
 		abort_record->a <= highest + 1 ? sl_aborts_set(core, abort_record->a) : NULL;
-	if (set == NULL || sl_bit(set->present[kind], signer))
-		return false;
-	sl_bit_set(set->present[kind], signer);
-	set->aborts[kind][signer] = *abort_record;
-	return true;
+	struct sl_abort *held = set == NULL ? NULL : &set->aborts[signer];
+	uint32_t said = held == NULL ? 0 : held->says, news = abort_record->says & ~said;
+	if (held == NULL || news == 0 || (said & ~abort_record->says & SL_ABORT_PROMISES) != 0 ||
+	    (said != 0 && memcmp(held->ready, abort_record->ready, SL_HASH_BYTES) != 0))
+		return 0; /* nothing new, or something that contradicts the Abort that is held */
+	*held = *abort_record;
+	return news;
 }
 
 static void restore_over(struct sl_core *core, const struct sl_over *over)
@@ -103,11 +101,9 @@ static void restore_over(struct sl_core *core, const struct sl_over *over)
 	struct sl_abort_set *set = sl_aborts_set(core, over->a);
 	sl_aborts_readied(core, over->a);
 	for (uint32_t i = 0; set != NULL && i < over->count; i++) {
-		uint32_t signer = sl_core_index(core, over->aborts[i].id), kind = over->aborts[i].kind - 1u;
-		if (signer == UINT32_MAX)
-			continue;
-		sl_bit_set(set->present[kind], signer);
-		set->aborts[kind][signer] = over->aborts[i];
+		uint32_t signer = sl_core_index(core, over->aborts[i].id);
+		if (signer != UINT32_MAX)
+			set->aborts[signer] = over->aborts[i];
 	}
 }
 
@@ -122,25 +118,21 @@ void sl_aborts_restore(struct sl_core *core)
 	core->aborted = config->aborted;
 	core->parameters.failed = config->aborted > 0;
 	if (config->aborted > 0 && sl_aborts_may_deny(core, config->aborted))
-		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, config->aborted, NULL);
+		sl_aborts_sign(core, SL_ABORT_PROMISES, config->aborted, NULL);
 }
 
 /* --- the own Aborts --- */
 
-/* Return the own Abort of `a`, made, or NULL if it stands already, or there is no room. */
-static struct sl_abort *make_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a,
-				 const struct sl_ready *own)
+/* Return the own Abort of `a`, which says nothing at first; NULL: there is no room. */
+static struct sl_abort *find_own(struct sl_core *core, sl_attempt a, const struct sl_ready *own)
 {
 	uint32_t self = core->config.self;
 	struct sl_abort_set *set = sl_aborts_set(core, a);
-	if (set == NULL || sl_bit(set->present[kind - 1], self))
-		return NULL;
-	struct sl_abort *abort_record = &set->aborts[kind - 1][self];
-	*abort_record = (struct sl_abort){.id = core->config.ids[self],
-					  .incarnation = core->config.incarnation,
-					  .t = core->t,
-					  .a = a,
-					  .kind = kind};
+	struct sl_abort *abort_record = set == NULL ? NULL : &set->aborts[self];
+	if (abort_record == NULL || abort_record->a == a)
+		return abort_record;
+	*abort_record = (struct sl_abort){
+		.id = core->config.ids[self], .incarnation = core->config.incarnation, .t = core->t, .a = a};
 	memcpy(abort_record->key, core->config.key, SL_KEY_BYTES);
 	if (own != NULL)
 		sl_canonical_message(&core->config.scope,
@@ -149,36 +141,36 @@ static struct sl_abort *make_own(struct sl_core *core, enum sl_abort_kind kind, 
 	return abort_record;
 }
 
-void sl_aborts_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own)
+void sl_aborts_own(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own)
 {
-	bool abort = kind == SL_ABORT_KIND_ABORT;
-	sl_emit_persist(core, abort ? SL_PERSIST_ABORTED : SL_PERSIST_GIVEN_UP, a)->ready =
-		abort && own != NULL;
-	if (abort && own == NULL && a > core->aborted)
+	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_ABORTED, a);
+	persist->what.says = says;
+	persist->ready = own != NULL;
+	if (own == NULL && a > core->aborted)
 		core->aborted = a;
-	make_own(core, kind, a, own);
+	find_own(core, a, own);
 }
 
-void sl_aborts_durable(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a)
+void sl_aborts_durable(struct sl_core *core, uint32_t says, sl_attempt a)
 {
 	uint32_t self = core->config.self;
 	struct sl_abort_set *set = sl_aborts_find(core, a);
-	struct sl_abort_record *ar = &core->aborts[kind - 1][self];
-	if (set == NULL || set->aborts[kind - 1][self].a != a)
+	struct sl_abort_record *ar = &core->aborts[self];
+	if (set == NULL || set->aborts[self].a != a)
 		return;
-	sl_bit_set(set->present[kind - 1], self);
-	if (ar->record.present && ar->abort.t == core->t && ar->abort.a >= a) {
-		sl_aborts_pass(core, self, &set->aborts[kind - 1][self]);
+	set->aborts[self].says |= says;
+	if (ar->record.present && ar->abort.t == core->t && ar->abort.a > a) {
+		sl_aborts_pass(core, self, &set->aborts[self]);
 		return;
 	}
-	ar->abort = set->aborts[kind - 1][self];
-	sl_relay_own_abort(core, kind);
+	ar->abort = set->aborts[self];
+	sl_relay_own_abort(core);
 }
 
-void sl_aborts_sign(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own)
+void sl_aborts_sign(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own)
 {
-	if (make_own(core, kind, a, own) != NULL)
-		sl_aborts_durable(core, kind, a);
+	find_own(core, a, own);
+	sl_aborts_durable(core, says, a);
 }
 
 /* --- learners that are open --- */
@@ -205,13 +197,12 @@ void sl_aborts_show(struct sl_core *core, uint32_t peer)
 	uint32_t shown = 0;
 	if (set == NULL || !is_open_in(core, peer, core->peers[peer].a))
 		return;
-	for (uint32_t i = 0; i < SL_ABORTS * core->config.roster_size && shown < SHOWN_MAX; i++) {
-		uint32_t kind = i % SL_ABORTS, signer = i / SL_ABORTS;
-		if (!sl_bit(set->present[kind], signer) || signer == peer)
+	for (uint32_t i = 0; i < core->config.roster_size && shown < SHOWN_MAX; i++) {
+		if (set->aborts[i].says == 0 || i == peer)
 			continue;
 		sl_emit_send(core, sl_core_only(core, peer),
-			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = set->aborts[kind][signer]},
-			     signer == core->config.self);
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = set->aborts[i]},
+			     i == core->config.self);
 		shown++;
 	}
 }
@@ -223,8 +214,8 @@ void sl_aborts_show_all(struct sl_core *core, sl_attempt a)
 			sl_aborts_show(core, i);
 }
 
-/* Aborts that name no Ready do not wait for a certificate of another kind: each peer that is open in an
- * attempt below the own, and has shown its Ready, is told that the own Ready never comes. */
+/* Each peer that is open in an attempt below the own, and has shown its Ready, is told that the own Ready
+ * never comes. */
 void sl_aborts_deny(struct sl_core *core)
 {
 	for (uint32_t i = 0; core->a > 1 && i < core->config.roster_size; i++) {
@@ -232,16 +223,15 @@ void sl_aborts_deny(struct sl_core *core)
 		sl_attempt a = core->peers[i].a;
 		bool asked = a < core->a && is_open_in(core, i, a) && rr->record.present &&
 			     rr->ready.t == core->t && rr->ready.a == a;
-		if (!asked || sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->config.self, a) ||
-		    !sl_aborts_may_deny(core, a))
+		if (!asked || !sl_aborts_may_deny(core, a))
 			continue;
 		struct sl_abort_set *set = sl_aborts_set(core, a);
-		if (set == NULL || set->aborts[SL_ABORT_KIND_ABORT - 1][core->config.self].a == a)
-			continue; /* on its way to the disk */
+		if (set == NULL || set->aborts[core->config.self].a == a)
+			continue; /* signed, or on its way to the disk */
 		if (a <= core->aborted)
-			sl_aborts_sign(core, SL_ABORT_KIND_ABORT, a, NULL);
+			sl_aborts_sign(core, SL_ABORT_PROMISES, a, NULL);
 		else
-			sl_aborts_own(core, SL_ABORT_KIND_ABORT, a, NULL);
+			sl_aborts_own(core, SL_ABORT_PROMISES, a, NULL);
 	}
 }
 
@@ -252,7 +242,7 @@ uint32_t sl_aborts_of_view(const struct sl_core *core)
 	const struct sl_abort_set *set = sl_aborts_find(core, core->view.a);
 	for (uint32_t i = 0; set != NULL && i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], core->view.members[i]))
+		    (set->aborts[core->view.members[i]].says & SL_ABORT_UNRELEASED) != 0)
 			return core->view.members[i];
 	return SL_NOBODY;
 }

@@ -1,8 +1,8 @@
 /* aborts.h - the Aborts of the round, by attempt, and the own Readys that they name (ROUND.md §9 Abort and
  * certificates).
  *
- * The flood has the latest Abort of each kind of each learner; here are those of the last attempts, for
- * learners that are still open in them.
+ * The flood has the latest Abort of each learner; here are those of the last attempts, for learners that are
+ * still open in them.
  */
 #pragma once
 
@@ -24,20 +24,21 @@ struct sl_abort_set *sl_aborts_find(const struct sl_core *core, sl_attempt a);
  * the own one, of which a liar may name as many as it likes, take no room from the others. NULL: `a` is
  * earlier than all. */
 struct sl_abort_set *sl_aborts_set(struct sl_core *core, sl_attempt a);
-/* Take an Abort of another learner for round t; true: it is new. */
-bool sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
-/* Return true if the Abort of this kind of `signer` for attempt `a` is held. */
-bool sl_aborts_held(const struct sl_core *core, enum sl_abort_kind kind, uint32_t signer, sl_attempt a);
-/* Return another participant of the view that has aborted the attempt, or SL_NOBODY. */
+/* Take an Abort of another learner for round t; return what it says that was not known. */
+uint32_t sl_aborts_take(struct sl_core *core, uint32_t signer, const struct sl_abort *abort_record);
+/* Return what the Abort of `signer` for attempt `a` says, as far as it is held and, if it is the own one,
+ * durable: SL_ABORT_UNRELEASED .. */
+uint32_t sl_aborts_said(const struct sl_core *core, uint32_t signer, sl_attempt a);
+/* Return another participant of the view that never releases the attempt, or SL_NOBODY. */
 uint32_t sl_aborts_of_view(const struct sl_core *core);
 
-/* Abort attempt `a`, or give it up: make the record durable; sl_aborts_durable then floods the Abort. own:
- * the own Ready of the attempt that an abort names, NULL: there is none and never will be. */
-void sl_aborts_own(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own);
-/* The own Abort of this kind of `a` is on disk: flood it. */
-void sl_aborts_durable(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a);
-/* Flood an own Abort whose record is on disk already, or that needs none: STUCK. */
-void sl_aborts_sign(struct sl_core *core, enum sl_abort_kind kind, sl_attempt a, const struct sl_ready *own);
+/* Abort attempt `a`: make the promise `says` durable; sl_aborts_durable then floods the Abort. own: the own
+ * Ready of the attempt, NULL: there is none and never will be, and `says` has both promises. */
+void sl_aborts_own(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own);
+/* The promise is on disk: flood the Abort, which has it beside those that it had. */
+void sl_aborts_durable(struct sl_core *core, uint32_t says, sl_attempt a);
+/* Flood an own Abort whose promises are on disk already, or SL_ABORT_STUCK, which is none. */
+void sl_aborts_sign(struct sl_core *core, uint32_t says, sl_attempt a, const struct sl_ready *own);
 
 /* Send an Abort that the flood does not carry to the linked peers, but `from`, that are open in its attempt.
  */

@@ -160,7 +160,7 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	if (!slow) /* this step may write `missing` again */
 		memcpy(core->failed, core->missing, sl_core_set_bytes(core));
 	if (core->phase == SL_PHASE_SHARE)
-		sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->a, NULL);
+		sl_aborts_own(core, SL_ABORT_PROMISES, core->a, NULL);
 	sl_penalty_failed(core, core->failed, slow ? SL_REASON_SLOW : reason);
 	bool others_go_on =
 		reason == SL_REASON_PRUNED && core->config.membership_change == SL_MEMBERSHIP_WARN;

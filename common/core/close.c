@@ -17,25 +17,17 @@ static uint8_t judge_abort(const struct sl_core *core, uint32_t position, const 
 	return sl_over_judge(abort_record, hash);
 }
 
-/* Judge the Aborts of the attempt: core->marks. Return the number of those that count, which go to
- * core->proof. */
-static uint32_t judge(struct sl_core *core)
+uint32_t sl_close_judge(struct sl_core *core)
 {
 	const struct sl_abort_set *set = sl_aborts_find(core, core->view.a);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		uint32_t member = core->view.members[i];
 		core->marks[i] = 0;
-		if (set == NULL)
-			continue;
-		if (sl_bit(set->present[SL_ABORT_KIND_ABORT - 1], member))
-			core->marks[i] = judge_abort(core, i, &set->aborts[SL_ABORT_KIND_ABORT - 1][member]);
-		if (core->marks[i] != 0)
-			core->proof[count++] = set->aborts[SL_ABORT_KIND_ABORT - 1][member];
-		if (!sl_bit(set->present[SL_ABORT_KIND_GIVE_UP - 1], member))
-			continue;
-		core->marks[i] |= SL_OVER_GIVEN_UP;
-		core->proof[count++] = set->aborts[SL_ABORT_KIND_GIVE_UP - 1][member];
+		if (set != NULL && set->aborts[member].says != 0)
+			core->marks[i] = judge_abort(core, i, &set->aborts[member]);
+		if ((core->marks[i] & SL_ABORT_PROMISES) != 0)
+			core->proof[count++] = set->aborts[member];
 	}
 	return count;
 }
@@ -67,7 +59,7 @@ static void end(struct sl_core *core, uint32_t count, bool reuse)
 static uint32_t first_signer(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (core->marks[i] != 0 && i != core->view.self)
+		if ((core->marks[i] & SL_ABORT_PROMISES) != 0 && i != core->view.self)
 			return core->view.members[i];
 	return core->config.self;
 }
@@ -75,7 +67,7 @@ static uint32_t first_signer(const struct sl_core *core)
 bool sl_close_attempt(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	uint32_t count = judge(core);
+	uint32_t count = sl_close_judge(core);
 	if (!sl_over_proved(&core->view, core->marks) && !at->operator_aborted) {
 		at->over_since = SL_NEVER; /* a Ready has come that an Abort denied: it counts no more */
 		return false;

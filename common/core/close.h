@@ -5,6 +5,10 @@
 
 #include "common/core/state.h"
 
+/* Judge the Aborts of the attempt: core->marks. Return the number of those that count and promise something,
+ * which go to core->proof. */
+uint32_t sl_close_judge(struct sl_core *core);
+
 /* End the attempt if a certificate, or the operator, allows it (ROUND.md §9.2). Before a
  * model is invalidated, wait for more Aborts. Return true if the attempt is over. */
 bool sl_close_attempt(struct sl_core *core);

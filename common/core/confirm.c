@@ -60,16 +60,17 @@ void sl_confirm_settle(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
-	if (at->recovers)
+	at->signs = !at->digested;
+	if (at->signs)
 		sl_emit_persist(core, SL_PERSIST_SIGNS, core->view.a);
-	at->digested = true;
-	if (!at->recovers)
+	else
 		sl_digests_sign(core);
 }
 
 void sl_confirm_signs(struct sl_core *core)
 {
-	core->at.recovers = false;
+	core->at.signs = false;
+	core->at.digested = true;
 	if (core->phase == SL_PHASE_CONFIRM && core->at.result_known)
 		sl_digests_sign(core);
 }
@@ -183,7 +184,7 @@ enum sl_wait sl_confirm_awaits(const struct sl_core *core, uint64_t *set)
 {
 	if (!core->at.result_known)
 		return SL_WAIT_ARITHMETIC;
-	if (core->at.recovers)
+	if (core->at.signs)
 		return SL_WAIT_DISK;
 	find_missing(core, set);
 	return SL_WAIT_DIGESTS;
@@ -217,7 +218,7 @@ static uint32_t in_need(const struct sl_core *core)
 bool sl_confirm_advance(struct sl_core *core)
 {
 	uint64_t need = digests_needed(core);
-	if (!core->at.result_known || core->at.recovers)
+	if (!core->at.result_known || core->at.signs)
 		return false;
 	if (sl_digests_count(core, core->at.digest) >= need) {
 		sl_move_to(core, SL_PHASE_COMMIT);

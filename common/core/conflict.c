@@ -32,8 +32,7 @@ static void compare(struct sl_core *core, uint32_t signer, const struct sl_ready
 		    const struct sl_abort *abort_record)
 {
 	uint8_t hash[SL_HASH_BYTES];
-	if (ready->t != abort_record->t || ready->a != abort_record->a ||
-	    abort_record->kind != SL_ABORT_KIND_ABORT)
+	if (ready->t != abort_record->t || ready->a != abort_record->a)
 		return;
 	hash_ready(core, ready, hash);
 	if (memcmp(abort_record->ready, hash, sizeof hash) == 0)
@@ -45,7 +44,7 @@ static void compare(struct sl_core *core, uint32_t signer, const struct sl_ready
 void sl_conflict_ready(struct sl_core *core, uint32_t signer, const struct sl_ready *ready)
 {
 	const struct sl_ready_record *held = &core->readys[signer];
-	const struct sl_abort_record *aborted = &core->aborts[SL_ABORT_KIND_ABORT - 1][signer];
+	const struct sl_abort_record *aborted = &core->aborts[signer];
 	uint8_t mine[SL_HASH_BYTES], theirs[SL_HASH_BYTES];
 	if (aborted->record.present)
 		compare(core, signer, ready, &aborted->abort);

@@ -35,10 +35,9 @@ enum sl_open_state {
 
 /* What a learner has said of the result of an attempt (ROUND.md §9.2 When an attempt is over). */
 enum sl_vote {
-	SL_VOTE_UNKNOWN, /* nothing is on record: if the attempt is released, a Digest may have left */
-	SL_VOTE_NONE,	 /* no Digest has left; one follows SL_PERSIST_SIGNS only */
-	SL_VOTE_DIGEST,	 /* a Digest may have left */
-	SL_VOTE_GIVE_UP, /* a give-up may have left: no Digest of the attempt will */
+	SL_VOTE_NONE,	/* nothing has left */
+	SL_VOTE_DIGEST, /* a Digest may have left */
+	SL_VOTE_ABORT,	/* an Abort may have left: no Digest of the attempt will */
 };
 
 /* An attempt in which this learner may be Ready, and which is neither over nor committed, as recorded on disk
@@ -135,13 +134,11 @@ enum sl_event_kind {
 
 /* Entries that a restart must find (ROUND.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
-	SL_PERSIST_ABORTED = 1, /* attempt a will never be released; without `ready`: no Ready in a or before
+	SL_PERSIST_ABORTED = 1, /* the promises `says` of attempt a; without `ready`: no Ready in a or before
 				   it will leave any more */
 	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view, own Ready and secrets */
 	SL_PERSIST_RELEASED,	/* all Readys; before the deposit key leaves */
-	SL_PERSIST_RECOVERS,	/* attempt a, which is released: a Digest of it follows SIGNS only */
-	SL_PERSIST_SIGNS,	/* a Digest of attempt a, which is recovered, follows */
-	SL_PERSIST_GIVEN_UP,	/* no Digest of attempt a, which is open, will be signed */
+	SL_PERSIST_SIGNS,	/* a Digest of attempt a follows */
 	SL_PERSIST_OVER,	/* the Aborts that end attempt a; its secrets are erased */
 	SL_PERSIST_COMMIT,	/* the committed model, from the workspace, and its certificate */
 };
@@ -150,6 +147,7 @@ struct sl_durable {
 	enum sl_persist_kind kind;
 	sl_round t;
 	sl_attempt a;
+	uint32_t says; /* ABORTED: SL_ABORT_UNRELEASED, SL_ABORT_UNSIGNED or, without a Ready, both */
 };
 
 struct sl_event {
@@ -190,7 +188,7 @@ struct sl_persist {
 	uint32_t ready_count;
 	uint64_t draw;			  /* PREPARED: training nonce of the model */
 	const struct sl_secrets *secrets; /* PREPARED */
-	bool ready;			  /* ABORTED: the attempt is PREPARED; the Abort names its Ready */
+	bool ready;			  /* ABORTED: the attempt is open; the Abort names its Ready */
 	const struct sl_abort *aborts;	  /* OVER: what ends the attempt; the own may be unsigned */
 	uint32_t abort_count;		  /* OVER; 0: the operator ends it */
 	bool reuse;			  /* OVER: the model may go into another attempt */

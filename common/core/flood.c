@@ -34,8 +34,8 @@ static int compare_link_states(const struct sl_link_state *one, const struct sl_
 
 static int compare_aborts(const struct sl_abort *one, const struct sl_abort *other)
 {
-	return compare((const uint32_t[]){one->t, one->a, one->incarnation},
-		       (const uint32_t[]){other->t, other->a, other->incarnation}, 3);
+	return compare((const uint32_t[]){one->t, one->a, one->incarnation, one->says},
+		       (const uint32_t[]){other->t, other->a, other->incarnation, other->says}, 4);
 }
 
 static bool our_roster(const struct sl_core *core, const struct sl_link_state *state)
@@ -212,9 +212,9 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 		sl_state_loss_abort(core, from, abort_record);
 		return;
 	}
-	struct sl_abort_record *fr = &core->aborts[abort_record->kind - 1][signer];
+	struct sl_abort_record *fr = &core->aborts[signer];
 	sl_conflict_abort(core, signer, abort_record);
-	bool news = abort_record->t == core->t && sl_aborts_take(core, signer, abort_record);
+	uint32_t news = abort_record->t == core->t ? sl_aborts_take(core, signer, abort_record) : 0;
 	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)
 		sl_bit_set(fr->record.sent, from);
@@ -222,9 +222,8 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message
 		fr->abort = *abort_record;
 		sl_relay_record(core, &fr->record, from);
 	}
-	if (!news)
-		return;
-	if (age <= 0)
+	if (news != 0 && age <= 0)
 		sl_aborts_pass(core, from, abort_record); /* the flood goes on with the latest of a signer */
-	sl_abort_heard(core, signer, abort_record);
+	if ((news & SL_ABORT_UNRELEASED) != 0)
+		sl_abort_heard(core, signer, abort_record->a);
 }

@@ -48,10 +48,10 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 size_t sl_core_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size, set = sl_bit_words(R) * 8 + 64;
-	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
-			      sizeof(struct sl_digest_record) + SL_ABORTS * sizeof(struct sl_abort_record) +
-			      (8 + 2 * SL_ABORTS) * set + 64);
-	size_t aborts = SL_ABORTS * (SL_ABORT_SETS + 1) * (R * sizeof(struct sl_abort) + set) + 4096;
+	size_t records =
+		R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
+		     sizeof(struct sl_digest_record) + sizeof(struct sl_abort_record) + 10 * set + 64);
+	size_t aborts = (SL_ABORT_SETS + 1) * R * sizeof(struct sl_abort) + 4096;
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	records += 3 * R * sizeof(struct sl_digest);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
@@ -68,19 +68,14 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
 		struct sl_digest_record *dr = &core->digests[i];
+		struct sl_abort_record *ar = &core->aborts[i];
 		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
 		uint64_t **sets[] = {&core->peers[i].only, &lr->named,	   &lr->record.sent, &lr->record.to,
-				     &rr->record.sent,	   &rr->record.to, &dr->record.sent, &dr->record.to};
+				     &rr->record.sent,	   &rr->record.to, &dr->record.sent, &dr->record.to,
+				     &ar->record.sent,	   &ar->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			if ((*sets[s] = take_set(core, arena)) == NULL)
 				return false;
-		for (uint32_t k = 0; k < SL_ABORTS; k++) {
-			struct sl_record *record = &core->aborts[k][i].record;
-			record->sent = take_set(core, arena);
-			record->to = take_set(core, arena);
-			if (record->to == NULL)
-				return false;
-		}
 		if (lr->candidates == NULL)
 			return false;
 		sl_bit_set(core->peers[i].only, i);
@@ -92,13 +87,11 @@ static bool take_aborts(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
 	bool room = true;
-	for (uint32_t s = 0; room && s < SL_ABORTS * SL_ABORT_SETS; s++) {
-		struct sl_abort_set *set = &core->abort_sets[s / SL_ABORTS];
-		set->present[s % SL_ABORTS] = take_set(core, arena);
-		set->aborts[s % SL_ABORTS] = SL_ARENA_TAKE(arena, R, struct sl_abort);
-		room = set->present[s % SL_ABORTS] != NULL && set->aborts[s % SL_ABORTS] != NULL;
+	for (uint32_t s = 0; room && s < SL_ABORT_SETS; s++) {
+		core->abort_sets[s].aborts = SL_ARENA_TAKE(arena, R, struct sl_abort);
+		room = core->abort_sets[s].aborts != NULL;
 	}
-	core->proof = SL_ARENA_TAKE(arena, SL_ABORTS * R, struct sl_abort);
+	core->proof = SL_ARENA_TAKE(arena, R, struct sl_abort);
 	core->marks = SL_ARENA_TAKE(arena, R, uint8_t);
 	return room && core->proof != NULL && core->marks != NULL;
 }
@@ -154,15 +147,14 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->links = SL_ARENA_TAKE(arena, R, struct sl_link_record);
 	core->readys = SL_ARENA_TAKE(arena, R, struct sl_ready_record);
 	core->digests = SL_ARENA_TAKE(arena, R, struct sl_digest_record);
-	for (uint32_t k = 0; k < SL_ABORTS; k++)
-		core->aborts[k] = SL_ARENA_TAKE(arena, R, struct sl_abort_record);
+	core->aborts = SL_ARENA_TAKE(arena, R, struct sl_abort_record);
 	core->edges = SL_ARENA_TAKE(arena, (size_t)R * (R + 1) / 2, struct sl_edge);
 	core->view.members = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
 	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->digests == NULL ||
-	    core->aborts[SL_ABORTS - 1] == NULL || core->edges == NULL || core->view.incarnations == NULL ||
+	    core->aborts == NULL || core->edges == NULL || core->view.incarnations == NULL ||
 	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
 		return false;
 	return take_aborts(core, arena) && take_certificates(core, arena) && take_records(core, arena);

@@ -242,8 +242,8 @@ static sl_ms opens_at(const struct sl_core *core, uint32_t r)
 	bool shown = core->exchange[r].opened || is_known(core, position);
 	if (!core->at.released || shown || core->at.keys == NULL || core->at.secrets.shares[r].size == 0)
 		return SL_NEVER;
-	bool aborted = sl_aborts_held(core, SL_ABORT_KIND_ABORT, core->view.members[position], core->view.a);
-	return aborted ? 0 : core->at.released_at + core->config.stall_timeout_ms;
+	uint32_t said = sl_aborts_said(core, core->view.members[position], core->view.a);
+	return (said & SL_ABORT_UNRELEASED) != 0 ? 0 : core->at.released_at + core->config.stall_timeout_ms;
 }
 
 static void open_due(struct sl_core *core)

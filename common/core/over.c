@@ -2,51 +2,38 @@
 
 #include <string.h>
 
-static const uint8_t no_ready[SL_HASH_BYTES];
-
 uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready)
 {
-	if (ready != NULL)
-		return memcmp(abort_record->ready, ready, SL_HASH_BYTES) == 0 ? SL_OVER_ABORTED : 0;
-	bool unready = memcmp(abort_record->ready, no_ready, SL_HASH_BYTES) == 0;
-	return unready ? SL_OVER_ABORTED | SL_OVER_UNREADY : SL_OVER_ABORTED;
+	static const uint8_t none[SL_HASH_BYTES];
+	bool unready = memcmp(abort_record->ready, none, SL_HASH_BYTES) == 0;
+	if (ready != NULL && memcmp(abort_record->ready, ready, SL_HASH_BYTES) != 0)
+		return 0;
+	return (uint8_t)(abort_record->says | (unready ? SL_OVER_UNREADY : 0));
 }
 
-static uint64_t count(const struct sl_view *view, const uint8_t *marks, uint8_t mark)
+/* Return true if `least` participants are out: each has sent no Ready and never will, or has signed, with
+ * `more` holders of its key beyond the number that leaves too few others to open it, never to release. */
+static bool are_out(const struct sl_view *view, const uint8_t *marks, uint64_t more, uint64_t least)
 {
-	uint64_t found = 0;
-	for (uint32_t i = 0; i < view->n; i++)
-		found += (marks[i] & mark) != 0;
-	return found;
-}
-
-/* Return true if for `least` participants j there are Aborts of j and of `more` holders of its key beyond the
- * number that leaves too few others to open it. */
-static bool closed(const struct sl_view *view, const uint8_t *marks, uint64_t more, uint64_t least)
-{
-	uint64_t found = 0;
+	uint64_t out = 0;
 	for (uint32_t j = 0; j < view->n; j++) {
 		const uint32_t *holders = sl_graph_neighbours(&view->graph, j);
 		uint64_t degree = sl_graph_degree(&view->graph, j), signers = 0;
-		if ((marks[j] & SL_OVER_ABORTED) == 0)
-			continue;
 		for (uint32_t k = 0; k < degree; k++)
-			signers += (marks[holders[k]] & SL_OVER_ABORTED) != 0;
-		found += signers + sl_view_threshold(view, j) >= degree + 1 + more;
+			signers += (marks[holders[k]] & SL_ABORT_UNRELEASED) != 0;
+		bool shut = signers + sl_view_threshold(view, j) >= degree + 1 + more;
+		out += (marks[j] & SL_OVER_UNREADY) != 0 || (shut && (marks[j] & SL_ABORT_UNRELEASED) != 0);
 	}
-	return found >= least;
-}
-
-bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks)
-{
-	return count(view, marks, SL_OVER_ABORTED) >= 1 + view->agreed.forgetful;
+	return out >= least;
 }
 
 /* Return the number of Digests that a commit would lack without the participants that never sign one. */
 static uint64_t lacking(const struct sl_view *view, const uint8_t *marks)
 {
-	uint64_t digests = sl_view_digests(view->n, view->agreed.tolerance, view->agreed.forgetful);
-	uint64_t may_sign = view->n - count(view, marks, SL_OVER_GIVEN_UP | SL_OVER_UNREADY);
+	uint64_t may_sign = 0,
+		 digests = sl_view_digests(view->n, view->agreed.tolerance, view->agreed.forgetful);
+	for (uint32_t i = 0; i < view->n; i++)
+		may_sign += (marks[i] & SL_ABORT_UNSIGNED) == 0;
 	return digests > may_sign ? digests - may_sign : 0;
 }
 
@@ -58,12 +45,11 @@ bool sl_over_hopeless(const struct sl_view *view, const uint8_t *marks)
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks)
 {
 	uint64_t f = view->agreed.forgetful;
-	return count(view, marks, SL_OVER_UNREADY) >= 1 + f || closed(view, marks, f, 1 + f) ||
-	       lacking(view, marks) >= 1 + f;
+	return are_out(view, marks, f, 1 + f) || lacking(view, marks) >= 1 + f;
 }
 
 bool sl_over_reusable(const struct sl_view *view, const uint8_t *marks)
 {
 	uint64_t more = view->agreed.tolerance + view->agreed.forgetful;
-	return count(view, marks, SL_OVER_UNREADY) >= 1 + more || closed(view, marks, more, 1 + more);
+	return are_out(view, marks, more, 1 + more);
 }

@@ -6,22 +6,15 @@
 
 #include "common/protocol/view.h"
 
-/* What a participant has signed, as far as it counts for a learner: bits. */
-enum {
-	SL_OVER_ABORTED = 1,  /* an abort */
-	SL_OVER_UNREADY = 2,  /* .. that names no Ready, and none is held */
-	SL_OVER_GIVEN_UP = 4, /* a give-up */
-};
+/* A mark is what a participant's Abort says (SL_ABORT_UNRELEASED ..), and this bit if it names no Ready. */
+#define SL_OVER_UNREADY 8u
 
-/* Return the bits of an Abort of kind 1; 0: it does not count. ready: what the signer's Ready of the attempt
- * signs, NULL: none is held. */
+/* Return the mark of an Abort; 0: it does not count. ready: what the signer's Ready of the attempt signs,
+ * NULL: none is held. */
 uint8_t sl_over_judge(const struct sl_abort *abort_record, const uint8_t *ready);
 
-/* Return true if no sum out of MIX can have passed: a sound participant has sent neither its key nor its
- * Checksum. marks: bits by position. */
-bool sl_over_unmixed(const struct sl_view *view, const uint8_t *marks);
 /* Return true if too few participants are left that may sign a Digest: a commit is out of reach, unless one
- * of the signers denies its Abort. */
+ * of the signers denies its Abort. marks: by position. */
 bool sl_over_hopeless(const struct sl_view *view, const uint8_t *marks);
 /* Return true if the attempt is over. */
 bool sl_over_proved(const struct sl_view *view, const uint8_t *marks);

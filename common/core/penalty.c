@@ -36,7 +36,7 @@ bool sl_penalty_ignored(const struct sl_core *core, uint32_t i)
 /* Return true if peer `i` has signed that it takes no part in the present attempt, or in one above it. */
 static bool has_aborted(const struct sl_core *core, uint32_t i)
 {
-	const struct sl_abort_record *ar = &core->aborts[SL_ABORT_KIND_ABORT - 1][i];
+	const struct sl_abort_record *ar = &core->aborts[i];
 	return ar->record.present && ar->abort.t == core->t && ar->abort.a >= core->a;
 }
 

@@ -140,7 +140,7 @@ static enum kept check_kept(struct sl_core *core, uint32_t *bad)
 
 struct sl_report *sl_ready_abort(struct sl_core *core, enum sl_reason reason, bool refused)
 {
-	sl_aborts_own(core, SL_ABORT_KIND_ABORT, core->view.a, &core->at.readys[core->view.self]);
+	sl_aborts_own(core, SL_ABORT_UNRELEASED, core->view.a, &core->at.readys[core->view.self]);
 	core->at.aborted = true;
 	return sl_recover_fail(core, reason, refused);
 }

@@ -37,9 +37,6 @@ static void begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	core->epoch++; /* results of MIX jobs are late from here on */
-	if (at->released && !at->digested && !at->recovers)
-		sl_emit_persist(core, SL_PERSIST_RECOVERS, core->view.a);
-	at->recovers |= !at->digested;
 	sl_emit_drop_held(core);
 	sl_deposit_restart(core);
 	for (uint32_t i = 0; i < core->view.n; i++)
@@ -170,12 +167,67 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 
 /* --- ending --- */
 
+/* Return true if all deposits and keys are here. */
+static bool has_all(const struct sl_core *core)
+{
+	return core->at.held_count == core->view.n && core->at.key_count == core->view.n;
+}
+
 static void give_up(struct sl_core *core)
 {
-	if (core->at.given_up || core->at.digested)
+	if (core->at.given_up || core->at.signs || core->at.digested)
 		return;
 	core->at.given_up = true;
-	sl_aborts_own(core, SL_ABORT_KIND_GIVE_UP, core->view.a, NULL);
+	sl_aborts_own(core, SL_ABORT_UNSIGNED, core->view.a, &core->at.readys[core->view.self]);
+}
+
+/* Return the time at which this learner is stuck, if nothing comes before. It is later than the openings of
+ * the others, which follow from the same silence. */
+static sl_ms stuck_at(const struct sl_core *core)
+{
+	return core->at.progress + 2 * core->config.stall_timeout_ms;
+}
+
+/* What the participants have said of the result, as far as it is known here: their numbers. */
+struct votes {
+	uint64_t need;	  /* a commit needs */
+	uint64_t signers; /* have signed a Digest */
+	uint64_t stuck;	  /* sign none, or are stuck */
+	uint64_t present; /* have signed one, or are linked and may */
+	bool given_up;	  /* one that sent a Ready signs none */
+};
+
+static struct votes count_votes(const struct sl_core *core)
+{
+	const struct sl_parameters *agreed = &core->view.agreed;
+	struct votes votes = {.need = sl_view_digests(core->view.n, agreed->tolerance, agreed->forgetful)};
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		bool signer = sl_digests_of(core, i) != NULL, here = i == core->view.self;
+		bool never = (core->marks[i] & SL_ABORT_UNSIGNED) != 0;
+		here |= sl_bit(core->linked, core->view.members[i]);
+		votes.signers += signer;
+		votes.stuck += !signer && (never || (core->marks[i] & SL_ABORT_STUCK) != 0);
+		votes.present += signer || (here && !never);
+		votes.given_up |= never && (core->marks[i] & SL_OVER_UNREADY) == 0;
+	}
+	return votes;
+}
+
+/* Return true if the attempt may be given up: those that are stuck, or sign no Digest, are enough to end it,
+ * and with those that have signed one as many as a commit needs. */
+static bool all_are_stuck(const struct sl_core *core, const struct votes *votes)
+{
+	return votes->stuck + votes->signers >= votes->need &&
+	       votes->stuck + votes->need > core->view.n + core->view.agreed.forgetful;
+}
+
+/* Return true if a Digest might be one too few: a participant has given up, and of the others fewer than a
+ * commit needs are in reach. After a while that is not so if they cannot end the attempt either. */
+static bool must_wait(const struct sl_core *core)
+{
+	struct votes votes = count_votes(core);
+	bool over = core->now >= stuck_at(core) + core->config.stall_timeout_ms;
+	return votes.given_up && votes.present < votes.need && !(over && !all_are_stuck(core, &votes));
 }
 
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
@@ -185,8 +237,11 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
-	if ((sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks)) && !core->at.digested)
-		return; /* the next step gives it up */
+	sl_close_judge(core); /* others may have aborted meanwhile */
+	bool hopeless = sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks),
+	     waits = core->at.refused == SL_REASON_NONE && must_wait(core);
+	if ((hopeless || waits) && !core->at.digested)
+		return; /* the next step gives it up, or waits */
 	if (core->at.refused == SL_REASON_NONE) {
 		sl_move_to(core, SL_PHASE_CONFIRM);
 		sl_confirm_result(core, result);
@@ -199,31 +254,10 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	give_up(core);
 }
 
-/* Return the time at which this learner is stuck, if nothing comes before. It is later than the openings of
- * the others, which follow from the same silence. */
-static sl_ms stuck_at(const struct sl_core *core)
-{
-	return core->at.progress + 2 * core->config.stall_timeout_ms;
-}
-
-/* Return true if the attempt may be given up: the participants that are stuck, or aborted it without a Ready,
- * are enough to end it, and with those that have signed a Digest as many as a commit needs. */
-static bool all_are_stuck(const struct sl_core *core)
-{
-	uint64_t f = core->view.agreed.forgetful, stuck = 0, signers = 0;
-	uint64_t need = sl_view_digests(core->view.n, core->view.agreed.tolerance, f);
-	for (uint32_t i = 0; i < core->view.n; i++)
-		if (sl_digests_of(core, i) != NULL)
-			signers++;
-		else if ((core->marks[i] & SL_OVER_UNREADY) != 0 ||
-			 sl_aborts_held(core, SL_ABORT_KIND_STUCK, core->view.members[i], core->view.a))
-			stuck++;
-	return stuck + signers >= need && stuck + need > core->view.n + f;
-}
-
 /* Sign that this learner is stuck, if it is, and has signed no Digest. Give the attempt up if all are stuck,
  * and stay so for stall_timeout: the words of learners that have just come back into reach are older than
- * what they can show (ROUND.md §9.2 When an attempt is over). */
+ * what they can show (ROUND.md §9.2 When an attempt is over). Who has given up has waited: the others follow
+ * at once. */
 static void say_stuck(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -231,14 +265,16 @@ static void say_stuck(struct sl_core *core)
 		at->all_stuck = 0;
 		return;
 	}
-	if (!at->stuck && (!at->digested || at->recovers)) {
-		sl_aborts_sign(core, SL_ABORT_KIND_STUCK, core->view.a, NULL);
+	if (!at->stuck && !at->signs && !at->digested) {
+		sl_aborts_sign(core, SL_ABORT_STUCK, core->view.a, &at->readys[core->view.self]);
+		core->marks[core->view.self] |= SL_ABORT_STUCK;
 		at->stuck = true;
 	}
-	if (!all_are_stuck(core))
+	struct votes votes = count_votes(core);
+	if (!all_are_stuck(core, &votes))
 		return;
 	at->all_stuck = at->all_stuck == 0 ? core->now : at->all_stuck;
-	if (core->now >= at->all_stuck + core->config.stall_timeout_ms)
+	if (votes.given_up || core->now >= at->all_stuck + core->config.stall_timeout_ms)
 		give_up(core);
 }
 
@@ -262,7 +298,7 @@ enum sl_wait sl_recover_awaits(const struct sl_core *core, uint64_t *set)
 	const struct sl_attempt_state *at = &core->at;
 	if (at->summing)
 		return SL_WAIT_ARITHMETIC;
-	if (at->over_since != SL_NEVER || at->given_up || at->refused != SL_REASON_NONE)
+	if (has_all(core) || at->over_since != SL_NEVER || at->given_up || at->refused != SL_REASON_NONE)
 		return SL_WAIT_OTHERS;
 	find_missing(core, set);
 	return SL_WAIT_DEPOSITS;
@@ -314,8 +350,8 @@ static void drop_stalled(struct sl_core *core)
 static void sum_up(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	bool all = at->held_count == core->view.n && at->key_count == core->view.n;
-	if (!all || at->given_up || at->refused != SL_REASON_NONE)
+	if (!has_all(core) || at->given_up || at->refused != SL_REASON_NONE ||
+	    (must_wait(core) && !at->digested))
 		return;
 	at->summing = true;
 	sl_emit_job_on(core, SL_JOB_SUM, 0, &core->view)->keys = (const uint8_t(*)[SL_KEY_BYTES])at->keys;
@@ -330,8 +366,6 @@ bool sl_recover_advance(struct sl_core *core)
 		return true;
 	if (at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
 		return false; /* show no more of an attempt that is over; CATCHUP waits for the jobs */
-	if (at->recovers && sl_over_unmixed(&core->view, core->marks))
-		at->digested = false; /* before a restart it may have been, but out of MIX only */
 	drop_stalled(core);
 	sl_deposit_check(core);
 	ask_holders(core);
@@ -352,13 +386,10 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	if (core->at.summing || closes != SL_NEVER)
 		return closes;
 	due = opens < due ? opens : due;
-	if (!core->at.given_up && stuck_at(core) < due && stuck_at(core) > core->now)
-		due = stuck_at(core);
-	sl_ms gives_up = core->at.all_stuck + core->config.stall_timeout_ms;
-	if (core->at.all_stuck != 0 && gives_up < due && gives_up > core->now)
-		due = gives_up;
-	if (sl_split_due(core) > core->now && sl_split_due(core) < due)
-		due = sl_split_due(core);
+	sl_ms ends[] = {stuck_at(core), stuck_at(core) + core->config.stall_timeout_ms,
+			core->at.all_stuck + core->config.stall_timeout_ms, sl_split_due(core)};
+	for (size_t k = core->at.given_up ? 3 : 0; k < sizeof ends / sizeof *ends; k++)
+		due = ends[k] > core->now && ends[k] < due ? ends[k] : due;
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)

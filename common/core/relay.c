@@ -53,9 +53,9 @@ void sl_relay_own_digest(struct sl_core *core)
 	sl_relay_record(core, &core->digests[core->config.self].record, core->config.self);
 }
 
-void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind)
+void sl_relay_own_abort(struct sl_core *core)
 {
-	sl_relay_record(core, &core->aborts[kind - 1][core->config.self].record, core->config.self);
+	sl_relay_record(core, &core->aborts[core->config.self].record, core->config.self);
 }
 
 void sl_relay_now(struct sl_core *core, struct sl_record *record)
@@ -75,8 +75,7 @@ void sl_relay_forget(struct sl_core *core, uint32_t link)
 		sl_bit_clear(core->links[i].record.sent, link);
 		sl_bit_clear(core->readys[i].record.sent, link);
 		sl_bit_clear(core->digests[i].record.sent, link);
-		for (uint32_t k = 0; k < SL_ABORTS; k++)
-			sl_bit_clear(core->aborts[k][i].record.sent, link);
+		sl_bit_clear(core->aborts[i].record.sent, link);
 	}
 	core->flood_dirty = true;
 }
@@ -85,9 +84,7 @@ void sl_relay_forget(struct sl_core *core, uint32_t link)
  * them, or had one. An Abort does not wait for that. */
 static bool left_to_signer(const struct sl_core *core, uint32_t origin, const struct sl_record *record)
 {
-	bool urgent = false;
-	for (uint32_t k = 0; k < SL_ABORTS; k++)
-		urgent |= record == &core->aborts[k][origin].record;
+	bool urgent = record == &core->aborts[origin].record;
 	const struct sl_link_record *lr = &core->links[origin];
 	return origin != core->config.self && core->now < record->since + core->config.relay_ms &&
 	       lr->record.present && lr->state.t == core->t && !urgent;
@@ -139,13 +136,12 @@ static void find_reach(struct sl_core *core)
  * Readys. Return false if the step has no room left. */
 static bool pump_aborts(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < SL_ABORTS * core->config.roster_size; i++) {
-		uint32_t signer = i / SL_ABORTS;
-		struct sl_abort_record *fr = &core->aborts[i % SL_ABORTS][signer];
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		struct sl_abort_record *fr = &core->aborts[i];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
-		if (fr->record.present && fr->abort.t >= core->t && find_new(core, signer, &fr->record))
-			send(core, signer, &fr->record,
+		if (fr->record.present && fr->abort.t >= core->t && find_new(core, i, &fr->record))
+			send(core, i, &fr->record,
 			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
 	}
 	return true;

@@ -12,7 +12,7 @@ void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t fr
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 void sl_relay_own_ready(struct sl_core *core);
 void sl_relay_own_digest(struct sl_core *core);
-void sl_relay_own_abort(struct sl_core *core, enum sl_abort_kind kind);
+void sl_relay_own_abort(struct sl_core *core);
 /* Relay the record of `signer` at once: others wait for it. */
 void sl_relay_now(struct sl_core *core, struct sl_record *record);
 /* Return true if a link state is passed on: it is of this round or a later one, or has no candidates and only

@@ -48,14 +48,12 @@ static bool take_secrets(struct sl_core *core, const struct sl_secrets *secrets)
 static void take_aborts(struct sl_core *core, const struct sl_open *open)
 {
 	core->at.aborted = open->state == SL_OPEN_ABORTED;
-	core->at.given_up = open->vote == SL_VOTE_GIVE_UP;
-	core->at.digested = open->vote == SL_VOTE_DIGEST ||
-			    (open->vote == SL_VOTE_UNKNOWN && open->state == SL_OPEN_RELEASED);
-	core->at.recovers = open->vote != SL_VOTE_DIGEST && open->state != SL_OPEN_PREPARED;
-	if (core->at.aborted)
-		sl_aborts_sign(core, SL_ABORT_KIND_ABORT, core->a, &core->at.readys[core->view.self]);
-	if (core->at.given_up)
-		sl_aborts_sign(core, SL_ABORT_KIND_GIVE_UP, core->a, NULL);
+	core->at.given_up = open->vote == SL_VOTE_ABORT;
+	core->at.digested = open->vote == SL_VOTE_DIGEST;
+	uint32_t says =
+		(core->at.aborted ? SL_ABORT_UNRELEASED : 0) | (core->at.given_up ? SL_ABORT_UNSIGNED : 0);
+	if (says != 0)
+		sl_aborts_sign(core, says, core->a, &core->at.readys[core->view.self]);
 }
 
 bool sl_restore(struct sl_core *core)

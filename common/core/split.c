@@ -106,7 +106,7 @@ bool sl_split_divides(const struct sl_core *core)
 		uint32_t peer = core->view.members[i];
 		divides |= peer != core->at.split_from &&
 			   (said_other(core, i) ||
-			    sl_aborts_held(core, SL_ABORT_KIND_GIVE_UP, peer, core->view.a));
+			    (sl_aborts_said(core, peer, core->view.a) & SL_ABORT_UNSIGNED) != 0);
 	}
 	return core->at.split_proved && divides;
 }

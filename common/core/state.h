@@ -174,18 +174,15 @@ struct sl_digest_record {
 	struct sl_digest digest;
 };
 
-#define SL_ABORTS ((uint32_t)SL_ABORT_KIND_STUCK) /* kinds of Aborts */
-
 struct sl_abort_record {
 	struct sl_record record;
 	struct sl_abort abort;
 };
 
-/* The Aborts of one attempt of round t: of each signer the first of each kind. */
+/* The Aborts of one attempt of round t: of each signer the one that says the most. */
 struct sl_abort_set {
-	sl_attempt a;			    /* 0: a free place */
-	uint64_t *present[SL_ABORTS];	    /* by kind - 1: signers, a bit set over the roster */
-	struct sl_abort *aborts[SL_ABORTS]; /* by kind - 1 and roster index */
+	sl_attempt a;		 /* 0: a free place */
+	struct sl_abort *aborts; /* by roster index; says 0: none */
 };
 
 /* State of a participant's slot in the state file. */
@@ -258,11 +255,11 @@ struct sl_attempt_state {
 	bool unmixable;	     /* a deposit or key share is wrong, or CATCHUP came between: after the release,
 				recover */
 	bool aborted;	     /* this learner has aborted the attempt after its Ready: it is bound */
-	bool given_up;	     /* .. has given it up: it signs no Digest of it */
+	bool given_up;	     /* .. signs no Digest of it */
 	bool stuck;	     /* .. has said that nothing of it comes any more */
 	sl_ms all_stuck;     /* since then all are stuck (§9.2); 0: they are not */
-	bool recovers;	     /* .. has recovered it, and SIGNS is not on its disk: it sends no Digest */
-	bool digested;	     /* .. may have signed a Digest; if it `recovers`: before its start */
+	bool signs;	     /* .. signs a Digest of it as soon as SIGNS is durable */
+	bool digested;	     /* .. may have signed it */
 	bool released;	     /* RELEASED is durable */
 	uint32_t split_from; /* a participant with two Readys, or a peer that says it has others; SL_NOBODY */
 	sl_ms split_since;   /* it was heard or seen */
@@ -454,11 +451,11 @@ struct sl_core {
 	struct sl_link_record *links;
 	struct sl_ready_record *readys;
 	struct sl_digest_record *digests;
-	struct sl_abort_record *aborts[SL_ABORTS]; /* by kind - 1 */
-	bool flood_dirty;			   /* a record may have to be sent */
-	sl_ms flood_again;			   /* time at which records left to their signers are sent */
-	uint64_t flood_held;			   /* link states of this attempt, when last counted */
-	bool flood_news;			   /* a link state has come since the view was last tried */
+	struct sl_abort_record *aborts;
+	bool flood_dirty;    /* a record may have to be sent */
+	sl_ms flood_again;   /* time at which records left to their signers are sent */
+	uint64_t flood_held; /* link states of this attempt, when last counted */
+	bool flood_news;     /* a link state has come since the view was last tried */
 
 	uint32_t epoch;	   /* results of jobs of another epoch are ignored */
 	uint32_t jobs;	   /* jobs that are out */

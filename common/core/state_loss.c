@@ -23,12 +23,9 @@ void sl_state_loss_remind(struct sl_core *core, uint32_t peer)
 		     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 	if (rr->record.present && rr->ready.t >= core->t)
 		show(core, peer, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
-	for (uint32_t k = 0; k < SL_ABORT_KIND_GIVE_UP; k++) { /* STUCK is on no disk */
-		struct sl_abort_record *ar = &core->aborts[k][peer];
-		if (ar->record.present && ar->abort.t >= core->t)
-			show(core, peer, &ar->record,
-			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
-	}
+	struct sl_abort_record *ar = &core->aborts[peer];
+	if (ar->record.present && ar->abort.t >= core->t)
+		show(core, peer, &ar->record, &(struct sl_message){.kind = SL_MSG_ABORT, .abort = ar->abort});
 	sl_open_remind(core, peer);
 }
 
@@ -75,12 +72,12 @@ void sl_state_loss_ready(struct sl_core *core, uint32_t peer, const struct sl_re
 
 void sl_state_loss_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)
 {
-	const struct sl_abort_set *set = sl_aborts_find(core, abort_record->a);
-	bool stands = set != NULL && set->aborts[abort_record->kind - 1][core->config.self].a != 0;
+	uint32_t said = sl_aborts_said(core, core->config.self, abort_record->a);
+	bool stands = (abort_record->says & SL_ABORT_PROMISES & ~said) == 0; /* STUCK is on no disk */
 	bool open = core->view_checked && core->view.a == abort_record->a;
 	bool over = !open && !sl_aborts_may_deny(core, abort_record->a);
-	bool known = abort_record->t == core->t && (stands || over || abort_record->a <= core->aborted);
-	if (abort_record->kind != SL_ABORT_KIND_STUCK && abort_record->t >= core->t && !known)
+	bool known = stands || (abort_record->t == core->t && (over || abort_record->a <= core->aborted));
+	if (abort_record->t >= core->t && !known)
 		abstain(core, peer, abort_record->t, "an Abort");
 }
 

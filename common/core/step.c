@@ -36,7 +36,7 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 	if (open->state != SL_OPEN_RELEASED) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
 		core->abstains = core->t; /* its Ready may have left: it is bound, and cannot help */
-		sl_aborts_own(core, SL_ABORT_KIND_ABORT, open->a,
+		sl_aborts_own(core, open->ready_count > 0 ? SL_ABORT_UNRELEASED : SL_ABORT_PROMISES, open->a,
 			      open->ready_count > 0 ? open->readys : NULL);
 		return true;
 	}
@@ -262,9 +262,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 	const struct sl_phase_row *row = &core->phases[core->phase];
 	bool present = what->kind == SL_PERSIST_COMMIT || (what->t == core->t && what->a == core->a);
 	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
-		sl_aborts_durable(core, SL_ABORT_KIND_ABORT, what->a);
-	else if (what->kind == SL_PERSIST_GIVEN_UP && what->t == core->t)
-		sl_aborts_durable(core, SL_ABORT_KIND_GIVE_UP, what->a);
+		sl_aborts_durable(core, what->says, what->a);
 	else if (what->kind == SL_PERSIST_SIGNS && present)
 		sl_confirm_signs(core);
 	else if (row->durable != NULL && what->kind == row->record && present)

@@ -156,23 +156,23 @@ const char *sl_message_status_name(enum sl_peer_status status);
 	X(S, U32, 3, a, 0, SL_ATTEMPTS_MAX, "attempt out of range")                                          \
 	X(S, U32, 4, origin, 0, UINT32_MAX, NULL)
 
-enum sl_abort_kind {
-	SL_ABORT_KIND_ABORT = 1, /* the signer has not released attempt a and never will: it shows neither its
+enum {
+	SL_ABORT_UNRELEASED = 1, /* the signer has not released attempt a and never will: it shows neither its
 				    deposit key nor a key share of the attempt */
-	SL_ABORT_KIND_GIVE_UP,	 /* the signer has signed no Digest of attempt a and never will */
-	SL_ABORT_KIND_STUCK, /* the signer recovers attempt a, and nothing of it comes any more; no promise */
+	SL_ABORT_UNSIGNED = 2,	 /* it has signed no Digest of attempt a and never will */
+	SL_ABORT_STUCK = 4,	 /* it recovers attempt a, and nothing of it comes any more; no promise */
+	SL_ABORT_PROMISES = SL_ABORT_UNRELEASED | SL_ABORT_UNSIGNED,
 };
 
 /* ready: what the signer's own Ready of the attempt signs (sl_canonical_message); zeros: it has sent none,
- * and never will, or the kind is another one than ABORT. */
+ * and never will. says: bits of above. */
 #define SL_ABORT_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 5, key)                                                                                    \
-	X(S, ENUM, 8, kind, sl_abort_kind, SL_ABORT_KIND_ABORT, SL_ABORT_KIND_STUCK,                         \
-	  "unknown kind of Abort")                                                                           \
+	X(S, U32, 8, says, 1, SL_ABORT_PROMISES | SL_ABORT_STUCK, "an Abort that says nothing known")        \
 	X(S, HASH, 6, ready)                                                                                 \
 	X(S, SIGNATURE, 7, signature)
 

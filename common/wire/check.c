@@ -55,7 +55,7 @@ static const char *abort_flaw(const struct sl_abort *abort_record)
 {
 	static const uint8_t none[SL_HASH_BYTES];
 	bool names = memcmp(abort_record->ready, none, sizeof none) != 0;
-	return abort_record->kind != SL_ABORT_KIND_ABORT && names ? "a Ready where none belongs" : NULL;
+	return abort_record->says != SL_ABORT_PROMISES && !names ? "an Abort that lacks its Ready" : NULL;
 }
 
 static const char *round_flaw(const struct sl_round_head *round)

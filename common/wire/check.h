@@ -6,7 +6,7 @@
  *   LinkState, Round p is 0 or > 2; iterations_rule = 1 needs k >= 1
  *   LinkState        candidates strictly ascending from 1
  *   Request          for a result: a and origin are 0; for a deposit: t, a and origin are not 0
- *   Abort            with kind GIVE_UP no Ready
+ *   Abort            without a Ready both promises
  *   Have             both sets have the same size
  *   Opening          a key share and the hashes of its path
  *   Checksum         numbers of 8 bytes

@@ -199,8 +199,7 @@ const char *sl_persist_hangs(struct sl_daemon *daemon, sl_ms now, uint64_t *seco
 {
 	static const char *const names[] = {
 		[SL_PERSIST_ABORTED] = "ABORTED",   [SL_PERSIST_PREPARED] = "PREPARED",
-		[SL_PERSIST_RELEASED] = "RELEASED", [SL_PERSIST_RECOVERS] = "RECOVERS",
-		[SL_PERSIST_SIGNS] = "SIGNS",	    [SL_PERSIST_GIVEN_UP] = "GIVEN_UP",
+		[SL_PERSIST_RELEASED] = "RELEASED", [SL_PERSIST_SIGNS] = "SIGNS",
 		[SL_PERSIST_OVER] = "OVER",	    [SL_PERSIST_COMMIT] = "COMMIT"};
 	struct sl_writing *writing = &daemon->observe.writing;
 	sl_ms since = atomic_load(&writing->since_ms);

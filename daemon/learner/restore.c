@@ -366,7 +366,8 @@ static int abort_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_persist aborted = {.what = {.kind = SL_PERSIST_ABORTED,
 					      .t = daemon->core_config.committed + 1,
-					      .a = daemon->promises.a},
+					      .a = daemon->promises.a,
+					      .says = SL_ABORT_UNRELEASED},
 				     .ready = true};
 	sl_report_log_attempt(&daemon->observe, SL_RECORD_ATTEMPT_OVER_AT_START, aborted.what.t,
 			      aborted.what.a, "its own deposit is gone or damaged");

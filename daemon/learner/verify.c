@@ -39,7 +39,7 @@ static uint8_t *checked_slot(struct sl_verifier *verifier, int signer, const str
 	case SL_MSG_CHECKSUM:
 		return verifier->checked[signer][3];
 	case SL_MSG_ABORT:
-		return verifier->checked[signer][3 + m->abort.kind];
+		return verifier->checked[signer][4];
 	default:
 		return NULL;
 	}

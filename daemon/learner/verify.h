@@ -11,8 +11,8 @@
 struct sl_verifier {
 	const struct sl_roster *roster;		     /* borrowed */
 	struct sl_keys keys;			     /* of the roster */
-	uint8_t (*checked)[7][SL_VERIFY_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready,
-							Digest, Checksum, and Abort of each kind */
+	uint8_t (*checked)[5][SL_VERIFY_HASH_BYTES]; /* by signer: hash of the last verified LinkState, Ready,
+							Digest, Checksum, Abort */
 	uint8_t hash_key[SL_VERIFY_HASH_KEY_BYTES];  /* of these hashes, drawn at the start */
 	char rejection[256];			     /* text of the last rejected record */
 };

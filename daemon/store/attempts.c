@@ -14,8 +14,7 @@
 
 static const char *const names[] = {
 	[SL_PERSIST_ABORTED] = "aborted",   [SL_PERSIST_PREPARED] = "prepared",
-	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_RECOVERS] = "recovered",
-	[SL_PERSIST_SIGNS] = "signed",	    [SL_PERSIST_GIVEN_UP] = "given up",
+	[SL_PERSIST_RELEASED] = "released", [SL_PERSIST_SIGNS] = "signed",
 	[SL_PERSIST_OVER] = "over",
 };
 
@@ -98,7 +97,7 @@ static int read_attempt(struct sl_database *database, enum sl_statement which, s
 	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	attempt->state = (enum sl_open_state)sl_row_number(&row, SL_OPEN_ABORTED);
-	attempt->vote = (enum sl_vote)sl_row_number(&row, SL_VOTE_GIVE_UP);
+	attempt->vote = (enum sl_vote)sl_row_number(&row, SL_VOTE_ABORT);
 	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
 	attempt->view = sl_row_blob(&row, SL_DATABASE_VIEW_BYTES_MAX, &attempt->view_bytes);
 	sl_row_bytes(&row, attempt->ready, SL_DATABASE_READY_BYTES);
@@ -309,22 +308,17 @@ static bool is_open(const struct standing *standing, sl_attempt a)
 	return standing->open.state != 0 && standing->open.a == a;
 }
 
-/* Record what the learner says of the result: one of a Digest and a give-up, and neither is taken back. */
+/* Record what the learner says of the result: a Digest or that there is none, and neither is taken back. */
 static int vote(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
-	static const enum sl_vote votes[] = {[SL_PERSIST_RECOVERS] = SL_VOTE_NONE,
-					     [SL_PERSIST_SIGNS] = SL_VOTE_DIGEST,
-					     [SL_PERSIST_GIVEN_UP] = SL_VOTE_GIVE_UP};
-	enum sl_vote next = votes[persist->what.kind];
+	enum sl_vote next = persist->what.kind == SL_PERSIST_SIGNS ? SL_VOTE_DIGEST : SL_VOTE_ABORT;
 	struct attempt *open = &standing->open;
 	if (!is_open(standing, persist->what.a))
 		return refuse(store, &persist->what, "it is not open");
 	if (open->vote == next)
 		return SL_OK;
-	if (open->vote > SL_VOTE_NONE)
+	if (open->vote != SL_VOTE_NONE)
 		return refuse(store, &persist->what, "the other vote stands");
-	if (next == SL_VOTE_NONE && open->state != SL_OPEN_RELEASED)
-		return refuse(store, &persist->what, "it is not released");
 	open->vote = next;
 	return write_attempt(store, open);
 }
@@ -384,10 +378,10 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	int rc = look(store, what->t, &standing);
 	if (rc == SL_OK && what->kind == SL_PERSIST_OVER)
 		rc = end(store, persist, &standing);
-	else if (rc == SL_OK && what->kind >= SL_PERSIST_RECOVERS)
-		rc = vote(store, persist, &standing);
 	else if (rc == SL_OK && what->kind == SL_PERSIST_ABORTED && !persist->ready)
 		rc = abort_through(store, what, &standing);
+	else if (rc == SL_OK && (what->kind == SL_PERSIST_SIGNS || what->says == SL_ABORT_UNSIGNED))
+		rc = vote(store, persist, &standing);
 	else if (rc == SL_OK)
 		rc = move(store, persist, &standing);
 	standing_close(&standing);

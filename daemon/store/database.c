@@ -21,7 +21,7 @@
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 #define APPLICATION 1397515362 /* "SLdb" in the header of the file */
-#define FORMAT 7
+#define FORMAT 8
 
 /* Largest row: a view, its Readys and the secrets. */
 #define VALUE_BYTES_MAX                                                                                      \
@@ -69,6 +69,8 @@ struct step {
 	"it has an attempt that is open, which only learners of that version can end: run that version "     \
 	"until the next commit"
 
+#define UNFINISHED "it has attempts of a round that has not committed: run that version until the next commit"
+
 static const struct step steps[] = {
 	/* The view of an attempt got a parameter, and its hash another beginning. */
 	{4, ATTEMPTS, OPEN, ""},
@@ -76,6 +78,8 @@ static const struct step steps[] = {
 	{5, "SELECT 0", "", SEEN},
 	/* The view of an attempt has no numbers that the roster settles. */
 	{6, ATTEMPTS, OPEN, ""},
+	/* One kind of Abort; a Digest leaves only after SIGNS. */
+	{7, ATTEMPTS " UNION ALL SELECT count(*) FROM overs ORDER BY 1 DESC", UNFINISHED, ""},
 };
 
 static const char *const statements[SL_STATEMENT_COUNT] = {

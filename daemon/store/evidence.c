@@ -39,7 +39,7 @@ static bool contradict_ready_and_abort(const struct sl_message *a, const struct 
 {
 	uint8_t hash[SL_HASH_BYTES];
 	sl_canonical_message(scope, a, hash);
-	return a->ready.t == b->abort.t && a->ready.a == b->abort.a && b->abort.kind == SL_ABORT_KIND_ABORT &&
+	return a->ready.t == b->abort.t && a->ready.a == b->abort.a &&
 	       memcmp(hash, b->abort.ready, sizeof hash) != 0;
 }
 

@@ -45,7 +45,7 @@ void sl_store_unpack_ready(const uint8_t *at, sl_round t, sl_attempt a, const ui
 	memcpy(ready->signature, at + 4 * SL_HASH_BYTES, SL_SIG_BYTES);
 }
 
-/* ---- Aborts as bytes: id, incarnation, kind, key, ready, signature; round and attempt are those of the row
+/* ---- Aborts as bytes: id, incarnation, says, key, ready, signature; round and attempt are those of the row
  * ----
  */
 
@@ -53,7 +53,7 @@ static void pack_abort(struct sl_writer *writer, const struct sl_abort *abort_re
 {
 	sl_bytes_put_u32(writer, abort_record->id);
 	sl_bytes_put_u32(writer, abort_record->incarnation);
-	sl_bytes_put_u32(writer, (uint32_t)abort_record->kind);
+	sl_bytes_put_u32(writer, abort_record->says);
 	sl_bytes_put(writer, abort_record->key, SL_KEY_BYTES);
 	sl_bytes_put(writer, abort_record->ready, SL_HASH_BYTES);
 	sl_bytes_put(writer, abort_record->signature, SL_SIG_BYTES);
@@ -71,7 +71,7 @@ static void unpack_abort(const struct over *over, uint32_t i, struct sl_abort *a
 					  .a = over->a,
 					  .id = sl_bytes_get_u32(at),
 					  .incarnation = sl_bytes_get_u32(at + 4),
-					  .kind = (enum sl_abort_kind)sl_bytes_get_u32(at + 8)};
+					  .says = sl_bytes_get_u32(at + 8)};
 	at += 12;
 	memcpy(abort_record->key, at, SL_KEY_BYTES);
 	memcpy(abort_record->ready, at + SL_KEY_BYTES, SL_HASH_BYTES);

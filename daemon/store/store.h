@@ -71,8 +71,8 @@ struct sl_store_round {
  *                  v                            |
  *               ABORTED, bound -----------------+
  *
- *   RELEASED --RECOVERS--> the same, with SL_VOTE_NONE
- *   any of the three --SIGNS or GIVEN_UP--> the same, with that vote (enum sl_vote); only one of the two
+ *   any of the three --SIGNS or ABORTED, no Digest--> the same, with that vote (enum sl_vote); only one of
+ * the two
  *
  *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
  *
@@ -138,7 +138,7 @@ int sl_store_round_back(struct sl_store *store, uint32_t back, struct sl_store_r
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);
 
-/* Record ABORTED, PREPARED, RELEASED, RECOVERS, SIGNS, GIVEN_UP or OVER. SL_ERR_REFUSED: the diagram does not
+/* Record ABORTED, PREPARED, RELEASED, SIGNS or OVER. SL_ERR_REFUSED: the diagram does not
  * have this move, or the round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 /* Give the key that seals, or will seal, the secrets of the open attempt. The caller makes a copy durable

@@ -116,15 +116,9 @@ void driver_free(struct driver *p)
 
 /* --- one line of a script --- */
 
-static const char *const records[] = {NULL,
-				      "durable aborted",
-				      "durable prepared",
-				      "durable released",
-				      "durable recovers",
-				      "durable signs",
-				      "durable given up",
-				      "durable over",
-				      "durable commit"};
+static const char *const records[] = {
+	NULL,		"durable aborted", "durable prepared", "durable released", "durable signs",
+	"durable over", "durable commit"};
 
 /* Process a message from each peer of the list `from`. Return false if there is none. */
 static bool step_messages(struct driver *p, const struct words *w)
@@ -190,7 +184,7 @@ static bool step_durable(struct driver *p, const struct words *w)
 	if (kind > SL_PERSIST_COMMIT)
 		return false;
 	struct sl_durable what = p->asked[kind];
-	what = (struct sl_durable){kind, words_field(w, 't', what.t), words_field(w, 'a', what.a)};
+	what = (struct sl_durable){kind, words_field(w, 't', what.t), words_field(w, 'a', what.a), what.says};
 	assert_true(what.a > 0);
 	driver_step(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = what});
 	return true;

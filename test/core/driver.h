@@ -22,9 +22,9 @@
  * view, or 1); iN, incarnation (1); kN (3; 0 for a state); mN, parameter `model` (the own); f1, parameter
  * `failed`; vN, first byte of h, the others 0 (h of the last job's view); dN, first byte of a digest (7);
  * names ID .., candidates (all others; n0: none); by ID, the holder of an opening; keys .., positions of a
- * have; r1, an abort that names the signer's Ready; g1, a give-up; xN, a change of the first byte or number
- * of a key share, opening, checksum; size +N, more bytes than are right; numbers: chunk of a vector,
- * positions of a have. A Round has all learners; later messages are of its view.
+ * have; of an abort, which else denies the signer's Ready: r1, it is never released; gN, `says`; xN, a change
+ *of the first byte or number of a key share, opening, checksum; size +N, more bytes than are right; numbers:
+ *chunk of a vector, positions of a have. A Round has all learners; later messages are of its view.
  *
  * Learner 1 is the core; the test plays 2, 3, ...
  */

@@ -235,8 +235,12 @@ FILL(abort)
 					     .incarnation = said->incarnation,
 					     .t = said->t,
 					     .a = said->a,
-					     .kind = SL_ABORT_KIND_ABORT + words_field(w, 'g', 0)};
-	if (words_field(w, 'r', 0)) {
+					     .says = words_field(w, 'g', 0)};
+	if (words_field(w, 'r', 0) != 0)
+		m->message.abort.says |= SL_ABORT_UNRELEASED;
+	if (m->message.abort.says == 0) {
+		m->message.abort.says = SL_ABORT_PROMISES;
+	} else {
 		struct sl_message ready = {.kind = SL_MSG_READY};
 		ready.ready = (struct sl_ready){.id = said->id, .t = said->t, .a = said->a, .k = 3};
 		set_view(p, w, ready.ready.view);

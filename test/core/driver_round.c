@@ -81,9 +81,10 @@ struct driver *driver_confirm(struct driver *p)
 		play(p, "close done -> challenge of 1 to *\n"
 			"challenge from all\n"
 			"checksum done -> checksum of 1 to *\n"
-			"checksum from all -> *CONFIRM, digest to *");
+			"checksum from all -> *CONFIRM, persist signs*");
 	else
-		play(p, "close done -> digest to *");
+		play(p, "close done -> persist signs*");
+	play(p, "durable signs -> digest to *");
 	return p;
 }
 

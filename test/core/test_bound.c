@@ -43,7 +43,7 @@ TEST(by_no_outsider)
 {
 	struct driver *p = bound();
 	play(p, "abort of 4 a1 from 2\n"
-		"abort of 4 g1 a1 from 2");
+		"abort of 4 g2 a1 from 2");
 	expect_bound(p);
 }
 
@@ -91,7 +91,7 @@ TEST(earlier_attempts_keep_their_aborts)
 		"link state of 4 a30 names 2 from 2");
 	for (unsigned a = 3; a <= 30; a++)
 		play(p, "abort of 4 a%u from 2", a);
-	play(p, "hello t1 a1 open from 3 -> abort of 2 a1 to 3");
+	play(p, "hello t1 a1 open from 3 -> denial of 2 a1 to 3");
 	driver_free(p);
 }
 
@@ -101,20 +101,28 @@ TEST(earlier_attempts_keep_their_aborts)
  * nothing comes for stall_timeout more. */
 CASE(stuck_together, bound(),
      "deadline +10000\n"
-     "abort of 4 g2 a1 from 2\n" /* no participant */
+     "abort of 4 g4 a1 from 2\n" /* no participant */
      "deadline +20000 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
      "deadline +60000 -> WAITING 2 3\n"
-     "abort of 2 g2 a1 from 2 -> stuck of 2 a1 to 4\n"
+     "abort of 2 g4 a1 from 2 -> stuck of 2 a1 to 4\n"
      "deadline +9999\n"
      "deadline +1 -> *persist given up t1 a1*")
 CASE(stuck_is_no_progress, bound(),
      "deadline +10000\n"
      "deadline +10000\n"
-     "abort of 2 g2 a1 from 2\n"
+     "abort of 2 g4 a1 from 2\n"
      "deadline +9999 ->\n"
      "deadline +1 -> WAITING 2 3, stuck of 1 a1 to 2 4\n"
-     "abort of 3 g1 a1 from 2 -> give-up of 3 a1 to 4\n"
+     "abort of 3 g4 a1 from 2 -> stuck of 3 a1 to 4\n"
      "deadline +10000 -> *persist given up t1 a1*")
+/* One that gives up has waited for that time; and it takes nothing back. */
+CASE(stuck_and_one_gives_up, bound(),
+     "deadline +10000\n"
+     "deadline +10000\n"
+     "abort of 3 g2 a1 from 2\n"
+     "abort of 3 g4 a1 from 2\n"
+     "deadline +9999 ->\n"
+     "deadline +1 -> persist given up t1 a1, *")
 /* A participant that aborted without a Ready is in RECOVER no more, and does not say that it is stuck. Here 3
  * is gone, and with `forgetful` 1 the word of 4 alone does not end the attempt. */
 TEST(stuck_beside_one_that_aborted)
@@ -127,7 +135,7 @@ TEST(stuck_beside_one_that_aborted)
 		"deadline +20000 -> *stuck of 1 a1 to 2 3 4\n"
 		"deadline +10000");
 	assert_false(driver_says(p, "given up"));
-	play(p, "abort of 2 g2 a1 from 2\n"
+	play(p, "abort of 2 g4 a1 from 2\n"
 		"deadline +10000 -> *persist given up t1 a1*");
 	driver_free(p);
 }
@@ -137,7 +145,7 @@ TEST(stuck_before_the_last_news)
 	struct driver *p = bound();
 	play(p, "deadline +10000\n"
 		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
-		"abort of 2 g2 a1 from 2\n"
+		"abort of 2 g4 a1 from 2\n"
 		"abort of 3 r1 a1 from 2\n" /* news */
 		"deadline +19999");
 	assert_false(driver_says(p, "given up"));
@@ -153,11 +161,10 @@ TEST(stuck_after_the_digest)
 {
 	struct driver *p = bound();
 	p->core->at.digested = true;
-	p->core->at.recovers = false;
 	play(p, "deadline +10000\n"
 		"deadline +20000 -> WAITING 2 3\n"
-		"abort of 2 g2 a1 from 2\n"
-		"abort of 3 g2 a1 from 2\n"
+		"abort of 2 g4 a1 from 2\n"
+		"abort of 3 g4 a1 from 2\n"
 		"deadline +10000\n"
 		"due +10000");
 	assert_false(driver_says(p, "given up"));
@@ -175,30 +182,10 @@ TEST(stuck_beside_signers)
 		"durable aborted -> *\n"
 		"digest from 3\n"
 		"deadline +20000 -> *stuck of 1 a1 to 2 3 4\n"
-		"abort of 2 g2 a1 from 2\n"
+		"abort of 2 g4 a1 from 2\n"
 		"deadline +10000");
 	assert_false(driver_says(p, "given up"));
-	play(p, "abort of 4 g2 a1 from 4\n"
-		"deadline +10000 -> *persist given up t1 a1*");
-	driver_free(p);
-}
-
-/* .. but for one that came out of MIX before a restart, if it has: with the Aborts of 1 + f participants none
- * did. */
-TEST(stuck_after_a_restart)
-{
-	struct driver *p = bound();
-	p->core->view.agreed.forgetful = 1;
-	p->core->at.digested = true;
-	play(p, "abort of 2 r1 a1 from 2\n"
-		"deadline +10000\n"
-		"deadline +20000 -> *stuck of 1 a1 to 2 4\n"
-		"abort of 2 g2 a1 from 2\n"
-		"abort of 3 g2 a1 from 2\n"
-		"deadline +10000");
-	assert_false(driver_says(p, "given up"));
-	play(p, "abort of 3 r1 a1 from 2\n"
-		"deadline +20000\n"
+	play(p, "abort of 4 r1 g4 a1 from 4\n"
 		"deadline +10000 -> *persist given up t1 a1*");
 	driver_free(p);
 }
@@ -209,8 +196,8 @@ TEST(too_few_are_left)
 {
 	struct driver *p = bound();
 	p->core->view.agreed.forgetful = 1;
-	play(p, "abort of 2 g1 a1 from 2 -> *persist given up t1 a1*\n"
-		"durable given up -> give-up of 1 a1 to 2 4");
+	play(p, "abort of 2 g2 a1 from 2 -> *persist given up t1 a1*\n"
+		"durable aborted -> give-up of 1 a1 to 2 4");
 	assert_false(driver_says(p, "OVER"));
 	play(p, "deadline +2000 -> OVER, *");
 	driver_free(p);
@@ -232,9 +219,9 @@ CASE(other_readys_before_the_release, driver_ready(driver_new(3, 4)),
      "ready from 3\n"
      "check done -> " OTHERS "persist aborted t1 a1, RECOVERING readys differ 2, RECOVER, *" SHOWN)
 CASE(other_readys_in_mix, driver_release(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *" SHOWN)
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *" SHOWN)
 CASE(other_readys_in_check, driver_mix(driver_new(3, 4)),
-     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, persist recovers t1 a1, RECOVER, *" SHOWN)
+     "key s1 from 2 -> " OTHERS "RECOVERING readys differ 2, RECOVER, *" SHOWN)
 CASE(other_readys_in_recover, bound(), "key s1 from 2 -> " OTHERS "have 0 1 2 keys 0 1 to 2, " SHOWN)
 CASE(other_readys_after_the_digest, driver_confirm(driver_new(3, 4)), "key s1 from 2 -> " OTHERS SHOWN)
 CASE(two_readys, driver_mix(driver_new(3, 4)),
@@ -259,7 +246,7 @@ TEST(two_readys_of_one_that_shows_them)
 		"ready of 2 k4 from 2 -> EVIDENCE 2, ready of 2 a1 to 3, ready of 2 a1 to 3\n"
 		"deadline +9999");
 	assert_false(driver_says(p, "given up"));
-	play(p, "abort of 3 g1 a1 from 3 -> *persist given up t1 a1*");
+	play(p, "abort of 3 g2 a1 from 3 -> *persist given up t1 a1*");
 	driver_free(p);
 }
 TEST(claim_of_other_readys)

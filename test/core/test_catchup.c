@@ -117,7 +117,7 @@ TEST(one_slow_peer_of_four)
 TEST(a_straggler_of_the_others)
 {
 	struct sl_sim *sim =
-		build((struct sl_sim_options){.seed = 88, .learners = 5, .parameters.rounds = 8});
+		build((struct sl_sim_options){.seed = 90, .learners = 5, .parameters.rounds = 8});
 	sl_sim_start(sim);
 	sl_sim_run_until_commit(sim, AWAY, 1);
 	sl_sim_isolate(sim, AWAY);

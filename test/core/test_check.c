@@ -30,12 +30,13 @@ CASE(a_false_challenge, driver_mix(driver_new(3, 4)),
 
 CASE(all_agree, summed(4),
      "checksum from 2 3 -> checksum of 3 to 2 4\n"
-     "checksum of 4 from 2 -> checksum of 4 to 3, CONFIRM, digest to 2 3 4")
+     "checksum of 4 from 2 -> checksum of 4 to 3, CONFIRM, persist signs t1 a1\n"
+     "durable signs -> digest to 2 3 4")
 
 /* An owner that says another checksum than its keepers. */
 CASE(an_owner_lies, summed(4),
      "checksum x1 from 2 -> checksum of 2 to 3 4\n"
-     "checksum from 3 4 -> *RECOVERING checksum 2, persist recovers t1 a1, RECOVER*")
+     "checksum from 3 4 -> *RECOVERING checksum 2, RECOVER*")
 
 /* All agree on what goes in, and this learner has another sum. */
 TEST(a_sum_lies)
@@ -45,7 +46,7 @@ TEST(a_sum_lies)
 	play(p, "close done\n"
 		"challenge from all\n"
 		"checksum done\n"
-		"checksum from 2 3 -> *RECOVERING checksum, persist recovers t1 a1, RECOVER*");
+		"checksum from 2 3 -> *RECOVERING checksum, RECOVER*");
 	driver_free(p);
 }
 
@@ -61,12 +62,12 @@ CASE(checksums_not_of_the_field, summed(3),
 CASE(silence, summed(3),
      "checksum from 2\n"
      "due +10000\n"
-     "deadline +10000 -> RECOVERING stalled 3, persist recovers t1 a1, RECOVER, *")
+     "deadline +10000 -> RECOVERING stalled 3, RECOVER, *")
 
 CASE(a_link_is_lost, summed(3),
      "checksum from 2\n"
      "link down 2 ->\n" /* it has said all */
-     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
+     "link down 3 -> RECOVERING link 3, RECOVER, *")
 
 /* --- lies among honest learners --- */
 

@@ -129,6 +129,7 @@ static struct driver *commit_without_4(void)
 		"challenge from 2 3\n"
 		"checksum done\n"
 		"checksum from 2 3\n"
+		"durable signs\n"
 		"digest d8 from 4 ->\n"
 		"digest from 2\n"
 		"accept done\n"

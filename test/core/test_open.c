@@ -221,28 +221,25 @@ TEST(random_cuts)
 	assert_true(longest < 60000000);
 }
 
-/* After a restart a learner may have signed a Digest, unless its disk says that it recovers. */
+/* After a restart a learner may have signed a Digest only if SIGNS is on its disk. */
 TEST(signed_before_a_restart)
 {
-	for (uint32_t recovers = 0; recovers <= 1; recovers++) {
+	for (uint32_t signs = 0; signs <= 1; signs++) {
 		struct sl_sim *sim = begin(2600, 5, "complete");
-		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
-		if (recovers) {
-			sl_sim_crash(sim, 4);
-			sl_sim_run_until_phase(sim, 0, SL_PHASE_RECOVER);
-			sl_sim_elapse(sim, 100); /* RECOVERS is durable */
-		}
+		sl_sim_run_until_phase(sim, 0, signs ? SL_PHASE_CONFIRM : SL_PHASE_MIX);
 		sl_sim_isolate(sim, 0);
+		if (signs)
+			sl_sim_elapse(sim, 100); /* SIGNS is durable */
 		sl_sim_crash(sim, 0);
 		sl_sim_restart(sim, 0);
 		sl_sim_run_until_phase(sim, 0, SL_PHASE_RECOVER);
-		assert_int_equal(sim->learners[0].host.core->at.digested, !recovers);
+		assert_int_equal(sim->learners[0].host.core->at.digested, signs);
 		sl_sim_free(sim);
 	}
 }
 
-/* Learner 2 is lost; 1, which lacks its Ready, aborts. 0 starts again in MIX, from which no Digest comes
- * without the key of 1: it gives up, too, and both go on. */
+/* Learner 2 is lost; 1, which lacks its Ready, aborts. 0 starts again in MIX, without SIGNS on its
+ * disk: it gives up, too, and both go on. */
 TEST(one_is_lost_and_one_starts_again)
 {
 	uint32_t tried = 0;

@@ -7,6 +7,7 @@
 #include "test/lib/test.h"
 
 #define MOST 6u
+#define UNREADY (SL_ABORT_PROMISES | SL_OVER_UNREADY)
 
 struct world {
 	struct sl_view view;
@@ -84,7 +85,7 @@ TEST(over_is_what_cannot_complete)
 			for (uint64_t c = 1; c <= 2; c++) {
 				struct world *w = new_world(n, reach, c, 0);
 				for (uint32_t set = 0; set < 1u << n; set++) {
-					mark(w, set, SL_OVER_ABORTED);
+					mark(w, set, SL_ABORT_UNRELEASED);
 					assert_int_equal(sl_over_proved(&w->view, w->marks),
 							 !can_complete(w, set));
 				}
@@ -98,7 +99,7 @@ TEST(over_with_learners_that_forget)
 	for (uint32_t n = 4; n <= MOST; n++) {
 		struct world *w = new_world(n, n / 2, 1, 1);
 		for (uint32_t set = 0; set < 1u << n; set++) {
-			mark(w, set, SL_OVER_ABORTED);
+			mark(w, set, SL_ABORT_UNRELEASED);
 			for (uint32_t i = 0; i < n && sl_over_proved(&w->view, w->marks); i++)
 				assert_false(can_complete(w, set & ~(1u << i)));
 		}
@@ -124,7 +125,7 @@ TEST(reuse_hides_an_honest_learner)
 			struct world *w = new_world(n, n / 2, c, 0);
 			uint32_t allowed = 0;
 			for (uint32_t set = 0; set < 1u << n; set++) {
-				mark(w, set, SL_OVER_ABORTED);
+				mark(w, set, SL_ABORT_UNRELEASED);
 				if (!sl_over_reusable(&w->view, w->marks))
 					continue;
 				allowed++;
@@ -144,7 +145,7 @@ TEST(a_closed_key_more_for_each_that_forgets)
 {
 	for (uint32_t hubs = 2; hubs <= 3; hubs++) {
 		struct world *w = new_hubs(hubs, 1, 1);
-		mark(w, (1u << MOST) - 1, SL_OVER_ABORTED);
+		mark(w, (1u << MOST) - 1, SL_ABORT_UNRELEASED);
 		assert_int_equal(sl_over_reusable(&w->view, w->marks), hubs == 3);
 		free(w);
 	}
@@ -157,7 +158,7 @@ TEST(denials)
 		for (uint32_t count = 0; count <= 5; count++) {
 			struct world *w = new_world(5, 1, 1, f);
 			for (uint32_t i = 0; i < count; i++)
-				w->marks[2 * i % 5] = SL_OVER_ABORTED | SL_OVER_UNREADY;
+				w->marks[2 * i % 5] = UNREADY;
 			assert_int_equal(sl_over_proved(&w->view, w->marks), count >= 1 + f);
 			assert_int_equal(sl_over_reusable(&w->view, w->marks), count >= 2 + f);
 			free(w);
@@ -173,7 +174,7 @@ TEST(give_ups)
 		for (uint64_t f = 0; f <= 1; f++)
 			for (uint32_t count = 0; count <= 5; count++) {
 				struct world *w = new_world(5, 2, c, f);
-				mark(w, (1u << count) - 1, SL_OVER_GIVEN_UP);
+				mark(w, (1u << count) - 1, SL_ABORT_UNSIGNED);
 				assert_int_equal(sl_over_proved(&w->view, w->marks),
 						 count >= least[c - 1][f]);
 				assert_false(sl_over_reusable(&w->view, w->marks));
@@ -189,9 +190,9 @@ TEST(give_ups_and_denials)
 		for (uint32_t give_ups = 0; denials + give_ups <= 6; give_ups++) {
 			struct world *w = new_world(6, 3, 1, 2); /* a commit needs 5 digests */
 			uint32_t signers = denials + give_ups;
-			mark(w, (1u << signers) - 1, SL_OVER_GIVEN_UP);
+			mark(w, (1u << signers) - 1, SL_ABORT_UNSIGNED);
 			for (uint32_t i = 0; i < denials; i++)
-				w->marks[i] = SL_OVER_ABORTED | SL_OVER_UNREADY;
+				w->marks[i] = UNREADY;
 			assert_int_equal(sl_over_proved(&w->view, w->marks), signers >= 4);
 			assert_int_equal(sl_over_hopeless(&w->view, w->marks), signers >= 2);
 			free(w);
@@ -202,11 +203,12 @@ TEST(give_ups_and_denials)
 TEST(judged_by_the_ready)
 {
 	const uint8_t ready[SL_HASH_BYTES] = {1}, other[SL_HASH_BYTES] = {2};
-	struct sl_abort abort_record = {.a = 1};
-	assert_int_equal(sl_over_judge(&abort_record, NULL), SL_OVER_ABORTED | SL_OVER_UNREADY);
+	struct sl_abort abort_record = {.a = 1, .says = SL_ABORT_PROMISES};
+	assert_int_equal(sl_over_judge(&abort_record, NULL), UNREADY);
 	assert_int_equal(sl_over_judge(&abort_record, ready), 0);
 	memcpy(abort_record.ready, ready, sizeof ready);
-	assert_int_equal(sl_over_judge(&abort_record, NULL), SL_OVER_ABORTED);
-	assert_int_equal(sl_over_judge(&abort_record, ready), SL_OVER_ABORTED);
+	abort_record.says = SL_ABORT_UNRELEASED;
+	assert_int_equal(sl_over_judge(&abort_record, NULL), SL_ABORT_UNRELEASED);
+	assert_int_equal(sl_over_judge(&abort_record, ready), SL_ABORT_UNRELEASED);
 	assert_int_equal(sl_over_judge(&abort_record, other), 0);
 }

@@ -59,4 +59,4 @@ TEST(readys_too)
 
 CASE(an_abort_does_not_wait, four(),
      "link state names 1 3 from 2\n"
-     "abort of 2 a1 from 2 -> abort of 2 a1 to 3 4")
+     "abort of 2 a1 from 2 -> denial of 2 a1 to 3 4")

@@ -171,7 +171,7 @@ static void wrong(enum sl_message_kind kind, uint32_t at, enum change how)
 	trouble.kind = kind;
 	trouble.at = at;
 	trouble.how = how;
-	const struct sl_sim_note *note = come_back(&sim, 540 + at, kind == SL_MSG_RESULT ? TWO : FEW);
+	const struct sl_sim_note *note = come_back(&sim, 560 + at, kind == SL_MSG_RESULT ? TWO : FEW);
 	assert_true(trouble.done);
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);

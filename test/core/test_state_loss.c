@@ -42,7 +42,7 @@ CASE(forgot_a_ready, emptied(),
      "hello t2 training from 3 -> CATCHUP, request t0 0 to 3")
 
 CASE(forgot_an_abort, emptied(), "abort of 1 a1 from 2 -> ABSTAINS 2, *")
-CASE(forgot_a_give_up, emptied(), "abort of 1 g1 a1 from 2 -> ABSTAINS 2, *")
+CASE(forgot_a_give_up, emptied(), "abort of 1 g2 a1 from 2 -> ABSTAINS 2, *")
 CASE(forgot_a_link_state, emptied(),
      "link state of 1 i2 from 2 -> ABSTAINS 2, *\n" /* of a later incarnation */
      "link state of 1 i3 from 2 ->")

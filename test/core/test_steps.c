@@ -36,7 +36,8 @@ CASE(a_round, driver_new(3, 4),
      "close done -> challenge of 1 to 2\n"
      "challenge from 2 -> compute checksum\n"
      "checksum done -> checksum of 1 to 2\n"
-     "checksum from 2 -> CONFIRM, digest to 2\n"
+     "checksum from 2 -> CONFIRM, persist signs t1 a1\n"
+     "durable signs -> digest to 2\n"
      "digest from 2 -> COMMIT, compute accept, persist commit t1 a1\n"
      "accept done ->\n"
      "durable commit -> COMMITTED, wipe, DONE, hello t2 done to 2\n"
@@ -303,7 +304,7 @@ CASE(tree_root, by_forest(4, (const uint32_t[]){0, 0, 0, 2}),
      "challenge from 2 -> challenge of 2 to 3\n"
      "challenge of 4 from 3 -> challenge of 4 to 2\n"
      "link down 4 ->\n"
-     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
+     "link down 3 -> RECOVERING link 3, RECOVER, *")
 
 /* Chunk 0 goes along one tree, chunk 1 along another one, of which this learner is the root. Challenges go
  * along the first one. */
@@ -328,7 +329,7 @@ CASE(two_trees,
      "key from 2 3 4\n"
      "close done -> challenge of 1 to 2 3\n"
      "link down 4 ->\n"
-     "link down 3 -> RECOVERING link 3, persist recovers t1 a1, RECOVER, *")
+     "link down 3 -> RECOVERING link 3, RECOVER, *")
 
 /* States that arrive before the own release are held, and checked when the engine is known. */
 CASE(early_states, driver_ready(driver_new(3, 4)),
@@ -356,9 +357,9 @@ CASE(aborted_while_ready, driver_ready(driver_new(3, 4)),
      "state 0 k1 from 2 ->\n"
      "abort of 3 a1 from 2 -> persist aborted t1 a1, RECOVERING aborted 3, drop, RECOVER, hello t1 open to 2 "
      "3, "
-     "abort of 3 a1 to 3\n" /* it waits for more */
+     "denial of 3 a1 to 3\n" /* it waits for more */
      "abort of 2 a1 from 2 -> OVER, persist over t1 a1, wipe, DISCOVER, links 2 3, "
-     "hello t1 ready to 2 3, AGREE, abort of 2 a1 to 3, link state of 1 a2 to 2 3")
+     "hello t1 ready to 2 3, AGREE, denial of 2 a1 to 3, link state of 1 a2 to 2 3")
 
 CASE(invalidated_while_ready, driver_ready(driver_new(3, 4)),
      "abort of 3 a1 from 2\n"
@@ -380,7 +381,7 @@ CASE(a_higher_attempt, driver_share(driver_new(3, 4)),
      "link state a4 from 2 -> FAILED superseded 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3, "
      "hello t1 ready to 2 3, AGREE, link state of 1 a4 to 2 3, link state of 2 a4 to 3\n"
      "share 0 a1 from 2 -> drop\n"
-     "durable aborted -> abort of 1 a1 to 2 3")
+     "durable aborted -> denial of 1 a1 to 2 3")
 
 /* Learner 2 started again after it had entered the attempt. */
 CASE(started_again, driver_share(driver_new(3, 4)),

@@ -120,7 +120,7 @@ static void abort_all(struct insider *in)
 	struct sl_message m = {.kind = SL_MSG_ABORT,
 			       .abort = {.id = in->daemon->settings->id,
 					 .incarnation = in->daemon->core_config.incarnation,
-					 .kind = SL_ABORT_KIND_ABORT,
+					 .says = SL_ABORT_PROMISES,
 					 .t = insider_round(in),
 					 .a = status.a}};
 	memcpy(m.abort.key, in->daemon->core_config.key, SL_KEY_BYTES);

@@ -47,7 +47,7 @@ holds learners=5,splits=1,from=3,orders=1,waits=1,absence=1
 holds learners=4,splits=1,forgetful=1,from=3,orders=1,waits=4,absence=1
 holds learners=3,forgets=1,orders=0
 holds learners=4,losses=1,tolerates=1,orders=0
-holds learners=3,losses=1,crashes=1,tolerates=1,from=4,orders=0
+holds learners=3,losses=1,crashes=1,tolerates=1,from=4,orders=0,mega=3000
 holds learners=3,mixing=2,crashes=1,fault_who=1,orders=0
 holds learners=3,crashes=1,timeouts=1,orders=0,from=4,fault_who=1,absence=4
 holds learners=3,values=1,orders=2

@@ -85,7 +85,7 @@ static struct sl_abort made_abort(sl_round t, sl_attempt a, uint32_t i)
 					.a = a,
 					.id = a + 1000 * i,
 					.incarnation = 7 + i,
-					.kind = i % 2 == 0 ? SL_ABORT_KIND_ABORT : SL_ABORT_KIND_GIVE_UP};
+					.says = i % 2 == 0 ? SL_ABORT_UNRELEASED : SL_ABORT_UNSIGNED};
 	fill(abort_record.key, sizeof abort_record.key, 21 + 10 * t + 100 * a + i);
 	fill(abort_record.ready, sizeof abort_record.ready, 22 + 10 * t + 100 * a + i);
 	fill(abort_record.signature, sizeof abort_record.signature, 23 + 10 * t + 100 * a + i);
@@ -101,6 +101,8 @@ struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt
 	static struct sl_secrets secrets[4];
 	static unsigned turns;
 	unsigned turn = turns++ % 4;
+	bool given_up = kind == MADE_GIVEN_UP;
+	kind = given_up ? SL_PERSIST_ABORTED : kind;
 	struct sl_persist persist = {.what = {.kind = kind, .t = t, .a = a}};
 	fill(views[turn], sizeof views[turn], 11 + 10 * t + 100 * a);
 	for (uint32_t i = 0; i < count; i++) {
@@ -124,6 +126,10 @@ struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt
 		persist.reuse = true;
 	}
 	persist.ready = kind == SL_PERSIST_ABORTED && count > 0;
+	if (kind == SL_PERSIST_ABORTED)
+		persist.what.says = given_up	    ? SL_ABORT_UNSIGNED
+				    : persist.ready ? SL_ABORT_UNRELEASED
+						    : SL_ABORT_PROMISES;
 	return persist;
 }
 
@@ -233,7 +239,7 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	static const char *const states[] = {[SL_OPEN_PREPARED] = "prepared",
 					     [SL_OPEN_RELEASED] = "released",
 					     [SL_OPEN_ABORTED] = "bound"};
-	static const char *const votes[] = {"", " without a vote", " signed", " given up"};
+	static const char *const votes[] = {"", " signed", " given up"};
 	char found[512];
 	struct sl_promises promises;
 	struct sl_error error = {0};

@@ -18,6 +18,7 @@ struct sl_store_round made_round(sl_round t);
 
 /* Of a view of `count` learners: PREPARED with the Ready of the first, RELEASED with those of all, OVER with
  * as many Aborts; ABORTED without a Ready if `count` is 0. Valid until the next but three. */
+#define MADE_GIVEN_UP (SL_PERSIST_COMMIT + 1) /* ABORTED of an open attempt: no Digest of it */
 struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count);
 
 /* Opens or fails the test. */

@@ -160,17 +160,15 @@ static void expect_way(const char *folder, sl_attempt a, const enum sl_persist_k
 TEST_WITH(an_attempt_moves_on, setup, teardown)
 {
 	static const enum sl_persist_kind completes[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
-							 SL_PERSIST_RECOVERS, SL_PERSIST_SIGNS,
-							 SL_PERSIST_OVER},
-					  bound[] = {SL_PERSIST_PREPARED, SL_PERSIST_ABORTED,
-						     SL_PERSIST_GIVEN_UP, SL_PERSIST_OVER},
+							 SL_PERSIST_SIGNS, SL_PERSIST_OVER},
+					  bound[] = {SL_PERSIST_PREPARED, SL_PERSIST_ABORTED, MADE_GIVEN_UP,
+						     SL_PERSIST_OVER},
 					  at_once[] = {SL_PERSIST_PREPARED, SL_PERSIST_OVER};
 	expect_way(*state, 4, completes,
 		   (const char *[]){
 			   "aborted 0, over, open 4 prepared by 5", "aborted 0, over, open 4 released by 5",
-			   "aborted 0, over, open 4 without a vote released by 5",
 			   "aborted 0, over, open 4 signed released by 5", "aborted 4, over 4 by 5, open 0"},
-		   5);
+		   4);
 	expect_way(*state, 5, bound,
 		   (const char *[]){"aborted 4, over 4 by 5, open 5 prepared by 5",
 				    "aborted 4, over 4 by 5, open 5 bound by 5",
@@ -223,10 +221,9 @@ TEST_WITH(it_does_not_move_back, setup, teardown)
 	expect_refused(*state, &persist, SL_ERR_REFUSED, "attempt " reason)
 	REFUSED(SL_PERSIST_RELEASED, 1, 4, "1 of round 7 is not recorded as released: it is not prepared");
 	REFUSED(SL_PERSIST_ABORTED, 1, 4, "1 of round 7 is not recorded as aborted: it is not prepared");
-	REFUSED(SL_PERSIST_GIVEN_UP, 1, 4, "1 of round 7 is not recorded as given up: it is not open");
+	REFUSED(MADE_GIVEN_UP, 1, 4, "1 of round 7 is not recorded as aborted: it is not open");
 	REFUSED(SL_PERSIST_OVER, 1, 4, "1 of round 7 is not recorded as over: it is not open");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_RECOVERS, 1, 4, "1 of round 7 is not recorded as recovered: it is not released");
 	REFUSED(SL_PERSIST_ABORTED, 1, 0,
 		"1 of round 7 is not recorded as aborted: one that is open would be aborted with it");
 	REFUSED(SL_PERSIST_ABORTED, 2, 0,
@@ -237,9 +234,7 @@ TEST_WITH(it_does_not_move_back, setup, teardown)
 	REFUSED(SL_PERSIST_PREPARED, 1, 4, "1 of round 7 is not recorded as prepared: it went further");
 	REFUSED(SL_PERSIST_ABORTED, 1, 4, "1 of round 7 is not recorded as aborted: it is not prepared");
 	expect_recorded(store, SL_PERSIST_SIGNS, 7, 1, 4);
-	REFUSED(SL_PERSIST_GIVEN_UP, 1, 4, "1 of round 7 is not recorded as given up: the other vote stands");
-	REFUSED(SL_PERSIST_RECOVERS, 1, 4,
-		"1 of round 7 is not recorded as recovered: the other vote stands");
+	REFUSED(MADE_GIVEN_UP, 1, 4, "1 of round 7 is not recorded as aborted: the other vote stands");
 	expect_recorded(store, SL_PERSIST_OVER, 7, 1, 4);
 	REFUSED(SL_PERSIST_RELEASED, 1, 4, "1 of round 7 is not recorded as released: it is not prepared");
 	REFUSED(SL_PERSIST_PREPARED, 1, 4, "1 of round 7 is not recorded as prepared: it is over");

@@ -81,7 +81,7 @@ const struct literal literals[] = {
 		    .t = 3,
 		    .a = 100,
 		    .key = {0x40},
-		    .kind = SL_ABORT_KIND_ABORT,
+		    .says = SL_ABORT_UNRELEASED,
 		    .ready = {0x41},
 		    .signature = {0x42}}},
 	 "0807100218032064"

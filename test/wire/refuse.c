@@ -74,8 +74,6 @@ static struct sl_message roomy(uint32_t kind)
 	struct sl_message m = literal_of(kind)->message;
 	if (kind == SL_MSG_REQUEST)
 		m.request = (struct sl_request){.t = 1, .a = 1, .origin = 1, .index = 1};
-	if (kind == SL_MSG_ABORT)
-		memset(m.abort.ready, 0, sizeof m.abort.ready);
 	if (sl_message_type(kind)->vector)
 		m.chunk.index = kind == SL_MSG_KEY_SHARE ? 0 : 1;
 	return m;

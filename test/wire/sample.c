@@ -132,8 +132,8 @@ static void make_rules(struct sample *sample, struct sl_message *m)
 		make_request(&m->request);
 		break;
 	case SL_MSG_ABORT:
-		if (m->abort.kind != SL_ABORT_KIND_ABORT)
-			memset(m->abort.ready, 0, sizeof m->abort.ready);
+		if (m->abort.says != SL_ABORT_PROMISES)
+			m->abort.ready[0] |= 1;
 		break;
 	case SL_MSG_HAVE:
 		m->have.keys_size = m->have.size;
@@ -176,7 +176,7 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_READY, "k", 0, 1000001, "K out of range"},
 	{SL_MSG_REQUEST, "t", 0, 1000001, "round out of range"},
 	{SL_MSG_REQUEST, "a", 0, 16777216, "attempt out of range"},
-	{SL_MSG_ABORT, "kind", 1, 3, "unknown kind of Abort"},
+	{SL_MSG_ABORT, "says", 1, 7, "an Abort that says nothing known"},
 	{SL_MSG_HAVE, "held", 1, 250, "set of members out of range"},
 	{SL_MSG_HAVE, "keys", 1, 250, "set of members out of range"},
 	{SL_MSG_MODEL, "count", 1, 268435456, "number of tensors out of range"},

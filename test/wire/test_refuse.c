@@ -134,17 +134,18 @@ TEST(sets_of_a_have)
 	expect_packed(SL_MSG_HAVE, m, "sets of members of different sizes");
 }
 
-TEST(ready_of_a_give_up)
+TEST(abort_without_a_ready)
 {
 	ProtobufCMessage *m = valid(SL_MSG_ABORT);
 	static uint8_t ready[SL_HASH_BYTES];
 	ready[SL_HASH_BYTES - 1] = 1; /* one bit is enough */
-	set(m, "kind", SL_ABORT_KIND_GIVE_UP);
-	expect_packed(SL_MSG_ABORT, m, NULL);
 	*(ProtobufCBinaryData *)member(m, "ready") =
 		(ProtobufCBinaryData){.len = sizeof ready, .data = ready};
-	expect_packed(SL_MSG_ABORT, m, "a Ready where none belongs");
-	set(m, "kind", SL_ABORT_KIND_ABORT);
+	set(m, "says", SL_ABORT_UNSIGNED);
+	expect_packed(SL_MSG_ABORT, m, NULL);
+	ready[SL_HASH_BYTES - 1] = 0;
+	expect_packed(SL_MSG_ABORT, m, "an Abort that lacks its Ready");
+	set(m, "says", SL_ABORT_PROMISES);
 	expect_packed(SL_MSG_ABORT, m, NULL);
 }
 

@@ -364,7 +364,7 @@ static void begin_learners(struct sl_explore *x)
 	struct sl_core_config config = {.incarnation = 1,
 					.straggler_timeout_ms = 3000,
 					.relay_ms = 500,
-					.stall_timeout_ms = 5000,
+					.stall_timeout_ms = 2000,
 					.serve_after_end_ms = 86400000};
 	config.parameters = (struct sl_parameters){.n = 1,
 						   .rounds = 1,

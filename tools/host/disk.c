@@ -162,8 +162,10 @@ void sl_host_disk_write(struct sl_host_disk *disk, struct sl_persist *record, ui
 	}
 	switch (what->kind) {
 	case SL_PERSIST_ABORTED:
-		if (record->ready)
+		if (record->ready && what->says == SL_ABORT_UNRELEASED)
 			disk->open.state = SL_OPEN_ABORTED;
+		else if (record->ready)
+			disk->open.vote = SL_VOTE_ABORT;
 		else
 			disk->aborted = what->a > disk->aborted ? what->a : disk->aborted;
 		break;
@@ -174,14 +176,8 @@ void sl_host_disk_write(struct sl_host_disk *disk, struct sl_persist *record, ui
 		take_readys(disk, record);
 		disk->open.state = SL_OPEN_RELEASED;
 		break;
-	case SL_PERSIST_RECOVERS:
-		disk->open.vote = SL_VOTE_NONE;
-		break;
 	case SL_PERSIST_SIGNS:
 		disk->open.vote = SL_VOTE_DIGEST;
-		break;
-	case SL_PERSIST_GIVEN_UP:
-		disk->open.vote = SL_VOTE_GIVE_UP;
 		break;
 	case SL_PERSIST_OVER:
 		end(disk, record);

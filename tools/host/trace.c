@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/bytes.h"
 
@@ -15,8 +16,12 @@ static const char *const events[] = {
 static const char *const jobs[] = {"?",	     "analysis", "encode",     "secrets", "share", "gather",
 				   "expand", "deposit",	 "commitment", "mix",	  "close", "checksum",
 				   "fetch",  "check",	 "sum",	       "absorb",  "adopt", "accept"};
-static const char *const records[] = {"?",     "aborted",  "prepared", "released", "recovers",
-				      "signs", "given up", "over",     "commit"};
+static const char *const records[] = {"?", "aborted", "prepared", "released", "signs", "over", "commit"};
+
+static const char *record_name(const struct sl_durable *what)
+{
+	return what->says == SL_ABORT_UNSIGNED ? "given up" : records[what->kind];
+}
 
 const char *sl_host_trace_job(enum sl_job_kind kind)
 {
@@ -61,13 +66,17 @@ static void say_bits(struct sl_host_trace *t, const uint8_t *bits, size_t bytes)
 
 static void say_message(struct sl_host_trace *t, const struct sl_message *m)
 {
-	static const char *const aborts[] = {"", "abort", "give-up", "stuck"};
+	static const uint8_t none[SL_HASH_BYTES];
+	static const char *const aborts[] = {"denial", "abort",	      "give-up",       "abort give-up",
+					     "stuck",  "abort stuck", "give-up stuck", "abort give-up stuck"};
 	switch (m->kind) {
 		ROW(SL_MSG_HELLO, "hello t%u %s", m->hello.t, sl_message_status_name(m->hello.status));
 		ROW(SL_MSG_LINK_STATE, "link state of %u a%u", m->link_state.id, m->link_state.a);
 		ROW(SL_MSG_READY, "ready of %u a%u", m->ready.id, m->ready.a);
 		ROW(SL_MSG_DIGEST, "digest");
-		ROW(SL_MSG_ABORT, "%s of %u a%u", aborts[m->abort.kind], m->abort.id, m->abort.a);
+		ROW(SL_MSG_ABORT, "%s of %u a%u",
+		    aborts[memcmp(m->abort.ready, none, sizeof none) == 0 ? 0 : m->abort.says], m->abort.id,
+		    m->abort.a);
 		ROW(SL_MSG_MODEL, "model");
 		ROW(SL_MSG_KEY, "key of %u", m->key.origin);
 		ROW(SL_MSG_OPENING, "opening of %u by %u", m->opening.origin, m->opening.holder);
@@ -138,7 +147,7 @@ static void say_report(struct sl_host_trace *t, const struct sl_report *r)
 static void say_action(struct sl_host_trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
-		ROW(SL_ACTION_PERSIST, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t,
+		ROW(SL_ACTION_PERSIST, "persist %s t%u a%u", record_name(&a->persist.what), a->persist.what.t,
 		    a->persist.what.a);
 		ROW(SL_ACTION_TRAIN, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
 		ROW(SL_ACTION_COMPUTE, "compute %s", sl_host_trace_job(a->job.kind));

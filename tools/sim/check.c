@@ -215,10 +215,11 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	}
 }
 
-/* An Abort on disk: the attempt will never be released. */
+/* An Abort on disk: the attempt will never be released, or no result of it signed. */
 static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	const struct sl_durable *what = &record->what;
+	bool unreleased = (what->says & SL_ABORT_UNRELEASED) != 0, given_up = !unreleased;
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
 	if (!record->ready) {
 		*highest = what->a > *highest ? what->a : *highest;
@@ -229,10 +230,15 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_persis
 	}
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == what->t && page->a == what->a && page->of[i].in) {
-			if (page->of[i].released && !sl_sim_check_excused(sim, i, page->t))
+			bool excused = sl_sim_check_excused(sim, i, page->t);
+			if (unreleased && page->of[i].released && !excused)
 				sl_sim_fail(sim, "learner %u aborts a%u, which it released", sim->ids[i],
 					    what->a);
-			page->of[i].aborted = true;
+			if (given_up && page->of[i].digested && !excused)
+				sl_sim_fail(sim, "learner %u gives up a%u, whose result it has signed",
+					    sim->ids[i], page->a);
+			page->of[i].aborted |= unreleased;
+			page->of[i].given_up |= given_up;
 			page->of[i].ended |= !record->ready;
 		}
 }
@@ -247,17 +253,6 @@ static void check_over(struct sl_sim *sim, uint32_t i, const struct sl_persist *
 			page->of[i].over = page->of[i].ended = true;
 			if (page->of[i].prepared && !record->reuse)
 				sl_sim_check_sum_seen(sim, i, page);
-		}
-}
-
-static void check_given_up(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
-{
-	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a == what->a && page->of[i].in) {
-			page->of[i].given_up = true;
-			if (page->of[i].digested && !sl_sim_check_excused(sim, i, page->t))
-				sl_sim_fail(sim, "learner %u gives up a%u, whose result it has signed",
-					    sim->ids[i], page->a);
 		}
 }
 
@@ -285,8 +280,6 @@ void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persis
 {
 	if (record->what.kind == SL_PERSIST_ABORTED)
 		check_aborted(sim, i, record);
-	else if (record->what.kind == SL_PERSIST_GIVEN_UP)
-		check_given_up(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_OVER)
 		check_over(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_PREPARED)

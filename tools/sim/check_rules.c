@@ -29,21 +29,19 @@ static int64_t closed_by(const struct sl_sim *sim, const struct sl_sim_attempt *
 	return has_aborted(sim, page, j) ? aborted - (degree - threshold + 1) : -1;
 }
 
-/* Count the members that aborted and never were Ready. */
-static uint64_t never_ready(const struct sl_sim *sim, const struct sl_sim_attempt *page)
+static bool never_ready(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t k)
 {
-	uint64_t count = 0;
-	for (uint32_t k = 0; k < sim->n; k++)
-		count += page->of[k].in && !page->of[k].ready && has_aborted(sim, page, k);
-	return count;
+	return !page->of[k].ready && has_aborted(sim, page, k);
 }
 
-/* Count the members whose key can never be opened, even if `more` of its holders break their promise. */
-static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint64_t more)
+/* Count the members that aborted and never were Ready, and those whose key can never be opened, even if
+ * `more` of its holders break their promise. */
+static uint64_t are_out(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint64_t more)
 {
 	uint64_t count = 0;
 	for (uint32_t k = 0; k < page->n; k++)
-		count += closed_by(sim, page, page->members[k]) >= (int64_t)more;
+		count += never_ready(sim, page, page->members[k]) ||
+			 closed_by(sim, page, page->members[k]) >= (int64_t)more;
 	return count;
 }
 
@@ -51,10 +49,11 @@ static uint64_t closed(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 
 static bool over(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
-	uint64_t f = page->f, denied = never_ready(sim, page), unsigned_for = denied;
+	uint64_t f = page->f, unsigned_for = 0;
 	for (uint32_t k = 0; k < page->n; k++)
-		unsigned_for += page->of[page->members[k]].given_up;
-	return denied >= 1 + f || closed(sim, page, f) >= f + 1 ||
+		unsigned_for +=
+			page->of[page->members[k]].given_up || never_ready(sim, page, page->members[k]);
+	return are_out(sim, page, f) >= f + 1 ||
 	       unsigned_for >= page->n - sl_sim_check_digests(sim, page) + 1 + f;
 }
 
@@ -75,8 +74,7 @@ void sl_sim_check_reuse(struct sl_sim *sim, uint32_t i, sl_round t)
 		if (page->t != t || page->of[i].x == NULL || page->of[i].draw != sim->learners[i].draw ||
 		    !page->of[i].ready || sim->liars)
 			continue;
-		if (never_ready(sim, page) < 1 + c + page->f &&
-		    closed(sim, page, c + page->f) < 1 + c + page->f)
+		if (are_out(sim, page, c + page->f) < 1 + c + page->f)
 			sl_sim_fail(sim, "learner %u encodes again a model that a%u may still reveal",
 				    sim->ids[i], page->a);
 	}

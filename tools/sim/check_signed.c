@@ -161,10 +161,9 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 	if (sl_sim_check_excused(sim, i, abort_record->t))
 		return;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		if (page->t != abort_record->t || page->a != abort_record->a || !page->of[i].in ||
-		    abort_record->kind != SL_ABORT_KIND_ABORT)
+		if (page->t != abort_record->t || page->a != abort_record->a || !page->of[i].in)
 			continue;
-		if (page->of[i].released)
+		if (page->of[i].released && (abort_record->says & SL_ABORT_UNRELEASED) != 0)
 			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
 		if (page->of[i].ready && denies)
 			sl_sim_fail(sim, "learner %u signs that it never was ready for a%u", sim->ids[i],

@@ -157,9 +157,9 @@ static bool own_link_state(const struct sl_sim *sim, uint32_t i, const struct sl
 	return m->link_state.id == sim->ids[i] && m->link_state.count > 0;
 }
 
-/* Send an Abort beside the Ready, as one that has sent no Ready. */
-static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_ready *ready,
-		    enum sl_abort_kind kind, sl_attempt a)
+/* Send an Abort beside the Ready; one with both promises as one that has sent no Ready. */
+static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_ready *ready, uint32_t says,
+		    sl_attempt a)
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT};
 	if (ready->id != sim->ids[i] || spared(sim, j))
@@ -167,9 +167,13 @@ static int abort_to(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_
 	m.abort = (struct sl_abort){.t = ready->t,
 				    .a = a,
 				    .id = sim->ids[i],
-				    .kind = kind,
+				    .says = says,
 				    .incarnation = sim->learners[i].host.config.incarnation};
 	memcpy(m.abort.key, sim->learners[i].host.config.key, SL_KEY_BYTES);
+	if (says != SL_ABORT_PROMISES)
+		sl_canonical_message(&sim->learners[i].host.config.scope,
+				     &(struct sl_message){.kind = SL_MSG_READY, .ready = *ready},
+				     m.abort.ready);
 	sl_sim_sign(sim, &m);
 	sl_sim_echo(sim, i, j, &m, 20);
 	return true;
@@ -270,9 +274,9 @@ LIE(DEPOSIT, KIND(DEPOSIT), add(sim, i, m, sim->lies->differ ? j + 1 : 1), )
 LIE(DIGEST, KIND(DIGEST), OWN(m->digest.id), FLIP(m->digest.digest))
 LIE(COMMITMENT, KIND(READY), OWN(m->ready.id) && !spared(sim, j), FLIP(m->ready.deposit))
 LIE(TWICE, KIND(LINK_STATE), j % 2 != 0 && own_link_state(sim, i, m), m->link_state.count--)
-LIE(ABORT, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, m->ready.a), )
-LIE(ABORT_ALL, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_ABORT, SL_ATTEMPTS_MAX), )
-LIE(GIVE_UP, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_KIND_GIVE_UP, m->ready.a), )
+LIE(ABORT, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_PROMISES, m->ready.a), )
+LIE(ABORT_ALL, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_PROMISES, SL_ATTEMPTS_MAX), )
+LIE(GIVE_UP, KIND(READY), abort_to(sim, i, j, &m->ready, SL_ABORT_UNSIGNED, m->ready.a), )
 LIE(KEY, KIND(KEY), true, FLIP(m->key.key))
 LIE(READYS, KIND(KEY), j % 2 != 0 && memcmp(m->key.readys, unknown, sizeof unknown) != 0, FLIP(m->key.readys))
 LIE(KEY_SHARE, KIND(KEY_SHARE), !spared(sim, j), FLIP(m->chunk.bytes))
