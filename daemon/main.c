@@ -12,6 +12,7 @@
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/loop.h"
 #include "daemon/learner/setup.h"
+#include "daemon/runtime/failpoint.h"
 
 #define OVERRIDES_MAX 64u
 
@@ -153,7 +154,11 @@ int main(int argc, char **argv)
 	else if (rc == SL_OK)
 		status = sl_loop_run(&daemon);
 	sl_setup_close(&daemon);
-	if (daemon.restart_requested)
+	if (daemon.restart_requested) {
+		sl_failpoint_reach(SL_FAILPOINT_BEFORE_EXEC);
 		execv("/proc/self/exe", argv);
+		perror("starlingd: cannot start itself again, start it: /proc/self/exe");
+		status = 1;
+	}
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/application/application.h"
+#include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/service.h"
 
 #define FAREWELL_MS 30000u
@@ -52,6 +53,7 @@ void sl_daemon_restart(struct sl_daemon *daemon)
 {
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
+	sl_failpoint_reach(SL_FAILPOINT_RESTARTING);
 }
 
 static void on_farewell(uv_timer_t *timer)

@@ -28,6 +28,8 @@
 	X(CATCHING_UP, "catching-up")		    /* entered CATCHUP */                                    \
 	X(AFTER_ABORTED, "after-aborted")	    /* the row is durable, the Abort not sent */             \
 	X(AFTER_OVER, "after-over")		    /* the row is durable, the core was not told */          \
+	X(RESTARTING, "restarting")		    /* it is to start again, and nothing is closed */        \
+	X(BEFORE_EXEC, "before-exec")		    /* .. all is closed */                                   \
 	/* only with an application: */                                                                      \
 	X(BEFORE_TRAINED_FILE, "before-trained-file") /* the application has given its vector */             \
 	X(AFTER_TRAINED_FILE, "after-trained-file")   /* it is durable, the core was not told */             \

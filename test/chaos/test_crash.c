@@ -1,5 +1,6 @@
 /* kill -9 at every named place of a round (daemon/runtime/failpoint.h), and a new start: every round commits,
  * and is exact. */
+#include <signal.h>
 #include <stdio.h>
 
 #include "daemon/runtime/failpoint.h"
@@ -114,4 +115,38 @@ CLUSTER_TEST(one_dies_while_it_catches_up)
 	cluster_expect(c, 1, "\"event\":\"committed\"");
 	cluster_start_failing(c, 4, "catching-up");
 	end(c, SL_FAILPOINT_CATCHING_UP, 1);
+}
+
+/* A newer roster comes in the middle of round 2: all start again in place, and 2 dies before its program runs
+ * again. It has the roster and the attempt on its disk. Member 5 was never there. */
+static void die_at_restart(struct cluster *c, enum sl_failpoint point)
+{
+	struct sl_error wrong = {0};
+	cluster_open(c, 5, "rounds=3 quorum=majority serve_after_end=2");
+	for (uint32_t i = 1; i <= 4; i++)
+		if (i == 2)
+			cluster_start_failing(c, i, names[point]);
+		else
+			cluster_start(c, i, "");
+	cluster_expect_phase(c, 2, 2, "SHARE");
+	cluster_shell(c, "sed -i '/id: 5,/d' roster.yaml");
+	for (uint32_t i = 1; i <= 4; i++)
+		cluster_signal(c, i, SIGHUP);
+	assert_int_equal(cluster_tend(c), 1);
+	for (uint32_t i = 1; i <= 4; i++) {
+		assert_int_equal(cluster_last_round(c, i), 3);
+		assert_int_equal(cluster_count(c, i, "start number 2 of this learner"), 1);
+	}
+	cluster_look_exact(c, 1u << 4, &wrong);
+	assert_string_equal(wrong.text, "");
+}
+
+CLUSTER_TEST(one_dies_when_it_is_to_start_again)
+{
+	die_at_restart(c, SL_FAILPOINT_RESTARTING);
+}
+
+CLUSTER_TEST(one_dies_before_it_starts_again)
+{
+	die_at_restart(c, SL_FAILPOINT_BEFORE_EXEC);
 }
