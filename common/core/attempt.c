@@ -10,15 +10,10 @@
 
 void sl_attempt_wipe(struct sl_core *core)
 {
-	struct sl_secrets *secrets = &core->at.secrets;
 	core->wipe_due = core->jobs > 0; /* they may still read the keys */
 	if (core->wipe_due)
 		return;
-	if (secrets->shares != NULL)
-		memset(secrets->shares, 0, secrets->count * sizeof *secrets->shares);
-	if (core->at.keys != NULL)
-		memset(core->at.keys, 0, core->view.n * sizeof *core->at.keys);
-	memset(secrets, 0, sizeof *secrets);
+	memset(core->secrets.base, 0, core->secrets.used);
 	core->at.keys = NULL;
 }
 

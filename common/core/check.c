@@ -71,8 +71,8 @@ static void reveal(struct sl_core *core)
 	message.challenge.a = core->view.a;
 	message.challenge.origin = core->view.ids[core->view.self];
 	memcpy(message.challenge.view, core->view.h, SL_HASH_BYTES);
-	memcpy(message.challenge.value, core->at.secrets.challenge, SL_KEY_BYTES);
-	take_challenge(core, core->view.self, core->at.secrets.challenge);
+	memcpy(message.challenge.value, core->at.secrets->challenge, SL_KEY_BYTES);
+	take_challenge(core, core->view.self, core->at.secrets->challenge);
 	pass_on(core, core->config.self, core->view.self, &message, true);
 }
 

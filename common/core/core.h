@@ -88,6 +88,7 @@ struct sl_core_config {
 	struct sl_model model; /* for peers whose parameter `model` differs; size 0: not told. Not owned */
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
+	void *secrets; /* sl_core_secret_bytes for keys and key shares; NULL: of the arena. Not owned */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
 	enum sl_membership_change membership_change;
@@ -235,6 +236,8 @@ struct sl_core;
 
 /* Return the bytes of arena that a core of this configuration needs. */
 size_t sl_core_bytes(const struct sl_core_config *config);
+/* Return the bytes of memory that its keys and key shares need. */
+size_t sl_core_secret_bytes(const struct sl_core_config *config);
 /* Return a core in `arena`, or NULL if the arena is too small. */
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena);
 

@@ -28,10 +28,8 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 	size_t R = config->roster_size;
 	size_t chunks = sl_view_state_chunks_most(elements_most(config));
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
-	size_t attempt = chunks * 16 +
-			 R * (sizeof(struct sl_exchange) + sizeof(struct sl_held_share) + chunks * 8 + 160) +
-			 4096;
-	size_t keys = R * (2 * SL_KEY_BYTES + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
+	size_t attempt = chunks * 16 + R * (sizeof(struct sl_exchange) + chunks * 8 + 160) + 4096;
+	size_t keys = R * (1 + SL_KEY_SHARE_BYTES + sizeof(sl_id)) +
 		      sl_view_openings_max(config->roster_size) *
 			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
 		      4096;
@@ -43,6 +41,13 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 			       R * 5 / 8 + SL_HASH_BYTES + 320) +
 			  4096;
 	return graph + attempt + keys + check + view + recovery;
+}
+
+size_t sl_core_secret_bytes(const struct sl_core_config *config)
+{
+	size_t all = config->roster_size * (SL_KEY_BYTES + sizeof(struct sl_held_share)) +
+		     sizeof(struct sl_secrets) + 4 * SL_ARENA_ALIGNMENT;
+	return all / SL_ARENA_ALIGNMENT * SL_ARENA_ALIGNMENT; /* it may end at a page */
 }
 
 size_t sl_core_bytes(const struct sl_core_config *config)
@@ -58,7 +63,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + aborts +
 	       (30 + SL_TREES_MAX) * set +
 	       (7 * R + 6 * sl_core_candidates_max(config->roster_size)) * sizeof(uint32_t) + view +
-	       sl_seen_bytes(config) + attempt_bytes(config) + 8192;
+	       sl_seen_bytes(config) + attempt_bytes(config) + sl_core_secret_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -173,6 +178,11 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	if (room == NULL)
 		return NULL;
 	sl_arena_init(&core->arena, room, bytes);
+	bytes = sl_core_secret_bytes(config);
+	void *secrets = config->secrets != NULL ? config->secrets : sl_arena_take(arena, 1, bytes);
+	if (secrets == NULL)
+		return NULL;
+	sl_arena_init(&core->secrets, secrets, bytes);
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
 	if (config->certificate != NULL && sl_certificate_fits(core, config->certificate->round))

@@ -216,7 +216,7 @@ static bool is_valid(const struct sl_core *core, uint32_t origin, uint32_t holde
 
 bool sl_open_share_fits(const struct sl_core *core, uint32_t r)
 {
-	const struct sl_held_share *share = &core->at.secrets.shares[r];
+	const struct sl_held_share *share = &core->at.secrets->shares[r];
 	return is_valid(core, core->view.neighbours[r], core->view.self, share->bytes, share->size);
 }
 
@@ -240,7 +240,7 @@ static sl_ms opens_at(const struct sl_core *core, uint32_t r)
 {
 	uint32_t position = core->view.neighbours[r];
 	bool shown = core->exchange[r].opened || is_known(core, position);
-	if (!core->at.released || shown || core->at.keys == NULL || core->at.secrets.shares[r].size == 0)
+	if (!core->at.released || shown || core->at.keys == NULL || core->at.secrets->shares[r].size == 0)
 		return SL_NEVER;
 	uint32_t said = sl_aborts_said(core, core->view.members[position], core->view.a);
 	return (said & SL_ABORT_UNRELEASED) != 0 ? 0 : core->at.released_at + core->config.stall_timeout_ms;
@@ -249,7 +249,7 @@ static sl_ms opens_at(const struct sl_core *core, uint32_t r)
 static void open_due(struct sl_core *core)
 {
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		const struct sl_held_share *share = &core->at.secrets.shares[r];
+		const struct sl_held_share *share = &core->at.secrets->shares[r];
 		if (core->now < opens_at(core, r))
 			continue;
 		core->exchange[r].opened = true;

@@ -63,7 +63,7 @@ void sl_pace_fewest(const struct sl_core *core, uint64_t *set)
 	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		if (is_among(core, what, r) ||
-		    (what.fewest == what.all && core->at.secrets.shares[r].size == 0))
+		    (what.fewest == what.all && core->at.secrets->shares[r].size == 0))
 			sl_bit_set(set, sl_view_peer(&core->view, r));
 }
 

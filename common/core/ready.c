@@ -68,7 +68,7 @@ void sl_ready_enter(struct sl_core *core)
 void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_ready *own = &core->readys[core->config.self].ready;
-	const struct sl_secrets *secrets = &core->at.secrets;
+	const struct sl_secrets *secrets = core->at.secrets;
 	core->readys[core->config.self].record.present =
 		false; /* an earlier one may still be queued for a link */
 	*own = (struct sl_ready){.id = core->config.ids[core->config.self],

@@ -33,7 +33,7 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 
 static bool take_secrets(struct sl_core *core, const struct sl_secrets *secrets)
 {
-	struct sl_secrets *own = &core->at.secrets;
+	struct sl_secrets *own = core->at.secrets;
 	if (secrets == NULL || secrets->count != own->count)
 		return false;
 	struct sl_held_share *shares = own->shares;

@@ -52,7 +52,7 @@ static const char *take_key_share(struct sl_core *core, int r, const struct sl_b
 {
 	if (r < 0)
 		return "a key share from a peer that is not a neighbour in this view";
-	struct sl_held_share *share = &core->at.secrets.shares[r];
+	struct sl_held_share *share = &core->at.secrets->shares[r];
 	uint32_t holders = sl_graph_degree(&core->view.graph, core->view.neighbours[r]);
 	if (share->size != 0)
 		return "a second key share";
@@ -194,7 +194,7 @@ static bool complete(const struct sl_core *core, uint32_t r)
 	const struct sl_exchange *exchange = &core->exchange[r];
 	bool deposit = !sl_view_keeps(&core->view, r) || exchange->deposits_in == core->view.chunks;
 	return deposit && exchange->shares_in == sl_view_share_count(&core->view) &&
-	       core->at.secrets.shares[r].size != 0;
+	       core->at.secrets->shares[r].size != 0;
 }
 
 static uint32_t least_in(const struct sl_core *core)
@@ -301,7 +301,7 @@ void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 
 void sl_share_secrets(struct sl_core *core, const struct sl_job_result *result)
 {
-	struct sl_secrets *secrets = &core->at.secrets;
+	struct sl_secrets *secrets = core->at.secrets;
 	memcpy(secrets->key, result->secrets->key, SL_KEY_BYTES);
 	memcpy(secrets->challenge, result->secrets->challenge, SL_KEY_BYTES);
 	memcpy(secrets->root, result->secrets->root, SL_HASH_BYTES);

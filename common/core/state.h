@@ -245,7 +245,7 @@ struct sl_attempt_state {
 	bool share_busy;		      /* a SHARE or EXPAND job is out */
 	bool encoded, drawn;		      /* ENCODE, SECRETS is done */
 	uint32_t deposit_asked, deposit_made; /* chunks of the own deposit */
-	struct sl_secrets secrets;
+	struct sl_secrets *secrets;  /* in core->secrets, as are their shares and `keys`; NULL: no attempt */
 	sl_ms began, looked, shared; /* SHARE began, took its last step, ended */
 	sl_ms some_ready;	     /* c+1 participants were ready; SL_NEVER: not yet */
 	bool others_wait;	     /* most neighbours have sent all that they may */
@@ -469,8 +469,9 @@ struct sl_core {
 	struct sl_message evidence[2];	      /* that is reported */
 	struct sl_edge advice[SL_ADVICE_MAX]; /* edges of a refusal that is reported */
 
-	struct sl_edge *edges; /* scratch: R(R-1)/2 */
-	struct sl_arena arena; /* of the view and the attempt, reset when a view is built */
+	struct sl_edge *edges;	 /* scratch: R(R-1)/2 */
+	struct sl_arena arena;	 /* of the view and the attempt, reset when a view is built */
+	struct sl_arena secrets; /* .. its keys and key shares */
 };
 
 /* Return the roster index of `id`, or UINT32_MAX. */

@@ -335,18 +335,22 @@ static bool room_for_keys(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	struct sl_attempt_state *at = &core->at;
-	at->secrets.count = view->degree;
-	at->secrets.shares = SL_ARENA_TAKE(arena, view->degree, struct sl_held_share);
-	at->keys = sl_arena_take(arena, view->n, SL_KEY_BYTES);
+	sl_arena_reset(&core->secrets, 0);
+	at->secrets = SL_ARENA_TAKE(&core->secrets, 1, struct sl_secrets);
+	at->keys = sl_arena_take(&core->secrets, view->n, SL_KEY_BYTES);
+	struct sl_held_share *shares = SL_ARENA_TAKE(&core->secrets, view->degree, struct sl_held_share);
+	if (shares == NULL)
+		return false;
+	at->secrets->count = view->degree;
+	at->secrets->shares = shares;
 	at->claimed = SL_ARENA_TAKE(arena, view->n, bool);
 	at->known = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
 	at->combine_ids = SL_ARENA_TAKE(arena, view->n, sl_id);
 	at->combine = sl_arena_take(arena, view->n, SL_KEY_SHARE_BYTES);
 	at->opening_count = (uint32_t)sl_view_openings_max(view->n);
 	at->openings = SL_ARENA_TAKE(arena, at->opening_count, struct sl_opened);
-	bool room = at->secrets.shares != NULL && at->keys != NULL && at->claimed != NULL &&
-		    at->known != NULL && at->combine_ids != NULL && at->combine != NULL &&
-		    at->openings != NULL;
+	bool room = at->claimed != NULL && at->known != NULL && at->combine_ids != NULL &&
+		    at->combine != NULL && at->openings != NULL;
 	for (uint32_t k = 0; room && k < at->opening_count; k++) {
 		at->openings[k].origin = SL_NOBODY;
 		at->openings[k].sent = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);

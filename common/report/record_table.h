@@ -276,6 +276,9 @@
 	X(UNSAFE_DUMP_MODEL, "unsafe_dump_model", SL_WARN, "",                                               \
 	  "unsafe_dump_model is set: this learner writes its trained model to disk in every round; "         \
 	  "never do this with real data")                                                                    \
+	X(NOT_LOCKED, "not_locked", SL_WARN, "reason",                                                       \
+	  "{reason} cannot be locked in memory, and may be written to the swap space; raise the limit: "     \
+	  "ulimit -l, or LimitMEMLOCK=infinity in the unit")                                                 \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(IGNORED, "ignored", SL_WARN, "",                                                                   \
 	  "{reason} is ignored: a checkpoint is no record of a committed round; this learner begins with "   \

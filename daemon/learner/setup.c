@@ -164,6 +164,10 @@ static void system_randomness(void *context, uint8_t *bytes, size_t n)
 static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_workspace *v = &daemon->workspace;
+	size_t room = sl_core_secret_bytes(&daemon->core_config);
+	void *secrets = daemon->core_config.secrets = sodium_malloc(room);
+	bool locked = secrets != NULL && sodium_mlock(secrets, room) == 0 &&
+		      sodium_mlock(&v->secrets, sizeof v->secrets) == 0; /* models may take what is left */
 	v->n = daemon->core_config.parameters.n;
 	v->tensors = daemon->trainer->tensors;
 	daemon->memory.begins = calloc(v->tensors.count + 1, sizeof *daemon->memory.begins);
@@ -182,9 +186,12 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	v->committed = calloc(1, sl_workspace_bytes(v));
 	if (v->ranges.count > 0 && (v->rest = sodium_malloc((bytes + 7) / 8 * 8)) != NULL)
 		memset(v->rest, 0, bytes);
-	if (daemon->memory.begins == NULL || v->trained == NULL || v->committed == NULL ||
+	if (secrets == NULL || daemon->memory.begins == NULL || v->trained == NULL || v->committed == NULL ||
 	    (v->ranges.count > 0 && v->rest == NULL))
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
+	if (!locked || sodium_mlock(v->trained, bytes) != 0)
+		sl_report_log_reason(&daemon->observe, SL_RECORD_NOT_LOCKED,
+				     locked ? "models" : "keys and models");
 	return SL_OK;
 }
 
@@ -559,6 +566,7 @@ void sl_setup_close(struct sl_daemon *daemon)
 	if (daemon->core != NULL)
 		sl_event_queue_free_buffers(sl_core_held(daemon->core)); /* shares of others: wiped */
 	free(daemon->memory.core);
+	sodium_free(daemon->core_config.secrets);
 	sl_verify_close(&daemon->verifier);
 	free(daemon->memory.tensors);
 	free(daemon->memory.ids);

@@ -2,12 +2,15 @@
  * output. */
 #include <ctype.h>
 #include <ftw.h>
+#include <linux/capability.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "test/lib/cluster.h"
@@ -138,4 +141,24 @@ CLUSTER_TEST(keys_are_nowhere_else)
 			 2 * LEARNERS); /* both halves of each: the search finds what is there */
 	assert_int_equal(elsewhere, 0);
 	assert_true(searched >= 2 + LEARNERS * 5); /* output; log, config, certificate, two checkpoints */
+}
+
+/* A learner that may lock no memory says so. */
+CLUSTER_TEST(memory_that_cannot_be_locked)
+{
+	struct rlimit limit, none = {0, 0};
+	cluster_open(c, 3, "rounds=1");
+	cluster_start(c, 1, "");
+	cluster_expect(c, 1, "\"event\":\"listening\"");
+	assert_int_equal(cluster_count(c, 1, "\"event\":\"not_locked\""), 0);
+	prctl(PR_CAPBSET_DROP, CAP_IPC_LOCK, 0, 0, 0); /* of root; for the programs that it starts */
+	assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &none), 0);
+	cluster_start(c, 2, "");
+	cluster_start(c, 3, "");
+	cluster_expect(c, 2, "keys and models cannot be locked in memory");
+	cluster_finish(c);
+	assert_int_equal(cluster_count(c, 2, "\"event\":\"not_locked\""), 1);
+	setrlimit(RLIMIT_MEMLOCK, &limit);
 }

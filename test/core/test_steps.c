@@ -1,4 +1,6 @@
 /* One core, step by step: what each cause leads to. */
+#include <stdlib.h>
+
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 
@@ -521,4 +523,24 @@ TEST(operator_abort_out_of_place)
 		"to 2, *\n"
 		"operator abort -> OVER, persist over t1 a1, wipe, INVALIDATED, TRAIN, *");
 	driver_free(p);
+}
+
+/* --- secrets --- */
+
+/* Before the release, the own deposit key and challenge stand in the memory for secrets, and nowhere else. */
+TEST(keys_stand_in_the_memory_for_secrets)
+{
+	struct driver *p = driver_new(4, 4);
+	size_t bytes = sl_core_secret_bytes(&p->config);
+	uint8_t *secrets = malloc(bytes);
+	memset(p->secrets.key, 0x5a, SL_KEY_BYTES);
+	memset(p->secrets.challenge, 0xa5, SL_KEY_BYTES);
+	p->config.secrets = secrets;
+	driver_ready(p);
+	assert_non_null(memmem(secrets, bytes, p->secrets.key, SL_KEY_BYTES));
+	assert_non_null(memmem(secrets, bytes, p->secrets.challenge, SL_KEY_BYTES));
+	assert_null(memmem(p->arena, sl_core_bytes(&p->config), p->secrets.key, SL_KEY_BYTES));
+	assert_null(memmem(p->arena, sl_core_bytes(&p->config), p->secrets.challenge, SL_KEY_BYTES));
+	driver_free(p);
+	free(secrets);
 }
