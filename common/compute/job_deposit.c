@@ -200,15 +200,17 @@ void sl_job_deposit_checksum(struct sl_workspace *workspace, const struct sl_job
 	result->points = points;
 	result->code = sl_checksum_init(&checksum, &view->field, points, view->elements, job->expected,
 					&workspace->scratch);
+	bool single = job->chunk > 0;
 	if (result->code == SL_OK)
-		result->code = sum_state(workspace, job, &checksum, view->self, phi);
-	for (uint32_t r = 0; result->code == SL_OK && r < view->degree; r++)
+		result->code =
+			sum_state(workspace, job, &checksum, single ? job->chunk - 1 : view->self, phi);
+	for (uint32_t r = 0; result->code == SL_OK && !single && r < view->degree; r++)
 		if (sl_view_keeps(view, r)) {
 			result->from = r;
 			phi += points;
 			result->code = sum_state(workspace, job, &checksum, view->neighbours[r], phi);
 		}
-	if (result->code == SL_OK)
+	if (result->code == SL_OK && !single)
 		sum_result(workspace, view, &checksum, phi + points);
 	sl_arena_reset(&workspace->scratch, mark);
 }

@@ -31,7 +31,7 @@ enum sl_job_kind {
 struct sl_job {
 	enum sl_job_kind kind;
 	uint32_t epoch; /* of the attempt that gave the job; the core ignores results of another epoch */
-	uint32_t chunk; /* CHECK: position of the slot */
+	uint32_t chunk; /* CHECK: position of the slot; CHECKSUM: 1 + that of the only one, or 0 */
 	const struct sl_view *view; /* borrowed until the core has the result */
 	uint64_t iteration;	    /* MIX: exchange of the states that are taken; of forest SL_FOREST_UP or
 				       SL_FOREST_DOWN. 0: from the slots */
@@ -55,7 +55,7 @@ struct sl_job_result {
 	const struct sl_secrets *secrets;   /* SECRETS: key, challenge, root; in the workspace, until the step
 					       that is given the result has ended */
 	const uint64_t *values; /* CHECKSUM: in the workspace, `points` numbers each: of the own masked state,
-				   of those kept, ascending by position, of Z */
+				   of those kept, ascending by position, of Z; or of one */
 	uint32_t points;	/* CHECKSUM */
 	double real;		/* CLOSE: margin; SUM: 0; MIX of metropolis: spread of the states before the
 				   exchange (sl_spectrum_spread_bound) to two digits, NaN: not measured */

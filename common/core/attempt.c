@@ -119,24 +119,35 @@ struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum s
 	return report;
 }
 
-sl_ms sl_attempt_stalls_at(const struct sl_core *core)
+/* Return the time at which MIX or CHECK is stalled, if nothing comes before. */
+static sl_ms stalls_at(const struct sl_core *core)
 {
 	sl_ms silent = core->at.progress + core->config.stall_timeout_ms, slow = sl_pace_mixed(core);
 	return silent < slow ? silent : slow;
 }
 
+/* A participant that recovers mixes no more, unless it lies: c of them alone end nothing that goes on. In
+ * CHECK, honest ones recover for a dispute that the Checksums under way will show here, too. */
+sl_ms sl_attempt_ends_at(const struct sl_core *core)
+{
+	const struct sl_attempt_state *at = &core->at;
+	sl_ms end = stalls_at(core), since = at->progress > at->joined_at ? at->progress : at->joined_at;
+	if (at->joined == SL_NOBODY)
+		return end;
+	if (core->phase == SL_PHASE_MIX && at->joined_count > core->view.agreed.tolerance)
+		return 0;
+	since += sl_core_hello_ms(&core->config);
+	return since < end ? since : end;
+}
+
 void sl_attempt_stalled(struct sl_core *core)
 {
 	bool silent = core->at.progress + core->config.stall_timeout_ms <= sl_pace_mixed(core);
-	sl_attempt_fail(core, silent ? SL_REASON_STALLED : SL_REASON_SLOW, false)->set = core->failed;
-}
-
-void sl_attempt_join(struct sl_core *core, uint32_t peer)
-{
-	if (core->now + core->config.stall_timeout_ms / 2 < sl_attempt_stalls_at(core))
-		sl_attempt_fail_by(core, peer, SL_REASON_JOINED, false);
+	if (core->at.joined != SL_NOBODY &&
+	    core->now + core->config.stall_timeout_ms / 2 < stalls_at(core)) /* else others were as slow */
+		sl_attempt_fail_by(core, core->at.joined, SL_REASON_JOINED, false);
 	else
-		sl_attempt_stalled(core);
+		sl_attempt_fail(core, silent ? SL_REASON_STALLED : SL_REASON_SLOW, false)->set = core->failed;
 }
 
 /* Another learner ends SHARE. Return true if this one was about to do so, since neighbours are too slow; set

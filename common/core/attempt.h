@@ -12,13 +12,12 @@ struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, b
 /* The same, through `peer`, which the report names. */
 struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum sl_reason reason,
 				     bool refused);
-/* Return the time at which MIX or CHECK ends for want of progress, if nothing arrives before; end it, since
- * data of the peers of core->missing did not come. */
-sl_ms sl_attempt_stalls_at(const struct sl_core *core);
+/* Return the time at which MIX or CHECK ends for want of progress, if nothing arrives before: early if other
+ * participants recover. */
+sl_ms sl_attempt_ends_at(const struct sl_core *core);
+/* End MIX or CHECK at that time: through the first participant that recovers if half of stall_timeout was
+ * left, else since data of the peers of core->missing did not come. */
 void sl_attempt_stalled(struct sl_core *core);
-/* The same, since `peer` recovers the attempt; or as stalled, if half of stall_timeout was left until then:
- * the missing peers are as much the cause here as at that peer. */
-void sl_attempt_join(struct sl_core *core, uint32_t peer);
 /* The `fail` of AGREE and SHARE: end the attempt; once shares may have left, with a signed Abort. */
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */

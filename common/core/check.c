@@ -5,6 +5,7 @@
 #include "common/core/confirm.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
+#include "common/core/penalty.h"
 #include "common/core/split.h"
 
 static bool may_take(const struct sl_core *core, sl_round t, const uint8_t *view)
@@ -92,18 +93,27 @@ static size_t packed_bytes(const struct sl_core *core)
 	return sl_packed_bytes(core->at.points, core->view.field.bits);
 }
 
+/* Return what was said first of the masked state of `owner` (k = 0), or what was said otherwise (k = 1). */
+static uint64_t *phi_of(const struct sl_core *core, uint32_t owner, uint32_t k)
+{
+	return core->at.phi + ((size_t)owner * 2 + k) * core->at.points;
+}
+
 /* `signer` says that the masked state of `owner` has these checksums: positions. */
 static void compare(struct sl_core *core, uint32_t owner, uint32_t signer, const uint64_t *values)
 {
-	struct sl_attempt_state *at = &core->at;
-	size_t bytes = at->points * sizeof *values;
-	if (!at->phi_here[owner])
-		memcpy(at->phi + (size_t)owner * at->points, values, bytes);
-	else if (memcmp(at->phi + (size_t)owner * at->points, values, bytes) != 0) {
+	uint32_t *signers = core->at.signers[owner], k = signers[0] != SL_NOBODY;
+	size_t bytes = core->at.points * sizeof *values;
+	if (k == 1 && memcmp(phi_of(core, owner, 0), values, bytes) == 0)
+		return;
+	if (k == 1) {
 		sl_bit_set(core->disputed, core->view.members[owner]);
 		sl_bit_set(core->disputed, core->view.members[signer]);
 	}
-	at->phi_here[owner] = true;
+	if (signers[k] != SL_NOBODY)
+		return;
+	signers[k] = signer;
+	memcpy(phi_of(core, owner, k), values, bytes);
 }
 
 /* Unpack a checksum to at.said. Return false if it is not of the field. */
@@ -209,11 +219,60 @@ static bool adds_up(const struct sl_core *core)
 	for (uint32_t k = 0; k < at->points; k++) {
 		uint64_t sum = 0;
 		for (uint32_t i = 0; i < core->view.n; i++)
-			sum = sl_field_add(&core->view.field, sum, at->phi[(size_t)i * at->points + k]);
+			sum = sl_field_add(&core->view.field, sum, phi_of(core, i, 0)[k]);
 		if (sum != at->z_values[k])
 			return false;
 	}
 	return true;
+}
+
+/* --- disputes --- */
+
+uint32_t sl_check_disputed(const struct sl_core *core)
+{
+	for (uint32_t i = 0; core->at.judging && i < core->view.n; i++)
+		if (core->at.signers[i][1] != SL_NOBODY)
+			return i;
+	return SL_NOBODY;
+}
+
+void sl_check_judge(struct sl_core *core)
+{
+	uint32_t owner = sl_check_disputed(core);
+	if (core->at.slots[owner] != SL_SLOT_HELD || !sl_core_has(core->at.known, owner))
+		return;
+	struct sl_job *job = sl_emit_job_on(core, SL_JOB_CHECKSUM, 1 + owner, &core->view);
+	job->expected = core->at.seed;
+	job->keys = (const uint8_t(*)[SL_KEY_BYTES])core->at.keys;
+	core->at.summing = true;
+}
+
+static void believe(struct sl_core *core, uint32_t owner, const uint64_t *values)
+{
+	memmove(phi_of(core, owner, 0), values, core->at.points * sizeof *values);
+	core->at.signers[owner][1] = SL_NOBODY;
+}
+
+bool sl_check_judged(struct sl_core *core, const uint64_t *truth)
+{
+	uint32_t disputed = sl_check_disputed(core);
+	memset(core->failed, 0, sl_core_set_bytes(core));
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t signer = core->view.members[core->at.signers[disputed][k]];
+		if (memcmp(phi_of(core, disputed, k), truth, core->at.points * sizeof *truth) == 0)
+			continue;
+		sl_bit_set(core->failed, signer);
+		sl_emit_reject(core, signer, "a checksum that is not that of the deposit");
+	}
+	sl_penalty_failed(core, core->failed, SL_REASON_BAD_STATE);
+	believe(core, disputed, truth);
+	/* With deposits = forest two speak of each; where more do, a deposit decides again. */
+	for (uint32_t i = 0; i < core->view.n && core->view.deposits_forest; i++)
+		for (uint32_t k = 0; k < 2 && core->at.signers[i][1] != SL_NOBODY; k++)
+			if (sl_bit(core->failed, core->view.members[core->at.signers[i][k]]))
+				believe(core, i, phi_of(core, i, 1 - k));
+	core->at.judging = sl_check_disputed(core) != SL_NOBODY;
+	return !core->at.judging && adds_up(core);
 }
 
 static void find_missing(const struct sl_core *core, uint64_t *set)
@@ -255,8 +314,8 @@ bool sl_check_advance(struct sl_core *core)
 		at->points_asked = true;
 	}
 	if (at->checksum_count == core->view.n && at->z_values != NULL) {
-		bool disputed = sl_bit_count(core->disputed, sl_core_words(core)) > 0;
-		if (disputed || !adds_up(core)) {
+		at->judging = sl_bit_count(core->disputed, sl_core_words(core)) > 0;
+		if (at->judging || !adds_up(core)) {
 			sl_attempt_fail(core, SL_REASON_CHECKSUM, false)->set = core->disputed;
 			return true;
 		}
@@ -264,7 +323,7 @@ bool sl_check_advance(struct sl_core *core)
 		sl_confirm_settle(core);
 		return true;
 	}
-	if (core->jobs > 0 || core->now < sl_attempt_stalls_at(core))
+	if (core->jobs > 0 || core->now < sl_attempt_ends_at(core))
 		return false;
 	find_missing(core, core->missing);
 	sl_attempt_stalled(core);
@@ -273,13 +332,7 @@ bool sl_check_advance(struct sl_core *core)
 
 sl_ms sl_check_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : sl_attempt_stalls_at(core);
-}
-
-void sl_check_joined(struct sl_core *core, uint32_t peer)
-{
-	find_missing(core, core->missing);
-	sl_attempt_join(core, peer);
+	return core->jobs > 0 ? SL_NEVER : sl_attempt_ends_at(core);
 }
 
 void sl_check_lost(struct sl_core *core, uint32_t peer)

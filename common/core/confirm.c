@@ -60,6 +60,9 @@ void sl_confirm_settle(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
+	if (at->joined != SL_NOBODY &&
+	    core->before != SL_PHASE_RECOVER) /* it recovers, and nothing was missing */
+		sl_penalty_failed(core, sl_core_only(core, at->joined), SL_REASON_JOINED);
 	at->signs = !at->digested;
 	if (at->signs)
 		sl_emit_persist(core, SL_PERSIST_SIGNS, core->view.a);
@@ -233,7 +236,8 @@ bool sl_confirm_advance(struct sl_core *core)
 	}
 	uint32_t stuck = in_need(core);
 	if (stuck != SL_NOBODY) {
-		sl_attempt_fail_by(core, stuck, SL_REASON_JOINED, false);
+		memset(core->missing, 0, sl_core_set_bytes(core));
+		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = stuck;
 		return true;
 	}
 	sl_have_serve(core);
@@ -251,7 +255,7 @@ sl_ms sl_confirm_deadline(const struct sl_core *core)
 	sl_ms closes = sl_close_deadline(core);
 	due = opens < due ? opens : due;
 	due = closes < due ? closes : due;
-	due = late > core->now && late < due ? late : due;
+	due = sl_core_sooner(core, due, late);
 	return due > core->now ? due : core->now + 1;
 }
 

@@ -11,17 +11,12 @@ void sl_deposit_begin(struct sl_core *core, bool all)
 			core->at.slots[core->view.neighbours[r]] = SL_SLOT_UNSEEN;
 }
 
-static void hold(struct sl_core *core, uint32_t position)
+void sl_deposit_hold(struct sl_core *core, uint32_t position)
 {
 	core->at.slots[position] = SL_SLOT_HELD;
 	sl_core_mark(core->at.held, position);
 	core->at.held_count++;
 	core->at.edition++;
-}
-
-void sl_deposit_own(struct sl_core *core)
-{
-	hold(core, core->view.self);
 }
 
 void sl_deposit_restart(struct sl_core *core)
@@ -47,7 +42,7 @@ void sl_deposit_checked(struct sl_core *core, const struct sl_job_result *result
 {
 	core->at.checking = false;
 	if (result->code == SL_OK)
-		hold(core, result->chunk);
+		sl_deposit_hold(core, result->chunk);
 	else
 		core->at.slots[result->chunk] = SL_SLOT_MISSING;
 }

@@ -8,8 +8,8 @@
 /* Note what the slots may have: with `all`, as in a state file from disk, any; else the deposits that are
  * kept here. */
 void sl_deposit_begin(struct sl_core *core, bool all);
-/* COMMITMENT is done: the own slot is the own deposit. */
-void sl_deposit_own(struct sl_core *core);
+/* The slot of the participant at `position` has the deposit that its Ready names. */
+void sl_deposit_hold(struct sl_core *core, uint32_t position);
 /* Forget a CHECK job that is out: its result is late. */
 void sl_deposit_restart(struct sl_core *core);
 /* Check the next slot whose owner's Ready is here. */

@@ -407,15 +407,8 @@ sl_ms sl_discover_deadline(const struct sl_core *core)
 		return SL_NEVER;
 	if (core->window_since != SL_NEVER) {
 		sl_ms silent = silent_until(core), straggler = straggler_until(core);
-		if (silent > core->now && silent < due)
-			due = silent;
-		if (straggler > core->now && straggler < due)
-			due = straggler;
+		due = sl_core_sooner(core, sl_core_sooner(core, due, silent), straggler);
 	}
-	if (core->not_before > core->now && core->not_before < due)
-		due = core->not_before;
-	sl_ms allowed = sl_allowance_next_attempt(core);
-	if (allowed > core->now && allowed < due)
-		due = allowed;
-	return due;
+	due = sl_core_sooner(core, due, core->not_before);
+	return sl_core_sooner(core, due, sl_allowance_next_attempt(core));
 }

@@ -18,11 +18,12 @@ void sl_have_heard(struct sl_core *core, uint32_t peer, const struct sl_message 
 	struct sl_holder *holder = &core->at.holders[position];
 	memcpy(holder->held, have->held, size);
 	memcpy(holder->keys, have->keys, size);
+	if (!holder->heard && core->at.joined_count++ == 0) {
+		core->at.joined = peer;
+		core->at.joined_at = core->now;
+	}
 	holder->heard = true;
-	core->at.joined = peer;
 	core->at.open_dirty = true;
-	if (core->phases[core->phase].joined != NULL)
-		core->phases[core->phase].joined(core, peer);
 }
 
 void sl_have_link(struct sl_core *core, uint32_t peer)

@@ -33,8 +33,8 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 		      sl_view_openings_max(config->roster_size) *
 			      (sizeof(struct sl_opened) + sl_bit_words(R) * 8 + 64) +
 		      4096;
-	size_t check = R * (SL_KEY_BYTES + 3 + 2 * SL_CHECKSUM_POINTS_MAX * sizeof(uint64_t) + 16 +
-			    sl_bit_words(R) * 8 + 64) +
+	size_t check = R * (SL_KEY_BYTES + 2 + 3 * SL_CHECKSUM_POINTS_MAX * sizeof(uint64_t) + 16 +
+			    2 * sizeof(uint32_t) + sl_bit_words(R) * 8 + 64) +
 		       4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
 	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +

@@ -132,17 +132,11 @@ enum sl_wait sl_mix_awaits(const struct sl_core *core, uint64_t *set)
 
 static bool stalled(struct sl_core *core)
 {
-	if (core->jobs > 0 || core->now < sl_attempt_stalls_at(core))
+	if (core->jobs > 0 || core->now < sl_attempt_ends_at(core))
 		return false;
 	find_missing(core, core->missing);
 	sl_attempt_stalled(core);
 	return true;
-}
-
-void sl_mix_joined(struct sl_core *core, uint32_t peer)
-{
-	find_missing(core, core->missing);
-	sl_attempt_join(core, peer);
 }
 
 /* --- the spread of the states, for displays: nothing depends on it --- */
@@ -195,7 +189,7 @@ void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 
 sl_ms sl_mix_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : sl_attempt_stalls_at(core);
+	return core->jobs > 0 ? SL_NEVER : sl_attempt_ends_at(core);
 }
 
 uint32_t sl_mix_permille(const struct sl_core *core)

@@ -10,8 +10,6 @@ bool sl_mix_advance(struct sl_core *core);
 sl_ms sl_mix_deadline(const struct sl_core *core);
 enum sl_wait sl_mix_awaits(const struct sl_core *core, uint64_t *set);
 uint32_t sl_mix_permille(const struct sl_core *core);
-/* `peer` recovers the attempt: so does this learner. */
-void sl_mix_joined(struct sl_core *core, uint32_t peer);
 /* A chunk of a State has come. */
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 /* MIX is done. */

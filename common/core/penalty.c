@@ -106,6 +106,9 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 	case SL_REASON_BAD_DEPOSIT:
 	case SL_REASON_BAD_STATE:
 		return SL_FAULT_LIED;
+	case SL_REASON_JOINED: /* of more than c that recover, one is honest and has a cause */
+		return core->at.joined_count > core->view.agreed.tolerance ? SL_FAULT_NONE
+									   : SL_FAULT_EXCUSABLE;
 	case SL_REASON_READYS: /* it may be another one that signed two */
 	case SL_REASON_ABORTED:
 	case SL_REASON_LINK:

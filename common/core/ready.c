@@ -80,7 +80,7 @@ void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *resul
 	sl_canonical_key(&core->config.scope, own->id, secrets->key, own->key_hash);
 	sl_canonical_challenge(&core->config.scope, own->id, secrets->challenge, own->challenge_hash);
 	memcpy(own->share_root, secrets->root, SL_HASH_BYTES);
-	sl_deposit_own(core);
+	sl_deposit_hold(core, core->view.self);
 	take(core, core->view.self, own);
 	sl_aborts_readied(core, core->a);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_PREPARED, core->a);
@@ -290,29 +290,22 @@ sl_ms sl_ready_deadline(const struct sl_core *core)
 	if (!core->at.prepared)
 		return SL_NEVER; /* PREPARED is not durable yet */
 	for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
-		due = ends[k] > core->now && ends[k] < due ? ends[k] : due;
+		due = sl_core_sooner(core, due, ends[k]);
 	return due;
 }
 
 void sl_ready_released(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	const struct {
-		enum sl_reason reason;
-		uint32_t peer;
-	} causes[] = {{SL_REASON_ABORTED, sl_aborts_of_view(core)},
-		      {SL_REASON_READYS, sl_split_from(core)},
-		      {SL_REASON_JOINED, at->joined}};
+	uint32_t aborted = sl_aborts_of_view(core);
 	at->released = true;
 	sl_open_release(core);
-	if (at->resumed || at->unmixable) {
+	if (at->resumed || at->unmixable)
 		sl_attempt_fail(core, SL_REASON_RESTARTED, false);
-		return;
-	}
-	for (size_t k = 0; k < sizeof causes / sizeof *causes; k++)
-		if (causes[k].peer != SL_NOBODY) {
-			sl_attempt_fail_by(core, causes[k].peer, causes[k].reason, false);
-			return;
-		}
-	sl_move_to(core, SL_PHASE_MIX);
+	else if (aborted != SL_NOBODY)
+		sl_attempt_fail_by(core, aborted, SL_REASON_ABORTED, false);
+	else if (sl_split_from(core) != SL_NOBODY)
+		sl_attempt_fail_by(core, sl_split_from(core), SL_REASON_READYS, false);
+	else
+		sl_move_to(core, SL_PHASE_MIX);
 }

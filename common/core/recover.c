@@ -15,6 +15,7 @@
 #include "common/core/aborts.h"
 #include "common/core/attempt.h"
 #include "common/core/catchup.h"
+#include "common/core/check.h"
 #include "common/core/close.h"
 #include "common/core/confirm.h"
 #include "common/core/deposit.h"
@@ -61,9 +62,10 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 
 void sl_recover_enter(struct sl_core *core)
 {
-	if (core->before == SL_PHASE_CATCHUP)
-		core->at.edition++; /* requests during CATCHUP got no answer: send Have again */
-	else
+	if (core->before == SL_PHASE_CATCHUP) {
+		core->at.edition++;	  /* requests during CATCHUP got no answer: send Have again */
+		core->at.judging = false; /* the total weight may be another one */
+	} else
 		sl_emit_hello(core, core->linked);
 }
 
@@ -86,12 +88,12 @@ static void ask_more(struct sl_core *core, uint32_t position)
 
 /* Return the position of a missing deposit that `holder` has, or SL_NOBODY. Learners begin with
  * different positions, so that they request different ones. */
-static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
+static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder, uint32_t only)
 {
 	for (uint32_t k = 1; k < core->view.n; k++) {
 		uint32_t origin = (core->view.self + k) % core->view.n;
 		if (core->at.slots[origin] == SL_SLOT_MISSING && core->at.ready_here[origin] &&
-		    sl_core_has(holder->held, origin))
+		    (only == SL_NOBODY || only == origin) && sl_core_has(holder->held, origin))
 			return origin;
 	}
 	return SL_NOBODY;
@@ -99,12 +101,14 @@ static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder
 
 static void ask_holders(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->view.n; i++) {
+	uint32_t only = sl_check_disputed(core);      /* the deposit that ends a dispute */
+	for (uint32_t k = 1; k < core->view.n; k++) { /* learners begin with different ones of these, too */
+		uint32_t i = (core->view.self + k) % core->view.n;
 		struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching || core->now < holder->ask_after ||
 		    !sl_bit(core->linked, core->view.members[i]))
 			continue;
-		uint32_t origin = choose_origin(core, holder);
+		uint32_t origin = choose_origin(core, holder, only);
 		if (origin == SL_NOBODY)
 			continue;
 		core->at.slots[origin] = SL_SLOT_FETCHING;
@@ -230,6 +234,32 @@ static bool must_wait(const struct sl_core *core)
 	return votes.given_up && votes.present < votes.need && !(over && !all_are_stuck(core, &votes));
 }
 
+/* Return true if this learner may sign a Digest out of RECOVER; else the next step gives the attempt up, or
+ * waits. */
+static bool may_sign(struct sl_core *core)
+{
+	sl_close_judge(core); /* others may have aborted meanwhile */
+	bool hopeless = sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks);
+	return core->at.digested || !(hopeless || (core->at.refused == SL_REASON_NONE && must_wait(core)));
+}
+
+void sl_recover_verdict(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (core->phase != SL_PHASE_RECOVER) {
+		sl_check_summed(core, result);
+		return;
+	}
+	core->at.summing = false;
+	core->at.judging &= result->code == SL_OK; /* else all deposits are needed */
+	if (!core->at.judging || !sl_check_judged(core, result->values))
+		return;
+	core->at.judging = may_sign(core);
+	if (!core->at.judging)
+		return;
+	sl_move_to(core, SL_PHASE_CONFIRM);
+	sl_confirm_settle(core);
+}
+
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->at.summing = false;
@@ -237,11 +267,8 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
 	core->at.refused = sl_confirm_flaw(core, result);
-	sl_close_judge(core); /* others may have aborted meanwhile */
-	bool hopeless = sl_split_divides(core) || sl_over_hopeless(&core->view, core->marks),
-	     waits = core->at.refused == SL_REASON_NONE && must_wait(core);
-	if ((hopeless || waits) && !core->at.digested)
-		return; /* the next step gives it up, or waits */
+	if (!may_sign(core))
+		return;
 	if (core->at.refused == SL_REASON_NONE) {
 		sl_move_to(core, SL_PHASE_CONFIRM);
 		sl_confirm_result(core, result);
@@ -281,6 +308,7 @@ static void say_stuck(struct sl_core *core)
 /* Find the participants whose deposits no linked participant has, or whose keys are not known. */
 static void find_missing(const struct sl_core *core, uint64_t *set)
 {
+	uint32_t only = sl_check_disputed(core);
 	memset(set, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		bool known = sl_core_has(core->at.known, i);
@@ -288,7 +316,7 @@ static void find_missing(const struct sl_core *core, uint64_t *set)
 		for (uint32_t j = 0; j < core->view.n && !offered; j++)
 			offered = sl_bit(core->linked, core->view.members[j]) &&
 				  sl_core_has(core->at.holders[j].held, i);
-		if (!offered || !known)
+		if ((only == SL_NOBODY || only == i) && (!offered || !known))
 			sl_bit_set(set, core->view.members[i]);
 	}
 }
@@ -302,14 +330,6 @@ enum sl_wait sl_recover_awaits(const struct sl_core *core, uint64_t *set)
 		return SL_WAIT_OTHERS;
 	find_missing(core, set);
 	return SL_WAIT_DEPOSITS;
-}
-
-static void report_missing(struct sl_core *core)
-{
-	if (core->now < core->report_at)
-		return;
-	find_missing(core, core->missing);
-	sl_emit_waiting(core, core->missing);
 }
 
 /* Return true if a linked participant that sends nothing now has the deposit of `origin`, too. */
@@ -350,8 +370,11 @@ static void drop_stalled(struct sl_core *core)
 static void sum_up(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (!has_all(core) || at->given_up || at->refused != SL_REASON_NONE ||
-	    (must_wait(core) && !at->digested))
+	if (at->given_up || at->refused != SL_REASON_NONE || (must_wait(core) && !at->digested))
+		return;
+	if (sl_check_disputed(core) != SL_NOBODY)
+		sl_check_judge(core);
+	if (!has_all(core) || at->judging)
 		return;
 	at->summing = true;
 	sl_emit_job_on(core, SL_JOB_SUM, 0, &core->view)->keys = (const uint8_t(*)[SL_KEY_BYTES])at->keys;
@@ -376,7 +399,10 @@ bool sl_recover_advance(struct sl_core *core)
 		sum_up(core);
 	if (!at->summing)
 		say_stuck(core);
-	report_missing(core);
+	if (core->now < core->report_at)
+		return false;
+	find_missing(core, core->missing);
+	sl_emit_waiting(core, core->missing);
 	return false;
 }
 
@@ -386,18 +412,19 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 	if (core->at.summing || closes != SL_NEVER)
 		return closes;
 	due = opens < due ? opens : due;
-	sl_ms ends[] = {stuck_at(core), stuck_at(core) + core->config.stall_timeout_ms,
-			core->at.all_stuck + core->config.stall_timeout_ms, sl_split_due(core)};
-	for (size_t k = core->at.given_up ? 3 : 0; k < sizeof ends / sizeof *ends; k++)
-		due = ends[k] > core->now && ends[k] < due ? ends[k] : due;
+	if (!core->at.given_up) {
+		due = sl_core_sooner(core, due, stuck_at(core));
+		due = sl_core_sooner(core, due, stuck_at(core) + core->config.stall_timeout_ms);
+		if (core->at.all_stuck != 0)
+			due = sl_core_sooner(core, due, core->at.all_stuck + core->config.stall_timeout_ms);
+	}
+	due = sl_core_sooner(core, due, sl_split_due(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)
 			due = holder->progress + core->config.stall_timeout_ms;
-		if (holder->fetching && slow_at(core, holder) > core->now && slow_at(core, holder) < due)
-			due = slow_at(core, holder);
-		if (holder->ask_after > core->now && holder->ask_after < due)
-			due = holder->ask_after;
+		due = holder->fetching ? sl_core_sooner(core, due, slow_at(core, holder)) : due;
+		due = sl_core_sooner(core, due, holder->ask_after);
 	}
 	return due > core->now ? due : core->now + 1;
 }

@@ -16,3 +16,5 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 /* Take the result of SUM. */
 void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result);
+/* Take the result of CHECKSUM, in CHECK for that phase. */
+void sl_recover_verdict(struct sl_core *core, const struct sl_job_result *result);

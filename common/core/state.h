@@ -9,9 +9,9 @@
  *    flood           received records: link states, Readys, Aborts
  *    conflict        records of one signer that contradict each other
  *    model           a Model for each linked peer with another model
- *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    ready           READY, RELEASE
  *    recover         RECOVER: collect all deposits and keys of an attempt and add them up
+ *    check           CHECK: show that mixing has added the masked states that the Readys fix
  *    share           SHARE
  *    status          what a shell may show of the state
  *    agree           AGREE, with view_build
@@ -71,8 +71,6 @@ struct sl_phase_row {
 	struct sl_report *(*fail)(struct sl_core *core, enum sl_reason reason, bool refused);
 	/* React to the fall of the link to `peer`. */
 	void (*lost)(struct sl_core *core, uint32_t peer);
-	/* React to `peer`, which recovers the attempt. */
-	void (*joined)(struct sl_core *core, uint32_t peer);
 	/* React to participants that hold other Readys; `peer`: split_from. */
 	void (*split)(struct sl_core *core, uint32_t peer);
 	/* The entry that the phase waits for, and what follows once it is on disk. */
@@ -298,13 +296,15 @@ struct sl_attempt_state {
 	bool fixed;	 /* Z is computed: the own challenge may be shown */
 	uint32_t points; /* of a checksum */
 	uint8_t (*challenges)[SL_KEY_BYTES];
-	bool *challenge_here, *checksum_here, *phi_here;
+	bool *challenge_here, *checksum_here;
 	uint32_t challenge_count, checksum_count;
-	uint64_t *phi;	      /* N x points: of the masked states, as said first */
-	uint64_t *said;	      /* points: scratch */
-	uint64_t *own_values; /* what CHECKSUM found: of masked states, packed; of Z */
-	uint64_t *z_values;   /* .. of Z; NULL: not yet */
-	bool points_asked;    /* CHECKSUM is out or done */
+	uint64_t *phi;		/* N x 2 x points: of the masked states, as said first, and otherwise */
+	uint32_t (*signers)[2]; /* N: positions of the first who said either; SL_NOBODY: none has */
+	uint64_t *said;		/* points: scratch */
+	uint64_t *own_values;	/* what CHECKSUM found: of masked states, packed; of Z */
+	uint64_t *z_values;	/* .. of Z; NULL: not yet */
+	bool points_asked;	/* CHECKSUM is out or done */
+	bool judging;		/* the sum is known, and some Checksums lie: one deposit shows whose */
 	uint8_t seed[SL_HASH_BYTES];
 	uint64_t **check_to; /* scratch of the actions that pass on what the participant said */
 	/* CONFIRM */
@@ -320,7 +320,9 @@ struct sl_attempt_state {
 	uint32_t edition;	/* of `held` and `known`: raised with every change */
 	uint32_t held_count;	/* slots that are HELD */
 	uint32_t fetched;	/* slots that were fetched from other participants */
-	uint32_t joined;	/* a participant that has sent a Have; SL_NOBODY */
+	uint32_t joined;	/* the first participant that has sent a Have; SL_NOBODY */
+	uint32_t joined_count;	/* .. so many have */
+	sl_ms joined_at;	/* .. the first one at this time */
 	bool checking, summing; /* a CHECK, the SUM job is out */
 	bool operator_aborted;	/* the operator aborts the attempt */
 	enum sl_reason refused; /* the sum is known, and cannot be committed: RESULT or WEIGHTLESS; or NONE */
@@ -509,6 +511,12 @@ static inline size_t sl_core_set_bytes(const struct sl_core *core)
 static inline size_t sl_core_held_bytes(const struct sl_view *view)
 {
 	return (view->n + 7) / 8;
+}
+
+/* Return the sooner of `due` and `at`, if that is still to come. */
+static inline sl_ms sl_core_sooner(const struct sl_core *core, sl_ms due, sl_ms at)
+{
+	return at > core->now && at < due ? at : due;
 }
 
 /* Return the bit set over the roster that has `peer` alone. */

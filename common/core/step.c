@@ -237,13 +237,13 @@ static void message(struct sl_core *core, const struct sl_event *event)
 
 /* The handler of each job's result. NULL: nothing follows from it. */
 static void (*const results[SL_JOB_KINDS])(struct sl_core *core, const struct sl_job_result *result) = {
-	[SL_JOB_ANALYSE] = sl_agree_analysed,  [SL_JOB_ENCODE] = sl_share_encoded,
-	[SL_JOB_SECRETS] = sl_share_secrets,   [SL_JOB_SHARE] = sl_share_made,
-	[SL_JOB_EXPAND] = sl_share_made,       [SL_JOB_GATHER] = sl_share_gathered,
-	[SL_JOB_DEPOSIT] = sl_share_deposited, [SL_JOB_COMMITMENT] = sl_ready_commitment,
-	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_check_closed,
-	[SL_JOB_CHECKSUM] = sl_check_summed,   [SL_JOB_CHECK] = sl_deposit_checked,
-	[SL_JOB_SUM] = sl_recover_summed,      [SL_JOB_ABSORB] = sl_catchup_absorbed,
+	[SL_JOB_ANALYSE] = sl_agree_analysed,	[SL_JOB_ENCODE] = sl_share_encoded,
+	[SL_JOB_SECRETS] = sl_share_secrets,	[SL_JOB_SHARE] = sl_share_made,
+	[SL_JOB_EXPAND] = sl_share_made,	[SL_JOB_GATHER] = sl_share_gathered,
+	[SL_JOB_DEPOSIT] = sl_share_deposited,	[SL_JOB_COMMITMENT] = sl_ready_commitment,
+	[SL_JOB_MIX] = sl_mix_result,		[SL_JOB_CLOSE] = sl_check_closed,
+	[SL_JOB_CHECKSUM] = sl_recover_verdict, [SL_JOB_CHECK] = sl_deposit_checked,
+	[SL_JOB_SUM] = sl_recover_summed,	[SL_JOB_ABSORB] = sl_catchup_absorbed,
 	[SL_JOB_ADOPT] = sl_catchup_adopted,
 };
 

@@ -365,18 +365,20 @@ static bool room_for_check(struct sl_core *core, const struct sl_view *view)
 	struct sl_attempt_state *at = &core->at;
 	at->points = sl_view_points(view);
 	at->challenges = sl_arena_take(arena, view->n, SL_KEY_BYTES);
-	at->challenge_here = SL_ARENA_TAKE(arena, 3 * view->n, bool);
-	at->phi = SL_ARENA_TAKE(arena, (size_t)view->n * at->points, uint64_t);
+	at->challenge_here = SL_ARENA_TAKE(arena, 2 * view->n, bool);
+	at->phi = SL_ARENA_TAKE(arena, 2 * (size_t)view->n * at->points, uint64_t);
+	at->signers = sl_arena_take(arena, view->n, sizeof *at->signers);
 	at->own_values = SL_ARENA_TAKE(arena, (size_t)(view->degree + 3) * at->points, uint64_t);
 	at->check_to = SL_ARENA_TAKE(arena, view->n, uint64_t *);
 	bool room = at->challenges != NULL && at->challenge_here != NULL && at->phi != NULL &&
-		    at->own_values != NULL && at->check_to != NULL;
-	for (uint32_t i = 0; room && i < view->n; i++)
+		    at->signers != NULL && at->own_values != NULL && at->check_to != NULL;
+	for (uint32_t i = 0; room && i < view->n; i++) {
+		at->signers[i][0] = at->signers[i][1] = SL_NOBODY;
 		room = (at->check_to[i] = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t)) != NULL;
+	}
 	if (!room)
 		return false;
 	at->checksum_here = at->challenge_here + view->n;
-	at->phi_here = at->checksum_here + view->n;
 	at->said = at->own_values + (size_t)(view->degree + 2) * at->points;
 	memset(core->disputed, 0, sl_core_set_bytes(core));
 	return true;

@@ -138,11 +138,12 @@ static bool step_messages(struct driver *p, const struct words *w)
 	return kind < SL_MESSAGE_KINDS && w->count[FROM] > 0;
 }
 
-/* Write what CHECKSUM finds: those of the own Checksum, and that of Z. */
+/* Write what CHECKSUM finds: those of the own Checksum, and that of Z; or first that of one masked state. */
 static void own_checksums(const struct driver *p, uint64_t *values)
 {
 	uint64_t sum = (uint64_t)p->view->n * (p->view->n + 1) / 2;
-	size_t count = message_checksums(p, 1, values);
+	uint32_t only = p->chunk[SL_JOB_CHECKSUM];
+	size_t count = message_checksums(p, only > 0 ? only : 1, values);
 	for (uint32_t k = 0; k < sl_view_points(p->view); k++)
 		values[count++] = sum + p->off;
 }

@@ -1,5 +1,6 @@
 /* CHECK: a sum to which others have passed on parts is signed for only when the keepers of all deposits
  * confirm it (ROUND.md §8.7 Checking what was passed on). */
+#include "common/core/state.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "test/core/verbs.h"
@@ -33,10 +34,51 @@ CASE(all_agree, summed(4),
      "checksum of 4 from 2 -> checksum of 4 to 3, CONFIRM, persist signs t1 a1\n"
      "durable signs -> digest to 2 3 4")
 
-/* An owner that says another checksum than its keepers. */
+#define FALSE "REJECTED 2: a checksum that is not that of the deposit, "
+
+/* An owner that says another checksum than its keepers. Its deposit shows who lies, and the sum is right. */
 CASE(an_owner_lies, summed(4),
      "checksum x1 from 2 -> checksum of 2 to 3 4\n"
-     "checksum from 3 4 -> *RECOVERING checksum 2, RECOVER*")
+     "checksum from 3 4 -> *RECOVERING checksum 2, RECOVER, *, compute checksum\n"
+     "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1\n"
+     "durable signs -> digest to 2 3 4")
+
+/* Too few are left for a commit: this learner gives up, and asks nobody who lies. */
+TEST(an_owner_lies_without_hope)
+{
+	struct driver *p = summed(4);
+	p->core->view.agreed.forgetful = 1;
+	play(p, "checksum x1 from 2\n"
+		"abort of 3 g2 a1 from 3\n"
+		"abort of 4 g2 a1 from 4\n"
+		"checksum from 3 4 -> *persist given up t1 a1*");
+	assert_false(driver_says(p, "compute"));
+	driver_free(p);
+}
+
+/* Of two that differ, the first one lies. */
+CASE(an_owner_lies_first, driver_mix(driver_new(4, 4)),
+     "close done\n"
+     "challenge from all\n"
+     "checksum x1 from 2\n"
+     "checksum done\n"
+     "checksum from 3 4 -> *RECOVERING checksum 1 2 3 4, *\n"
+     "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1")
+
+/* One lies, and the sum is false, too: all deposits are needed. */
+TEST(an_owner_and_a_sum_lie)
+{
+	struct driver *p = driver_mix(driver_new(4, 4));
+	p->off = 1;
+	play(p, "close done\n"
+		"challenge from all\n"
+		"checksum done\n"
+		"checksum x1 from 2\n"
+		"checksum from 3 4 -> *compute checksum\n"
+		"checksum done -> " FALSE "PENALTY 2, compute sum\n"
+		"sum done -> RECOVERED, CONFIRM, persist signs t1 a1");
+	driver_free(p);
+}
 
 /* All agree on what goes in, and this learner has another sum. */
 TEST(a_sum_lies)

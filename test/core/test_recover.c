@@ -164,9 +164,29 @@ CASE(a_give_up_during_the_sum, driver_release(driver_new(3, 4)),
      "abort of 3 g2 a1 from 3\n"
      "sum done -> RECOVERED")
 
+/* A participant that recovers may lie: this one goes on while anything comes. */
 CASE(another_recovers, driver_release(driver_new(3, 4)),
-     "have 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, have 0 "
+     "have 0 1 from 2 ->\n"
+     "have 0 1 2 from 2 ->\n"
+     "deadline +1999 ->\n"
+     "key from 3 ->\n"
+     "deadline +1999 ->\n"
+     "deadline +1 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, key of 3 to "
+     "2, have 0 1 2 keys 0 2 to 2 3")
+
+/* Of two one is honest, and mixes no more. */
+CASE(more_than_c_recover, driver_release(driver_new(3, 4)),
+     "have 0 1 from 2 ->\n"
+     "have 0 2 from 3 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, have 0 "
      "1 2 keys 0 to 2 3")
+
+/* The others were about to recover for the same silence. */
+CASE(another_recovers_late, driver_release(driver_new(3, 4)),
+     "key from 3\n"
+     "deadline +5000 ->\n"
+     "have 0 1 from 3 ->\n"
+     "deadline +1999 ->\n"
+     "deadline +1 -> RECOVERING stalled 2, *")
 
 CASE(stall_in_mix, driver_release(driver_new(3, 4)),
      "key from 3\n"

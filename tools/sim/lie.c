@@ -206,9 +206,9 @@ static int lie_have(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_messag
 		return false;
 	memset(held, 0xff, sizeof held);
 	held[page->n / 8] = (uint8_t)((1u << page->n % 8) - 1);
-	struct sl_message have = {
-		.kind = SL_MSG_HAVE,
-		.have = {.t = m->chunk.t, .a = m->chunk.a, .held = held, .size = (page->n + 7) / 8}};
+	struct sl_message have = {.kind = SL_MSG_HAVE,
+				  .have = {.t = m->chunk.t, .a = m->chunk.a, .held = held, .keys = held}};
+	have.have.size = have.have.keys_size = (page->n + 7) / 8;
 	memcpy(have.have.view, page->h, SL_HASH_BYTES);
 	sl_sim_echo(sim, i, j, &have, 20);
 	return true;

@@ -192,6 +192,8 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 	struct sl_payload payload = action->send.payload;
 	bool each = sl_source_by_neighbour(payload.source), own = each || may_change(sim, i);
 	struct sl_packet *packet = NULL;
+	if (payload.source == SL_SOURCE_RESULT && message.chunk.t != sim->learners[i].host.disk.certificate.t)
+		return; /* the next result is being written: it is not the one of the Round that was sent */
 	sl_sim_check_sent(sim, i, action);
 	if (action->send.own)
 		sl_sim_sign(sim, &message);
