@@ -5,7 +5,8 @@
 #
 # Every rule holds in all histories of three learners without a fault, and in those of a usual order of deliveries
 # with a crash, a cut, a forgetting at each point; with four learners of whom one is lost for good; and with three of
-# whom one is lost and another crashes.
+# whom one is lost and another crashes. The last one of four finds a rule by which a learner that has aborted signs no Digest:
+# one is lost, one has aborted, and one returns to find that only two of the three that a commit needs may sign.
 # A liar that gives some one Ready and masked state and others another forks nothing.
 # So they do in rounds of updates by ranges, whose vectors of 19 elements have counts and are three chunks, and in
 # exact ones, of two chunks.
@@ -56,7 +57,7 @@ holds learners=4,values=1,lies=1,orders=0
 holds learners=3,values=1,crashes=1,orders=0
 holds learners=4,values=1,losses=1,tolerates=1,orders=0
 holds learners=3,values=2,mixing=2,crashes=1,fault_who=1,orders=0
-holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,tolerates=1,from=4,orders=0,absence=4
+holds learners=4,losses=1,cuts=1,cut_who=1,fault_who=2,tolerates=1,from=4,orders=0,absence=12
 
 fork=learners=5,late=2,quorum=3,cuts=1,cut_who=3,group=1,forgets=1,fault_who=4,from=4,orders=0,heals=0,absence=4
 forks() {

@@ -45,6 +45,13 @@ static int release(struct sl_store *store, sl_round t, uint32_t learners, struct
 	return sl_store_record(store, &persist, error);
 }
 
+static int sign(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
+{
+	(void)learners;
+	struct sl_persist persist = {.what = {.kind = SL_PERSIST_SIGNS, .t = t, .a = 1}};
+	return sl_store_record(store, &persist, error);
+}
+
 static int commit(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
 {
 	struct sl_store_round round = {.t = t, .a = 1, .p = SL_P_MERSENNE31, .learners = learners};
@@ -57,12 +64,12 @@ static int measure(uint32_t repeat, struct sl_store *store, uint32_t learners, s
 		   struct sl_error *error)
 {
 	static int (*const steps[])(struct sl_store *, sl_round, uint32_t,
-				    struct sl_error *) = {prepare, release, commit};
-	static const char *const names[] = {"prepared", "released", "committed"};
+				    struct sl_error *) = {prepare, release, sign, commit};
+	static const char *const names[] = {"prepared", "released", "signed", "committed"};
 	int rc = SL_OK;
 	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
 		++*t;
-		for (int k = 0; rc == SL_OK && k < 3; k++) {
+		for (int k = 0; rc == SL_OK && k < 4; k++) {
 			double begun = wall_ms();
 			rc = steps[k](store, *t, learners, error);
 			sl_bench_sample(wall_ms() - begun, "ms", "%s, N %u", names[k], learners);
