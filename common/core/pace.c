@@ -9,6 +9,13 @@ void sl_pace_begin(struct sl_core *core)
 	core->at.some_ready = SL_NEVER;
 }
 
+void sl_pace_ready(struct sl_core *core, uint32_t position, sl_ms at)
+{
+	sl_ms took = at > core->at.began ? at - core->at.began : 1;
+	if (!core->at.resumed)
+		core->peers[core->view.members[position]].ready_ms = took;
+}
+
 void sl_pace_shared(struct sl_core *core)
 {
 	core->at.shared = core->now;
@@ -67,6 +74,56 @@ void sl_pace_fewest(const struct sl_core *core, uint64_t *set)
 			sl_bit_set(set, sl_view_peer(&core->view, r));
 }
 
+/* Return true if the learner can do without participant `peer`, and has not tried to do so in this round:
+ * then the peer would not be in the view if a view were possible without it. */
+static bool is_spare(const struct sl_core *core, uint32_t peer)
+{
+	const struct sl_parameters *agreed = &core->view.agreed;
+	const sl_round *last = core->peers[peer].penalty.last;
+	return core->view.n > agreed->quorum && core->view.n > agreed->tolerance + 2 &&
+	       last[SL_FAULT_SLOW] != core->t && last[SL_FAULT_OWED] != core->t;
+}
+
+/* --- READY --- */
+
+/* Return the time at which the participant at `position` hangs in READY, if its Ready does not come before.
+ * Its neighbours are ready, so it lacks nothing of them. */
+static sl_ms hangs_at(const struct sl_core *core, uint32_t position)
+{
+	const struct sl_view *view = &core->view;
+	const uint32_t *neighbours = sl_graph_neighbours(&view->graph, position);
+	sl_ms usual = core->peers[view->members[position]].ready_ms, last = 0;
+	if (core->at.resumed || usual == 0 || core->at.ready_here[position] ||
+	    !is_spare(core, view->members[position]))
+		return SL_NEVER;
+	for (uint32_t k = 0; k < sl_graph_degree(&view->graph, position); k++) {
+		sl_ms took = core->peers[view->members[neighbours[k]]].ready_ms;
+		if (!core->at.ready_here[neighbours[k]])
+			return SL_NEVER;
+		last = took > last ? took : last;
+	}
+	last += core->config.stall_timeout_ms / 2;
+	return core->at.began + (FACTOR * usual > last ? FACTOR * usual : last);
+}
+
+void sl_pace_hung(const struct sl_core *core, uint64_t *set)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		any |= core->now >= hangs_at(core, i);
+	for (uint32_t i = 0; any && i < core->view.n; i++)
+		if (core->now < hangs_at(core, i))
+			sl_bit_clear(set, core->view.members[i]);
+}
+
+sl_ms sl_pace_hangs_at(const struct sl_core *core)
+{
+	sl_ms due = core->since + sl_core_prepare_ms(&core->config);
+	for (uint32_t i = 0; i < core->view.n; i++)
+		due = hangs_at(core, i) < due ? hangs_at(core, i) : due;
+	return due;
+}
+
 /* --- SHARE --- */
 
 /* Return true if c+1 participants have said that they are ready. One of them is honest, and waits for the
@@ -110,13 +167,18 @@ void sl_pace_look(struct sl_core *core)
 		at->some_ready = core->now;
 }
 
-/* Return true if the learner can do without a participant, and has not tried to do so in this round: then
- * neighbour `r` would not be in the view if a view were possible without it. */
-static bool is_spare(const struct sl_core *core, uint32_t r)
+/* Return the time that excuses the awaited neighbours, since each may lack a vector of another learner: a
+ * share comes after those of SL_WINDOW chunks before it, a deposit after all shares of its chunk. One that
+ * lacks it ends the attempt itself. */
+static sl_ms excuse(const struct sl_core *core, struct awaited what)
 {
-	const struct sl_parameters *agreed = &core->view.agreed;
-	return core->view.n > agreed->quorum && core->view.n > agreed->tolerance + 2 &&
-	       core->peers[sl_view_peer(&core->view, r)].penalty.last[SL_FAULT_SLOW] != core->t;
+	bool may_lack = what.fewest < what.all && (what.deposits || what.fewest >= SL_WINDOW);
+	return may_lack ? core->config.stall_timeout_ms / 4 : 0;
+}
+
+sl_ms sl_pace_silent_at(const struct sl_core *core)
+{
+	return core->at.progress + core->config.stall_timeout_ms + excuse(core, find_awaited(core));
 }
 
 /* Return the time that `chunks` excuse, and `most` at the most. A neighbour that waits for a slow one has
@@ -132,8 +194,9 @@ static sl_ms far_behind_at(const struct sl_core *core, const struct sl_exchange 
 {
 	const struct sl_core_config *config = &core->config;
 	sl_ms held = exchange->held_up_ms, others = core->at.looked - core->at.began - held;
-	sl_ms may = config->stall_timeout_ms + FACTOR * others +
-		    ease(core, exchange->shares_in + exchange->deposits_in, sl_core_prepare_ms(config) / 2);
+	sl_ms eased = ease(core, exchange->shares_in + exchange->deposits_in, sl_core_prepare_ms(config) / 2),
+	      excused = excuse(core, find_awaited(core));
+	sl_ms may = config->stall_timeout_ms + FACTOR * others + (eased > excused ? eased : excused);
 	return core->at.looked + (may > held ? may - held : 0);
 }
 
@@ -141,6 +204,8 @@ static sl_ms far_behind_at(const struct sl_core *core, const struct sl_exchange 
 static sl_ms last_at(const struct sl_core *core, const struct sl_exchange *exchange)
 {
 	sl_ms most = sl_core_prepare_ms(&core->config);
+	if (core->at.some_ready == SL_NEVER)
+		return SL_NEVER;
 	return core->at.some_ready + most / 2 + ease(core, exchange->deposits_in, most / 4);
 }
 
@@ -148,10 +213,13 @@ static sl_ms last_at(const struct sl_core *core, const struct sl_exchange *excha
 static sl_ms slow_at(const struct sl_core *core, uint32_t r)
 {
 	const struct sl_exchange *exchange = &core->exchange[r];
-	if (!exchange->awaited || !is_spare(core, r))
+	if (!exchange->awaited || !is_spare(core, sl_view_peer(&core->view, r)))
 		return SL_NEVER;
 	sl_ms behind = core->at.others_wait ? far_behind_at(core, exchange) : SL_NEVER;
-	sl_ms last = core->at.some_ready != SL_NEVER ? last_at(core, exchange) : SL_NEVER;
+	sl_ms last = last_at(core, exchange), hangs = hangs_at(core, core->view.self);
+	if (hangs != SL_NEVER) /* for the others, which cannot see what this learner lacks */
+		hangs -= core->config.stall_timeout_ms / 8;
+	last = hangs < last ? hangs : last;
 	return behind < last ? behind : last;
 }
 

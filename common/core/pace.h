@@ -7,7 +7,8 @@
  *    r   |--- chunk ---|---------- held up ----------|--- chunk ---| ..
  *    j   |--- chunk ---| it needs the next one of r   |
  *
- * MIX and CHECK are measured by the time that SHARE and READY took. */
+ * In READY a participant whose neighbours are ready lacks nothing of them. It hangs after three times as long
+ * as it took the last time. MIX and CHECK are measured by the time that SHARE and READY took. */
 #pragma once
 
 #include "common/core/state.h"
@@ -20,6 +21,14 @@ void sl_pace_begin(struct sl_core *core);
 void sl_pace_fewest(const struct sl_core *core, uint64_t *set);
 /* Add the time since the last step of SHARE to the neighbours that were awaited in it. */
 void sl_pace_look(struct sl_core *core);
+/* Return the time at which SHARE ends since nothing arrives. */
+sl_ms sl_pace_silent_at(const struct sl_core *core);
+/* Note the time at which the Ready of the participant at `position` has come. */
+void sl_pace_ready(struct sl_core *core, uint32_t position, sl_ms at);
+/* Return the time at which READY ends, if no Ready comes. */
+sl_ms sl_pace_hangs_at(const struct sl_core *core);
+/* Keep in `set`, the participants whose Readys are missing, those that hang, if there are any. */
+void sl_pace_hung(const struct sl_core *core, uint64_t *set);
 /* Note the time at which SHARE has ended. */
 void sl_pace_shared(struct sl_core *core);
 /* Set `set` to the neighbours that hold up the others for too long; `about`: or will shortly, if nothing

@@ -118,6 +118,16 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 	}
 }
 
+/* Peer `i` has made no progress. Do not wait for it before it has come to this round or a later one of its
+ * own accord; then let it take longer than before. */
+static void expect_little(struct sl_core *core, uint32_t i)
+{
+	struct sl_peer *p = &core->peers[i];
+	p->penalty.last[SL_FAULT_LATE] = core->t;
+	if (p->ready_ms < core->config.stall_timeout_ms)
+		p->ready_ms = core->config.stall_timeout_ms;
+}
+
 /* Note `fault` of peer `i`. Return true if the peer is left out of this round for it. */
 static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 {
@@ -128,6 +138,8 @@ static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 	uint32_t points = s->points + faults[fault].points, excused = faults[fault].excused ? liars : 0;
 	s->points = points < POINTS_MOST ? points : POINTS_MOST;
 	s->last[fault] = core->t;
+	if (fault == SL_FAULT_OWED || fault == SL_FAULT_SLOW)
+		expect_little(core, i);
 	if (points <= excused || faults[fault].points == 0)
 		return false;
 	uint32_t doublings = points - excused - 1;
@@ -186,7 +198,9 @@ static void notice_arrivals(struct sl_core *core)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		struct sl_peer *p = &core->peers[i];
 		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
-		bool still = trains && p->penalty.last[SL_FAULT_LATE] == core->t;
+		bool still = (trains && p->penalty.last[SL_FAULT_LATE] == core->t) ||
+			     p->penalty.last[SL_FAULT_OWED] == core->t ||
+			     p->penalty.last[SL_FAULT_SLOW] == core->t;
 		if (p->hello && p->t == core->t && !still)
 			p->penalty.last[SL_FAULT_LATE] = 0;
 	}

@@ -8,6 +8,7 @@
 #include "common/core/emit.h"
 #include "common/core/move.h"
 #include "common/core/open.h"
+#include "common/core/pace.h"
 #include "common/core/recover.h"
 #include "common/core/relay.h"
 #include "common/core/split.h"
@@ -25,10 +26,13 @@ static bool likely(const struct sl_view *view, uint64_t k)
 static void take(struct sl_core *core, uint32_t position, const struct sl_ready *ready)
 {
 	struct sl_attempt_state *at = &core->at;
+	uint32_t member = core->view.members[position];
 	at->readys[position] = *ready;
 	at->ready_here[position] = true;
 	at->ready_count++;
 	at->progress = core->now;
+	sl_pace_ready(core, position,
+		      member == core->config.self ? core->now : core->readys[member].record.since);
 	sl_open_ready(core, position);
 }
 
@@ -223,9 +227,10 @@ static bool give_up(struct sl_core *core)
 		sl_attempt_fail_by(core, who, SL_REASON_ABORTED, false);
 	else if (core->now >= lost_at(core, &lost))
 		sl_attempt_fail_by(core, lost, SL_REASON_LINK, false);
-	else if (core->now >= core->since + sl_core_prepare_ms(&core->config))
+	else if (core->now >= sl_pace_hangs_at(core)) {
+		sl_pace_hung(core, core->missing);
 		sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
-	else
+	} else
 		return false;
 	return true;
 }
@@ -284,8 +289,7 @@ bool sl_ready_advance(struct sl_core *core)
 sl_ms sl_ready_deadline(const struct sl_core *core)
 {
 	uint32_t who;
-	sl_ms ends[] = {core->since + sl_core_prepare_ms(&core->config), lost_at(core, &who),
-			sl_close_deadline(core)};
+	sl_ms ends[] = {sl_pace_hangs_at(core), lost_at(core, &who), sl_close_deadline(core)};
 	sl_ms due = core->report_at > core->now ? core->report_at : SL_NEVER;
 	if (!core->at.prepared)
 		return SL_NEVER; /* PREPARED is not durable yet */

@@ -214,12 +214,12 @@ enum sl_wait sl_share_awaits(const struct sl_core *core, uint64_t *set)
 	return SL_WAIT_SHARES;
 }
 
-/* Fail the attempt if a neighbour holds up the others, or nothing has come for stall_timeout. The neighbours
+/* Fail the attempt if a neighbour holds up the others, or nothing comes for too long. The neighbours
  * of which the fewest chunks are here are missing: the others may wait for theirs. */
 static bool stalled(struct sl_core *core)
 {
 	bool slow = sl_pace_slow(core, false, core->missing);
-	if (core->jobs > 0 || (!slow && core->now < core->at.progress + core->config.stall_timeout_ms))
+	if (core->jobs > 0 || (!slow && core->now < sl_pace_silent_at(core)))
 		return false;
 	if (!slow)
 		sl_pace_fewest(core, core->missing);
@@ -387,7 +387,7 @@ void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
 
 sl_ms sl_share_deadline(const struct sl_core *core)
 {
-	sl_ms stalls = core->at.progress + core->config.stall_timeout_ms, slow = sl_pace_deadline(core);
+	sl_ms stalls = sl_pace_silent_at(core), slow = sl_pace_deadline(core);
 	return core->jobs > 0 ? SL_NEVER : stalls < slow ? stalls : slow;
 }
 

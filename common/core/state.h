@@ -144,6 +144,7 @@ struct sl_peer {
 	struct sl_penalty penalty;
 	uint64_t once[SL_ONCES]; /* keys; 0: not yet */
 	struct sl_asked asked;
+	sl_ms ready_ms; /* from the begin of SHARE until its last Ready, or more (pace.h); 0: none has come */
 	struct sl_buffer *early; /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };

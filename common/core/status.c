@@ -1,6 +1,6 @@
 /* What the shell may show of the state: nothing here changes it. */
 #include "common/core/agree.h"
-#include "common/core/state.h"
+#include "common/core/pace.h"
 
 static sl_ms waits_since(const struct sl_core *core)
 {
@@ -22,8 +22,9 @@ static sl_ms deadline(const struct sl_core *core)
 	case SL_PHASE_AGREE:
 		return sl_agree_deadline(core);
 	case SL_PHASE_READY:
-		return core->since + sl_core_prepare_ms(config);
+		return sl_pace_hangs_at(core);
 	case SL_PHASE_SHARE:
+		return sl_pace_silent_at(core);
 	case SL_PHASE_MIX:
 	case SL_PHASE_CHECK:
 	case SL_PHASE_CONFIRM:

@@ -153,7 +153,8 @@ static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_pa
 		keep(link, packet);
 		return;
 	}
-	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
+	uint64_t at = sim->now + link->lag_ms * UINT64_C(1000) +
+		      sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
 	link->last = at > link->last ? at : link->last + 1;
 	sl_sim_post_packet(sim, i, j, link->last, packet);
 }

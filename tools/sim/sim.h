@@ -131,7 +131,8 @@ struct sl_sim_learner {
 
 struct sl_sim_link { /* i -> j; symmetric properties are kept in both directions */
 	bool possible, cut, up, held, refused;
-	uint32_t generation, slow_ms;
+	uint32_t generation, slow_ms; /* a message takes up to slow_ms more, */
+	uint32_t lag_ms;	      /* .. and at least so long */
 	uint64_t up_at, last; /* us: when its other end gets LINK_UP; when the latest message arrives */
 	struct sl_packet **kept;
 	uint32_t kept_count;
