@@ -327,6 +327,9 @@
 	X(LINK_FAILED, "link_down", SL_WARN, "peer reason", "link to {who}, {address}, failed: {reason}")    \
 	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason",                                           \
 	  "link to {who}, {address}, failed: {reason}")                                                      \
+	X(TWO_PLACES, "two_places", SL_WARN, "peer reason",                                                  \
+	  "{who} runs at two places, {reason}: its identity was copied; the first one stays linked. Stop "   \
+	  "one of them; another machine needs an identity of its own")                                       \
 	X(FOUND, "found", SL_INFO, "peer address", "{who} is announced at {address} by mDNS")                \
 	X(DISCOVERY, "discovery", SL_INFO, "reason", "{reason}")                                             \
 	X(DISCOVERY_FAILED, "discovery", SL_WARN, "reason", "{reason}")                                      \

@@ -76,6 +76,8 @@
 	X(rate, "bytes per second that the link carried while it was busy; null: unknown")                   \
 	X(unsent, "bytes for it that wait for the network")                                                  \
 	X(left_out_until, "last round from which it is left out because it held up attempts")                \
+	X(two_places,                                                                                        \
+	  "addresses of two processes that have its key, of which the first is linked; null: one")           \
 	X(other_run, "true if its last Hello was of another run, and refused")                               \
 	X(round, "second-hand: its round")                                                                   \
 	X(attempt, "second-hand: its attempt")                                                               \

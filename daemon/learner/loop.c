@@ -97,6 +97,20 @@ static void on_refused(void *context, const char *address, int expected, const u
 	sl_report_log_record(&daemon->observe, &record);
 }
 
+static void on_two_places(void *context, uint32_t peer, const char *places, bool news)
+{
+	struct sl_daemon *daemon = context;
+	struct sl_observed_peer *seen = &daemon->observe.peers[peer];
+	struct sl_record record;
+	snprintf(seen->places, sizeof seen->places, "%s", places);
+	seen->places_at = uv_hrtime() / 1000000u;
+	sl_record_init(&record, SL_RECORD_TWO_PLACES);
+	sl_record_peer(&record, &daemon->members.roster, peer);
+	record.reason = places;
+	if (news)
+		sl_report_log_record(&daemon->observe, &record);
+}
+
 static void on_prepare(uv_prepare_t *handle)
 {
 	sl_events_drain(handle->data);
@@ -231,8 +245,12 @@ int sl_loop_control(struct sl_daemon *daemon, struct sl_error *error)
 
 int sl_loop_listen_early(struct sl_daemon *daemon, struct sl_error *error)
 {
-	const struct sl_links_handler handler = {
-		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
+	const struct sl_links_handler handler = {.context = daemon,
+						 .up = on_up,
+						 .down = on_down,
+						 .frame = on_frame,
+						 .refused = on_refused,
+						 .two_places = on_two_places};
 	int rc = sl_loop_links(daemon, &handler, true, error);
 	return rc == SL_OK ? sl_loop_control(daemon, error) : rc;
 }

@@ -333,6 +333,9 @@ static int load(const char *folder, bool credentials, struct sl_identity *identi
 		code = load_certificate(path, identity, error);
 	if (code == SL_OK)
 		code = derive_sign_key(identity, error);
+	if (code == SL_OK && (!set_serial(identity->certificate) ||
+			      X509_sign(identity->certificate, identity->key, NULL) <= 0))
+		code = crypto_failure(error, "cannot sign the certificate");
 	if (code != SL_OK)
 		sl_identity_close(identity);
 	else

@@ -19,6 +19,8 @@
  *   a dial that is OFFERED        accept s, cancel the dial    reject l: L accepts or has accepted the dial
  *   its own link, UP              replace it: S has lost l     reject l, ping s: this shows a lost s
  *   the peer's link, UP           replace it if the new one was accepted later: only lost links are redialled
+ *   a link to another start of    reject the new one: the old process has ended, and its link will, or its
+ *   the peer, UP                  state folder was copied
  *
  * A collision, with both dials under way at once:
  *
@@ -152,6 +154,8 @@ struct sl_slot {
 	struct sl_link_bytes bytes;   /* of all its links */
 	char hints[SL_ADDRESS_BYTES]; /* addresses beside those of the roster; "": none */
 	uint64_t hinted_at;	      /* when a new one ended the back-off; 0: never */
+	uint64_t rival, rival_at; /* session.start of another process with its key, and when it came first */
+	bool rival_told;
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */

@@ -48,9 +48,14 @@ struct sl_links_handler {
 	/* A connection with a key without a roster line, or with another member's key; called once per key or
 	 * address. */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
+	/* Two processes have the key of `peer`; `places`: their addresses, the first is linked. Called
+	 * whenever the second one connects; `news`: for the first time. NULL: not called. */
+	void (*two_places)(void *context, uint32_t peer, const char *places, bool news);
 };
 
-#define SL_LINK_TURNED_AWAY "turned away: it waits for its first program, or ends"
+#define SL_LINK_TURNED_AWAY                                                                                  \
+	"turned away: it waits for its first program, ends, or is linked to another process with this key"
+#define SL_PLACES_BYTES 128u
 
 struct sl_join_handler; /* join_server.h */
 

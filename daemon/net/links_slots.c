@@ -189,15 +189,47 @@ bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
 
 /* ---- reports of links ---- */
 
+/* Write the address of the other end, and its port unless `port` is NULL. */
+static void name_end(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], uint16_t *port)
+{
+	struct sockaddr_storage name = {0};
+	int size = sizeof name;
+	snprintf(text, SL_ADDRESS_BYTES, "?");
+	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&name, &size) == 0)
+		uv_ip_name((struct sockaddr *)&name, text, SL_ADDRESS_BYTES);
+	if (port != NULL) /* at the same place in IPv4 and IPv6 */
+		*port = ntohs(((struct sockaddr_in *)&name)->sin_port);
+}
+
 static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 {
 	struct sl_links *links = link->links;
-	char text[SL_ADDRESS_BYTES] = "?";
-	struct sockaddr_storage name;
-	int size = sizeof name;
-	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&name, &size) == 0)
-		uv_ip_name((struct sockaddr *)&name, text, sizeof text);
+	char text[SL_ADDRESS_BYTES];
+	name_end(link, text, NULL);
 	links->config.handler.refused(links->config.handler.context, text, expected, pin);
+}
+
+/* `link` is of another start of the member than the link that is up. If that one has received something since
+ * a ping was due after the first such link, both processes run. */
+static void notice_rival(struct sl_link *link, struct sl_slot *slot)
+{
+	struct sl_links *links = link->links;
+	char one[SL_ADDRESS_BYTES], other[SL_ADDRESS_BYTES], both[SL_PLACES_BYTES];
+	uint16_t port, other_port;
+	if (slot->rival != link->session.start) {
+		slot->rival = link->session.start;
+		slot->rival_at = uv_now(links->config.loop);
+		slot->rival_told = false;
+	}
+	if (slot->up->heard <= slot->rival_at + links->config.timing->ping ||
+	    links->config.handler.two_places == NULL)
+		return;
+	name_end(slot->up, one, &port);
+	name_end(link, other, &other_port);
+	snprintf(both, sizeof both, "%.45s port %u and %.45s port %u", one, port, other, other_port);
+	links->config.handler.two_places(links->config.handler.context, slot->up->peer, both,
+					 !slot->rival_told);
+	slot->rival_told = true;
 }
 
 /* Remember an unknown key; return false if it is known already or the table is full. */
@@ -248,6 +280,8 @@ static bool rightful(struct sl_link *link)
 static bool loses(const struct sl_link *link, uint32_t member)
 {
 	const struct sl_slot *slot = &link->links->slots[member];
+	if (slot->up != NULL && slot->up->session.start != link->session.start)
+		return true;
 	if (slot->up != NULL && !slot->up->dialled)
 		return slot->up->number > link->number;
 	if (!goes_first(link->links, member))
@@ -273,6 +307,8 @@ static void abort_dial(struct sl_slot *slot)
 
 static void reject_link(struct sl_link *link, struct sl_slot *slot)
 {
+	if (slot->up != NULL && slot->up->session.start != link->session.start)
+		notice_rival(link, slot);
 	sl_link_close(link, "a second link");
 	if (slot->up != NULL && slot->up->in_flight == 0)
 		sl_link_ping(slot->up); /* the peer has lost its end */

@@ -57,8 +57,9 @@ struct sl_tls_session {
 	int member;	  /* roster index of the peer; -1 before the handshake has verified it */
 	bool pinned;	  /* the peer presented a key, in the roster or not; `pin` is its pin */
 	uint8_t pin[SL_HASH_BYTES];
-	bool join; /* no link: a learner that joins */
-	bool dead; /* set after a fatal error; the session must be closed */
+	uint64_t start; /* of its certificate's serial number, which each start of a learner draws */
+	bool join;	/* no link: a learner that joins */
+	bool dead;	/* set after a fatal error; the session must be closed */
 };
 
 /* Open a session; `server`: true at the accepting end. SL_ERR_NOMEM. */

@@ -318,7 +318,9 @@ static void print_peer(struct screen *s, const struct sl_status_row *row, const 
 	snprintf(cells[3], SL_CELL_BYTES, "%s", heard ? sl_learners_text(peer, "state") : "-");
 	snprintf(cells[4], SL_CELL_BYTES, "link %s", sl_learners_text(peer, "link"));
 	sl_table_line(columns, 5, cells, line);
-	if (json_is_true(json_object_get(peer, "other_run")))
+	if (json_is_string(json_object_get(peer, "two_places")))
+		snprintf(note, sizeof note, ", at two places: %.70s", sl_learners_text(peer, "two_places"));
+	else if (json_is_true(json_object_get(peer, "other_run")))
 		snprintf(note, sizeof note, ", of another run");
 	else if (json_is_integer(left_out))
 		snprintf(note, sizeof note, ", left out up to round %lld",
