@@ -9,6 +9,8 @@
 #include "common/core/relay.h"
 #include "common/core/penalty.h"
 
+#define FIRST_WORD 4u /* the first Hello of a peer is waited for so many times as long as others */
+
 static void use_range(struct sl_core *core)
 {
 	if (!core->have_next_range)
@@ -57,6 +59,8 @@ static void want_links(struct sl_core *core, bool silent)
 		core->keep[w] = sl_core_open(core) ? core->view_neighbours[w] & core->range[w] : 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_round *last = &core->peers[i].in_range;
+		if (sl_bit(core->near, i) && *last == 0)
+			core->peers[i].down_since = core->now;
 		if (sl_bit(core->near, i))
 			*last = core->t;
 		bool recent = *last != 0 && core->t - *last < 2;
@@ -167,10 +171,19 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 	return c;
 }
 
-/* Return the time at which silent peers, or stragglers, are waited for no longer. The window is open. */
+/* Return the time at which silent peers, or stragglers, are waited for no longer. The window is open. A first
+ * word takes longer than others: when a run starts, all learners dial all at once. */
 static sl_ms silent_until(const struct sl_core *core)
 {
-	return core->dialled_at + sl_core_hello_ms(&core->config);
+	sl_ms due = core->dialled_at + sl_core_hello_ms(&core->config);
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_peer *p = &core->peers[i];
+		sl_ms first = p->down_since + FIRST_WORD * sl_core_hello_ms(&core->config);
+		if (p->t == 0 && first > due && sl_bit(core->near, i) && sl_bit(core->range, i) &&
+		    sl_penalty_regard(core, i) == SL_REGARD_AWAITED)
+			due = first;
+	}
+	return due;
 }
 
 static sl_ms straggler_until(const struct sl_core *core)

@@ -139,7 +139,7 @@ struct sl_peer {
 	sl_attempt a;	    /* attempt in the last Hello */
 	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
-	sl_ms down_since;	    /* time at which the link fell; while it is down */
+	sl_ms down_since;	    /* time at which the link fell, or it came into range; while it is down */
 	sl_round in_range;	    /* last round in which the peer was in range */
 	struct sl_penalty penalty;
 	uint64_t once[SL_ONCES]; /* keys; 0: not yet */

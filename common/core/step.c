@@ -114,7 +114,8 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
-	core->peers[peer].down_since = core->now;
+	if (was)
+		core->peers[peer].down_since = core->now;
 	sl_discover_anew(core);
 	if (!was)
 		return;

@@ -364,7 +364,7 @@ TEST(an_attempt_after_a_catch_up_in_vain)
 		"link up 2 3\n"
 		"hello t1 ready from 2 3\n"
 		"trained -> DISCOVER, *\n"
-		"deadline +2000 -> AGREE, link state of 1 a1 to 2 3\n"
+		"deadline +8000 -> AGREE, link state of 1 a1 to 2 3\n"
 		"link state of 2 a1 names 1 3 from 2 -> *\n"
 		"link state of 3 a1 n0 from 3 -> FAILED quorum 2 of 3, *\n"
 		"link up 4 -> *\n"

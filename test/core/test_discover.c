@@ -217,7 +217,7 @@ TEST(missing)
 		struct sl_sim *sim = build(980 + seed, 5, "ring", 1);
 		sim->tap = lose_link_state;
 		sl_sim_start(sim);
-		sl_sim_elapse(sim, 20000);
+		sl_sim_elapse(sim, 30000);
 		for (uint32_t i = 0; i < 5; i++)
 			if (i != 2)
 				sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_SUPERSEDED);

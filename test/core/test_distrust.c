@@ -370,13 +370,25 @@ CASE(quorum_names_the_missing, driver_new(5, 4),
      "link state names 1 from 2 -> FAILED quorum 2 of 3, missing 3 4 5, wipe, DISCOVER, links 2 3 4 5, hello "
      "t1 ready to 2")
 
-/* 3, 4 and 5 neither link nor refuse to: they may be there or not. */
+/* 3, 4 and 5 neither link nor refuse to: they may be there or not. A first word is waited for four times as
+ * long as others. */
 CASE(silence_is_waited_for, driver_new(5, 4),
      "link up 2\n"
      "hello t1 ready from 2\n"
      "trained -> DISCOVER, links 2 3 4 5, hello t1 ready to 2\n"
-     "deadline +1999 ->\n"
+     "deadline +7999 ->\n"
      "deadline +1 -> AGREE, link state of 1 a1 to 2")
+
+/* 3 was heard before its link fell. */
+CASE(silence_after_a_word, driver_new(4, 4),
+     "link up 2 3 4\n"
+     "hello t1 training from 3 4\n"
+     "link down 3\n"
+     "link state names 3 1 from 2\n" /* it is dialled again */
+     "hello t1 ready from 2 4\n"
+     "trained -> DISCOVER, *\n"
+     "deadline +1999 ->\n"
+     "deadline +1 -> AGREE, link state of 1 a1 to 2 4")
 
 /* On a line, the last learner has the largest id: others dial it, and it never learns that they cannot. */
 TEST(silence_at_the_end_of_a_line)
@@ -399,7 +411,7 @@ TEST(silence_at_the_end_of_a_line)
 	}
 }
 
-/* 2 names 3, which did not answer: 3 is dialled again, and has a fifth of stall_timeout. */
+/* 2 names 3, which did not answer: 3 is dialled again, and waited for. */
 CASE(a_named_peer_is_alive, driver_new(3, 4),
      "link up 2\n"
      "link down 3\n"
@@ -417,7 +429,7 @@ CASE(a_named_peer_does_not_answer, driver_new(3, 4),
      "link state from 2\n"
      "hello t1 ready from 2\n"
      "trained\n"
-     "deadline +2000 -> AGREE, link state of 1 a1 to 2")
+     "deadline +8000 -> AGREE, link state of 1 a1 to 2")
 
 /* Let i dial j; neither is told. */
 static void make_diallable(struct sl_sim *sim, uint32_t i, uint32_t j)

@@ -395,6 +395,8 @@ CLUSTER_TEST(stopped_by_command)
 	struct outcome o;
 	fake_start(c, "1:stall:2", "-n 3 --rounds 2");
 	await(c, "out", "  same\n");
+	/* a learner that hangs is noticed as soon as by default */
+	assert_int_equal(process_count(cluster_path(c, 0, "run/roster.yaml"), "stall_timeout", NULL), 0);
 	process_run(&o, c->folder, (const char *const[]){"./starling", "status", "run", NULL});
 	assert_int_equal(o.status, 0); /* these learners tell little */
 	expect_text(o.out, "3 learners: 3 making progress");

@@ -205,8 +205,6 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	const struct sl_run_setting settings[] = {
 		{"run", plan->folder.name}, {"rounds", rounds}, {"data", data},
 		{"partition", "iid"},	    {"seed", seed},	{"max_degree", degree},
-		{"stall_timeout", "50"}, /* the topology playback names peers that a busy machine may take a
-					    while to link */
 	};
 	static const struct sl_run_setting of_verify[] = {
 		{"keep_checkpoints", "all"},
