@@ -415,13 +415,11 @@ enum sl_wait sl_discover_awaits(const struct sl_core *core, uint64_t *set)
 
 sl_ms sl_discover_deadline(const struct sl_core *core)
 {
+	bool open = core->window_since != SL_NEVER;
+	sl_ms ends[] = {core->not_before, sl_allowance_next_attempt(core),
+			open ? silent_until(core) : SL_NEVER, open ? straggler_until(core) : SL_NEVER};
 	sl_ms due = core->report_at;
-	if (sl_core_abstains(core))
-		return SL_NEVER;
-	if (core->window_since != SL_NEVER) {
-		sl_ms silent = silent_until(core), straggler = straggler_until(core);
-		due = sl_core_sooner(core, sl_core_sooner(core, due, silent), straggler);
-	}
-	due = sl_core_sooner(core, due, core->not_before);
-	return sl_core_sooner(core, due, sl_allowance_next_attempt(core));
+	for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
+		due = sl_core_sooner(core, due, ends[k]);
+	return sl_core_abstains(core) ? SL_NEVER : due;
 }

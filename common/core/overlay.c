@@ -56,10 +56,8 @@ static void offer_in_order(const struct sl_core *core, uint32_t order, const uin
 
 bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from)
 {
-	uint64_t count = 0;
-	for (size_t w = 0; w < sl_core_words(core); w++)
-		count += (uint64_t)__builtin_popcountll(from[w]);
-	return !core->full_graph && count > core->config.parameters.max_degree;
+	return !core->full_graph &&
+	       sl_bit_count(from, sl_core_words(core)) > core->config.parameters.max_degree;
 }
 
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)

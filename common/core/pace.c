@@ -16,11 +16,6 @@ void sl_pace_ready(struct sl_core *core, uint32_t position, sl_ms at)
 		core->peers[core->view.members[position]].ready_ms = took;
 }
 
-void sl_pace_shared(struct sl_core *core)
-{
-	core->at.shared = core->now;
-}
-
 /* --- what is waited for --- */
 
 /* The vectors that SHARE waits for: all shares, then the deposits. A share does not wait for deposits. */
@@ -79,9 +74,8 @@ void sl_pace_fewest(const struct sl_core *core, uint64_t *set)
 static bool is_spare(const struct sl_core *core, uint32_t peer)
 {
 	const struct sl_parameters *agreed = &core->view.agreed;
-	const sl_round *last = core->peers[peer].penalty.last;
 	return core->view.n > agreed->quorum && core->view.n > agreed->tolerance + 2 &&
-	       last[SL_FAULT_SLOW] != core->t && last[SL_FAULT_OWED] != core->t;
+	       core->peers[peer].penalty.last[SL_FAULT_OWED] != core->t;
 }
 
 /* --- READY --- */
@@ -126,19 +120,6 @@ sl_ms sl_pace_hangs_at(const struct sl_core *core)
 
 /* --- SHARE --- */
 
-/* Return true if c+1 participants have said that they are ready. One of them is honest, and waits for the
- * others as long as sl_core_prepare_ms. */
-static bool some_are_ready(const struct sl_core *core)
-{
-	uint32_t ready = 0;
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		const struct sl_ready_record *rr = &core->readys[core->view.members[i]];
-		ready += rr->record.present && rr->ready.a == core->view.a &&
-			 sl_core_in_view(core, rr->ready.t, rr->ready.view);
-	}
-	return ready > core->view.agreed.tolerance;
-}
-
 /* Return true if no computation runs here, and at least half of the neighbours have sent all that they may
  * while the fewest chunks are those. */
 static bool others_wait(const struct sl_core *core, struct awaited what)
@@ -163,7 +144,7 @@ void sl_pace_look(struct sl_core *core)
 	}
 	at->looked = core->now;
 	at->others_wait = others_wait(core, what);
-	if (what.deposits && at->some_ready == SL_NEVER && some_are_ready(core))
+	if (what.deposits && at->some_ready == SL_NEVER && at->ready_count > core->view.agreed.tolerance)
 		at->some_ready = core->now;
 }
 
@@ -251,7 +232,7 @@ sl_ms sl_pace_deadline(const struct sl_core *core)
 sl_ms sl_pace_mixed(const struct sl_core *core)
 {
 	const struct sl_attempt_state *at = &core->at;
-	sl_ms all = at->released_at - at->began, own = at->shared - at->began;
+	sl_ms all = at->released_at - at->began, own = core->peers[core->config.self].ready_ms;
 	return at->released_at + core->config.stall_timeout_ms + (FACTOR + 1) * all +
 	       2 * core->view.steps * own;
 }

@@ -29,8 +29,6 @@ void sl_pace_ready(struct sl_core *core, uint32_t position, sl_ms at);
 sl_ms sl_pace_hangs_at(const struct sl_core *core);
 /* Keep in `set`, the participants whose Readys are missing, those that hang, if there are any. */
 void sl_pace_hung(const struct sl_core *core, uint64_t *set);
-/* Note the time at which SHARE has ended. */
-void sl_pace_shared(struct sl_core *core);
 /* Set `set` to the neighbours that hold up the others for too long; `about`: or will shortly, if nothing
  * arrives. Return true if there are any. */
 bool sl_pace_slow(const struct sl_core *core, bool about, uint64_t *set);

@@ -12,8 +12,10 @@ static const struct {
 	uint32_t points;
 	bool excused;
 } faults[SL_FAULTS] = {
-	[SL_FAULT_EXCUSABLE] = {1, true}, [SL_FAULT_OWED] = {1, false}, [SL_FAULT_SLOW] = {1, false},
-	[SL_FAULT_LIED] = {3, false},	  [SL_FAULT_LATE] = {0, false}, /* it is not waited for */
+	[SL_FAULT_EXCUSABLE] = {1, true},
+	[SL_FAULT_OWED] = {1, false},
+	[SL_FAULT_LIED] = {3, false},
+	[SL_FAULT_LATE] = {0, false}, /* it is not waited for */
 };
 
 /* --- the rule --- */
@@ -101,7 +103,7 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 	case SL_REASON_STALLED:
 		if (core->phase >= SL_PHASE_RELEASE) /* in mixing, it may wait for another one itself */
 			return SL_FAULT_EXCUSABLE;
-		return reason == SL_REASON_SLOW ? SL_FAULT_SLOW : SL_FAULT_OWED;
+		return SL_FAULT_OWED;
 	case SL_REASON_BAD_SHARE:
 	case SL_REASON_BAD_DEPOSIT:
 	case SL_REASON_BAD_STATE:
@@ -138,7 +140,7 @@ static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 	uint32_t points = s->points + faults[fault].points, excused = faults[fault].excused ? liars : 0;
 	s->points = points < POINTS_MOST ? points : POINTS_MOST;
 	s->last[fault] = core->t;
-	if (fault == SL_FAULT_OWED || fault == SL_FAULT_SLOW)
+	if (fault == SL_FAULT_OWED)
 		expect_little(core, i);
 	if (points <= excused || faults[fault].points == 0)
 		return false;
@@ -199,8 +201,7 @@ static void notice_arrivals(struct sl_core *core)
 		struct sl_peer *p = &core->peers[i];
 		bool trains = p->status == SL_PEER_STATUS_TRAINING || p->status == SL_PEER_STATUS_FAILING;
 		bool still = (trains && p->penalty.last[SL_FAULT_LATE] == core->t) ||
-			     p->penalty.last[SL_FAULT_OWED] == core->t ||
-			     p->penalty.last[SL_FAULT_SLOW] == core->t;
+			     p->penalty.last[SL_FAULT_OWED] == core->t;
 		if (p->hello && p->t == core->t && !still)
 			p->penalty.last[SL_FAULT_LATE] = 0;
 	}

@@ -273,7 +273,6 @@ bool sl_share_advance(struct sl_core *core)
 	for (uint32_t r = 0; all && r < core->view.degree; r++)
 		all = complete(core, r);
 	if (all) {
-		sl_pace_shared(core);
 		sl_move_to(core, SL_PHASE_READY);
 		return true;
 	}

@@ -95,8 +95,7 @@ struct sl_store_of_signer {
 enum sl_fault {
 	SL_FAULT_NONE,
 	SL_FAULT_EXCUSABLE, /* an attempt ended through it; another learner may have caused it */
-	SL_FAULT_OWED,	    /* .. it made no progress */
-	SL_FAULT_SLOW,	    /* .. it held up the others */
+	SL_FAULT_OWED,	    /* .. it made no progress, or held up the others */
 	SL_FAULT_LIED,	    /* it did what no honest learner does */
 	SL_FAULT_LATE,	    /* a window closed without it, and it has not come since */
 	SL_FAULTS,
@@ -244,10 +243,10 @@ struct sl_attempt_state {
 	bool share_busy;		      /* a SHARE or EXPAND job is out */
 	bool encoded, drawn;		      /* ENCODE, SECRETS is done */
 	uint32_t deposit_asked, deposit_made; /* chunks of the own deposit */
-	struct sl_secrets *secrets;  /* in core->secrets, as are their shares and `keys`; NULL: no attempt */
-	sl_ms began, looked, shared; /* SHARE began, took its last step, ended */
-	sl_ms some_ready;	     /* c+1 participants were ready; SL_NEVER: not yet */
-	bool others_wait;	     /* most neighbours have sent all that they may */
+	struct sl_secrets *secrets; /* in core->secrets, as are their shares and `keys`; NULL: no attempt */
+	sl_ms began, looked;	    /* SHARE began, took its last step */
+	sl_ms some_ready;	    /* c+1 participants were ready; SL_NEVER: not yet */
+	bool others_wait;	    /* most neighbours have sent all that they may */
 	/* READY */
 	bool prepared;	     /* PREPARED is durable: the own Ready may leave */
 	bool resumed;	     /* the attempt is from disk: there is no analysis of its graph */

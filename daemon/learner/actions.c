@@ -27,14 +27,6 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 	return frame;
 }
 
-static uint32_t receivers(const struct sl_daemon *daemon, const uint64_t *to)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
-		count += sl_bit(to, i);
-	return count;
-}
-
 static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame *frame)
 {
 	for (uint32_t i = 0; i < daemon->members.roster.size; i++)
@@ -99,7 +91,8 @@ static void send_control(struct sl_daemon *daemon, const uint64_t *to, const str
 {
 	struct sl_frame *frame = encode(m, false, NULL);
 	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_ABORT)
-		daemon->observe.figures.flood_bytes += frame->size * receivers(daemon, to);
+		daemon->observe.figures.flood_bytes +=
+			frame->size * sl_bit_count(to, sl_bit_words(daemon->members.roster.size));
 	to_set(daemon, to, frame);
 }
 

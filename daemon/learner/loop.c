@@ -22,8 +22,9 @@
 #include "daemon/observe/report_log.h"
 #include "daemon/observe/wait_log.h"
 
-#define LOOK_MS 500u	/* for waits, durable writes and progress */
-#define START_MS 10000u /* in which a peer may still start */
+#define LOOK_MS 500u	 /* for waits, durable writes and progress */
+#define START_MS 10000u	 /* in which a peer may still start */
+#define PLACES_MS 60000u /* a second process dials every 15 s at least */
 #define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
@@ -97,13 +98,14 @@ static void on_refused(void *context, const char *address, int expected, const u
 	sl_report_log_record(&daemon->observe, &record);
 }
 
-static void on_two_places(void *context, uint32_t peer, const char *places, bool news)
+static void on_two_places(void *context, uint32_t peer, const char *places)
 {
 	struct sl_daemon *daemon = context;
 	struct sl_observed_peer *seen = &daemon->observe.peers[peer];
+	bool news = sl_observe_places(seen)[0] == '\0';
 	struct sl_record record;
 	snprintf(seen->places, sizeof seen->places, "%s", places);
-	seen->places_at = uv_hrtime() / 1000000u;
+	seen->places_until = uv_hrtime() / 1000000u + PLACES_MS;
 	sl_record_init(&record, SL_RECORD_TWO_PLACES);
 	sl_record_peer(&record, &daemon->members.roster, peer);
 	record.reason = places;

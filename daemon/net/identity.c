@@ -20,7 +20,6 @@
 #define CERTIFICATE_FILE "cert.pem"
 #define FILE_BYTES_MAX 16384
 #define VALID_DAYS (20 * 365 + 5)
-#define SERIAL_BYTES 16
 
 static int crypto_failure(struct sl_error *error, const char *what)
 {
@@ -62,13 +61,9 @@ int sl_identity_certificate_key(X509 *certificate, uint8_t public_key[static SL_
 
 static int set_serial(X509 *certificate)
 {
-	uint8_t serial[SERIAL_BYTES];
-	randombytes_buf(serial, sizeof serial);
-	serial[0] = (uint8_t)((serial[0] & 0x7f) | 0x40); /* positive, and of full length */
-	BIGNUM *number = BN_bin2bn(serial, sizeof serial, NULL);
-	bool done = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL;
-	BN_free(number);
-	return done;
+	uint64_t serial;
+	randombytes_buf(&serial, sizeof serial);
+	return ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1;
 }
 
 static int set_subject(X509 *certificate, const char *name)

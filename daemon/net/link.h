@@ -155,7 +155,6 @@ struct sl_slot {
 	char hints[SL_ADDRESS_BYTES]; /* addresses beside those of the roster; "": none */
 	uint64_t hinted_at;	      /* when a new one ended the back-off; 0: never */
 	uint64_t rival, rival_at; /* session.start of another process with its key, and when it came first */
-	bool rival_told;
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */

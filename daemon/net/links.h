@@ -49,8 +49,8 @@ struct sl_links_handler {
 	 * address. */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 	/* Two processes have the key of `peer`; `places`: their addresses, the first is linked. Called
-	 * whenever the second one connects; `news`: for the first time. NULL: not called. */
-	void (*two_places)(void *context, uint32_t peer, const char *places, bool news);
+	 * whenever the second one connects. NULL: not called. */
+	void (*two_places)(void *context, uint32_t peer, const char *places);
 };
 
 #define SL_LINK_TURNED_AWAY                                                                                  \

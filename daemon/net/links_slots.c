@@ -219,7 +219,6 @@ static void notice_rival(struct sl_link *link, struct sl_slot *slot)
 	if (slot->rival != link->session.start) {
 		slot->rival = link->session.start;
 		slot->rival_at = uv_now(links->config.loop);
-		slot->rival_told = false;
 	}
 	if (slot->up->heard <= slot->rival_at + links->config.timing->ping ||
 	    links->config.handler.two_places == NULL)
@@ -227,9 +226,7 @@ static void notice_rival(struct sl_link *link, struct sl_slot *slot)
 	name_end(slot->up, one, &port);
 	name_end(link, other, &other_port);
 	snprintf(both, sizeof both, "%.45s port %u and %.45s port %u", one, port, other, other_port);
-	links->config.handler.two_places(links->config.handler.context, slot->up->peer, both,
-					 !slot->rival_told);
-	slot->rival_told = true;
+	links->config.handler.two_places(links->config.handler.context, slot->up->peer, both);
 }
 
 /* Remember an unknown key; return false if it is known already or the table is full. */

@@ -112,15 +112,6 @@ static bool is_accepted(const struct sl_tls_session *session)
 	return session->member >= 0 || (session->join && session->pinned);
 }
 
-static uint64_t serial_of(const X509 *certificate)
-{
-	const ASN1_INTEGER *serial = X509_get0_serialNumber(certificate);
-	size_t bytes = (size_t)ASN1_STRING_length(serial);
-	uint64_t first = 0;
-	memcpy(&first, ASN1_STRING_get0_data(serial), bytes < sizeof first ? bytes : sizeof first);
-	return first;
-}
-
 /* Verify the peer by its pin, in place of OpenSSL's chain building. */
 static int verify(X509_STORE_CTX *store, void *argument)
 {
@@ -134,7 +125,8 @@ static int verify(X509_STORE_CTX *store, void *argument)
 		sl_identity_pin(key, session->pin);
 		session->pinned = true;
 		session->member = sl_roster_find_pin(tls->roster, session->pin);
-		session->start = serial_of(certificate);
+		ASN1_INTEGER_get_uint64(&session->start, X509_get0_serialNumber(certificate));
+		ERR_clear_error(); /* one of another form: 0 */
 	}
 	bool accepted = is_accepted(session);
 	X509_STORE_CTX_set_error(store, accepted ? X509_V_OK : X509_V_ERR_CERT_REJECTED);

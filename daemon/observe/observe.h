@@ -47,11 +47,16 @@ struct sl_observed_peer {
 	struct sl_peer_warning warning;
 	struct sl_link_fault fault;
 	struct sl_link_bytes bytes;	  /* at the last commit */
-	char places[SL_PLACES_BYTES];	  /* addresses of two processes that have its key, and .. */
-	sl_ms places_at;		  /* .. when the second one connected last; 0: never */
+	char places[SL_PLACES_BYTES];	  /* addresses of two processes that have its key, .. */
+	sl_ms places_until;		  /* .. shown until then; 0: never */
 	char program[SL_PROGRAM_BYTES];	  /* version of its program, as it told; "": not told */
 	char other_model[SL_ERROR_BYTES]; /* how its model differs; "": not known */
 };
+
+static inline const char *sl_observe_places(const struct sl_observed_peer *peer)
+{
+	return uv_hrtime() / 1000000u < peer->places_until ? peer->places : "";
+}
 
 /* The durable write that the compute worker is in. */
 struct sl_writing {

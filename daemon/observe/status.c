@@ -151,14 +151,6 @@ static json_t *problem_object(const struct sl_observe *observe)
 	return object;
 }
 
-/* Return the places of a peer that runs at two, "" if it does not. The second one dials every 15 s at least.
- */
-static const char *here_twice(const struct sl_observed_peer *peer)
-{
-	sl_ms now = uv_hrtime() / 1000000u;
-	return peer->places_at != 0 && now < peer->places_at + 60000 ? peer->places : "";
-}
-
 static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 {
 	const struct sl_member *member = &observe->of.roster->members[index];
@@ -180,7 +172,7 @@ static json_t *peer_object(const struct sl_observe *observe, uint32_t index)
 		.rate = real(link.rate > 0 ? round(link.rate) : NAN),
 		.unsent = whole(link.waiting + link.unsent),
 		.left_out_until = peer.left_out > 0 ? whole(peer.left_out) : json_null(),
-		.two_places = words(here_twice(&observe->peers[index])),
+		.two_places = words(sl_observe_places(&observe->peers[index])),
 		.other_run = json_boolean(observe->peers[index].warning.other_run),
 		.round = peer.heard ? whole(peer.t) : json_null(),
 		.attempt = peer.heard ? whole(peer.a) : json_null(),

@@ -211,10 +211,10 @@ TEST(the_others_are_ready)
 	driver_free(p);
 }
 
-/* SHARE took no time; only the other participants that owe a key are missing. */
+/* SHARE took 1 ms; only the other participants that owe a key are missing. */
 CASE(mixing, driver_release(driver_new(4, 4)),
      "key from 2\n"
      "deadline +9900 ->\n"
      "key from 3\n"
-     "due +100\n"
-     "deadline +100 -> RECOVERING slow 4, *")
+     "due +106\n"
+     "deadline +106 -> RECOVERING slow 4, *")
