@@ -102,10 +102,19 @@ static void part(struct sl_sim_faults *f, uint32_t i)
 	call(f, span_us(f, 200, 120000), CALL_HEAL, i, SL_SIM_FAULT_PARTITION, slot);
 }
 
+/* All messages to and from i take so long. */
+static void lag(struct sl_sim *sim, uint32_t i, uint32_t ms)
+{
+	for (uint32_t j = 0; j < sim->n; j++)
+		sl_sim_link(sim, i, j)->lag_ms = sl_sim_link(sim, j, i)->lag_ms = ms;
+}
+
 static void slow_down(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 {
 	uint32_t ms = (uint32_t)(span_us(f, 50, 4000) / 1000);
 	sl_sim_link(f->sim, i, j)->slow_ms = sl_sim_link(f->sim, j, i)->slow_ms = ms;
+	if (ms % 2 == 0)
+		lag(f->sim, i, 3 * ms);
 	call(f, span_us(f, 500, 60000), CALL_HEAL, i, SL_SIM_FAULT_SLOW_LINK, j);
 }
 
@@ -354,6 +363,7 @@ static void heal(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, ui
 		break;
 	case SL_SIM_FAULT_SLOW_LINK:
 		sl_sim_link(f->sim, i, j)->slow_ms = sl_sim_link(f->sim, j, i)->slow_ms = 0;
+		lag(f->sim, i, 0);
 		break;
 	case SL_SIM_FAULT_HELD:
 		sl_sim_release(f->sim, i, j);
@@ -645,6 +655,7 @@ void sl_sim_calm(struct sl_sim_faults *f)
 	for (uint32_t i = 0; i < sim->n; i++) {
 		struct sl_sim_learner *l = &sim->learners[i];
 		l->slow_ms = l->training_ms = 0;
+		lag(sim, i, 0);
 		for (uint32_t j = 0; j < sim->n; j++) {
 			sl_sim_link(sim, i, j)->slow_ms = 0;
 			sl_sim_release(sim, i, j);
