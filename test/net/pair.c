@@ -223,7 +223,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 					 .tls = tls,
 					 .listen = "127.0.0.1:0",
 					 .crypto = pair_offloads ? &pair->net->crypto : NULL,
-					 .handler = {end, on_up, on_down, on_frame, on_refused}};
+					 .handler = {end, on_up, on_down, on_frame, on_refused, NULL}};
 	if (sl_links_open(&end->links, &config, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(uv_tcp_getsockname(&end->links->listener, (struct sockaddr *)&name, &size), 0);
