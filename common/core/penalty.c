@@ -120,28 +120,22 @@ static enum sl_fault fault_of(const struct sl_core *core, uint32_t i, enum sl_re
 	}
 }
 
-/* Peer `i` has made no progress. Do not wait for it before it has come to this round or a later one of its
- * own accord; then let it take longer than before. */
-static void expect_little(struct sl_core *core, uint32_t i)
-{
-	struct sl_peer *p = &core->peers[i];
-	p->penalty.last[SL_FAULT_LATE] = core->t;
-	if (p->ready_ms < core->config.stall_timeout_ms)
-		p->ready_ms = core->config.stall_timeout_ms;
-}
-
 /* Note `fault` of peer `i`. Return true if the peer is left out of this round for it. */
 static bool note(struct sl_core *core, uint32_t i, enum sl_fault fault)
 {
-	struct sl_penalty *s = &core->peers[i].penalty;
+	struct sl_peer *p = &core->peers[i];
+	struct sl_penalty *s = &p->penalty;
+	sl_ms patient = core->config.stall_timeout_ms;
 	if (fault == SL_FAULT_NONE)
 		return false;
 	uint32_t c = (uint32_t)core->config.parameters.tolerance, liars = c > 0 ? c : 1;
 	uint32_t points = s->points + faults[fault].points, excused = faults[fault].excused ? liars : 0;
 	s->points = points < POINTS_MOST ? points : POINTS_MOST;
 	s->last[fault] = core->t;
-	if (fault == SL_FAULT_OWED)
-		expect_little(core, i);
+	if (fault == SL_FAULT_OWED) { /* not awaited before it comes of its own accord; then longer */
+		s->last[SL_FAULT_LATE] = core->t;
+		p->ready_ms = p->ready_ms > patient ? p->ready_ms : patient;
+	}
 	if (points <= excused || faults[fault].points == 0)
 		return false;
 	uint32_t doublings = points - excused - 1;

@@ -33,11 +33,6 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 	free(payload);
 }
 
-static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
-{
-	(void)context, (void)address, (void)expected, (void)pin; /* its roster may be newer */
-}
-
 void sl_forming_look(struct sl_daemon *daemon, const char *what)
 {
 	sl_joining_look(&daemon->members);
@@ -54,7 +49,7 @@ static void on_look(uv_timer_t *timer)
 static int listen_for_peers(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_links_handler handler = {
-		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame, .refused = on_refused};
+		.context = daemon, .up = on_up, .down = on_down, .frame = on_frame};
 	int rc = sl_loop_links(daemon, &handler, false, error);
 	if (rc != SL_OK)
 		return rc;

@@ -46,7 +46,7 @@ struct sl_links_handler {
 	/* `payload` passes to the handler, which frees it. `kind`: a message, or of a roster (frame.h). */
 	void (*frame)(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
 	/* A connection with a key without a roster line, or with another member's key; called once per key or
-	 * address. */
+	 * address. NULL: not called. */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 	/* Two processes have the key of `peer`; `places`: their addresses, the first is linked. Called
 	 * whenever the second one connects. NULL: not called. */

@@ -189,24 +189,27 @@ bool sl_links_hint(struct sl_links *links, uint32_t peer, const char *addresses)
 
 /* ---- reports of links ---- */
 
-/* Write the address of the other end, and its port unless `port` is NULL. */
-static void name_end(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], uint16_t *port)
+/* Write the address of the other end, and its port if `port`. */
+static void name_end(const struct sl_link *link, char text[static SL_ADDRESS_BYTES], bool port)
 {
 	struct sockaddr_storage name = {0};
 	int size = sizeof name;
 	snprintf(text, SL_ADDRESS_BYTES, "?");
 	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&name, &size) == 0)
 		uv_ip_name((struct sockaddr *)&name, text, SL_ADDRESS_BYTES);
-	if (port != NULL) /* at the same place in IPv4 and IPv6 */
-		*port = ntohs(((struct sockaddr_in *)&name)->sin_port);
+	size_t end = strlen(text); /* the port is at the same place in IPv4 and IPv6 */
+	if (port)
+		snprintf(text + end, SL_ADDRESS_BYTES - end, " port %u",
+			 ntohs(((struct sockaddr_in *)&name)->sin_port));
 }
 
 static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 {
 	struct sl_links *links = link->links;
 	char text[SL_ADDRESS_BYTES];
-	name_end(link, text, NULL);
-	links->config.handler.refused(links->config.handler.context, text, expected, pin);
+	name_end(link, text, false);
+	if (links->config.handler.refused != NULL)
+		links->config.handler.refused(links->config.handler.context, text, expected, pin);
 }
 
 /* `link` is of another start of the member than the link that is up. If that one has received something since
@@ -215,7 +218,6 @@ static void notice_rival(struct sl_link *link, struct sl_slot *slot)
 {
 	struct sl_links *links = link->links;
 	char one[SL_ADDRESS_BYTES], other[SL_ADDRESS_BYTES], both[SL_PLACES_BYTES];
-	uint16_t port, other_port;
 	if (slot->rival != link->session.start) {
 		slot->rival = link->session.start;
 		slot->rival_at = uv_now(links->config.loop);
@@ -223,9 +225,9 @@ static void notice_rival(struct sl_link *link, struct sl_slot *slot)
 	if (slot->up->heard <= slot->rival_at + links->config.timing->ping ||
 	    links->config.handler.two_places == NULL)
 		return;
-	name_end(slot->up, one, &port);
-	name_end(link, other, &other_port);
-	snprintf(both, sizeof both, "%.45s port %u and %.45s port %u", one, port, other, other_port);
+	name_end(slot->up, one, true);
+	name_end(link, other, true);
+	snprintf(both, sizeof both, "%.60s and %.60s", one, other);
 	links->config.handler.two_places(links->config.handler.context, slot->up->peer, both);
 }
 
