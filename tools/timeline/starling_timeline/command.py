@@ -1,4 +1,4 @@
-"""What the commands in Python that read logs share: the parser of the command line, and errors in one line."""
+"""What commands in Python share: the parser of the command line, and errors in one line."""
 from __future__ import annotations
 
 import argparse
@@ -22,7 +22,7 @@ class CommandError(Exception):
 
 def complain(program: str, text: str) -> None:
     """Print an error of a command in one line."""
-    print(f"{program}: {clean(text)}", file=sys.stderr)
+    print(f"{program}: {clean(text.replace(chr(10), '?'))}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
