@@ -81,6 +81,26 @@ has flat.txt '"absent":[5],"sums":[[2,3,4]],"beyond_mean":false' '"private":true
 tr -d ' \n' <json.txt >flat.txt
 has flat.txt '"weak":[{"coalition":[5],"steps":[1,2,3]}],"private":false'
 
+# The exit status holds if nobody reads the report to its end.
+{
+	status=0
+	"$starling" topology audit star -n 2000 --coalition 1 --json 2>err || status=$?
+	echo "$status" >status.txt
+} | head -1 >out
+[ "$(cat status.txt)" = 3 ] || fail "cut off: status $(cat status.txt)"
+[ ! -s err ] || fail "cut off: $(cat err)"
+if [ -c /dev/full ]; then
+	status=0
+	"$starling" topology audit star -n 5 >/dev/full 2>err || status=$?
+	[ $status = 1 ] || fail "full standard output ended with $status"
+	has err 'starling topology audit: cannot write standard output: No space left on device'
+fi
+mkdir empty
+status=0
+PATH=$folder/empty "$starling" topology audit star -n 5 >out 2>err || status=$?
+[ $status = 1 ] || fail "without python3: status $status"
+has err 'starling topology audit: python3 cannot be started'
+
 # Bad input.
 refused 'no topology given' audit --coalition 1
 for list in '' , 3, ,3 a 1-3 '3 5' 3,,5 +3; do
@@ -97,6 +117,8 @@ refused '--unchanged needs a coalition: name one with --coalition' audit ring -n
 refused '--quorum 3: must be 4 to 6 of 6 learners' audit ring -n 6 --coalition 1 --quorum 3
 refused '--quorum 7: must be 4 to 6 of 6 learners' audit ring -n 6 --coalition 1 --quorum 7
 refused 'too many coalitions of up to 4 learners' audit line -n 300 --tolerance 4
+refused '--coalition 3?4: must be ids' audit ring -n 6 --coalition "3
+4"
 refused 'nowhere.txt: neither a file nor a topology' audit nowhere.txt --coalition 1
 printf 'learners 3\nsteps\n' >bad.txt
 refused 'bad.txt:2: "steps" is neither "learners" nor "step"' audit bad.txt --coalition 1

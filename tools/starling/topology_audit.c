@@ -1,13 +1,13 @@
-/* `starling topology audit`: its command line. */
-#include <stdlib.h>
+/* `starling topology audit`: its command line. The report is Python: starling_topology/audit.py. */
+#include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "tools/topology/audit.h"
+#include "tools/starling/python.h"
 #include "tools/starling/topology.h"
-#include "tools/topology/participants.h"
-#include "tools/topology/weak.h"
 
-#define EXIT_NOT_PRIVATE 3
+#define TOLERANCE_MOST 4
 
 struct options {
 	struct sl_topology_options common; /* tolerance 0: not given */
@@ -31,7 +31,7 @@ static void check(struct argp_state *state, const void *options)
 static const struct sl_option own[] = {
 	{"coalition", 0, "ID,ID...", "learners that pool all they see", SL_SETS(struct options, coalition)},
 	{"tolerance", 0, "C", "without --coalition: try all coalitions of up to C learners (1)",
-	 SL_SETS(struct options, common.tolerance), 1, SL_WEAK_MOST},
+	 SL_SETS(struct options, common.tolerance), 1, TOLERANCE_MOST},
 	{"quorum", 0, "Q", "learners that a round takes (more than half)", SL_SETS(struct options, quorum), 2,
 	 SL_LEARNERS_MAX},
 	{"unchanged", 0, NULL,
@@ -62,64 +62,25 @@ static const struct sl_usage usage = {
 	       "Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 "
 	       "bad input.\n"};
 
-static int mark_coalition(const char *text, uint32_t n, bool *mark, struct sl_error *error)
+/* Make the schedule the standard input of the program that follows this one. */
+static int hand_over(const struct sl_schedule *schedule, struct sl_error *error)
 {
-	for (const char *at = text;; at++) {
-		size_t digits = strspn(at, "0123456789");
-		unsigned long id = digits > 0 ? strtoul(at, NULL, 10) : 0; /* far too large: ULONG_MAX */
-		if (digits == 0 || (at[digits] != ',' && at[digits] != '\0'))
-			return sl_err_set(error, SL_ERR_INVALID,
-					  "--coalition %s: must be ids and commas, as in 3,5", text);
-		if (id < 1 || id > n)
-			return sl_err_set(error, SL_ERR_INVALID,
-					  "--coalition %s: unknown learner %.*s (learners are 1 to %u)", text,
-					  (int)digits, at, n);
-		mark[id - 1] = true;
-		at += digits;
-		if (*at == '\0')
-			return SL_OK;
-	}
-}
-
-/* Read "3,5" into *count ascending vertices. */
-static int read_coalition(const char *text, uint32_t n, uint32_t *coalition, size_t *count,
-			  struct sl_error *error)
-{
-	bool mark[SL_LEARNERS_MAX] = {false};
-	int rc = mark_coalition(text, n, mark, error);
-	for (uint32_t v = 0; v < n; v++)
-		if (mark[v])
-			coalition[(*count)++] = v;
-	if (rc == SL_OK && *count == n)
-		rc = sl_err_set(error, SL_ERR_INVALID,
-				"--coalition %s: these are all learners; leave out at least one", text);
-	return rc;
-}
-
-static int check_quorum(uint32_t quorum, uint32_t n, struct sl_error *error)
-{
-	if (quorum == 0 || (quorum >= sl_participants_majority(n) && quorum <= n))
+	int fd = memfd_create("schedule", 0);
+	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (out != NULL && sl_schedule_write(schedule, out) == SL_OK && lseek(fd, 0, SEEK_SET) == 0 &&
+	    dup2(fd, STDIN_FILENO) == STDIN_FILENO)
 		return SL_OK;
-	return sl_err_set(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
-			  sl_participants_majority(n), n, n);
+	return sl_err_set(error, SL_ERR_FULL, "no memory for the schedule: %s", strerror(errno));
 }
 
-static int audit(const struct options *o, const struct sl_schedule *schedule, bool *beyond,
-		 struct sl_error *error)
+static int report(const char *name, const struct options *o)
 {
-	uint32_t coalition[SL_LEARNERS_MAX], n = schedule->learners, c = o->common.tolerance;
-	struct sl_audit_request r = {.schedule = schedule,
-				     .quorum = o->quorum != 0 ? o->quorum : sl_participants_majority(n),
-				     .coalition = coalition,
-				     .tolerance = c != 0 ? c : 1,
-				     .unchanged = o->unchanged,
-				     .json = o->common.json};
-	int rc = check_quorum(o->quorum, n, error);
-	if (rc == SL_OK && o->coalition != NULL)
-		rc = read_coalition(o->coalition, n, coalition, &r.count, error);
-	if (rc != SL_OK)
-		return rc;
-	return (o->coalition != NULL ? sl_audit_named : sl_audit_weak)(&r, stdout, beyond, error);
+	char quorum[16], tolerance[16];
+	const char *words[] = {
+		name, quorum, tolerance, o->unchanged ? "1" : "0", o->common.json ? "1" : "0", o->coalition};
+	snprintf(quorum, sizeof quorum, "%u", o->quorum);
+	snprintf(tolerance, sizeof tolerance, "%u", o->common.tolerance);
+	return sl_python_run("starling_topology.audit", o->coalition != NULL ? 6 : 5, (char **)words);
 }
 
 int sl_topology_audit(int argc, char **argv)
@@ -127,11 +88,10 @@ int sl_topology_audit(int argc, char **argv)
 	struct options o = {.common.request.seed = 1};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	bool beyond = false;
 	sl_option_parse(&usage, argc, argv, &o);
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
 	if (rc == SL_OK)
-		rc = audit(&o, &schedule, &beyond, &error);
+		rc = hand_over(&schedule, &error);
 	sl_schedule_close(&schedule);
-	return rc == SL_OK && beyond ? EXIT_NOT_PRIVATE : sl_topology_status(rc, &error);
+	return rc == SL_OK ? report(argv[0], &o) : sl_topology_status(rc, &error);
 }

@@ -55,13 +55,6 @@ void sl_annotations_add(struct sl_annotations *annotations, uint32_t step)
 	annotations->count++;
 }
 
-void sl_annotations_say(struct sl_annotations *annotations, FILE *to)
-{
-	char *text = sl_annotations_take(annotations);
-	sl_terminal_print(to, "%s", text);
-	free(text);
-}
-
 void sl_annotations_print(const struct sl_annotations *annotations, FILE *to)
 {
 	for (uint32_t i = 0; i < annotations->count; i++) {

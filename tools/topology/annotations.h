@@ -1,8 +1,8 @@
 /* annotations.h - remarks on steps, printed below a table: one line for a step, or for consecutive steps with
- * equal remarks; and paragraphs around them.
+ * equal remarks.
  *
- * The caller writes to `out`. Then sl_annotations_add takes the text as a remark, or sl_annotations_say
- * prints it. Owns the texts.
+ * The caller writes to `out`. Then sl_annotations_add takes the text as a remark, or sl_annotations_take
+ * returns it. Owns the texts.
  */
 #pragma once
 
@@ -29,8 +29,6 @@ void sl_annotations_close(struct sl_annotations *annotations);
 char *sl_annotations_take(struct sl_annotations *annotations);
 /* Take what was written as the remark on `step`; "" is no remark. Steps come in order. */
 void sl_annotations_add(struct sl_annotations *annotations, uint32_t step);
-/* Print what was written, in lines of the terminal's width. */
-void sl_annotations_say(struct sl_annotations *annotations, FILE *to);
 
 /* Print all remarks. */
 void sl_annotations_print(const struct sl_annotations *annotations, FILE *to);
