@@ -54,13 +54,14 @@ static void forget(struct sl_seen *seen, uint32_t sum)
 	seen->t[sum] = 0;
 }
 
-/* Note the sum of attempt `view` of round `t`. ids: one of each `stride` numbers. */
+/* Note the sum of attempt `view` of round `t`, unless it is here, or was: after a start, the last committed
+ * round may be older than all that are remembered. ids: one of each `stride` numbers. */
 static void add(struct sl_core *core, sl_round t, const uint8_t *view, const uint32_t *ids, uint32_t count,
 		uint32_t stride)
 {
 	struct sl_seen *seen = core->sums;
 	for (uint32_t s = 0; s < SL_SEEN_SUMS; s++)
-		if (seen->t[s] == t && memcmp(seen->view[s], view, SL_HASH_BYTES) == 0)
+		if (seen->t[s] > t || (seen->t[s] == t && memcmp(seen->view[s], view, SL_HASH_BYTES) == 0))
 			return;
 	uint32_t sum = seen->next;
 	seen->next = (sum + 1) % SL_SEEN_SUMS;
