@@ -250,8 +250,8 @@ sl_ms sl_confirm_deadline(const struct sl_core *core)
 {
 	sl_ms opens = sl_open_deadline(core), late = core->since + core->config.stall_timeout_ms;
 	sl_ms due = core->report_at;
-	if (!core->at.result_known)
-		return SL_NEVER;
+	if (!core->at.result_known || core->at.signs)
+		return SL_NEVER; /* the result, or its record, is on the way */
 	sl_ms closes = sl_close_deadline(core);
 	due = opens < due ? opens : due;
 	due = closes < due ? closes : due;

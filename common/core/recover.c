@@ -251,10 +251,7 @@ void sl_recover_verdict(struct sl_core *core, const struct sl_job_result *result
 	}
 	core->at.summing = false;
 	core->at.judging &= result->code == SL_OK; /* else all deposits are needed */
-	if (!core->at.judging || !sl_check_judged(core, result->values))
-		return;
-	core->at.judging = may_sign(core);
-	if (!core->at.judging)
+	if (!core->at.judging || !sl_check_judged(core, result->values) || !may_sign(core))
 		return;
 	sl_move_to(core, SL_PHASE_CONFIRM);
 	sl_confirm_settle(core);

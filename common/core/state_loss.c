@@ -73,11 +73,12 @@ void sl_state_loss_ready(struct sl_core *core, uint32_t peer, const struct sl_re
 void sl_state_loss_abort(struct sl_core *core, uint32_t peer, const struct sl_abort *abort_record)
 {
 	uint32_t said = sl_aborts_said(core, core->config.self, abort_record->a);
-	bool stands = (abort_record->says & SL_ABORT_PROMISES & ~said) == 0; /* STUCK is on no disk */
+	uint32_t promises = abort_record->says & SL_ABORT_PROMISES; /* STUCK is on no disk */
+	bool stands = (promises & ~said) == 0;
 	bool open = core->view_checked && core->view.a == abort_record->a;
 	bool over = !open && !sl_aborts_may_deny(core, abort_record->a);
-	bool known = stands || (abort_record->t == core->t && (over || abort_record->a <= core->aborted));
-	if (abort_record->t >= core->t && !known)
+	bool known = abort_record->t == core->t && (stands || over || abort_record->a <= core->aborted);
+	if (promises != 0 && abort_record->t >= core->t && !known)
 		abstain(core, peer, abort_record->t, "an Abort");
 }
 

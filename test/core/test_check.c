@@ -65,6 +65,18 @@ CASE(an_owner_lies_first, driver_mix(driver_new(4, 4)),
      "checksum from 3 4 -> *RECOVERING checksum 1 2 3 4, *\n"
      "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1")
 
+/* If too few sign, the learner recovers again: it needs all deposits then. */
+TEST(an_owner_lies_and_the_others_are_lost)
+{
+	struct driver *p = summed(4);
+	play(p, "checksum x1 from 2\n"
+		"checksum from 3 4\n"
+		"checksum done\n"
+		"durable signs -> digest to 2 3 4");
+	assert_false(p->core->at.judging);
+	driver_free(p);
+}
+
 /* One lies, and the sum is false, too: all deposits are needed. */
 TEST(an_owner_and_a_sum_lie)
 {

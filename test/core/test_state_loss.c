@@ -42,6 +42,18 @@ CASE(forgot_a_ready, emptied(),
      "hello t2 training from 3 -> CATCHUP, request t0 0 to 3")
 
 CASE(forgot_an_abort, emptied(), "abort of 1 a1 from 2 -> ABSTAINS 2, *")
+/* .. of a round to come, though the own one of this round has the same attempt number. */
+TEST(forgot_an_abort_of_a_later_round)
+{
+	struct driver *p = five();
+	p->config.aborted = 1;
+	play(p, "start\n"
+		"link up 2\n"
+		"abort of 1 a1 from 2 ->\n"
+		"abort of 1 t2 a1 from 2 -> ABSTAINS 2, *");
+	driver_free(p);
+}
+
 CASE(forgot_a_give_up, emptied(), "abort of 1 g2 a1 from 2 -> ABSTAINS 2, *")
 CASE(forgot_a_link_state, emptied(),
      "link state of 1 i2 from 2 -> ABSTAINS 2, *\n" /* of a later incarnation */
