@@ -113,8 +113,10 @@ void sl_pace_hung(const struct sl_core *core, uint64_t *set)
 sl_ms sl_pace_hangs_at(const struct sl_core *core)
 {
 	sl_ms due = core->since + sl_core_prepare_ms(&core->config);
-	for (uint32_t i = 0; i < core->view.n; i++)
-		due = hangs_at(core, i) < due ? hangs_at(core, i) : due;
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		sl_ms hangs = hangs_at(core, i);
+		due = hangs < due ? hangs : due;
+	}
 	return due;
 }
 
@@ -133,6 +135,15 @@ static bool others_wait(const struct sl_core *core, struct awaited what)
 	return core->jobs == 0 && 2 * behind <= some;
 }
 
+/* Return the time that excuses the awaited neighbours, since each may lack a vector of another learner: a
+ * share comes after those of SL_WINDOW chunks before it, a deposit after all shares of its chunk. One that
+ * lacks it ends the attempt itself. */
+static sl_ms excuse(const struct sl_core *core, struct awaited what)
+{
+	bool may_lack = what.fewest < what.all && (what.deposits || what.fewest >= SL_WINDOW);
+	return may_lack ? core->config.stall_timeout_ms / 4 : 0;
+}
+
 void sl_pace_look(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -144,22 +155,14 @@ void sl_pace_look(struct sl_core *core)
 	}
 	at->looked = core->now;
 	at->others_wait = others_wait(core, what);
+	at->excused = excuse(core, what);
 	if (what.deposits && at->some_ready == SL_NEVER && at->ready_count > core->view.agreed.tolerance)
 		at->some_ready = core->now;
 }
 
-/* Return the time that excuses the awaited neighbours, since each may lack a vector of another learner: a
- * share comes after those of SL_WINDOW chunks before it, a deposit after all shares of its chunk. One that
- * lacks it ends the attempt itself. */
-static sl_ms excuse(const struct sl_core *core, struct awaited what)
-{
-	bool may_lack = what.fewest < what.all && (what.deposits || what.fewest >= SL_WINDOW);
-	return may_lack ? core->config.stall_timeout_ms / 4 : 0;
-}
-
 sl_ms sl_pace_silent_at(const struct sl_core *core)
 {
-	return core->at.progress + core->config.stall_timeout_ms + excuse(core, find_awaited(core));
+	return core->at.progress + core->config.stall_timeout_ms + core->at.excused;
 }
 
 /* Return the time that `chunks` excuse, and `most` at the most. A neighbour that waits for a slow one has
@@ -175,9 +178,9 @@ static sl_ms far_behind_at(const struct sl_core *core, const struct sl_exchange 
 {
 	const struct sl_core_config *config = &core->config;
 	sl_ms held = exchange->held_up_ms, others = core->at.looked - core->at.began - held;
-	sl_ms eased = ease(core, exchange->shares_in + exchange->deposits_in, sl_core_prepare_ms(config) / 2),
-	      excused = excuse(core, find_awaited(core));
-	sl_ms may = config->stall_timeout_ms + FACTOR * others + (eased > excused ? eased : excused);
+	sl_ms eased = ease(core, exchange->shares_in + exchange->deposits_in, sl_core_prepare_ms(config) / 2);
+	eased = eased > core->at.excused ? eased : core->at.excused;
+	sl_ms may = config->stall_timeout_ms + FACTOR * others + eased;
 	return core->at.looked + (may > held ? may - held : 0);
 }
 
@@ -221,8 +224,10 @@ bool sl_pace_slow(const struct sl_core *core, bool about, uint64_t *set)
 sl_ms sl_pace_deadline(const struct sl_core *core)
 {
 	sl_ms due = SL_NEVER;
-	for (uint32_t r = 0; r < core->view.degree; r++)
-		due = slow_at(core, r) < due ? slow_at(core, r) : due;
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		sl_ms slow = slow_at(core, r);
+		due = slow < due ? slow : due;
+	}
 	return due;
 }
 

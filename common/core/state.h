@@ -247,6 +247,7 @@ struct sl_attempt_state {
 	sl_ms began, looked;	    /* SHARE began, took its last step */
 	sl_ms some_ready;	    /* c+1 participants were ready; SL_NEVER: not yet */
 	bool others_wait;	    /* most neighbours have sent all that they may */
+	sl_ms excused;		    /* .. time that excuses those that have not (pace.c) */
 	/* READY */
 	bool prepared;	     /* PREPARED is durable: the own Ready may leave */
 	bool resumed;	     /* the attempt is from disk: there is no analysis of its graph */
