@@ -4,10 +4,10 @@
 
 #include "common/core/state.h"
 
-/* Report that the attempt cannot go on for `reason`. In AGREE and SHARE it ends; the next one begins
- * at once or, with `refused`, after a pause, since it would fail alike. In READY this learner aborts it, and
- * is bound. After the release it is recovered. The caller
- * fills the fields of the report that report.h names for the reason. */
+/* Report that the attempt cannot go on for `reason`. In AGREE and SHARE it ends; the next one begins at once
+ * or, with `refused`, after a pause, since it would fail alike. In READY this learner aborts it, and is
+ * bound. After the release it is recovered. The caller fills the fields of the report that report.h names for
+ * the reason. */
 struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
 /* The same, through `peer`, which the report names. */
 struct sl_report *sl_attempt_fail_by(struct sl_core *core, uint32_t peer, enum sl_reason reason,

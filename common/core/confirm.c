@@ -60,8 +60,8 @@ void sl_confirm_settle(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (i != core->view.self && disagrees(core, i))
 			differs(core, core->view.members[i]);
-	if (at->joined != SL_NOBODY &&
-	    core->before != SL_PHASE_RECOVER) /* it recovers, and nothing was missing */
+	bool mixed = core->before != SL_PHASE_RECOVER;
+	if (mixed && at->joined != SL_NOBODY) /* it recovers, and nothing was missing */
 		sl_penalty_failed(core, sl_core_only(core, at->joined), SL_REASON_JOINED);
 	at->signs = !at->digested;
 	if (at->signs)

@@ -35,7 +35,7 @@ bool sl_penalty_ignored(const struct sl_core *core, uint32_t i)
 	return (sl_penalty_out(core, i) && sl_bit(core->unwanted, i)) || sl_compatible_differs(core, i);
 }
 
-/* Return true if peer `i` has signed that it takes no part in the present attempt, or in one above it. */
+/* Return true if an Abort of peer `i` for the present attempt, or for one above it, is held. */
 static bool has_aborted(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_abort_record *ar = &core->aborts[i];

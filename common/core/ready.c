@@ -218,7 +218,7 @@ static bool join_the_aborts(struct sl_core *core)
 }
 
 /* Abort, as long as a Ready is missing, if there is a cause. */
-static bool give_up(struct sl_core *core)
+static bool abort_if_due(struct sl_core *core)
 {
 	uint32_t who = sl_aborts_of_view(core), lost = SL_NOBODY;
 	if (!may_abort(core))
@@ -279,7 +279,7 @@ bool sl_ready_advance(struct sl_core *core)
 			release(core);
 		return true;
 	}
-	if (!all && give_up(core))
+	if (!all && abort_if_due(core))
 		return true;
 	if (!all)
 		sl_emit_waiting(core, core->missing);

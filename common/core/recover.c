@@ -280,8 +280,8 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 
 /* Sign that this learner is stuck, if it is, and has signed no Digest. Give the attempt up if all are stuck,
  * and stay so for stall_timeout: the words of learners that have just come back into reach are older than
- * what they can show (ROUND.md §9.2 When an attempt is over). Who has given up has waited: the others follow
- * at once. */
+ * what they can show (ROUND.md §9.2 When an attempt is over). A learner that has given up has waited so long
+ * already: after it the others give up at once. */
 static void say_stuck(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;

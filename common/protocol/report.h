@@ -24,12 +24,10 @@
 	X(MIXED, "MIXED")	  /* all states of metropolis are mixed */                                   \
 	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
 	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
-				 participants whose deposit no linked learner                                \
- has, or whose key is unknown */                                                                             \
-	X(FAILED, "FAILED")   /* the attempt ended before its release, its sum cannot be                     \
- committed, or the learner ends; reason */                                                                  \
-	X(RECOVERING, "RECOVERING") /* the attempt goes on without mixing: it is released, or this           \
- learner is bound; reason */                                                                                 \
+				 those whose deposit no linked learner has, or whose key is unknown */       \
+	X(FAILED, "FAILED")   /* the attempt ended before its release, its sum is refused, or the learner    \
+				 ends; reason */                                                             \
+	X(RECOVERING, "RECOVERING") /* the attempt goes on without mixing; reason */                         \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
 	X(OVER, "OVER") /* an attempt with an own Ready is over: `peer` has aborted it, or SL_NOBODY: the    \

@@ -2,8 +2,8 @@
  * (ROUND.md §7.8 Agree on the view).
  *
  * Built from the link states alone: learners that hold the same ones build the same view, but for the
- * exceptions of §7.8.
- * Lives in the core's arena and is const from SHARE to the end of the attempt; jobs read it.
+ * exceptions of §7.8. Lives in the core's arena and is const from SHARE to the end of the attempt; jobs read
+ * it.
  */
 #pragma once
 

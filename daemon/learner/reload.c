@@ -79,7 +79,7 @@ static int take_plain(struct sl_daemon *daemon, const struct sl_settings *fresh,
 	return check_roster(daemon, fresh, group, error);
 }
 
-/* Take a signed roster: a newer one after the next commit. */
+/* Take a signed roster: a newer one when it is time. */
 static int take_signed(struct sl_daemon *daemon, const struct sl_settings *fresh,
 		       const struct sl_group *group, enum sl_reload_roster *outcome, struct sl_error *error)
 {
@@ -117,7 +117,8 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 		[SL_RELOAD_SAME] = "the roster is the same",
 		[SL_RELOAD_RESTART] = "the roster has changed: this learner restarts by itself",
 		[SL_RELOAD_NOW] = "the roster has changed: this learner takes it and restarts by itself",
-		[SL_RELOAD_NEXT_ROUND] = "the roster has changed: this learner takes it after this round"};
+		[SL_RELOAD_NEXT_ROUND] = "the roster has changed: this learner takes it when it shares "
+					 "nothing, or after this round"};
 	struct sl_record record;
 	char keys[512];
 	find_changed(daemon->settings, fresh, keys, sizeof keys);

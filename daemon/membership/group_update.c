@@ -128,7 +128,7 @@ void sl_group_update_link_up(struct sl_membership *m, uint32_t peer)
 
 /* ---- a newer roster ---- */
 
-/* Keep the text of the newer roster, send it on, and take it after the next commit. */
+/* Keep the text of the newer roster, send it on, and take it when it is time (sl_group_update_look). */
 static void adopt(struct sl_membership *m, const struct sl_group *group, char *text, size_t bytes)
 {
 	struct sl_group_update *u = &m->update;
@@ -139,12 +139,12 @@ static void adopt(struct sl_membership *m, const struct sl_group *group, char *t
 	u->version = group->version;
 	u->take_at = uv_now(m->host.loop) + SL_GROUP_UPDATE_WAIT_MS;
 	sl_record_init(&record, SL_RECORD_NEW_ROSTER);
-	record.reason = sl_record_words(&record,
-					"received version %" PRIu64
-					" of the roster of group %s, with %u learners: this "
-					"learner takes it %sand restarts by itself",
-					group->version, group->name, group->roster.size,
-					sl_group_is_forming(&m->group) ? "" : "after this round ");
+	record.reason = sl_record_words(
+		&record,
+		"received version %" PRIu64 " of the roster of group %s, with %u learners: this "
+		"learner takes it %sand restarts by itself",
+		group->version, group->name, group->roster.size,
+		sl_group_is_forming(&m->group) ? "" : "when it shares nothing, or after this round, ");
 	sl_report_log_record(m->host.observe, &record);
 	for (uint32_t i = 0; i < u->peer_count; i++)
 		send_if_older(m, i, false);

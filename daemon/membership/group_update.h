@@ -22,7 +22,7 @@ struct sl_membership;
 #define SL_GROUP_AGAIN_MS 10000u /* after a part was dropped, its peer is told the version again */
 #define SL_GROUP_QUIET_MS 60000u /* for which no roster of a peer is read after one that was not taken */
 
-/* Begin with the roster of `daemon`. */
+/* Begin with the roster of `m`. */
 int sl_group_update_open(struct sl_membership *m, struct sl_error *error);
 void sl_group_update_close(struct sl_membership *m);
 /* Tell `peer`, whose link has come up, the versions of the roster and of the program. */
@@ -30,8 +30,8 @@ void sl_group_update_link_up(struct sl_membership *m, uint32_t peer);
 /* Take a frame of a group. */
 void sl_group_update_frame(struct sl_membership *m, uint32_t peer, uint32_t kind, const uint8_t *payload,
 			   size_t size);
-/* Verify a roster, write it to the file, send it on, and take it after the next commit. SL_ERR_REFUSED: it
- * does not follow the present one. */
+/* Verify a roster, write it to the file, send it on, and take it when it is time. SL_ERR_REFUSED: it does not
+ * follow the present one. */
 int sl_group_update_text(struct sl_membership *m, const char *text, size_t bytes, struct sl_error *error);
 /* The same for a roster that is in the file already. */
 int sl_group_update_file(struct sl_membership *m, const struct sl_group *group, struct sl_error *error);

@@ -71,8 +71,7 @@ struct sl_store_round {
  *                  v                            |
  *               ABORTED, bound -----------------+
  *
- *   any of the three --SIGNS or ABORTED, no Digest--> the same, with that vote (enum sl_vote); only one of
- * the two
+ *   any of the three --SIGNS or ABORTED, no Digest--> the same, with that vote (enum sl_vote), and no other
  *
  *   (none) ----> aborted without a Ready, with all earlier ones: one number per round
  *

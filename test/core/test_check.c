@@ -43,7 +43,8 @@ CASE(an_owner_lies, summed(4),
      "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1\n"
      "durable signs -> digest to 2 3 4")
 
-/* Too few are left for a commit: this learner gives up, and asks nobody who lies. */
+/* Too few participants are left for a commit. So this learner gives up, and does not ask whose Checksum is
+ * false. */
 TEST(an_owner_lies_without_hope)
 {
 	struct driver *p = summed(4);
@@ -65,8 +66,8 @@ CASE(an_owner_lies_first, driver_mix(driver_new(4, 4)),
      "checksum from 3 4 -> *RECOVERING checksum 1 2 3 4, *\n"
      "checksum done -> " FALSE "PENALTY 2, CONFIRM, persist signs t1 a1")
 
-/* If too few sign, the learner recovers again: it needs all deposits then. */
-TEST(an_owner_lies_and_the_others_are_lost)
+/* The verdict is over when the sum is settled: a learner that recovers once more collects all deposits. */
+TEST(the_verdict_is_over)
 {
 	struct driver *p = summed(4);
 	play(p, "checksum x1 from 2\n"

@@ -180,7 +180,8 @@ TEST(a_missing_share_is_not)
 	driver_free(p);
 }
 
-/* All others are ready, and would leave this learner out: it says before whom it waits for. */
+/* All others are ready, and are about to leave this learner out. It names the neighbour that it waits for
+ * before they do. */
 TEST(before_the_others_give_up)
 {
 	struct driver *p = share("23");
