@@ -11,7 +11,6 @@
 #include "common/config/roster.h"
 #include "common/config/settings_table.h"
 #include "common/config/yaml.h"
-#include "common/protocol/view.h"
 
 /* decimals and clipping_range with a built-in trainer and values: model. */
 #define BUILTIN_DECIMALS 4
@@ -401,17 +400,6 @@ static int set_folder(struct parse *parse, struct sl_error *error)
 
 /* ---- shared settings ---- */
 
-static uint64_t bits_of(const struct sl_setting *row, const struct sl_settings *settings)
-{
-	const char *field = (const char *)settings + row->offset;
-	uint32_t narrow;
-	uint64_t wide = 0;
-	memcpy(&narrow, field, sizeof narrow);
-	if (row->size == sizeof wide)
-		memcpy(&wide, field, sizeof wide);
-	return row->size == sizeof narrow ? narrow : wide;
-}
-
 /* Read `list` after the defaults into `parse`. */
 static int read_list(struct parse *parse, const struct sl_setting_list *list, struct sl_error *error)
 {
@@ -436,9 +424,10 @@ static int refuse_own(const struct parse *parse, size_t i, const struct parse *r
 	snprintf(text, sizeof text,
 		 "%s is one for all learners and stands in the roster: %s has %s%s, not %s; leave it out "
 		 "here, and change it with starling group set",
-		 row->key, roster->path, sl_settings_value(row->key, bits_of(row, roster->settings), theirs),
+		 row->key, roster->path,
+		 sl_settings_value(row->key, sl_settings_table_bits(row, roster->settings), theirs),
 		 given(roster, i) ? "" : " (the default)",
-		 sl_settings_value(row->key, bits_of(row, parse->settings), own));
+		 sl_settings_value(row->key, sl_settings_table_bits(row, parse->settings), own));
 	return fail_at(parse, i, error, text);
 }
 
@@ -451,9 +440,10 @@ static int take_shared(struct parse *parse, const struct sl_setting_list *list, 
 		const struct sl_setting *row = &sl_settings_table[i];
 		if (!row->shared)
 			continue;
-		if (given(parse, i) && bits_of(row, &of) != bits_of(row, parse->settings))
+		if (given(parse, i) &&
+		    sl_settings_table_bits(row, &of) != sl_settings_table_bits(row, parse->settings))
 			return refuse_own(parse, i, &roster, error);
-		store(row, parse->settings, bits_of(row, &of));
+		store(row, parse->settings, sl_settings_table_bits(row, &of));
 		parse->places[i].roster = roster.places[i].roster;
 	}
 	return code;
@@ -472,7 +462,7 @@ int sl_settings_share(struct sl_settings *settings, const struct sl_setting_list
 static const char *text_of(const struct sl_setting *row, const struct sl_settings *settings,
 			   char text[static SL_VALUE_TEXT_BYTES])
 {
-	uint64_t bits = bits_of(row, settings);
+	uint64_t bits = sl_settings_table_bits(row, settings);
 	const char *value = sl_settings_value(row->key, bits, text);
 	double real;
 	memcpy(&real, &bits, sizeof real);
@@ -490,7 +480,8 @@ int sl_settings_differing(const struct sl_settings *settings,
 	for (size_t i = 0; count >= 0 && i < SL_SETTINGS_ROWS; i++) {
 		const struct sl_setting *row = &sl_settings_table[i];
 		char text[SL_VALUE_TEXT_BYTES];
-		if (!row->shared || bits_of(row, settings) == bits_of(row, &usual))
+		if (!row->shared ||
+		    sl_settings_table_bits(row, settings) == sl_settings_table_bits(row, &usual))
 			continue;
 		snprintf(items[count].key, sizeof items[count].key, "%s", row->key);
 		snprintf(items[count].value, sizeof items[count].value, "%s", text_of(row, settings, text));
@@ -569,68 +560,6 @@ int sl_settings_check(const char *assignment, struct sl_error *error)
 	struct sl_settings scratch = {0};
 	struct parse parse = {.settings = &scratch};
 	return override(&parse, assignment, error);
-}
-
-int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
-		       struct sl_error *error)
-{
-	bool forgetful = settings->forgetful == SL_FORGETFUL_YES;
-	uint32_t f = forgetful ? settings->tolerance : 0, least = sl_view_quorum_least(roster_size, f);
-	if (f >= roster_size)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "forgetful: yes needs more learners in the roster than tolerance: %u", f);
-	if (settings->quorum == SL_QUORUM_ALL)
-		*quorum = roster_size;
-	else if (settings->quorum == SL_QUORUM_MAJORITY)
-		*quorum = least;
-	else if (settings->quorum < least)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "quorum: %u is too small for %u learners in the roster with forgetful: %s; "
-				  "set at least %u",
-				  settings->quorum, roster_size, forgetful ? "yes" : "no", least);
-	else if (settings->quorum > roster_size)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "quorum: %u is more than the %u learners in the roster", settings->quorum,
-				  roster_size);
-	else
-		*quorum = settings->quorum;
-	return SL_OK;
-}
-
-int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error)
-{
-	uint32_t c = settings->tolerance;
-	if (roster_size >= c + 2 || settings->privacy_check == SL_PRIVACY_WARN)
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_REFUSED,
-			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
-			  "subtract their models from the mean; it takes %u learners, or privacy_check: warn",
-			  settings->roster, roster_size, c, c, c + 2);
-}
-
-static bool has_decimals(const struct sl_settings *settings)
-{
-	return settings->values == SL_VALUES_MODEL && settings->decimals != SL_DECIMALS_AUTO;
-}
-
-int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error)
-{
-	static const size_t of_model[] = {SL_ROW_hidden_units, SL_ROW_noise_parameters, SL_ROW_seed,
-					  SL_ROW_metrics};
-	for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
-		const struct sl_setting *row = &sl_settings_table[of_model[i]];
-		if (bits_of(row, now) != bits_of(row, next))
-			return sl_err_set(error, SL_ERR_REFUSED,
-					  "%s cannot change once rounds have begun: the model that they go "
-					  "on from depends on it",
-					  row->key);
-	}
-	if (has_decimals(now) == has_decimals(next))
-		return SL_OK;
-	return sl_err_set(error, SL_ERR_REFUSED,
-			  "values were averaged with%s decimals, and would be averaged with%s decimals: that "
-			  "cannot change once rounds have begun",
-			  has_decimals(now) ? "" : "out", has_decimals(next) ? "" : "out");
 }
 
 const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])

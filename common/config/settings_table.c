@@ -98,3 +98,14 @@ void sl_settings_table_choices(const struct sl_setting *row, const char *between
 	for (const struct sl_setting_choice *c = row->choices; c && c->text && used < size; c++)
 		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "", c->text);
 }
+
+uint64_t sl_settings_table_bits(const struct sl_setting *row, const struct sl_settings *settings)
+{
+	const char *field = (const char *)settings + row->offset;
+	uint32_t narrow;
+	uint64_t wide = 0;
+	memcpy(&narrow, field, sizeof narrow);
+	if (row->size == sizeof wide)
+		memcpy(&wide, field, sizeof wide);
+	return row->size == sizeof narrow ? narrow : wide;
+}

@@ -67,3 +67,6 @@ const char *sl_settings_table_renamed(const char *key, const char *value);
 
 /* Write the choices of `row` to `out`, separated by `between`; "" if it has none. */
 void sl_settings_table_choices(const struct sl_setting *row, const char *between, char *out, size_t size);
+
+/* Return the bits of the number that `settings` has for a row that is no text. */
+uint64_t sl_settings_table_bits(const struct sl_setting *row, const struct sl_settings *settings);

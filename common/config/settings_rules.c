@@ -1,0 +1,67 @@
+/* Rules between settings and a roster, and between the settings of one roster and the next (ROUND.md §3.3
+ * Rules between settings). */
+#include "common/config/settings.h"
+#include "common/config/settings_table.h"
+#include "common/protocol/view.h"
+
+int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
+		       struct sl_error *error)
+{
+	bool forgetful = settings->forgetful == SL_FORGETFUL_YES;
+	uint32_t f = forgetful ? settings->tolerance : 0, least = sl_view_quorum_least(roster_size, f);
+	if (f >= roster_size)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "forgetful: yes needs more learners in the roster than tolerance: %u", f);
+	if (settings->quorum == SL_QUORUM_ALL)
+		*quorum = roster_size;
+	else if (settings->quorum == SL_QUORUM_MAJORITY)
+		*quorum = least;
+	else if (settings->quorum < least)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "quorum: %u is too small for %u learners in the roster with forgetful: %s; "
+				  "set at least %u",
+				  settings->quorum, roster_size, forgetful ? "yes" : "no", least);
+	else if (settings->quorum > roster_size)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "quorum: %u is more than the %u learners in the roster", settings->quorum,
+				  roster_size);
+	else
+		*quorum = settings->quorum;
+	return SL_OK;
+}
+
+int sl_settings_size(const struct sl_settings *settings, uint32_t roster_size, struct sl_error *error)
+{
+	uint32_t c = settings->tolerance;
+	if (roster_size >= c + 2 || settings->privacy_check == SL_PRIVACY_WARN)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
+			  "subtract their models from the mean; it takes %u learners, or privacy_check: warn",
+			  settings->roster, roster_size, c, c, c + 2);
+}
+
+static bool has_decimals(const struct sl_settings *settings)
+{
+	return settings->values == SL_VALUES_MODEL && settings->decimals != SL_DECIMALS_AUTO;
+}
+
+int sl_settings_follow(const struct sl_settings *now, const struct sl_settings *next, struct sl_error *error)
+{
+	static const size_t of_model[] = {SL_ROW_hidden_units, SL_ROW_noise_parameters, SL_ROW_seed,
+					  SL_ROW_metrics};
+	for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
+		const struct sl_setting *row = &sl_settings_table[of_model[i]];
+		if (sl_settings_table_bits(row, now) != sl_settings_table_bits(row, next))
+			return sl_err_set(error, SL_ERR_REFUSED,
+					  "%s cannot change once rounds have begun: the model that they go "
+					  "on from depends on it",
+					  row->key);
+	}
+	if (has_decimals(now) == has_decimals(next))
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "values were averaged with%s decimals, and would be averaged with%s decimals: that "
+			  "cannot change once rounds have begun",
+			  has_decimals(now) ? "" : "out", has_decimals(next) ? "" : "out");
+}
