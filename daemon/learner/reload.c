@@ -117,8 +117,8 @@ static void log_reload(struct sl_daemon *daemon, const struct sl_settings *fresh
 		[SL_RELOAD_SAME] = "the roster is the same",
 		[SL_RELOAD_RESTART] = "the roster has changed: this learner restarts by itself",
 		[SL_RELOAD_NOW] = "the roster has changed: this learner takes it and restarts by itself",
-		[SL_RELOAD_NEXT_ROUND] = "the roster has changed: this learner takes it when it shares "
-					 "nothing, or after this round"};
+		[SL_RELOAD_NEXT_ROUND] =
+			"the roster has changed: it is taken when nothing is shared, or after this round"};
 	struct sl_record record;
 	char keys[512];
 	find_changed(daemon->settings, fresh, keys, sizeof keys);
