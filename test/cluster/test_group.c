@@ -7,129 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "test/lib/cluster.h"
+#include "test/cluster/group.h"
 #include "tools/lib/ports.h"
-
-#define SHARED "--set rounds=100000 --set hidden_units=1 --set values=model --set partition=iid"
-#define OWN                                                                                                  \
-	"--set data=digits --set unsafe_dump_model=true --set keep_checkpoints=all --set log=log.jsonl "     \
-	"--set log_level=debug"
-
-/* Run a command line of `starling` in the run folder; machine i is the folder mI there. */
-static void starling(const struct cluster *c, struct outcome *o, const char *arguments)
-{
-	char command[2048];
-	snprintf(command, sizeof command, STARLING_PATH " %s", arguments);
-	process_run(o, c->run.path, (const char *const[]){"/bin/sh", "-ec", command, NULL});
-}
-
-static void expect_done(const struct cluster *c, const char *arguments)
-{
-	struct outcome o;
-	starling(c, &o, arguments);
-	if (o.status != 0)
-		fail_msg("%s: status %d\n%s%s", arguments, o.status, o.out, o.err);
-}
-
-/* Expect one line of error with this part, and this status. */
-static void expect_refused(const struct cluster *c, const char *arguments, int status, const char *part)
-{
-	struct outcome o;
-	starling(c, &o, arguments);
-	char *newline = strchr(o.err, '\n');
-	char *first = strstr(o.err, "; trying again\n"); /* is told before the error */
-	newline = first != NULL ? strchr(first + sizeof "; trying again", '\n') : newline;
-	if (o.status != status || strstr(o.err, part) == NULL || newline == NULL || newline[1] != '\0')
-		fail_msg("%s: status %d, not %d with '%s'\n%s%s", arguments, o.status, status, part, o.out,
-			 o.err);
-}
-
-/* Make the group on machine 1, with room for `machines`, and start its learner. */
-static void create(struct cluster *c, uint32_t machines, const char *options)
-{
-	struct sl_error error = {0};
-	char path[160], arguments[1024];
-	snprintf(path, sizeof path, "%s/run", c->folder);
-	if (sl_run_folder_open(&c->run, path, machines, &error) != SL_OK ||
-	    sl_ports_find(c->ports, machines, &error) != SL_OK)
-		fail_msg("%s", error.text);
-	snprintf(
-		arguments, sizeof arguments,
-		"group create ward --learner learner-01 --address 127.0.0.1:%u --folder learner-01 %s " SHARED
-		" " OWN " >invitation",
-		c->ports[0], options);
-	expect_done(c, arguments);
-	cluster_shell(c, "ln -s starlingd.yaml learner-01/config.yaml");
-	cluster_start(c, 1, "");
-}
-
-/* Begin to join as machine i, with the invitation in the file `invitation`. */
-static pid_t begin_join(struct cluster *c, uint32_t i)
-{
-	char command[1024], path[PATH_MAX + 32];
-	snprintf(command, sizeof command,
-		 "exec " STARLING_PATH
-		 " join - --name learner-%02u --address 127.0.0.1:%u --folder learner-%02u " OWN
-		 " <invitation",
-		 i, c->ports[i - 1], i);
-	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
-	return process_start(c->run.path, path, path, (const char *const[]){"/bin/sh", "-ec", command, NULL});
-}
-
-static void expect_said(const struct cluster *c, uint32_t i, const char *text)
-{
-	char path[PATH_MAX + 32], said[4096];
-	snprintf(path, sizeof path, "%s/join-%02u", c->run.path, i);
-	if (process_expect(path, text, NULL))
-		return;
-	process_read(path, said, sizeof said);
-	fail_msg("learner %u does not say '%s' but: %s", i, text, said);
-}
-
-static void end_join(struct cluster *c, uint32_t i, pid_t pid)
-{
-	char command[128];
-	int status = process_wait(pid);
-	if (status != 0) {
-		expect_said(c, i, "nothing");
-		fail_msg("join of %u: status %d", i, status);
-	}
-	snprintf(command, sizeof command, "ln -s starlingd.yaml learner-%02u/config.yaml", i);
-	cluster_shell(c, command);
-	cluster_start(c, i, "");
-}
-
-/* Join as machine i; the admin is asked. */
-static void join(struct cluster *c, uint32_t i)
-{
-	char arguments[128];
-	pid_t pid = begin_join(c, i);
-	expect_said(c, i, "Waiting for the admin of ward to run: starling admit");
-	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
-	expect_done(c, arguments);
-	end_join(c, i, pid);
-	expect_done(c, "group invite --folder learner-01 >invitation");
-}
-
-/* Wait until learner i has committed `more` rounds. */
-static void expect_rounds(struct cluster *c, uint32_t i, int more)
-{
-	double end = process_now() + PATIENCE_S;
-	int wanted = cluster_committed(c, i) + more;
-	while (cluster_committed(c, i) < wanted) {
-		if (process_now() > end)
-			fail_msg("learner %u has committed %d rounds, not %d", i, cluster_committed(c, i),
-				 wanted);
-		process_look_again();
-	}
-}
-
-static void expect_all_rounds(struct cluster *c, uint32_t n, int more)
-{
-	for (uint32_t i = 1; i <= n; i++)
-		if (c->pids[i - 1] > 0)
-			expect_rounds(c, i, more);
-}
 
 /* Let the roster have another key of learner i, which is not on the admin's machine. */
 static void begin_rotation(struct cluster *c, uint32_t i)
@@ -141,7 +20,7 @@ static void begin_rotation(struct cluster *c, uint32_t i)
 				  (const char *const[]){"/bin/sh", "-ec", arguments, NULL});
 	assert_true(process_expect(path, "Waiting for the admin of ward to run: starling admit", NULL));
 	snprintf(arguments, sizeof arguments, "admit learner-%02u --folder learner-01", i);
-	expect_done(c, arguments);
+	group_done(c, arguments);
 	assert_int_equal(process_wait(pid), 0);
 }
 
@@ -151,36 +30,21 @@ static void rotate(struct cluster *c, uint32_t i)
 	cluster_expect(c, i, "a round has committed under the new key: the old one is deleted");
 }
 
-/* Make a group of n learners that join at the same time. */
-static void create_all(struct cluster *c, uint32_t machines, uint32_t n, const char *more)
-{
-	char options[256];
-	pid_t pids[8];
-	snprintf(options, sizeof options, "--members %u --auto-admit %u %s", n, n - 1, more);
-	create(c, machines, options);
-	for (uint32_t i = 2; i <= n; i++)
-		pids[i - 1] = begin_join(c, i);
-	for (uint32_t i = 2; i <= n; i++)
-		end_join(c, i, pids[i - 1]);
-	expect_done(c, "group invite --folder learner-01 >invitation");
-	expect_all_rounds(c, n, 1);
-}
-
 CLUSTER_TEST(created_joined_changed_in_mid_run)
 {
-	create(c, 4, "--members 3 --set quorum=all");
-	join(c, 2);
-	join(c, 3);
-	expect_all_rounds(c, 3, 5);
-	join(c, 4);
+	group_create(c, 4, "--members 3 --set quorum=all");
+	group_join(c, 2);
+	group_join(c, 3);
+	group_all_rounds(c, 3, 5);
+	group_join(c, 4);
 	cluster_expect(c, 4, "committed: 4 learners");
-	expect_all_rounds(c, 4, 2);
+	group_all_rounds(c, 4, 2);
 	rotate(c, 2);
-	expect_done(c, "group rotate --folder learner-01");
+	group_done(c, "group rotate --folder learner-01");
 	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
-	expect_done(c, "group remove learner-03 --folder learner-01");
+	group_done(c, "group remove learner-03 --folder learner-01");
 	assert_int_equal(cluster_wait(c, 3), 2); /* it says that it was removed */
-	expect_all_rounds(c, 4, 2);
+	group_all_rounds(c, 4, 2);
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) >= 7);
 	for (uint32_t i = 1; i <= 2; i++) /* no round is missed with a new key */
@@ -189,13 +53,13 @@ CLUSTER_TEST(created_joined_changed_in_mid_run)
 
 CLUSTER_TEST(admitted_without_a_question)
 {
-	create(c, 4, "--members 3 --auto-admit 2");
-	pid_t second = begin_join(c, 2), third = begin_join(c, 3);
-	end_join(c, 2, second);
-	end_join(c, 3, third);
-	expect_all_rounds(c, 3, 2);
-	assert_int_not_equal(process_wait(begin_join(c, 4)), 0);
-	expect_said(c, 4, "the invitation was used before");
+	group_create(c, 4, "--members 3 --auto-admit 2");
+	pid_t second = group_begin_join(c, 2), third = group_begin_join(c, 3);
+	group_end_join(c, 2, second);
+	group_end_join(c, 3, third);
+	group_all_rounds(c, 3, 2);
+	assert_int_not_equal(process_wait(group_begin_join(c, 4)), 0);
+	group_said(c, 4, "the invitation was used before");
 	c->run.learners = 3;
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) >= 2);
@@ -204,14 +68,14 @@ CLUSTER_TEST(admitted_without_a_question)
 /* While learner 3 is away, both others get other keys: it has no link any more, and asks for the roster. */
 CLUSTER_TEST(away_while_all_keys_changed)
 {
-	create(c, 3, "--members 9");
-	join(c, 2);
-	join(c, 3);
+	group_create(c, 3, "--members 9");
+	group_join(c, 2);
+	group_join(c, 3);
 	cluster_signal(c, 3, SIGKILL);
-	expect_done(c, "group rotate --folder learner-01");
+	group_done(c, "group rotate --folder learner-01");
 	begin_rotation(c, 2);
 	cluster_start(c, 3, "");
-	expect_done(c, "group update --folder learner-03");
+	group_done(c, "group update --folder learner-03");
 	cluster_shell(c, "grep -q 'version 5' learner-03/roster.yaml");
 	cluster_stop(c);
 }
@@ -219,15 +83,15 @@ CLUSTER_TEST(away_while_all_keys_changed)
 /* The same without a command: it asks by itself after 30 s. */
 CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
 {
-	create_all(c, 4, 4, "");
+	group_create_all(c, 4, 4, "");
 	cluster_signal(c, 4, SIGTERM);
 	assert_int_equal(cluster_wait(c, 4), 0);
 	rotate(c, 2);
 	rotate(c, 3);
-	expect_done(c, "group rotate --folder learner-01");
+	group_done(c, "group rotate --folder learner-01");
 	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
 	cluster_start(c, 4, "");
-	expect_rounds(c, 4, 2);
+	group_rounds(c, 4, 2);
 	cluster_stop(c);
 }
 
@@ -235,142 +99,46 @@ CLUSTER_TEST_NIGHTLY(asks_when_it_has_no_links)
  * back, and ends the attempt under the roster of five. */
 CLUSTER_TEST(removed_while_another_was_in_an_attempt)
 {
-	create_all(c, 5, 5, "--set stall_timeout=4");
+	group_create_all(c, 5, 5, "--set stall_timeout=4");
 	cluster_signal(c, 2, SIGTERM);
 	assert_int_equal(cluster_wait(c, 2), 0);
 	cluster_start_failing(c, 2, "after-released:2");
 	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
-	expect_done(c, "group remove learner-03 --folder learner-01");
+	group_done(c, "group remove learner-03 --folder learner-01");
 	assert_int_equal(cluster_wait(c, 3), 2);
 	cluster_expect(c, 1, "committed: 3 learners");
 	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
 	cluster_start(c, 2, "");
 	cluster_expect(c, 2, "\"event\":\"past_roster\"");
-	expect_all_rounds(c, 5, 2);
-	cluster_stop(c);
-}
-
-static void expect_printed(const struct cluster *c, const char *text)
-{
-	char path[PATH_MAX + 32], said[4096];
-	snprintf(path, sizeof path, "%s/said", c->run.path);
-	process_read(path, said, sizeof said);
-	if (strstr(said, text) == NULL)
-		fail_msg("no '%s' in: %s", text, said);
-}
-
-/* Return true if `starling status` of learner i says that the run has `rounds` rounds. */
-static bool has_rounds(const struct cluster *c, uint32_t i, const char *rounds)
-{
-	struct outcome o;
-	char arguments[160];
-	snprintf(arguments, sizeof arguments, "status --json learner-%02u | grep -q '\"rounds\": *%s[,}]'", i,
-		 rounds);
-	starling(c, &o, arguments);
-	return o.status == 0;
-}
-
-static void expect_status(const struct cluster *c, uint32_t n, const char *rounds)
-{
-	double end = process_now() + PATIENCE_S;
-	for (uint32_t i = 1; i <= n; i++)
-		while (!has_rounds(c, i, rounds)) {
-			if (process_now() > end)
-				fail_msg("learner %u does not have %s rounds", i, rounds);
-			process_look_again();
-		}
-}
-
-/* Every learner takes the changed settings between two rounds. With the smaller quorum, the others go on
- * without a learner; a signature is needed; and what cannot change is refused. */
-CLUSTER_TEST(settings_changed_in_mid_run)
-{
-	create_all(c, 4, 4, "--set quorum=all");
-	expect_done(c, "group set quorum 3 straggler_timeout 5 rounds 90000 --folder learner-01 >said");
-	expect_printed(c, "Changed: quorum: 3, straggler_timeout: 5, rounds: 90000; version ");
-	expect_status(c, 4, "90000");
-	expect_all_rounds(c, 4, 2);
-	expect_done(c, "group list --folder learner-04 >said");
-	expect_printed(c, "quorum: 3");
-	expect_printed(c, "straggler_timeout: 5");
-	cluster_shell(c, "sed 's/quorum: \"3\"/quorum: \"4\"/' learner-04/roster.yaml >changed; "
-			 "cp changed learner-04/roster.yaml");
-	expect_refused(c, "reload learner-04", 1, "not signed by its admin");
-	cluster_shell(c, "cp learner-01/roster.yaml learner-04/");
-	cluster_signal(c, 4, SIGKILL);
-	expect_all_rounds(c, 3, 2);
-	expect_refused(c, "group set rounds 1 --folder learner-01", 2,
-		       "rounds have committed; set a larger number");
-	expect_refused(c, "group set hidden_units 9 --folder learner-01", 2,
-		       "hidden_units cannot change once rounds have begun");
-	expect_refused(c, "group set values update --folder learner-01", 2,
-		       "values were averaged with decimals, and would be averaged without decimals");
-	expect_done(c, "group set forgetful yes quorum majority --folder learner-01");
-	expect_all_rounds(c, 3, 2);
-	cluster_stop(c);
-}
-
-/* The last round becomes an earlier one; when it is over, the run goes on. */
-CLUSTER_TEST(rounds_changed_at_the_end)
-{
-	char arguments[128];
-	create_all(c, 4, 4, "--set quorum=3 --set serve_after_end=600");
-	cluster_signal(c, 4, SIGTERM); /* the others serve it after the last round */
-	assert_int_equal(cluster_wait(c, 4), 0);
-	expect_all_rounds(c, 3, 1);
-	snprintf(arguments, sizeof arguments, "group set rounds %d --folder learner-01",
-		 cluster_committed(c, 1) + 4);
-	expect_done(c, arguments);
-	cluster_expect(c, 1, "\"phase\":\"DONE\"");
-	expect_done(c, "group set rounds 100000 --folder learner-01");
-	cluster_start(c, 4, "");
-	expect_all_rounds(c, 4, 2);
-	cluster_stop(c);
-}
-
-/* Learner 2 dies in an attempt, and the settings change. It ends the attempt with those of before. */
-CLUSTER_TEST(settings_changed_while_a_learner_was_in_an_attempt)
-{
-	create_all(c, 5, 5, "--set stall_timeout=4");
-	cluster_signal(c, 2, SIGTERM);
-	assert_int_equal(cluster_wait(c, 2), 0);
-	cluster_start_failing(c, 2, "after-released:2");
-	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
-	expect_done(c, "group set forgetful yes quorum 4 rounds 90000 --folder learner-01");
-	expect_status(c, 1, "90000");
-	expect_rounds(c, 1, 2);
-	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
-	cluster_start(c, 2, "");
-	cluster_expect(c, 2, "\"event\":\"past_roster\"");
-	expect_all_rounds(c, 5, 2);
+	group_all_rounds(c, 5, 2);
 	cluster_stop(c);
 }
 
 /* A second change waits until a round has committed under the first one. */
 CLUSTER_TEST(one_change_between_two_rounds)
 {
-	create_all(c, 4, 3, "");
+	group_create_all(c, 4, 3, "");
 	for (uint32_t i = 2; i <= 3; i++) {
 		cluster_signal(c, i, SIGTERM);
 		assert_int_equal(cluster_wait(c, i), 0);
 	}
-	pid_t fourth = begin_join(c, 4);
-	expect_said(c, 4, "Waiting for the admin of ward to run: starling admit");
-	expect_done(c, "admit learner-04 --folder learner-01");
+	pid_t fourth = group_begin_join(c, 4);
+	group_said(c, 4, "Waiting for the admin of ward to run: starling admit");
+	group_done(c, "admit learner-04 --folder learner-01");
 	cluster_signal(c, 1, SIGTERM);
 	assert_int_equal(cluster_wait(c, 1), 0);
 	cluster_start(c, 1, "");
 	assert_int_equal(process_wait(fourth), 0);
-	expect_refused(c, "group remove learner-02 --folder learner-01 --no-wait", 1,
-		       "of the roster cannot be signed yet: no round has committed since the last "
-		       "change of the roster");
+	group_refused(c, "group remove learner-02 --folder learner-01 --no-wait", 1,
+		      "of the roster cannot be signed yet: no round has committed since the last "
+		      "change of the roster");
 	cluster_shell(c, "ln -s starlingd.yaml learner-04/config.yaml");
-	expect_done(c, "group update --folder learner-02"); /* otherwise they take it after 30 s */
-	expect_done(c, "group update --folder learner-03");
+	group_done(c, "group update --folder learner-02"); /* otherwise they take it after 30 s */
+	group_done(c, "group update --folder learner-03");
 	for (uint32_t i = 2; i <= 4; i++)
 		cluster_start(c, i, "");
-	expect_done(c, "group rotate --folder learner-01");
-	expect_all_rounds(c, 4, 1);
+	group_done(c, "group rotate --folder learner-01");
+	group_all_rounds(c, 4, 1);
 	cluster_stop(c);
 }
 
@@ -383,74 +151,74 @@ static void sign(const struct cluster *c, uint32_t i, uint32_t author)
 	char arguments[160];
 	snprintf(arguments, sizeof arguments,
 		 "group sign learner-%02u/proposal.yaml --yes --folder learner-%02u >said", author, i);
-	expect_done(c, arguments);
+	group_done(c, arguments);
 }
 
 /* Have learners 1, 2 and 3 as admins, of whom two must sign. */
 static void make_three_admins(struct cluster *c)
 {
-	create_all(c, 4, 3, "");
-	expect_done(c, "group admins --key --folder learner-02 >key-2");
-	expect_done(c, "group admins --key --folder learner-03 >key-3");
-	expect_refused(c, "group remove learner-03 --folder learner-02", 2,
-		       "the admin key of this machine does not belong to an admin of group ward");
-	expect_refused(c, "group admins --add $(cat key-2) --add $(cat key-3) --folder learner-01", 2,
-		       "of 3 admins, 1 cannot be required to sign: it must be more than half of them");
-	expect_refused(c, "group admins --add $(cat learner-02/admin.key) --folder learner-01", 2,
-		       "not the public key of an admin");
-	expect_done(
+	group_create_all(c, 4, 3, "");
+	group_done(c, "group admins --key --folder learner-02 >key-2");
+	group_done(c, "group admins --key --folder learner-03 >key-3");
+	group_refused(c, "group remove learner-03 --folder learner-02", 2,
+		      "the admin key of this machine does not belong to an admin of group ward");
+	group_refused(c, "group admins --add $(cat key-2) --add $(cat key-3) --folder learner-01", 2,
+		      "of 3 admins, 1 cannot be required to sign: it must be more than half of them");
+	group_refused(c, "group admins --add $(cat learner-02/admin.key) --folder learner-01", 2,
+		      "not the public key of an admin");
+	group_done(
 		c,
 		"group admins --add $(cat key-2) --add $(cat key-3) --required 2 --folder learner-01 >said");
-	expect_printed(c, "Signed, so that 2 of 3 admins must sign; needs 1 more signature: send ");
-	expect_printed(c, "learner-01/proposal.yaml to another admin, who runs: starling group sign FILE");
+	group_printed(c, "Signed, so that 2 of 3 admins must sign; needs 1 more signature: send ");
+	group_printed(c, "learner-01/proposal.yaml to another admin, who runs: starling group sign FILE");
 	sign(c, 2, 1);
-	expect_printed(c, "  2 of 3 admins must sign, not 1 of 1\nSigned; it is in force; version ");
-	expect_all_rounds(c, 3, 2);
+	group_printed(c, "  2 of 3 admins must sign, not 1 of 1\nSigned; it is in force; version ");
+	group_all_rounds(c, 3, 2);
 }
 
 /* What `group sign` refuses, of the proposal of learner 1 that needs one more signature. */
 static void expect_not_signed(const struct cluster *c)
 {
-	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-01", 2,
-		       "this admin has signed it already, and 1 more must: send it to another admin");
-	expect_refused(c, "group rotate --folder learner-01", 2,
-		       "this admin has signed another proposal of version ");
+	group_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-01", 2,
+		      "this admin has signed it already, and 1 more must: send it to another admin");
+	group_refused(c, "group rotate --folder learner-01", 2,
+		      "this admin has signed another proposal of version ");
 	cluster_shell(c, "sed s/127.0.0.1/127.0.0.2/ learner-01/proposal.yaml >changed");
-	expect_refused(c, "group sign changed --yes --folder learner-02", 2,
-		       "changed: was changed after admin:");
-	expect_refused(c, "group sign learner-01/proposal.yaml --folder learner-02 </dev/null", 2,
-		       "nothing is signed; to sign it without a question, give --yes");
-	expect_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-04", 2, "learner-04");
-	expect_refused(c, "group invite --auto-admit --folder learner-01", 2,
-		       "--auto-admit is not possible: 2 admins of group ward must sign");
+	group_refused(c, "group sign changed --yes --folder learner-02", 2,
+		      "changed: was changed after admin:");
+	group_refused(c, "group sign learner-01/proposal.yaml --folder learner-02 </dev/null", 2,
+		      "nothing is signed; to sign it without a question, give --yes");
+	group_refused(c, "group sign learner-01/proposal.yaml --yes --folder learner-04", 2, "learner-04");
+	group_refused(c, "group invite --auto-admit --folder learner-01", 2,
+		      "--auto-admit is not possible: 2 admins of group ward must sign");
 }
 
 CLUSTER_TEST(two_of_three_admins)
 {
 	make_three_admins(c);
-	pid_t fourth = begin_join(c, 4);
-	expect_said(c, 4, "Waiting for the admin of ward to run: starling admit");
-	expect_done(c, "admit learner-04 --folder learner-01 >said");
-	expect_printed(c, "Signed, to admit learner-04; needs 1 more signature: send ");
+	pid_t fourth = group_begin_join(c, 4);
+	group_said(c, 4, "Waiting for the admin of ward to run: starling admit");
+	group_done(c, "admit learner-04 --folder learner-01 >said");
+	group_printed(c, "Signed, to admit learner-04; needs 1 more signature: send ");
 	expect_not_signed(c);
 	cluster_shell(c, "cp learner-01/proposal.yaml old; ! grep learner-04 learner-0[123]/roster.yaml");
 	sign(c, 3, 1);
-	expect_printed(c, "  added: learner-04 (4), 127.0.0.1:");
-	end_join(c, 4, fourth);
+	group_printed(c, "  added: learner-04 (4), 127.0.0.1:");
+	group_end_join(c, 4, fourth);
 	cluster_expect(c, 4, "committed: 4 learners");
-	expect_all_rounds(c, 4, 2);
-	expect_refused(c, "group sign old --yes --folder learner-02", 2,
-		       "old: is in force already; nothing is left to sign");
+	group_all_rounds(c, 4, 2);
+	group_refused(c, "group sign old --yes --folder learner-02", 2,
+		      "old: is in force already; nothing is left to sign");
 	cluster_shell(c, "! ls learner-01/waiting | grep .; ls learner-01/proposal.yaml && ! ls "
 			 "learner-03/proposal.yaml");
-	expect_done(c, "group set quorum all --folder learner-01 >said");
-	expect_printed(c, "Signed, to change quorum: all; needs 1 more signature: send ");
+	group_done(c, "group set quorum all --folder learner-01 >said");
+	group_printed(c, "Signed, to change quorum: all; needs 1 more signature: send ");
 	sign(c, 2, 1);
-	expect_printed(c, "  setting: quorum: \"all\"\nSigned; it is in force; version ");
-	expect_all_rounds(c, 4, 1);
-	expect_done(c, "group rotate --folder learner-01");
+	group_printed(c, "  setting: quorum: \"all\"\nSigned; it is in force; version ");
+	group_all_rounds(c, 4, 1);
+	group_done(c, "group rotate --folder learner-01");
 	sign(c, 2, 1);
-	expect_printed(c, "  new key: learner-01 (1) has sha256:");
+	group_printed(c, "  new key: learner-01 (1) has sha256:");
 	cluster_expect(c, 1, "a round has committed under the new key: the old one is deleted");
 	cluster_stop(c);
 	assert_true(cluster_expect_exact(c) >= 5);
@@ -462,31 +230,31 @@ CLUSTER_TEST(two_of_three_admins)
 
 CLUSTER_TEST(wrong_invitations)
 {
-	create(c, 4, "--members 9");
+	group_create(c, 4, "--members 9");
 	cluster_shell(c, "tr A-Y B-Z <invitation >mistyped");
-	expect_refused(c, "join - --folder x <mistyped", 2,
-		       "the invitation was cut or mistyped; copy the whole line that begins with starling1-");
-	expect_refused(c, "join \"$(head -c 40 invitation)\" --folder x", 2, "was cut or mistyped");
-	join(c, 2);
+	group_refused(c, "join - --folder x <mistyped", 2,
+		      "the invitation was cut or mistyped; copy the whole line that begins with starling1-");
+	group_refused(c, "join \"$(head -c 40 invitation)\" --folder x", 2, "was cut or mistyped");
+	group_join(c, 2);
 	cluster_shell(c, "cp -r learner-01/invitations kept");
-	expect_done(c, "group invite --expires 1s --folder learner-01 >expired");
-	expect_done(c, "group invite --folder learner-01 >withdrawn");
+	group_done(c, "group invite --expires 1s --folder learner-01 >expired");
+	group_done(c, "group invite --folder learner-01 >withdrawn");
 	sleep(2);
-	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <expired", 2,
-		       "the invitation has expired; ask the admin for another one: starling group invite");
-	expect_done(c, "group invite --withdraw --folder learner-01");
-	expect_refused(
+	group_refused(c, "join - --name x --address 127.0.0.1:1 --folder x <expired", 2,
+		      "the invitation has expired; ask the admin for another one: starling group invite");
+	group_done(c, "group invite --withdraw --folder learner-01");
+	group_refused(
 		c, "join - --name x --address 127.0.0.1:1 --folder x <withdrawn", 2,
 		"does not know this invitation: it was withdrawn, or expired long ago, or that machine was "
 		"restored from a backup; ask the admin for "
 		"another one");
-	expect_done(c, "group invite --folder learner-01 >invitation");
-	pid_t third = begin_join(c, 3);
-	expect_said(c, 3, "Waiting for the admin");
-	expect_refused(c, JOIN, 2, "the invitation was used before, by another learner");
-	expect_done(c, "admit learner-03 --refuse --folder learner-01");
+	group_done(c, "group invite --folder learner-01 >invitation");
+	pid_t third = group_begin_join(c, 3);
+	group_said(c, 3, "Waiting for the admin");
+	group_refused(c, JOIN, 2, "the invitation was used before, by another learner");
+	group_done(c, "admit learner-03 --refuse --folder learner-01");
 	assert_int_equal(process_wait(third), 2);
-	expect_said(c, 3, "it was withdrawn");
+	group_said(c, 3, "it was withdrawn");
 	cluster_stop(c);
 	cluster_shell(c, "! grep -l starling1-B learner-*/log.jsonl join-*; "
 			 "for s in $(sed -n 's/^secret: \"\\(.*\\)\"/\\1/p' kept/*); do "
@@ -508,7 +276,7 @@ static void expect_wrong_clock(const struct cluster *c)
 		return;
 	setenv("LD_PRELOAD", OTHER_CLOCK_PATH, 1);
 	setenv("OTHER_CLOCK_S", "-94608000", 1);
-	expect_refused(c, JOIN, 2, "(UTC): set the wrong one, with timedatectl set-ntp true, and try again");
+	group_refused(c, JOIN, 2, "(UTC): set the wrong one, with timedatectl set-ntp true, and try again");
 	unsetenv("LD_PRELOAD");
 	unsetenv("OTHER_CLOCK_S");
 }
@@ -516,32 +284,32 @@ static void expect_wrong_clock(const struct cluster *c)
 CLUSTER_TEST(wrong_machines)
 {
 	char arguments[512];
-	create(c, 4, "--members 9");
-	join(c, 2);
-	expect_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 5 <invitation",
-		       2, "another learner is called learner-02; choose a name with --name");
+	group_create(c, 4, "--members 9");
+	group_join(c, 2);
+	group_refused(c, "join - --name learner-02 --address 127.0.0.1:1 --folder x --timeout 5 <invitation",
+		      2, "another learner is called learner-02; choose a name with --name");
 	snprintf(arguments, sizeof arguments, "join - --name x --address 127.0.0.1:%u --folder x <invitation",
 		 c->ports[1]);
-	expect_refused(c, arguments, 1,
-		       "of this machine is in use by another program; choose another one with --address");
+	group_refused(c, arguments, 1,
+		      "of this machine is in use by another program; choose another one with --address");
 	cluster_shell(c, "mkdir twin; cp -r learner-02/identity twin/");
-	expect_refused(c, "join - --name twin --address 127.0.0.1:1 --folder twin <invitation", 2,
-		       "the group has the key of this machine under another name");
+	group_refused(c, "join - --name twin --address 127.0.0.1:1 --folder twin <invitation", 2,
+		      "the group has the key of this machine under another name");
 	cluster_shell(c, "mkdir open; cp -r learner-02/identity open/; chmod 640 open/identity/key.pem");
-	expect_refused(c, "join - --name open --address 127.0.0.1:1 --folder open <invitation", 2,
-		       "lets others read the secret key; run chmod 600");
-	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder learner-02 <invitation", 2,
-		       "; start its learner: starlingd --config");
+	group_refused(c, "join - --name open --address 127.0.0.1:1 --folder open <invitation", 2,
+		      "lets others read the secret key; run chmod 600");
+	group_refused(c, "join - --name x --address 127.0.0.1:1 --folder learner-02 <invitation", 2,
+		      "; start its learner: starlingd --config");
 	expect_wrong_clock(c);
 	snprintf(arguments, sizeof arguments,
 		 "group invite --address 127.0.0.1:1,127.0.0.1:%u --folder learner-01 >invitation",
 		 c->ports[0]);
-	expect_done(c, arguments);
-	join(c, 3);
+	group_done(c, arguments);
+	group_join(c, 3);
 	cluster_expect(c, 3, "\"event\":\"forming\"");
 	cluster_stop(c);
-	expect_refused(c, "join - --name x --address 127.0.0.1:1 --folder x --timeout 1 <invitation", 1,
-		       "the inviting machine cannot be reached; does starlingd run there");
+	group_refused(c, "join - --name x --address 127.0.0.1:1 --folder x --timeout 1 <invitation", 1,
+		      "the inviting machine cannot be reached; does starlingd run there");
 	assert_int_equal(cluster_count(c, 1, "\"level\":\"error\""), 0);
 }
 
@@ -549,30 +317,30 @@ CLUSTER_TEST(wrong_machines)
 CLUSTER_TEST(another_address)
 {
 	char arguments[256], taken[64];
-	create(c, 4, "--members 9");
-	join(c, 2);
-	expect_refused(c, "group address nobody 127.0.0.1:1 --folder learner-01", 2,
-		       "group ward has no learner nobody; 'starling group list' shows them");
-	expect_refused(c, "group address learner-02 127.0.0.1 --folder learner-01", 2,
-		       "'127.0.0.1' is not an address; expected HOST:PORT or [IPV6]:PORT");
-	expect_refused(c, "group address learner-02 --folder learner-01", 2, "no address given");
-	expect_refused(c, "group address learner-02 127.0.0.1:1 --folder learner-02", 2, "has no admin key");
+	group_create(c, 4, "--members 9");
+	group_join(c, 2);
+	group_refused(c, "group address nobody 127.0.0.1:1 --folder learner-01", 2,
+		      "group ward has no learner nobody; 'starling group list' shows them");
+	group_refused(c, "group address learner-02 127.0.0.1 --folder learner-01", 2,
+		      "'127.0.0.1' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	group_refused(c, "group address learner-02 --folder learner-01", 2, "no address given");
+	group_refused(c, "group address learner-02 127.0.0.1:1 --folder learner-02", 2, "has no admin key");
 	snprintf(arguments, sizeof arguments, "group address learner-02 127.0.0.1:%u --folder learner-01",
 		 c->ports[0]);
 	snprintf(taken, sizeof taken, "learner learner-01 (1) has the address 127.0.0.1:%u", c->ports[0]);
-	expect_refused(c, arguments, 2, taken);
+	group_refused(c, arguments, 2, taken);
 	snprintf(arguments, sizeof arguments, "group address learner-02 127.0.0.1:%u --folder learner-01",
 		 c->ports[3]);
-	expect_done(c, arguments);
+	group_done(c, arguments);
 	snprintf(taken, sizeof taken, "listening on 127.0.0.1:%u;", c->ports[3]);
 	cluster_expect(c, 2, taken);
 	snprintf(arguments, sizeof arguments,
 		 "group update --address 127.0.0.1:1,127.0.0.1:%u --folder learner-02", c->ports[0]);
-	expect_done(c, arguments);
-	expect_done(c, "group invite --address '[ff02::1]:7400' --folder learner-01 >invitation");
-	expect_refused(c, JOIN " --timeout 1", 1,
-		       "[ff02::1]:7400: this machine has no IPv6 route to it; that learner needs an IPv4 "
-		       "address in the roster, too: the inviting machine cannot be reached");
+	group_done(c, arguments);
+	group_done(c, "group invite --address '[ff02::1]:7400' --folder learner-01 >invitation");
+	group_refused(c, JOIN " --timeout 1", 1,
+		      "[ff02::1]:7400: this machine has no IPv6 route to it; that learner needs an IPv4 "
+		      "address in the roster, too: the inviting machine cannot be reached");
 	cluster_stop(c);
 }
 
@@ -583,9 +351,9 @@ static void create_others(struct cluster *c)
 	for (uint32_t i = 3; i <= 4; i++) {
 		snprintf(arguments, sizeof arguments,
 			 "group create %s --learner learner-%02u --address 127.0.0.1:%u --folder "
-			 "learner-%02u " OWN " >other",
+			 "learner-%02u " GROUP_OWN " >other",
 			 i == 3 ? "lab" : "ward", i, c->ports[i - 1], i);
-		expect_done(c, arguments);
+		group_done(c, arguments);
 		snprintf(arguments, sizeof arguments, "ln -s starlingd.yaml learner-%02u/config.yaml", i);
 		cluster_shell(c, arguments);
 		cluster_start(c, i, "");
@@ -601,7 +369,7 @@ static void invite_to(struct cluster *c, uint32_t i)
 		 "learner-%02u/invitations; "
 		 "cp learner-01/invitations/* learner-%02u/invitations/",
 		 c->ports[i - 1], i, i);
-	expect_done(c, arguments);
+	group_done(c, arguments);
 }
 
 /* Machine 4 lists the admin of the invitation beside two of its own, which sign. */
@@ -610,45 +378,44 @@ static void expect_made_up_roster(struct cluster *c)
 	cluster_shell(
 		c, "mkdir twin; cp -r learner-04/starlingd.yaml learner-04/roster.yaml learner-04/identity "
 		   "learner-03/admin.key twin/");
-	expect_done(c,
-		    "group admins --folder learner-01 | sed -n 's/  \\(admin:[0-9a-f]*\\).*/\\1/p' >key-1");
-	expect_done(c, "group admins --key --folder twin >key-2");
-	expect_done(c, "group admins --add $(cat key-1) --add $(cat key-2) --required 2 --folder learner-04");
-	expect_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
+	group_done(c, "group admins --folder learner-01 | sed -n 's/  \\(admin:[0-9a-f]*\\).*/\\1/p' >key-1");
+	group_done(c, "group admins --key --folder twin >key-2");
+	group_done(c, "group admins --add $(cat key-1) --add $(cat key-2) --required 2 --folder learner-04");
+	group_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
 	cluster_shell(c, "cp twin/roster.yaml learner-04/");
 	invite_to(c, 4);
-	pid_t pid = begin_join(c, 2);
-	expect_said(c, 2, "Waiting for the admin of ward to run: starling admit");
-	expect_done(c, "admit learner-02 --folder learner-04");
-	expect_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
+	pid_t pid = group_begin_join(c, 2);
+	group_said(c, 2, "Waiting for the admin of ward to run: starling admit");
+	group_done(c, "admit learner-02 --folder learner-04");
+	group_done(c, "group sign learner-04/proposal.yaml --yes --folder twin");
 	cluster_shell(c, "cp twin/roster.yaml learner-04/");
 	assert_int_equal(process_wait(pid), 2);
-	expect_said(c, 2,
-		    "the admin that the invitation names has not signed it: it may come from an impostor");
+	group_said(c, 2,
+		   "the admin that the invitation names has not signed it: it may come from an impostor");
 	cluster_shell(c, "rm -r learner-02 join-02");
 }
 
 /* The other end knows the invitation, and is not what the invitation says. */
 CLUSTER_TEST(impostors)
 {
-	create(c, 4, "--members 9");
+	group_create(c, 4, "--members 9");
 	create_others(c);
 	invite_to(c, 3);
-	expect_refused(c, JOIN, 2,
-		       "is a learner of another group than ward; ask the admin for the right address");
+	group_refused(c, JOIN, 2,
+		      "is a learner of another group than ward; ask the admin for the right address");
 	invite_to(c, 4);
-	expect_refused(
+	group_refused(
 		c, JOIN, 2,
 		"answers with a roster without the admin that the invitation names: it may be an impostor");
 	expect_made_up_roster(c);
 	/* a learner that was removed and does not know it yet */
-	expect_done(c, "group invite --folder learner-01 >invitation");
-	join(c, 2);
+	group_done(c, "group invite --folder learner-01 >invitation");
+	group_join(c, 2);
 	cluster_expect(c, 2, "\"event\":\"forming\"");
 	cluster_signal(c, 1, SIGKILL);
-	expect_done(c, "group remove learner-02 --folder learner-01");
+	group_done(c, "group remove learner-02 --folder learner-01");
 	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
 	invite_to(c, 2);
-	expect_refused(c, JOIN, 2, "answers with a key that is not in the roster of ward");
+	group_refused(c, JOIN, 2, "answers with a key that is not in the roster of ward");
 	cluster_stop(c);
 }

@@ -1,0 +1,92 @@
+/* Settings of a group that change while rounds go on (GROUP.md §12.1): `starling group set`. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "test/cluster/group.h"
+
+/* Return true if `starling status` of learner i says that the run has `rounds` rounds. */
+static bool has_rounds(const struct cluster *c, uint32_t i, const char *rounds)
+{
+	struct outcome o;
+	char arguments[160];
+	snprintf(arguments, sizeof arguments, "status --json learner-%02u | grep -q '\"rounds\": *%s[,}]'", i,
+		 rounds);
+	group_run(c, &o, arguments);
+	return o.status == 0;
+}
+
+static void expect_status(const struct cluster *c, uint32_t n, const char *rounds)
+{
+	double end = process_now() + PATIENCE_S;
+	for (uint32_t i = 1; i <= n; i++)
+		while (!has_rounds(c, i, rounds)) {
+			if (process_now() > end)
+				fail_msg("learner %u does not have %s rounds", i, rounds);
+			process_look_again();
+		}
+}
+
+/* Every learner takes the changed settings between two rounds. With the smaller quorum, the others go on
+ * without a learner; a signature is needed; and what cannot change is refused. */
+CLUSTER_TEST(settings_changed_in_mid_run)
+{
+	group_create_all(c, 4, 4, "--set quorum=all");
+	group_done(c, "group set quorum 3 straggler_timeout 5 rounds 90000 --folder learner-01 >said");
+	group_printed(c, "Changed: quorum: 3, straggler_timeout: 5, rounds: 90000; version ");
+	expect_status(c, 4, "90000");
+	group_all_rounds(c, 4, 2);
+	group_done(c, "group list --folder learner-04 >said");
+	group_printed(c, "quorum: 3");
+	group_printed(c, "straggler_timeout: 5");
+	cluster_shell(c, "sed 's/quorum: \"3\"/quorum: \"4\"/' learner-04/roster.yaml >changed; "
+			 "cp changed learner-04/roster.yaml");
+	group_refused(c, "reload learner-04", 1, "not signed by its admin");
+	cluster_shell(c, "cp learner-01/roster.yaml learner-04/");
+	cluster_signal(c, 4, SIGKILL);
+	group_all_rounds(c, 3, 2);
+	group_refused(c, "group set rounds 1 --folder learner-01", 2,
+		      "rounds have committed; set a larger number");
+	group_refused(c, "group set hidden_units 9 --folder learner-01", 2,
+		      "hidden_units cannot change once rounds have begun");
+	group_refused(c, "group set values update --folder learner-01", 2,
+		      "values were averaged with decimals, and would be averaged without decimals");
+	group_done(c, "group set forgetful yes quorum majority --folder learner-01");
+	group_all_rounds(c, 3, 2);
+	cluster_stop(c);
+}
+
+/* The last round becomes an earlier one; when it is over, the run goes on. */
+CLUSTER_TEST(rounds_changed_at_the_end)
+{
+	char arguments[128];
+	group_create_all(c, 4, 4, "--set quorum=3 --set serve_after_end=600");
+	cluster_signal(c, 4, SIGTERM); /* the others serve it after the last round */
+	assert_int_equal(cluster_wait(c, 4), 0);
+	group_all_rounds(c, 3, 1);
+	snprintf(arguments, sizeof arguments, "group set rounds %d --folder learner-01",
+		 cluster_committed(c, 1) + 4);
+	group_done(c, arguments);
+	cluster_expect(c, 1, "\"phase\":\"DONE\"");
+	group_done(c, "group set rounds 100000 --folder learner-01");
+	cluster_start(c, 4, "");
+	group_all_rounds(c, 4, 2);
+	cluster_stop(c);
+}
+
+/* Learner 2 dies in an attempt, and the settings change. It ends the attempt with those of before. */
+CLUSTER_TEST(settings_changed_while_a_learner_was_in_an_attempt)
+{
+	group_create_all(c, 5, 5, "--set stall_timeout=4");
+	cluster_signal(c, 2, SIGTERM);
+	assert_int_equal(cluster_wait(c, 2), 0);
+	cluster_start_failing(c, 2, "after-released:2");
+	assert_int_equal(cluster_wait(c, 2), 128 + SIGKILL);
+	group_done(c, "group set forgetful yes quorum 4 rounds 90000 --folder learner-01");
+	expect_status(c, 1, "90000");
+	group_rounds(c, 1, 2);
+	cluster_shell(c, "cp learner-01/roster.yaml learner-02/");
+	cluster_start(c, 2, "");
+	cluster_expect(c, 2, "\"event\":\"past_roster\"");
+	group_all_rounds(c, 5, 2);
+	cluster_stop(c);
+}
